@@ -1,0 +1,494 @@
+/* cleave: clustering by optimisation, with certificates.
+ *
+ * The whole public interface, in the order in which a program meets it:
+ *
+ *   1  version, status, context        4  affinities          7  metrics
+ *   2  options, the control of a run   5  results             8  reports
+ *   3  data: views, files, scaling     6  methods
+ *
+ * A complete program (tests/install builds it against an installed copy):
+ *
+ *   clv_context *ctx;  clv_data *data;  clv_affinity *a;  clv_result *r;
+ *   clv_affinity_options how;  clv_ncut_options cut;
+ *   if (clv_context_new(NULL, &ctx)) return 1;
+ *   clv_affinity_defaults(&how);  clv_ncut_defaults(&cut);  cut.k = 3;
+ *   if (clv_read(ctx, "points.npy", NULL, &data) ||
+ *       clv_affinity_build(ctx, clv_data_matrix(data), &how, &a) ||
+ *       clv_ncut(ctx, a, &cut, &r)) { puts(clv_message(ctx)); return 1; }
+ *   printf("ncut %g, certificate %g\n", r->objective.value, r->certificate.value);
+ *
+ * Rules that hold everywhere:
+ *   - A function that can fail returns clv_status; below zero means that there is no result and that
+ *     clv_message(ctx) says why in one sentence. Whether a *run* converged is another matter: see clv_stop.
+ *   - "borrowed" pointers must outlive what borrows them; "owned" results are freed by their _free function,
+ *     which takes NULL too.
+ *   - Blocks of vectors are row-major, one vector a row: `block[c * n + i]` is entry i of vector c.
+ *   - Labels are int32_t, -1 means left out. Counts are int64_t, values double.
+ *   - A context serves one thread at a time. The library keeps no other state between calls, prints nothing,
+ *     never exits and installs no signal handler.
+ */
+#ifndef CLEAVE_H
+#define CLEAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define CLV_API
+#else
+#define CLV_API __attribute__((visibility("default")))
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 1  Version, status, context
+ */
+
+#define CLV_VERSION_MAJOR 0
+#define CLV_VERSION_MINOR 1
+#define CLV_VERSION_PATCH 0
+#define CLV_VERSION "0.1.0"
+
+/* "0.1.0": the version of the library that is linked, which may differ from that of this header. */
+CLV_API const char *clv_version(void);
+
+typedef enum clv_status {
+    CLV_OK = 0,
+    CLV_EUSAGE = -1,       /* an argument or option is out of range */
+    CLV_EDATA = -2,        /* the data are not what they must be */
+    CLV_ENOINPUT = -3,     /* a file that was to be read is not there */
+    CLV_EINTERNAL = -4,    /* a defect of the library */
+    CLV_ENOMEM = -5,       /* out of memory, or over the memory budget */
+    CLV_ECREATE = -6,      /* a file cannot be written */
+    CLV_EIO = -7,          /* reading or writing failed half-way */
+    CLV_EINTERRUPTED = -8, /* the interrupt hook asked to stop before there was anything to return */
+    CLV_ENUMERIC = -9      /* a numerical method failed (an eigensolver without convergence, say) */
+} clv_status;
+
+CLV_API const char *clv_status_name(clv_status status);
+
+/* Where memory comes from. Both functions must be callable from several threads at once. */
+typedef struct clv_allocator {
+    void *(*allocate)(void *user, size_t bytes); /* NULL when there is none; aligned as malloc does */
+    void (*release)(void *user, void *block);
+    void *user;
+} clv_allocator;
+
+typedef struct clv_context clv_context;
+
+/* A new context; `allocator` (copied) may be NULL for malloc and free. */
+CLV_API clv_status clv_context_new(const clv_allocator *allocator, clv_context **out);
+CLV_API void clv_context_free(clv_context *ctx);
+
+/* The sentence of the last failure in this context; "" when there was none. Valid until the next failure. */
+CLV_API const char *clv_message(const clv_context *ctx);
+
+/* A hook that long computations poll, from one thread; a non-zero return makes them stop. NULL takes it away. */
+typedef int (*clv_interrupt)(void *user);
+CLV_API void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user);
+
+/* Bytes now held, and the most that were ever held, by everything made in this context. */
+CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak);
+
+/* Free an array that the library returned by itself (labels of clv_read_labels, for instance). */
+CLV_API void clv_release(clv_context *ctx, void *block);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 2  Options, and the control of a run
+ *
+ * Option structs are plain data. Each has a table that describes its members once; defaults, range checks,
+ * command-line flags, language bindings and documentation all come from that table.
+ */
+
+typedef enum clv_option_kind {
+    CLV_OPTION_INT,    /* int64_t */
+    CLV_OPTION_REAL,   /* double */
+    CLV_OPTION_FLAG,   /* int, 0 or 1: --name or --no-name (or --name and `off` where that is given) */
+    CLV_OPTION_CHOICE, /* int, index into `choices` */
+    CLV_OPTION_BYTES,  /* int64_t; text may carry K, M, G or T (powers of 1024) */
+    CLV_OPTION_TEXT    /* const char *, borrowed */
+} clv_option_kind;
+
+typedef struct clv_option {
+    const char *name; /* as on the command line, without dashes: "max-iter" */
+    char letter;      /* short flag, or 0 */
+    clv_option_kind kind;
+    size_t offset;       /* of the member in its struct */
+    double initial;      /* default: number, 0 or 1, or index of the choice */
+    double least, most;  /* range allowed, both ends included */
+    const char *choices; /* CHOICE: "fpc|spectral"; TEXT: the default or NULL */
+    const char *word;    /* INT, BYTES: the word that means 0; REAL: the word that means NaN ("auto"); or NULL */
+    const char *off;     /* FLAG: the name of the flag that clears it, or NULL for "no-NAME" */
+    const char *meta;    /* what stands for the value in help: "N", "SECONDS" */
+    const char *help;    /* one line */
+} clv_option;
+
+typedef struct clv_option_table {
+    const char *title; /* "affinity", "run", "ncut" */
+    const clv_option *options;
+    size_t count;
+} clv_option_table;
+
+/* Write the default of every option in `table` to the struct at `options`. Members outside the table stay. */
+CLV_API void clv_options_defaults(const clv_option_table *table, void *options);
+/* Set one option from text. CLV_EUSAGE with the name, the value and what is allowed. */
+CLV_API clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void *options, const char *name,
+                                   const char *value);
+/* Check every option against its range. */
+CLV_API clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, const void *options);
+/* The option called `name`, or NULL. */
+CLV_API const clv_option *clv_options_find(const clv_option_table *table, const char *name);
+/* The value of an option as text, in a buffer of `size` bytes: what clv_options_set would take. */
+CLV_API void clv_options_print(const clv_option *option, const void *options, char *text, size_t size);
+
+/* What a monitor sees once an iteration. */
+typedef struct clv_progress {
+    int64_t restart, iteration;
+    double seconds;     /* since the run began */
+    double objective;   /* of this iterate */
+    double certificate; /* of this iterate; NaN when the method did not compute it */
+    double best;        /* the best objective so far in this restart */
+} clv_progress;
+
+/* Return non-zero to end the run with the best result so far. Called from one thread at a time. */
+typedef int (*clv_monitor)(const clv_progress *progress, void *user);
+
+/* First member of every method's options. */
+typedef struct clv_control {
+    double tol;        /* the certificate or change at which a method stops; NaN: the method's own default */
+    int64_t max_iter;  /* iterations of one restart */
+    double time_limit; /* seconds for all restarts together; 0: none */
+    int64_t restarts;  /* independent starts; the best result is returned */
+    int64_t seed;
+    int64_t threads;     /* 0: as many as there are cores */
+    int keep_trace;      /* not an option on the command line: set when a trace is wanted */
+    clv_monitor monitor; /* may be NULL */
+    void *monitor_user;
+} clv_control;
+
+CLV_API const clv_option_table *clv_control_table(void);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 3  Data: views, files, scaling
+ */
+
+typedef enum clv_scalar { CLV_F64 = 0, CLV_F32 = 1 } clv_scalar;
+
+/* A borrowed view of a matrix. Dense: `values` holds rows x cols numbers of type `scalar`, row-major, without
+ * gaps. Compressed sparse rows (CSR) when `start` is not NULL: row i has the doubles values[start[i]] to
+ * values[start[i+1]-1] in the columns index[...], ascending. */
+typedef struct clv_matrix {
+    int64_t rows, cols;
+    clv_scalar scalar; /* CSR: always CLV_F64 */
+    const void *values;
+    const int64_t *start; /* rows + 1 entries, or NULL */
+    const int32_t *index;
+} clv_matrix;
+
+/* An owned matrix, usually read from a file, with labels if the file had them. */
+typedef struct clv_data clv_data;
+
+typedef enum clv_header { CLV_HEADER_DETECT = 0, CLV_HEADER_YES = 1, CLV_HEADER_NO = 2 } clv_header;
+
+typedef struct clv_read_options {
+    clv_header header;        /* CSV: whether the first line names the columns */
+    const char *label_column; /* CSV: a column name or number from 1; "none"; NULL: detect (a last or first column of
+                                 text, or one named label, labels, class, target, species or y) */
+    int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it */
+} clv_read_options;
+
+/* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
+ * .png, .jpg (a row a pixel); "-" is CSV from standard input. Numbers become double; f4 stays float. NaN and
+ * infinities are refused, with their place. `options` may be NULL. */
+CLV_API clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out);
+CLV_API void clv_data_free(clv_data *data);
+CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
+/* Labels that came with the points (0..k-1, in ascending order of their names), or NULL. */
+CLV_API const int32_t *clv_data_labels(const clv_data *data);
+/* Whether the values lie in a mapped file. */
+CLV_API int clv_data_is_mapped(const clv_data *data);
+
+/* Read labels: an integer .npy vector, or the label column (or only column) of a CSV file. Integers stay as they
+ * are and must be -1 or more; texts become 0..k-1 in ascending order. Free with clv_release. */
+CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
+
+/* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
+ * file beside `path`, then a rename. */
+CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
+CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n);
+/* Likewise for any bytes (a report, a JSON text). */
+CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);
+
+/* Pictures: 8-bit samples, row-major, `channels` of 1 (grey), 3 (RGB) or 4 (RGBA). */
+typedef struct clv_image {
+    int64_t width, height, channels;
+    uint8_t *samples; /* owned by the struct that clv_read_image filled: clv_release */
+} clv_image;
+CLV_API clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out);
+CLV_API clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image);
+
+typedef enum clv_scale {
+    CLV_SCALE_NONE,
+    CLV_SCALE_STANDARD,     /* columns: mean 0, population standard deviation 1; constant columns become 0 */
+    CLV_SCALE_MINMAX,       /* columns to [0, 1]; constant columns become 0 */
+    CLV_SCALE_UNIT_COLUMNS, /* columns divided by their 2-norm, no centring; zero columns stay 0 */
+    CLV_SCALE_UNIT_ROWS     /* rows divided by their 2-norm; zero rows stay 0 */
+} clv_scale;
+
+/* Scale in place. Sparse data take unit-columns and unit-rows; the others would fill the matrix and are refused. A
+ * mapped matrix is read into memory first. */
+CLV_API clv_status clv_data_scale(clv_data *data, clv_scale scale);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 4  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives
+ */
+
+typedef enum clv_affinity_kind {
+    CLV_AFFINITY_GAUSSIAN,    /* exp(-gamma d^2) */
+    CLV_AFFINITY_EXPONENTIAL, /* exp(-gamma d), d Euclidean */
+    CLV_AFFINITY_COSINE,      /* 1 + cos */
+    CLV_AFFINITY_DISTANCE,    /* max(D) - D */
+    CLV_AFFINITY_MINIMAX,     /* max(P) - P, P the minimax path distances */
+    CLV_AFFINITY_KNN,         /* nearest neighbour graph, symmetrised by max; 1, or exp(-gamma d^2) if gamma is given */
+    CLV_AFFINITY_PRECOMPUTED  /* given */
+} clv_affinity_kind;
+
+typedef enum clv_home {
+    CLV_HOME_AUTO,     /* the first of the following that fits the budget */
+    CLV_HOME_DENSE64,  /* n^2 doubles */
+    CLV_HOME_DENSE32,  /* n^2 floats; sums are in double */
+    CLV_HOME_COMPUTED, /* entries computed from the points when needed */
+    CLV_HOME_SPARSE,   /* CSR */
+    CLV_HOME_LOWRANK   /* F F' with n x r F */
+} clv_home;
+
+typedef enum clv_diagonal { CLV_DIAGONAL_KEEP, CLV_DIAGONAL_ZERO } clv_diagonal;
+
+typedef struct clv_affinity_options {
+    int kind;           /* clv_affinity_kind */
+    double gamma;       /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
+                           1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
+    int64_t neighbours; /* knn */
+    int zero_diagonal;
+    int home;        /* clv_home; AUTO chooses by the budget */
+    int64_t memory;  /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
+    int64_t threads; /* 0: as many as there are cores */
+} clv_affinity_options;
+
+CLV_API const clv_option_table *clv_affinity_table(void);
+CLV_API void clv_affinity_defaults(clv_affinity_options *options);
+
+typedef struct clv_affinity clv_affinity;
+
+typedef struct clv_affinity_info {
+    clv_affinity_kind kind;
+    double gamma; /* as used; NaN where there is none */
+    clv_home home;
+    int mapped; /* dense values in a mapped file */
+    int64_t n;
+    int64_t nonzeros; /* entries stored, or n^2 */
+    size_t bytes;     /* held by this operator beyond the borrowed points */
+    size_t peak;      /* the most held while it was made */
+} clv_affinity_info;
+
+/* What clv_affinity_build would make and hold, without making it. */
+CLV_API clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+                                     clv_affinity_info *out);
+/* An affinity of points (borrowed until clv_affinity_free), dense or sparse. With kind PRECOMPUTED, `points` is the
+ * n x n similarity itself, borrowed, and checked: square, finite, nonnegative, symmetric to rounding. */
+CLV_API clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+                                      clv_affinity **out);
+/* F F' for an n x r dense F (borrowed); entries must come out nonnegative (not checked). */
+CLV_API clv_status clv_affinity_lowrank(clv_context *ctx, const clv_matrix *factor, const clv_affinity_options *options,
+                                        clv_affinity **out);
+/* The operator on the objects active[0..m-1] of `base` (borrowed, as is `active`), without a copy of it. */
+CLV_API clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active, int64_t m,
+                                         clv_affinity **out);
+CLV_API void clv_affinity_free(clv_affinity *a);
+CLV_API void clv_affinity_describe(const clv_affinity *a, clv_affinity_info *out);
+/* "dense-f64", "dense-f32", "computed", "sparse", "low-rank"; kinds: "gaussian", ... */
+CLV_API const char *clv_home_name(clv_home home);
+CLV_API const char *clv_affinity_kind_name(clv_affinity_kind kind);
+
+/* The operator. `threads` as in the options; results do not depend on it. */
+CLV_API int64_t clv_affinity_size(const clv_affinity *a);
+CLV_API clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out /* n */);
+CLV_API clv_status clv_affinity_apply(const clv_affinity *a, const double *x /* k x n */, int64_t k,
+                                      double *y /* k x n */, int64_t threads);
+/* y[c * n + i] = sum of a_ij over the j with labels[j] = c; labels below 0 count nowhere. */
+CLV_API clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k,
+                                           double *y /* k x n */, int64_t threads);
+/* Bring such sums up to date when object i goes from one label to another (-1: to or from nowhere). */
+CLV_API clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y /* k x n */);
+CLV_API clv_status clv_affinity_degrees(const clv_affinity *a, double *out /* n */, int64_t threads);
+CLV_API clv_status clv_affinity_diagonal(const clv_affinity *a, double *out /* n */);
+CLV_API double clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j);
+/* The operator as a matrix of its own: CSR for a sparse home, else dense. */
+CLV_API clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 5  Results
+ */
+
+typedef enum clv_stop {
+    CLV_CONVERGED,       /* the method's stopping rule holds */
+    CLV_STALLED,         /* no further progress, rule not met */
+    CLV_ITERATION_LIMIT, /* max_iter */
+    CLV_TIME_LIMIT,      /* time_limit */
+    CLV_CANCELLED        /* the monitor or the interrupt hook */
+} clv_stop;
+
+CLV_API const char *clv_stop_name(clv_stop stop); /* "converged", "stalled", "iteration limit", ... */
+
+typedef struct clv_objective {
+    const char *name;
+    double value; /* recomputed from the data at the end of the run */
+    int maximise;
+} clv_objective;
+
+typedef struct clv_certificate {
+    const char *name;
+    double value;     /* recomputed from the data at the end of the run */
+    double tolerance; /* the claim: value <= tolerance */
+    int holds;
+} clv_certificate;
+
+typedef struct clv_bound {
+    const char *name; /* NULL: none */
+    double value;
+} clv_bound;
+
+typedef struct clv_restart {
+    double objective;
+    int64_t iterations;
+    double seconds;
+    clv_stop stop;
+} clv_restart;
+
+typedef struct clv_trace_row {
+    int64_t restart, iteration;
+    double seconds, objective, certificate;
+} clv_trace_row;
+
+/* Everything that a run found. Owned; read it, then clv_result_free. */
+typedef struct clv_result {
+    const char *method, *solver;
+    int64_t n, k;
+    int64_t seed;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_bound bound;
+    clv_stop stop;      /* of the restart returned */
+    int64_t iterations; /* likewise */
+    double seconds;     /* all restarts */
+    double drift;       /* relative difference between the value carried along and the one recomputed */
+    int64_t restarts_count;
+    clv_restart *restarts;
+    int64_t trace_count;
+    clv_trace_row *trace; /* NULL unless keep_trace */
+    int32_t *labels;      /* n */
+    int64_t *sizes;       /* k */
+    int64_t left_out;
+    clv_context *ctx; /* borrowed */
+} clv_result;
+
+CLV_API void clv_result_free(clv_result *result);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 6  Methods
+ */
+
+/* ncut: minimise 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. */
+typedef enum clv_ncut_solver { CLV_NCUT_FPC } clv_ncut_solver;
+
+typedef struct clv_ncut_options {
+    clv_control control;
+    int64_t k;
+    int solver;                  /* clv_ncut_solver */
+    const char *start;           /* "random", or "labels" to use start_labels */
+    const int32_t *start_labels; /* n labels 0..k-1, borrowed; for start "labels" */
+} clv_ncut_options;
+
+CLV_API const clv_option_table *clv_ncut_table(void);
+CLV_API void clv_ncut_defaults(clv_ncut_options *options);
+CLV_API clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, clv_result **out);
+/* Bytes that clv_ncut would hold on n objects besides the affinity. */
+CLV_API size_t clv_ncut_memory(int64_t n, const clv_ncut_options *options);
+/* Objective and certificate of given labels, from the affinity alone. */
+CLV_API clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                                     int64_t threads, clv_objective *objective, clv_certificate *certificate);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 7  Metrics
+ */
+
+/* Agreement of a labeling with the truth, over the objects that neither leaves out (-1). */
+typedef struct clv_scores {
+    double ari; /* adjusted Rand index */
+    double nmi; /* normalised mutual information, arithmetic mean */
+    double homogeneity, completeness, v_measure;
+    double accuracy; /* under the best one-to-one matching of labels to classes */
+    double vi;       /* variation of information, nats */
+    double purity;
+    double assignment_rate; /* share of objects with a label other than -1 */
+    int64_t n, compared;    /* objects, and those compared */
+    int64_t classes, clusters;
+} clv_scores;
+
+CLV_API clv_status clv_compare(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,
+                               clv_scores *out);
+/* Mean silhouette with Euclidean distances, n^2 time and n k memory; objects of clusters of one count 0. */
+CLV_API clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int32_t *labels, int64_t threads,
+                                  double *out);
+/* Normalised cut with the factor 1/2; labels of -1 are left out of the graph. */
+CLV_API clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t threads,
+                                  double *out);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 8  Reports
+ */
+
+/* What a report says beside the result: members may be NULL or NaN. */
+typedef struct clv_report {
+    const clv_result *result;
+    const clv_affinity_info *affinity;
+    const clv_scores *scores;
+    const char *scale; /* name of the scaling */
+    double silhouette; /* NaN: none */
+    double load_seconds, affinity_seconds, total_seconds;
+    const clv_option_table *const *tables; /* the options to list, with their structs; ends with NULL */
+    const void *const *options;
+    const clv_matrix *points; /* for pictures */
+} clv_report;
+
+/* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */
+CLV_API clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **text, size_t *size);
+CLV_API clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **text, size_t *size);
+CLV_API clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **text, size_t *size);
+CLV_API clv_status clv_report_html(clv_context *ctx, const clv_report *report, char **text, size_t *size);
+
+/* A result read back from its JSON text: what was claimed, and the options to recompute it with. */
+typedef struct clv_claim clv_claim;
+CLV_API clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim **out);
+CLV_API void clv_claim_free(clv_claim *claim);
+/* The option called `name` as text, or NULL. */
+CLV_API const char *clv_claim_option(const clv_claim *claim, const char *name);
+
+typedef struct clv_verdict {
+    int accepted;
+    char reason[512]; /* one sentence either way */
+    clv_objective objective;
+    clv_certificate certificate;
+} clv_verdict;
+
+/* Recompute objective and certificate from the raw data and compare with the claim. `points` are unscaled, as read. */
+CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t threads,
+                                    clv_verdict *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,87 @@
+/* base: what every layer stands on. Status and message, memory, sizes, random numbers, threads, clock. */
+#ifndef CLV_BASE_H
+#define CLV_BASE_H
+
+#include "cleave.h"
+
+#include <stdbool.h>
+
+/* --- status and message (context.c) --- */
+
+/* Put a sentence into the context and return `status`; the first line of every failure. Callable from any thread. */
+__attribute__((format(printf, 3, 4))) clv_status clv_fail(clv_context *ctx, clv_status status, const char *format, ...);
+
+/* Whether the interrupt hook wants the computation to stop. Poll from one thread only. */
+bool clv_interrupted(clv_context *ctx);
+
+/* Return from the calling function when `call` fails. */
+#define CLV_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        clv_status clv_try_status_ = (call);                                                                           \
+        if (clv_try_status_ < 0) {                                                                                     \
+            return clv_try_status_;                                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+/* --- memory (context.c): every block is 64-byte aligned, large ones ask for huge pages --- */
+
+/* count * size bytes, or NULL with the message set (also on overflow). Never returns NULL for 0 bytes. */
+void *clv_alloc(clv_context *ctx, int64_t count, size_t size);
+void *clv_alloc_zero(clv_context *ctx, int64_t count, size_t size);
+/* A larger (or smaller) block with the same content; on failure the old one stays. NULL `block` allocates. */
+void *clv_resize(clv_context *ctx, void *block, int64_t count, size_t size);
+void clv_free(clv_context *ctx, void *block); /* takes NULL */
+char *clv_copy_text(clv_context *ctx, const char *text);
+/* The memory budget: `asked` bytes, or half of the machine's memory when 0. */
+size_t clv_memory_budget(int64_t asked);
+
+/* CLV_NEW(ctx, double, n): n of a type, uninitialised; CLV_NEW0: zeroed. */
+#define CLV_NEW(ctx, type, count) ((type *)clv_alloc((ctx), (count), sizeof(type)))
+#define CLV_NEW0(ctx, type, count) ((type *)clv_alloc_zero((ctx), (count), sizeof(type)))
+
+/* --- sizes: false on overflow or a negative factor --- */
+bool clv_mul(int64_t a, int64_t b, int64_t *out);
+bool clv_add(int64_t a, int64_t b, int64_t *out);
+
+/* --- text that grows (text.c), for messages and reports --- */
+typedef struct clv_text {
+    clv_context *ctx;
+    char *data; /* always ends in NUL; NULL before the first append */
+    size_t size, capacity;
+    clv_status status; /* the first failure sticks; check it once at the end */
+} clv_text;
+__attribute__((format(printf, 2, 3))) void clv_text_add(clv_text *text, const char *format, ...);
+void clv_text_append(clv_text *text, const char *bytes, size_t size);
+
+/* --- random numbers (rng.c): xoshiro256++, seeded by splitmix64 --- */
+typedef struct clv_rng {
+    uint64_t s[4];
+} clv_rng;
+/* Stream number `stream` of `seed`: streams of one seed are independent of each other. */
+clv_rng clv_rng_stream(uint64_t seed, uint64_t stream);
+uint64_t clv_rng_next(clv_rng *rng);
+double clv_rng_uniform(clv_rng *rng);           /* [0, 1) */
+int64_t clv_rng_below(clv_rng *rng, int64_t n); /* 0..n-1, without bias */
+double clv_rng_normal(clv_rng *rng);            /* mean 0, variance 1 */
+void clv_rng_shuffle(clv_rng *rng, int64_t *items, int64_t n);
+
+/* --- threads and clock (threads.c) --- */
+
+/* The number of threads to use for `asked` (0: as many as the process may run on); at least 1. */
+int clv_threads(int64_t asked);
+/* Make BLAS calls single-threaded until the matching end: the library parallelises over fixed blocks by itself, so
+ * that no result depends on the number of threads and no more threads run than were asked for. These nest, also
+ * across threads. */
+void clv_blas_serial_begin(void);
+void clv_blas_serial_end(void);
+double clv_seconds(void); /* monotonic */
+
+/* --- hot kernels are compiled for several instruction sets, chosen at run time --- */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__ELF__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(CLV_NO_CLONES)
+#define CLV_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLV_KERNEL
+#endif
+
+#endif

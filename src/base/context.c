@@ -1,0 +1,215 @@
+/* The context: allocator, message, interrupt hook, and an account of the memory held. */
+#include "base/base.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct clv_context {
+    clv_allocator allocator;
+    clv_interrupt interrupt;
+    void *interrupt_user;
+    atomic_size_t held, peak;
+    pthread_mutex_t message_lock;
+    char message[1024];
+};
+
+static void *allocate_by_malloc(void *user, size_t bytes) {
+    (void)user;
+    return malloc(bytes);
+}
+
+static void release_by_free(void *user, void *block) {
+    (void)user;
+    free(block);
+}
+
+const char *clv_version(void) {
+    return CLV_VERSION;
+}
+
+const char *clv_status_name(clv_status status) {
+    switch (status) {
+    case CLV_OK:
+        return "ok";
+    case CLV_EUSAGE:
+        return "usage";
+    case CLV_EDATA:
+        return "bad data";
+    case CLV_ENOINPUT:
+        return "no such input";
+    case CLV_EINTERNAL:
+        return "internal error";
+    case CLV_ENOMEM:
+        return "out of memory";
+    case CLV_ECREATE:
+        return "cannot write";
+    case CLV_EIO:
+        return "input/output error";
+    case CLV_EINTERRUPTED:
+        return "interrupted";
+    case CLV_ENUMERIC:
+        return "numerical failure";
+    }
+    return "unknown";
+}
+
+clv_status clv_context_new(const clv_allocator *allocator, clv_context **out) {
+    *out = NULL;
+    clv_allocator from = {allocate_by_malloc, release_by_free, NULL};
+    if (allocator) {
+        from = *allocator;
+    }
+    clv_context *ctx = from.allocate(from.user, sizeof *ctx);
+    if (!ctx) {
+        return CLV_ENOMEM;
+    }
+    memset(ctx, 0, sizeof *ctx);
+    ctx->allocator = from;
+    atomic_init(&ctx->held, 0);
+    atomic_init(&ctx->peak, 0);
+    pthread_mutex_init(&ctx->message_lock, NULL);
+    *out = ctx;
+    return CLV_OK;
+}
+
+void clv_context_free(clv_context *ctx) {
+    if (ctx) {
+        pthread_mutex_destroy(&ctx->message_lock);
+        ctx->allocator.release(ctx->allocator.user, ctx);
+    }
+}
+
+const char *clv_message(const clv_context *ctx) {
+    return ctx ? ctx->message : "";
+}
+
+clv_status clv_fail(clv_context *ctx, clv_status status, const char *format, ...) {
+    if (ctx) {
+        pthread_mutex_lock(&ctx->message_lock);
+        va_list args;
+        va_start(args, format);
+        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        va_end(args);
+        pthread_mutex_unlock(&ctx->message_lock);
+    }
+    return status;
+}
+
+void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user) {
+    ctx->interrupt = hook;
+    ctx->interrupt_user = user;
+}
+
+bool clv_interrupted(clv_context *ctx) {
+    return ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
+}
+
+void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak) {
+    *now = atomic_load(&ctx->held);
+    *peak = atomic_load(&ctx->peak);
+}
+
+/* --- memory: a header before each block keeps what was allocated and how large it is --- */
+
+enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
+
+typedef struct block_header {
+    void *base;
+    size_t bytes; /* usable */
+} block_header;
+
+static block_header *header_of(void *block) {
+    return (block_header *)((char *)block - sizeof(block_header));
+}
+
+static void count_held(clv_context *ctx, size_t bytes) {
+    size_t now = atomic_fetch_add(&ctx->held, bytes) + bytes;
+    size_t peak = atomic_load(&ctx->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, now)) {
+    }
+}
+
+void *clv_alloc(clv_context *ctx, int64_t count, size_t size) {
+    int64_t bytes;
+    if (size > INT64_MAX / 2 || !clv_mul(count, (int64_t)size, &bytes) || bytes > INT64_MAX / 2) {
+        clv_fail(ctx, CLV_ENOMEM, "%lld items of %zu bytes are more than memory can address", (long long)count, size);
+        return NULL;
+    }
+    bool large = bytes >= 4 * HUGE_PAGE;
+    size_t alignment = large ? HUGE_PAGE : ALIGNMENT;
+    size_t total = (size_t)bytes + sizeof(block_header) + alignment;
+    char *base = ctx->allocator.allocate(ctx->allocator.user, total);
+    if (!base) {
+        clv_fail(ctx, CLV_ENOMEM, "out of memory: %lld bytes could not be had", (long long)bytes);
+        return NULL;
+    }
+    uintptr_t first = (uintptr_t)base + sizeof(block_header);
+    char *block = base + ((first + alignment - 1) / alignment * alignment - (uintptr_t)base);
+    *header_of(block) = (block_header){base, (size_t)bytes};
+    if (large) {
+        madvise(block, (size_t)bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    }
+    count_held(ctx, (size_t)bytes);
+    return block;
+}
+
+void *clv_alloc_zero(clv_context *ctx, int64_t count, size_t size) {
+    void *block = clv_alloc(ctx, count, size);
+    if (block) {
+        memset(block, 0, (size_t)count * size);
+    }
+    return block;
+}
+
+void *clv_resize(clv_context *ctx, void *block, int64_t count, size_t size) {
+    void *fresh = clv_alloc(ctx, count, size);
+    if (fresh && block) {
+        size_t old = header_of(block)->bytes;
+        size_t wanted = (size_t)count * size;
+        memcpy(fresh, block, old < wanted ? old : wanted);
+        clv_free(ctx, block);
+    }
+    return fresh;
+}
+
+void clv_free(clv_context *ctx, void *block) {
+    if (block) {
+        block_header *header = header_of(block);
+        atomic_fetch_sub(&ctx->held, header->bytes);
+        ctx->allocator.release(ctx->allocator.user, header->base);
+    }
+}
+
+void clv_release(clv_context *ctx, void *block) {
+    clv_free(ctx, block);
+}
+
+char *clv_copy_text(clv_context *ctx, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = clv_alloc(ctx, (int64_t)size, 1);
+    if (copy) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}
+
+size_t clv_memory_budget(int64_t asked) {
+    if (asked > 0) {
+        return (size_t)asked;
+    }
+    return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGE_SIZE);
+}
+
+bool clv_mul(int64_t a, int64_t b, int64_t *out) {
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+
+bool clv_add(int64_t a, int64_t b, int64_t *out) {
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
+}

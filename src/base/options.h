@@ -1,0 +1,42 @@
+/* Option tables: macros to declare one. An option is declared once, here begins every use of it. */
+#ifndef CLV_OPTIONS_H
+#define CLV_OPTIONS_H
+
+#include "base/base.h"
+
+#include <stddef.h>
+
+#define CLV_OPT_INT(T, member, name_, letter_, initial_, least_, most_, word_, meta_, help_)                           \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_INT, .offset = offsetof(T, member),                   \
+        .initial = (initial_), .least = (least_), .most = (most_), .word = (word_), .meta = (meta_), .help = (help_)   \
+    }
+#define CLV_OPT_REAL(T, member, name_, initial_, least_, most_, word_, meta_, help_)                                   \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_REAL, .offset = offsetof(T, member), .initial = (initial_),                \
+        .least = (least_), .most = (most_), .word = (word_), .meta = (meta_), .help = (help_)                          \
+    }
+#define CLV_OPT_FLAG(T, member, name_, off_, initial_, help_)                                                          \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_FLAG, .offset = offsetof(T, member), .initial = (initial_), .most = 1,     \
+        .off = (off_), .help = (help_)                                                                                 \
+    }
+#define CLV_OPT_CHOICE(T, member, name_, initial_, choices_, help_)                                                    \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_CHOICE, .offset = offsetof(T, member), .initial = (initial_),              \
+        .choices = (choices_), .help = (help_)                                                                         \
+    }
+#define CLV_OPT_BYTES(T, member, name_, word_, help_)                                                                  \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_BYTES, .offset = offsetof(T, member), .most = 0x1p62, .word = (word_),     \
+        .meta = "BYTES", .help = (help_)                                                                               \
+    }
+#define CLV_OPT_TEXT(T, member, name_, initial_, meta_, help_)                                                         \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_TEXT, .offset = offsetof(T, member), .choices = (initial_),                \
+        .meta = (meta_), .help = (help_)                                                                               \
+    }
+
+#define CLV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

@@ -1,0 +1,64 @@
+/* linalg: views of dense and CSR matrices, and the algebra on them. */
+#ifndef CLV_LINALG_H
+#define CLV_LINALG_H
+
+#include "base/base.h"
+
+/* --- owned matrices (matrix.c) --- */
+
+struct clv_data {
+    clv_context *ctx;
+    clv_matrix matrix; /* a view of what is owned below, or of the mapping */
+    void *values;      /* owned, or NULL when mapped */
+    int64_t *start;    /* owned, CSR */
+    int32_t *index;    /* owned, CSR */
+    int32_t *labels;   /* owned, or NULL */
+    void *mapping;     /* a mapped file, or NULL */
+    size_t mapping_size;
+    char *name; /* the file it came from, for messages; owned, never NULL after clv_data_new */
+};
+
+/* An empty clv_data; fill its owned members, then clv_data_adopt sets the view. */
+clv_status clv_data_new(clv_context *ctx, const char *name, clv_data **out);
+/* Dense storage for rows x cols of a type, uninitialised, with the view set. */
+clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, int64_t cols, clv_scalar scalar,
+                              clv_data **out);
+/* CSR storage for `nonzeros` entries, start[0] = 0 and the rest uninitialised, with the view set. */
+clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
+                            clv_data **out);
+
+static inline bool clv_is_sparse(const clv_matrix *m) {
+    return m->start != NULL;
+}
+/* Row i as cols doubles, whatever the storage. */
+void clv_matrix_row(const clv_matrix *m, int64_t i, double *out);
+
+/* --- reductions over fixed blocks: the same bits on any number of threads (reduce.c) --- */
+double clv_sum(const double *x, int64_t n, int threads);
+double clv_dot(const double *x, const double *y, int64_t n, int threads);
+
+/* --- selection (select.c): O(n) expected, ties to the smaller index --- */
+
+/* The k largest of x[0..n-1]: their indices into out[0..k-1], in no particular order. `work` has room for n indices. */
+void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *work);
+/* The value of rank r (0: smallest) of x, which is reordered. */
+double clv_nth_smallest(double *x, int64_t n, int64_t r);
+
+/* --- assignment (hungarian.c) --- */
+
+/* Maximum-weight matching in a rows x cols table of weights, row-major: match[i] is the column of row i, or -1 for the
+ * rows left over when rows > cols. O(min^2 max). */
+clv_status clv_assign(clv_context *ctx, const double *weight, int64_t rows, int64_t cols, int64_t *match);
+
+/* --- extreme eigenpairs of a symmetric operator (eigen.c) --- */
+typedef clv_status (*clv_operator)(void *user, const double *x, double *y, int64_t n);
+typedef enum clv_eigen_end { CLV_EIGEN_LARGEST, CLV_EIGEN_SMALLEST } clv_eigen_end;
+/* The `count` algebraically largest (descending) or smallest (ascending) eigenvalues of an n x n operator, and their
+ * unit eigenvectors into vectors[c * n + i] unless NULL. ARPACK; on failure again with a larger basis, then, for
+ * n <= 2000, LAPACK on the dense matrix; else CLV_ENUMERIC. The start vector comes from `seed`. */
+clv_status clv_eigen(clv_context *ctx, clv_operator apply, void *user, int64_t n, int64_t count, clv_eigen_end end,
+                     double tol, uint64_t seed, double *values, double *vectors);
+/* All eigenvalues (ascending) and eigenvectors (into a, a row each) of a symmetric dense n x n matrix. */
+clv_status clv_eigen_dense(clv_context *ctx, double *a, int64_t n, double *values);
+
+#endif

@@ -86,7 +86,8 @@ CLV_API void clv_context_free(clv_context *ctx);
 /* The sentence of the last failure in this context; "" when there was none. Valid until the next failure. */
 CLV_API const char *clv_message(const clv_context *ctx);
 
-/* A hook that long computations poll, from one thread; a non-zero return makes them stop. NULL takes it away. */
+/* A hook that long computations poll, from any of their threads; a non-zero return makes them stop. NULL takes it
+ * away. */
 typedef int (*clv_interrupt)(void *user);
 CLV_API void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user);
 
@@ -326,7 +327,8 @@ CLV_API clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t f
 CLV_API clv_status clv_affinity_degrees(const clv_affinity *a, double *out /* n */, int64_t threads);
 CLV_API clv_status clv_affinity_diagonal(const clv_affinity *a, double *out /* n */);
 CLV_API double clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j);
-/* The operator as a matrix of its own: CSR for a sparse home, else dense. */
+/* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
+ * `a`; other homes are written out, if that fits the budget of the options `a` was made with. */
 CLV_API clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out);
 
 /* ------------------------------------------------------------------------------------------------------------

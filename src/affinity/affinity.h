@@ -1,0 +1,87 @@
+/* The affinity operator: what a home supplies, and the constructors of the homes. */
+#ifndef CLV_AFFINITY_H
+#define CLV_AFFINITY_H
+
+#include "linalg/distance.h"
+#include "linalg/linalg.h"
+
+/* What a home does. `move` may be NULL (then columns serve); the others are required. */
+typedef struct clv_home_functions {
+    clv_status (*column)(const clv_affinity *a, int64_t i, double *out);
+    clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
+    clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
+    void (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
+    double (*entry)(const clv_affinity *a, int64_t i, int64_t j);
+    void (*destroy)(clv_affinity *a); /* frees what the members of `state` own */
+} clv_home_functions;
+
+struct clv_affinity {
+    clv_context *ctx;
+    const clv_home_functions *home;
+    clv_affinity_info info;
+    size_t budget;
+    bool zero_diagonal; /* the objects have no similarity to themselves, whatever is stored */
+    void *state;        /* the home's own struct, of the types below */
+};
+
+typedef struct clv_dense_home {
+    const void *values; /* n x n; info.home says of which type */
+    void *owned;        /* == values, or NULL when borrowed */
+    double *diagonal;   /* stored diagonal to be taken out again, or NULL; see dense.c */
+} clv_dense_home;
+
+typedef struct clv_sparse_home {
+    clv_matrix graph;
+    clv_data *owned; /* or NULL when borrowed */
+} clv_sparse_home;
+
+typedef struct clv_computed_home {
+    clv_panels panels;
+    double gamma, top; /* top: max(D) of the kind distance */
+} clv_computed_home;
+
+typedef struct clv_lowrank_home {
+    const double *factor; /* n x rank */
+    double *owned;
+    int64_t rank;
+} clv_lowrank_home;
+
+/* Minimax path distances by the order of the leaves of the single-linkage tree: between the leaves at positions s < t
+ * the distance is max(gap[s], ..., gap[t - 1]). */
+typedef struct clv_minimax_home {
+    int64_t *leaf;     /* object at a position */
+    int64_t *position; /* position of an object */
+    double *gap;       /* n; the last is 0 */
+    double top;        /* the largest gap */
+} clv_minimax_home;
+
+extern const clv_home_functions clv_dense_functions, clv_sparse_functions, clv_computed_functions,
+    clv_lowrank_functions, clv_minimax_functions;
+
+/* An affinity with a zeroed state of `state_size` bytes; free with clv_affinity_free. */
+clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, size_t state_size, clv_affinity **out);
+
+/* Similarities from a tile of squared distances between panels bi and bj, with the diagonal as asked for. */
+void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile);
+
+/* fill.c: write a home out as n x n numbers. */
+clv_status clv_dense_fill(const clv_affinity *source, void *values, clv_scalar scalar, int threads);
+/* lowrank.c: rows i0.. of the matrix, without regard to the diagonal. */
+void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *out);
+/* computed.c: the largest distance between two points; gamma by the rule in cleave.h. */
+clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int threads, double *out);
+clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out);
+
+/* knn.c, minimax.c: from panels. The tree belongs to the caller also on failure. */
+clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbours, double gamma, bool self,
+                         int threads, clv_data **out);
+clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int threads, clv_minimax_home *out);
+
+/* check.c: square, finite, nonnegative, symmetric to rounding, or a sentence that says where not. */
+clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int threads);
+
+/* affinity.c: sums and products from columns alone, for homes that have nothing better. */
+clv_status clv_apply_by_columns(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
+clv_status clv_group_sums_by_columns(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
+
+#endif

@@ -1,0 +1,210 @@
+/* Dense homes: n^2 doubles or floats, owned, borrowed or mapped. Sums are always in double.
+ *
+ * group_sums reads the matrix once: rows are taken label by label, four at a time, and added to the row of sums of
+ * that label, n^2 additions and 8 n^2 (4 n^2) bytes. Each entry of a sum is formed in the same order whatever the split
+ * into column ranges, so threads take ranges and the result does not depend on them.
+ *
+ * A borrowed matrix whose diagonal is to count as zero keeps it in store: `diagonal` holds it, and it is taken out of
+ * the sums again. */
+#include "affinity/affinity.h"
+
+#include "linalg/kernels.h"
+
+#include <cblas.h>
+#include <string.h>
+
+enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512 };
+
+static const clv_dense_home *home_of(const clv_affinity *a) {
+    return a->state;
+}
+
+static bool is_f32(const clv_affinity *a) {
+    return a->info.home == CLV_HOME_DENSE32;
+}
+
+static const double *row64(const clv_affinity *a, int64_t i) {
+    return (const double *)home_of(a)->values + i * a->info.n;
+}
+
+static const float *row32(const clv_affinity *a, int64_t i) {
+    return (const float *)home_of(a)->values + i * a->info.n;
+}
+
+static double dense_entry(const clv_affinity *a, int64_t i, int64_t j) {
+    if (i == j && a->zero_diagonal) {
+        return 0;
+    }
+    return is_f32(a) ? (double)row32(a, i)[j] : row64(a, i)[j];
+}
+
+static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
+    if (is_f32(a)) {
+        clv_widen(out, row32(a, i), a->info.n);
+    } else {
+        memcpy(out, row64(a, i), (size_t)a->info.n * sizeof *out);
+    }
+    if (a->zero_diagonal) {
+        out[i] = 0;
+    }
+    return CLV_OK;
+}
+
+static void dense_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+    int64_t n = a->info.n;
+    if (from) {
+        double own = from[i];
+        if (is_f32(a)) {
+            clv_deduct_f32(from, row32(a, i), n);
+        } else {
+            clv_deduct(from, row64(a, i), n);
+        }
+        from[i] = a->zero_diagonal ? own : from[i];
+    }
+    if (to) {
+        double own = to[i];
+        if (is_f32(a)) {
+            clv_accumulate_f32(to, row32(a, i), n);
+        } else {
+            clv_accumulate(to, row64(a, i), n);
+        }
+        to[i] = a->zero_diagonal ? own : to[i];
+    }
+}
+
+/* --- group sums --- */
+
+/* The objects of each label: members[first[c]] to members[first[c + 1] - 1], ascending. */
+static void list_members(const int32_t *labels, int64_t n, int64_t k, int64_t *first, int64_t *members) {
+    memset(first, 0, (size_t)(k + 1) * sizeof *first);
+    for (int64_t i = 0; i < n; i++) {
+        if (labels[i] >= 0) {
+            first[labels[i] + 1]++;
+        }
+    }
+    for (int64_t c = 0; c < k; c++) {
+        first[c + 1] += first[c];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (labels[i] >= 0) {
+            members[first[labels[i]]++] = i;
+        }
+    }
+    memmove(first + 1, first, (size_t)k * sizeof *first);
+    first[0] = 0;
+}
+
+/* Add the rows of the objects in `members` to y over the columns from `at` on, `width` of them. */
+static void add_members(const clv_affinity *a, const int64_t *members, int64_t count, int64_t at, int64_t width,
+                        double *y) {
+    int64_t m = 0;
+    if (is_f32(a)) {
+        for (; m + 4 <= count; m += 4) {
+            clv_accumulate_four_f32(y, row32(a, members[m]) + at, row32(a, members[m + 1]) + at,
+                                    row32(a, members[m + 2]) + at, row32(a, members[m + 3]) + at, width);
+        }
+        for (; m < count; m++) {
+            clv_accumulate_f32(y, row32(a, members[m]) + at, width);
+        }
+        return;
+    }
+    for (; m + 4 <= count; m += 4) {
+        clv_accumulate_four(y, row64(a, members[m]) + at, row64(a, members[m + 1]) + at, row64(a, members[m + 2]) + at,
+                            row64(a, members[m + 3]) + at, width);
+    }
+    for (; m < count; m++) {
+        clv_accumulate(y, row64(a, members[m]) + at, width);
+    }
+}
+
+static void sum_strip(const clv_affinity *a, const int64_t *first, const int64_t *members, int64_t k, int64_t at,
+                      int64_t width, double *y) {
+    for (int64_t c = 0; c < k; c++) {
+        double *sums = y + c * a->info.n + at;
+        memset(sums, 0, (size_t)width * sizeof *sums);
+        add_members(a, members + first[c], first[c + 1] - first[c], at, width, sums);
+    }
+}
+
+static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
+    int64_t n = a->info.n;
+    int64_t *first = CLV_NEW(a->ctx, int64_t, k + 1 + n);
+    if (!first) {
+        return CLV_ENOMEM;
+    }
+    int64_t *members = first + k + 1;
+    list_members(labels, n, k, first, members);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        int64_t end = (t + 1) * n / threads;
+        for (int64_t at = t * n / threads; at < end; at += STRIP) {
+            sum_strip(a, first, members, k, at, end - at < STRIP ? end - at : STRIP, y);
+        }
+    }
+    const double *stored = home_of(a)->diagonal;
+    for (int64_t i = 0; stored && i < n; i++) {
+        if (labels[i] >= 0) {
+            y[labels[i] * n + i] -= stored[i];
+        }
+    }
+    clv_free(a->ctx, first);
+    return CLV_OK;
+}
+
+/* --- products --- */
+
+/* y[:, i0..i0+rows) = x A[i0..i0+rows, :]' for doubles. */
+static void apply_rows64(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows) {
+    int n = (int)a->info.n;
+    if (k == 1) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows, n, 1, row64(a, i0), n, x, 1, 0, y + i0, 1);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)rows, n, 1, x, n, row64(a, i0), n, 0, y + i0,
+                    n);
+    }
+}
+
+/* The same for floats: WIDE_ROWS x WIDE_COLS entries at a time become doubles. */
+static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows) {
+    double wide[WIDE_ROWS * WIDE_COLS];
+    int64_t n = a->info.n;
+    for (int64_t j = 0; j < n; j += WIDE_COLS) {
+        int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
+        for (int64_t r = 0; r < rows; r++) {
+            clv_widen(wide + r * WIDE_COLS, row32(a, i0 + r) + j, cols);
+        }
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)rows, (int)cols, 1, x + j, (int)n, wide,
+                    WIDE_COLS, j > 0, y + i0, (int)n);
+    }
+}
+
+static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+    int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
+    clv_blas_serial_begin();
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i += block) {
+        int64_t rows = n - i < block ? n - i : block;
+        if (is_f32(a)) {
+            apply_rows32(a, x, k, y, i, rows);
+        } else {
+            apply_rows64(a, x, k, y, i, rows);
+        }
+    }
+    clv_blas_serial_end();
+    const double *stored = home_of(a)->diagonal;
+    for (int64_t c = 0; stored && c < k; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            y[c * n + i] -= stored[i] * x[c * n + i];
+        }
+    }
+    return CLV_OK;
+}
+
+static void dense_destroy(clv_affinity *a) {
+    clv_dense_home *home = a->state;
+    clv_free(a->ctx, home->owned);
+    clv_free(a->ctx, home->diagonal);
+}
+
+const clv_home_functions clv_dense_functions = {dense_column, dense_apply, dense_group_sums,
+                                                dense_move,   dense_entry, dense_destroy};

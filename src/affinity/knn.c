@@ -1,0 +1,209 @@
+/* The k-nearest-neighbour graph, exact: all n^2 distances in tiles, a heap of the k nearest an object, O(n k) memory.
+ * Ties go to the object with the smaller number. Symmetrised by max: i and j are joined when either is among the
+ * nearest of the other. */
+#include "affinity/affinity.h"
+
+#include "linalg/kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct neighbour {
+    double d2;
+    int64_t j;
+} neighbour;
+
+static bool further(const neighbour *l, const neighbour *r) {
+    return l->d2 > r->d2 || (l->d2 == r->d2 && l->j > r->j);
+}
+
+/* Put `next` in place of the furthest, at the top of the heap. */
+static void replace_furthest(neighbour *heap, int64_t k, neighbour next) {
+    int64_t at = 0;
+    for (;;) {
+        int64_t child = 2 * at + 1;
+        if (child + 1 < k && further(&heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (child >= k || !further(&heap[child], &next)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = next;
+}
+
+/* Offer the objects of panel bj to object i. */
+static void offer(neighbour *heap, int64_t k, int64_t i, int64_t bj, int64_t size, const double *d2) {
+    if (clv_smallest(d2, size) > heap[0].d2) {
+        return;
+    }
+    for (int64_t c = 0; c < size; c++) {
+        neighbour next = {d2[c], bj * CLV_TILE + c};
+        if (next.j != i && further(&heap[0], &next)) {
+            replace_furthest(heap, k, next);
+        }
+    }
+}
+
+static int by_object(const void *left, const void *right) {
+    const neighbour *l = left, *r = right;
+    return l->j < r->j ? -1 : l->j > r->j;
+}
+
+static void search_panel(const clv_panels *panels, int64_t bi, int64_t k, neighbour *heaps) {
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    int64_t rows = clv_panel_size(panels, bi);
+    for (int64_t e = 0; e < rows * k; e++) {
+        heaps[e] = (neighbour){HUGE_VAL, INT64_MAX};
+    }
+    for (int64_t bj = 0; bj < panels->count; bj++) {
+        clv_distance_tile(panels, bi, bj, tile);
+        for (int64_t r = 0; r < rows; r++) {
+            offer(heaps + r * k, k, bi * CLV_TILE + r, bj, clv_panel_size(panels, bj), tile + r * CLV_TILE);
+        }
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        qsort(heaps + r * k, (size_t)k, sizeof *heaps, by_object);
+    }
+}
+
+static clv_status search_all(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, neighbour *found) {
+    int stopped = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t bi = 0; bi < panels->count; bi++) {
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        if (!stop) {
+            search_panel(panels, bi, k, found + bi * CLV_TILE * k);
+        }
+        if (!stop && clv_interrupted(ctx)) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    return stopped ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
+/* --- the symmetric graph --- */
+
+static bool is_neighbour(const neighbour *list, int64_t k, int64_t j) {
+    const neighbour key = {0, j};
+    return bsearch(&key, list, (size_t)k, sizeof *list, by_object) != NULL;
+}
+
+static double weight_of(double d2, double gamma) {
+    double weight = -gamma * d2;
+    if (isnan(gamma)) {
+        return 1;
+    }
+    clv_exp_nonpositive(&weight, 1);
+    return weight;
+}
+
+/* Edges that a row gets from others: those which have it as a neighbour, but not the other way round. */
+static void count_row_sizes(const neighbour *found, int64_t n, int64_t k, bool self, int64_t *start) {
+    memset(start, 0, (size_t)(n + 1) * sizeof *start);
+    for (int64_t i = 0; i < n; i++) {
+        start[i + 1] += k + self;
+        for (int64_t e = 0; e < k; e++) {
+            int64_t j = found[i * k + e].j;
+            start[j + 1] += !is_neighbour(found + j * k, k, i);
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        start[i + 1] += start[i];
+    }
+}
+
+typedef struct graph_writer {
+    int64_t *at;
+    int32_t *index;
+    double *values;
+} graph_writer;
+
+static void put(graph_writer *w, int64_t i, int64_t j, double weight) {
+    w->index[w->at[i]] = (int32_t)j;
+    w->values[w->at[i]++] = weight;
+}
+
+/* Column by column, so that every row comes out sorted: column j goes to the rows that j is joined with. */
+static void write_column(graph_writer *w, const neighbour *found, int64_t k, int64_t j, double gamma, bool self,
+                         const int64_t *reverse, int64_t reverse_count) {
+    for (int64_t e = 0; e < k; e++) {
+        put(w, found[j * k + e].j, j, weight_of(found[j * k + e].d2, gamma));
+    }
+    for (int64_t e = 0; e < reverse_count; e++) {
+        int64_t i = reverse[e] / k; /* an entry of i's list that names j */
+        if (!is_neighbour(found + j * k, k, i)) {
+            put(w, i, j, weight_of(found[reverse[e]].d2, gamma));
+        }
+    }
+    if (self) {
+        put(w, j, j, 1);
+    }
+}
+
+static clv_status write_graph(clv_context *ctx, const neighbour *found, int64_t n, int64_t k, double gamma, bool self,
+                              int64_t *first, int64_t *reverse, clv_data *graph) {
+    int64_t *at = CLV_NEW(ctx, int64_t, n);
+    if (!at) {
+        return CLV_ENOMEM;
+    }
+    memset(first, 0, (size_t)(n + 1) * sizeof *first);
+    for (int64_t e = 0; e < n * k; e++) {
+        first[found[e].j + 1]++;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        first[i + 1] += first[i];
+        at[i] = first[i];
+    }
+    for (int64_t e = 0; e < n * k; e++) {
+        reverse[at[found[e].j]++] = e;
+    }
+    memcpy(at, graph->start, (size_t)n * sizeof *at);
+    graph_writer writer = {at, graph->index, graph->values};
+    for (int64_t j = 0; j < n; j++) {
+        write_column(&writer, found, k, j, gamma, self, reverse + first[j], first[j + 1] - first[j]);
+    }
+    clv_free(ctx, at);
+    return CLV_OK;
+}
+
+static clv_status make_graph(clv_context *ctx, const clv_panels *panels, int64_t k, double gamma, bool self,
+                             int threads, neighbour *found, int64_t *start, int64_t *reverse, clv_data **out) {
+    int64_t n = panels->n;
+    if (!found || !start || !reverse) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(search_all(ctx, panels, k, threads, found));
+    count_row_sizes(found, n, k, self, start);
+    CLV_TRY(clv_data_new_csr(ctx, "knn graph", n, n, start[n], out));
+    memcpy((*out)->start, start, (size_t)(n + 1) * sizeof *start);
+    return write_graph(ctx, found, n, k, gamma, self, start, reverse, *out);
+}
+
+clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbours, double gamma, bool self,
+                         int threads, clv_data **out) {
+    int64_t n = panels->n, entries;
+    *out = NULL;
+    if (!clv_mul(n, neighbours, &entries)) {
+        return clv_fail(ctx, CLV_ENOMEM, "%lld neighbours of %lld objects are more than memory can address",
+                        (long long)neighbours, (long long)n);
+    }
+    neighbour *found = CLV_NEW(ctx, neighbour, entries);
+    int64_t *start = CLV_NEW(ctx, int64_t, n + 1);
+    int64_t *reverse = CLV_NEW(ctx, int64_t, entries);
+    clv_status status = make_graph(ctx, panels, neighbours, gamma, self, threads, found, start, reverse, out);
+    clv_free(ctx, reverse);
+    clv_free(ctx, start);
+    clv_free(ctx, found);
+    if (status < 0) {
+        clv_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,228 @@
+/* Minimax path distances: P_ij is the smallest, over all paths from i to j, of the largest step on the path. It is the
+ * largest edge between i and j on a minimum spanning tree, and also the height at which single linkage joins them.
+ *
+ *   1  Prim's algorithm on the complete graph, distances computed as needed: n^2 p operations, O(n) memory.
+ *   2  Merge the edges in ascending order, joining the leaf lists of two clusters end to end. In the final list the
+ *      distance between two leaves is the largest gap between them, so a row of P is a running maximum from its own
+ *      position outwards: O(n), no path is ever walked.
+ *
+ * The affinity is max(P) - P. */
+#include "affinity/affinity.h"
+
+#include "linalg/kernels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+typedef struct edge {
+    double weight; /* squared length */
+    int64_t from, to;
+} edge;
+
+/* --- 1: the spanning tree --- */
+
+typedef struct prim {
+    const clv_panels *panels;
+    double *nearest; /* squared distance of an object outside to the tree; HUGE_VAL inside */
+    int64_t *parent; /* the object of the tree that is that near */
+    char *inside;
+    int64_t *candidate; /* a thread's nearest object outside, or -1 */
+    edge *edges;        /* n - 1 */
+} prim;
+
+/* Compare the objects of panels [first, last) with the newest object of the tree; return the nearest one outside. */
+static int64_t relax(prim *p, int64_t newest, int64_t first, int64_t last) {
+    double line[CLV_TILE];
+    int64_t best = -1;
+    for (int64_t b = first; b < last; b++) {
+        clv_distance_line(p->panels, newest, b, line);
+        int64_t size = clv_panel_size(p->panels, b);
+        for (int64_t r = 0; r < size; r++) {
+            int64_t j = b * CLV_TILE + r;
+            if (p->inside[j]) {
+                continue;
+            }
+            if (line[r] < p->nearest[j]) {
+                p->nearest[j] = line[r];
+                p->parent[j] = newest;
+            }
+            if (best < 0 || p->nearest[j] < p->nearest[best]) {
+                best = j;
+            }
+        }
+    }
+    return best;
+}
+
+/* The nearest of the threads' candidates; they come in ascending order of objects, so ties go to the smallest. */
+static int64_t choose(const prim *p, int threads) {
+    int64_t best = -1;
+    for (int t = 0; t < threads; t++) {
+        int64_t j = p->candidate[t];
+        if (j >= 0 && (best < 0 || p->nearest[j] < p->nearest[best])) {
+            best = j;
+        }
+    }
+    return best;
+}
+
+static clv_status grow_tree(prim *p, int threads, clv_context *ctx) {
+    int64_t n = p->panels->n, count = p->panels->count, newest = 0;
+    int stopped = 0;
+    for (int64_t j = 0; j < n; j++) {
+        p->nearest[j] = HUGE_VAL;
+        p->parent[j] = 0;
+        p->inside[j] = j == 0;
+    }
+#pragma omp parallel num_threads(threads)
+    {
+        int t = omp_get_thread_num(), team = omp_get_num_threads();
+        for (int64_t added = 0; added < n - 1; added++) {
+            p->candidate[t] = relax(p, newest, t * count / team, (t + 1) * count / team);
+#pragma omp barrier
+#pragma omp single
+            {
+                newest = choose(p, team);
+                p->inside[newest] = 1;
+                p->edges[added] = (edge){p->nearest[newest], p->parent[newest], newest};
+                stopped = added % 64 == 0 && clv_interrupted(ctx);
+            }
+            if (stopped) {
+                break;
+            }
+        }
+    }
+    return stopped ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
+/* --- 2: the order of the leaves --- */
+
+static int by_weight(const void *left, const void *right) {
+    const edge *l = left, *r = right;
+    if (l->weight != r->weight) {
+        return l->weight < r->weight ? -1 : 1;
+    }
+    return l->to < r->to ? -1 : l->to > r->to; /* an object joins the tree once: a total order */
+}
+
+static int64_t find_root(int64_t *root, int64_t i) {
+    while (root[i] != i) {
+        root[i] = root[root[i]];
+        i = root[i];
+    }
+    return i;
+}
+
+/* Lists of leaves: root[] finds a cluster, whose first and last leaves and size are kept at the root. */
+typedef struct leaf_lists {
+    int64_t *root, *first, *last, *size, *next;
+    double *gap_after; /* between a leaf and the next */
+} leaf_lists;
+
+static void join(leaf_lists *lists, const edge *e) {
+    int64_t left = find_root(lists->root, e->from), right = find_root(lists->root, e->to);
+    lists->next[lists->last[left]] = lists->first[right];
+    lists->gap_after[lists->last[left]] = sqrt(e->weight);
+    int64_t top = lists->size[left] >= lists->size[right] ? left : right, under = left + right - top;
+    int64_t first = lists->first[left], last = lists->last[right];
+    lists->root[under] = top;
+    lists->size[top] += lists->size[under];
+    lists->first[top] = first;
+    lists->last[top] = last;
+}
+
+static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, clv_minimax_home *out) {
+    for (int64_t i = 0; i < n; i++) {
+        lists->root[i] = lists->first[i] = lists->last[i] = i;
+        lists->size[i] = 1;
+        lists->next[i] = -1;
+    }
+    qsort(edges, (size_t)(n - 1), sizeof *edges, by_weight);
+    for (int64_t e = 0; e < n - 1; e++) {
+        join(lists, &edges[e]);
+    }
+    int64_t i = lists->first[find_root(lists->root, 0)];
+    for (int64_t s = 0; s < n; s++) {
+        out->leaf[s] = i;
+        out->position[i] = s;
+        out->gap[s] = lists->next[i] >= 0 ? lists->gap_after[i] : 0;
+        i = lists->next[i];
+    }
+    out->top = clv_largest(out->gap, n); /* the last entry is 0 */
+}
+
+static clv_status make_tree(clv_context *ctx, const clv_panels *panels, int threads, edge *edges, int64_t *integers,
+                            double *reals, char *inside, clv_minimax_home *out) {
+    int64_t n = panels->n;
+    if (!edges || !integers || !reals || !inside || !out->leaf || !out->position || !out->gap) {
+        return CLV_ENOMEM;
+    }
+    prim p = {panels, reals, integers, inside, integers + n, edges};
+    CLV_TRY(grow_tree(&p, threads, ctx));
+    leaf_lists lists = {integers, integers + n, integers + 2 * n, integers + 3 * n, integers + 4 * n, reals};
+    order_leaves(&lists, edges, n, out);
+    return CLV_OK;
+}
+
+clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int threads, clv_minimax_home *out) {
+    int64_t n = panels->n;
+    if (panels->count < 2 * threads || n * panels->features < 1 << 15) {
+        threads = 1; /* a step is shorter than the two barriers that it would need */
+    }
+    out->leaf = CLV_NEW(ctx, int64_t, n);
+    out->position = CLV_NEW(ctx, int64_t, n);
+    out->gap = CLV_NEW(ctx, double, n);
+    edge *edges = CLV_NEW(ctx, edge, n);
+    int64_t *integers = CLV_NEW(ctx, int64_t, 5 * n + threads);
+    double *reals = CLV_NEW(ctx, double, n);
+    char *inside = CLV_NEW(ctx, char, n);
+    clv_status status = make_tree(ctx, panels, threads, edges, integers, reals, inside, out);
+    clv_free(ctx, inside);
+    clv_free(ctx, reals);
+    clv_free(ctx, integers);
+    clv_free(ctx, edges);
+    return status; /* `out` belongs to the caller also on failure */
+}
+
+/* --- the home --- */
+
+static const clv_minimax_home *home_of(const clv_affinity *a) {
+    return a->state;
+}
+
+static clv_status minimax_column(const clv_affinity *a, int64_t i, double *out) {
+    const clv_minimax_home *home = home_of(a);
+    int64_t own = home->position[i];
+    double largest = 0;
+    out[i] = a->zero_diagonal ? 0 : home->top;
+    for (int64_t s = own; s < a->info.n - 1; s++) {
+        largest = home->gap[s] > largest ? home->gap[s] : largest;
+        out[home->leaf[s + 1]] = home->top - largest;
+    }
+    largest = 0;
+    for (int64_t s = own - 1; s >= 0; s--) {
+        largest = home->gap[s] > largest ? home->gap[s] : largest;
+        out[home->leaf[s]] = home->top - largest;
+    }
+    return CLV_OK;
+}
+
+static double minimax_entry(const clv_affinity *a, int64_t i, int64_t j) {
+    const clv_minimax_home *home = home_of(a);
+    int64_t s = home->position[i], t = home->position[j];
+    if (i == j) {
+        return a->zero_diagonal ? 0 : home->top;
+    }
+    return home->top - clv_largest(home->gap + (s < t ? s : t), s < t ? t - s : s - t);
+}
+
+static void minimax_destroy(clv_affinity *a) {
+    clv_minimax_home *home = a->state;
+    clv_free(a->ctx, home->leaf);
+    clv_free(a->ctx, home->position);
+    clv_free(a->ctx, home->gap);
+}
+
+const clv_home_functions clv_minimax_functions = {minimax_column, clv_apply_by_columns, clv_group_sums_by_columns,
+                                                  NULL,           minimax_entry,        minimax_destroy};

@@ -1,0 +1,114 @@
+/* The operator on some of the objects, without a copy: vectors are spread over all objects, the base does the work, and
+ * the result is gathered. A function costs what it costs on the base. */
+#include "affinity/affinity.h"
+
+typedef struct restricted_home {
+    const clv_affinity *base;
+    const int64_t *active;
+} restricted_home;
+
+static const restricted_home *home_of(const clv_affinity *a) {
+    return a->state;
+}
+
+static double restricted_entry(const clv_affinity *a, int64_t i, int64_t j) {
+    const restricted_home *home = home_of(a);
+    return clv_affinity_entry(home->base, home->active[i], home->active[j]);
+}
+
+static clv_status restricted_column(const clv_affinity *a, int64_t i, double *out) {
+    const restricted_home *home = home_of(a);
+    double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
+    if (!all) {
+        return CLV_ENOMEM;
+    }
+    clv_status status = clv_affinity_column(home->base, home->active[i], all);
+    for (int64_t j = 0; status == CLV_OK && j < a->info.n; j++) {
+        out[j] = all[home->active[j]];
+    }
+    clv_free(a->ctx, all);
+    return status;
+}
+
+static void gather(const clv_affinity *a, const double *all, int64_t k, double *y) {
+    int64_t total = clv_affinity_size(home_of(a)->base);
+    for (int64_t c = 0; c < k; c++) {
+        for (int64_t i = 0; i < a->info.n; i++) {
+            y[c * a->info.n + i] = all[c * total + home_of(a)->active[i]];
+        }
+    }
+}
+
+static clv_status restricted_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+    const restricted_home *home = home_of(a);
+    int64_t total = clv_affinity_size(home->base);
+    double *spread = CLV_NEW0(a->ctx, double, 2 * k * total);
+    if (!spread) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t c = 0; c < k; c++) {
+        for (int64_t i = 0; i < a->info.n; i++) {
+            spread[c * total + home->active[i]] = x[c * a->info.n + i];
+        }
+    }
+    clv_status status = clv_affinity_apply(home->base, spread, k, spread + k * total, threads);
+    if (status == CLV_OK) {
+        gather(a, spread + k * total, k, y);
+    }
+    clv_free(a->ctx, spread);
+    return status;
+}
+
+static clv_status sums_over_all(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads,
+                                int32_t *spread, double *all) {
+    const restricted_home *home = home_of(a);
+    if (!spread || !all) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < clv_affinity_size(home->base); i++) {
+        spread[i] = -1;
+    }
+    for (int64_t i = 0; i < a->info.n; i++) {
+        spread[home->active[i]] = labels[i];
+    }
+    CLV_TRY(clv_affinity_group_sums(home->base, spread, k, all, threads));
+    gather(a, all, k, y);
+    return CLV_OK;
+}
+
+static clv_status restricted_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,
+                                        int threads) {
+    int64_t total = clv_affinity_size(home_of(a)->base);
+    int32_t *spread = CLV_NEW(a->ctx, int32_t, total);
+    double *all = CLV_NEW(a->ctx, double, k *total);
+    clv_status status = sums_over_all(a, labels, k, y, threads, spread, all);
+    clv_free(a->ctx, all);
+    clv_free(a->ctx, spread);
+    return status;
+}
+
+static void restricted_destroy(clv_affinity *a) {
+    (void)a;
+}
+
+static const clv_home_functions restricted_functions = {
+    restricted_column, restricted_apply, restricted_group_sums, NULL, restricted_entry, restricted_destroy};
+
+clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active, int64_t m, clv_affinity **out) {
+    int64_t n = clv_affinity_size(base);
+    *out = NULL;
+    for (int64_t i = 0; i < m; i++) {
+        if (active[i] < 0 || active[i] >= n) {
+            return clv_fail(base->ctx, CLV_EUSAGE, "active[%lld] = %lld is not an object of the %lld there are",
+                            (long long)i, (long long)active[i], (long long)n);
+        }
+    }
+    CLV_TRY(clv_affinity_new(base->ctx, &restricted_functions, sizeof(restricted_home), out));
+    *(restricted_home *)(*out)->state = (restricted_home){base, active};
+    (*out)->info = base->info;
+    (*out)->info.n = m;
+    (*out)->info.nonzeros = m * m;
+    (*out)->info.bytes = 0;
+    (*out)->budget = base->budget;
+    return CLV_OK;
+}

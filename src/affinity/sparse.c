@@ -1,0 +1,112 @@
+/* Sparse home: a symmetric graph in compressed rows. Every function costs its share of the nonzeros. */
+#include "affinity/affinity.h"
+
+enum { ROW_BLOCK = 256 };
+
+static const clv_matrix *graph_of(const clv_affinity *a) {
+    return &((const clv_sparse_home *)a->state)->graph;
+}
+
+/* Whether entry e of row i counts. */
+static bool counts(const clv_affinity *a, const clv_matrix *graph, int64_t i, int64_t e) {
+    return !a->zero_diagonal || graph->index[e] != i;
+}
+
+static double sparse_entry(const clv_affinity *a, int64_t i, int64_t j) {
+    const clv_matrix *graph = graph_of(a);
+    int64_t low = graph->start[i], high = graph->start[i + 1];
+    if (i == j && a->zero_diagonal) {
+        return 0;
+    }
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (graph->index[middle] < j) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found = low < graph->start[i + 1] && graph->index[low] == j;
+    return found ? ((const double *)graph->values)[low] : 0;
+}
+
+static clv_status sparse_column(const clv_affinity *a, int64_t i, double *out) {
+    const clv_matrix *graph = graph_of(a);
+    for (int64_t j = 0; j < a->info.n; j++) {
+        out[j] = 0;
+    }
+    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+        if (counts(a, graph, i, e)) {
+            out[graph->index[e]] = ((const double *)graph->values)[e];
+        }
+    }
+    return CLV_OK;
+}
+
+static void sparse_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+    const clv_matrix *graph = graph_of(a);
+    const double *values = graph->values;
+    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+        if (counts(a, graph, i, e)) {
+            if (from) {
+                from[graph->index[e]] -= values[e];
+            }
+            if (to) {
+                to[graph->index[e]] += values[e];
+            }
+        }
+    }
+}
+
+static void apply_row(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i) {
+    const clv_matrix *graph = graph_of(a);
+    const double *values = graph->values;
+    int64_t n = a->info.n;
+    for (int64_t c = 0; c < k; c++) {
+        double sum = 0;
+        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+            if (counts(a, graph, i, e)) {
+                sum += values[e] * x[c * n + graph->index[e]];
+            }
+        }
+        y[c * n + i] = sum;
+    }
+}
+
+static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, ROW_BLOCK)
+    for (int64_t i = 0; i < a->info.n; i++) {
+        apply_row(a, x, k, y, i);
+    }
+    return CLV_OK;
+}
+
+static void sum_row(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t i) {
+    const clv_matrix *graph = graph_of(a);
+    const double *values = graph->values;
+    int64_t n = a->info.n;
+    for (int64_t c = 0; c < k; c++) {
+        y[c * n + i] = 0;
+    }
+    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+        int32_t label = labels[graph->index[e]];
+        if (label >= 0 && counts(a, graph, i, e)) {
+            y[label * n + i] += values[e];
+        }
+    }
+}
+
+static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, ROW_BLOCK)
+    for (int64_t i = 0; i < a->info.n; i++) {
+        sum_row(a, labels, k, y, i);
+    }
+    return CLV_OK;
+}
+
+static void sparse_destroy(clv_affinity *a) {
+    clv_data_free(((clv_sparse_home *)a->state)->owned);
+}
+
+const clv_home_functions clv_sparse_functions = {sparse_column, sparse_apply, sparse_group_sums,
+                                                 sparse_move,   sparse_entry, sparse_destroy};

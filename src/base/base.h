@@ -4,6 +4,7 @@
 
 #include "cleave.h"
 
+#include <locale.h>
 #include <stdbool.h>
 
 /* --- status and message (context.c) --- */
@@ -11,7 +12,7 @@
 /* Put a sentence into the context and return `status`; the first line of every failure. Callable from any thread. */
 __attribute__((format(printf, 3, 4))) clv_status clv_fail(clv_context *ctx, clv_status status, const char *format, ...);
 
-/* Whether the interrupt hook wants the computation to stop. Poll from one thread only. */
+/* Whether the interrupt hook wants the computation to stop. */
 bool clv_interrupted(clv_context *ctx);
 
 /* Return from the calling function when `call` fails. */
@@ -52,6 +53,10 @@ typedef struct clv_text {
 } clv_text;
 __attribute__((format(printf, 2, 3))) void clv_text_add(clv_text *text, const char *format, ...);
 void clv_text_append(clv_text *text, const char *bytes, size_t size);
+/* Between these two, printf and strtod use a decimal point in the calling thread, whatever the program's locale:
+ * clv_point_end takes what clv_point_begin returned. */
+locale_t clv_point_begin(void);
+void clv_point_end(locale_t before);
 
 /* --- random numbers (rng.c): xoshiro256++, seeded by splitmix64 --- */
 typedef struct clv_rng {

@@ -92,10 +92,12 @@ const char *clv_message(const clv_context *ctx) {
 clv_status clv_fail(clv_context *ctx, clv_status status, const char *format, ...) {
     if (ctx) {
         pthread_mutex_lock(&ctx->message_lock);
+        locale_t before = clv_point_begin();
         va_list args;
         va_start(args, format);
         vsnprintf(ctx->message, sizeof ctx->message, format, args);
         va_end(args);
+        clv_point_end(before);
         pthread_mutex_unlock(&ctx->message_lock);
     }
     return status;

@@ -114,7 +114,7 @@ static bool has_range(const clv_option *option) {
 static void describe_range(const clv_option *option, char *text, size_t size) {
     const char *kind = option->kind == CLV_OPTION_REAL ? "a number" : "a whole number";
     char range[96];
-    if (option->most >= 1e9) {
+    if (option->most > 0x1p53) {
         snprintf(range, sizeof range, "%s of %.17g or more", kind, option->least);
     } else {
         snprintf(range, sizeof range, "%s from %.17g to %.17g", kind, option->least, option->most);
@@ -150,6 +150,9 @@ clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, co
         if (has_range(option) && !in_range(option, number)) {
             return refuse(ctx, option, text);
         }
+        if (option->kind == CLV_OPTION_FLAG && (number < 0 || number > 1)) {
+            return refuse(ctx, option, text);
+        }
         if (option->kind == CLV_OPTION_CHOICE && (number < 0 || number >= count_choices(option->choices))) {
             return refuse(ctx, option, text);
         }
@@ -162,14 +165,22 @@ static double word_value(const clv_option *option) {
     return option->kind == CLV_OPTION_REAL && isnan(option->initial) ? NAN : 0;
 }
 
+/* strtod with a decimal point, whatever the locale of the program. */
+static double parse_real(const char *value, char **end) {
+    locale_t before = clv_point_begin();
+    double number = strtod(value, end);
+    clv_point_end(before);
+    return number;
+}
+
 static bool parse_number(const clv_option *option, const char *value, double *number) {
     char *end;
     errno = 0;
-    if (value[0] == '\0' || value[0] == ' ') {
+    if (value[0] == '\0' || strspn(value, " \t\n\v\f\r") > 0) {
         return false;
     }
     if (option->kind == CLV_OPTION_REAL) {
-        *number = strtod(value, &end);
+        *number = parse_real(value, &end);
     } else {
         *number = (double)strtoll(value, &end, 10);
     }
@@ -225,6 +236,9 @@ clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void
 
 static void print_choice(const clv_option *option, int index, char *text, size_t size) {
     const char *at = option->choices;
+    if (index < 0) {
+        at = NULL;
+    }
     for (; index > 0 && at; index--) {
         at = strchr(at, '|');
         at = at ? at + 1 : NULL;
@@ -250,7 +264,9 @@ void clv_options_print(const clv_option *option, const void *options, char *text
         if (option->word && (isnan(number) || (number == 0 && !isnan(option->initial)))) {
             snprintf(text, size, "%s", option->word);
         } else {
+            locale_t before = clv_point_begin();
             snprintf(text, size, "%.17g", number);
+            clv_point_end(before);
         }
         break;
     case CLV_OPTION_INT:

@@ -1,9 +1,20 @@
-/* Text that grows. */
+/* Text that grows, and numbers in text that do not depend on the locale. */
 #include "base/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+locale_t clv_point_begin(void) {
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return plain ? uselocale(plain) : (locale_t)0;
+}
+
+void clv_point_end(locale_t before) {
+    if (before) {
+        freelocale(uselocale(before));
+    }
+}
 
 static bool reserve(clv_text *text, size_t more) {
     if (text->status < 0) {
@@ -33,15 +44,19 @@ void clv_text_append(clv_text *text, const char *bytes, size_t size) {
 }
 
 void clv_text_add(clv_text *text, const char *format, ...) {
-    va_list args;
+    va_list args, again;
+    locale_t before = clv_point_begin();
     va_start(args, format);
+    va_copy(again, args);
     int size = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (size < 0 || !reserve(text, (size_t)size)) {
-        return;
+    if (size < 0 && text->status == CLV_OK) {
+        text->status = clv_fail(text->ctx, CLV_EINTERNAL, "the format '%s' cannot be printed", format);
     }
-    va_start(args, format);
-    vsnprintf(text->data + text->size, (size_t)size + 1, format, args);
+    if (size >= 0 && reserve(text, (size_t)size)) {
+        vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
+        text->size += (size_t)size;
+    }
+    va_end(again);
     va_end(args);
-    text->size += (size_t)size;
+    clv_point_end(before);
 }

@@ -18,7 +18,7 @@ struct clv_data {
     char *name; /* the file it came from, for messages; owned, never NULL after clv_data_new */
 };
 
-/* An empty clv_data; fill its owned members, then clv_data_adopt sets the view. */
+/* An empty clv_data; fill its owned members and its view. */
 clv_status clv_data_new(clv_context *ctx, const char *name, clv_data **out);
 /* Dense storage for rows x cols of a type, uninitialised, with the view set. */
 clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, int64_t cols, clv_scalar scalar,
@@ -26,6 +26,9 @@ clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, 
 /* CSR storage for `nonzeros` entries, start[0] = 0 and the rest uninitialised, with the view set. */
 clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
                             clv_data **out);
+
+/* CLV_EDATA with the place (from 1) of the first stored value that is NaN or infinite. */
+clv_status clv_data_check_finite(const clv_data *data);
 
 static inline bool clv_is_sparse(const clv_matrix *m) {
     return m->start != NULL;

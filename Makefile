@@ -1,0 +1,48 @@
+# Task runner: every target is one short command. The build itself is CMake's (CMakePresets.json).
+CMAKE ?= cmake
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 300
+
+# Ninja where there is one; a build folder that exists keeps its generator.
+export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
+
+.PHONY: all deps demo check bench install format lint fuzz coverage clean help
+
+all: ## build build/cleave (the default)
+	@$(CMAKE) --preset release >/dev/null
+	@$(CMAKE) --build build --parallel $(JOBS) --target cleave_cli
+
+deps: ## install the Debian/Ubuntu packages that are missing
+	@scripts/deps
+
+demo: deps ## build, then run the demonstration
+	@$(MAKE) --no-print-directory all
+	build/cleave demo
+
+check: ## everything that must pass: tests, install, format, fuzz smoke, sanitizers
+	@scripts/check -j $(JOBS)
+
+bench: all ## side-by-side runs against peers
+	bench/run
+
+install: all ## install to PREFIX (default /usr/local); DESTDIR is honoured
+	$(CMAKE) --install build --prefix $(PREFIX)
+
+format: ## rewrite the sources with clang-format
+	@scripts/lint --fix-format
+
+lint: ## clang-format and clang-tidy, warnings are errors
+	@scripts/lint -j $(JOBS)
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (300)
+	@scripts/fuzz -j $(JOBS) -s $(FUZZ_SECONDS)
+
+coverage: ## lines of src/ and cli/ that the tests execute
+	@scripts/coverage -j $(JOBS)
+
+clean: ## remove all build folders
+	rm -rf build build-*/
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12

@@ -1,0 +1,164 @@
+/* cleave affinity: build an affinity and keep it. */
+#include "job.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct keep_options {
+    int64_t threads; /* first: the offset of cli_threads_table */
+    const char *output, *json;
+    int quiet;
+} keep_options;
+
+typedef struct keeper {
+    const cli_app *app;
+    cli_args args;
+    cli_points_options points;
+    clv_affinity_options how;
+    keep_options keep;
+    clv_data *data, *matrix;
+    clv_affinity *affinity;
+    clv_affinity_info info;
+    double load_seconds, affinity_seconds;
+} keeper;
+
+static const clv_option_table *keep_table(void) {
+    static const clv_option options[] = {
+        {.name = "output",
+         .letter = 'o',
+         .kind = CLV_OPTION_TEXT,
+         .offset = offsetof(keep_options, output),
+         .meta = "FILE",
+         .help = "where it goes (required): .npy for a dense one, .mtx for any"},
+        {.name = "json",
+         .kind = CLV_OPTION_TEXT,
+         .offset = offsetof(keep_options, json),
+         .meta = "FILE|-",
+         .help = "what was made; - is standard output, instead of the table"},
+        {.name = "quiet",
+         .letter = 'q',
+         .kind = CLV_OPTION_FLAG,
+         .offset = offsetof(keep_options, quiet),
+         .most = 1,
+         .help = "no table, only errors"},
+    };
+    static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
+    return &table;
+}
+
+static clv_status check(const keeper *k) {
+    const keep_options *keep = &k->keep;
+    const char *json = keep->json && strcmp(keep->json, "-") != 0 ? keep->json : NULL;
+    if (!keep->output) {
+        return cli_fail(k->app, CLV_EUSAGE, "affinity needs -o FILE, where the affinity goes (.npy or .mtx)");
+    }
+    if (json && strcmp(json, keep->output) == 0) {
+        return cli_fail(k->app, CLV_EUSAGE, "--output and --json both name %s", json);
+    }
+    CLI_TRY(cli_check_precomputed(k->app, &k->how, &k->points));
+    CLI_TRY(cli_output_check(k->app, "output", keep->output, "npy|mtx", k->args.operands[0]));
+    return cli_output_check(k->app, "json", json, NULL, k->args.operands[0]);
+}
+
+/* Find out before the work whether the format can hold what will come. */
+static clv_status check_plan(const keeper *k) {
+    clv_affinity_info plan;
+    CLI_TRY(cli_library(k->app, clv_affinity_plan(k->app->ctx, clv_data_matrix(k->data), &k->how, &plan)));
+    if (plan.home == CLV_HOME_SPARSE && !cli_has_ending(k->keep.output, "mtx")) {
+        return cli_fail(k->app, CLV_ECREATE, "--output %s cannot be written: a sparse affinity goes to a .mtx file",
+                        k->keep.output);
+    }
+    return CLV_OK;
+}
+
+static clv_status make(keeper *k) {
+    clv_context *ctx = k->app->ctx;
+    clv_read_options reading = cli_read_options(&k->points, k->how.kind == CLV_AFFINITY_PRECOMPUTED);
+    double began = cli_seconds();
+    k->how.threads = k->keep.threads;
+    CLI_TRY(cli_library(k->app, clv_read(ctx, k->args.operands[0], &reading, &k->data)));
+    cli_signals_restart_calls();
+    CLI_TRY(cli_library(k->app, clv_data_scale(k->data, (clv_scale)k->points.scale)));
+    k->load_seconds = cli_seconds() - began;
+    CLI_TRY(check_plan(k));
+    began = cli_seconds();
+    CLI_TRY(cli_library(k->app, clv_affinity_build(ctx, clv_data_matrix(k->data), &k->how, &k->affinity)));
+    clv_affinity_describe(k->affinity, &k->info);
+    k->affinity_seconds = cli_seconds() - began;
+    CLI_TRY(cli_library(k->app, clv_affinity_materialise(k->affinity, &k->matrix)));
+    return cli_library(k->app, clv_write_matrix(ctx, k->keep.output, clv_data_matrix(k->matrix)));
+}
+
+static void print_json(FILE *stream, const void *what) {
+    const keeper *k = what;
+    char scale[32];
+    clv_options_print(clv_options_find(cli_points_table(false), "scale"), &k->points, scale, sizeof scale);
+    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"scale\": \"%s\",\n \"affinity\": {\"kind\": \"%s\"",
+            clv_version(), (long long)k->info.n, scale, clv_affinity_kind_name(k->info.kind));
+    if (!isnan(k->info.gamma)) {
+        fputs(", \"gamma\": ", stream);
+        cli_json_number(stream, k->info.gamma);
+    }
+    fprintf(stream,
+            ", \"home\": \"%s\", \"mapped\": %s, \"nonzeros\": %lld, \"bytes\": %zu},\n"
+            " \"seconds\": {\"total\": %.6f, \"load\": %.6f, \"affinity\": %.6f}}\n",
+            clv_home_name(k->info.home), k->info.mapped ? "true" : "false", (long long)k->info.nonzeros, k->info.bytes,
+            cli_elapsed(k->app), k->load_seconds, k->affinity_seconds);
+}
+
+static clv_status tell(const keeper *k) {
+    char bytes[32];
+    if (k->keep.json) {
+        CLI_TRY(cli_output_json(k->app, k->keep.json, print_json, k));
+    }
+    if (k->keep.quiet || (k->keep.json && strcmp(k->keep.json, "-") == 0)) {
+        return CLV_OK;
+    }
+    cli_print_bytes((double)k->info.bytes, bytes, sizeof bytes);
+    printf("affinity   %s\n", clv_affinity_kind_name(k->info.kind));
+    if (!isnan(k->info.gamma)) {
+        printf("gamma      %.17g\n", k->info.gamma);
+    }
+    printf("objects    %lld\nentries    %lld\nhome       %s, %s\nwritten    %s\n", (long long)k->info.n,
+           (long long)k->info.nonzeros, clv_home_name(k->info.home), bytes, k->keep.output);
+    return cli_flush(k->app);
+}
+
+static clv_status work(keeper *k, int argc, char **argv) {
+    CLI_TRY(cli_args_parse(k->app, &k->args, argc, argv));
+    if (k->args.help) {
+        return cli_help_command(k->app, &k->args);
+    }
+    CLI_TRY(check(k));
+    CLI_TRY(make(k));
+    return tell(k);
+}
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    keeper k = {.app = app, .args = {.command = command}};
+    clv_options_defaults(cli_points_table(false), &k.points);
+    clv_affinity_defaults(&k.how);
+    clv_options_defaults(keep_table(), &k.keep);
+    clv_options_defaults(cli_threads_table(), &k.keep);
+    cli_args_add(&k.args, keep_table(), &k.keep);
+    cli_args_add(&k.args, cli_points_table(false), &k.points);
+    cli_args_add(&k.args, clv_affinity_table(), &k.how);
+    cli_args_add(&k.args, cli_threads_table(), &k.keep);
+    clv_status status = work(&k, argc, argv);
+    clv_data_free(k.matrix);
+    clv_affinity_free(k.affinity);
+    clv_data_free(k.data);
+    return cli_exit_status(status);
+}
+
+const cli_command cli_affinity = {
+    .name = "affinity",
+    .summary = "build an affinity and keep it in a file",
+    .operands = {"DATA"},
+    .about = "Builds the n x n similarity of the objects and writes it, for --affinity precomputed or for\n"
+             "another program. A nearest neighbour graph (--affinity knn) is sparse and goes to a .mtx file.\n",
+    .examples = "  cleave affinity points.npy -o A.npy --affinity gaussian --gamma 0.5\n"
+                "  cleave affinity points.csv -o A.mtx --affinity knn --neighbours 15\n"
+                "  cleave ncut A.mtx -k 3 --affinity precomputed\n",
+    .run = run,
+};

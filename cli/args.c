@@ -1,0 +1,239 @@
+/* Arguments: GNU-style options over option tables.
+ *
+ * `--name value`, `--name=value`, flags as `--name` and `--no-name` (or the name that the table gives for off), `-k 3`,
+ * `-k3`, `-qv`; `--` ends the options; the last of a repeated option wins. Names are not abbreviated, so that a new
+ * option cannot change what an old command line means; a wrong name is answered with the nearest right one. */
+#include "cli.h"
+
+#include <string.h>
+
+typedef struct arg_cursor {
+    int argc, at;
+    char **argv;
+} arg_cursor;
+
+typedef struct match {
+    cli_group *group;
+    const clv_option *option;
+    bool off; /* the name that clears a flag */
+} match;
+
+void cli_args_add(cli_args *args, const clv_option_table *table, void *options) {
+    args->groups[args->group_count++] = (cli_group){.table = table, .options = options};
+}
+
+bool cli_args_given(const cli_args *args, const char *name) {
+    for (size_t g = 0; g < args->group_count; g++) {
+        const clv_option *option = clv_options_find(args->groups[g].table, name);
+        if (option) {
+            return args->groups[g].given[option - args->groups[g].table->options];
+        }
+    }
+    return false;
+}
+
+/* --- names --- */
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+size_t cli_name_distance(const char *typed, const char *name) {
+    enum { LONGEST = 64 };
+    size_t rows = strlen(typed), cols = strlen(name);
+    size_t cost[3][LONGEST + 1]; /* the row before last, the last one, this one */
+    if (rows > LONGEST || cols > LONGEST) {
+        return LONGEST;
+    }
+    if (rows >= 2 && rows < cols && strncmp(typed, name, rows) == 0) {
+        return 1;
+    }
+    for (size_t j = 0; j <= cols; j++) {
+        cost[1][j] = cost[0][j] = j;
+    }
+    for (size_t i = 1; i <= rows; i++) {
+        cost[2][0] = i;
+        for (size_t j = 1; j <= cols; j++) {
+            size_t changed = cost[1][j - 1] + (typed[i - 1] != name[j - 1]);
+            cost[2][j] = least(changed, least(cost[1][j], cost[2][j - 1]) + 1);
+            if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1]) {
+                cost[2][j] = least(cost[2][j], cost[0][j - 2] + 1);
+            }
+        }
+        memcpy(cost[0], cost[1], sizeof cost[0]);
+        memcpy(cost[1], cost[2], sizeof cost[1]);
+    }
+    return cost[1][cols];
+}
+
+bool cli_name_is_near(const char *typed, size_t distance) {
+    return distance <= 1 + strlen(typed) / 3;
+}
+
+static void off_name(const clv_option *option, char *name, size_t size) {
+    snprintf(name, size, "%s%s", option->off ? "" : "no-", option->off ? option->off : option->name);
+}
+
+static void consider(const char *typed, const char *name, char *best, size_t size, size_t *distance) {
+    size_t here = cli_name_distance(typed, name);
+    if (here < *distance) {
+        *distance = here;
+        snprintf(best, size, "%s", name);
+    }
+}
+
+static clv_status unknown_option(const cli_app *app, const cli_args *args, const char *typed) {
+    char best[64] = "", name[64];
+    size_t distance = SIZE_MAX;
+    for (size_t g = 0; g < args->group_count; g++) {
+        const clv_option_table *table = args->groups[g].table;
+        for (size_t i = 0; i < table->count; i++) {
+            consider(typed, table->options[i].name, best, sizeof best, &distance);
+            if (table->options[i].kind == CLV_OPTION_FLAG) {
+                off_name(&table->options[i], name, sizeof name);
+                consider(typed, name, best, sizeof best, &distance);
+            }
+        }
+    }
+    consider(typed, "help", best, sizeof best, &distance);
+    return cli_fail(app, CLV_EUSAGE, "there is no option --%s; %s --%s (see cleave %s --help)", typed,
+                    cli_name_is_near(typed, distance) ? "did you mean" : "the nearest is", best, args->command->name);
+}
+
+static bool find_long(cli_args *args, const char *typed, match *found) {
+    char name[64];
+    for (size_t g = 0; g < args->group_count; g++) {
+        const clv_option_table *table = args->groups[g].table;
+        for (size_t i = 0; i < table->count; i++) {
+            const clv_option *option = &table->options[i];
+            off_name(option, name, sizeof name);
+            bool off = option->kind == CLV_OPTION_FLAG && strcmp(name, typed) == 0;
+            if (off || strcmp(option->name, typed) == 0) {
+                *found = (match){&args->groups[g], option, off};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool find_short(cli_args *args, char letter, match *found) {
+    for (size_t g = 0; g < args->group_count; g++) {
+        const clv_option_table *table = args->groups[g].table;
+        for (size_t i = 0; i < table->count; i++) {
+            if (table->options[i].letter == letter) {
+                *found = (match){&args->groups[g], &table->options[i], false};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* --- values --- */
+
+static clv_status set(const cli_app *app, const match *to, const char *value) {
+    clv_status status = clv_options_set(app->ctx, to->group->table, to->group->options, to->option->name, value);
+    if (status < 0) {
+        return cli_fail(app, status, "--%s: %s", to->option->name, clv_message(app->ctx));
+    }
+    to->group->given[to->option - to->group->table->options] = true;
+    return CLV_OK;
+}
+
+/* The next argument as a value. One that looks like a long option is a forgotten value; `--name=--value` gives it. */
+static clv_status set_next(const cli_app *app, const match *to, arg_cursor *cursor) {
+    const char *value = cursor->at + 1 < cursor->argc ? cursor->argv[cursor->at + 1] : NULL;
+    if (!value || (strncmp(value, "--", 2) == 0 && value[2])) {
+        const char *meta = to->option->meta ? to->option->meta : to->option->choices;
+        return cli_fail(app, CLV_EUSAGE, "--%s needs a value: %s", to->option->name, meta ? meta : "VALUE");
+    }
+    cursor->at++;
+    return set(app, to, value);
+}
+
+static clv_status parse_long(const cli_app *app, cli_args *args, arg_cursor *cursor) {
+    const char *typed = cursor->argv[cursor->at] + 2;
+    const char *equals = strchr(typed, '=');
+    char name[64];
+    match found;
+    snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - typed) : (int)sizeof name, typed);
+    if (!find_long(args, name, &found)) {
+        return unknown_option(app, args, name);
+    }
+    if (found.option->kind != CLV_OPTION_FLAG) {
+        return equals ? set(app, &found, equals + 1) : set_next(app, &found, cursor);
+    }
+    if (equals) {
+        return cli_fail(app, CLV_EUSAGE, "--%s takes no value, but was given '%s'", name, equals + 1);
+    }
+    return set(app, &found, found.off ? "false" : "true");
+}
+
+static clv_status parse_short(const cli_app *app, cli_args *args, arg_cursor *cursor) {
+    for (const char *at = cursor->argv[cursor->at] + 1; *at; at++) {
+        match found;
+        if (*at == 'h') {
+            args->help = true;
+            return CLV_OK;
+        }
+        if (!find_short(args, *at, &found)) {
+            return cli_fail(app, CLV_EUSAGE, "there is no option -%c (see cleave %s --help)", *at, args->command->name);
+        }
+        if (found.option->kind != CLV_OPTION_FLAG) {
+            return at[1] ? set(app, &found, at + 1) : set_next(app, &found, cursor);
+        }
+        CLI_TRY(set(app, &found, "true"));
+    }
+    return CLV_OK;
+}
+
+/* --- operands --- */
+
+static size_t operands_wanted(const cli_command *command) {
+    size_t count = 0;
+    while (count < 2 && command->operands[count]) {
+        count++;
+    }
+    return count;
+}
+
+static clv_status add_operand(const cli_app *app, cli_args *args, const char *operand) {
+    size_t wanted = operands_wanted(args->command);
+    if (args->operand_count == wanted) {
+        return cli_fail(app, CLV_EUSAGE, "'%s' is one argument too many: %s takes %s%s%s", operand, args->command->name,
+                        wanted ? args->command->operands[0] : "options only", wanted > 1 ? " and " : "",
+                        wanted > 1 ? args->command->operands[1] : "");
+    }
+    args->operands[args->operand_count++] = operand;
+    return CLV_OK;
+}
+
+static clv_status parse_one(const cli_app *app, cli_args *args, arg_cursor *cursor, bool *ended) {
+    const char *arg = cursor->argv[cursor->at];
+    if (*ended || arg[0] != '-' || arg[1] == '\0') {
+        return add_operand(app, args, arg);
+    }
+    if (strcmp(arg, "--") == 0) {
+        *ended = true;
+        return CLV_OK;
+    }
+    if (strcmp(arg, "--help") == 0) {
+        args->help = true;
+        return CLV_OK;
+    }
+    return arg[1] == '-' ? parse_long(app, args, cursor) : parse_short(app, args, cursor);
+}
+
+clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv) {
+    arg_cursor cursor = {argc, 0, argv};
+    bool ended = false;
+    for (; cursor.at < argc && !args->help; cursor.at++) {
+        CLI_TRY(parse_one(app, args, &cursor, &ended));
+    }
+    if (!args->help && args->operand_count < operands_wanted(args->command)) {
+        return cli_fail(app, CLV_EUSAGE, "%s is missing (see cleave %s --help)",
+                        args->command->operands[args->operand_count], args->command->name);
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,161 @@
+/* What the files of the command share. cli/ stands on cleave.h alone, as any other program would.
+ *
+ * A failure is told to the user once, in one line, where it is found (cli_fail, cli_library); from there only its
+ * status travels up, to become the exit status in main.
+ */
+#ifndef CLEAVE_CLI_H
+#define CLEAVE_CLI_H
+
+#include <cleave.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* --- the program and its console (console.c) --- */
+
+typedef struct cli_app {
+    clv_context *ctx;
+    const char *program; /* as it was called, for commands that are shown to be typed */
+    const char *command; /* "ncut", or NULL */
+    double started;      /* on the clock of cli_seconds */
+} cli_app;
+
+double cli_seconds(void);
+/* Seconds since the program began. */
+double cli_elapsed(const cli_app *app);
+/* "cleave ncut: sentence" on standard error; returns `status`. */
+__attribute__((format(printf, 3, 4))) clv_status cli_fail(const cli_app *app, clv_status status, const char *format,
+                                                          ...);
+/* Say what the library says when `status` is a failure; returns it. */
+clv_status cli_library(const cli_app *app, clv_status status);
+/* A block of text on standard output. */
+clv_status cli_put(const cli_app *app, const char *text, size_t size);
+/* Whether all that went to standard output has arrived: a full disk is an error, a closed pipe a silent one. */
+clv_status cli_flush(const cli_app *app);
+int cli_exit_status(clv_status status);
+
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GREEN, CLI_RED } cli_style;
+/* The escape sequence of a style, or "" when standard output is no terminal or NO_COLOR is set. */
+const char *cli_styled(cli_style style);
+
+/* "1.5 MiB" in a buffer of `size` bytes. */
+void cli_print_bytes(double bytes, char *text, size_t size);
+/* A number in JSON, which has neither NaN nor infinity: null for those. */
+void cli_json_number(FILE *stream, double value);
+
+#define CLI_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        clv_status cli_try_status_ = (call);                                                                           \
+        if (cli_try_status_ < 0) {                                                                                     \
+            return cli_try_status_;                                                                                    \
+        }                                                                                                              \
+    } while (0)
+
+/* --- interruption and the progress line (progress.c) --- */
+
+/* From now on SIGINT and SIGTERM ask for an orderly end, once; a second one ends the program. */
+void cli_signals_catch(clv_context *ctx);
+/* Input has been read: system calls go on after a signal, so that no output is cut short by one. */
+void cli_signals_restart_calls(void);
+bool cli_interrupted(void);
+
+typedef struct cli_progress {
+    const cli_app *app;
+    int64_t restarts;
+    bool shown;    /* whether there is a line at all */
+    bool terminal; /* one line, rewritten, instead of many */
+    bool drawn;
+    double last; /* when it was last drawn */
+} cli_progress;
+
+void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown);
+/* A clv_monitor; `user` is a cli_progress. */
+int cli_progress_monitor(const clv_progress *now, void *user);
+void cli_progress_end(cli_progress *progress);
+
+/* --- commands and their arguments (main.c, args.c, help.c) --- */
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;     /* one line, for the list of commands */
+    const char *operands[2]; /* names of the operands, all required; NULL where there are fewer */
+    const char *about;       /* a paragraph or two for the help */
+    const char *examples;    /* lines to type, indented by two spaces */
+    int (*run)(cli_app *app, const struct cli_command *command, int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_ncut, cli_affinity, cli_eval, cli_verify, cli_demo;
+
+enum { CLI_GROUPS = 6, CLI_OPTIONS = 32 };
+
+/* An option table, the struct that it fills, and which of its options were given. */
+typedef struct cli_group {
+    const clv_option_table *table;
+    void *options;
+    bool given[CLI_OPTIONS];
+} cli_group;
+
+typedef struct cli_args {
+    const cli_command *command;
+    cli_group groups[CLI_GROUPS];
+    size_t group_count;
+    const char *operands[2];
+    size_t operand_count;
+    bool help; /* --help was given: nothing else was checked */
+} cli_args;
+
+/* Add a table; the struct at `options` must hold its defaults already. */
+void cli_args_add(cli_args *args, const clv_option_table *table, void *options);
+clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv);
+bool cli_args_given(const cli_args *args, const char *name);
+
+/* How far two names are apart: the insertions, deletions, changes and swaps from one to the other. A name that
+ * begins with the other is near. */
+size_t cli_name_distance(const char *typed, const char *name);
+/* Whether such a distance is small enough for a suggestion. */
+bool cli_name_is_near(const char *typed, size_t distance);
+
+clv_status cli_help_command(const cli_app *app, const cli_args *args);
+clv_status cli_help_program(const cli_app *app, const cli_command *const *commands, size_t count);
+
+/* --- options that several commands have (options.c) --- */
+
+typedef struct cli_points_options {
+    int scale;  /* clv_scale */
+    int header; /* clv_header */
+    const char *label_column;
+    const char *truth; /* a file, or NULL */
+} cli_points_options;
+
+/* "points": scale, header, label-column, and truth where `with_truth`. */
+const clv_option_table *cli_points_table(bool with_truth);
+/* The part of it that says how to read: header, label-column. */
+const clv_option_table *cli_reading_table(void);
+/* The reading options that they stand for. */
+clv_read_options cli_read_options(const cli_points_options *points, bool map);
+
+typedef struct cli_output_options {
+    const char *output, *json, *trace, *report; /* files, or NULL */
+    int silhouette;
+    int dry_run, progress, quiet, verbose;
+} cli_output_options;
+
+const clv_option_table *cli_output_table(void);
+
+/* A table of one's own that has only `threads`, described as in clv_control_table, at offset 0 (an int64_t). */
+const clv_option_table *cli_threads_table(void);
+
+/* --- output files (outputs.c) --- */
+
+/* Whether `path` (NULL: nothing to check) can be written, found out before any work is done: its name ends in one of
+ * "npy|csv" (NULL: any name), its folder is there and writable, and it is not the input. */
+clv_status cli_output_check(const cli_app *app, const char *option, const char *path, const char *endings,
+                            const char *input);
+bool cli_has_ending(const char *path, const char *endings);
+/* Text to a file, or to standard output when `path` is "-". */
+clv_status cli_output_text(const cli_app *app, const char *path, const char *text, size_t size);
+/* What `print` writes of `what`, to the same places. */
+typedef void (*cli_printer)(FILE *stream, const void *what);
+clv_status cli_output_json(const cli_app *app, const char *path, cli_printer print, const void *what);
+
+#endif

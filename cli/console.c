@@ -1,0 +1,124 @@
+/* The console: one-line failures on standard error, checked writing on standard output, exit statuses. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+double cli_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double cli_elapsed(const cli_app *app) {
+    return cli_seconds() - app->started;
+}
+
+clv_status cli_fail(const cli_app *app, clv_status status, const char *format, ...) {
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *at = text; *at; at++) {
+        /* A file name or a field may hold anything; the message stays one line all the same. */
+        if ((unsigned char)*at < ' ' || *at == 0x7f) {
+            *at = '?';
+        }
+    }
+    fprintf(stderr, "cleave%s%s: %s\n", app->command ? " " : "", app->command ? app->command : "", text);
+    return status;
+}
+
+clv_status cli_library(const cli_app *app, clv_status status) {
+    if (status >= 0) {
+        return status;
+    }
+    if (cli_interrupted() && (status == CLV_EINTERRUPTED || status == CLV_EIO)) {
+        return cli_fail(app, CLV_EINTERRUPTED, "interrupted before there was a result");
+    }
+    const char *message = clv_message(app->ctx);
+    return cli_fail(app, status, "%s", *message ? message : clv_status_name(status));
+}
+
+static clv_status fail_stdout(const cli_app *app, int reason) {
+    if (reason == EPIPE) {
+        return CLV_EIO; /* the reader has seen enough; it need not be told */
+    }
+    return cli_fail(app, CLV_EIO, "standard output cannot be written: %s", reason ? strerror(reason) : "write error");
+}
+
+clv_status cli_put(const cli_app *app, const char *text, size_t size) {
+    errno = 0;
+    if (fwrite(text, 1, size, stdout) != size) {
+        return fail_stdout(app, errno);
+    }
+    return cli_flush(app);
+}
+
+clv_status cli_flush(const cli_app *app) {
+    errno = 0;
+    if (fflush(stdout) || ferror(stdout)) {
+        return fail_stdout(app, errno);
+    }
+    return CLV_OK;
+}
+
+int cli_exit_status(clv_status status) {
+    switch (status) {
+    case CLV_OK:
+        return 0;
+    case CLV_EUSAGE:
+        return 64;
+    case CLV_EDATA:
+        return 65;
+    case CLV_ENOINPUT:
+        return 66;
+    case CLV_EINTERNAL:
+    case CLV_ENUMERIC:
+        return 70;
+    case CLV_ENOMEM:
+        return 71;
+    case CLV_ECREATE:
+        return 73;
+    case CLV_EIO:
+        return 74;
+    case CLV_EINTERRUPTED:
+        return 130;
+    }
+    return 70;
+}
+
+static bool coloured(void) {
+    const char *forbidden = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return !(forbidden && *forbidden) && !(terminal && strcmp(terminal, "dumb") == 0) && isatty(STDOUT_FILENO);
+}
+
+const char *cli_styled(cli_style style) {
+    static const char *const sequences[] = {"\033[0m", "\033[1m", "\033[32m", "\033[31m"};
+    return coloured() ? sequences[style] : "";
+}
+
+void cli_print_bytes(double bytes, char *text, size_t size) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+void cli_json_number(FILE *stream, double value) {
+    if (isfinite(value)) {
+        fprintf(stream, "%.17g", value);
+    } else {
+        fputs("null", stream);
+    }
+}

@@ -1,0 +1,98 @@
+/* --dry-run: what a job would hold, without doing it. The points have been read, so their cost is measured. */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct forecast {
+    const cli_job *job;
+    size_t points, affinity, affinity_peak, method, method_thread, resident;
+} forecast;
+
+/* A field such as "VmHWM" of the kernel's account of this process, in bytes; 0 where there is none. */
+static size_t process_bytes(const char *field) {
+    char line[256];
+    size_t kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    if (!status) {
+        return 0;
+    }
+    while (kilobytes == 0 && fgets(line, sizeof line, status)) {
+        if (strncmp(line, field, strlen(field)) == 0 && line[strlen(field)] == ':') {
+            kilobytes = strtoull(line + strlen(field) + 1, NULL, 10);
+        }
+    }
+    (void)fclose(status);
+    return kilobytes * 1024;
+}
+
+static size_t matrix_bytes(const clv_matrix *matrix) {
+    if (matrix->start) {
+        size_t entries = (size_t)matrix->start[matrix->rows];
+        return entries * (sizeof(double) + sizeof(int32_t)) + (size_t)(matrix->rows + 1) * sizeof(int64_t);
+    }
+    return (size_t)matrix->rows * (size_t)matrix->cols * (matrix->scalar == CLV_F32 ? sizeof(float) : sizeof(double));
+}
+
+static forecast foresee(const cli_job *job) {
+    cli_method_options one = job->options;
+    one.control.threads = 1;
+    forecast f = {.job = job,
+                  .points = matrix_bytes(clv_data_matrix(job->data)),
+                  .affinity = job->info.bytes,
+                  .affinity_peak = job->info.peak,
+                  .method = job->method->memory(job->info.n, &job->options),
+                  .method_thread = job->method->memory(job->info.n, &one)};
+    /* A mapped similarity becomes resident as it is read. */
+    size_t now = process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
+    size_t building = now + f.affinity_peak, solving = now + f.affinity + f.method;
+    f.resident = building > solving ? building : solving;
+    size_t before = process_bytes("VmHWM");
+    f.resident = f.resident > before ? f.resident : before;
+    return f;
+}
+
+static void print_line(const char *name, size_t bytes, const char *note) {
+    char readable[32];
+    cli_print_bytes((double)bytes, readable, sizeof readable);
+    printf("%-16s %14zu bytes  %10s  %s\n", name, bytes, readable, note);
+}
+
+static void print_table(const forecast *f) {
+    char note[128];
+    const cli_job *job = f->job;
+    const clv_matrix *points = clv_data_matrix(job->data);
+    snprintf(note, sizeof note, "%lld x %lld", (long long)points->rows, (long long)points->cols);
+    print_line("points", f->points, note);
+    snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind), clv_home_name(job->info.home));
+    print_line("affinity", f->affinity, note);
+    print_line("  while built", f->affinity_peak, "");
+    print_line(job->method->command->name, f->method, "in all");
+    print_line("  per thread", f->method_thread, "");
+    print_line("resident, peak", f->resident, "predicted for the whole program");
+}
+
+static void print_json(FILE *stream, const void *what) {
+    const forecast *f = what;
+    const cli_job *job = f->job;
+    const clv_matrix *points = clv_data_matrix(job->data);
+    fprintf(stream,
+            "{\"cleave\": \"%s\", \"method\": \"%s\", \"dry_run\": true, \"n\": %lld, \"columns\": %lld,\n"
+            " \"affinity\": {\"kind\": \"%s\", \"home\": \"%s\"},\n"
+            " \"bytes\": {\"points\": %zu, \"affinity\": %zu, \"affinity_peak\": %zu, \"method\": %zu, "
+            "\"method_per_thread\": %zu, \"resident_peak\": %zu}}\n",
+            clv_version(), job->method->command->name, (long long)points->rows, (long long)points->cols,
+            clv_affinity_kind_name(job->info.kind), clv_home_name(job->info.home), f->points, f->affinity,
+            f->affinity_peak, f->method, f->method_thread, f->resident);
+}
+
+clv_status cli_job_forecast(const cli_job *job) {
+    forecast f = foresee(job);
+    if (job->output.json) {
+        CLI_TRY(cli_output_json(job->app, job->output.json, print_json, &f));
+    }
+    if (!job->output.quiet && !(job->output.json && strcmp(job->output.json, "-") == 0)) {
+        print_table(&f);
+    }
+    return cli_flush(job->app);
+}

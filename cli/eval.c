@@ -1,0 +1,178 @@
+/* cleave eval: all metrics of a labeling against the truth, and of the labeling on its data. */
+#include "job.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct eval_options {
+    int64_t threads; /* first: the offset of cli_threads_table */
+    const char *data, *json;
+} eval_options;
+
+typedef struct evaluation {
+    const cli_app *app;
+    cli_args args;
+    cli_points_options points;
+    clv_affinity_options how;
+    eval_options options;
+    int64_t n;
+    int32_t *truth, *labels;
+    clv_data *data;
+    clv_affinity *affinity;
+    clv_scores scores;
+    double silhouette, ncut; /* NaN: none */
+} evaluation;
+
+typedef struct metric {
+    const char *name;
+    size_t offset;
+    const char *meaning;
+} metric;
+
+static const metric metrics[] = {
+    {"ari", offsetof(clv_scores, ari), "adjusted Rand index"},
+    {"nmi", offsetof(clv_scores, nmi), "normalised mutual information"},
+    {"homogeneity", offsetof(clv_scores, homogeneity), "clusters hold one class each"},
+    {"completeness", offsetof(clv_scores, completeness), "classes lie in one cluster each"},
+    {"v_measure", offsetof(clv_scores, v_measure), "harmonic mean of these two"},
+    {"accuracy", offsetof(clv_scores, accuracy), "under the best matching"},
+    {"vi", offsetof(clv_scores, vi), "variation of information, nats; 0 is best"},
+    {"purity", offsetof(clv_scores, purity), "share in the majority class of their cluster"},
+    {"assignment_rate", offsetof(clv_scores, assignment_rate), "share of objects with a label"},
+};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+
+static double value_of(const metric *m, const clv_scores *scores) {
+    return *(const double *)((const char *)scores + m->offset);
+}
+
+static const clv_option_table *eval_table(void) {
+    static const clv_option options[] = {
+        {.name = "data",
+         .kind = CLV_OPTION_TEXT,
+         .offset = offsetof(eval_options, data),
+         .meta = "FILE",
+         .help = "the points: silhouette and normalised cut of LABELS are added"},
+        {.name = "json",
+         .kind = CLV_OPTION_TEXT,
+         .offset = offsetof(eval_options, json),
+         .meta = "FILE|-",
+         .help = "the metrics as JSON; - is standard output, instead of the table"},
+    };
+    static const clv_option_table table = {"eval", options, sizeof options / sizeof *options};
+    return &table;
+}
+
+static clv_status measure_data(evaluation *e) {
+    clv_context *ctx = e->app->ctx;
+    bool given = e->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    clv_read_options reading = cli_read_options(&e->points, given);
+    CLI_TRY(cli_check_precomputed(e->app, &e->how, &e->points));
+    CLI_TRY(cli_library(e->app, clv_read(ctx, e->options.data, &reading, &e->data)));
+    const clv_matrix *points = clv_data_matrix(e->data);
+    if (points->rows != e->n) {
+        return cli_fail(e->app, CLV_EDATA, "%s has %lld rows, but %s has %lld labels", e->options.data,
+                        (long long)points->rows, e->args.operands[1], (long long)e->n);
+    }
+    CLI_TRY(cli_library(e->app, clv_data_scale(e->data, (clv_scale)e->points.scale)));
+    points = clv_data_matrix(e->data);
+    e->how.threads = e->options.threads;
+    CLI_TRY(cli_library(e->app, clv_affinity_build(ctx, points, &e->how, &e->affinity)));
+    CLI_TRY(cli_library(e->app, clv_ncut_value(ctx, e->affinity, e->labels, e->options.threads, &e->ncut)));
+    if (given) {
+        return CLV_OK;
+    }
+    return cli_library(e->app, clv_silhouette(ctx, points, e->labels, e->options.threads, &e->silhouette));
+}
+
+static clv_status measure(evaluation *e) {
+    CLI_TRY(cli_library(e->app, clv_read_labels(e->app->ctx, e->args.operands[0], &e->n, &e->truth)));
+    CLI_TRY(cli_read_labels_of(e->app, "LABELS", e->args.operands[1], e->n, &e->labels));
+    CLI_TRY(cli_library(e->app, clv_compare(e->app->ctx, e->truth, e->labels, e->n, &e->scores)));
+    CLI_TRY(e->options.data ? measure_data(e) : CLV_OK);
+    cli_signals_restart_calls();
+    return CLV_OK;
+}
+
+static void print_json(FILE *stream, const void *what) {
+    const evaluation *e = what;
+    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"compared\": %lld, \"classes\": %lld, \"clusters\": %lld,\n",
+            clv_version(), (long long)e->scores.n, (long long)e->scores.compared, (long long)e->scores.classes,
+            (long long)e->scores.clusters);
+    fputs(" \"metrics\": {", stream);
+    for (size_t i = 0; i < METRICS; i++) {
+        fprintf(stream, "%s\"%s\": ", i ? ", " : "", metrics[i].name);
+        cli_json_number(stream, value_of(&metrics[i], &e->scores));
+    }
+    if (!isnan(e->silhouette)) {
+        fprintf(stream, ", \"silhouette\": %.17g", e->silhouette);
+    }
+    if (!isnan(e->ncut)) {
+        fprintf(stream, ", \"ncut\": %.17g", e->ncut);
+    }
+    fputs("}}\n", stream);
+}
+
+static void print_table(const evaluation *e) {
+    printf("%-16s %10lld  of which %lld are compared\n", "objects", (long long)e->scores.n,
+           (long long)e->scores.compared);
+    printf("%-16s %10lld\n%-16s %10lld\n", "classes", (long long)e->scores.classes, "clusters",
+           (long long)e->scores.clusters);
+    for (size_t i = 0; i < METRICS; i++) {
+        printf("%-16s %10.6f  %s\n", metrics[i].name, value_of(&metrics[i], &e->scores), metrics[i].meaning);
+    }
+    if (!isnan(e->silhouette)) {
+        printf("%-16s %10.6f  mean, Euclidean\n", "silhouette", e->silhouette);
+    }
+    if (!isnan(e->ncut)) {
+        printf("%-16s %10.6f  normalised cut, with the factor 1/2\n", "ncut", e->ncut);
+    }
+}
+
+static clv_status work(evaluation *e, int argc, char **argv) {
+    CLI_TRY(cli_args_parse(e->app, &e->args, argc, argv));
+    if (e->args.help) {
+        return cli_help_command(e->app, &e->args);
+    }
+    bool to_stdout = e->options.json && strcmp(e->options.json, "-") == 0;
+    CLI_TRY(cli_output_check(e->app, "json", to_stdout ? NULL : e->options.json, NULL, e->args.operands[1]));
+    CLI_TRY(measure(e));
+    if (e->options.json) {
+        CLI_TRY(cli_output_json(e->app, e->options.json, print_json, e));
+    }
+    if (!to_stdout) {
+        print_table(e);
+    }
+    return cli_flush(e->app);
+}
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    evaluation e = {.app = app, .args = {.command = command}, .silhouette = NAN, .ncut = NAN};
+    clv_options_defaults(cli_points_table(false), &e.points);
+    clv_affinity_defaults(&e.how);
+    clv_options_defaults(eval_table(), &e.options);
+    clv_options_defaults(cli_threads_table(), &e.options);
+    cli_args_add(&e.args, eval_table(), &e.options);
+    cli_args_add(&e.args, cli_points_table(false), &e.points);
+    cli_args_add(&e.args, clv_affinity_table(), &e.how);
+    cli_args_add(&e.args, cli_threads_table(), &e.options);
+    clv_status status = work(&e, argc, argv);
+    clv_affinity_free(e.affinity);
+    clv_data_free(e.data);
+    clv_release(app->ctx, e.truth);
+    clv_release(app->ctx, e.labels);
+    return cli_exit_status(status);
+}
+
+const cli_command cli_eval = {
+    .name = "eval",
+    .summary = "all metrics of a labeling against the truth",
+    .operands = {"TRUTH", "LABELS"},
+    .about = "Compares two labelings of the same objects: .npy vectors of integers, or .csv files (a label column,\n"
+             "or the only one). A label of -1 is left out. With --data, the silhouette and the normalised cut of\n"
+             "LABELS are added; the options of points and affinity are then those of ncut.\n",
+    .examples = "  cleave eval truth.npy labels.npy\n"
+                "  cleave eval truth.csv labels.csv --json -\n"
+                "  cleave eval truth.npy labels.npy --data points.npy --affinity exponential --gamma 1\n",
+    .run = run,
+};

@@ -1,0 +1,71 @@
+/* A job: what every method command does around its method, from the arguments to the files written. */
+#ifndef CLEAVE_CLI_JOB_H
+#define CLEAVE_CLI_JOB_H
+
+#include "cli.h"
+
+/* The options of any method; a new method adds its struct. All begin with a clv_control. */
+typedef union cli_method_options {
+    clv_control control;
+    clv_ncut_options ncut;
+} cli_method_options;
+
+typedef struct cli_job cli_job;
+
+/* What a method brings along. */
+typedef struct cli_method {
+    const cli_command *command;
+    const clv_option_table *(*table)(void);
+    void (*defaults)(cli_method_options *options);
+    /* Check what the arguments alone can tell, before anything is read. */
+    clv_status (*check)(const cli_job *job);
+    /* Check the options against the data; read what an option names. */
+    clv_status (*prepare)(cli_job *job);
+    size_t (*memory)(int64_t n, const cli_method_options *options);
+    clv_status (*solve)(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out);
+} cli_method;
+
+struct cli_job {
+    const cli_app *app;
+    const cli_method *method;
+    cli_args args;
+    cli_points_options points;
+    clv_affinity_options how;
+    cli_method_options options; /* as given: what the report lists */
+    cli_output_options output;
+    clv_data *data;
+    int32_t *truth_read;   /* owned; NULL when the labels came with the data */
+    const int32_t *truth;  /* NULL: none */
+    int32_t *start_labels; /* owned, from --start FILE, or NULL */
+    clv_affinity *affinity;
+    clv_affinity_info info;
+    clv_result *result;
+    clv_scores scores; /* valid when there is a truth */
+    double silhouette; /* NaN: none */
+    double load_seconds, affinity_seconds;
+};
+
+/* The steps in their order; each needs the one before it. A job is closed in any state. */
+clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, char **argv, cli_job *job);
+clv_status cli_job_load(cli_job *job);  /* check the targets; read, scale */
+clv_status cli_job_plan(cli_job *job);  /* what the affinity will be */
+clv_status cli_job_solve(cli_job *job); /* affinity, method, metrics */
+clv_status cli_job_write(cli_job *job); /* all outputs; goes on after a failed one and returns the first failure */
+void cli_job_close(cli_job *job);
+
+extern const cli_method cli_ncut_method;
+
+/* All of it: the run of a method's command. */
+int cli_job_run(const cli_app *app, const cli_method *method, int argc, char **argv);
+
+/* Report what the job would allocate (dryrun.c). */
+clv_status cli_job_forecast(const cli_job *job);
+
+/* Labels from a file, which must have one for each of n objects. `what` names the option in messages. */
+clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out);
+/* The affinity options to build with: the budget less the bytes that the method needs, and the threads. */
+clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out);
+/* Refuse options that do not go with a given similarity. */
+clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how, const cli_points_options *points);
+
+#endif

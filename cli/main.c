@@ -1,0 +1,78 @@
+/* cleave: the command. A table of subcommands; each is one file with its description, its options and its run. */
+#include "cli.h"
+
+#include <string.h>
+
+static const cli_command *const commands[] = {&cli_ncut, &cli_affinity, &cli_eval, &cli_verify, &cli_demo};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const cli_command *find_command(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+static clv_status unknown_command(const cli_app *app, const char *typed) {
+    const char *nearest = commands[0]->name;
+    size_t distance = cli_name_distance(typed, nearest);
+    for (size_t i = 1; i < COMMANDS; i++) {
+        size_t here = cli_name_distance(typed, commands[i]->name);
+        if (here < distance) {
+            distance = here;
+            nearest = commands[i]->name;
+        }
+    }
+    return cli_fail(app, CLV_EUSAGE, "there is no command '%s'; %s %s (see cleave --help)", typed,
+                    cli_name_is_near(typed, distance) ? "did you mean" : "the nearest is", nearest);
+}
+
+static int run_command(cli_app *app, const char *name, int argc, char **argv) {
+    const cli_command *command = find_command(name);
+    if (!command) {
+        return cli_exit_status(unknown_command(app, name));
+    }
+    app->command = command->name;
+    return command->run(app, command, argc, argv);
+}
+
+static int help(cli_app *app, int argc, char **argv) {
+    char *asking[] = {"--help", NULL};
+    if (argc > 0) {
+        return run_command(app, argv[0], 1, asking);
+    }
+    return cli_exit_status(cli_help_program(app, commands, COMMANDS));
+}
+
+static int dispatch(cli_app *app, int argc, char **argv) {
+    if (argc < 2) {
+        return cli_exit_status(
+            cli_fail(app, CLV_EUSAGE, "a command is missing (see cleave --help, or try cleave demo)"));
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        return help(app, argc - 2, argv + 2);
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("cleave %s\n", clv_version());
+        return cli_exit_status(cli_flush(app));
+    }
+    if (argv[1][0] == '-') {
+        return cli_exit_status(
+            cli_fail(app, CLV_EUSAGE, "'%s' stands where a command must (see cleave --help)", argv[1]));
+    }
+    return run_command(app, argv[1], argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv) {
+    cli_app app = {.program = argc > 0 ? argv[0] : "cleave", .started = cli_seconds()};
+    clv_status status = clv_context_new(NULL, &app.ctx);
+    if (status < 0) {
+        return cli_exit_status(cli_fail(&app, status, "out of memory"));
+    }
+    cli_signals_catch(app.ctx);
+    int code = dispatch(&app, argc, argv);
+    clv_context_free(app.ctx);
+    return code;
+}

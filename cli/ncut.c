@@ -1,0 +1,82 @@
+/* cleave ncut: normalised cut. */
+#include "job.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static void defaults(cli_method_options *options) {
+    clv_ncut_defaults(&options->ncut);
+}
+
+static clv_status check(const cli_job *job) {
+    if (!cli_args_given(&job->args, "k")) {
+        return cli_fail(job->app, CLV_EUSAGE, "ncut needs -k N, the number of clusters");
+    }
+    return CLV_OK;
+}
+
+/* --start is the name of a start, or a file of labels. */
+static clv_status read_start(cli_job *job, int64_t n) {
+    clv_ncut_options *options = &job->options.ncut;
+    struct stat file;
+    if (strcmp(options->start, "random") == 0) {
+        return CLV_OK;
+    }
+    if (!strpbrk(options->start, "./") && stat(options->start, &file)) {
+        return cli_fail(job->app, CLV_EUSAGE, "--start '%s' is neither random nor a file of labels", options->start);
+    }
+    CLI_TRY(cli_read_labels_of(job->app, "--start", options->start, n, &job->start_labels));
+    options->start_labels = job->start_labels;
+    return CLV_OK;
+}
+
+static clv_status prepare(cli_job *job) {
+    int64_t n = clv_data_matrix(job->data)->rows;
+    if (job->options.ncut.k > n) {
+        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s", (long long)job->options.ncut.k,
+                        (long long)n, job->args.operands[0]);
+    }
+    return read_start(job, n);
+}
+
+/* With a file to start from, the method's own name for that. */
+static clv_ncut_options for_library(const cli_method_options *options) {
+    clv_ncut_options ncut = options->ncut;
+    if (ncut.start_labels) {
+        ncut.start = "labels";
+    }
+    return ncut;
+}
+
+static size_t memory(int64_t n, const cli_method_options *options) {
+    clv_ncut_options ncut = for_library(options);
+    return clv_ncut_memory(n, &ncut);
+}
+
+static clv_status solve(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out) {
+    clv_ncut_options ncut = for_library(options);
+    return clv_ncut(ctx, a, &ncut, out);
+}
+
+const cli_method cli_ncut_method = {&cli_ncut, clv_ncut_table, defaults, check, prepare, memory, solve};
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    (void)command;
+    return cli_job_run(app, &cli_ncut_method, argc, argv);
+}
+
+const cli_command cli_ncut = {
+    .name = "ncut",
+    .summary = "normalised cut by fractional programming",
+    .operands = {"DATA"},
+    .about = "Splits the objects into k clusters that cut little of the similarity between them:\n"
+             "1/2 sum over clusters of cut(cluster, rest) / volume(cluster) is made small. The certificate\n"
+             "says whether moving any one object could make it smaller.\n"
+             "\n"
+             "DATA holds one object a row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
+             "- is CSV from standard input. With --affinity precomputed, DATA is the n x n similarity itself.\n",
+    .examples = "  cleave ncut points.csv -k 3\n"
+                "  cleave ncut points.npy -k 3 --scale standard --restarts 20 -o labels.npy --truth y.npy\n"
+                "  cleave ncut graph.mtx -k 5 --affinity precomputed --json result.json --report result.html\n",
+    .run = run,
+};

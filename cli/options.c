@@ -1,0 +1,89 @@
+/* Option tables that several commands share. */
+#include "cli.h"
+
+#include <string.h>
+
+enum { POINTS_OPTIONS = 4 };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const clv_option points_options[POINTS_OPTIONS] = {
+    {.name = "scale",
+     .kind = CLV_OPTION_CHOICE,
+     .offset = offsetof(cli_points_options, scale),
+     .choices = "none|standard|minmax|unit-columns|unit-rows",
+     .help = "what is done to the points first"},
+    {.name = "header",
+     .kind = CLV_OPTION_CHOICE,
+     .offset = offsetof(cli_points_options, header),
+     .choices = "detect|yes|no",
+     .help = "CSV: whether the first line names the columns"},
+    {.name = "label-column",
+     .kind = CLV_OPTION_TEXT,
+     .offset = offsetof(cli_points_options, label_column),
+     .choices = "detect",
+     .meta = "COLUMN",
+     .help = "CSV: name or number from 1 of the column of true labels, or none"},
+    {.name = "truth",
+     .kind = CLV_OPTION_TEXT,
+     .offset = offsetof(cli_points_options, truth),
+     .meta = "FILE",
+     .help = "true labels (.npy, .csv): metrics of agreement are added; without it, the label column of DATA"},
+};
+
+const clv_option_table *cli_points_table(bool with_truth) {
+    static const clv_option_table all = {"points", points_options, POINTS_OPTIONS};
+    static const clv_option_table without = {"points", points_options, POINTS_OPTIONS - 1};
+    return with_truth ? &all : &without;
+}
+
+const clv_option_table *cli_reading_table(void) {
+    static const clv_option_table table = {"points", points_options + 1, 2};
+    return &table;
+}
+
+clv_read_options cli_read_options(const cli_points_options *points, bool map) {
+    clv_read_options options = {.header = (clv_header)points->header, .map = map};
+    options.label_column = strcmp(points->label_column, "detect") == 0 ? NULL : points->label_column;
+    return options;
+}
+
+#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT,                                                 \
+        .offset = offsetof(cli_output_options, member_), .meta = (meta_), .help = (help_)                              \
+    }
+#define FLAG_OPTION(member_, name_, letter_, help_)                                                                    \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_FLAG,                                                 \
+        .offset = offsetof(cli_output_options, member_), .most = 1, .help = (help_)                                    \
+    }
+
+const clv_option_table *cli_output_table(void) {
+    static const clv_option options[] = {
+        FILE_OPTION(output, "output", 'o', "FILE", "labels out: .npy (int32), .csv or .txt; -1 is left out"),
+        FILE_OPTION(json, "json", 0, "FILE|-", "the whole result; - is standard output, instead of the table"),
+        FILE_OPTION(trace, "trace", 0, "FILE.csv", "objective and certificate, a row an iteration"),
+        FILE_OPTION(report, "report", 0, "FILE.html", "a self-contained page with pictures"),
+        FLAG_OPTION(silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
+        FLAG_OPTION(dry_run, "dry-run", 0, "say what would be allocated, and stop"),
+        FLAG_OPTION(progress, "progress", 0, "progress on standard error, also when that is no terminal"),
+        FLAG_OPTION(quiet, "quiet", 'q', "no table and no messages, only errors"),
+        FLAG_OPTION(verbose, "verbose", 'v', "say what was read and made, on standard error"),
+    };
+    static const clv_option_table table = {"output", options, COUNT(options)};
+    return &table;
+}
+
+const clv_option_table *cli_threads_table(void) {
+    static const clv_option options[] = {
+        {.name = "threads",
+         .kind = CLV_OPTION_INT,
+         .most = 1024,
+         .word = "all",
+         .meta = "T",
+         .help = "threads; the result does not depend on it"},
+    };
+    static const clv_option_table table = {"run", options, COUNT(options)};
+    return &table;
+}

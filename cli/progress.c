@@ -1,0 +1,83 @@
+/* Interruption and the progress line: the command's side of the library's hooks.
+ *
+ * The handler only sets a flag. The interrupt hook and the monitor hand it to the library, which then returns the
+ * best result so far. The handler is installed for one signal only, so that a second one ends the program. */
+#include "cli.h"
+
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void remember_signal(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+static int interrupt_hook(void *user) {
+    (void)user;
+    return interrupted;
+}
+
+bool cli_interrupted(void) {
+    return interrupted != 0;
+}
+
+void cli_signals_catch(clv_context *ctx) {
+    struct sigaction action = {.sa_handler = remember_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    /* Also where the caller ignores SIGINT, as a shell does for its background jobs: whoever sends it means it. */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    clv_context_set_interrupt(ctx, interrupt_hook, NULL);
+}
+
+static void restart_calls(int number) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0) {
+        action.sa_flags |= SA_RESTART;
+        sigaction(number, &action, NULL);
+    }
+}
+
+void cli_signals_restart_calls(void) {
+    restart_calls(SIGINT);
+    restart_calls(SIGTERM);
+}
+
+void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown) {
+    *progress = (cli_progress){.app = app, .restarts = restarts, .shown = shown, .last = -INFINITY};
+    progress->terminal = isatty(STDERR_FILENO) != 0;
+}
+
+static void draw(cli_progress *progress, const clv_progress *now) {
+    fprintf(stderr, "%srestart %lld of %lld  iteration %lld  objective %.8g", progress->terminal ? "\r\033[K" : "",
+            (long long)now->restart + 1, (long long)progress->restarts, (long long)now->iteration, now->objective);
+    if (!isnan(now->certificate)) {
+        fprintf(stderr, "  certificate %.3g", now->certificate);
+    }
+    fprintf(stderr, "  %.1f s%s", cli_elapsed(progress->app), progress->terminal ? "" : "\n");
+    fflush(stderr);
+    progress->drawn = true;
+}
+
+int cli_progress_monitor(const clv_progress *now, void *user) {
+    cli_progress *progress = user;
+    double seconds = cli_seconds();
+    /* Ten times a second for a reader; once a second for a log. */
+    if (progress->shown && seconds - progress->last >= (progress->terminal ? 0.1 : 1.0)) {
+        progress->last = seconds;
+        draw(progress, now);
+    }
+    return interrupted;
+}
+
+void cli_progress_end(cli_progress *progress) {
+    if (progress->drawn && progress->terminal) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+    progress->drawn = false;
+}

@@ -1,0 +1,306 @@
+/* The run of a method's command: arguments -> targets checked -> data -> affinity -> method -> metrics -> outputs. */
+#include "job.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- arguments --- */
+
+clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, char **argv, cli_job *job) {
+    *job = (cli_job){.app = app, .method = method, .silhouette = NAN};
+    job->args.command = method->command;
+    clv_options_defaults(cli_points_table(true), &job->points);
+    clv_options_defaults(cli_output_table(), &job->output);
+    clv_affinity_defaults(&job->how);
+    method->defaults(&job->options);
+    cli_args_add(&job->args, method->table(), &job->options);
+    cli_args_add(&job->args, cli_points_table(true), &job->points);
+    cli_args_add(&job->args, clv_affinity_table(), &job->how);
+    cli_args_add(&job->args, clv_control_table(), &job->options.control);
+    cli_args_add(&job->args, cli_output_table(), &job->output);
+    CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
+    return job->args.help ? CLV_OK : method->check(job);
+}
+
+clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how,
+                                 const cli_points_options *points) {
+    if (how->kind == CLV_AFFINITY_PRECOMPUTED && points->scale != CLV_SCALE_NONE) {
+        return cli_fail(app, CLV_EUSAGE, "--scale does not go with --affinity precomputed: there are no points");
+    }
+    return CLV_OK;
+}
+
+/* --- targets --- */
+
+static clv_status check_distinct(const cli_job *job) {
+    const char *paths[] = {job->output.output, job->output.json, job->output.trace, job->output.report};
+    static const char *const names[] = {"output", "json", "trace", "report"};
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
+                return cli_fail(job->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status check_targets(const cli_job *job) {
+    const cli_output_options *output = &job->output;
+    const char *input = job->args.operands[0];
+    const char *json = output->json && strcmp(output->json, "-") != 0 ? output->json : NULL;
+    CLI_TRY(check_distinct(job));
+    CLI_TRY(cli_output_check(job->app, "output", output->output, "npy|csv|txt", input));
+    CLI_TRY(cli_output_check(job->app, "json", json, NULL, input));
+    CLI_TRY(cli_output_check(job->app, "trace", output->trace, "csv", input));
+    return cli_output_check(job->app, "report", output->report, "html|htm", input);
+}
+
+/* --- data --- */
+
+clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out) {
+    int64_t count = 0;
+    CLI_TRY(cli_library(app, clv_read_labels(app->ctx, path, &count, out)));
+    if (count != n) {
+        clv_release(app->ctx, *out);
+        *out = NULL;
+        return cli_fail(app, CLV_EDATA, "%s: %s has %lld labels, but there are %lld objects", what, path,
+                        (long long)count, (long long)n);
+    }
+    return CLV_OK;
+}
+
+static clv_status read_truth(cli_job *job) {
+    int64_t n = clv_data_matrix(job->data)->rows;
+    job->truth = clv_data_labels(job->data);
+    if (job->points.truth) {
+        CLI_TRY(cli_read_labels_of(job->app, "--truth", job->points.truth, n, &job->truth_read));
+        job->truth = job->truth_read;
+    }
+    return CLV_OK;
+}
+
+static void tell_data(const cli_job *job) {
+    const clv_matrix *matrix = clv_data_matrix(job->data);
+    const char *kind = matrix->start ? "sparse" : matrix->scalar == CLV_F32 ? "float" : "double";
+    fprintf(stderr, "%s: %lld x %lld %s%s, %s labels, %.3f s\n", job->args.operands[0], (long long)matrix->rows,
+            (long long)matrix->cols, kind, clv_data_is_mapped(job->data) ? " (mapped)" : "",
+            clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
+}
+
+clv_status cli_job_load(cli_job *job) {
+    const cli_app *app = job->app;
+    clv_read_options reading = cli_read_options(&job->points, job->how.kind == CLV_AFFINITY_PRECOMPUTED);
+    CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
+    if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
+        return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
+    }
+    CLI_TRY(check_targets(job));
+    double began = cli_seconds();
+    CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
+    cli_signals_restart_calls();
+    CLI_TRY(read_truth(job));
+    CLI_TRY(cli_library(app, clv_data_scale(job->data, (clv_scale)job->points.scale)));
+    job->load_seconds = cli_seconds() - began;
+    if (job->output.verbose) {
+        tell_data(job);
+    }
+    return job->method->prepare(job);
+}
+
+/* --- affinity --- */
+
+clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out) {
+    size_t method = job->method->memory(clv_data_matrix(job->data)->rows, &job->options);
+    *out = job->how;
+    out->threads = job->options.control.threads;
+    if (out->memory > 0) {
+        if (method >= (size_t)out->memory) {
+            return cli_fail(job->app, CLV_ENOMEM, "--memory %lld is too small: %s itself needs %zu bytes",
+                            (long long)out->memory, job->method->command->name, method);
+        }
+        out->memory -= (int64_t)method;
+    }
+    return CLV_OK;
+}
+
+clv_status cli_job_plan(cli_job *job) {
+    clv_affinity_options how;
+    CLI_TRY(cli_affinity_options(job, &how));
+    return cli_library(job->app, clv_affinity_plan(job->app->ctx, clv_data_matrix(job->data), &how, &job->info));
+}
+
+static void tell_affinity(const cli_job *job) {
+    char bytes[32], method[32];
+    cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
+    cli_print_bytes((double)job->method->memory(job->info.n, &job->options), method, sizeof method);
+    fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
+    if (!isnan(job->info.gamma)) {
+        fprintf(stderr, ", gamma %.17g", job->info.gamma);
+    }
+    fprintf(stderr, ", home %s%s, %s, %.3f s; %s needs %s\n", clv_home_name(job->info.home),
+            job->info.mapped ? " (mapped)" : "", bytes, job->affinity_seconds, job->method->command->name, method);
+}
+
+static clv_status build_affinity(cli_job *job) {
+    clv_affinity_options how;
+    double began = cli_seconds();
+    CLI_TRY(cli_affinity_options(job, &how));
+    CLI_TRY(cli_library(job->app, clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
+    clv_affinity_describe(job->affinity, &job->info);
+    job->affinity_seconds = cli_seconds() - began;
+    if (job->output.verbose) {
+        tell_affinity(job);
+    }
+    return CLV_OK;
+}
+
+/* --- the method --- */
+
+static bool shows_progress(const cli_job *job) {
+    bool wanted = cli_args_given(&job->args, "progress") ? job->output.progress : isatty(STDERR_FILENO);
+    return wanted && !job->output.quiet;
+}
+
+static clv_status run_method(cli_job *job) {
+    cli_method_options options = job->options;
+    clv_control *control = &options.control;
+    cli_progress progress;
+    cli_progress_begin(&progress, job->app, control->restarts, shows_progress(job));
+    control->monitor = cli_progress_monitor;
+    control->monitor_user = &progress;
+    control->keep_trace = job->output.trace || job->output.report;
+    if (control->time_limit > 0) {
+        /* The user's limit counts from the start of the program. */
+        control->time_limit = fmax(control->time_limit - cli_elapsed(job->app), 1e-6);
+    }
+    clv_status status = job->method->solve(job->app->ctx, job->affinity, &options, &job->result);
+    cli_progress_end(&progress);
+    return cli_library(job->app, status);
+}
+
+static clv_status measure(cli_job *job) {
+    const cli_app *app = job->app;
+    const clv_result *result = job->result;
+    if (job->truth) {
+        CLI_TRY(cli_library(app, clv_compare(app->ctx, job->truth, result->labels, result->n, &job->scores)));
+    }
+    /* Once interrupted, no more work of n^2. */
+    if (job->output.silhouette && !cli_interrupted()) {
+        CLI_TRY(cli_library(app, clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
+                                                job->options.control.threads, &job->silhouette)));
+    }
+    return CLV_OK;
+}
+
+clv_status cli_job_solve(cli_job *job) {
+    CLI_TRY(build_affinity(job));
+    CLI_TRY(run_method(job));
+    return measure(job);
+}
+
+/* --- outputs --- */
+
+typedef clv_status (*renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
+
+static clv_status write_rendered(const cli_job *job, renderer render, const clv_report *report, const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    CLI_TRY(cli_library(job->app, render(job->app->ctx, report, &text, &size)));
+    clv_status status = cli_output_text(job->app, path, text, size);
+    clv_release(job->app->ctx, text);
+    return status;
+}
+
+/* A file that could not be written to its end is 73 as one that could not be begun; 74 is standard output. */
+static void note_failure(clv_status *first, clv_status status, const char *path) {
+    if (status < 0 && *first >= 0) {
+        *first = status == CLV_EIO && strcmp(path, "-") != 0 ? CLV_ECREATE : status;
+    }
+}
+
+static clv_status write_outputs(const cli_job *job, const clv_report *report) {
+    const cli_output_options *output = &job->output;
+    const clv_result *result = job->result;
+    clv_status first = CLV_OK;
+    if (output->output) {
+        note_failure(&first,
+                     cli_library(job->app, clv_write_labels(job->app->ctx, output->output, result->labels, result->n)),
+                     output->output);
+    }
+    if (output->trace) {
+        note_failure(&first, write_rendered(job, clv_report_trace, report, output->trace), output->trace);
+    }
+    if (output->report) {
+        note_failure(&first, write_rendered(job, clv_report_html, report, output->report), output->report);
+    }
+    if (output->json) {
+        note_failure(&first, write_rendered(job, clv_report_json, report, output->json), output->json);
+    }
+    bool table = !output->quiet && !(output->json && strcmp(output->json, "-") == 0);
+    if (table) {
+        note_failure(&first, write_rendered(job, clv_report_table, report, "-"), "-");
+    }
+    return first;
+}
+
+clv_status cli_job_write(cli_job *job) {
+    /* Only what shapes the result is listed: not the names of files out, nor what is said on the way. */
+    const clv_option_table *tables[] = {job->method->table(), cli_points_table(true), clv_affinity_table(),
+                                        clv_control_table(), NULL};
+    const void *options[] = {&job->options, &job->points, &job->how, &job->options.control};
+    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    char scale[32];
+    clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);
+    clv_report report = {.result = job->result,
+                         .affinity = &job->info,
+                         .scores = job->truth ? &job->scores : NULL,
+                         .scale = scale,
+                         .silhouette = job->silhouette,
+                         .load_seconds = job->load_seconds,
+                         .affinity_seconds = job->affinity_seconds,
+                         .total_seconds = cli_elapsed(job->app),
+                         .tables = tables,
+                         .options = options,
+                         .points = given ? NULL : clv_data_matrix(job->data)};
+    return write_outputs(job, &report);
+}
+
+void cli_job_close(cli_job *job) {
+    clv_context *ctx = job->app->ctx;
+    clv_result_free(job->result);
+    clv_affinity_free(job->affinity);
+    clv_release(ctx, job->start_labels);
+    clv_release(ctx, job->truth_read);
+    clv_data_free(job->data);
+}
+
+/* --- all of it --- */
+
+static clv_status run(cli_job *job) {
+    CLI_TRY(cli_job_load(job));
+    if (job->output.dry_run) {
+        CLI_TRY(cli_job_plan(job));
+        return cli_job_forecast(job);
+    }
+    CLI_TRY(cli_job_solve(job));
+    CLI_TRY(cli_job_write(job));
+    if (cli_interrupted()) {
+        if (!job->output.quiet) {
+            fprintf(stderr, "interrupted: this is the best result so far\n");
+        }
+        return CLV_EINTERRUPTED;
+    }
+    return CLV_OK;
+}
+
+int cli_job_run(const cli_app *app, const cli_method *method, int argc, char **argv) {
+    cli_job job;
+    clv_status status = cli_job_open(app, method, argc, argv, &job);
+    if (status >= 0) {
+        status = job.args.help ? cli_help_command(app, &job.args) : run(&job);
+    }
+    cli_job_close(&job);
+    return cli_exit_status(status);
+}

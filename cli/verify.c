@@ -1,0 +1,98 @@
+/* cleave verify: recompute the objective and the certificate of a result from the raw data. Exit 0 accepted, 1 not. */
+#include "cli.h"
+
+#include <string.h>
+
+typedef struct verify_options {
+    int64_t threads; /* first: the offset of cli_threads_table */
+    int quiet;
+} verify_options;
+
+typedef struct verification {
+    const cli_app *app;
+    cli_args args;
+    cli_points_options points;
+    verify_options options;
+    clv_claim *claim;
+    clv_data *data;
+    clv_verdict verdict;
+} verification;
+
+static const clv_option_table *verify_table(void) {
+    static const clv_option options[] = {
+        {.name = "quiet",
+         .letter = 'q',
+         .kind = CLV_OPTION_FLAG,
+         .offset = offsetof(verify_options, quiet),
+         .most = 1,
+         .help = "nothing but the exit status, and errors"},
+    };
+    static const clv_option_table table = {"verify", options, sizeof options / sizeof *options};
+    return &table;
+}
+
+/* What was not given here is read as it was read then. */
+static clv_status take_reading(verification *v) {
+    static const char *const names[] = {"header", "label-column"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *claimed = clv_claim_option(v->claim, names[i]);
+        if (!claimed || !*claimed || cli_args_given(&v->args, names[i])) {
+            continue;
+        }
+        if (clv_options_set(v->app->ctx, cli_reading_table(), &v->points, names[i], claimed) < 0) {
+            return cli_fail(v->app, CLV_EDATA, "%s: %s", v->args.operands[0], clv_message(v->app->ctx));
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status judge(verification *v) {
+    clv_context *ctx = v->app->ctx;
+    CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
+    CLI_TRY(take_reading(v));
+    const char *kind = clv_claim_option(v->claim, "affinity");
+    clv_read_options reading = cli_read_options(&v->points, kind && strcmp(kind, "precomputed") == 0);
+    CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
+    cli_signals_restart_calls();
+    return cli_library(v->app, clv_claim_verify(ctx, v->claim, v->data, v->options.threads, &v->verdict));
+}
+
+static clv_status work(verification *v, int argc, char **argv) {
+    CLI_TRY(cli_args_parse(v->app, &v->args, argc, argv));
+    if (v->args.help) {
+        v->verdict.accepted = 1; /* nothing was rejected */
+        return cli_help_command(v->app, &v->args);
+    }
+    CLI_TRY(judge(v));
+    if (!v->options.quiet) {
+        printf("%s%s%s: %s\n", cli_styled(v->verdict.accepted ? CLI_GREEN : CLI_RED),
+               v->verdict.accepted ? "accepted" : "rejected", cli_styled(CLI_PLAIN), v->verdict.reason);
+    }
+    return cli_flush(v->app);
+}
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    verification v = {.app = app, .args = {.command = command}};
+    clv_options_defaults(cli_points_table(false), &v.points);
+    clv_options_defaults(verify_table(), &v.options);
+    clv_options_defaults(cli_threads_table(), &v.options);
+    cli_args_add(&v.args, verify_table(), &v.options);
+    cli_args_add(&v.args, cli_reading_table(), &v.points);
+    cli_args_add(&v.args, cli_threads_table(), &v.options);
+    clv_status status = work(&v, argc, argv);
+    clv_data_free(v.data);
+    clv_claim_free(v.claim);
+    return status < 0 ? cli_exit_status(status) : !v.verdict.accepted;
+}
+
+const cli_command cli_verify = {
+    .name = "verify",
+    .summary = "check a result against the raw data: accept or reject it",
+    .operands = {"RESULT.json", "DATA"},
+    .about = "Reads a result that --json wrote, builds the affinity again from DATA with the options of that\n"
+             "result, and recomputes its objective and its certificate. The exit status is 0 when both are as\n"
+             "claimed, and 1 when they are not, with the reason.\n",
+    .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
+                "  cleave verify result.json points.csv\n",
+    .run = run,
+};

@@ -1,0 +1,15 @@
+# The shared library exports the functions that cleave.h declares with CLV_API, and nothing else. Hidden visibility alone
+# does not do: gcc gives functions compiled for several instruction sets default visibility whatever it was told.
+function(cleave_export_header_only target)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/include/cleave.h declarations REGEX "^CLV_API ")
+  set(names "")
+  foreach(declaration IN LISTS declarations)
+    if(declaration MATCHES "(clv_[a-z0-9_]+)\\(")
+      string(APPEND names "    ${CMAKE_MATCH_1};\n")
+    endif()
+  endforeach()
+  set(script ${PROJECT_BINARY_DIR}/generated/cleave.map)
+  file(CONFIGURE OUTPUT ${script} CONTENT "{\n  global:\n${names}  local:\n    *;\n};\n" @ONLY)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${script})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+endfunction()

@@ -1,0 +1,58 @@
+/* The one loop under all methods. A method supplies a start, a step, a recomputation from scratch and snapshots; the
+ * driver owns limits, cancellation, the monitor, the trace, the best iterate, the restarts and the final check. */
+#ifndef CLV_DRIVER_H
+#define CLV_DRIVER_H
+
+#include "base/base.h"
+
+/* What a method says of its current iterate. The driver sets all members to "unknown" (NaN, false) before a call. */
+typedef struct clv_iterate {
+    double value;       /* objective */
+    double certificate; /* NaN: not computed */
+    bool converged;     /* the stopping rule holds: this iterate is where the method wants to be */
+    bool stalled;       /* further steps are pointless, yet the rule does not hold */
+} clv_iterate;
+
+/* A method and the problem it is set on. All functions but create and destroy work on a state that one worker owns;
+ * they may return CLV_EINTERRUPTED, which ends the run with the best iterate so far; other failures end it without a
+ * result. Nothing that they compute may depend on `threads` or on what the state was used for before `start`. */
+typedef struct clv_method {
+    const char *name, *solver;
+    const char *objective; /* its name */
+    bool maximise;
+    const char *certificate;   /* its name */
+    double tolerance;          /* the claim: certificate <= tolerance */
+    bool stops_on_certificate; /* the stopping rule is that very claim; `converged` is then for the driver to say */
+    size_t snapshot_size;      /* bytes that describe an iterate completely */
+    const void *problem;       /* shared by the workers, read only */
+
+    clv_status (*create)(clv_context *ctx, const void *problem, int threads, void **state);
+    void (*destroy)(clv_context *ctx, void *state); /* takes NULL */
+    clv_status (*start)(void *state, clv_rng *rng, clv_iterate *out);
+    clv_status (*step)(void *state, clv_iterate *out);
+    void (*save)(const void *state, void *snapshot);
+    /* Make the snapshot the current iterate, with value and certificate recomputed from the data alone. */
+    clv_status (*resume)(void *state, const void *snapshot, clv_iterate *out);
+} clv_method;
+
+/* Run `control->restarts` restarts and write the best iterate, by recomputed objective and then by lowest restart, to
+ * `answer` (snapshot_size bytes). Fills all of `result` (from clv_result_new) but n, k, labels and sizes. The outcome
+ * is the same for any number of threads, unless a clock or a hook ends the run. */
+clv_status clv_drive(clv_context *ctx, const clv_method *method, const clv_control *control, clv_result *result,
+                     void *answer);
+
+/* How many restarts run side by side, each with a state of its own, and the threads that each of them may use. */
+int clv_driver_workers(const clv_control *control);
+int clv_driver_threads_each(const clv_control *control);
+
+/* Bytes that the driver itself holds for snapshots. */
+size_t clv_driver_memory(const clv_control *control, size_t snapshot_size);
+
+/* --- result.c --- */
+
+/* An empty result with room for n labels (or none for n = 0) and k sizes. */
+clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **out);
+/* Sizes and left_out from the labels, which lie in -1..k-1. */
+void clv_result_count(clv_result *result);
+
+#endif

@@ -1,0 +1,194 @@
+/* Records and fields of CSV after RFC 4180, and of its relatives: any separator, blanks as separator, line ends of all
+ * three kinds, blank lines and # comments between records. One pass, no copies: fields point into the bytes. */
+#include "io/io.h"
+
+#include <string.h>
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static bool is_line_end(char c) {
+    return c == '\n' || c == '\r';
+}
+
+/* Past one line end of any kind. */
+static void pass_line_end(clv_csv *csv) {
+    if (csv->at < csv->end) {
+        bool pair = *csv->at == '\r' && csv->end - csv->at > 1 && csv->at[1] == '\n';
+        csv->at += pair ? 2 : 1;
+        csv->line++;
+    }
+}
+
+static void pass_line(clv_csv *csv) {
+    while (csv->at < csv->end && !is_line_end(*csv->at)) {
+        csv->at++;
+    }
+    pass_line_end(csv);
+}
+
+/* Past blanks that separate nothing. */
+static void pass_blanks(clv_csv *csv) {
+    while (csv->at < csv->end && is_blank(*csv->at) && *csv->at != csv->separator) {
+        csv->at++;
+    }
+    while (csv->separator == ' ' && csv->at < csv->end && is_blank(*csv->at)) {
+        csv->at++;
+    }
+}
+
+bool clv_csv_next(clv_csv *csv) {
+    while (csv->at < csv->end) {
+        const char *at = csv->at;
+        while (at < csv->end && is_blank(*at)) {
+            at++;
+        }
+        if (at < csv->end && !is_line_end(*at) && *at != '#') {
+            csv->record_line = csv->line;
+            return true;
+        }
+        csv->at = at;
+        pass_line(csv);
+    }
+    return false;
+}
+
+/* The rest of a quoted field; `at` is after the opening quote. */
+static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_field *field) {
+    int64_t opened = csv->line;
+    *field = (clv_field){csv->at, 0, false};
+    for (; csv->at < csv->end; csv->at++) {
+        char c = *csv->at;
+        if (c == '"') {
+            if (csv->end - csv->at < 2 || csv->at[1] != '"') {
+                field->size = (size_t)(csv->at - field->text);
+                csv->at++;
+                return CLV_OK;
+            }
+            field->doubled = true;
+            csv->at++;
+        } else if (c == '\n' || (c == '\r' && (csv->end - csv->at < 2 || csv->at[1] != '\n'))) {
+            csv->line++;
+        }
+    }
+    return clv_fail(ctx, CLV_EDATA, "%s line %lld: a quote is opened and never closed", csv->name, (long long)opened);
+}
+
+static void plain_field(clv_csv *csv, clv_field *field) {
+    const char *first = csv->at;
+    const char *at = first;
+    const char *end = csv->end;
+    if (csv->separator == ' ') {
+        while (at < end && !is_blank(*at) && !is_line_end(*at)) {
+            at++;
+        }
+    } else {
+        while (at < end && *at != csv->separator && !is_line_end(*at)) {
+            at++;
+        }
+    }
+    csv->at = at;
+    while (at > first && is_blank(at[-1])) {
+        at--;
+    }
+    *field = (clv_field){first, (size_t)(at - first), false};
+}
+
+clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_field *field, bool *last) {
+    pass_blanks(csv);
+    bool quoted = csv->at < csv->end && *csv->at == '"';
+    if (quoted) {
+        csv->at++;
+        CLV_TRY(quoted_field(ctx, csv, field));
+    } else {
+        plain_field(csv, field);
+    }
+    const char *stop = csv->at;
+    pass_blanks(csv);
+    *last = csv->at == csv->end || is_line_end(*csv->at);
+    if (*last) {
+        pass_line_end(csv);
+    } else if (csv->separator == ' ' && csv->at > stop) {
+        return CLV_OK;
+    } else if (*csv->at != csv->separator) {
+        return clv_fail(ctx, CLV_EDATA, "%s line %lld: '%c' after the closing quote of a field", csv->name,
+                        (long long)csv->line, *csv->at);
+    } else {
+        csv->at++;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_field **fields, int64_t *count) {
+    *fields = NULL;
+    *count = 0;
+    int64_t room = 0;
+    clv_status status = CLV_OK;
+    for (bool last = false; !last && status == CLV_OK; (*count)++) {
+        if (*count == room) {
+            room = 2 * room + 16;
+            clv_field *grown = clv_resize(ctx, *fields, room, sizeof **fields);
+            status = grown ? CLV_OK : CLV_ENOMEM;
+            *fields = grown ? grown : *fields;
+        }
+        if (status == CLV_OK) {
+            status = clv_csv_field(ctx, csv, &(*fields)[*count], &last);
+        }
+    }
+    if (status < 0) {
+        clv_free(ctx, *fields);
+        *fields = NULL;
+    }
+    return status;
+}
+
+/* How often `c` stands outside quotes in the line at `at`. */
+static int64_t count_in_line(const char *at, const char *end, char c) {
+    int64_t count = 0;
+    bool quoted = false;
+    for (; at < end && (quoted || !is_line_end(*at)); at++) {
+        quoted = quoted != (*at == '"');
+        count += !quoted && *at == c;
+    }
+    return count;
+}
+
+/* Whether the line at `at`, split at blanks, has several fields and a number among them. */
+static bool has_numbers_between_blanks(const char *at, const char *end) {
+    int64_t fields = 0;
+    int64_t numbers = 0;
+    while (at < end && !is_line_end(*at)) {
+        if (is_blank(*at)) {
+            at++;
+            continue;
+        }
+        double value;
+        const char *number_end = clv_scan_number(at, end, &value);
+        while (at < end && !is_blank(*at) && !is_line_end(*at)) {
+            at++;
+        }
+        fields++;
+        numbers += number_end == at;
+    }
+    return fields > 1 && numbers > 0;
+}
+
+char clv_csv_guess_separator(const clv_csv *csv) {
+    clv_csv ahead = *csv;
+    if (!clv_csv_next(&ahead)) {
+        return ',';
+    }
+    static const char candidates[] = {',', ';', '\t'};
+    for (size_t i = 0; i < sizeof candidates; i++) {
+        if (count_in_line(ahead.at, ahead.end, candidates[i]) > 0) {
+            return candidates[i];
+        }
+    }
+    bool blanks = has_numbers_between_blanks(ahead.at, ahead.end);
+    pass_line(&ahead);
+    if (!blanks && clv_csv_next(&ahead)) { /* the first line may be a header */
+        blanks = has_numbers_between_blanks(ahead.at, ahead.end);
+    }
+    return blanks ? ' ' : ',';
+}

@@ -1,0 +1,124 @@
+/* io: readers and writers. Every reader parses bytes in memory, so that it can be fuzzed and tested without files;
+ * read.c and write.c deal with the file system. Text formats are read and written without regard to the locale. */
+#ifndef CLV_IO_H
+#define CLV_IO_H
+
+#include "linalg/linalg.h"
+
+/* The content of a file, borrowed, and its name for messages. */
+typedef struct clv_bytes {
+    const uint8_t *data;
+    size_t size;
+    const char *name;
+} clv_bytes;
+
+/* --- numbers as text (number.c) --- */
+
+/* The longest number at the start of [at, end): its value, correctly rounded, and where it stops; NULL when there is
+ * none. "nan", "inf" and "infinity" are numbers too (the caller refuses what is not finite). */
+const char *clv_scan_number(const char *at, const char *end, double *out);
+/* Likewise for a whole number without point or exponent; what overflows becomes INT64_MAX or INT64_MIN. */
+const char *clv_scan_integer(const char *at, const char *end, int64_t *out);
+/* The shortest text that reads back as the same value, as double or as float; returns its length. */
+enum { CLV_NUMBER_SIZE = 40 };
+int clv_print_number(double value, char text[CLV_NUMBER_SIZE]);
+int clv_print_float(float value, char text[CLV_NUMBER_SIZE]);
+/* Whether `size` bytes are the same but for the case of ASCII letters. */
+bool clv_same_letters(const char *a, const char *b, size_t size);
+/* A piece of input as it can be put into a message: cut when long, bytes that do not print as '?'. */
+enum { CLV_SHOWN_SIZE = 48 };
+const char *clv_show(char shown[CLV_SHOWN_SIZE], const char *text, size_t size);
+
+/* --- numbers as bytes (binary.c) --- */
+typedef struct clv_number_type {
+    char kind;    /* 'f', 'i', 'u' or 'b' (bool) */
+    int size;     /* bytes: 1, 2, 4 or 8 */
+    bool swapped; /* not in the byte order of this machine */
+} clv_number_type;
+uint64_t clv_load_bits(const uint8_t *at, clv_number_type type);
+double clv_load_number(const uint8_t *at, clv_number_type type);
+
+/* --- labels (labels.c) --- */
+
+/* A field of a text file. `doubled`: it was quoted and "" in it stands for ". */
+typedef struct clv_field {
+    const char *text;
+    size_t size;
+    bool doubled;
+} clv_field;
+int clv_field_compare(const clv_field *a, const clv_field *b); /* as strcmp */
+bool clv_field_equals(const clv_field *a, const char *text, bool ignore_case);
+/* Classes numbered 0..k-1 in ascending order of the values. */
+clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, int32_t *labels);
+clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
+
+/* --- records of CSV (csv_lex.c) --- */
+typedef struct clv_csv {
+    const char *at, *end;
+    const char *name;
+    char separator;      /* ' ' stands for runs of blanks */
+    int64_t line;        /* of `at`, from 1 */
+    int64_t record_line; /* where the current record began */
+} clv_csv;
+/* Go to the next record, past blank lines and comments; false at the end. */
+bool clv_csv_next(clv_csv *csv);
+/* The next field of the record, and whether it was the last one. */
+clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_field *field, bool *last);
+/* The rest of the record as `count` fields; owned. */
+clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_field **fields, int64_t *count);
+/* The separator that the first two records suggest. */
+char clv_csv_guess_separator(const clv_csv *csv);
+
+/* --- formats; each sets *out to an owned result --- */
+
+/* `separator` 0: to be detected. */
+clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,
+                         clv_data **out);
+clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels);
+clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
+clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
+
+clv_status clv_npy_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
+clv_status clv_npy_parse_labels(clv_context *ctx, clv_bytes bytes, int64_t *n, int32_t **labels);
+clv_status clv_npy_parse_image(clv_context *ctx, clv_bytes bytes, clv_image *out);
+/* From an open regular file without a copy of it in memory, or mapped; *out stays NULL when the file has to be parsed
+ * in the usual way (other number types, other byte order). */
+clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, bool map, clv_data **out);
+
+/* `variable` may be NULL when there is only one matrix. */
+clv_status clv_mat_parse(clv_context *ctx, clv_bytes bytes, const char *variable, clv_data **out);
+
+clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out);
+clv_status clv_jpeg_parse(clv_context *ctx, clv_bytes bytes, clv_image *out);
+/* Room for the samples of a picture whose size has been read; refuses more pixels than `most`, the number that its
+ * file can hold. */
+clv_status clv_image_reserve(clv_context *ctx, const char *name, double most, clv_image *image);
+/* Pixels as rows of doubles. */
+clv_status clv_image_to_data(clv_context *ctx, const clv_image *image, const char *name, clv_data **out);
+
+/* --- sparse matrices from unordered entries (csr.c) --- */
+typedef struct clv_entry {
+    int32_t row, column;
+    double value;
+} clv_entry;
+/* Sorted by row and column; entries at the same place are added. */
+clv_status clv_csr_from_entries(clv_context *ctx, const char *name, int64_t rows, int64_t cols,
+                                const clv_entry *entries, int64_t count, clv_data **out);
+
+/* --- files (read.c, write.c) --- */
+
+/* What errno says, in English whatever the locale. */
+const char *clv_errno_text(int code);
+/* The lower-case extension of a path without its dot: "npy", or "" when there is none or it is long. */
+enum { CLV_EXTENSION_SIZE = 8 };
+void clv_extension(const char *path, char extension[CLV_EXTENSION_SIZE]);
+
+/* A file that appears under its name when it is complete, or not at all. Failures stick; finish reports the first. */
+typedef struct clv_writer clv_writer;
+clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out);
+void clv_writer_put(clv_writer *writer, const void *bytes, size_t size);
+clv_status clv_writer_status(const clv_writer *writer);
+/* Put the file in place if `status` and all writes were good, else leave no trace; frees the writer. */
+clv_status clv_writer_finish(clv_writer *writer, clv_status status);
+
+#endif

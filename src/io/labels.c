@@ -1,0 +1,89 @@
+/* Labels: classes numbered in ascending order of their texts or numbers. O(n log n) time, O(n) memory. */
+#include "io/io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The next character of a field from `at` on, as it was meant: "" is one quote. -1 at the end. */
+static int field_character(const clv_field *field, size_t *at) {
+    if (*at >= field->size) {
+        return -1;
+    }
+    unsigned char c = (unsigned char)field->text[(*at)++];
+    *at += field->doubled && c == '"';
+    return c;
+}
+
+int clv_field_compare(const clv_field *a, const clv_field *b) {
+    size_t at_a = 0;
+    size_t at_b = 0;
+    if (!a->doubled && !b->doubled) {
+        size_t shorter = a->size < b->size ? a->size : b->size;
+        int order = shorter ? memcmp(a->text, b->text, shorter) : 0;
+        return order ? order : (a->size > b->size) - (a->size < b->size);
+    }
+    for (;;) {
+        int from_a = field_character(a, &at_a);
+        int from_b = field_character(b, &at_b);
+        if (from_a != from_b || from_a < 0) {
+            return (from_a > from_b) - (from_a < from_b);
+        }
+    }
+}
+
+bool clv_field_equals(const clv_field *a, const char *text, bool ignore_case) {
+    clv_field other = {text, strlen(text), false};
+    if (ignore_case) {
+        return a->size == other.size && clv_same_letters(a->text, text, a->size);
+    }
+    return clv_field_compare(a, &other) == 0;
+}
+
+static int compare_fields(const void *a, const void *b) {
+    return clv_field_compare(a, b);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Labels of n items of `size` bytes by their rank among the distinct ones. */
+static clv_status code(clv_context *ctx, const void *items, int64_t n, size_t size,
+                       int (*compare)(const void *, const void *), int32_t *labels) {
+    char *distinct = clv_alloc(ctx, n, size);
+    if (!distinct) {
+        return CLV_ENOMEM;
+    }
+    size_t kept = 0;
+    if (n > 0) {
+        memcpy(distinct, items, (size_t)n * size);
+        qsort(distinct, (size_t)n, size, compare);
+        for (size_t i = 1; i < (size_t)n; i++) {
+            if (compare(distinct + kept * size, distinct + i * size) != 0) {
+                kept++;
+                memmove(distinct + kept * size, distinct + i * size, size);
+            }
+        }
+        kept++;
+    }
+    if (kept > INT32_MAX) {
+        clv_free(ctx, distinct);
+        return clv_fail(ctx, CLV_EDATA, "there are %zu classes, more than labels can count", kept);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const char *found = bsearch((const char *)items + (size_t)i * size, distinct, kept, size, compare);
+        labels[i] = (int32_t)((size_t)(found - distinct) / size);
+    }
+    clv_free(ctx, distinct);
+    return CLV_OK;
+}
+
+clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, int32_t *labels) {
+    return code(ctx, fields, n, sizeof *fields, compare_fields, labels);
+}
+
+clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels) {
+    return code(ctx, values, n, sizeof *values, compare_numbers, labels);
+}

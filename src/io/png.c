@@ -1,0 +1,189 @@
+/* PNG in and out by libpng. Any depth, palette, transparency or interlacing becomes 8-bit grey, RGB or RGBA. libpng
+ * reports errors by a longjmp out of our handler; state that must survive it lives in a struct of the caller. */
+#include "io/io.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <string.h>
+
+typedef struct job {
+    clv_context *ctx;
+    const char *name;
+    clv_bytes bytes; /* reading */
+    size_t at;
+    clv_writer *writer; /* writing */
+    png_structp png;
+    png_infop info;
+    bool out_of_memory;
+    jmp_buf escape;
+} job;
+
+static void fail(png_structp png, png_const_charp message) {
+    job *j = png_get_error_ptr(png);
+    if (j->out_of_memory) {
+        clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
+    } else {
+        clv_fail(j->ctx, CLV_EDATA, "%s is not a valid PNG picture: %s", j->name, message);
+    }
+    longjmp(j->escape, 1);
+}
+
+static void ignore_warning(png_structp png, png_const_charp message) {
+    (void)png;
+    (void)message;
+}
+
+static png_voidp allocate(png_structp png, png_alloc_size_t size) {
+    job *j = png_get_mem_ptr(png);
+    void *block = size < PTRDIFF_MAX ? clv_alloc(j->ctx, (int64_t)size, 1) : NULL;
+    j->out_of_memory = j->out_of_memory || !block;
+    return block;
+}
+
+static void release(png_structp png, png_voidp block) {
+    job *j = png_get_mem_ptr(png);
+    clv_free(j->ctx, block);
+}
+
+static void give_bytes(png_structp png, png_bytep to, size_t size) {
+    job *j = png_get_io_ptr(png);
+    if (size > j->bytes.size - j->at) {
+        png_error(png, "it is cut off");
+    }
+    memcpy(to, j->bytes.data + j->at, size);
+    j->at += size;
+}
+
+static clv_status job_status(const job *j) {
+    return j->out_of_memory ? CLV_ENOMEM : CLV_EDATA;
+}
+
+/* Ask libpng for 8-bit samples and describe them. */
+static void set_conversion(job *j, clv_image *image) {
+    png_set_expand(j->png);
+    png_set_strip_16(j->png);
+    int type = png_get_color_type(j->png, j->info);
+    bool alpha = (type & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(j->png, j->info, PNG_INFO_tRNS) != 0;
+    if (alpha) {
+        png_set_gray_to_rgb(j->png);
+    }
+    image->width = png_get_image_width(j->png, j->info);
+    image->height = png_get_image_height(j->png, j->info);
+    image->channels = alpha ? 4 : (type & PNG_COLOR_MASK_COLOR) ? 3 : 1;
+}
+
+/* Deflate shrinks at most 1032 to 1, and a byte holds eight pixels at most. */
+static double pixels_held(const job *j) {
+    double bits = png_get_bit_depth(j->png, j->info) * png_get_channels(j->png, j->info);
+    return 1032.0 * (double)j->bytes.size * 8 / bits;
+}
+
+static clv_status read_picture(job *j, clv_image *image) {
+    if (setjmp(j->escape)) {
+        return job_status(j);
+    }
+    png_set_read_fn(j->png, j, give_bytes);
+    png_read_info(j->png, j->info);
+    set_conversion(j, image);
+    CLV_TRY(clv_image_reserve(j->ctx, j->name, pixels_held(j), image));
+    int passes = png_set_interlace_handling(j->png);
+    png_read_update_info(j->png, j->info);
+    size_t row_bytes = (size_t)(image->width * image->channels);
+    if (png_get_rowbytes(j->png, j->info) != row_bytes) {
+        png_error(j->png, "its rows have an unexpected length");
+    }
+    for (int pass = 0; pass < passes; pass++) {
+        for (int64_t row = 0; row < image->height; row++) {
+            png_read_row(j->png, image->samples + (size_t)row * row_bytes, NULL);
+        }
+    }
+    png_read_end(j->png, NULL);
+    return CLV_OK;
+}
+
+static clv_status begin_reading(job *j) {
+    if (setjmp(j->escape)) {
+        return job_status(j);
+    }
+    j->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, j, fail, ignore_warning, j, allocate, release);
+    j->info = j->png ? png_create_info_struct(j->png) : NULL;
+    return j->info ? CLV_OK : clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
+}
+
+clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out) {
+    *out = (clv_image){0};
+    clv_image image = {0};
+    job j = {.ctx = ctx, .name = bytes.name, .bytes = bytes};
+    if (bytes.size < 8 || png_sig_cmp(bytes.data, 0, 8) != 0) {
+        return clv_fail(ctx, CLV_EDATA, "%s is not a PNG picture", bytes.name);
+    }
+    clv_status status = begin_reading(&j);
+    if (status == CLV_OK) {
+        status = read_picture(&j, &image);
+    }
+    png_destroy_read_struct(&j.png, &j.info, NULL);
+    if (status < 0) {
+        clv_free(ctx, image.samples);
+        return status;
+    }
+    *out = image;
+    return CLV_OK;
+}
+
+/* --- writing --- */
+
+static void take_bytes(png_structp png, png_bytep from, size_t size) {
+    job *j = png_get_io_ptr(png);
+    clv_writer_put(j->writer, from, size);
+}
+
+static void flush_nothing(png_structp png) {
+    (void)png;
+}
+
+static clv_status begin_writing(job *j) {
+    if (setjmp(j->escape)) {
+        return job_status(j);
+    }
+    j->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, j, fail, ignore_warning, j, allocate, release);
+    j->info = j->png ? png_create_info_struct(j->png) : NULL;
+    return j->info ? CLV_OK : clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
+}
+
+static clv_status write_picture(job *j, const clv_image *image) {
+    if (setjmp(j->escape)) {
+        return job_status(j);
+    }
+    int type = image->channels == 1   ? PNG_COLOR_TYPE_GRAY
+               : image->channels == 3 ? PNG_COLOR_TYPE_RGB
+                                      : PNG_COLOR_TYPE_RGB_ALPHA;
+    png_set_write_fn(j->png, j, take_bytes, flush_nothing);
+    png_set_IHDR(j->png, j->info, (png_uint_32)image->width, (png_uint_32)image->height, 8, type, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(j->png, j->info);
+    for (int64_t row = 0; row < image->height; row++) {
+        png_write_row(j->png, image->samples + row * image->width * image->channels);
+    }
+    png_write_end(j->png, NULL);
+    return CLV_OK;
+}
+
+clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {
+    int64_t limit = 1000000; /* libpng's own */
+    bool channels = image->channels == 1 || image->channels == 3 || image->channels == 4;
+    if (image->width < 1 || image->height < 1 || image->width > limit || image->height > limit || !channels) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "a picture of %lld x %lld pixels with %lld channels cannot be written: 1 to %lld pixels a side "
+                        "and 1, 3 or 4 channels are allowed",
+                        (long long)image->width, (long long)image->height, (long long)image->channels,
+                        (long long)limit);
+    }
+    job j = {.ctx = ctx, .name = path};
+    CLV_TRY(clv_writer_open(ctx, path, &j.writer));
+    clv_status status = begin_writing(&j);
+    if (status == CLV_OK) {
+        status = write_picture(&j, image);
+    }
+    png_destroy_write_struct(&j.png, &j.info);
+    return clv_writer_finish(j.writer, status);
+}

@@ -1,0 +1,231 @@
+/* Files written whole or not at all: the bytes go to a temporary file beside the target, which is renamed when it is
+ * complete and on the disk. Symbolic links are followed, the mode of an existing file is kept. What is no regular file
+ * (a terminal, a pipe) is written directly. */
+#include "io/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16, ATTEMPTS = 100, MOST_LINKS = 40 };
+
+struct clv_writer {
+    clv_context *ctx;
+    int file;
+    clv_status status;
+    const char *path; /* as asked for, borrowed */
+    bool direct;
+    char target[PATH_MAX]; /* after links */
+    char temporary[PATH_MAX];
+    size_t used;
+    char buffer[BUFFER];
+};
+
+static clv_status refuse(clv_writer *w, int code) {
+    return clv_fail(w->ctx, CLV_ECREATE, "cannot write %s: %s", w->path, clv_errno_text(code));
+}
+
+/* `name` beside the file `path`. */
+static bool join(char out[PATH_MAX], const char *path, const char *name) {
+    const char *slash = name[0] == '/' ? NULL : strrchr(path, '/');
+    int directory = slash ? (int)(slash - path) + 1 : 0;
+    char joined[PATH_MAX];
+    int size = snprintf(joined, sizeof joined, "%.*s%s", directory, path, name);
+    if (size < 0 || size >= PATH_MAX) {
+        return false;
+    }
+    memcpy(out, joined, (size_t)size + 1);
+    return true;
+}
+
+/* The file that is meant, through links, also when it does not exist yet. */
+static clv_status follow_links(clv_writer *w) {
+    if (!join(w->target, "", w->path)) {
+        return refuse(w, ENAMETOOLONG);
+    }
+    for (int i = 0; i < MOST_LINKS; i++) {
+        char link[PATH_MAX];
+        ssize_t size = readlink(w->target, link, sizeof link - 1);
+        if (size < 0) {
+            return CLV_OK;
+        }
+        link[size] = '\0';
+        if (!join(w->target, w->target, link)) {
+            return refuse(w, ENAMETOOLONG);
+        }
+    }
+    return refuse(w, ELOOP);
+}
+
+/* The descriptor that a name such as /dev/stdout or /dev/fd/3 stands for, or -1. It must be used as it is: it may be a
+ * regular file that the shell appends to. */
+static int named_descriptor(const char *path) {
+    int64_t number;
+    if (strcmp(path, "/dev/stdout") == 0) {
+        return STDOUT_FILENO;
+    }
+    if (strcmp(path, "/dev/stderr") == 0) {
+        return STDERR_FILENO;
+    }
+    const char *end = path + strlen(path);
+    bool listed = strncmp(path, "/dev/fd/", 8) == 0 && clv_scan_integer(path + 8, end, &number) == end;
+    return listed && number >= 0 && number <= INT_MAX ? (int)number : -1;
+}
+
+/* A new file beside the target. Its mode comes from the umask, which only the kernel can read without changing it. */
+static clv_status open_temporary(clv_writer *w) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t moment = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    clv_rng names = clv_rng_stream(moment, (uint64_t)getpid() ^ (uint64_t)(uintptr_t)w);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, ".cleave-%016llx.tmp", (unsigned long long)clv_rng_next(&names));
+        if (!join(w->temporary, w->target, name)) {
+            return refuse(w, ENAMETOOLONG);
+        }
+        w->file = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (w->file >= 0) {
+            return CLV_OK;
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    return refuse(w, errno);
+}
+
+/* The new file looks like the one that it replaces; the owner stays if we may set it. */
+static clv_status keep_mode(clv_writer *w, const struct stat *info) {
+    if (fchown(w->file, info->st_uid, info->st_gid) != 0) {
+        errno = 0;
+    }
+    return fchmod(w->file, info->st_mode & 0777) == 0 ? CLV_OK : refuse(w, errno);
+}
+
+static clv_status open_target(clv_writer *w) {
+    struct stat info;
+    int descriptor = named_descriptor(w->path);
+    bool exists = stat(w->path, &info) == 0;
+    w->direct = descriptor >= 0 || (exists && !S_ISREG(info.st_mode));
+    if (w->direct) {
+        w->file = descriptor >= 0 ? dup(descriptor) : open(w->path, O_WRONLY | O_CLOEXEC);
+        return w->file >= 0 ? CLV_OK : refuse(w, errno);
+    }
+    if (exists && access(w->path, W_OK) != 0) {
+        return refuse(w, errno);
+    }
+    CLV_TRY(follow_links(w));
+    CLV_TRY(open_temporary(w));
+    return exists ? keep_mode(w, &info) : CLV_OK;
+}
+
+static void drop(clv_writer *w) {
+    if (w->file >= 0) {
+        close(w->file);
+        if (!w->direct) {
+            unlink(w->temporary);
+        }
+    }
+    clv_free(w->ctx, w);
+}
+
+clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out) {
+    *out = NULL;
+    clv_writer *w = CLV_NEW(ctx, clv_writer, 1);
+    if (!w) {
+        return CLV_ENOMEM;
+    }
+    w->ctx = ctx;
+    w->path = path;
+    w->file = -1;
+    w->used = 0;
+    w->status = CLV_OK;
+    clv_status status = open_target(w);
+    if (status < 0) {
+        drop(w);
+        return status;
+    }
+    *out = w;
+    return CLV_OK;
+}
+
+static clv_status refuse_write(clv_writer *w) {
+    return clv_fail(w->ctx, CLV_EIO, "writing %s failed: %s", w->path, clv_errno_text(errno));
+}
+
+static void write_out(clv_writer *w, const char *bytes, size_t size) {
+    while (size > 0 && w->status == CLV_OK) {
+        ssize_t written = write(w->file, bytes, size);
+        if (written < 0 && errno != EINTR) {
+            w->status = refuse_write(w);
+        } else if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+}
+
+void clv_writer_put(clv_writer *writer, const void *bytes, size_t size) {
+    if (size > BUFFER - writer->used) {
+        write_out(writer, writer->buffer, writer->used);
+        writer->used = 0;
+    }
+    if (size > BUFFER) {
+        write_out(writer, bytes, size);
+    } else if (size > 0) {
+        memcpy(writer->buffer + writer->used, bytes, size);
+        writer->used += size;
+    }
+}
+
+clv_status clv_writer_status(const clv_writer *writer) {
+    return writer->status;
+}
+
+/* Some file systems cannot sync, which is no failure to write. */
+static clv_status sync_file(clv_writer *w) {
+    if (fsync(w->file) != 0 && errno != EINVAL && errno != ENOTSUP) {
+        return refuse_write(w);
+    }
+    return CLV_OK;
+}
+
+static clv_status put_in_place(clv_writer *w) {
+    write_out(w, w->buffer, w->used);
+    CLV_TRY(w->status);
+    if (!w->direct) {
+        CLV_TRY(sync_file(w));
+    }
+    int file = w->file;
+    w->file = -1;
+    bool closed = close(file) == 0;
+    clv_status status = closed ? CLV_OK : refuse_write(w);
+    if (closed && !w->direct && rename(w->temporary, w->target) != 0) {
+        status = refuse(w, errno);
+    }
+    if (status < 0 && !w->direct) {
+        unlink(w->temporary);
+    }
+    return status;
+}
+
+clv_status clv_writer_finish(clv_writer *writer, clv_status status) {
+    if (status == CLV_OK) {
+        status = put_in_place(writer);
+    }
+    drop(writer);
+    return status;
+}
+
+clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size) {
+    clv_writer *writer;
+    CLV_TRY(clv_writer_open(ctx, path, &writer));
+    clv_writer_put(writer, text, size);
+    return clv_writer_finish(writer, CLV_OK);
+}

@@ -1,0 +1,333 @@
+/* Owned matrices: storage, views, the check for finite values, and scaling of columns and rows.
+ *
+ * Column statistics take two passes (mean, then squared deviations) in double, whatever the storage. Each column is
+ * first multiplied by a power of two that brings its largest entry to about 1: that changes no rounding, and squares
+ * neither overflow nor vanish. Cost: three passes over the matrix and O(cols) memory. */
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+clv_status clv_data_new(clv_context *ctx, const char *name, clv_data **out) {
+    *out = NULL;
+    clv_data *data = CLV_NEW0(ctx, clv_data, 1);
+    if (!data) {
+        return CLV_ENOMEM;
+    }
+    data->ctx = ctx;
+    data->name = clv_copy_text(ctx, name);
+    if (!data->name) {
+        clv_free(ctx, data);
+        return CLV_ENOMEM;
+    }
+    *out = data;
+    return CLV_OK;
+}
+
+void clv_data_free(clv_data *data) {
+    if (!data) {
+        return;
+    }
+    clv_context *ctx = data->ctx;
+    if (data->mapping) {
+        munmap(data->mapping, data->mapping_size);
+    }
+    clv_free(ctx, data->values);
+    clv_free(ctx, data->start);
+    clv_free(ctx, data->index);
+    clv_free(ctx, data->labels);
+    clv_free(ctx, data->name);
+    clv_free(ctx, data);
+}
+
+static clv_status refuse_size(clv_context *ctx, const char *name, int64_t rows, int64_t cols) {
+    return clv_fail(ctx, CLV_EDATA, "%s would have %lld x %lld entries, more than can be addressed", name,
+                    (long long)rows, (long long)cols);
+}
+
+clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, int64_t cols, clv_scalar scalar,
+                              clv_data **out) {
+    *out = NULL;
+    int64_t count;
+    if (!clv_mul(rows, cols, &count)) {
+        return refuse_size(ctx, name, rows, cols);
+    }
+    clv_data *data;
+    CLV_TRY(clv_data_new(ctx, name, &data));
+    data->values = clv_alloc(ctx, count, scalar == CLV_F32 ? sizeof(float) : sizeof(double));
+    if (!data->values) {
+        clv_data_free(data);
+        return CLV_ENOMEM;
+    }
+    data->matrix = (clv_matrix){.rows = rows, .cols = cols, .scalar = scalar, .values = data->values};
+    *out = data;
+    return CLV_OK;
+}
+
+clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
+                            clv_data **out) {
+    *out = NULL;
+    int64_t starts;
+    if (nonzeros < 0 || cols < 0 || !clv_add(rows, 1, &starts)) {
+        return refuse_size(ctx, name, rows, cols);
+    }
+    clv_data *data;
+    CLV_TRY(clv_data_new(ctx, name, &data));
+    data->values = CLV_NEW(ctx, double, nonzeros);
+    data->index = CLV_NEW(ctx, int32_t, nonzeros);
+    data->start = CLV_NEW(ctx, int64_t, starts);
+    if (!data->values || !data->index || !data->start) {
+        clv_data_free(data);
+        return CLV_ENOMEM;
+    }
+    data->start[0] = 0;
+    data->matrix = (clv_matrix){rows, cols, CLV_F64, data->values, data->start, data->index};
+    *out = data;
+    return CLV_OK;
+}
+
+const clv_matrix *clv_data_matrix(const clv_data *data) {
+    return &data->matrix;
+}
+
+const int32_t *clv_data_labels(const clv_data *data) {
+    return data->labels;
+}
+
+int clv_data_is_mapped(const clv_data *data) {
+    return data->mapping != NULL;
+}
+
+void clv_matrix_row(const clv_matrix *m, int64_t i, double *out) {
+    if (clv_is_sparse(m)) {
+        const double *values = m->values;
+        memset(out, 0, (size_t)m->cols * sizeof *out);
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            out[m->index[e]] = values[e];
+        }
+    } else if (m->scalar == CLV_F32) {
+        const float *row = (const float *)m->values + i * m->cols;
+        for (int64_t j = 0; j < m->cols; j++) {
+            out[j] = (double)row[j];
+        }
+    } else {
+        memcpy(out, (const double *)m->values + i * m->cols, (size_t)m->cols * sizeof *out);
+    }
+}
+
+/* Number of a stored value: entry `at` in storage order. */
+static double stored(const clv_matrix *m, int64_t at) {
+    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+}
+
+static int64_t stored_count(const clv_matrix *m) {
+    return clv_is_sparse(m) ? m->start[m->rows] : m->rows * m->cols;
+}
+
+static clv_status refuse_value(const clv_data *data, int64_t at) {
+    const clv_matrix *m = &data->matrix;
+    int64_t row = 0;
+    int64_t column = 0;
+    if (clv_is_sparse(m)) {
+        while (m->start[row + 1] <= at) {
+            row++;
+        }
+        column = m->index[at];
+    } else {
+        row = at / m->cols;
+        column = at % m->cols;
+    }
+    double value = stored(m, at);
+    return clv_fail(data->ctx, CLV_EDATA, "%s row %lld column %lld: %s is not a finite number", data->name,
+                    (long long)(row + 1), (long long)(column + 1),
+                    isnan(value) ? "nan"
+                    : value > 0  ? "inf"
+                                 : "-inf");
+}
+
+clv_status clv_data_check_finite(const clv_data *data) {
+    int64_t count = stored_count(&data->matrix);
+    for (int64_t at = 0; at < count; at++) {
+        if (!isfinite(stored(&data->matrix, at))) {
+            return refuse_value(data, at);
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- scaling --- */
+
+/* What is known of each column (or, for unit-rows, of each row). An entry x becomes (x * unit - shift) * factor. */
+typedef struct scaling {
+    int64_t count;
+    bool by_row;
+    double *least, *most;   /* extremes */
+    double *unit;           /* a power of two: the largest magnitude times it is in [1, 2) */
+    double *shift, *factor; /* in that unit */
+} scaling;
+
+static void scaling_free(clv_context *ctx, scaling *s) {
+    clv_free(ctx, s->least);
+    clv_free(ctx, s->most);
+    clv_free(ctx, s->unit);
+    clv_free(ctx, s->shift);
+    clv_free(ctx, s->factor);
+}
+
+static clv_status scaling_new(clv_context *ctx, int64_t count, bool by_row, scaling *s) {
+    s->count = count;
+    s->by_row = by_row;
+    s->least = CLV_NEW(ctx, double, count);
+    s->most = CLV_NEW(ctx, double, count);
+    s->unit = CLV_NEW(ctx, double, count);
+    s->shift = CLV_NEW0(ctx, double, count);
+    s->factor = CLV_NEW0(ctx, double, count);
+    if (!s->least || !s->most || !s->unit || !s->shift || !s->factor) {
+        scaling_free(ctx, s);
+        return CLV_ENOMEM;
+    }
+    for (int64_t g = 0; g < count; g++) {
+        s->least[g] = HUGE_VAL;
+        s->most[g] = -HUGE_VAL;
+    }
+    return CLV_OK;
+}
+
+/* Call `visit` for each stored entry with the number of its group (column or row). */
+typedef void (*entry_visit)(scaling *s, int64_t group, double value);
+
+static void visit_entries(const clv_matrix *m, scaling *s, entry_visit visit) {
+    for (int64_t i = 0; i < m->rows; i++) {
+        int64_t from = clv_is_sparse(m) ? m->start[i] : i * m->cols;
+        int64_t to = clv_is_sparse(m) ? m->start[i + 1] : from + m->cols;
+        for (int64_t at = from; at < to; at++) {
+            int64_t column = clv_is_sparse(m) ? m->index[at] : at - from;
+            visit(s, s->by_row ? i : column, stored(m, at));
+        }
+    }
+}
+
+static void note_extremes(scaling *s, int64_t group, double value) {
+    s->least[group] = fmin(s->least[group], value);
+    s->most[group] = fmax(s->most[group], value);
+}
+
+static void add_value(scaling *s, int64_t group, double value) {
+    s->shift[group] += value * s->unit[group];
+}
+
+static void add_square(scaling *s, int64_t group, double value) {
+    double deviation = value * s->unit[group] - s->shift[group];
+    s->factor[group] += deviation * deviation;
+}
+
+/* Units from the extremes; groups without entries or of zeros get 1. */
+static void set_units(scaling *s) {
+    for (int64_t g = 0; g < s->count; g++) {
+        double largest = fmax(fabs(s->least[g]), fabs(s->most[g]));
+        bool usual = isfinite(largest) && largest > 0;
+        int exponent = usual ? ilogb(largest) : 0;
+        s->unit[g] = ldexp(1, exponent < -1022 ? 1022 : -exponent);
+    }
+}
+
+static void invert_norms(scaling *s, double divisor) {
+    for (int64_t g = 0; g < s->count; g++) {
+        s->factor[g] = s->factor[g] > 0 ? 1 / sqrt(s->factor[g] / divisor) : 0;
+    }
+}
+
+static void find_standard(const clv_matrix *m, scaling *s) {
+    visit_entries(m, s, add_value);
+    for (int64_t g = 0; g < s->count; g++) {
+        s->shift[g] /= (double)m->rows;
+    }
+    visit_entries(m, s, add_square);
+    invert_norms(s, (double)m->rows);
+    for (int64_t g = 0; g < s->count; g++) { /* the mean of equal values may round: do not scale up what is left */
+        s->factor[g] = s->least[g] == s->most[g] ? 0 : s->factor[g];
+    }
+}
+
+static void find_minmax(scaling *s) {
+    for (int64_t g = 0; g < s->count; g++) {
+        s->shift[g] = s->least[g] * s->unit[g];
+        double range = s->most[g] * s->unit[g] - s->shift[g];
+        s->factor[g] = range > 0 ? 1 / range : 0;
+    }
+}
+
+static void apply_scaling(clv_data *data, const scaling *s) {
+    const clv_matrix *m = &data->matrix;
+    for (int64_t i = 0; i < m->rows; i++) {
+        int64_t from = clv_is_sparse(m) ? m->start[i] : i * m->cols;
+        int64_t to = clv_is_sparse(m) ? m->start[i + 1] : from + m->cols;
+        for (int64_t at = from; at < to; at++) {
+            int64_t column = clv_is_sparse(m) ? m->index[at] : at - from;
+            int64_t g = s->by_row ? i : column;
+            double scaled = (stored(m, at) * s->unit[g] - s->shift[g]) * s->factor[g];
+            if (m->scalar == CLV_F32) {
+                ((float *)data->values)[at] = (float)scaled;
+            } else {
+                ((double *)data->values)[at] = scaled;
+            }
+        }
+    }
+}
+
+/* Replace a mapping by owned values. */
+static clv_status unmap(clv_data *data) {
+    size_t size = data->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+    int64_t count = stored_count(&data->matrix);
+    void *values = clv_alloc(data->ctx, count, size);
+    if (!values) {
+        return CLV_ENOMEM;
+    }
+    memcpy(values, data->matrix.values, (size_t)count * size);
+    munmap(data->mapping, data->mapping_size);
+    data->mapping = NULL;
+    data->mapping_size = 0;
+    data->values = values;
+    data->matrix.values = values;
+    return clv_data_check_finite(data);
+}
+
+static clv_status check_scale(const clv_data *data, clv_scale scale) {
+    if ((int)scale < CLV_SCALE_NONE || scale > CLV_SCALE_UNIT_ROWS) {
+        return clv_fail(data->ctx, CLV_EUSAGE, "scale = %d is not one of the clv_scale values 0 to 4", (int)scale);
+    }
+    if (clv_is_sparse(&data->matrix) && (scale == CLV_SCALE_STANDARD || scale == CLV_SCALE_MINMAX)) {
+        return clv_fail(data->ctx, CLV_EUSAGE,
+                        "%s is sparse, and scale '%s' would fill it: use unit-columns, unit-rows or none", data->name,
+                        scale == CLV_SCALE_STANDARD ? "standard" : "minmax");
+    }
+    return CLV_OK;
+}
+
+clv_status clv_data_scale(clv_data *data, clv_scale scale) {
+    CLV_TRY(check_scale(data, scale));
+    if (scale == CLV_SCALE_NONE) {
+        return CLV_OK;
+    }
+    if (data->mapping) {
+        CLV_TRY(unmap(data));
+    }
+    const clv_matrix *m = &data->matrix;
+    bool by_row = scale == CLV_SCALE_UNIT_ROWS;
+    scaling s;
+    CLV_TRY(scaling_new(data->ctx, by_row ? m->rows : m->cols, by_row, &s));
+    visit_entries(m, &s, note_extremes);
+    set_units(&s);
+    if (scale == CLV_SCALE_STANDARD) {
+        find_standard(m, &s);
+    } else if (scale == CLV_SCALE_MINMAX) {
+        find_minmax(&s);
+    } else {
+        visit_entries(m, &s, add_square);
+        invert_norms(&s, 1);
+    }
+    apply_scaling(data, &s);
+    scaling_free(data->ctx, &s);
+    return CLV_OK;
+}

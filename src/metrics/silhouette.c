@@ -1,0 +1,155 @@
+/* The mean silhouette (Rousseeuw 1987) with Euclidean distances: for an object at mean distance a to the others of its
+ * cluster and b to the nearest other cluster, (b - a) / max(a, b); 0 for a cluster of one object.
+ *
+ * Panels of CLV_TILE objects are the unit of work: one thread adds the distances from all objects to a panel, in order,
+ * to a sum a cluster and object, so that nothing depends on the number of threads. O(n^2 features) time; memory is the
+ * panels of the points and CLV_TILE k sums a thread. */
+#include "linalg/distance.h"
+#include "linalg/kernels.h"
+#include "metrics/metrics.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+typedef struct silhouette {
+    clv_context *ctx;
+    clv_panels panels;
+    int64_t n, k;
+    int threads;
+    int32_t *ids;   /* n: cluster 0..k-1 or -1 */
+    int64_t *sizes; /* k */
+    double *widths; /* n: the silhouette of each object; 0 where it is left out */
+    double *sums;   /* threads x k x CLV_TILE */
+    double *tiles;  /* threads x CLV_TILE x CLV_TILE */
+} silhouette;
+
+static void free_silhouette(silhouette *s) {
+    clv_panels_free(&s->panels);
+    clv_free(s->ctx, s->ids);
+    clv_free(s->ctx, s->sizes);
+    clv_free(s->ctx, s->widths);
+    clv_free(s->ctx, s->sums);
+    clv_free(s->ctx, s->tiles);
+}
+
+static clv_status number_clusters(silhouette *s, const int32_t *labels) {
+    s->ids = CLV_NEW(s->ctx, int32_t, s->n);
+    if (!s->ids) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_labels_compress(s->ctx, labels, s->n, s->ids, &s->k));
+    if (s->k < 2) {
+        return clv_fail(s->ctx, CLV_EDATA, "the silhouette needs 2 clusters or more: the %lld labels have %lld",
+                        (long long)s->n, (long long)s->k);
+    }
+    s->sizes = CLV_NEW0(s->ctx, int64_t, s->k);
+    if (!s->sizes) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < s->n; i++) {
+        if (s->ids[i] >= 0) {
+            s->sizes[s->ids[i]]++;
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status allocate_work(silhouette *s, const clv_matrix *points) {
+    int64_t sums;
+    if (!clv_mul((int64_t)s->threads * CLV_TILE, s->k, &sums)) {
+        return clv_fail(s->ctx, CLV_ENOMEM, "sums for %lld clusters are more than memory can address", (long long)s->k);
+    }
+    CLV_TRY(clv_panels_new(s->ctx, points, s->threads, &s->panels));
+    s->widths = CLV_NEW0(s->ctx, double, s->n);
+    s->sums = CLV_NEW(s->ctx, double, sums);
+    s->tiles = CLV_NEW(s->ctx, double, (int64_t)s->threads *CLV_TILE *CLV_TILE);
+    return s->widths && s->sums && s->tiles ? CLV_OK : CLV_ENOMEM;
+}
+
+/* sums[c * CLV_TILE + r] = the distances from the objects of cluster c to object r of panel b */
+static void sum_distances(const silhouette *s, int64_t b, double *sums, double *tile) {
+    memset(sums, 0, (size_t)s->k * CLV_TILE * sizeof *sums);
+    for (int64_t from = 0; from < s->panels.count; from++) {
+        clv_distance_tile(&s->panels, from, b, tile);
+        clv_square_root(tile, (int64_t)CLV_TILE * CLV_TILE);
+        for (int64_t r = 0; r < clv_panel_size(&s->panels, from); r++) {
+            int32_t id = s->ids[from * CLV_TILE + r];
+            if (id >= 0) {
+                clv_accumulate(sums + (int64_t)id * CLV_TILE, tile + r * CLV_TILE, CLV_TILE);
+            }
+        }
+    }
+}
+
+/* From the sums of one object, which lie CLV_TILE apart. */
+static double width_of(const silhouette *s, int32_t own, const double *sums) {
+    double within = 0, nearest = HUGE_VAL;
+    if (s->sizes[own] < 2) {
+        return 0.0;
+    }
+    for (int64_t c = 0; c < s->k; c++) {
+        if (c == own) {
+            within = sums[c * CLV_TILE] / (double)(s->sizes[c] - 1);
+        } else {
+            nearest = fmin(nearest, sums[c * CLV_TILE] / (double)s->sizes[c]);
+        }
+    }
+    double larger = fmax(within, nearest);
+    return larger > 0 ? (nearest - within) / larger : 0.0;
+}
+
+static void measure_panel(silhouette *s, int64_t b, int thread) {
+    double *sums = s->sums + thread * s->k * CLV_TILE;
+    sum_distances(s, b, sums, s->tiles + (int64_t)thread * CLV_TILE * CLV_TILE);
+    for (int64_t r = 0; r < clv_panel_size(&s->panels, b); r++) {
+        int32_t own = s->ids[b * CLV_TILE + r];
+        if (own >= 0) {
+            s->widths[b * CLV_TILE + r] = width_of(s, own, sums + r);
+        }
+    }
+}
+
+static clv_status measure_all(silhouette *s) {
+    int stopped = 0;
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+    for (int64_t b = 0; b < s->panels.count; b++) {
+        int stop;
+        if (omp_get_thread_num() == 0 && clv_interrupted(s->ctx)) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+#pragma omp atomic read
+        stop = stopped;
+        if (!stop) {
+            measure_panel(s, b, omp_get_thread_num());
+        }
+    }
+    return stopped ? clv_fail(s->ctx, CLV_EINTERRUPTED, "interrupted while computing the silhouette") : CLV_OK;
+}
+
+static double mean_width(const silhouette *s) {
+    int64_t counted = 0;
+    for (int64_t c = 0; c < s->k; c++) {
+        counted += s->sizes[c];
+    }
+    return clv_sum(s->widths, s->n, s->threads) / (double)counted;
+}
+
+clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int32_t *labels, int64_t threads,
+                          double *out) {
+    silhouette s = {.ctx = ctx, .n = points->rows, .threads = clv_threads(threads)};
+    CLV_TRY(clv_labels_check(ctx, "labels", labels, s.n));
+    clv_status status = number_clusters(&s, labels);
+    if (status == CLV_OK) {
+        status = allocate_work(&s, points);
+    }
+    if (status == CLV_OK) {
+        status = measure_all(&s);
+    }
+    if (status == CLV_OK) {
+        *out = mean_width(&s);
+    }
+    free_silhouette(&s);
+    return status;
+}

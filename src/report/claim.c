@@ -1,0 +1,269 @@
+/* A result read back from its JSON text. Only the form is checked here, field by field; whether the content is true is
+ * for verify.c to say. */
+#include "io/io.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void clv_claim_free(clv_claim *claim) {
+    if (!claim) {
+        return;
+    }
+    clv_context *ctx = claim->ctx;
+    for (int64_t i = 0; claim->options && i < claim->options_count; i++) {
+        clv_free(ctx, claim->options[i].name);
+        clv_free(ctx, claim->options[i].text);
+    }
+    clv_free(ctx, claim->options);
+    clv_free(ctx, claim->method);
+    clv_free(ctx, claim->home);
+    clv_free(ctx, claim->labels);
+    clv_free(ctx, claim->sizes);
+    clv_free(ctx, claim);
+}
+
+const char *clv_claim_option(const clv_claim *claim, const char *name) {
+    for (int64_t i = 0; i < claim->options_count; i++) {
+        if (strcmp(claim->options[i].name, name) == 0) {
+            return claim->options[i].text;
+        }
+    }
+    return NULL;
+}
+
+/* --- fields --- */
+
+/* Where a field is looked for: `outer` NULL means the top. */
+typedef struct place {
+    clv_claim *claim;
+    const char *file;
+    const json_t *root;
+} place;
+
+static const json_t *find(const place *at, const char *outer, const char *name) {
+    return json_object_get(outer ? json_object_get(at->root, outer) : at->root, name);
+}
+
+static clv_status refuse(const place *at, const char *outer, const char *name, const char *wanted) {
+    return clv_fail(at->claim->ctx, CLV_EDATA, "%s: the field %s%s%s is missing or not %s", at->file,
+                    outer ? outer : "", outer ? "." : "", name, wanted);
+}
+
+static clv_status get_count(const place *at, const char *name, int64_t *out) {
+    const json_t *value = find(at, NULL, name);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) {
+        return refuse(at, NULL, name, "a whole number of 0 or more");
+    }
+    *out = json_integer_value(value);
+    return CLV_OK;
+}
+
+static clv_status get_number(const place *at, const char *outer, const char *name, double *out) {
+    const json_t *value = find(at, outer, name);
+    if (!json_is_number(value)) {
+        return refuse(at, outer, name, "a number");
+    }
+    *out = json_number_value(value);
+    return CLV_OK;
+}
+
+static clv_status get_text(const place *at, const char *outer, const char *name, char **out) {
+    const json_t *value = find(at, outer, name);
+    if (!json_is_string(value)) {
+        return refuse(at, outer, name, "a text");
+    }
+    *out = clv_copy_text(at->claim->ctx, json_string_value(value));
+    return *out ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status get_labels(const place *at) {
+    const json_t *labels = find(at, NULL, "labels");
+    clv_claim *claim = at->claim;
+    if (!json_is_array(labels)) {
+        return refuse(at, NULL, "labels", "an array");
+    }
+    claim->labels_count = (int64_t)json_array_size(labels);
+    claim->labels = CLV_NEW(claim->ctx, int32_t, claim->labels_count);
+    if (!claim->labels) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < claim->labels_count; i++) {
+        const json_t *label = json_array_get(labels, (size_t)i);
+        json_int_t value = json_integer_value(label);
+        if (!json_is_integer(label) || value < INT32_MIN || value > INT32_MAX) {
+            return clv_fail(claim->ctx, CLV_EDATA, "%s: the label of object %lld is not a whole number", at->file,
+                            (long long)i + 1);
+        }
+        claim->labels[i] = (int32_t)value;
+    }
+    return CLV_OK;
+}
+
+static clv_status get_sizes(const place *at) {
+    const json_t *sizes = find(at, NULL, "sizes");
+    clv_claim *claim = at->claim;
+    if (!json_is_array(sizes)) {
+        return refuse(at, NULL, "sizes", "an array");
+    }
+    claim->sizes_count = (int64_t)json_array_size(sizes);
+    claim->sizes = CLV_NEW(claim->ctx, int64_t, claim->sizes_count);
+    if (!claim->sizes) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t c = 0; c < claim->sizes_count; c++) {
+        const json_t *size = json_array_get(sizes, (size_t)c);
+        if (!json_is_integer(size)) {
+            return clv_fail(claim->ctx, CLV_EDATA, "%s: the size of cluster %lld is not a whole number", at->file,
+                            (long long)c);
+        }
+        claim->sizes[c] = json_integer_value(size);
+    }
+    return CLV_OK;
+}
+
+/* --- options: any scalar, as the text that sets it --- */
+
+static char *scalar_text(clv_context *ctx, const json_t *value) {
+    char number[CLV_NUMBER_SIZE];
+    if (json_is_string(value)) {
+        return clv_copy_text(ctx, json_string_value(value));
+    }
+    if (json_is_boolean(value)) {
+        return clv_copy_text(ctx, json_is_true(value) ? "true" : "false");
+    }
+    if (json_is_integer(value)) {
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+        return clv_copy_text(ctx, number);
+    }
+    clv_print_number(json_real_value(value), number);
+    return clv_copy_text(ctx, number);
+}
+
+static clv_status get_options(const place *at) {
+    json_t *options = json_object_get(at->root, "options");
+    clv_claim *claim = at->claim;
+    const char *name;
+    json_t *value;
+    if (!json_is_object(options)) {
+        return refuse(at, NULL, "options", "an object");
+    }
+    claim->options = CLV_NEW0(claim->ctx, clv_claim_entry, (int64_t)json_object_size(options));
+    if (!claim->options) {
+        return CLV_ENOMEM;
+    }
+    json_object_foreach(options, name, value) {
+        if (json_is_null(value)) {
+            continue;
+        }
+        if (json_is_object(value) || json_is_array(value)) {
+            return clv_fail(claim->ctx, CLV_EDATA, "%s: the option %.80s is neither a number, a text nor true or false",
+                            at->file, name);
+        }
+        clv_claim_entry *entry = &claim->options[claim->options_count++];
+        entry->name = clv_copy_text(claim->ctx, name);
+        entry->text = scalar_text(claim->ctx, value);
+        if (!entry->name || !entry->text) {
+            return CLV_ENOMEM;
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- the whole --- */
+
+static clv_status get_affinity(const place *at) {
+    clv_claim *claim = at->claim;
+    const json_t *gamma = find(at, "affinity", "gamma");
+    const json_t *home = find(at, "affinity", "home");
+    claim->gamma = json_is_number(gamma) ? json_number_value(gamma) : (double)NAN;
+    claim->home = clv_copy_text(claim->ctx, json_is_string(home) ? json_string_value(home) : "");
+    return claim->home ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status get_certificate(const place *at) {
+    clv_claim *claim = at->claim;
+    const json_t *holds = find(at, "certificate", "holds");
+    CLV_TRY(get_number(at, "certificate", "tolerance", &claim->tolerance));
+    if (!json_is_boolean(holds)) {
+        return refuse(at, "certificate", "holds", "true or false");
+    }
+    claim->holds = json_is_true(holds);
+    claim->certificate = NAN;
+    return json_is_null(find(at, "certificate", "value")) ? CLV_OK
+                                                          : get_number(at, "certificate", "value", &claim->certificate);
+}
+
+static clv_status get_fields(const place *at) {
+    clv_claim *claim = at->claim;
+    if (!json_is_object(at->root)) {
+        return clv_fail(claim->ctx, CLV_EDATA, "%s: a result is a JSON object, and this is none", at->file);
+    }
+    CLV_TRY(get_text(at, NULL, "method", &claim->method));
+    CLV_TRY(get_count(at, "n", &claim->n));
+    CLV_TRY(get_count(at, "k", &claim->k));
+    CLV_TRY(get_count(at, "left_out", &claim->left_out));
+    CLV_TRY(get_number(at, "objective", "value", &claim->objective));
+    CLV_TRY(get_certificate(at));
+    CLV_TRY(get_affinity(at));
+    CLV_TRY(get_options(at));
+    CLV_TRY(get_sizes(at));
+    return get_labels(at);
+}
+
+clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, clv_claim **out) {
+    json_error_t error;
+    *out = NULL;
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (!root) {
+        return clv_fail(ctx, CLV_EDATA, "%s is not JSON: line %d, column %d: %s", name, error.line, error.column,
+                        error.text);
+    }
+    clv_claim *claim = CLV_NEW0(ctx, clv_claim, 1);
+    clv_status status = CLV_ENOMEM;
+    if (claim) {
+        claim->ctx = ctx;
+        status = get_fields(&(place){claim, name, root});
+    }
+    json_decref(root);
+    if (status < 0) {
+        clv_claim_free(claim);
+        return status;
+    }
+    *out = claim;
+    return CLV_OK;
+}
+
+static clv_status read_all(const char *path, clv_text *text) {
+    char chunk[1 << 14];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return errno == ENOENT
+                   ? clv_fail(text->ctx, CLV_ENOINPUT, "there is no file %s", path)
+                   : clv_fail(text->ctx, CLV_ENOINPUT, "%s cannot be opened: %s", path, clv_errno_text(errno));
+    }
+    size_t size;
+    while ((size = fread(chunk, 1, sizeof chunk, file)) > 0) {
+        clv_text_append(text, chunk, size);
+    }
+    int failure = ferror(file) ? errno : 0;
+    fclose(file);
+    if (failure) {
+        return clv_fail(text->ctx, CLV_EIO, "reading %s failed: %s", path, clv_errno_text(failure));
+    }
+    return text->status;
+}
+
+clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim **out) {
+    clv_text text = {.ctx = ctx};
+    *out = NULL;
+    clv_status status = read_all(path, &text);
+    if (status == CLV_OK) {
+        status = clv_claim_parse(ctx, path, text.data ? text.data : "", text.size, out);
+    }
+    clv_free(ctx, text.data);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* The result as one self-contained page: no scripts, no fonts, nothing from outside. */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BARS = 100 };
+
+static const char style[] =
+    ":root{color-scheme:light dark;--bg:#fff;--ink:#1f2328;--soft:#6a737d;--line:#e1e4e8;--card:#f6f8fa;"
+    "--good:#1a7f37;--good-bg:#e6f4ea;--warn:#8a5a00;--warn-bg:#fff5d9;--accent:#2f6fbb}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#14171c;--ink:#e6e9ee;--soft:#98a2ae;--line:#2c323b;--card:#1c2128;"
+    "--good:#57d07c;--good-bg:#14301f;--warn:#f0c35a;--warn-bg:#33290d;--accent:#6cb2ff}}\n"
+    "*{box-sizing:border-box}"
+    "body{margin:0 auto;padding:2rem 1.25rem 3rem;max-width:860px;background:var(--bg);color:var(--ink);"
+    "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}\n"
+    "h1{font-size:1.7rem;line-height:1.25;margin:.2rem 0 1rem}h2{font-size:1.1rem;margin:2.2rem 0 .7rem}"
+    ".over{color:var(--soft);margin:0}.note{color:var(--soft);font-size:.9rem;margin:.2rem 0 .6rem}\n"
+    ".claim{border-left:4px solid;border-radius:6px;padding:.8rem 1rem;margin:0 0 1.2rem}"
+    ".claim p{margin:0}.claim p+p{margin-top:.2rem;font-size:.9rem;color:var(--ink)}"
+    ".holds{color:var(--good);background:var(--good-bg)}.fails{color:var(--warn);background:var(--warn-bg)}\n"
+    ".cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.7rem;margin:0}"
+    ".cards div{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.6rem .8rem}"
+    ".cards dt{color:var(--soft);font-size:.8rem}.cards dd{margin:0;font-size:1.05rem;"
+    "font-variant-numeric:tabular-nums;overflow-wrap:anywhere}\n"
+    ".bars{display:grid;grid-template-columns:auto 1fr auto;gap:.3rem .8rem;align-items:center;"
+    "font-variant-numeric:tabular-nums}.bars i{display:block;height:.95rem;border-radius:3px;min-width:2px}"
+    ".bars span:nth-child(3n){text-align:right;color:var(--soft)}\n"
+    "svg{display:block;width:100%;height:auto;background:var(--card);border:1px solid var(--line);border-radius:8px}"
+    ".grid{stroke:var(--line);fill:none}.tick{fill:var(--soft);font-size:12px}"
+    ".curve{fill:none;stroke:var(--soft);stroke-opacity:.45;stroke-width:1.2}"
+    ".best{fill:none;stroke:var(--accent);stroke-width:2.4;stroke-linejoin:round}.end{fill:var(--accent)}"
+    ".dots{fill:none;stroke-width:5;stroke-linecap:round;stroke-opacity:.75}\n"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92rem}"
+    "td,th{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}"
+    "th{font-weight:600;color:var(--soft)}td:nth-child(2){font-variant-numeric:tabular-nums;overflow-wrap:anywhere}"
+    "footer{margin-top:2.5rem;color:var(--soft);font-size:.85rem}\n";
+
+static void put_head(clv_text *text, const clv_result *result) {
+    clv_text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>cleave ");
+    clv_put_html(text, result->method);
+    clv_text_add(text, ": %lld objects, %lld clusters</title>\n<style>\n", (long long)result->n, (long long)result->k);
+    clv_text_append(text, style, sizeof style - 1);
+    clv_text_add(text, "</style>\n</head>\n<body>\n");
+}
+
+static void put_headline(clv_text *text, const clv_result *result) {
+    const clv_certificate *certificate = &result->certificate;
+    clv_text_add(text, "<p class=\"over\">cleave ");
+    clv_put_html(text, result->method);
+    clv_text_add(text, ", solver ");
+    clv_put_html(text, result->solver);
+    clv_text_add(text, "</p>\n<h1>%lld objects in %lld clusters</h1>\n", (long long)result->n, (long long)result->k);
+    clv_text_add(text, "<div class=\"claim %s\"><p><strong>", certificate->holds ? "holds" : "fails");
+    clv_put_html(text, clv_certificate_words(certificate));
+    clv_text_add(text, "</strong></p><p>");
+    clv_put_html(text, certificate->name);
+    clv_text_add(text, " = ");
+    clv_put_rounded(text, certificate->value, 6);
+    clv_text_add(text, ", %s ", certificate->holds ? "at most" : "to be at most");
+    clv_put_rounded(text, certificate->tolerance, 3);
+    clv_text_add(text, "; recomputed from the data when the run ended. <code>cleave verify</code> does so again."
+                       "</p></div>\n");
+}
+
+/* --- figures --- */
+
+static void open_card(clv_text *text, const char *name) {
+    clv_text_add(text, "<div><dt>");
+    clv_put_html(text, name);
+    clv_text_add(text, "</dt><dd>");
+}
+
+static void put_number_card(clv_text *text, const char *name, double value, int digits) {
+    open_card(text, name);
+    clv_put_rounded(text, value, digits);
+    clv_text_add(text, "</dd></div>\n");
+}
+
+static void put_count_card(clv_text *text, const char *name, int64_t value) {
+    open_card(text, name);
+    clv_text_add(text, "%lld</dd></div>\n", (long long)value);
+}
+
+static void put_seconds_card(clv_text *text, const char *name, double value) {
+    open_card(text, name);
+    clv_put_seconds(text, value);
+    clv_text_add(text, " s</dd></div>\n");
+}
+
+static void put_affinity_cards(clv_text *text, const clv_affinity_info *info) {
+    open_card(text, "affinity");
+    clv_put_html(text, clv_affinity_kind_name(info->kind));
+    clv_text_add(text, "</dd></div>\n");
+    if (isfinite(info->gamma)) {
+        put_number_card(text, "gamma", info->gamma, 6);
+    }
+    open_card(text, "held as");
+    clv_put_html(text, clv_home_name(info->home));
+    clv_text_add(text, "</dd></div>\n");
+}
+
+static void put_figures(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
+    clv_text_add(text, "<dl class=\"cards\">\n");
+    put_number_card(text, result->objective.name, result->objective.value, 9);
+    if (result->bound.name) {
+        put_number_card(text, result->bound.name, result->bound.value, 9);
+    }
+    put_number_card(text, result->certificate.name, result->certificate.value, 6);
+    open_card(text, "stop");
+    clv_put_html(text, clv_stop_name(result->stop));
+    clv_text_add(text, "</dd></div>\n");
+    put_count_card(text, "iterations", result->iterations);
+    put_count_card(text, "restarts", result->restarts_count);
+    put_number_card(text, "drift", result->drift, 2);
+    if (report->affinity) {
+        put_affinity_cards(text, report->affinity);
+    }
+    put_seconds_card(text, "solve", result->seconds);
+    put_seconds_card(text, "in all", report->total_seconds);
+    clv_text_add(text, "</dl>\n");
+}
+
+/* --- clusters --- */
+
+static void put_bar(clv_text *text, const char *name, int64_t cluster, int64_t size, int64_t largest, int64_t n) {
+    clv_text_add(text, "<span>%s", name);
+    if (cluster >= 0) {
+        clv_text_add(text, " %lld", (long long)cluster);
+    }
+    clv_text_add(text, "</span><i style=\"width:");
+    clv_put_rounded(text, largest > 0 ? 100 * (double)size / (double)largest : 0, 4);
+    clv_text_add(text, "%%;background:");
+    clv_put_colour(text, cluster);
+    clv_text_add(text, "\"></i><span>%lld (", (long long)size);
+    clv_put_rounded(text, n > 0 ? 100 * (double)size / (double)n : 0, 3);
+    clv_text_add(text, " %%)</span>\n");
+}
+
+static void put_sizes(clv_text *text, const clv_result *result) {
+    int64_t largest = result->left_out;
+    for (int64_t c = 0; c < result->k; c++) {
+        largest = result->sizes[c] > largest ? result->sizes[c] : largest;
+    }
+    clv_text_add(text, "<h2>Clusters</h2>\n<div class=\"bars\">\n");
+    for (int64_t c = 0; c < result->k && c < BARS; c++) {
+        put_bar(text, "cluster", c, result->sizes[c], largest, result->n);
+    }
+    if (result->left_out > 0) {
+        put_bar(text, "left out", -1, result->left_out, largest, result->n);
+    }
+    clv_text_add(text, "</div>\n");
+    if (result->k > BARS) {
+        clv_text_add(text, "<p class=\"note\">and %lld more</p>\n", (long long)(result->k - BARS));
+    }
+}
+
+static void put_plane(clv_text *text, const clv_plane *plane, const clv_result *result) {
+    clv_text_add(text, "<h2>The objects</h2>\n<p class=\"note\">On their first two principal components, coloured by "
+                       "cluster");
+    if (plane->count < result->n) {
+        clv_text_add(text, "; %lld of the %lld are shown", (long long)plane->count, (long long)result->n);
+    }
+    clv_text_add(text, ".</p>\n");
+    clv_put_scatter_plot(text, plane, result);
+}
+
+static void put_course(clv_text *text, const clv_result *result) {
+    clv_text_add(text, "<h2>Convergence</h2>\n<p class=\"note\">The objective by iteration, a line a restart; the one "
+                       "returned stands out.</p>\n");
+    clv_put_convergence_plot(text, result);
+}
+
+/* --- tables --- */
+
+static void put_metric_row(clv_text *text, const char *name, double value) {
+    if (isfinite(value)) {
+        clv_text_add(text, "<tr><td>%s</td><td>", name);
+        clv_put_rounded(text, value, 6);
+        clv_text_add(text, "</td></tr>\n");
+    }
+}
+
+static void put_metrics(clv_text *text, const clv_report *report) {
+    if (!report->scores && !isfinite(report->silhouette)) {
+        return;
+    }
+    clv_text_add(text, "<h2>Metrics</h2>\n<table>\n");
+    for (size_t m = 0; report->scores && m < clv_score_count; m++) {
+        put_metric_row(text, clv_score_names[m].name, clv_score(report->scores, &clv_score_names[m]));
+    }
+    put_metric_row(text, "silhouette", report->silhouette);
+    clv_text_add(text, "</table>\n");
+}
+
+static void open_option_row(clv_text *text, const char *name) {
+    clv_text_add(text, "<tr><td>");
+    clv_put_html(text, name);
+    clv_text_add(text, "</td><td>");
+}
+
+static void close_option_row(clv_text *text, const char *help) {
+    clv_text_add(text, "</td><td>");
+    clv_put_html(text, help ? help : "");
+    clv_text_add(text, "</td></tr>\n");
+}
+
+static void put_options(clv_text *text, const clv_report *report) {
+    bool scale_listed = false;
+    if (!report->tables || !report->tables[0]) {
+        return;
+    }
+    clv_text_add(text, "<h2>Options</h2>\n<div class=\"wide\"><table>\n");
+    for (size_t t = 0; report->tables[t]; t++) {
+        const clv_option_table *table = report->tables[t];
+        for (size_t i = 0; i < table->count; i++) {
+            const clv_option *option = &table->options[i];
+            open_option_row(text, option->name);
+            clv_put_option(text, report, option, report->options[t], clv_put_html);
+            close_option_row(text, option->help);
+            scale_listed = scale_listed || strcmp(option->name, "scale") == 0;
+        }
+    }
+    if (report->scale && !scale_listed) {
+        open_option_row(text, "scale");
+        clv_put_html(text, report->scale);
+        close_option_row(text, "what was done to the points first");
+    }
+    clv_text_add(text, "</table></div>\n");
+}
+
+static void put_page(clv_text *text, const clv_report *report, const clv_plane *plane) {
+    const clv_result *result = report->result;
+    put_head(text, result);
+    put_headline(text, result);
+    put_figures(text, report);
+    if (result->sizes) {
+        put_sizes(text, result);
+    }
+    if (plane->count > 0) {
+        put_plane(text, plane, result);
+    }
+    if (result->trace_count > 0) {
+        put_course(text, result);
+    }
+    put_metrics(text, report);
+    put_options(text, report);
+    clv_text_add(text, "<footer>Made by cleave %s.</footer>\n</body>\n</html>\n", clv_version());
+}
+
+clv_status clv_report_html(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    clv_text text = {.ctx = ctx};
+    clv_plane plane = {0};
+    bool has_points = report->points && report->result->labels && report->points->rows == report->result->n;
+    *out = NULL;
+    if (has_points) {
+        CLV_TRY(clv_plane_new(ctx, report->points, &plane));
+    }
+    put_page(&text, report, &plane);
+    clv_plane_free(ctx, &plane);
+    return clv_take_text(&text, out, size);
+}

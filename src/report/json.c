@@ -1,0 +1,161 @@
+/* The JSON result: the fields of a run in a fixed order, numbers that read back exactly. Written by hand, as the JSON
+ * library can only be given an allocator for the whole process. The number of threads is no field: nothing in a result
+ * depends on it, so the same run on other threads gives the same text but for the seconds. */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_field(clv_text *text, const char *name) {
+    clv_text_add(text, "\"%s\": ", name);
+}
+
+static void put_number_field(clv_text *text, const char *name, double value, const char *end) {
+    put_field(text, name);
+    clv_put_number(text, value);
+    clv_text_add(text, "%s", end);
+}
+
+static void put_string_field(clv_text *text, const char *name, const char *value, const char *end) {
+    put_field(text, name);
+    clv_put_json_string(text, value);
+    clv_text_add(text, "%s", end);
+}
+
+static void put_option_value(clv_text *text, const clv_report *report, const clv_option *option, const void *options) {
+    bool is_text = option->kind == CLV_OPTION_TEXT;
+    if (is_text && !*(const char *const *)((const char *)options + option->offset)) {
+        clv_text_append(text, "null", 4);
+    } else {
+        clv_put_option(text, report, option, options, clv_put_json_string);
+    }
+}
+
+static void put_options(clv_text *text, const clv_report *report) {
+    const char *between = "";
+    bool scale_listed = false;
+    clv_text_add(text, " \"options\": {");
+    for (size_t t = 0; report->tables && report->tables[t]; t++) {
+        const clv_option_table *table = report->tables[t];
+        for (size_t i = 0; i < table->count; i++) {
+            const clv_option *option = &table->options[i];
+            if (strcmp(option->name, "threads") == 0) {
+                continue;
+            }
+            scale_listed = scale_listed || strcmp(option->name, "scale") == 0;
+            clv_text_add(text, "%s", between);
+            put_field(text, option->name);
+            put_option_value(text, report, option, report->options[t]);
+            between = ", ";
+        }
+    }
+    if (report->scale && !scale_listed) {
+        clv_text_add(text, "%s", between);
+        put_string_field(text, "scale", report->scale, "");
+    }
+    clv_text_add(text, "},\n");
+}
+
+static void put_affinity(clv_text *text, const clv_affinity_info *info) {
+    clv_text_add(text, " \"affinity\": {");
+    put_string_field(text, "kind", clv_affinity_kind_name(info->kind), ", ");
+    if (isfinite(info->gamma)) {
+        put_number_field(text, "gamma", info->gamma, ", ");
+    }
+    put_string_field(text, "home", clv_home_name(info->home), ", ");
+    clv_text_add(text, "\"mapped\": %s, \"bytes\": %zu, \"nonzeros\": %lld},\n", info->mapped ? "true" : "false",
+                 info->bytes, (long long)info->nonzeros);
+}
+
+static void put_claims(clv_text *text, const clv_result *result) {
+    clv_text_add(text, " \"objective\": {");
+    put_string_field(text, "name", result->objective.name, ", ");
+    put_number_field(text, "value", result->objective.value, ", ");
+    clv_text_add(text, "\"sense\": \"%s\"},\n", result->objective.maximise ? "max" : "min");
+    if (result->bound.name) {
+        clv_text_add(text, " \"bound\": {");
+        put_string_field(text, "name", result->bound.name, ", ");
+        put_number_field(text, "value", result->bound.value, "},\n");
+    }
+    clv_text_add(text, " \"certificate\": {");
+    put_string_field(text, "name", result->certificate.name, ", ");
+    put_number_field(text, "value", result->certificate.value, ", ");
+    put_number_field(text, "tolerance", result->certificate.tolerance, ", ");
+    clv_text_add(text, "\"holds\": %s},\n", result->certificate.holds ? "true" : "false");
+}
+
+static void put_course(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
+    put_string_field(text, "stop", clv_stop_name(result->stop), ", ");
+    clv_text_add(text, "\"iterations\": %lld, \"seconds\": {", (long long)result->iterations);
+    put_number_field(text, "total", report->total_seconds, ", ");
+    put_number_field(text, "load", report->load_seconds, ", ");
+    put_number_field(text, "affinity", report->affinity_seconds, ", ");
+    put_number_field(text, "solve", result->seconds, "}, ");
+    put_number_field(text, "drift", result->drift, ",\n \"restarts\": [");
+    for (int64_t r = 0; r < result->restarts_count; r++) {
+        const clv_restart *restart = &result->restarts[r];
+        clv_text_add(text, "%s{", r > 0 ? ", " : "");
+        put_number_field(text, "objective", restart->objective, ", ");
+        clv_text_add(text, "\"iterations\": %lld, ", (long long)restart->iterations);
+        put_number_field(text, "seconds", restart->seconds, ", ");
+        put_string_field(text, "stop", clv_stop_name(restart->stop), "}");
+    }
+    clv_text_add(text, "]");
+}
+
+static void put_labels(clv_text *text, const clv_result *result) {
+    clv_text_add(text, ",\n \"sizes\": [");
+    for (int64_t c = 0; c < result->k; c++) {
+        clv_text_add(text, "%s%lld", c > 0 ? ", " : "", (long long)result->sizes[c]);
+    }
+    clv_text_add(text, "], \"left_out\": %lld,\n \"labels\": [", (long long)result->left_out);
+    for (int64_t i = 0; i < result->n; i++) {
+        clv_text_add(text, "%s%d", i > 0 ? ", " : "", (int)result->labels[i]);
+    }
+    clv_text_add(text, "]");
+}
+
+static void put_metrics(clv_text *text, const clv_report *report) {
+    const char *between = "";
+    if (!report->scores && !isfinite(report->silhouette)) {
+        return;
+    }
+    clv_text_add(text, ",\n \"metrics\": {");
+    for (size_t m = 0; report->scores && m < clv_score_count; m++) {
+        double value = clv_score(report->scores, &clv_score_names[m]);
+        if (isfinite(value)) {
+            clv_text_add(text, "%s", between);
+            put_number_field(text, clv_score_names[m].name, value, "");
+            between = ", ";
+        }
+    }
+    if (isfinite(report->silhouette)) {
+        clv_text_add(text, "%s", between);
+        put_number_field(text, "silhouette", report->silhouette, "");
+    }
+    clv_text_add(text, "}");
+}
+
+clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    const clv_result *result = report->result;
+    clv_text text = {.ctx = ctx};
+    clv_text_add(&text, "{\"cleave\": \"%s\", ", clv_version());
+    put_string_field(&text, "method", result->method, ", ");
+    put_string_field(&text, "solver", result->solver, ", ");
+    clv_text_add(&text, "\"n\": %lld, \"k\": %lld, \"seed\": %lld,\n", (long long)result->n, (long long)result->k,
+                 (long long)result->seed);
+    put_options(&text, report);
+    if (report->affinity) {
+        put_affinity(&text, report->affinity);
+    }
+    put_claims(&text, result);
+    clv_text_append(&text, " ", 1);
+    put_course(&text, report);
+    if (result->labels) {
+        put_labels(&text, result);
+    }
+    put_metrics(&text, report);
+    clv_text_add(&text, "}\n");
+    return clv_take_text(&text, out, size);
+}

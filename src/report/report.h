@@ -1,0 +1,80 @@
+/* report: what the writers share, and the parser of results. */
+#ifndef CLV_REPORT_H
+#define CLV_REPORT_H
+
+#include "base/base.h"
+
+/* --- pieces of text, without regard to the locale (format.c) --- */
+
+/* The shortest text that reads back as the same number; "null" where JSON has no number for it. */
+void clv_put_number(clv_text *text, double value);
+/* At most so many significant digits, for people; a dash for what is not a number. */
+void clv_put_rounded(clv_text *text, double value, int digits);
+/* Seconds: three digits after the point. */
+void clv_put_seconds(clv_text *text, double seconds);
+/* A quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
+void clv_put_json_string(clv_text *text, const char *string);
+/* Text for the body or an attribute of a page. */
+void clv_put_html(clv_text *text, const char *string);
+/* Hand the text over, or free it when a piece could not be added. */
+clv_status clv_take_text(clv_text *text, char **out, size_t *size);
+
+/* What the certificate of a result means, as a sentence. */
+const char *clv_certificate_words(const clv_certificate *certificate);
+
+/* The members of clv_scores by name, for listing. */
+typedef struct clv_score_name {
+    const char *name;
+    size_t offset;
+} clv_score_name;
+extern const clv_score_name clv_score_names[];
+extern const size_t clv_score_count;
+double clv_score(const clv_scores *scores, const clv_score_name *name);
+
+/* An option's value as a person reads it; for gamma "auto" the number used, when there is one. */
+void clv_put_option(clv_text *text, const clv_report *report, const clv_option *option, const void *options,
+                    void (*put)(clv_text *, const char *));
+
+/* --- pictures (svg.c, plane.c) --- */
+
+/* The colour of a cluster, as CSS has it. */
+void clv_put_colour(clv_text *text, int64_t cluster);
+void clv_put_convergence_plot(clv_text *text, const clv_result *result);
+
+/* Points on their first two principal components. */
+typedef struct clv_plane {
+    int64_t count;
+    int64_t *object; /* the objects shown: all, or evenly spaced ones */
+    double *x, *y;
+} clv_plane;
+/* count = 0 when there is nothing to show: no columns, or so many that the points would not fit in a page's memory. */
+clv_status clv_plane_new(clv_context *ctx, const clv_matrix *points, clv_plane *out);
+void clv_plane_free(clv_context *ctx, clv_plane *plane);
+void clv_put_scatter_plot(clv_text *text, const clv_plane *plane, const clv_result *result);
+
+/* --- results read back (claim.c) --- */
+
+typedef struct clv_claim_entry {
+    char *name, *text;
+} clv_claim_entry;
+
+struct clv_claim {
+    clv_context *ctx;
+    char *method;
+    char *home;   /* of the affinity; "" when not said */
+    double gamma; /* as used; NaN: none */
+    int64_t n, k, left_out;
+    int64_t labels_count, sizes_count, options_count;
+    int32_t *labels;
+    int64_t *sizes;
+    clv_claim_entry *options;
+    double objective;
+    double certificate; /* NaN: the run ended before it was computed */
+    double tolerance;
+    bool holds;
+};
+
+/* `name` is for messages. */
+clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, clv_claim **out);
+
+#endif

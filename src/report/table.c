@@ -1,0 +1,102 @@
+/* The result as a short table for a person at a terminal. */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SIZES_SHOWN = 20 };
+
+static void put_name(clv_text *text, const char *name) {
+    clv_text_add(text, "%-13s", name);
+}
+
+static void put_run(clv_text *text, const clv_result *result) {
+    put_name(text, "method");
+    clv_text_add(text, "%s, solver %s\n", result->method, result->solver);
+    put_name(text, "objects");
+    clv_text_add(text, "%lld in %lld clusters", (long long)result->n, (long long)result->k);
+    if (result->left_out > 0) {
+        clv_text_add(text, ", %lld left out", (long long)result->left_out);
+    }
+    clv_text_add(text, "\n");
+    put_name(text, "objective");
+    clv_text_add(text, "%s ", result->objective.name);
+    clv_put_rounded(text, result->objective.value, 9);
+    clv_text_add(text, " (%s)\n", result->objective.maximise ? "maximised" : "minimised");
+    if (result->bound.name) {
+        put_name(text, "bound");
+        clv_text_add(text, "%s ", result->bound.name);
+        clv_put_rounded(text, result->bound.value, 9);
+        clv_text_add(text, "\n");
+    }
+}
+
+static void put_certificate(clv_text *text, const clv_certificate *certificate) {
+    put_name(text, "certificate");
+    clv_text_add(text, "%s ", certificate->name);
+    clv_put_rounded(text, certificate->value, 6);
+    clv_text_add(text, ", at most ");
+    clv_put_rounded(text, certificate->tolerance, 3);
+    clv_text_add(text, ": %s\n", certificate->holds ? "yes" : "no");
+    put_name(text, "");
+    clv_text_add(text, "%s\n", clv_certificate_words(certificate));
+}
+
+static void put_course(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
+    put_name(text, "stop");
+    clv_text_add(text, "%s after %lld iteration%s", clv_stop_name(result->stop), (long long)result->iterations,
+                 result->iterations == 1 ? "" : "s");
+    if (result->restarts_count > 1) {
+        clv_text_add(text, ", the best of %lld restarts", (long long)result->restarts_count);
+    }
+    clv_text_add(text, "\n");
+    put_name(text, "seconds");
+    clv_put_seconds(text, report->total_seconds);
+    clv_text_add(text, ": load ");
+    clv_put_seconds(text, report->load_seconds);
+    clv_text_add(text, ", affinity ");
+    clv_put_seconds(text, report->affinity_seconds);
+    clv_text_add(text, ", solve ");
+    clv_put_seconds(text, result->seconds);
+    clv_text_add(text, "\n");
+}
+
+static void put_sizes(clv_text *text, const clv_result *result) {
+    put_name(text, "sizes");
+    for (int64_t c = 0; c < result->k && c < SIZES_SHOWN; c++) {
+        clv_text_add(text, "%s%lld", c > 0 ? " " : "", (long long)result->sizes[c]);
+    }
+    if (result->k > SIZES_SHOWN) {
+        clv_text_add(text, " and %lld more", (long long)(result->k - SIZES_SHOWN));
+    }
+    clv_text_add(text, "\n");
+}
+
+static void put_metric(clv_text *text, const char *name, double value) {
+    if (isfinite(value)) {
+        char shown[24];
+        size_t size = strlen(name) < sizeof shown ? strlen(name) : sizeof shown - 1;
+        for (size_t i = 0; i < size; i++) {
+            shown[i] = name[i] == '_' ? ' ' : name[i];
+        }
+        clv_text_add(text, "%-*.*s ", size < 12 ? 12 : (int)size, (int)size, shown);
+        clv_put_rounded(text, value, 6);
+        clv_text_add(text, "\n");
+    }
+}
+
+clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    clv_text text = {.ctx = ctx};
+    put_run(&text, report->result);
+    put_certificate(&text, &report->result->certificate);
+    put_course(&text, report);
+    if (report->result->sizes) {
+        put_sizes(&text, report->result);
+    }
+    for (size_t m = 0; report->scores && m < clv_score_count; m++) {
+        put_metric(&text, clv_score_names[m].name, clv_score(report->scores, &clv_score_names[m]));
+    }
+    put_metric(&text, "silhouette", report->silhouette);
+    return clv_take_text(&text, out, size);
+}

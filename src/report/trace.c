@@ -1,0 +1,26 @@
+/* The trace as CSV, a row an iteration, restart by restart. */
+#include "report/report.h"
+
+#include <math.h>
+
+static void put_cell(clv_text *text, double value, char end) {
+    if (isfinite(value)) {
+        clv_put_number(text, value);
+    }
+    clv_text_append(text, &end, 1);
+}
+
+clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
+    const clv_result *result = report->result;
+    clv_text text = {.ctx = ctx};
+    clv_text_add(&text, "iteration,seconds,objective,certificate,restart\n");
+    for (int64_t i = 0; i < result->trace_count; i++) {
+        const clv_trace_row *row = &result->trace[i];
+        clv_text_add(&text, "%lld,", (long long)row->iteration);
+        put_cell(&text, row->seconds, ',');
+        put_cell(&text, row->objective, ',');
+        put_cell(&text, row->certificate, ',');
+        clv_text_add(&text, "%lld\n", (long long)row->restart);
+    }
+    return clv_take_text(&text, out, size);
+}

@@ -1,0 +1,176 @@
+/* ncut against brute force: the optimum over all partitions, objective and certificate from the raw matrix, planted
+ * optima, and the monotone descent of proposition 5. */
+#include "brute_force.h"
+
+static clv_result *solve(clv_context *ctx, const clv_affinity *a, int64_t k, int64_t restarts, int64_t seed) {
+    clv_ncut_options options;
+    clv_result *result = NULL;
+    clv_ncut_defaults(&options);
+    options.k = k;
+    options.control.restarts = restarts;
+    options.control.seed = seed;
+    options.control.threads = 1;
+    options.control.keep_trace = 1;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+    return result;
+}
+
+static void check_claims(const clv_result *result, const double *w, int64_t n) {
+    double value = brute_ncut(w, n, result->labels, result->k);
+    double gain = brute_move_gain(w, n, result->labels, result->k);
+    assert_true(fabs(result->objective.value - value) <= 1e-12);
+    assert_true(fabs(result->certificate.value - gain) <= 1e-12);
+    assert_int_equal(result->certificate.holds, result->certificate.value <= result->certificate.tolerance);
+    for (int32_t c = 0; c < result->k; c++) {
+        assert_true(result->sizes[c] >= 1);
+        assert_int_equal(result->sizes[c], brute_size(result->labels, n, c));
+    }
+}
+
+/* Best of 50 starts is never below the optimum, and reaches it in nearly all cases. Semidefinite matrices are those
+ * that FPC is made for; on indefinite ones it may freeze early, so there only the claims are checked. */
+static void reaches_the_optimum_of_small_problems(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(11, 0);
+    int cases = 0, reached = 0;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 40; trial++) {
+        double w[9 * 9];
+        int64_t n = 5 + trial % 5, k = 2 + trial % 2;
+        bool semidefinite = trial % 4 != 3;
+        if (semidefinite) {
+            random_semidefinite(&rng, w, n);
+        } else {
+            random_similarity(&rng, w, n, true);
+        }
+        clv_affinity *a = affinity_of(ctx, w, n);
+        clv_result *result = solve(ctx, a, k, 50, trial);
+        double optimum = brute_optimum(w, n, k);
+        check_claims(result, w, n);
+        assert_true(result->objective.value >= optimum - 1e-12);
+        cases += semidefinite;
+        reached += semidefinite && result->objective.value <= optimum + 1e-12;
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    assert_true(10 * reached >= 9 * cases);
+    clv_context_free(ctx);
+}
+
+/* Objects i and j belong together when i % k == j % k; blocks are strong, the rest weak. */
+static void recovers_planted_blocks(void **unused) {
+    (void)unused;
+    enum { N = 60 };
+    static double w[N * N];
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int64_t k = 2; k <= 5; k++) {
+        int32_t planted[N];
+        for (int64_t i = 0; i < N; i++) {
+            planted[i] = (int32_t)(i % k);
+            for (int64_t j = 0; j < N; j++) {
+                w[i * N + j] = i % k == j % k ? 1 : 0.01;
+            }
+        }
+        clv_affinity *a = affinity_of(ctx, w, N);
+        clv_result *result = solve(ctx, a, k, 30, 3);
+        check_claims(result, w, N);
+        assert_true(fabs(result->objective.value - brute_ncut(w, N, planted, k)) <= 1e-12);
+        assert_true(result->certificate.holds);
+        for (int64_t i = 0; i < N; i++) {
+            assert_int_equal(result->labels[i], result->labels[i % k]);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    clv_context_free(ctx);
+}
+
+/* Blocks with nothing between them: ncut 0 is the optimum and is reached. */
+static void disconnected_blocks_have_no_cut(void **unused) {
+    (void)unused;
+    enum { N = 12 };
+    double w[N * N];
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t j = 0; j < N; j++) {
+            w[i * N + j] = i / 4 == j / 4 ? 1 : 0;
+        }
+    }
+    clv_affinity *a = affinity_of(ctx, w, N);
+    clv_result *result = solve(ctx, a, 3, 50, 1);
+    check_claims(result, w, N);
+    assert_true(fabs(result->objective.value) <= 1e-15);
+    clv_result_free(result);
+    clv_affinity_free(a);
+    clv_context_free(ctx);
+}
+
+static void never_rises_on_semidefinite_matrices(void **unused) {
+    (void)unused;
+    static double w[64 * 64];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(7, 1);
+    int64_t steps = 0;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 20; trial++) {
+        int64_t n = 10 + 2 * trial;
+        random_semidefinite(&rng, w, n);
+        clv_affinity *a = affinity_of(ctx, w, n);
+        clv_result *result = solve(ctx, a, 2 + trial % 5, 10, trial);
+        check_claims(result, w, n);
+        assert_int_equal(result->stop, CLV_CONVERGED);
+        for (int64_t t = 1; t < result->trace_count; t++) {
+            if (result->trace[t].restart == result->trace[t - 1].restart) {
+                assert_true(result->trace[t].objective <= result->trace[t - 1].objective + 1e-14);
+                steps++;
+            }
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    assert_true(steps > 200);
+    clv_context_free(ctx);
+}
+
+/* Degrees over many orders of magnitude, objects of degree 0, clusters of one: the certificate stays exact. */
+static void certificate_is_exact_on_ugly_weights(void **unused) {
+    (void)unused;
+    enum { N = 8 };
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(13, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 300; trial++) {
+        double w[N * N], scale[N];
+        int32_t labels[N];
+        int64_t k = 1 + trial % 4;
+        random_similarity(&rng, w, N, true);
+        for (int64_t i = 0; i < N; i++) {
+            double draw = clv_rng_uniform(&rng);
+            scale[i] = draw < 0.2 ? 0 : pow(10, 12 * draw - 8);
+            labels[i] = (int32_t)(i < k ? i : clv_rng_below(&rng, k));
+        }
+        for (int64_t i = 0; i < N * N; i++) {
+            w[i] *= scale[i / N] * scale[i % N];
+        }
+        clv_affinity *a = affinity_of(ctx, w, N);
+        clv_objective objective;
+        clv_certificate certificate;
+        assert_int_equal(clv_ncut_evaluate(ctx, a, labels, k, 1, &objective, &certificate), CLV_OK);
+        assert_true(fabs(objective.value - brute_ncut(w, N, labels, k)) <= 1e-12);
+        assert_true(fabs(certificate.value - brute_move_gain(w, N, labels, k)) <= 1e-12);
+        clv_affinity_free(a);
+    }
+    clv_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reaches_the_optimum_of_small_problems), cmocka_unit_test(recovers_planted_blocks),
+        cmocka_unit_test(disconnected_blocks_have_no_cut),       cmocka_unit_test(never_rises_on_semidefinite_matrices),
+        cmocka_unit_test(certificate_is_exact_on_ugly_weights),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+"""affinity, eval, verify, demo; and the published figure on real data."""
+import json
+import math
+import os
+
+from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, same_partition, shared,
+                     two_blocks, write)
+from cases.output import check_page
+
+
+@case
+def affinity_entries_by_definition():
+    points, _ = blobs_npy(per=4)
+    n = len(points)
+
+    def distance(i, j):
+        return math.dist(points[i], points[j])
+
+    top = max(distance(i, j) for i in range(n) for j in range(n))
+    kinds = {"gaussian": lambda i, j: math.exp(-0.3 * distance(i, j) ** 2),
+             "exponential": lambda i, j: math.exp(-0.3 * distance(i, j)),
+             "distance": lambda i, j: top - distance(i, j)}
+    for kind, entry in kinds.items():
+        cleave("affinity", "x.npy", "-o", "a.npy", "--affinity", kind, "--gamma", 0.3, out=kind)
+        matrix = read_npy_matrix("a.npy", n)
+        worst = max(abs(matrix[i][j] - entry(i, j)) for i in range(n) for j in range(n))
+        check(worst < 1e-12, f"{kind}: off by {worst}")
+    cleave("affinity", "x.npy", "-o", "a.npy", "--zero-diagonal", "-q")
+    check(all(read_npy_matrix("a.npy", n)[i][i] == 0 for i in range(n)), "zero diagonal")
+
+
+@case
+def affinity_kept_and_used_again():
+    blobs_npy()
+    direct = cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", "--neighbours", 8, "--json", "-").json()
+    cleave("affinity", "x.npy", "-o", "a.mtx", "--affinity", "knn", "--neighbours", 8, "-q")
+    again = cleave("ncut", "a.mtx", "-k", 3, "--affinity", "precomputed", "--json", "-").json()
+    check(again["labels"] == direct["labels"] and again["affinity"]["home"] == direct["affinity"]["home"] == "sparse",
+          "the graph in a file is the graph")
+    check(direct["affinity"]["nonzeros"] < 60 * 60, "sparse")
+    info = cleave("affinity", "x.npy", "-o", "b.npy", "--json", "-").json()
+    check(info["n"] == 60 and info["affinity"]["kind"] == "gaussian" and info["affinity"]["gamma"] > 0, f"{info}")
+
+
+@case
+def affinity_refusals():
+    blobs_npy()
+    cleave("affinity", "x.npy", code=64, err="needs -o FILE")
+    cleave("affinity", "x.npy", "-o", "a.png", code=73, err="a.png")
+    cleave("affinity", "x.npy", "-o", "a.npy", "--affinity", "knn", code=73, err="mtx")
+    cleave("affinity", "x.npy", "-o", "x.npy", code=64, err="overwrite")
+    cleave("affinity", "x.npy", "-o", "a.npy", "--memory", "1K", code=71)
+    check(not os.path.exists("a.npy"), "nothing was written")
+
+
+@case
+def eval_by_hand():
+    npy("t.npy", [0, 0, 1, 1], "<i4")
+    npy("l.npy", [5, 5, 5, 2], "<i4")
+    cleave("eval", "t.npy", "l.npy", out=r"accuracy +0\.75")
+    result = cleave("eval", "t.npy", "l.npy", "--json", "-").json()
+    # One of the six pairs is together in both, 2 in the truth, 3 in the labels: (1 - 1) / (2.5 - 1) = 0.
+    check(abs(result["metrics"]["ari"]) < 1e-12 and result["metrics"]["purity"] == 0.75, f"{result}")
+    check(result["classes"] == 2 and result["clusters"] == 2 and result["compared"] == 4, f"{result}")
+    npy("o.npy", [0, 1, 1, -1], "<i4")
+    result = cleave("eval", "t.npy", "o.npy", "--json", "e.json")
+    check(json.loads(read("e.json"))["metrics"]["assignment_rate"] == 0.75, "one is left out")
+    npy("short.npy", [0, 1], "<i4")
+    cleave("eval", "t.npy", "short.npy", code=65, err="short.npy has 2 labels.* 4 objects")
+
+
+@case
+def eval_on_data():
+    _, labels = blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "-o", "l.npy", "--json", "r.json", "--silhouette", "-q")
+    result = cleave("eval", "y.npy", "l.npy", "--data", "x.npy", "--json", "-").json()
+    claimed = json.loads(read("r.json"))
+    check(abs(result["metrics"]["ncut"] - claimed["objective"]["value"]) < 1e-12, "the ncut of the result")
+    check(abs(result["metrics"]["silhouette"] - claimed["metrics"]["silhouette"]) < 1e-12, "its silhouette")
+    npy("a.npy", two_blocks())
+    npy("six.npy", [0, 0, 0, 1, 1, 1], "<i4")
+    result = cleave("eval", "six.npy", "six.npy", "--data", "a.npy", "--affinity", "precomputed", "--json", "-").json()
+    check(abs(result["metrics"]["ncut"] - 0.9 / 9.9) < 1e-12 and "silhouette" not in result["metrics"], f"{result}")
+    cleave("eval", "y.npy", "l.npy", "--data", "a.npy", code=65, err="a.npy has 6 rows.* 60 labels")
+
+
+def changed(path, change):
+    result = json.loads(read(path))
+    change(result)
+    return write("changed.json", json.dumps(result))
+
+
+@case
+def verify_accepts_and_rejects():
+    points, _ = blobs_npy()
+    for extra in ([], ["--affinity", "exponential", "--scale", "standard"], ["--affinity", "knn"], ["--home", "computed"],
+                  ["--zero-diagonal"], ["--affinity", "cosine", "--scale", "minmax"]):
+        cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q", *extra)
+        cleave("verify", "r.json", "x.npy", out="^accepted: .")
+
+    def move(result):
+        result["labels"][0] = (result["labels"][0] + 1) % 3
+
+    def move_and_count(result):
+        old = result["labels"][0]
+        move(result)
+        result["sizes"][old] -= 1
+        result["sizes"][result["labels"][0]] += 1
+
+    def better(result):
+        result["objective"]["value"] *= 0.999
+
+    def certificate(result):
+        result["certificate"]["value"] -= 1e-3
+
+    cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q")
+    for change in (move, move_and_count, better, certificate):
+        cleave("verify", changed("r.json", change), "x.npy", code=1, out="^rejected: .", err="^$")
+    points[0][0] += 1
+    npy("other.npy", points)
+    cleave("verify", "r.json", "other.npy", code=1, out="^rejected")
+    npy("short.npy", points[1:])
+    cleave("verify", "r.json", "short.npy", code=1, out="^rejected")
+    check(cleave("verify", "-q", changed("r.json", better), "x.npy", code=1, err="^$").out == "", "-q says nothing")
+
+
+@case
+def verify_reads_the_data_as_the_run_did():
+    points, labels = blobs()
+    csv("p.csv", points, labels, "x,y,group")
+    cleave("ncut", "p.csv", "-k", 3, "--label-column", "group", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "p.csv", out="^accepted")
+    cleave("verify", "r.json", "p.csv", "--label-column", "none", code=1, out="^rejected")
+
+
+@case
+def verify_refuses_what_is_no_result():
+    blobs_npy()
+    write("bad.json", "{\"cleave\": ")
+    cleave("verify", "bad.json", "x.npy", code=65, err=r"bad\.json")
+    write("empty.json", "{}")
+    cleave("verify", "empty.json", "x.npy", code=65, err=r"empty\.json")
+
+
+@case
+def demo():
+    shown = cleave("demo", out="iris").out
+    check("rings" in shown and "cleave-demo.html" in shown, shown)
+    check_page("cleave-demo.html")
+    check_page("cleave-demo-rings.html")
+    iris = [line.split() for line in shown.splitlines() if line.startswith("iris ")][0]
+    check(iris[1:3] == ["150", "3"], f"{iris}")
+    rings = [line.split() for line in shown.splitlines() if line.startswith("rings ")][0]
+    check(rings[4:6] == ["holds", "1.000"], f"minimax paths tell the rings apart: {rings}")
+    # The commands that it shows work as they stand.
+    typed = [line.split()[1:] for line in shown.splitlines() if line.startswith("  ") and " ncut " in line or " verify " in line]
+    check(len(typed) == 4, f"{typed}")
+    for args in typed:
+        text = cleave(*args).out
+        check(args[0] != "verify" or text.startswith("accepted"), text)
+
+
+@case
+def demo_elsewhere():
+    os.mkdir("there")
+    cleave("demo", "--report", "there/d.html", out="there/d.html")
+    check(sorted(os.listdir("there")) == ["d-iris.csv", "d-rings.csv", "d-rings.html", "d.html"], os.listdir("there"))
+    check(os.listdir(".") == ["there"], "nothing elsewhere")
+
+
+@case
+def bundled_iris_is_the_iris_data():
+    cleave("demo")
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    check(read("cleave-demo-iris.csv") == read(os.path.join(here, "data", "iris.csv")), "the bytes of data/iris.csv")
+
+
+@case
+def thyroid_at_the_published_value():
+    points = shared("thyroid.X.npy")
+    result = cleave("ncut", points, "-k", 3, "--scale", "unit-columns", "--affinity", "exponential", "--gamma", 1,
+                    "--restarts", 10, "--seed", 1, "--json", "-")
+    write("r.json", result.out)
+    value = result.json()["objective"]["value"]
+    check(value <= 0.983115 + 5e-7, f"ncut {value}")
+    cleave("verify", "r.json", points, out="^accepted")

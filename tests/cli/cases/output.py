@@ -1,0 +1,278 @@
+"""Output: files whole or not at all, targets checked first, standard output, limits and interruption."""
+import html.parser
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+import harness
+from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, two_blocks, without, write)
+
+LONG = ("--restarts", "100000000")  # never ends by itself
+
+
+@case
+def labels_as_npy_csv_and_txt():
+    blobs_npy()
+    expected = cleave("ncut", "x.npy", "-k", 3, "-o", "l.npy", "--json", "-").json()["labels"]
+    check(read_npy_labels("l.npy") == expected, ".npy")
+    for path in ("l.csv", "l.txt"):
+        cleave("ncut", "x.npy", "-k", 3, "-o", path, "-q")
+        check([int(v) for v in read(path).split() if v.lstrip(b"-").isdigit()] == expected, path)
+        cleave("eval", "l.npy", path, out=r"ari +1\.0")
+
+
+@case
+def the_table():
+    blobs_npy()
+    text = cleave("ncut", "x.npy", "-k", 3, out="ncut").out
+    check("\033" not in text and len(text.splitlines()) < 40, "short and plain")
+    check(cleave("ncut", "x.npy", "-k", 3, "-q").out == "", "-q says nothing")
+
+
+@case
+def the_json_result():
+    blobs_npy()
+    result = cleave("ncut", "x.npy", "-k", 3, "--restarts", 4, "--seed", 5, "--json", "-").json()
+    check((result["method"], result["solver"], result["n"], result["k"], result["seed"]) == ("ncut", "fpc", 60, 3, 5),
+          "what was run")
+    check(result["objective"]["sense"] == "min" and result["certificate"]["name"] == "one-move-gain", "what is claimed")
+    check(sum(result["sizes"]) == 60 and len(result["labels"]) == 60 and result["left_out"] == 0, "labels and sizes")
+    check(len(result["restarts"]) == 4 and set(result["seconds"]) >= {"total", "load", "affinity", "solve"}, "times")
+    check(min(r["objective"] for r in result["restarts"]) == result["objective"]["value"], "the best is returned")
+    cleave("ncut", "x.npy", "-k", 3, "--restarts", 4, "--seed", 5, "--json", "r.json", out="ncut")
+    check(without(json.loads(read("r.json")), "seconds") == without(result, "seconds"), "file and stdout agree")
+
+
+@case
+def threads_do_not_change_the_result():
+    blobs_npy(per=100)
+    for extra in ([], ["--affinity", "knn"], ["--home", "computed"], ["--affinity", "minimax"]):
+        results = [without(cleave("ncut", "x.npy", "-k", 3, "--restarts", 5, "--threads", t, "--json", "-", *extra).json(),
+                           "seconds") for t in (1, 2)]
+        check(results[0] == results[1], f"1 and 2 threads differ: {extra}")
+
+
+@case
+def trace():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--restarts", 2, "--trace", "t.csv", "-q")
+    lines = read("t.csv").decode().splitlines()
+    check(lines[0].split(",")[:4] == ["iteration", "seconds", "objective", "certificate"], lines[0])
+    check(len(lines) > 2 and all(len(l.split(",")) == len(lines[0].split(",")) for l in lines), "a row an iteration")
+
+
+class WellFormed(html.parser.HTMLParser):
+    """Every element that is opened is closed, in order; nothing is fetched."""
+    VOID = {"meta", "link", "br", "hr", "img", "input", "col", "wbr", "area", "base", "source"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        for name, value in attrs:
+            check(name not in ("src", "href") or not (value or "").startswith(("http", "//")), f"fetches {value}")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag):
+        check(self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-1:]}")
+        self.open.pop()
+
+
+def check_page(path):
+    page = WellFormed()
+    page.feed(read(path).decode())
+    page.close()
+    check(not page.open and {"html", "head", "body", "svg"} <= page.seen, f"{path}: {page.open} {page.seen}")
+
+
+@case
+def report():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--report", "r.html", "--truth", "y.npy", "-q")
+    check_page("r.html")
+
+
+@case
+def all_outputs_at_once():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "-o", "l.npy", "--json", "r.json", "--trace", "t.csv", "--report", "r.html", "-q")
+    check(all(os.path.getsize(p) for p in ("l.npy", "r.json", "t.csv", "r.html")), "four files")
+    check(sorted(os.listdir(".")) == ["l.npy", "r.html", "r.json", "t.csv", "x.npy", "y.npy"], "and nothing else")
+
+
+@case
+def targets_are_checked_before_the_work():
+    # The input is not even looked for.
+    cleave("ncut", "none.npy", "-k", 3, "-o", "no/such/l.npy", code=73, err="no/such")
+    cleave("ncut", "none.npy", "-k", 3, "-o", "l.jpeg", code=73, err="l.jpeg.*npy")
+    cleave("ncut", "none.npy", "-k", 3, "--trace", "t.txt", code=73, err="t.txt.*csv")
+    cleave("ncut", "none.npy", "-k", 3, "--report", "r.pdf", code=73, err="r.pdf.*html")
+    cleave("ncut", "none.npy", "-k", 3, "--json", "", code=73, err="names no file")
+    os.mkdir("folder.npy")
+    cleave("ncut", "none.npy", "-k", 3, "-o", "folder.npy", code=73, err="folder.npy")
+    cleave("affinity", "none.npy", "-o", "no/such/a.npy", code=73, err="no/such")
+    cleave("demo", "--report", "no/such/demo.html", code=73, err="no/such")
+    cleave("ncut", "none.npy", "-k", 3, "--json", "a.csv", "--trace", "a.csv", code=64, err="both name a.csv")
+
+
+@case
+def the_input_is_not_overwritten():
+    blobs_npy()
+    before = read("x.npy")
+    cleave("ncut", "x.npy", "-k", 3, "-o", "./x.npy", code=64, err="overwrite the input")
+    check(read("x.npy") == before, "the input is as it was")
+
+
+@case
+def a_failed_run_leaves_outputs_untouched():
+    write("l.csv", "precious\n")
+    write("r.json", "precious\n")
+    write("bad.csv", "1,2\n3,nan\n")
+    blobs_npy(per=2)
+    cleave("ncut", "bad.csv", "-k", 2, "-o", "l.csv", "--json", "r.json", code=65)
+    cleave("ncut", "x.npy", "-k", 99, "-o", "l.csv", "--json", "r.json", code=65)
+    check(read("l.csv") == b"precious\n" and read("r.json") == b"precious\n", "untouched")
+    check(sorted(os.listdir(".")) == ["bad.csv", "l.csv", "r.json", "x.npy", "y.npy"], "no temporary file stays")
+
+
+@case
+def one_failed_output_does_not_stop_the_others():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--json", "/dev/full", "-o", "l.npy", "--report", "r.html", code=73, err="/dev/full")
+    check(len(read_npy_labels("l.npy")) == 60 and os.path.getsize("r.html"), "the others are there")
+
+
+@case
+def standard_output_on_a_full_disk():
+    blobs_npy()
+    with open("/dev/full", "w") as full:
+        for args in (["--help"], ["--version"], ["help", "ncut"], ["ncut", "x.npy", "-k", "3"],
+                     ["ncut", "x.npy", "-k", "3", "--json", "-"], ["ncut", "x.npy", "-k", "3", "--dry-run"],
+                     ["eval", "y.npy", "y.npy"], ["demo"]):
+            cleave(*args, code=74, stdout=full, err="standard output")
+
+
+@case
+def a_closed_pipe_is_silent():
+    blobs_npy()
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        result = cleave("ncut", "x.npy", "-k", 3, code=74, stdout=pipe)
+    check(result.err == "", f"nothing to say: {result.err}")
+
+
+@case
+def memory_budget():
+    blobs_npy(per=100)
+    cleave("ncut", "x.npy", "-k", 3, "--memory", "1K", "--home", "dense-f64", code=71, err="--memory|budget")
+    cleave("ncut", "x.npy", "-k", 3, "--memory", "500K", "--home", "dense-f64", code=71, err="budget")
+    result = cleave("ncut", "x.npy", "-k", 3, "--memory", "500K", "--json", "-").json()
+    check(result["affinity"]["home"] in ("dense-f32", "computed"), f"a smaller home: {result['affinity']}")
+    check(result["options"]["memory"] == 500 * 1024, "the budget is listed as it was given")
+
+
+@case
+def dry_run():
+    points, _ = blobs_npy(per=100)
+    cleave("ncut", "x.npy", "-k", 3, "--dry-run", "-o", "l.npy", out="home dense-f64")
+    check(not os.path.exists("l.npy"), "nothing is written")
+    plan = cleave("ncut", "x.npy", "-k", 3, "--dry-run", "--json", "-").json()
+    check(plan["dry_run"] and plan["n"] == 300 and plan["affinity"]["home"] == "dense-f64", f"{plan}")
+    check(plan["bytes"]["points"] == 300 * 2 * 8 and plan["bytes"]["affinity"] >= 300 * 300 * 8, f"{plan}")
+    check(plan["bytes"]["resident_peak"] > plan["bytes"]["affinity"] + plan["bytes"]["method"], f"{plan}")
+    cleave("ncut", "x.npy", "-k", 400, "--dry-run", code=65)
+
+
+@case
+def verbose_says_what_was_made():
+    blobs_npy()
+    text = cleave("ncut", "x.npy", "-k", 3, "-v", err="60 x 2").err
+    check("gamma" in text and "home dense-f64" in text, text)
+
+
+@case
+def time_limit():
+    blobs_npy(per=100)
+    began = time.monotonic()
+    result = cleave("ncut", "x.npy", "-k", 3, *LONG, "--time-limit", 0.5, "--json", "-").json()
+    seconds = time.monotonic() - began
+    check(seconds < 20 and len(result["labels"]) == 300, f"{seconds} s")
+    check(result["options"]["time-limit"] == 0.5, "listed as given")
+    write("r.json", json.dumps(result))
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+def start(*args, **options):
+    return subprocess.Popen([harness.CLEAVE, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+@case
+def interrupted_with_the_best_result_written():
+    blobs_npy(per=100)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = start("ncut", "x.npy", "-k", 3, *LONG, "--progress", "--json", "r.json", "-o", "l.npy")
+        line = process.stderr.readline().decode()
+        check("objective" in line and "restart" in line, f"no progress: {line}")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        check(process.returncode == 130, f"exit {process.returncode}: {err}")
+        result = json.loads(read("r.json"))
+        check(result["labels"] == read_npy_labels("l.npy") and b"ncut" in out, "everything is written")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+        os.remove("r.json")
+
+
+@case
+def interrupted_while_reading():
+    process = start("ncut", "-", "-k", 3, "-o", "l.npy", stdin=subprocess.PIPE)
+    for _ in range(2):  # the first asks, a second one ends it
+        time.sleep(0.3)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    process.wait(timeout=20)
+    process.communicate()
+    check(process.returncode in (130, -signal.SIGINT), f"exit {process.returncode}")
+    check(not os.path.exists("l.npy"), "no result, no file")
+
+
+def on_terminal(*args, **environment):
+    """Run with standard output and error on a terminal; what it shows."""
+    master, slave = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", **environment}
+    if "NO_COLOR" not in environment:
+        env.pop("NO_COLOR", None)
+    process = subprocess.Popen([harness.CLEAVE, *map(str, args)], stdout=slave, stderr=slave, env=env)
+    os.close(slave)
+    shown = b""
+    try:
+        while select.select([master], [], [], 60)[0]:
+            piece = os.read(master, 65536)
+            if not piece:
+                break
+            shown += piece
+    except OSError:
+        pass  # the other end is closed
+    os.close(master)
+    check(process.wait(timeout=60) == 0, f"exit {process.returncode}: {shown}")
+    return shown.decode()
+
+
+@case
+def on_a_terminal():
+    blobs_npy()
+    check("\033[1m" in on_terminal("--help"), "bold titles")
+    check("\033" not in on_terminal("--help", NO_COLOR="1"), "NO_COLOR is honoured")
+    shown = on_terminal("ncut", "x.npy", "-k", 3)
+    check("iteration" in shown and "\r\033[K" in shown, f"the progress line comes and goes: {shown!r}")
+    check("objective" not in on_terminal("ncut", "x.npy", "-k", 3, "-o", "l.npy", "-q"), "-q has none")

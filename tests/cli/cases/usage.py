@@ -1,0 +1,103 @@
+"""Help, version, options, and what is answered to a wrong command line."""
+from harness import blobs_npy, case, check, cleave
+
+COMMANDS = ("ncut", "affinity", "eval", "verify", "demo")
+
+
+@case
+def help_of_the_program():
+    text = cleave("--help", out="Usage").out
+    for name in COMMANDS:
+        check(f"\n  {name} " in text, f"{name} is not in the help")
+    check(cleave("help").out == text and cleave("-h").out == text, "three ways to ask, one answer")
+
+
+@case
+def help_of_every_command():
+    for name in COMMANDS:
+        text = cleave(name, "--help", out=f"Usage: cleave {name}").out
+        check("Examples" in text and f"\n  cleave {name} " in text, f"no example for {name}")
+        check(cleave("help", name).out == text, f"help {name} differs")
+        check(max(map(len, text.splitlines())) <= 110, "lines of a width that can be read")
+
+
+@case
+def help_names_options_and_defaults():
+    text = cleave("ncut", "--help").out
+    for word in ("-k, --k N", "--affinity NAME", "gaussian", "[auto]", "--keep-diagonal", "--restarts N", "--dry-run",
+                 "-o, --output FILE", "--label-column", "--truth FILE", "--time-limit SECONDS"):
+        check(word in text, f"{word} is not in the help of ncut")
+
+
+@case
+def version():
+    cleave("--version", out=r"^cleave \d+\.\d+\.\d+\n$")
+
+
+@case
+def no_command():
+    cleave(code=64, err="a command is missing")
+
+
+@case
+def unknown_command_names_the_nearest():
+    cleave("nctu", code=64, err="no command 'nctu'; did you mean ncut")
+    cleave("affin", code=64, err="did you mean affinity")
+    cleave("help", "evla", code=64, err="did you mean eval")
+    cleave("--frobnicate", code=64, err="stands where a command must")
+
+
+@case
+def unknown_option_names_the_nearest():
+    cleave("ncut", "x.npy", "--restart", "3", code=64, err=r"^cleave ncut: there is no option --restart; did you mean --restarts")
+    cleave("ncut", "x.npy", "--zero-diagonl", code=64, err="did you mean --zero-diagonal")
+    cleave("ncut", "x.npy", "--keep-diag", code=64, err="did you mean --keep-diagonal")
+    cleave("ncut", "x.npy", "-x", code=64, err="no option -x")
+
+
+@case
+def options_of_later_methods_are_refused():
+    for name in ("membership", "centers", "weights"):
+        cleave("ncut", "x.npy", "-k", 3, f"--{name}", "m.npy", code=64, err=f"no option --{name}")
+
+
+@case
+def wrong_values():
+    cleave("ncut", "x.npy", "-k", "three", code=64, err=r"^cleave ncut: --k: .*three")
+    cleave("ncut", "x.npy", "-k", "3", "--gamma", "-1", code=64, err="--gamma: .*-1")
+    cleave("ncut", "x.npy", "-k", "3", "--affinity", "gausian", code=64, err="--affinity: .*gausian.*gaussian")
+    cleave("ncut", "x.npy", "-k", "3", "--memory", "2Q", code=64, err="--memory: .*2Q")
+    cleave("ncut", "x.npy", "-k", "3", "--threads", "-2", code=64, err="--threads: .*-2")
+    cleave("ncut", "x.npy", "-k", code=64, err="--k needs a value: N")
+    cleave("ncut", "x.npy", "--truth", "--json", "-", code=64, err="--truth needs a value: FILE")
+    cleave("ncut", "x.npy", "--quiet=yes", code=64, err="--quiet takes no value")
+
+
+@case
+def operands():
+    cleave("ncut", "-k", "3", code=64, err="DATA is missing")
+    cleave("ncut", "a.npy", "b.npy", "-k", "3", code=64, err="'b.npy' is one argument too many")
+    cleave("eval", "a.npy", code=64, err="LABELS is missing")
+    cleave("verify", "a.json", code=64, err="DATA is missing")
+    cleave("demo", "a.npy", code=64, err="too many")
+
+
+@case
+def k_is_required():
+    cleave("ncut", "x.npy", code=64, err=r"^cleave ncut: ncut needs -k N, the number of clusters$")
+
+
+@case
+def forms_of_options_agree():
+    blobs_npy()
+    first = cleave("ncut", "x.npy", "-k", "3", "--seed", "2", "--json", "-").json()
+    for form in (["-k3", "--seed=2"], ["--k", "3", "--seed", "2"], ["--k=3", "--seed=7", "--seed=2"],
+                 ["--seed=2", "-qk3"], ["--seed=2", "-k3", "--zero-diagonal", "--keep-diagonal"]):
+        again = cleave("ncut", *form, "--json=-", "--", "x.npy").json()
+        check(again["labels"] == first["labels"] and again["options"] == first["options"], f"{form} differs")
+
+
+@case
+def the_last_of_a_repeated_option_wins():
+    blobs_npy()
+    check(cleave("ncut", "x.npy", "-k", 2, "-k", 3, "--json", "-").json()["k"] == 3, "k")

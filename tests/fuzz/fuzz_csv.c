@@ -1,0 +1,23 @@
+/* CSV as a matrix, under every option, and as labels. The first byte chooses the options. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static const char *const label_columns[] = {NULL, "none", "1", "species"};
+    static const char separators[] = {0, '\t', ',', ' '};
+    if (size == 0) {
+        return 0;
+    }
+    fuzz_memory memory;
+    clv_context *ctx = fuzz_open(&memory);
+    clv_bytes input = {bytes + 1, size - 1, "fuzz.csv"};
+    clv_read_options options = {.header = (clv_header)(bytes[0] % 3), .label_column = label_columns[bytes[0] / 4 % 4]};
+    char separator = separators[bytes[0] / 16 % 4];
+    clv_data *data;
+    int64_t n;
+    int32_t *labels;
+    fuzz_check(ctx, clv_csv_parse(ctx, input, &options, separator, &data), data);
+    clv_csv_parse_labels(ctx, input, separator, &n, &labels);
+    clv_release(ctx, labels);
+    fuzz_close(ctx, &memory);
+    return 0;
+}

@@ -1,0 +1,19 @@
+/* PNG and JPEG: the same bytes to both readers. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    fuzz_memory memory;
+    clv_context *ctx = fuzz_open(&memory);
+    clv_image image;
+    clv_data *data = NULL;
+    if (clv_png_parse(ctx, (clv_bytes){bytes, size, "fuzz.png"}, &image) == CLV_OK) {
+        fuzz_check(ctx, clv_image_to_data(ctx, &image, "fuzz.png", &data), data);
+    }
+    clv_release(ctx, image.samples);
+    if (clv_jpeg_parse(ctx, (clv_bytes){bytes, size, "fuzz.jpg"}, &image) == CLV_OK) {
+        fuzz_check(ctx, clv_image_to_data(ctx, &image, "fuzz.jpg", &data), data);
+    }
+    clv_release(ctx, image.samples);
+    fuzz_close(ctx, &memory);
+    return 0;
+}

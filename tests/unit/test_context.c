@@ -1,0 +1,200 @@
+/* The context: messages, interruption, sizes, and memory that is aligned, counted and given back. */
+#include "base/base.h"
+
+#include "failing.h"
+
+#include <omp.h>
+#include <stdio.h>
+
+static void versions_and_names(void **state) {
+    char version[32];
+    (void)state;
+    snprintf(version, sizeof version, "%d.%d.%d", CLV_VERSION_MAJOR, CLV_VERSION_MINOR, CLV_VERSION_PATCH);
+    assert_string_equal(clv_version(), version);
+    assert_string_equal(CLV_VERSION, version);
+    for (int status = CLV_OK; status >= CLV_ENUMERIC; status--) {
+        assert_string_not_equal(clv_status_name((clv_status)status), "unknown");
+        for (int other = CLV_OK; other > status; other--) {
+            assert_string_not_equal(clv_status_name((clv_status)status), clv_status_name((clv_status)other));
+        }
+    }
+    assert_string_equal(clv_status_name((clv_status)-99), "unknown");
+}
+
+static void messages(void **state) {
+    clv_context *ctx = new_context();
+    char text[4000];
+    (void)state;
+    assert_string_equal(clv_message(ctx), "");
+    assert_string_equal(clv_message(NULL), "");
+    assert_int_equal(clv_fail(ctx, CLV_EDATA, "row %d of %s", 3, "a.csv"), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "row 3 of a.csv");
+    assert_int_equal(clv_fail(NULL, CLV_EIO, "nobody listens"), CLV_EIO);
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    clv_fail(ctx, CLV_EDATA, "%s", text);
+    assert_int_equal(strlen(clv_message(ctx)), 1023); /* cut, not overrun */
+    end_context(ctx);
+}
+
+static int stop_at_zero(void *user) {
+    return (*(int *)user)-- == 0;
+}
+
+static void interruption(void **state) {
+    clv_context *ctx = new_context();
+    int left = 1;
+    (void)state;
+    assert_false(clv_interrupted(ctx));
+    clv_context_set_interrupt(ctx, stop_at_zero, &left);
+    assert_false(clv_interrupted(ctx));
+    assert_true(clv_interrupted(ctx));
+    clv_context_set_interrupt(ctx, NULL, NULL);
+    assert_false(clv_interrupted(ctx));
+    end_context(ctx);
+}
+
+static clv_status try_product(int64_t count, size_t size) {
+    clv_context *ctx = new_context();
+    void *block = clv_alloc(ctx, count, size);
+    clv_status status = block ? CLV_OK : CLV_ENOMEM;
+    assert_int_equal(clv_message(ctx)[0] != '\0', block == NULL);
+    clv_free(ctx, block);
+    end_context(ctx);
+    return status;
+}
+
+static void sizes_are_checked(void **state) {
+    int64_t out;
+    (void)state;
+    assert_true(clv_mul(3000000000, 3000000000, &out) && out == 9000000000000000000);
+    assert_false(clv_mul(3100000000, 3100000000, &out));
+    assert_false(clv_mul(-1, 5, &out));
+    assert_false(clv_mul(5, -1, &out));
+    assert_true(clv_mul(0, INT64_MAX, &out) && out == 0);
+    assert_true(clv_add(INT64_MAX - 1, 1, &out) && out == INT64_MAX);
+    assert_false(clv_add(INT64_MAX, 1, &out));
+    assert_false(clv_add(-1, 1, &out));
+    assert_int_equal(try_product(INT64_MAX / 8 + 1, 8), CLV_ENOMEM);
+    assert_int_equal(try_product(INT64_MAX, 1), CLV_ENOMEM);
+    assert_int_equal(try_product(1, SIZE_MAX), CLV_ENOMEM);
+    assert_int_equal(try_product(-1, 8), CLV_ENOMEM);
+    assert_int_equal(try_product(0, 8), CLV_OK);
+    assert_int_equal(try_product(8, 0), CLV_OK);
+}
+
+static void blocks_are_aligned_and_counted(void **state) {
+    static const int64_t sizes[] = {0, 1, 63, 64, 1000, 100000, 8 << 20, (8 << 20) + 1, 20 << 20};
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
+    clv_context *ctx = new_context();
+    char *blocks[COUNT];
+    size_t now, peak, total = 0;
+    (void)state;
+    for (int b = 0; b < COUNT; b++) {
+        blocks[b] = clv_alloc(ctx, sizes[b], 1);
+        assert_non_null(blocks[b]);
+        assert_int_equal((uintptr_t)blocks[b] % 64, 0);
+        memset(blocks[b], b, (size_t)sizes[b]);
+        total += (size_t)sizes[b];
+        clv_context_memory(ctx, &now, &peak);
+        assert_true(now == total && peak == total);
+    }
+    for (int b = 0; b < COUNT; b++) {
+        for (int64_t i = 0; i < sizes[b]; i++) {
+            if (blocks[b][i] != (char)b) {
+                fail_msg("byte %lld of block %d was overwritten", (long long)i, b);
+            }
+        }
+        clv_release(ctx, blocks[b]);
+    }
+    clv_free(ctx, NULL);
+    clv_context_memory(ctx, &now, &peak);
+    assert_true(now == 0 && peak == total);
+    end_context(ctx);
+}
+
+static void zeroed_and_resized(void **state) {
+    clv_context *ctx = new_context();
+    int64_t *block = CLV_NEW0(ctx, int64_t, 100);
+    size_t now, peak;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(block[i], 0);
+        block[i] = i;
+    }
+    block = clv_resize(ctx, block, 1000, sizeof *block);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(block[i], i);
+    }
+    block = clv_resize(ctx, block, 10, sizeof *block);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(block[i], i);
+    }
+    clv_context_memory(ctx, &now, &peak);
+    assert_int_equal(now, 10 * sizeof *block);
+    assert_null(clv_resize(ctx, block, INT64_MAX, 1)); /* the old block stays */
+    assert_int_equal(block[9], 9);
+    clv_free(ctx, block);
+    block = clv_resize(ctx, NULL, 5, sizeof *block);
+    assert_non_null(block);
+    clv_free(ctx, block);
+    char *copy = clv_copy_text(ctx, "some text");
+    assert_string_equal(copy, "some text");
+    clv_free(ctx, copy);
+    end_context(ctx);
+}
+
+static clv_status allocate_three_ways(clv_context *ctx, void *user) {
+    double *numbers = CLV_NEW0(ctx, double, 10);
+    double *grown = numbers ? clv_resize(ctx, numbers, 20, sizeof *numbers) : NULL;
+    char *text = grown ? clv_copy_text(ctx, "text") : NULL;
+    (void)user;
+    clv_free(ctx, text);
+    clv_free(ctx, grown ? grown : numbers);
+    return text ? CLV_OK : CLV_ENOMEM;
+}
+
+static void failures_leave_nothing(void **state) {
+    failing f = {.fail_at = 1};
+    clv_allocator allocator = {failing_allocate, failing_release, &f};
+    clv_context *ctx = (clv_context *)(uintptr_t)1;
+    (void)state;
+    assert_int_equal(check_every_failure(allocate_three_ways, NULL), 3);
+    assert_int_equal(clv_context_new(&allocator, &ctx), CLV_ENOMEM);
+    assert_null(ctx);
+    clv_context_free(NULL);
+}
+
+static void threads_share_an_account(void **state) {
+    clv_context *ctx = new_context();
+    (void)state;
+#pragma omp parallel for num_threads(4)
+    for (int i = 0; i < 2000; i++) {
+        void *block = clv_alloc(ctx, i, 8);
+        clv_fail(ctx, CLV_EDATA, "message %d", i);
+        clv_free(ctx, block);
+    }
+    assert_int_equal(strncmp(clv_message(ctx), "message ", 8), 0);
+    end_context(ctx);
+}
+
+static void budget(void **state) {
+    (void)state;
+    assert_int_equal(clv_memory_budget(12345), 12345);
+    assert_true(clv_memory_budget(0) > (size_t)64 << 20);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(versions_and_names),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(interruption),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(blocks_are_aligned_and_counted),
+        cmocka_unit_test(zeroed_and_resized),
+        cmocka_unit_test(failures_leave_nothing),
+        cmocka_unit_test(threads_share_an_account),
+        cmocka_unit_test(budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* Owned matrices and scaling, against the definitions. */
+#include "io_support.h"
+
+#include <math.h>
+
+static clv_data *make_dense(int64_t rows, int64_t cols, const double *values, clv_scalar scalar) {
+    clv_data *data;
+    assert_ok(clv_data_new_dense(ctx, "points", rows, cols, scalar, &data));
+    for (int64_t i = 0; i < rows * cols; i++) {
+        if (scalar == CLV_F32) {
+            ((float *)data->values)[i] = (float)values[i];
+        } else {
+            ((double *)data->values)[i] = values[i];
+        }
+    }
+    return data;
+}
+
+/* 2 x 3: rows (0, 3, 0) and (4, 0, -4). */
+static clv_data *make_sparse(void) {
+    static const double values[] = {3, 4, -4};
+    static const int32_t columns[] = {1, 0, 2};
+    clv_data *data;
+    assert_ok(clv_data_new_csr(ctx, "points", 2, 3, 3, &data));
+    memcpy(data->values, values, sizeof values);
+    memcpy(data->index, columns, sizeof columns);
+    assert_int_equal(data->start[0], 0);
+    data->start[1] = 1;
+    data->start[2] = 3;
+    return data;
+}
+
+static double entry(const clv_data *data, int64_t i, int64_t j) {
+    double row[64];
+    clv_matrix_row(clv_data_matrix(data), i, row);
+    return row[j];
+}
+
+static void test_row(void **state) {
+    (void)state;
+    double row[3];
+    clv_data *sparse = make_sparse();
+    clv_matrix_row(clv_data_matrix(sparse), 1, row);
+    assert_true(row[0] == 4 && row[1] == 0 && row[2] == -4);
+    clv_data *single = make_dense(2, 3, (double[]){1, 2, 3, 4, 5, 6.5}, CLV_F32);
+    clv_matrix_row(clv_data_matrix(single), 1, row);
+    assert_true(row[0] == 4 && row[1] == 5 && row[2] == 6.5);
+    assert_null(clv_data_labels(single));
+    assert_false(clv_data_is_mapped(single));
+    clv_data_free(sparse);
+    clv_data_free(single);
+    clv_data_free(NULL);
+}
+
+enum { ROWS = 41, COLS = 4 };
+
+/* Columns of different kinds: usual, far from zero, constant, tiny. */
+static void fill(double *values) {
+    clv_rng rng = clv_rng_stream(7, 0);
+    for (int64_t i = 0; i < ROWS; i++) {
+        values[i * COLS] = clv_rng_normal(&rng);
+        values[i * COLS + 1] = 1e6 + clv_rng_normal(&rng);
+        values[i * COLS + 2] = 0.1;
+        values[i * COLS + 3] = 1e-200 * clv_rng_normal(&rng);
+    }
+}
+
+/* Mean and population deviation by the definition, in extended precision. */
+static void moments(const clv_data *data, int64_t j, long double *mean, long double *deviation) {
+    *mean = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        *mean += (long double)entry(data, i, j) / ROWS;
+    }
+    *deviation = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        long double d = (long double)entry(data, i, j) - *mean;
+        *deviation += d * d / ROWS;
+    }
+    *deviation = sqrtl(*deviation);
+}
+
+static void check_standard(clv_scalar scalar, double tolerance) {
+    double values[ROWS * COLS];
+    fill(values);
+    clv_data *before = make_dense(ROWS, COLS, values, scalar);
+    clv_data *after = make_dense(ROWS, COLS, values, scalar);
+    assert_ok(clv_data_scale(after, CLV_SCALE_STANDARD));
+    assert_int_equal(clv_data_matrix(after)->scalar, scalar);
+    for (int64_t j = 0; j < COLS; j++) {
+        long double mean;
+        long double deviation;
+        moments(before, j, &mean, &deviation);
+        for (int64_t i = 0; i < ROWS; i++) {
+            bool constant = entry(before, 0, j) == entry(before, 1, j);
+            double expected = constant ? 0 : (double)(((long double)entry(before, i, j) - mean) / deviation);
+            assert_true(fabs(entry(after, i, j) - expected) <= tolerance);
+        }
+    }
+    clv_data_free(before);
+    clv_data_free(after);
+}
+
+static void test_standard(void **state) {
+    (void)state;
+    check_standard(CLV_F64, 1e-8); /* the column at 1e6 has lost ten digits before we see it */
+    check_standard(CLV_F32, 1e-6);
+}
+
+static void test_minmax(void **state) {
+    (void)state;
+    clv_data *data = make_dense(3, 3, (double[]){-1, 5, 1e308, 1, 5, -1e308, 0, 5, 0}, CLV_F64);
+    assert_ok(clv_data_scale(data, CLV_SCALE_MINMAX));
+    assert_dense(data, 3, 3, (double[]){0, 0, 1, 1, 0, 0, 0.5, 0, 0.5});
+    clv_data_free(data);
+}
+
+static void test_unit(void **state) {
+    (void)state;
+    double huge = 1e300;
+    clv_data *columns = make_dense(2, 3, (double[]){3, 0, 3 * huge, 4, 0, 4 * huge}, CLV_F64);
+    assert_ok(clv_data_scale(columns, CLV_SCALE_UNIT_COLUMNS));
+    double expected[] = {0.6, 0, 0.6, 0.8, 0, 0.8};
+    for (int64_t i = 0; i < 6; i++) {
+        assert_true(fabs(entry(columns, i / 3, i % 3) - expected[i]) < 1e-15);
+    }
+    clv_data *rows = make_dense(3, 2, (double[]){3, 4, 0, 0, 3e-320, 4e-320}, CLV_F64);
+    assert_ok(clv_data_scale(rows, CLV_SCALE_UNIT_ROWS));
+    assert_true(fabs(entry(rows, 0, 0) - 0.6) < 1e-15 && fabs(entry(rows, 0, 1) - 0.8) < 1e-15);
+    assert_true(entry(rows, 1, 0) == 0 && entry(rows, 1, 1) == 0);
+    assert_true(fabs(hypot(entry(rows, 2, 0), entry(rows, 2, 1)) - 1) < 1e-12);
+    clv_data_free(columns);
+    clv_data_free(rows);
+}
+
+static void test_sparse(void **state) {
+    (void)state;
+    clv_data *data = make_sparse();
+    assert_refused(clv_data_scale(data, CLV_SCALE_STANDARD), CLV_EUSAGE, "points is sparse", "standard", "unit-columns",
+                   NULL);
+    assert_refused(clv_data_scale(data, CLV_SCALE_MINMAX), CLV_EUSAGE, "points is sparse", "minmax", NULL);
+    assert_ok(clv_data_scale(data, CLV_SCALE_UNIT_COLUMNS));
+    assert_sparse(data, 2, 3, (double[]){0, 1, 0, 1, 0, -1});
+    assert_ok(clv_data_scale(data, CLV_SCALE_UNIT_ROWS));
+    assert_true(fabs(entry(data, 1, 2) + sqrt(0.5)) < 1e-15);
+    assert_ok(clv_data_scale(data, CLV_SCALE_NONE));
+    assert_refused(clv_data_scale(data, (clv_scale)9), CLV_EUSAGE, "9", NULL);
+    clv_data_free(data);
+}
+
+static void test_finite(void **state) {
+    (void)state;
+    clv_data *data = make_dense(2, 2, (double[]){1, 2, (double)NAN, 3}, CLV_F32);
+    assert_refused(clv_data_check_finite(data), CLV_EDATA, "points row 2 column 1", "nan", NULL);
+    clv_data_free(data);
+    data = make_sparse();
+    assert_ok(clv_data_check_finite(data));
+    ((double *)data->values)[2] = -HUGE_VAL;
+    assert_refused(clv_data_check_finite(data), CLV_EDATA, "points row 2 column 3", "-inf", NULL);
+    clv_data_free(data);
+}
+
+static void test_sizes(void **state) {
+    (void)state;
+    clv_data *data;
+    assert_refused(clv_data_new_dense(ctx, "points", INT64_MAX / 2, 3, CLV_F64, &data), CLV_EDATA, "points", NULL);
+    assert_null(data);
+    assert_refused(clv_data_new_csr(ctx, "points", INT64_MAX, 3, 1, &data), CLV_EDATA, "points", NULL);
+    assert_int_equal(clv_data_new_dense(ctx, "points", INT64_MAX / 4, 3, CLV_F64, &data), CLV_ENOMEM);
+}
+
+static clv_status make_and_scale(clv_context *in, void *user) {
+    (void)user;
+    clv_data *dense;
+    clv_data *sparse;
+    CLV_TRY(clv_data_new_dense(in, "points", 2, 2, CLV_F64, &dense));
+    memcpy(dense->values, (double[]){1, 2, 3, 4}, 4 * sizeof(double));
+    clv_status status = clv_data_scale(dense, CLV_SCALE_STANDARD);
+    if (status == CLV_OK) {
+        status = clv_data_new_csr(in, "points", 2, 2, 1, &sparse);
+    }
+    if (status == CLV_OK) {
+        clv_data_free(sparse);
+    }
+    clv_data_free(dense);
+    return status;
+}
+
+static void test_allocations(void **state) {
+    (void)state;
+    fail_each_allocation(make_and_scale, NULL);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
+    const struct CMUnitTest tests[] = {
+        CASE(test_row),    CASE(test_standard), CASE(test_minmax), CASE(test_unit),
+        CASE(test_sparse), CASE(test_finite),   CASE(test_sizes),  CASE(test_allocations),
+    };
+    return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* ncut: options and refusals, policies on empty clusters and objects without similarity, and sameness over threads,
+ * homes and ways of keeping S. What the optimum is checked against lives in tests/certify. */
+#include "failing.h"
+
+#include "base/options.h"
+#include "engine/driver.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST = 200 };
+
+/* A symmetric matrix over three noisy groups. */
+static void fill_groups(double *w, int64_t n, uint64_t seed) {
+    clv_rng rng = clv_rng_stream(seed, 0);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j <= i; j++) {
+            double draw = clv_rng_uniform(&rng);
+            w[i * n + j] = w[j * n + i] = i == j ? 0.3 : (i % 3 == j % 3 ? 0.3 : 0.1) * draw;
+        }
+    }
+}
+
+static clv_affinity *build(clv_context *ctx, const double *w, int64_t n) {
+    clv_matrix matrix = {.rows = n, .cols = n, .values = w};
+    clv_affinity_options how;
+    clv_affinity *a = NULL;
+    clv_affinity_defaults(&how);
+    how.kind = CLV_AFFINITY_PRECOMPUTED;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &how, &a), CLV_OK);
+    return a;
+}
+
+static clv_ncut_options options_for(int64_t k) {
+    clv_ncut_options options;
+    clv_ncut_defaults(&options);
+    options.k = k;
+    options.control.threads = 1;
+    return options;
+}
+
+static void refuses_what_cannot_be(void **unused) {
+    (void)unused;
+    double w[10 * 10];
+    clv_context *ctx = new_context();
+    fill_groups(w, 10, 1);
+    clv_affinity *a = build(ctx, w, 10);
+    clv_result *result;
+    clv_ncut_options options = options_for(12);
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
+    assert_null(result);
+    assert_string_equal(clv_message(ctx), "k = 12 exceeds the 10 objects");
+    options = options_for(0);
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "k = 0"));
+    options = options_for(2);
+    options.start = "somewhere";
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "somewhere"));
+    options.start = "labels";
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    const int32_t outside[] = {0, 1, 0, 2, 0, 1, 0, 1, 0, 1}, empty[10] = {0};
+    options.start_labels = outside;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "label 2 of object 4 is outside 0..1");
+    options.start_labels = empty;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "no object has label 1"));
+    options = options_for(2);
+    options.control.restarts = -1;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    options = options_for(2);
+    options.solver = 7;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+static void evaluates_only_partitions(void **unused) {
+    (void)unused;
+    double w[4 * 4];
+    clv_context *ctx = new_context();
+    fill_groups(w, 4, 1);
+    clv_affinity *a = build(ctx, w, 4);
+    clv_objective objective;
+    clv_certificate certificate;
+    const int32_t left_out[] = {0, 1, -1, 0}, one[] = {0, 0, 0, 0}, apart[] = {3, 1, 0, 2};
+    assert_int_equal(clv_ncut_evaluate(ctx, a, left_out, 2, 1, &objective, &certificate), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "label -1 of object 3 is outside 0..1");
+    assert_int_equal(clv_ncut_evaluate(ctx, a, one, 2, 1, &objective, &certificate), CLV_EDATA);
+    assert_int_equal(clv_ncut_evaluate(ctx, a, one, 1, 1, &objective, &certificate), CLV_OK);
+    assert_true(fabs(objective.value) < 1e-15);
+    assert_true(certificate.value == 0 && certificate.holds); /* nowhere to go */
+    assert_int_equal(clv_ncut_evaluate(ctx, a, apart, 4, 1, &objective, &certificate), CLV_OK);
+    assert_true(certificate.value == 0 && certificate.holds); /* every move would empty a cluster */
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+/* Two objects of a kind and k of them: plain FPC would empty clusters at once. */
+static void never_empties_a_cluster(void **unused) {
+    (void)unused;
+    for (int64_t k = 1; k <= 12; k++) {
+        double w[12 * 12];
+        clv_context *ctx = new_context();
+        for (int64_t i = 0; i < 12; i++) {
+            for (int64_t j = 0; j < 12; j++) {
+                w[i * 12 + j] = i % 2 == j % 2 ? 1 : 1e-3;
+            }
+        }
+        clv_affinity *a = build(ctx, w, 12);
+        clv_ncut_options options = options_for(k);
+        options.control.restarts = 20;
+        options.control.keep_trace = 1;
+        clv_result *result;
+        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        for (int64_t c = 0; c < k; c++) {
+            assert_true(result->sizes[c] > 0);
+        }
+        assert_int_equal(result->stop, CLV_CONVERGED);
+        clv_result_free(result);
+        clv_affinity_free(a);
+        end_context(ctx);
+    }
+}
+
+static void objects_without_similarity_keep_their_label(void **unused) {
+    (void)unused;
+    enum { N = 9 };
+    double w[N * N] = {0};
+    clv_context *ctx = new_context();
+    for (int64_t i = 0; i < 6; i++) {
+        for (int64_t j = 0; j < 6; j++) {
+            w[i * N + j] = i / 3 == j / 3 ? 1 : 0.01;
+        }
+    }
+    clv_affinity *a = build(ctx, w, N);
+    const int32_t start[N] = {0, 0, 1, 0, 1, 1, 0, 1, 2};
+    clv_ncut_options options = options_for(3);
+    options.start = "labels";
+    options.start_labels = start;
+    options.control.restarts = 5;
+    clv_result *result;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+    assert_int_equal(result->labels[6], 0);
+    assert_int_equal(result->labels[7], 1);
+    assert_int_equal(result->labels[8], 2);
+    assert_int_equal(result->restarts_count, 1);
+    assert_true(isfinite(result->objective.value) && isfinite(result->certificate.value));
+    clv_result_free(result);
+    memset(w, 0, sizeof w); /* no similarity at all */
+    options = options_for(3);
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+    assert_true(result->objective.value == 1.5);
+    assert_true(result->certificate.value == 0);
+    clv_result_free(result);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+static void check_same(const clv_result *left, const clv_result *right) {
+    assert_memory_equal(left->labels, right->labels, (size_t)left->n * sizeof *left->labels);
+    assert_true(left->objective.value == right->objective.value);
+    assert_true(left->certificate.value == right->certificate.value);
+    assert_true(left->drift == right->drift);
+    assert_int_equal(left->iterations, right->iterations);
+    assert_int_equal(left->restarts_count, right->restarts_count);
+    assert_int_equal(left->trace_count, right->trace_count);
+    for (int64_t i = 0; i < left->trace_count; i++) {
+        assert_true(left->trace[i].objective == right->trace[i].objective);
+        assert_true(left->trace[i].certificate == right->trace[i].certificate);
+    }
+}
+
+static void same_bits_on_any_threads(void **unused) {
+    (void)unused;
+    static double w[MOST * MOST];
+    clv_context *ctx = new_context();
+    fill_groups(w, MOST, 3);
+    clv_affinity *a = build(ctx, w, MOST);
+    const int64_t restarts[] = {1, 2, 5};
+    for (int which = 0; which < 3; which++) {
+        clv_result *serial, *parallel;
+        clv_ncut_options options = options_for(4);
+        options.control.restarts = restarts[which];
+        options.control.keep_trace = 1;
+        assert_int_equal(clv_ncut(ctx, a, &options, &serial), CLV_OK);
+        for (int64_t threads = 2; threads <= 3; threads++) {
+            options.control.threads = threads;
+            assert_int_equal(clv_ncut(ctx, a, &options, &parallel), CLV_OK);
+            check_same(serial, parallel);
+            clv_result_free(parallel);
+        }
+        clv_result_free(serial);
+    }
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+static void seeds_make_the_difference(void **unused) {
+    (void)unused;
+    static double w[MOST * MOST];
+    clv_context *ctx = new_context();
+    fill_groups(w, MOST, 3);
+    clv_affinity *a = build(ctx, w, MOST);
+    clv_ncut_options options = options_for(4);
+    clv_result *first, *second;
+    options.control.max_iter = 0;
+    assert_int_equal(clv_ncut(ctx, a, &options, &first), CLV_OK);
+    options.control.seed = 2;
+    assert_int_equal(clv_ncut(ctx, a, &options, &second), CLV_OK);
+    assert_memory_not_equal(first->labels, second->labels, MOST * sizeof(int32_t));
+    assert_int_equal(first->stop, CLV_ITERATION_LIMIT);
+    clv_result_free(first);
+    clv_result_free(second);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+/* One FPC step by formula (28), the long way, from the labels in `from`. */
+static void step_by_formula(const double *w, int64_t n, int64_t k, const int32_t *from, int32_t *to) {
+    for (int64_t i = 0; i < n; i++) {
+        double best = -INFINITY, own = 0;
+        for (int32_t c = 0; c < k; c++) {
+            double sum = 0, within = 0, volume = 0, degree = 0;
+            for (int64_t j = 0; j < n; j++) {
+                degree += w[i * n + j];
+                sum += from[j] == c ? w[i * n + j] : 0;
+                for (int64_t l = 0; l < n && from[j] == c; l++) {
+                    volume += w[j * n + l];
+                    within += from[l] == c ? w[j * n + l] : 0;
+                }
+            }
+            double mu = 2 * sum / volume - degree * within / (volume * volume);
+            own = from[i] == c ? mu : own;
+            if (mu > best) {
+                best = mu;
+                to[i] = c;
+            }
+        }
+        to[i] = best - own < 1e-13 ? from[i] : to[i];
+    }
+}
+
+/* The driver runs max_iter steps from given labels: each must be the formula's. */
+static void steps_follow_the_formula(void **unused) {
+    (void)unused;
+    enum { N = 24, K = 3 };
+    double w[N * N];
+    clv_context *ctx = new_context();
+    fill_groups(w, N, 8);
+    clv_affinity *a = build(ctx, w, N);
+    int32_t now[N], next[N];
+    int moved_at_all = 0;
+    for (int64_t i = 0; i < N; i++) {
+        now[i] = (int32_t)(i / 8);
+    }
+    for (int step = 0; step < 4; step++) {
+        step_by_formula(w, N, K, now, next);
+        clv_ncut_options options = options_for(K);
+        options.start = "labels";
+        options.start_labels = now;
+        options.control.max_iter = 1;
+        clv_result *result;
+        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_memory_equal(result->labels, next, sizeof next);
+        clv_result_free(result);
+        moved_at_all += memcmp(now, next, sizeof now) != 0;
+        memcpy(now, next, sizeof now);
+    }
+    assert_true(moved_at_all > 0);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+/* On an indefinite matrix FPC can cycle: it must end, say so, and give the best that it met. */
+static void a_cycle_is_a_stall(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    int stalls = 0;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        enum { N = 20 };
+        double w[N * N];
+        clv_rng rng = clv_rng_stream(seed, 9);
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t j = 0; j <= i; j++) {
+                bool linked = i % 2 != j % 2 && clv_rng_uniform(&rng) < 0.7;
+                w[i * N + j] = w[j * N + i] = linked ? 1 : 0;
+            }
+        }
+        clv_affinity *a = build(ctx, w, N);
+        clv_ncut_options options = options_for(2);
+        options.control.keep_trace = 1;
+        clv_result *result;
+        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_true(result->stop == CLV_CONVERGED || result->stop == CLV_STALLED);
+        stalls += result->stop == CLV_STALLED;
+        for (int64_t i = 0; i < result->trace_count; i++) {
+            assert_true(result->objective.value <= result->trace[i].objective + 1e-14);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    assert_true(stalls > 0);
+    end_context(ctx);
+}
+
+static void a_tolerance_ends_earlier(void **unused) {
+    (void)unused;
+    static double w[MOST * MOST];
+    clv_context *ctx = new_context();
+    fill_groups(w, MOST, 3);
+    clv_affinity *a = build(ctx, w, MOST);
+    clv_result *fixed_point, *tolerant;
+    clv_ncut_options options = options_for(4);
+    assert_int_equal(clv_ncut(ctx, a, &options, &fixed_point), CLV_OK);
+    options.control.tol = 1e-2;
+    assert_int_equal(clv_ncut(ctx, a, &options, &tolerant), CLV_OK);
+    assert_int_equal(tolerant->stop, CLV_CONVERGED);
+    assert_true(tolerant->iterations < fixed_point->iterations);
+    clv_result_free(fixed_point);
+    clv_result_free(tolerant);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
+/* What is foretold is what is held, but for the scratch of the operator and the list of restarts. */
+static void memory_is_foretold(void **unused) {
+    (void)unused;
+    static double w[MOST * MOST];
+    fill_groups(w, MOST, 3);
+    for (int64_t threads = 1; threads <= 2; threads++) {
+        clv_context *ctx = new_context();
+        clv_affinity *a = build(ctx, w, MOST);
+        clv_ncut_options options = options_for(20);
+        options.control.threads = threads;
+        options.control.restarts = 3;
+        clv_result *result;
+        size_t before, now, peak;
+        clv_context_memory(ctx, &before, &peak);
+        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        clv_context_memory(ctx, &now, &peak);
+        double foretold = (double)clv_ncut_memory(MOST, &options), held = (double)(peak - before);
+        double scratch = (double)threads * 8 * (MOST + 21) + 16 * 200;
+        assert_true(held >= foretold);
+        assert_true(held <= foretold + scratch);
+        clv_result_free(result);
+        clv_affinity_free(a);
+        end_context(ctx);
+    }
+}
+
+static clv_status run_once(clv_context *ctx, void *user) {
+    clv_matrix matrix = {.rows = 30, .cols = 30, .values = user};
+    clv_affinity_options how;
+    clv_affinity *a = NULL;
+    clv_result *result = NULL;
+    clv_affinity_defaults(&how);
+    how.kind = CLV_AFFINITY_PRECOMPUTED;
+    how.threads = 1;
+    clv_status status = clv_affinity_build(ctx, &matrix, &how, &a);
+    if (status == CLV_OK) {
+        clv_ncut_options options = options_for(3);
+        options.control.restarts = 3;
+        options.control.keep_trace = 1;
+        status = clv_ncut(ctx, a, &options, &result);
+    }
+    if (status == CLV_OK) {
+        clv_objective objective;
+        clv_certificate certificate;
+        status = clv_ncut_evaluate(ctx, a, result->labels, 3, 1, &objective, &certificate);
+        assert_true(status < 0 || objective.value == result->objective.value);
+        assert_true(status < 0 || certificate.value == result->certificate.value);
+    }
+    clv_result_free(result);
+    clv_affinity_free(a);
+    return status;
+}
+
+static void survives_every_failed_allocation(void **unused) {
+    (void)unused;
+    double w[30 * 30];
+    fill_groups(w, 30, 3);
+    assert_true(check_every_failure(run_once, w) > 20);
+}
+
+#ifdef CLEAVE_SOURCE_DIR
+/* docs/ncut.md lists each option of the table with its default and its help. */
+static void the_page_lists_the_options(void **unused) {
+    (void)unused;
+    static char page[1 << 16];
+    FILE *file = fopen(CLEAVE_SOURCE_DIR "/docs/ncut.md", "r");
+    assert_non_null(file);
+    size_t size = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[size] = '\0';
+    const clv_option_table *table = clv_ncut_table();
+    clv_ncut_options options;
+    clv_ncut_defaults(&options);
+    for (size_t i = 0; i < table->count; i++) {
+        const clv_option *option = &table->options[i];
+        char row[256], value[64];
+        clv_options_print(option, &options, value, sizeof value);
+        snprintf(row, sizeof row, "| `--%s %s` | %s | %s |\n", option->name,
+                 option->kind == CLV_OPTION_CHOICE ? option->choices : option->meta,
+                 strcmp(option->name, "k") == 0 ? "required" : value, option->help);
+        assert_non_null(strstr(page, row));
+    }
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(evaluates_only_partitions),
+        cmocka_unit_test(never_empties_a_cluster),
+        cmocka_unit_test(objects_without_similarity_keep_their_label),
+        cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(seeds_make_the_difference),
+        cmocka_unit_test(steps_follow_the_formula),
+        cmocka_unit_test(a_cycle_is_a_stall),
+        cmocka_unit_test(a_tolerance_ends_earlier),
+        cmocka_unit_test(memory_is_foretold),
+        cmocka_unit_test(survives_every_failed_allocation),
+#ifdef CLEAVE_SOURCE_DIR
+        cmocka_unit_test(the_page_lists_the_options),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

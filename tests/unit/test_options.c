@@ -1,0 +1,281 @@
+/* Option tables: defaults, parsing, refusals, and the round trip from text to value and back. */
+#include "base/options.h"
+
+#include "failing.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+
+typedef struct sample {
+    int64_t count, cores, bytes;
+    double rate, gamma, limit;
+    int flag, choice;
+    const char *name, *none;
+    int untouched;
+} sample;
+
+static const clv_option sample_options[] = {
+    CLV_OPT_INT(sample, count, "count", 'c', 5, 1, 100, NULL, "N", "a number from 1 to 100"),
+    CLV_OPT_INT(sample, cores, "cores", 0, 0, 0, 1e12, "all", "N", "0 or more"),
+    CLV_OPT_BYTES(sample, bytes, "bytes", "auto", "a size"),
+    CLV_OPT_REAL(sample, rate, "rate", 0.25, -1, 1, NULL, "R", "a rate"),
+    CLV_OPT_REAL(sample, gamma, "gamma", NAN, 0, HUGE_VAL, "auto", "G", "NaN when auto"),
+    CLV_OPT_REAL(sample, limit, "limit", 0, 0, HUGE_VAL, "none", "L", "0 when none"),
+    CLV_OPT_FLAG(sample, flag, "flag", NULL, 1, "yes or no"),
+    CLV_OPT_CHOICE(sample, choice, "choice", 1, "first|second|third", "one of three"),
+    CLV_OPT_TEXT(sample, name, "name", "somebody", "NAME", "any text"),
+    CLV_OPT_TEXT(sample, none, "none", NULL, "NAME", "no text"),
+};
+static const clv_option_table table = {"sample", sample_options, CLV_COUNT(sample_options)};
+
+static sample defaults(void) {
+    sample s;
+    memset(&s, 0x55, sizeof s);
+    clv_options_defaults(&table, &s);
+    return s;
+}
+
+static void default_values(void **state) {
+    clv_context *ctx = new_context();
+    sample s = defaults();
+    (void)state;
+    assert_true(s.count == 5 && s.cores == 0 && s.bytes == 0 && s.flag == 1 && s.choice == 1);
+    assert_true(s.rate == 0.25 && isnan(s.gamma) && s.limit == 0);
+    assert_string_equal(s.name, "somebody");
+    assert_null(s.none);
+    assert_int_equal(s.untouched, 0x55555555);
+    assert_int_equal(clv_options_check(ctx, &table, &s), CLV_OK);
+    assert_ptr_equal(clv_options_find(&table, "flag"), &sample_options[6]);
+    assert_null(clv_options_find(&table, "fla"));
+    end_context(ctx);
+}
+
+static void set(clv_context *ctx, sample *s, const char *name, const char *value) {
+    assert_int_equal(clv_options_set(ctx, &table, s, name, value), CLV_OK);
+}
+
+static void values_from_text(void **state) {
+    clv_context *ctx = new_context();
+    sample s = defaults();
+    (void)state;
+    set(ctx, &s, "count", "100");
+    set(ctx, &s, "cores", "123456789012");
+    set(ctx, &s, "rate", "-1e-1");
+    set(ctx, &s, "gamma", "0.5");
+    set(ctx, &s, "limit", "2.5");
+    set(ctx, &s, "flag", "false");
+    set(ctx, &s, "choice", "third");
+    set(ctx, &s, "name", "");
+    assert_true(s.count == 100 && s.cores == 123456789012 && s.flag == 0 && s.choice == 2);
+    assert_true(s.rate == -0.1 && s.gamma == 0.5 && s.limit == 2.5);
+    assert_string_equal(s.name, "");
+    set(ctx, &s, "cores", "all");
+    set(ctx, &s, "gamma", "auto");
+    set(ctx, &s, "limit", "none");
+    set(ctx, &s, "flag", "1");
+    assert_true(s.cores == 0 && isnan(s.gamma) && s.limit == 0 && s.flag == 1);
+    const char *texts[] = {"1000", "3K", "5M", "2G", "1T", "auto", "0"};
+    const int64_t bytes[] = {1000, 3 << 10, 5 << 20, (int64_t)2 << 30, (int64_t)1 << 40, 0, 0};
+    for (int i = 0; i < 7; i++) {
+        set(ctx, &s, "bytes", texts[i]);
+        assert_int_equal(s.bytes, bytes[i]);
+    }
+    assert_int_equal(clv_options_check(ctx, &table, &s), CLV_OK);
+    end_context(ctx);
+}
+
+/* Each is refused with its name and its value in the message, and nothing is changed. */
+static void bad_text(void **state) {
+    static const char *const cases[][2] = {
+        {"count", "0"},
+        {"count", "101"},
+        {"count", "-3"},
+        {"count", "3.5"},
+        {"count", "1e1"},
+        {"count", ""},
+        {"count", " 7"},
+        {"count", "\t7"},
+        {"count", "7 "},
+        {"count", "all"},
+        {"count", "ten"},
+        {"count", "99999999999999999999"},
+        {"cores", "-1"},
+        {"cores", "ALL"},
+        {"rate", "1.01"},
+        {"rate", "nan"},
+        {"rate", "auto"},
+        {"rate", "0,5"},
+        {"rate", "0.5x"},
+        {"rate", "-inf"},
+        {"rate", "\n0.5"},
+        {"gamma", "nan"},
+        {"gamma", "-1"},
+        {"gamma", "1e999"},
+        {"bytes", "-1"},
+        {"bytes", "1k"},
+        {"bytes", "1KB"},
+        {"bytes", "G"},
+        {"bytes", "1.5G"},
+        {"bytes", "99999999T"},
+        {"flag", "yes"},
+        {"flag", ""},
+        {"flag", "2"},
+        {"choice", "fourth"},
+        {"choice", "fir"},
+        {"choice", ""},
+        {"choice", "first|second"},
+        {"choice", "1"},
+    };
+    clv_context *ctx = new_context();
+    (void)state;
+    for (size_t i = 0; i < CLV_COUNT(cases); i++) {
+        sample s = defaults(), before = s;
+        assert_int_equal(clv_options_set(ctx, &table, &s, cases[i][0], cases[i][1]), CLV_EUSAGE);
+        char quoted[64];
+        snprintf(quoted, sizeof quoted, "'%s'", cases[i][1]);
+        assert_non_null(strstr(clv_message(ctx), cases[i][0]));
+        assert_non_null(strstr(clv_message(ctx), quoted));
+        assert_memory_equal(&s, &before, sizeof s);
+    }
+    sample s = defaults();
+    assert_int_equal(clv_options_set(ctx, &table, &s, "colour", "red"), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "there is no option 'colour' in sample");
+    clv_options_set(ctx, &table, &s, "count", "0");
+    assert_string_equal(clv_message(ctx), "count = '0' is not allowed: it must be a whole number from 1 to 100");
+    clv_options_set(ctx, &table, &s, "gamma", "-1");
+    assert_string_equal(clv_message(ctx), "gamma = '-1' is not allowed: it must be a number of 0 or more, or auto");
+    clv_options_set(ctx, &table, &s, "cores", "2000000000000");
+    assert_non_null(strstr(clv_message(ctx), "from 0 to 1000000000000, or all"));
+    end_context(ctx);
+}
+
+static void expect_refusal(const sample *s, const char *name) {
+    clv_context *ctx = new_context();
+    assert_int_equal(clv_options_check(ctx, &table, s), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), name));
+    end_context(ctx);
+}
+
+static void values_out_of_range(void **state) {
+    sample s = defaults();
+    (void)state;
+    s.count = 0;
+    expect_refusal(&s, "count");
+    s = defaults();
+    s.count = 101;
+    expect_refusal(&s, "count");
+    s = defaults();
+    s.bytes = -1;
+    expect_refusal(&s, "bytes");
+    s = defaults();
+    s.rate = NAN;
+    expect_refusal(&s, "rate");
+    s = defaults();
+    s.limit = NAN; /* its word means 0 */
+    expect_refusal(&s, "limit");
+    s = defaults();
+    s.choice = 3;
+    expect_refusal(&s, "choice");
+    s = defaults();
+    s.choice = -1;
+    expect_refusal(&s, "choice");
+    char text[16];
+    clv_options_print(clv_options_find(&table, "choice"), &s, text, sizeof text);
+    assert_string_equal(text, "?");
+    s = defaults();
+    s.flag = 2;
+    expect_refusal(&s, "flag");
+}
+
+/* print, set into another struct, print again: the same text; and the values are the same bits. */
+static void check_round_trip(const clv_option_table *any, const void *from, void *to) {
+    clv_context *ctx = new_context();
+    for (size_t i = 0; i < any->count; i++) {
+        char text[64], again[64];
+        clv_options_print(&any->options[i], from, text, sizeof text);
+        assert_int_equal(clv_options_set(ctx, any, to, any->options[i].name, text), CLV_OK);
+        clv_options_print(&any->options[i], to, again, sizeof again);
+        assert_string_equal(text, again);
+    }
+    end_context(ctx);
+}
+
+static void round_trips(void **state) {
+    const double reals[] = {0, 0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 123456789.123};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        clv_control from = {.tol = reals[i], .max_iter = 7 + i, .time_limit = reals[i], .restarts = 3, .threads = i};
+        clv_control to = {0};
+        from.seed = ((int64_t)1 << 53) - i;
+        if (reals[i] > 0 && reals[i] < 1e-300) {
+            from.tol = from.time_limit = 2.2250738585072014e-308;
+        }
+        check_round_trip(clv_control_table(), &from, &to);
+        assert_true(to.tol == from.tol && to.time_limit == from.time_limit && to.seed == from.seed);
+        assert_true(to.max_iter == from.max_iter && to.restarts == 3 && to.threads == i);
+    }
+    clv_control initial, to = {0};
+    clv_options_defaults(clv_control_table(), &initial);
+    check_round_trip(clv_control_table(), &initial, &to);
+    assert_true(isnan(to.tol) && to.time_limit == 0 && to.restarts == 1);
+    for (int choice = 0; choice < 3; choice++) {
+        sample s = defaults(), t = defaults();
+        s.choice = choice;
+        s.flag = choice % 2;
+        s.bytes = (int64_t)choice << 40;
+        s.none = "";
+        check_round_trip(&table, &s, &t);
+        assert_true(t.choice == s.choice && t.flag == s.flag && t.bytes == s.bytes);
+    }
+}
+
+/* Long values are cut to the buffer. */
+static void short_buffers(void **state) {
+    sample s = defaults();
+    char text[4];
+    (void)state;
+    clv_options_print(clv_options_find(&table, "name"), &s, text, sizeof text);
+    assert_string_equal(text, "som");
+    clv_options_print(clv_options_find(&table, "none"), &s, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
+/* In a locale with a decimal comma, if the machine has one. */
+static void locale_does_not_matter(void **state) {
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "nl_NL.UTF-8"};
+    bool found = false;
+    (void)state;
+    for (size_t i = 0; i < CLV_COUNT(names) && !found; i++) {
+        found = setlocale(LC_ALL, names[i]) != NULL;
+    }
+    if (!found) {
+        skip();
+    }
+    assert_string_equal(localeconv()->decimal_point, ",");
+    clv_context *ctx = new_context();
+    sample s = defaults();
+    char text[32];
+    set(ctx, &s, "rate", "0.5");
+    assert_true(s.rate == 0.5);
+    clv_options_print(clv_options_find(&table, "rate"), &s, text, sizeof text);
+    assert_string_equal(text, "0.5");
+    clv_fail(ctx, CLV_EDATA, "%g", 1.5);
+    assert_string_equal(clv_message(ctx), "1.5");
+    clv_text report = {.ctx = ctx};
+    clv_text_add(&report, "%g", 2.5);
+    assert_string_equal(report.data, "2.5");
+    assert_string_equal(localeconv()->decimal_point, ","); /* the program keeps its own */
+    clv_free(ctx, report.data);
+    end_context(ctx);
+    setlocale(LC_ALL, "C");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_values),         cmocka_unit_test(values_from_text), cmocka_unit_test(bad_text),
+        cmocka_unit_test(values_out_of_range),    cmocka_unit_test(round_trips),      cmocka_unit_test(short_buffers),
+        cmocka_unit_test(locale_does_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

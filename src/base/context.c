@@ -89,7 +89,7 @@ const char *clv_message(const clv_context *ctx) {
     return ctx ? ctx->message : "";
 }
 
-clv_status clv_fail(clv_context *ctx, clv_status status, const char *format, ...) {
+clv_status(clv_fail)(clv_context *ctx, clv_status status, const char *format, ...) { /* may be a macro */
     if (ctx) {
         pthread_mutex_lock(&ctx->message_lock);
         locale_t before = clv_point_begin();

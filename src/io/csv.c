@@ -187,7 +187,7 @@ static clv_status read_row(reader *r, double *values, clv_field *label) {
         if (column == r->label) {
             *label = field;
         } else if (values) {
-            double value;
+            double value = 0;
             if (!is_number(&field, &value) || !isfinite(value)) {
                 status = refuse_field(r, column, &field);
             }

@@ -85,8 +85,8 @@ clv_status clv_npy_parse_image(clv_context *ctx, clv_bytes bytes, clv_image *out
  * in the usual way (other number types, other byte order). */
 clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, bool map, clv_data **out);
 
-/* `variable` may be NULL when there is only one matrix. */
-clv_status clv_mat_parse(clv_context *ctx, clv_bytes bytes, const char *variable, clv_data **out);
+/* `wanted` is the name of a variable, or NULL when there is only one matrix. */
+clv_status clv_mat_parse(clv_context *ctx, clv_bytes bytes, const char *wanted, clv_data **out);
 
 clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out);
 clv_status clv_jpeg_parse(clv_context *ctx, clv_bytes bytes, clv_image *out);

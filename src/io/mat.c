@@ -209,13 +209,13 @@ static clv_status look_through(reader *r, cursor file) {
     while (file.left > 0) {
         element e;
         variable v;
+        size_t left = file.left;
         bool sound = next_element(&file, &e);
         if (sound) {
             CLV_TRY(look_inside(r, &e, file.swapped, &v, &sound));
         }
         if (!sound) {
-            return clv_fail(r->ctx, CLV_EDATA, "%s is damaged or cut off, %zu bytes before its end", r->name,
-                            file.left);
+            return clv_fail(r->ctx, CLV_EDATA, "%s is damaged or cut off, %zu bytes before its end", r->name, left);
         }
         consider(r, &v);
     }

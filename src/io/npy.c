@@ -84,7 +84,7 @@ static int64_t columns_of(const clv_npy *npy) {
 
 clv_status clv_npy_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     *out = NULL;
-    clv_npy npy;
+    clv_npy npy = {0};
     clv_data *data;
     CLV_TRY(clv_npy_header(ctx, bytes, (int64_t)bytes.size, &npy));
     CLV_TRY(check_matrix(ctx, bytes.name, &npy));
@@ -146,7 +146,7 @@ static clv_status read_header(clv_context *ctx, int file, int64_t size, const ch
 
 clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, bool map, clv_data **out) {
     *out = NULL;
-    clv_npy npy;
+    clv_npy npy = {0};
     CLV_TRY(read_header(ctx, file, size, name, &npy));
     CLV_TRY(check_matrix(ctx, name, &npy));
     bool square = npy.dimensions == 2 && npy.shape[0] == npy.shape[1];
@@ -190,7 +190,7 @@ static clv_status fill_labels(clv_context *ctx, clv_bytes bytes, const clv_npy *
 clv_status clv_npy_parse_labels(clv_context *ctx, clv_bytes bytes, int64_t *n, int32_t **labels) {
     *n = 0;
     *labels = NULL;
-    clv_npy npy;
+    clv_npy npy = {0};
     CLV_TRY(clv_npy_header(ctx, bytes, (int64_t)bytes.size, &npy));
     int64_t longest = npy.shape[0];
     int64_t product = npy.shape[0];
@@ -218,7 +218,7 @@ clv_status clv_npy_parse_labels(clv_context *ctx, clv_bytes bytes, int64_t *n, i
 
 clv_status clv_npy_parse_image(clv_context *ctx, clv_bytes bytes, clv_image *out) {
     *out = (clv_image){0};
-    clv_npy npy;
+    clv_npy npy = {0};
     CLV_TRY(clv_npy_header(ctx, bytes, (int64_t)bytes.size, &npy));
     int64_t channels = npy.dimensions == 3 ? npy.shape[2] : 1;
     if (npy.type.kind != 'u' || npy.type.size != 1 || npy.fortran || npy.dimensions < 2 ||

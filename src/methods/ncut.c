@@ -1,17 +1,25 @@
 /* Normalised cut by fractional programming.
  *
- * Problem      minimise ncut = 1/2 sum_c (V_c - N_c) / V_c = (k - sum_c N_c / V_c) / 2 over partitions of n objects
- * into k nonempty clusters, with N_c the sum of w_ij over i, j in c and V_c the sum of the degrees d_i in c. Reference
- * "Normalized cut by multidimensional fractional programming" (FPC), algorithm 1, formulas (27), (28). Step with S_ci
- * the sum of w_ij over j in c, object i goes to the cluster with the largest mu_ci = 2 S_ci / V_c - d_i N_c / V_c^2.
- *              For positive semidefinite W no step raises ncut (proposition 5). Otherwise it may: the driver keeps the
- *              best iterate, and a run that has not improved for PATIENCE steps has stalled.
- * Certificate  one-move-gain: the largest decrease of ncut by giving one object to another cluster, over the moves that
- *              leave no cluster empty (0 when there is no such move). At most 0 means 1-move optimal.
- * Cost         a step: one pass over W (group sums, n^2), or a column for each object that moves when they are few;
- * plus O(n k). The certificate: O(n k) from S and at most k columns. Memory: S, k n doubles, a worker.
+ * Problem: minimise ncut = (k - sum_c N_c / V_c) / 2 over partitions of n objects into k nonempty clusters, with N_c
+ * the sum of w_ij over i, j in cluster c, and V_c the sum of the degrees d_i in c.
  *
- * Policies. No cluster is ever emptied: a start gives each one an object, and a step that would empty a cluster leaves
+ * Reference: Chen, Huang, Zhao, Shen, "Multidimensional Fractional Programming for Normalized Cuts" (FPC), algorithm 1.
+ *
+ * Step, formulas (27) and (28): with S_ci the sum of w_ij over j in c, every object i goes to the cluster with the
+ * largest
+ *
+ *     mu_ci = 2 S_ci / V_c - d_i N_c / V_c^2
+ *
+ * For positive semidefinite W no step raises ncut (proposition 5). Otherwise it may: the driver keeps the best iterate,
+ * and a run that has not improved for PATIENCE steps has stalled.
+ *
+ * Certificate, one-move-gain: the largest decrease of ncut by giving one object to another cluster, over the moves that
+ * leave no cluster empty (0 when there is no such move). At most 0 means 1-move optimal.
+ *
+ * Cost of a step: one pass over W (group sums, n^2), or one column for each object that moves when these are few; and
+ * O(n k). Of the certificate: O(n k) from S, and at most k columns. Memory: S, k n doubles, for each worker.
+ *
+ * Policies: No cluster is ever emptied. A start gives each one an object, and a step that would empty a cluster leaves
  * it the member that loses least by staying; h of (25) still does not fall, so proposition 5 stands. Objects of degree
  * 0 count nowhere and keep their label; a cluster of such objects has V_c = 0, and N_c / V_c counts as 0. Ties, up to
  * rounding, keep the label. */

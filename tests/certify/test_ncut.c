@@ -20,6 +20,7 @@ static void check_claims(const clv_result *result, const double *w, int64_t n) {
     double gain = brute_move_gain(w, n, result->labels, result->k);
     assert_true(fabs(result->objective.value - value) <= 1e-12);
     assert_true(fabs(result->certificate.value - gain) <= 1e-12);
+    assert_true(result->drift <= 1e-12); /* S was kept up to date */
     assert_int_equal(result->certificate.holds, result->certificate.value <= result->certificate.tolerance);
     for (int32_t c = 0; c < result->k; c++) {
         assert_true(result->sizes[c] >= 1);

@@ -66,23 +66,24 @@ static void describe(const toy_state *toy, clv_iterate *out) {
     out->converged = fabs(toy->now.x - 3) < 1e-8;
 }
 
+static void spend(int microseconds) {
+    double until = clv_seconds() + 1e-6 * microseconds;
+    while (clv_seconds() < until) {
+    }
+}
+
 static clv_status toy_start(void *state, clv_rng *rng, clv_iterate *out) {
     toy_state *toy = state;
     if (toy->problem->start_interrupted) {
         return CLV_EINTERRUPTED;
     }
+    spend(toy->problem->delay_us);
     toy->now.offset = clv_rng_uniform(rng);
     toy->now.x = 10 * clv_rng_normal(rng);
     toy->now.steps = 0;
     toy->carried_error = 0;
     describe(toy, out);
     return CLV_OK;
-}
-
-static void spend(int microseconds) {
-    double until = clv_seconds() + 1e-6 * microseconds;
-    while (clv_seconds() < until) {
-    }
 }
 
 static clv_status toy_step(void *state, clv_iterate *out) {
@@ -241,7 +242,8 @@ static void ties_go_to_the_lowest_restart(void **unused) {
         f.control.restarts = 6;
         f.control.threads = threads;
         f.control.max_iter = 0;
-        f.problem.climb = 1e300; /* drowns the differences: every start has the same value */
+        f.problem.delay_us = 1000; /* time for every worker to get some */
+        f.problem.climb = 1e300;   /* drowns the differences: every start has the same value */
         assert_int_equal(drive(&f), CLV_OK);
         assert_true(f.answer.offset == offset_of(1, 0));
         tear_down(&f);

@@ -11,7 +11,7 @@ static void check_text(const char *text) {
     char *expected_end;
     double expected = strtod(text, &expected_end);
     assert_ptr_equal(clv_scan_number(text, end, &value), end);
-    if (memcmp(&value, &expected, sizeof value) != 0) {
+    if (value != expected || signbit(value) != signbit(expected)) {
         print_error("%s read as %a, not %a\n", text, value, expected);
         fail();
     }

@@ -98,6 +98,17 @@ def forms_of_options_agree():
 
 
 @case
+def two_dashes_end_the_options():
+    cleave("ncut", "-k", 3, "--", "--odd.npy", code=66, err="--odd.npy")
+    cleave("ncut", "-k", 3, "--odd.npy", code=64, err="no option --odd.npy")
+
+
+@case
+def a_message_is_one_line_whatever_it_names():
+    cleave("ncut", "two\nlines.npy", "-k", 3, code=66, err=r"two\?lines\.npy")
+
+
+@case
 def the_last_of_a_repeated_option_wins():
     blobs_npy()
     check(cleave("ncut", "x.npy", "-k", 2, "-k", 3, "--json", "-").json()["k"] == 3, "k")

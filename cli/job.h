@@ -23,7 +23,14 @@ typedef struct cli_method {
     clv_status (*prepare)(cli_job *job);
     size_t (*memory)(int64_t n, const cli_method_options *options);
     clv_status (*solve)(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out);
+    /* Labels of the rows of job->fresh; NULL: the method has no labels for new objects. */
+    clv_status (*predict)(const cli_job *job, int32_t *out);
 } cli_method;
+
+/* New objects to label, and where to. */
+typedef struct cli_predict_options {
+    const char *input, *output; /* files, or both NULL */
+} cli_predict_options;
 
 struct cli_job {
     const cli_app *app;
@@ -33,7 +40,9 @@ struct cli_job {
     clv_affinity_options how;
     cli_method_options options; /* as given: what the report lists */
     cli_output_options output;
+    cli_predict_options prediction;
     clv_data *data;
+    clv_data *fresh;       /* new objects, or NULL */
     int32_t *truth_read;   /* owned; NULL when the labels came with the data */
     const int32_t *truth;  /* NULL: none */
     int32_t *start_labels; /* owned, from --start FILE, or NULL */
@@ -57,6 +66,12 @@ extern const cli_method cli_ncut_method;
 
 /* All of it: the run of a method's command. */
 int cli_job_run(const cli_app *app, const cli_method *method, int argc, char **argv);
+
+/* New objects (predict.c): the options, whether they go together, reading, labels to their file. */
+const clv_option_table *cli_predict_table(void);
+clv_status cli_predict_check(const cli_job *job);
+clv_status cli_predict_read(cli_job *job, const clv_read_options *reading);
+clv_status cli_predict_write(const cli_job *job);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

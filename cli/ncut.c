@@ -10,20 +10,25 @@ static void defaults(cli_method_options *options) {
 
 static clv_status check(const cli_job *job) {
     if (!cli_args_given(&job->args, "k")) {
-        return cli_fail(job->app, CLV_EUSAGE, "ncut needs -k N, the number of clusters");
+        return cli_fail(job->app, CLV_EUSAGE, "ncut needs -k N, the number of clusters, or -k auto");
     }
     return CLV_OK;
 }
 
 /* --start is the name of a start, or a file of labels. */
 static clv_status read_start(cli_job *job, int64_t n) {
+    static const char *const names[] = {"auto", "random", "spectral", "kmeans++"};
     clv_ncut_options *options = &job->options.ncut;
     struct stat file;
-    if (strcmp(options->start, "random") == 0) {
-        return CLV_OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(options->start, names[i]) == 0) {
+            return CLV_OK;
+        }
     }
     if (!strpbrk(options->start, "./") && stat(options->start, &file)) {
-        return cli_fail(job->app, CLV_EUSAGE, "--start '%s' is neither random nor a file of labels", options->start);
+        return cli_fail(job->app, CLV_EUSAGE,
+                        "--start '%s' is neither auto, random, spectral or kmeans++ nor a file of labels",
+                        options->start);
     }
     CLI_TRY(cli_read_labels_of(job->app, "--start", options->start, n, &job->start_labels));
     options->start_labels = job->start_labels;
@@ -58,7 +63,18 @@ static clv_status solve(clv_context *ctx, const clv_affinity *a, const cli_metho
     return clv_ncut(ctx, a, &ncut, out);
 }
 
-const cli_method cli_ncut_method = {&cli_ncut, clv_ncut_table, defaults, check, prepare, memory, solve};
+static clv_status predict(const cli_job *job, int32_t *out) {
+    const clv_result *result = job->result;
+    const clv_matrix *fresh = clv_data_matrix(job->fresh);
+    int64_t threads = job->options.control.threads;
+    if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
+        return clv_ncut_predict(job->app->ctx, job->affinity, result->labels, result->k, fresh, threads, out);
+    }
+    return clv_ncut_predict_points(job->app->ctx, job->affinity, result->labels, result->k, clv_data_matrix(job->data),
+                                   &job->how, fresh, threads, out);
+}
+
+const cli_method cli_ncut_method = {&cli_ncut, clv_ncut_table, defaults, check, prepare, memory, solve, predict};
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     (void)command;
@@ -77,6 +93,7 @@ const cli_command cli_ncut = {
              "- is CSV from standard input. With --affinity precomputed, DATA is the n x n similarity itself.\n",
     .examples = "  cleave ncut points.csv -k 3\n"
                 "  cleave ncut points.npy -k 3 --scale standard --restarts 20 -o labels.npy --truth y.npy\n"
-                "  cleave ncut graph.mtx -k 5 --affinity precomputed --json result.json --report result.html\n",
+                "  cleave ncut graph.mtx -k 5 --affinity precomputed --json result.json --report result.html\n"
+                "  cleave ncut points.csv -k 3 -o labels.csv --predict new.csv --predict-output new-labels.csv\n",
     .run = run,
 };

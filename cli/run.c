@@ -19,6 +19,9 @@ clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, 
     cli_args_add(&job->args, clv_affinity_table(), &job->how);
     cli_args_add(&job->args, clv_control_table(), &job->options.control);
     cli_args_add(&job->args, cli_output_table(), &job->output);
+    if (method->predict) {
+        cli_args_add(&job->args, cli_predict_table(), &job->prediction);
+    }
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
     return job->args.help ? CLV_OK : method->check(job);
 }
@@ -34,9 +37,11 @@ clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options 
 /* --- targets --- */
 
 static clv_status check_distinct(const cli_job *job) {
-    const char *paths[] = {job->output.output, job->output.json, job->output.trace, job->output.report};
-    static const char *const names[] = {"output", "json", "trace", "report"};
-    for (size_t i = 0; i < 4; i++) {
+    enum { TARGETS = 5 };
+    const char *paths[TARGETS] = {job->output.output, job->output.json, job->output.trace, job->output.report,
+                                  job->prediction.output};
+    static const char *const names[TARGETS] = {"output", "json", "trace", "report", "predict-output"};
+    for (size_t i = 0; i < TARGETS; i++) {
         for (size_t j = 0; j < i; j++) {
             if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
                 return cli_fail(job->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
@@ -46,15 +51,21 @@ static clv_status check_distinct(const cli_job *job) {
     return CLV_OK;
 }
 
-static clv_status check_targets(const cli_job *job) {
+/* Whether all can be written, and none is this input. */
+static clv_status check_targets_against(const cli_job *job, const char *input) {
     const cli_output_options *output = &job->output;
-    const char *input = job->args.operands[0];
     const char *json = output->json && strcmp(output->json, "-") != 0 ? output->json : NULL;
-    CLI_TRY(check_distinct(job));
     CLI_TRY(cli_output_check(job->app, "output", output->output, "npy|csv|txt", input));
     CLI_TRY(cli_output_check(job->app, "json", json, NULL, input));
     CLI_TRY(cli_output_check(job->app, "trace", output->trace, "csv", input));
-    return cli_output_check(job->app, "report", output->report, "html|htm", input);
+    CLI_TRY(cli_output_check(job->app, "report", output->report, "html|htm", input));
+    return cli_output_check(job->app, "predict-output", job->prediction.output, "npy|csv|txt", input);
+}
+
+static clv_status check_targets(const cli_job *job) {
+    CLI_TRY(check_distinct(job));
+    CLI_TRY(check_targets_against(job, job->args.operands[0]));
+    return job->prediction.input ? check_targets_against(job, job->prediction.input) : CLV_OK;
 }
 
 /* --- data --- */
@@ -89,6 +100,14 @@ static void tell_data(const cli_job *job) {
             clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
 }
 
+static clv_status scale(cli_job *job) {
+    clv_scale how = (clv_scale)job->points.scale;
+    if (job->fresh && job->how.kind != CLV_AFFINITY_PRECOMPUTED) {
+        return cli_library(job->app, clv_data_scale_both(job->data, job->fresh, how));
+    }
+    return cli_library(job->app, clv_data_scale(job->data, how));
+}
+
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
     clv_read_options reading = cli_read_options(&job->points, job->how.kind == CLV_AFFINITY_PRECOMPUTED);
@@ -96,12 +115,14 @@ clv_status cli_job_load(cli_job *job) {
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
     }
+    CLI_TRY(cli_predict_check(job));
     CLI_TRY(check_targets(job));
     double began = cli_seconds();
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
+    CLI_TRY(cli_predict_read(job, &reading));
     cli_signals_restart_calls();
     CLI_TRY(read_truth(job));
-    CLI_TRY(cli_library(app, clv_data_scale(job->data, (clv_scale)job->points.scale)));
+    CLI_TRY(scale(job));
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
@@ -242,6 +263,9 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     if (table) {
         note_failure(&first, write_rendered(job, clv_report_table, report, "-"), "-");
     }
+    if (job->fresh) {
+        note_failure(&first, cli_predict_write(job), job->prediction.output);
+    }
     return first;
 }
 
@@ -273,6 +297,7 @@ void cli_job_close(cli_job *job) {
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
     clv_release(ctx, job->truth_read);
+    clv_data_free(job->fresh);
     clv_data_free(job->data);
 }
 

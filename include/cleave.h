@@ -121,10 +121,11 @@ typedef struct clv_option {
     double initial;      /* default: number, 0 or 1, or index of the choice */
     double least, most;  /* range allowed, both ends included */
     const char *choices; /* CHOICE: "fpc|spectral"; TEXT: the default or NULL */
-    const char *word;    /* a word for the default meaning ("auto", "all", "none"): NaN where the default is NaN, else 0; or NULL */
-    const char *off;     /* FLAG: the name of the flag that clears it, or NULL for "no-NAME" */
-    const char *meta;    /* what stands for the value in help: "N", "SECONDS" */
-    const char *help;    /* one line */
+    const char *word; /* a word for the default meaning ("auto", "all", "none"): NaN where the default is NaN, else 0;
+                         or NULL */
+    const char *off;  /* FLAG: the name of the flag that clears it, or NULL for "no-NAME" */
+    const char *meta; /* what stands for the value in help: "N", "SECONDS" */
+    const char *help; /* one line */
 } clv_option;
 
 typedef struct clv_option_table {
@@ -242,6 +243,9 @@ typedef enum clv_scale {
 /* Scale in place. Sparse data take unit-columns and unit-rows; the others would fill the matrix and are refused. A
  * mapped matrix is read into memory first. */
 CLV_API clv_status clv_data_scale(clv_data *data, clv_scale scale);
+/* Scale `data`, and new points `fresh` by the same formula: the means, ranges and norms of columns are those of `data`.
+ * Both must have as many columns; a sparse `fresh` that has fewer gets columns of zeros. */
+CLV_API clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 4  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives
@@ -327,6 +331,20 @@ CLV_API clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t f
 CLV_API clv_status clv_affinity_degrees(const clv_affinity *a, double *out /* n */, int64_t threads);
 CLV_API clv_status clv_affinity_diagonal(const clv_affinity *a, double *out /* n */);
 CLV_API double clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j);
+/* Connected components by positive similarity: component[i] of 0..count-1 in order of their first objects. Objects of
+ * degree 0 get -1 and do not count. */
+CLV_API clv_status clv_affinity_components(const clv_affinity *a, int32_t *component /* n */, int64_t *count);
+/* Bring sums up to date for many objects at once: each i of objects[0..count-1] goes from label before[i] to after[i]
+ * (both arrays are of all n objects). The result is that of clv_affinity_move on one after the other. */
+CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before /* n */,
+                                          const int32_t *after /* n */, int64_t count, double *y /* k x n */,
+                                          int64_t threads);
+/* Similarities of new points, `fresh` (m x p, scaled like the old ones: clv_data_scale_both), to the n points that `a`
+ * was built of with `options`: m x n, owned, if that fits the budget of the options. By the formula of the kind, with
+ * gamma as used for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn
+ * (CSR): to the nearest `neighbours` old points. Minimax and given affinities say nothing of new points. */
+CLV_API clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
+                                      const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
  * `a`; other homes are written out, if that fits the budget of the options `a` was made with. */
 CLV_API clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out);
@@ -394,7 +412,12 @@ typedef struct clv_result {
     int32_t *labels;      /* n */
     int64_t *sizes;       /* k */
     int64_t left_out;
-    clv_context *ctx; /* borrowed */
+    int64_t components;        /* of the graph; 0: not counted */
+    double shift;              /* alpha added to the normalised affinity; 0: none */
+    int64_t eigenvalues_count; /* of the normalised affinity, largest first */
+    double *eigenvalues;       /* NULL: not computed */
+    int k_chosen;              /* k was chosen from their gaps */
+    clv_context *ctx;          /* borrowed */
 } clv_result;
 
 CLV_API void clv_result_free(clv_result *result);
@@ -403,15 +426,35 @@ CLV_API void clv_result_free(clv_result *result);
  * 6  Methods
  */
 
-/* ncut: minimise 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. */
-typedef enum clv_ncut_solver { CLV_NCUT_FPC } clv_ncut_solver;
+/* ncut: minimise 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. Objects without any
+ * similarity (degree 0) are left out: label -1. */
+typedef enum clv_ncut_solver {
+    CLV_NCUT_FPC,      /* fractional programming */
+    CLV_NCUT_SPECTRAL, /* eigenvectors of the normalised affinity, rounded */
+    CLV_NCUT_FINC,     /* quadratic transform, objects in turn */
+    CLV_NCUT_FCD       /* exact moves of single objects, in turn */
+} clv_ncut_solver;
+typedef enum clv_ncut_rounding { CLV_NCUT_KMEANS, CLV_NCUT_ROTATION } clv_ncut_rounding;
+typedef enum clv_ncut_shift {
+    CLV_NCUT_SHIFT_NONE,
+    CLV_NCUT_SHIFT_PAPER, /* -lambda_min(W) / min degree */
+    CLV_NCUT_SHIFT_TIGHT  /* -lambda_min(D^-1/2 W D^-1/2) */
+} clv_ncut_shift;
+typedef enum clv_ncut_bound { CLV_NCUT_BOUND_AUTO, CLV_NCUT_BOUND_YES, CLV_NCUT_BOUND_NO } clv_ncut_bound;
 
 typedef struct clv_ncut_options {
     clv_control control;
-    int64_t k;
-    int solver;                  /* clv_ncut_solver */
-    const char *start;           /* "random", or "labels" to use start_labels */
-    const int32_t *start_labels; /* n labels 0..k-1, borrowed; for start "labels" */
+    int64_t k;         /* 0: chosen by the gaps between eigenvalues, 2 to 20 */
+    int solver;        /* clv_ncut_solver */
+    const char *start; /* "random", "spectral", "kmeans++", "labels" to use start_labels; "auto": spectral for sparse
+                          affinities, else random */
+    int rounding;      /* clv_ncut_rounding, of spectral labels */
+    int polish;        /* go on to a partition that no single move improves, and search from there */
+    int64_t patience;  /* the search ends after so many kicks in a row without gain; 0: no search. With a time limit the
+                          search goes on until then. */
+    int shift;         /* clv_ncut_shift, of fpc on indefinite affinities */
+    int bound;         /* clv_ncut_bound; AUTO: not on computed homes, where it costs many passes over the points */
+    const int32_t *start_labels; /* n labels 0..k-1 (-1 for objects of degree 0), borrowed; for start "labels" */
 } clv_ncut_options;
 
 CLV_API const clv_option_table *clv_ncut_table(void);
@@ -422,6 +465,16 @@ CLV_API size_t clv_ncut_memory(int64_t n, const clv_ncut_options *options);
 /* Objective and certificate of given labels, from the affinity alone. */
 CLV_API clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
                                      int64_t threads, clv_objective *objective, clv_certificate *certificate);
+/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): the cluster with
+ * the largest score of formula (28), the smaller one of two; -1 for an object that is similar to none. Objects with
+ * label -1 count nowhere. */
+CLV_API clv_status clv_ncut_predict(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                                    const clv_matrix *cross, int64_t threads, int32_t *out /* m */);
+/* The same from new points, with the similarities of clv_affinity_cross: a block of rows at a time, so that m x n
+ * numbers need not fit. */
+CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                                           const clv_matrix *points, const clv_affinity_options *options,
+                                           const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 7  Metrics

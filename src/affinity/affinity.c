@@ -88,6 +88,18 @@ clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int
     return status;
 }
 
+clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before,
+                                  const int32_t *after, int64_t count, double *y, int64_t threads) {
+    if (a->home->move_many) {
+        a->home->move_many(a, &(clv_moves){objects, before, after, count}, y, clv_threads(threads));
+        return CLV_OK;
+    }
+    for (int64_t m = 0; m < count; m++) {
+        CLV_TRY(clv_affinity_move(a, objects[m], before[objects[m]], after[objects[m]], y));
+    }
+    return CLV_OK;
+}
+
 clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
     int32_t *one_group = CLV_NEW0(a->ctx, int32_t, a->info.n);
     if (!one_group) {

@@ -5,12 +5,21 @@
 #include "linalg/distance.h"
 #include "linalg/linalg.h"
 
-/* What a home does. `move` may be NULL (then columns serve); the others are required. */
+/* Each of these objects i goes from label before[i] to after[i]; -1: from or to nowhere. */
+typedef struct clv_moves {
+    const int64_t *objects;
+    const int32_t *before, *after;
+    int64_t count;
+} clv_moves;
+
+/* What a home does. `move` may be NULL (then columns serve), and `move_many` (then one move after the other); the
+ * others are required. */
 typedef struct clv_home_functions {
     clv_status (*column)(const clv_affinity *a, int64_t i, double *out);
     clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
     void (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
+    void (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     double (*entry)(const clv_affinity *a, int64_t i, int64_t j);
     void (*destroy)(clv_affinity *a); /* frees what the members of `state` own */
 } clv_home_functions;
@@ -61,6 +70,8 @@ extern const clv_home_functions clv_dense_functions, clv_sparse_functions, clv_c
 /* An affinity with a zeroed state of `state_size` bytes; free with clv_affinity_free. */
 clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, size_t state_size, clv_affinity **out);
 
+/* Squared distances to similarities of the kinds gaussian, exponential and distance, in place. */
+void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n);
 /* Similarities from a tile of squared distances between panels bi and bj, with the diagonal as asked for. */
 void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile);
 
@@ -68,6 +79,10 @@ void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *
 clv_status clv_dense_fill(const clv_affinity *source, void *values, clv_scalar scalar, int threads);
 /* lowrank.c: rows i0.. of the matrix, without regard to the diagonal. */
 void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *out);
+/* left right' for `rows` x rank and n x rank factors, negative entries as 0; and the factor of the cosine affinity,
+ * rows x (cols + 1). */
+void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out);
+void clv_cosine_factor(const clv_matrix *points, double *out);
 /* computed.c: the largest distance between two points; gamma by the rule in cleave.h. */
 clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int threads, double *out);
 clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out);
@@ -75,7 +90,27 @@ clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affini
 /* knn.c, minimax.c: from panels. The tree belongs to the caller also on failure. */
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbours, double gamma, bool self,
                          int threads, clv_data **out);
+/* The same weights from each point of `fresh` to its nearest in `panels`: CSR. */
+clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbours,
+                         double gamma, int threads, clv_data **out);
 clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int threads, clv_minimax_home *out);
+
+/* cross.c: similarities of new points to old ones, a block of rows at a time. Free it also on failure. */
+typedef struct clv_cross {
+    clv_context *ctx;
+    clv_affinity_kind kind;
+    int64_t n, features, neighbours;
+    double gamma, top;
+    clv_panels panels; /* of the old points; not cosine */
+    double *factor;    /* cosine */
+} clv_cross;
+clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
+                         const clv_affinity_options *options, int threads, clv_cross *out);
+void clv_cross_free(clv_cross *cross);
+/* Whether these points have the features of the old ones. */
+clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh);
+/* A dense or CSR matrix, a row for each row of `part`. */
+clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out);
 
 /* check.c: square, finite, nonnegative, symmetric to rounding, or a sentence that says where not. */
 clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int threads);

@@ -201,15 +201,7 @@ static clv_status make_cosine(clv_context *ctx, const clv_matrix *points, clv_af
     if (!home->owned) {
         return CLV_ENOMEM;
     }
-    for (int64_t i = 0; i < n; i++) {
-        double *f = home->owned + i * rank;
-        clv_matrix_row(points, i, f + 1);
-        double norm = sqrt(clv_dot(f + 1, f + 1, rank - 1, 1));
-        f[0] = 1;
-        for (int64_t r = 1; r < rank; r++) {
-            f[r] = norm > 0 ? f[r] / norm : 0;
-        }
-    }
+    clv_cosine_factor(points, home->owned);
     return CLV_OK;
 }
 

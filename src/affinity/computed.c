@@ -1,6 +1,6 @@
 /* Computed home: entries of gaussian, exponential and distance kernels made from the points, a tile of CLV_TILE^2 at a
- * time, when they are needed. Memory is one copy of the points; a pass over the operator costs 2 n^2 p operations and
- * n^2 exponentials. Threads own panels of output columns, so the order of every sum is fixed. */
+ * time, when they are needed. Memory is one copy of the points; a pass over the operator costs n^2 p operations and n^2
+ * / 2 exponentials. */
 #include "affinity/affinity.h"
 
 #include "linalg/kernels.h"
@@ -13,16 +13,18 @@ static const clv_computed_home *home_of(const clv_affinity *a) {
     return a->state;
 }
 
-/* n squared distances to similarities. */
-static void to_similarity(const clv_affinity *a, double *d2, int64_t n) {
-    const clv_computed_home *home = home_of(a);
-    if (a->info.kind == CLV_AFFINITY_GAUSSIAN) {
-        clv_gaussian(d2, n, home->gamma);
-    } else if (a->info.kind == CLV_AFFINITY_EXPONENTIAL) {
-        clv_exponential(d2, n, home->gamma);
+void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n) {
+    if (kind == CLV_AFFINITY_GAUSSIAN) {
+        clv_gaussian(d2, n, gamma);
+    } else if (kind == CLV_AFFINITY_EXPONENTIAL) {
+        clv_exponential(d2, n, gamma);
     } else {
-        clv_complement(d2, n, home->top);
+        clv_complement(d2, n, top);
     }
+}
+
+static void to_similarity(const clv_affinity *a, double *d2, int64_t n) {
+    clv_to_similarity(a->info.kind, home_of(a)->gamma, home_of(a)->top, d2, n);
 }
 
 void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile) {
@@ -60,22 +62,45 @@ static clv_status computed_column(const clv_affinity *a, int64_t i, double *out)
     return CLV_OK;
 }
 
-static void computed_move(const clv_affinity *a, int64_t i, double *from, double *to) {
-    const clv_panels *panels = &home_of(a)->panels;
+/* The share of panel b in a move of object i. */
+static void move_in_panel(const clv_affinity *a, int64_t i, int64_t b, double *from, double *to) {
+    int64_t size = clv_panel_size(&home_of(a)->panels, b);
     double line[CLV_TILE];
-    for (int64_t b = 0; b < panels->count; b++) {
-        int64_t size = clv_panel_size(panels, b);
-        similarity_line(a, i, b, line);
-        if (from) {
-            clv_deduct(from + b * CLV_TILE, line, size);
-        }
-        if (to) {
-            clv_accumulate(to + b * CLV_TILE, line, size);
+    similarity_line(a, i, b, line);
+    if (from) {
+        clv_deduct(from + b * CLV_TILE, line, size);
+    }
+    if (to) {
+        clv_accumulate(to + b * CLV_TILE, line, size);
+    }
+}
+
+static void computed_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+    for (int64_t b = 0; b < home_of(a)->panels.count; b++) {
+        move_in_panel(a, i, b, from, to);
+    }
+}
+
+static void computed_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+    int64_t n = a->info.n;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t b = 0; b < home_of(a)->panels.count; b++) {
+        for (int64_t m = 0; m < moves->count; m++) {
+            int64_t i = moves->objects[m];
+            int32_t from = moves->before[i], to = moves->after[i];
+            if (from != to) {
+                move_in_panel(a, i, b, from >= 0 ? y + from * n : NULL, to >= 0 ? y + to * n : NULL);
+            }
         }
     }
 }
 
-/* --- passes over all tiles: `use` folds the tile (bi, bj) into the output columns of panel bj --- */
+/* --- passes over all tiles ---
+ *
+ * A tile serves twice: its rows go to the output columns of panel bj and, as its own mirror image, its columns to those
+ * of panel bi. The pairs of panels are taken in the rounds of a tournament, in each of which every panel meets one
+ * other: the pairs of a round have no output in common, so threads share them, and every output adds up its tiles in
+ * the order of the rounds. */
 
 typedef struct pass {
     const clv_affinity *a;
@@ -85,51 +110,76 @@ typedef struct pass {
     double *y;
 } pass;
 
-static void use_tile(const pass *p, int64_t bi, int64_t bj, const double *tile) {
+/* y of panel bj += what the objects of panel bi give it. `mirrored`: the tile holds bj's objects as rows. */
+static void use_tile(const pass *p, int64_t bi, int64_t bj, const double *tile, bool mirrored) {
     const clv_panels *panels = &home_of(p->a)->panels;
     int64_t n = panels->n, rows = clv_panel_size(panels, bi), cols = clv_panel_size(panels, bj);
-    double *y = p->y + bj * CLV_TILE;
-    if (p->labels) {
-        for (int64_t r = 0; r < rows; r++) {
-            int32_t label = p->labels[bi * CLV_TILE + r];
-            if (label >= 0) {
-                clv_accumulate(y + label * n, tile + r * CLV_TILE, cols);
-            }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, mirrored ? CblasTrans : CblasNoTrans, (int)p->k, (int)cols, (int)rows, 1,
+                p->x + bi * CLV_TILE, (int)n, tile, CLV_TILE, 1, p->y + bj * CLV_TILE, (int)n);
+}
+
+/* The same for sums by label. */
+static void sum_tile(const pass *p, int64_t bi, int64_t bj, const double *tile) {
+    const clv_panels *panels = &home_of(p->a)->panels;
+    int64_t rows = clv_panel_size(panels, bi), cols = clv_panel_size(panels, bj);
+    for (int64_t r = 0; r < rows; r++) {
+        int32_t label = p->labels[bi * CLV_TILE + r];
+        if (label >= 0) {
+            clv_accumulate(p->y + label * panels->n + bj * CLV_TILE, tile + r * CLV_TILE, cols);
         }
-    } else {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)p->k, (int)cols, (int)rows, 1, p->x + bi * CLV_TILE,
-                    (int)n, tile, CLV_TILE, 1, y, (int)n);
     }
 }
 
-static void run_panel(const pass *p, int64_t bj) {
-    const clv_panels *panels = &home_of(p->a)->panels;
-    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
-    for (int64_t c = 0; c < p->k; c++) {
-        memset(p->y + c * panels->n + bj * CLV_TILE, 0, (size_t)clv_panel_size(panels, bj) * sizeof *p->y);
+static void run_pair(const pass *p, int64_t bi, int64_t bj) {
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE], mirror[CLV_TILE * CLV_TILE];
+    clv_similarity_tile(p->a, bi, bj, tile);
+    if (!p->labels) {
+        use_tile(p, bi, bj, tile, false);
+        if (bi != bj) {
+            use_tile(p, bj, bi, tile, true);
+        }
+        return;
     }
-    for (int64_t bi = 0; bi < panels->count; bi++) {
-        clv_similarity_tile(p->a, bi, bj, tile);
-        use_tile(p, bi, bj, tile);
+    sum_tile(p, bi, bj, tile);
+    if (bi != bj) {
+        clv_transpose_tile(mirror, tile);
+        sum_tile(p, bj, bi, mirror);
+    }
+}
+
+/* Pair number `m` of round `round` among `players` (even): the last player stays, the others turn around it. */
+static void find_pair(int64_t players, int64_t round, int64_t m, int64_t *first, int64_t *second) {
+    int64_t turning = players - 1;
+    int64_t left = (round + m) % turning, right = (round - m + turning) % turning;
+    right = m == 0 ? turning : right;
+    *first = left < right ? left : right;
+    *second = left < right ? right : left;
+}
+
+/* All pairs of a round; round -1 is every panel with itself. */
+static void run_round(const pass *p, int64_t round, int threads) {
+    int64_t count = home_of(p->a)->panels.count, players = count + count % 2;
+    int64_t pairs = round < 0 ? count : players / 2;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t m = 0; m < pairs; m++) {
+        int64_t bi = m, bj = m;
+        if (round >= 0) {
+            find_pair(players, round, m, &bi, &bj);
+        }
+        if (bj < count) { /* an odd panel sits out */
+            run_pair(p, bi, bj);
+        }
     }
 }
 
 static clv_status run_pass(const pass *p, int threads) {
-    int64_t count = home_of(p->a)->panels.count;
-    int stopped = 0;
+    int64_t count = home_of(p->a)->panels.count, rounds = count + count % 2 - 1;
+    bool stopped = false;
+    memset(p->y, 0, (size_t)(p->k * p->a->info.n) * sizeof *p->y);
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t bj = 0; bj < count; bj++) {
-        int stop;
-#pragma omp atomic read
-        stop = stopped;
-        if (!stop) {
-            run_panel(p, bj);
-        }
-        if (!stop && clv_interrupted(p->a->ctx)) {
-#pragma omp atomic write
-            stopped = 1;
-        }
+    for (int64_t round = -1; round < rounds && !stopped; round++) {
+        run_round(p, round, threads);
+        stopped = clv_interrupted(p->a->ctx);
     }
     clv_blas_serial_end();
     return stopped ? clv_fail(p->a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
@@ -147,8 +197,15 @@ static void computed_destroy(clv_affinity *a) {
     clv_panels_free(&((clv_computed_home *)a->state)->panels);
 }
 
-const clv_home_functions clv_computed_functions = {computed_column, computed_apply, computed_group_sums,
-                                                   computed_move,   computed_entry, computed_destroy};
+const clv_home_functions clv_computed_functions = {
+    .column = computed_column,
+    .apply = computed_apply,
+    .group_sums = computed_group_sums,
+    .move = computed_move,
+    .move_many = computed_move_many,
+    .entry = computed_entry,
+    .destroy = computed_destroy,
+};
 
 /* --- what the kernels need to know of the points first --- */
 

@@ -50,25 +50,48 @@ static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
     return CLV_OK;
 }
 
-static void dense_move(const clv_affinity *a, int64_t i, double *from, double *to) {
-    int64_t n = a->info.n;
-    if (from) {
-        double own = from[i];
-        if (is_f32(a)) {
-            clv_deduct_f32(from, row32(a, i), n);
-        } else {
-            clv_deduct(from, row64(a, i), n);
-        }
-        from[i] = a->zero_diagonal ? own : from[i];
+/* Object i in the columns from `at` on, `width` of them: out of `from` and into `to`, or NULL. */
+static void move_in_strip(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *from, double *to) {
+    bool own_inside = i >= at && i < at + width;
+    double before[2] = {from && own_inside ? from[i] : 0, to && own_inside ? to[i] : 0};
+    if (from && is_f32(a)) {
+        clv_deduct_f32(from + at, row32(a, i) + at, width);
+    } else if (from) {
+        clv_deduct(from + at, row64(a, i) + at, width);
     }
-    if (to) {
-        double own = to[i];
-        if (is_f32(a)) {
-            clv_accumulate_f32(to, row32(a, i), n);
-        } else {
-            clv_accumulate(to, row64(a, i), n);
+    if (to && is_f32(a)) {
+        clv_accumulate_f32(to + at, row32(a, i) + at, width);
+    } else if (to) {
+        clv_accumulate(to + at, row64(a, i) + at, width);
+    }
+    if (from && own_inside && a->zero_diagonal) {
+        from[i] = before[0];
+    }
+    if (to && own_inside && a->zero_diagonal) {
+        to[i] = before[1];
+    }
+}
+
+static void dense_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+    move_in_strip(a, i, 0, a->info.n, from, to);
+}
+
+/* Strip by strip, so that the sums stay in the cache while the rows of the moved objects pass by. */
+static void dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+    int64_t n = a->info.n;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        int64_t end = (t + 1) * n / threads;
+        for (int64_t at = t * n / threads; at < end; at += STRIP) {
+            int64_t width = end - at < STRIP ? end - at : STRIP;
+            for (int64_t m = 0; m < moves->count; m++) {
+                int64_t i = moves->objects[m];
+                int32_t from = moves->before[i], to = moves->after[i];
+                if (from != to) {
+                    move_in_strip(a, i, at, width, from >= 0 ? y + from * n : NULL, to >= 0 ? y + to * n : NULL);
+                }
+            }
         }
-        to[i] = a->zero_diagonal ? own : to[i];
     }
 }
 
@@ -206,5 +229,12 @@ static void dense_destroy(clv_affinity *a) {
     clv_free(a->ctx, home->diagonal);
 }
 
-const clv_home_functions clv_dense_functions = {dense_column, dense_apply, dense_group_sums,
-                                                dense_move,   dense_entry, dense_destroy};
+const clv_home_functions clv_dense_functions = {
+    .column = dense_column,
+    .apply = dense_apply,
+    .group_sums = dense_group_sums,
+    .move = dense_move,
+    .move_many = dense_move_many,
+    .entry = dense_entry,
+    .destroy = dense_destroy,
+};

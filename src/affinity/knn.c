@@ -53,16 +53,18 @@ static int by_object(const void *left, const void *right) {
     return l->j < r->j ? -1 : l->j > r->j;
 }
 
-static void search_panel(const clv_panels *panels, int64_t bi, int64_t k, neighbour *heaps) {
+/* The k nearest objects of `among` to each object of panel bi of `from`; nobody is a neighbour of itself. */
+static void search_panel(const clv_panels *from, const clv_panels *among, int64_t bi, int64_t k, neighbour *heaps) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
-    int64_t rows = clv_panel_size(panels, bi);
+    int64_t rows = clv_panel_size(from, bi);
     for (int64_t e = 0; e < rows * k; e++) {
         heaps[e] = (neighbour){HUGE_VAL, INT64_MAX};
     }
-    for (int64_t bj = 0; bj < panels->count; bj++) {
-        clv_distance_tile(panels, bi, bj, tile);
+    for (int64_t bj = 0; bj < among->count; bj++) {
+        clv_distance_cross_tile(from, bi, among, bj, tile);
         for (int64_t r = 0; r < rows; r++) {
-            offer(heaps + r * k, k, bi * CLV_TILE + r, bj, clv_panel_size(panels, bj), tile + r * CLV_TILE);
+            int64_t self = from == among ? bi * CLV_TILE + r : -1;
+            offer(heaps + r * k, k, self, bj, clv_panel_size(among, bj), tile + r * CLV_TILE);
         }
     }
     for (int64_t r = 0; r < rows; r++) {
@@ -70,15 +72,16 @@ static void search_panel(const clv_panels *panels, int64_t bi, int64_t k, neighb
     }
 }
 
-static clv_status search_all(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, neighbour *found) {
+static clv_status search_all(clv_context *ctx, const clv_panels *from, const clv_panels *among, int64_t k, int threads,
+                             neighbour *found) {
     int stopped = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t bi = 0; bi < panels->count; bi++) {
+    for (int64_t bi = 0; bi < from->count; bi++) {
         int stop;
 #pragma omp atomic read
         stop = stopped;
         if (!stop) {
-            search_panel(panels, bi, k, found + bi * CLV_TILE * k);
+            search_panel(from, among, bi, k, found + bi * CLV_TILE * k);
         }
         if (!stop && clv_interrupted(ctx)) {
 #pragma omp atomic write
@@ -179,7 +182,7 @@ static clv_status make_graph(clv_context *ctx, const clv_panels *panels, int64_t
     if (!found || !start || !reverse) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(search_all(ctx, panels, k, threads, found));
+    CLV_TRY(search_all(ctx, panels, panels, k, threads, found));
     count_row_sizes(found, n, k, self, start);
     CLV_TRY(clv_data_new_csr(ctx, "knn graph", n, n, start[n], out));
     memcpy((*out)->start, start, (size_t)(n + 1) * sizeof *start);
@@ -200,6 +203,39 @@ clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t nei
     clv_status status = make_graph(ctx, panels, neighbours, gamma, self, threads, found, start, reverse, out);
     clv_free(ctx, reverse);
     clv_free(ctx, start);
+    clv_free(ctx, found);
+    if (status < 0) {
+        clv_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* --- from new points to old ones: not symmetric, one list a row --- */
+
+static clv_status cross_lists(const clv_panels *fresh, const clv_panels *panels, int64_t k, double gamma, int threads,
+                              neighbour *found, clv_data *out) {
+    double *values = out->values;
+    if (!found) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(search_all(out->ctx, fresh, panels, k, threads, found));
+    for (int64_t i = 0; i <= fresh->n; i++) {
+        out->start[i] = i * k;
+    }
+    for (int64_t e = 0; e < fresh->n * k; e++) {
+        out->index[e] = (int32_t)found[e].j;
+        values[e] = weight_of(found[e].d2, gamma);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbours,
+                         double gamma, int threads, clv_data **out) {
+    int64_t entries = fresh->n * neighbours;
+    CLV_TRY(clv_data_new_csr(ctx, "similarities", fresh->n, panels->n, entries, out));
+    neighbour *found = CLV_NEW(ctx, neighbour, entries);
+    clv_status status = cross_lists(fresh, panels, neighbours, gamma, threads, found, *out);
     clv_free(ctx, found);
     if (status < 0) {
         clv_data_free(*out);

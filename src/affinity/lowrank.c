@@ -3,6 +3,7 @@
 #include "affinity/affinity.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 enum { ROW_BLOCK = 512, RANK_BLOCK = 32 };
@@ -30,14 +31,30 @@ static clv_status lowrank_column(const clv_affinity *a, int64_t i, double *out) 
     return CLV_OK;
 }
 
-void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *out) {
-    const clv_lowrank_home *home = home_of(a);
-    int n = (int)a->info.n, rank = (int)home->rank;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, n, rank, 1, home->factor + i0 * home->rank, rank,
-                home->factor, rank, 0, out, n);
-    for (int64_t e = 0; e < rows * a->info.n; e++) {
+void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)rank, 1, left, (int)rank, right,
+                (int)rank, 0, out, (int)n);
+    for (int64_t e = 0; e < rows * n; e++) {
         out[e] = clamp(out[e]);
     }
+}
+
+void clv_cosine_factor(const clv_matrix *points, double *out) {
+    int64_t rank = points->cols + 1;
+    for (int64_t i = 0; i < points->rows; i++) {
+        double *f = out + i * rank;
+        clv_matrix_row(points, i, f + 1);
+        double norm = sqrt(clv_dot(f + 1, f + 1, rank - 1, 1));
+        f[0] = 1;
+        for (int64_t r = 1; r < rank; r++) {
+            f[r] = norm > 0 ? f[r] / norm : 0;
+        }
+    }
+}
+
+void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *out) {
+    const clv_lowrank_home *home = home_of(a);
+    clv_lowrank_product(home->factor + i0 * home->rank, rows, home->factor, a->info.n, home->rank, out);
 }
 
 /* y = t F' for t of k x rank. */
@@ -111,5 +128,10 @@ static void lowrank_destroy(clv_affinity *a) {
     clv_free(a->ctx, ((clv_lowrank_home *)a->state)->owned);
 }
 
-const clv_home_functions clv_lowrank_functions = {lowrank_column, lowrank_apply, lowrank_group_sums,
-                                                  NULL,           lowrank_entry, lowrank_destroy};
+const clv_home_functions clv_lowrank_functions = {
+    .column = lowrank_column,
+    .apply = lowrank_apply,
+    .group_sums = lowrank_group_sums,
+    .entry = lowrank_entry,
+    .destroy = lowrank_destroy,
+};

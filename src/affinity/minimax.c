@@ -224,5 +224,10 @@ static void minimax_destroy(clv_affinity *a) {
     clv_free(a->ctx, home->gap);
 }
 
-const clv_home_functions clv_minimax_functions = {minimax_column, clv_apply_by_columns, clv_group_sums_by_columns,
-                                                  NULL,           minimax_entry,        minimax_destroy};
+const clv_home_functions clv_minimax_functions = {
+    .column = minimax_column,
+    .apply = clv_apply_by_columns,
+    .group_sums = clv_group_sums_by_columns,
+    .entry = minimax_entry,
+    .destroy = minimax_destroy,
+};

@@ -92,7 +92,12 @@ static void restricted_destroy(clv_affinity *a) {
 }
 
 static const clv_home_functions restricted_functions = {
-    restricted_column, restricted_apply, restricted_group_sums, NULL, restricted_entry, restricted_destroy};
+    .column = restricted_column,
+    .apply = restricted_apply,
+    .group_sums = restricted_group_sums,
+    .entry = restricted_entry,
+    .destroy = restricted_destroy,
+};
 
 clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active, int64_t m, clv_affinity **out) {
     int64_t n = clv_affinity_size(base);

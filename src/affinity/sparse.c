@@ -108,5 +108,11 @@ static void sparse_destroy(clv_affinity *a) {
     clv_data_free(((clv_sparse_home *)a->state)->owned);
 }
 
-const clv_home_functions clv_sparse_functions = {sparse_column, sparse_apply, sparse_group_sums,
-                                                 sparse_move,   sparse_entry, sparse_destroy};
+const clv_home_functions clv_sparse_functions = {
+    .column = sparse_column,
+    .apply = sparse_apply,
+    .group_sums = sparse_group_sums,
+    .move = sparse_move,
+    .entry = sparse_entry,
+    .destroy = sparse_destroy,
+};

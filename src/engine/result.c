@@ -34,6 +34,7 @@ void clv_result_free(clv_result *result) {
         clv_free(ctx, result->trace);
         clv_free(ctx, result->labels);
         clv_free(ctx, result->sizes);
+        clv_free(ctx, result->eigenvalues);
         clv_free(ctx, result);
     }
 }

@@ -91,13 +91,17 @@ CLV_KERNEL static void add_features(const double *restrict left, const double *r
     }
 }
 
-void clv_distance_tile(const clv_panels *panels, int64_t bi, int64_t bj, double *out) {
-    const double *left = panel_of(panels, bi), *right = panel_of(panels, bj);
+void clv_distance_cross_tile(const clv_panels *left, int64_t bi, const clv_panels *right, int64_t bj, double *out) {
+    const double *rows = panel_of(left, bi), *columns = panel_of(right, bj);
     memset(out, 0, CLV_TILE * CLV_TILE * sizeof *out);
-    for (int64_t f = 0; f < panels->features; f += CHUNK) {
-        int64_t some = panels->features - f < CHUNK ? panels->features - f : CHUNK;
-        add_features(left + f * CLV_TILE, right + f * CLV_TILE, some, out);
+    for (int64_t f = 0; f < left->features; f += CHUNK) {
+        int64_t some = left->features - f < CHUNK ? left->features - f : CHUNK;
+        add_features(rows + f * CLV_TILE, columns + f * CLV_TILE, some, out);
     }
+}
+
+void clv_distance_tile(const clv_panels *panels, int64_t bi, int64_t bj, double *out) {
+    clv_distance_cross_tile(panels, bi, panels, bj, out);
 }
 
 CLV_KERNEL static void add_line(const double *restrict x, const double *restrict right, int64_t features,

@@ -31,6 +31,8 @@ static inline int64_t clv_panel_size(const clv_panels *panels, int64_t b) {
 /* Squared distances of the objects of panels bi (rows) and bj (columns): out[r * CLV_TILE + c], all CLV_TILE^2 of them,
  * those of padding included. */
 void clv_distance_tile(const clv_panels *panels, int64_t bi, int64_t bj, double *out);
+/* The same between two sets of points with the same features: panel bi of `left`, panel bj of `right`. */
+void clv_distance_cross_tile(const clv_panels *left, int64_t bi, const clv_panels *right, int64_t bj, double *out);
 /* Squared distances of object i to the objects of panel b: CLV_TILE numbers. */
 void clv_distance_line(const clv_panels *panels, int64_t i, int64_t b, double *out);
 double clv_distance(const clv_panels *panels, int64_t i, int64_t j); /* squared */

@@ -135,6 +135,20 @@ CLV_KERNEL void clv_accumulate_four_f32(double *restrict y, const float *restric
     }
 }
 
+/* In 8 x 8 blocks, whose lines stay in the first-level cache. */
+CLV_KERNEL void clv_transpose_tile(double *restrict out, const double *restrict tile) {
+    enum { SIDE = 64, BLOCK = 8 };
+    for (int64_t i = 0; i < SIDE; i += BLOCK) {
+        for (int64_t j = 0; j < SIDE; j += BLOCK) {
+            for (int64_t r = 0; r < BLOCK; r++) {
+                for (int64_t c = 0; c < BLOCK; c++) {
+                    out[(j + r) * SIDE + i + c] = tile[(i + c) * SIDE + j + r];
+                }
+            }
+        }
+    }
+}
+
 CLV_KERNEL void clv_widen(double *restrict out, const float *restrict x, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {

@@ -35,6 +35,8 @@ static inline bool clv_is_sparse(const clv_matrix *m) {
 }
 /* Row i as cols doubles, whatever the storage. */
 void clv_matrix_row(const clv_matrix *m, int64_t i, double *out);
+/* A view of the rows first..first + rows - 1. Only start[] of a sparse one says where its rows are: not from 0 on. */
+clv_matrix clv_matrix_part(const clv_matrix *m, int64_t first, int64_t rows);
 
 /* --- reductions over fixed blocks: the same bits on any number of threads (reduce.c) --- */
 double clv_sum(const double *x, int64_t n, int threads);

@@ -116,6 +116,19 @@ void clv_matrix_row(const clv_matrix *m, int64_t i, double *out) {
     }
 }
 
+clv_matrix clv_matrix_part(const clv_matrix *m, int64_t first, int64_t rows) {
+    clv_matrix part = *m;
+    part.rows = rows;
+    if (clv_is_sparse(m)) {
+        part.start += first;
+    } else if (m->scalar == CLV_F32) {
+        part.values = (const float *)m->values + first * m->cols;
+    } else {
+        part.values = (const double *)m->values + first * m->cols;
+    }
+    return part;
+}
+
 /* Number of a stored value: entry `at` in storage order. */
 static double stored(const clv_matrix *m, int64_t at) {
     return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
@@ -305,6 +318,64 @@ static clv_status check_scale(const clv_data *data, clv_scale scale) {
     return CLV_OK;
 }
 
+static void find_scaling(const clv_matrix *m, clv_scale scale, scaling *s) {
+    visit_entries(m, s, note_extremes);
+    set_units(s);
+    if (scale == CLV_SCALE_STANDARD) {
+        find_standard(m, s);
+    } else if (scale == CLV_SCALE_MINMAX) {
+        find_minmax(s);
+    } else {
+        visit_entries(m, s, add_square);
+        invert_norms(s, 1);
+    }
+}
+
+/* By the columns of `data`: both, if there are two. By rows: `data` alone, as rows do not look at others. */
+static clv_status scale_by(clv_data *data, clv_data *fresh, clv_scale scale) {
+    bool by_row = scale == CLV_SCALE_UNIT_ROWS;
+    scaling s;
+    CLV_TRY(scaling_new(data->ctx, by_row ? data->matrix.rows : data->matrix.cols, by_row, &s));
+    find_scaling(&data->matrix, scale, &s);
+    apply_scaling(data, &s);
+    if (fresh) {
+        apply_scaling(fresh, &s);
+    }
+    scaling_free(data->ctx, &s);
+    return CLV_OK;
+}
+
+/* A sparse file may end before the last features: the others are zero. */
+static clv_status match_columns(const clv_data *data, clv_data *fresh) {
+    int64_t cols = data->matrix.cols, found = fresh->matrix.cols;
+    if (found > cols || (found < cols && !clv_is_sparse(&fresh->matrix))) {
+        return clv_fail(data->ctx, CLV_EDATA, "%s has %lld columns, but %s has %lld", fresh->name, (long long)found,
+                        data->name, (long long)cols);
+    }
+    fresh->matrix.cols = cols;
+    return CLV_OK;
+}
+
+clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale) {
+    CLV_TRY(check_scale(data, scale));
+    CLV_TRY(check_scale(fresh, scale));
+    CLV_TRY(match_columns(data, fresh));
+    if (scale == CLV_SCALE_NONE) {
+        return CLV_OK;
+    }
+    if (data->mapping) {
+        CLV_TRY(unmap(data));
+    }
+    if (fresh->mapping) {
+        CLV_TRY(unmap(fresh));
+    }
+    if (scale == CLV_SCALE_UNIT_ROWS) {
+        CLV_TRY(scale_by(fresh, NULL, scale));
+        return scale_by(data, NULL, scale);
+    }
+    return scale_by(data, fresh, scale);
+}
+
 clv_status clv_data_scale(clv_data *data, clv_scale scale) {
     CLV_TRY(check_scale(data, scale));
     if (scale == CLV_SCALE_NONE) {
@@ -313,21 +384,5 @@ clv_status clv_data_scale(clv_data *data, clv_scale scale) {
     if (data->mapping) {
         CLV_TRY(unmap(data));
     }
-    const clv_matrix *m = &data->matrix;
-    bool by_row = scale == CLV_SCALE_UNIT_ROWS;
-    scaling s;
-    CLV_TRY(scaling_new(data->ctx, by_row ? m->rows : m->cols, by_row, &s));
-    visit_entries(m, &s, note_extremes);
-    set_units(&s);
-    if (scale == CLV_SCALE_STANDARD) {
-        find_standard(m, &s);
-    } else if (scale == CLV_SCALE_MINMAX) {
-        find_minmax(&s);
-    } else {
-        visit_entries(m, &s, add_square);
-        invert_norms(&s, 1);
-    }
-    apply_scaling(data, &s);
-    scaling_free(data->ctx, &s);
-    return CLV_OK;
+    return scale_by(data, NULL, scale);
 }

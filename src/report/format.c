@@ -130,6 +130,14 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
     return CLV_OK;
 }
 
+double clv_gap_percent(const clv_result *result) {
+    double value = result->objective.value;
+    if (!result->bound.name || value == result->bound.value) {
+        return result->bound.name ? 0 : NAN;
+    }
+    return 100 * fabs(value - result->bound.value) / fabs(value);
+}
+
 const char *clv_certificate_words(const clv_certificate *certificate) {
     bool one_move = strcmp(certificate->name, "one-move-gain") == 0;
     if (isnan(certificate->value)) {

@@ -75,13 +75,38 @@ static void put_claims(clv_text *text, const clv_result *result) {
     if (result->bound.name) {
         clv_text_add(text, " \"bound\": {");
         put_string_field(text, "name", result->bound.name, ", ");
-        put_number_field(text, "value", result->bound.value, "},\n");
+        put_number_field(text, "value", result->bound.value, ", ");
+        put_number_field(text, "gap_percent", clv_gap_percent(result), "},\n");
     }
     clv_text_add(text, " \"certificate\": {");
     put_string_field(text, "name", result->certificate.name, ", ");
     put_number_field(text, "value", result->certificate.value, ", ");
     put_number_field(text, "tolerance", result->certificate.tolerance, ", ");
     clv_text_add(text, "\"holds\": %s},\n", result->certificate.holds ? "true" : "false");
+}
+
+/* What was learned of the graph on the way: components, shift, eigenvalues and, from them, other choices of k. */
+static void put_graph(clv_text *text, const clv_result *result) {
+    if (result->components > 0) {
+        clv_text_add(text, " \"components\": %lld,\n", (long long)result->components);
+    }
+    if (result->shift > 0) {
+        clv_text_append(text, " ", 1);
+        put_number_field(text, "shift", result->shift, ",\n");
+    }
+    for (int64_t e = 0; e < result->eigenvalues_count; e++) {
+        clv_text_add(text, "%s", e == 0 ? " \"eigenvalues\": [" : ", ");
+        clv_put_number(text, result->eigenvalues[e]);
+        clv_text_add(text, "%s", e + 1 == result->eigenvalues_count ? "],\n" : "");
+    }
+    if (result->k_chosen) {
+        clv_text_add(text, " \"k_alternatives\": [");
+        for (int64_t k = 2; k < result->eigenvalues_count; k++) {
+            clv_text_add(text, "%s{\"k\": %lld, ", k > 2 ? ", " : "", (long long)k);
+            put_number_field(text, "gap", result->eigenvalues[k - 1] - result->eigenvalues[k], "}");
+        }
+        clv_text_add(text, "],\n");
+    }
 }
 
 static void put_course(clv_text *text, const clv_report *report) {
@@ -150,6 +175,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
         put_affinity(&text, report->affinity);
     }
     put_claims(&text, result);
+    put_graph(&text, result);
     clv_text_append(&text, " ", 1);
     put_course(&text, report);
     if (result->labels) {

@@ -19,6 +19,9 @@ void clv_put_html(clv_text *text, const char *string);
 /* Hand the text over, or free it when a piece could not be added. */
 clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 
+/* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
+double clv_gap_percent(const clv_result *result);
+
 /* What the certificate of a result means, as a sentence. */
 const char *clv_certificate_words(const clv_certificate *certificate);
 

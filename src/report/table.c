@@ -27,8 +27,25 @@ static void put_run(clv_text *text, const clv_result *result) {
         put_name(text, "bound");
         clv_text_add(text, "%s ", result->bound.name);
         clv_put_rounded(text, result->bound.value, 9);
-        clv_text_add(text, "\n");
+        clv_text_add(text, ", ");
+        clv_put_rounded(text, clv_gap_percent(result), 3);
+        clv_text_add(text, " %% below\n");
     }
+    if (result->components > 1) {
+        put_name(text, "components");
+        clv_text_add(text, "%lld\n", (long long)result->components);
+    }
+}
+
+/* k = auto: the choice beside the gaps that speak for other ones. */
+static void put_alternatives(clv_text *text, const clv_result *result) {
+    put_name(text, "k chosen");
+    clv_text_add(text, "%lld; gaps", (long long)result->k);
+    for (int64_t k = 2; k < result->eigenvalues_count && k <= 8; k++) {
+        clv_text_add(text, " %lld:", (long long)k);
+        clv_put_rounded(text, result->eigenvalues[k - 1] - result->eigenvalues[k], 2);
+    }
+    clv_text_add(text, "\n");
 }
 
 static void put_certificate(clv_text *text, const clv_certificate *certificate) {
@@ -89,6 +106,9 @@ static void put_metric(clv_text *text, const char *name, double value) {
 clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     clv_text text = {.ctx = ctx};
     put_run(&text, report->result);
+    if (report->result->k_chosen) {
+        put_alternatives(&text, report->result);
+    }
     put_certificate(&text, &report->result->certificate);
     put_course(&text, report);
     if (report->result->sizes) {

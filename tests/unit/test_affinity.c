@@ -255,6 +255,37 @@ static void check_sums(const clv_affinity *a, const double *reference, double to
     free(again);
 }
 
+/* Many moves at once against one after the other, bit for bit, on any number of threads; some objects stay. */
+static void check_many_moves(const clv_affinity *a, clv_rng rng) {
+    int64_t n = clv_affinity_size(a), k = 4, count = (n + 1) / 2;
+    int64_t *objects = malloc((size_t)n * sizeof *objects);
+    int32_t *before = malloc((size_t)n * sizeof *before), *after = malloc((size_t)n * sizeof *after);
+    double *start = malloc((size_t)(k * n) * sizeof *start), *y = malloc((size_t)(k * n) * sizeof *y);
+    double *expected = malloc((size_t)(k * n) * sizeof *expected);
+    for (int64_t i = 0; i < n; i++) {
+        objects[i] = i;
+        before[i] = (int32_t)clv_rng_below(&rng, k + 1) - 1;
+        after[i] = (int32_t)clv_rng_below(&rng, k + 1) - 1;
+    }
+    clv_rng_shuffle(&rng, objects, n);
+    assert_int_equal(clv_affinity_group_sums(a, before, k, start, 1), CLV_OK);
+    memcpy(expected, start, (size_t)(k * n) * sizeof *y);
+    for (int64_t m = 0; m < count; m++) {
+        assert_int_equal(clv_affinity_move(a, objects[m], before[objects[m]], after[objects[m]], expected), CLV_OK);
+    }
+    for (int threads = 1; threads <= 3; threads++) {
+        memcpy(y, start, (size_t)(k * n) * sizeof *y);
+        assert_int_equal(clv_affinity_move_many(a, objects, before, after, count, y, threads), CLV_OK);
+        assert_memory_equal(y, expected, (size_t)(k * n) * sizeof *y);
+    }
+    free(objects);
+    free(before);
+    free(after);
+    free(start);
+    free(y);
+    free(expected);
+}
+
 static void check_restricted(const clv_affinity *a, const double *reference, double tolerance, clv_rng *rng) {
     int64_t n = clv_affinity_size(a), m = 0;
     int64_t *active = malloc((size_t)n * sizeof *active);
@@ -275,6 +306,7 @@ static void check_restricted(const clv_affinity *a, const double *reference, dou
         check_columns(some, part, tolerance);
         check_apply(some, part, tolerance, rng);
         check_sums(some, part, tolerance, rng);
+        check_many_moves(some, *rng);
     }
     clv_affinity_free(some);
     free(active);
@@ -298,6 +330,7 @@ static void check_all(const clv_affinity *a, const double *reference, double tol
     check_columns(a, reference, tolerance);
     check_apply(a, reference, tolerance, rng);
     check_sums(a, reference, tolerance, rng);
+    check_many_moves(a, *rng);
     check_matrix(a, reference, tolerance);
     check_restricted(a, reference, tolerance, rng);
 }
@@ -453,6 +486,24 @@ static void test_precomputed(void **state) {
         free(given);
         free_problem(&q);
     }
+}
+
+/* Sums wider than a strip of columns. */
+static void test_many_moves_over_strips(void **state) {
+    (void)state;
+    problem q = make_problem(2100, 1, 6);
+    fill_symmetric(&q, 6);
+    clv_affinity_options o;
+    clv_affinity *a;
+    clv_rng rng = clv_rng_stream(9, 9);
+    clv_affinity_defaults(&o);
+    o.kind = CLV_AFFINITY_PRECOMPUTED;
+    o.zero_diagonal = 1;
+    clv_matrix matrix = {.rows = q.n, .cols = q.n, .scalar = CLV_F64, .values = q.reference};
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+    check_many_moves(a, rng);
+    clv_affinity_free(a);
+    free_problem(&q);
 }
 
 /* A sparse matrix with its diagonal stored, kept and left out. */
@@ -634,6 +685,7 @@ int main(void) {
         cmocka_unit_test(test_knn),
         cmocka_unit_test(test_points_of_other_types),
         cmocka_unit_test(test_precomputed),
+        cmocka_unit_test(test_many_moves_over_strips),
         cmocka_unit_test(test_precomputed_sparse),
         cmocka_unit_test(test_lowrank_factor),
         cmocka_unit_test(test_bad_matrices),

@@ -147,6 +147,66 @@ static void test_sparse(void **state) {
     clv_data_free(data);
 }
 
+/* New points by the columns of the old ones: a new point that equals an old one stays equal to it. */
+static void test_both(void **state) {
+    (void)state;
+    const double old_values[] = {1, 5, 7, 3, 5, -1, 8, 5, 0.5};
+    const double new_values[] = {8, 5, 0.5, -2, 6, 100};
+    for (int scale = CLV_SCALE_NONE; scale <= CLV_SCALE_UNIT_ROWS; scale++) {
+        clv_data *alone = make_dense(3, 3, old_values, CLV_F64);
+        clv_data *old = make_dense(3, 3, old_values, CLV_F64), *fresh = make_dense(2, 3, new_values, CLV_F64);
+        assert_ok(clv_data_scale(alone, (clv_scale)scale));
+        assert_ok(clv_data_scale_both(old, fresh, (clv_scale)scale));
+        assert_memory_equal(old->values, alone->values, 9 * sizeof(double));
+        assert_memory_equal(fresh->values, (double *)old->values + 6, 3 * sizeof(double));
+        clv_data_free(alone);
+        clv_data_free(old);
+        clv_data_free(fresh);
+    }
+    clv_data *old = make_dense(3, 3, old_values, CLV_F64), *fresh = make_dense(2, 3, new_values, CLV_F32);
+    assert_ok(clv_data_scale_both(old, fresh, CLV_SCALE_MINMAX));
+    assert_true(fabs(entry(fresh, 1, 0) - (-2.0 - 1) / 7) < 1e-6 && entry(fresh, 1, 1) == 0);
+    assert_true(fabs(entry(fresh, 1, 2) - 101.0 / 8) < 1e-5);
+    clv_data_free(old);
+    clv_data_free(fresh);
+}
+
+static void test_both_columns(void **state) {
+    (void)state;
+    clv_data *old = make_dense(2, 4, (double[]){3, 0, 1, 0, 4, 2, 0, 0}, CLV_F64);
+    clv_data *narrow = make_dense(1, 3, (double[]){1, 2, 3}, CLV_F64), *sparse = make_sparse();
+    assert_refused(clv_data_scale_both(old, narrow, CLV_SCALE_NONE), CLV_EDATA, "3 columns", "has 4", NULL);
+    assert_refused(clv_data_scale_both(narrow, old, CLV_SCALE_NONE), CLV_EDATA, "4 columns", "has 3", NULL);
+    assert_refused(clv_data_scale_both(old, sparse, CLV_SCALE_STANDARD), CLV_EUSAGE, "sparse", NULL);
+    double second = entry(sparse, 0, 1);
+    assert_ok(clv_data_scale_both(old, sparse, CLV_SCALE_UNIT_COLUMNS));
+    assert_int_equal(sparse->matrix.cols, 4);
+    assert_true(fabs(entry(old, 0, 0) - 0.6) < 1e-15 && fabs(entry(sparse, 0, 1) - second / 2) < 1e-15);
+    clv_data_free(old);
+    clv_data_free(narrow);
+    clv_data_free(sparse);
+}
+
+static void test_part(void **state) {
+    (void)state;
+    clv_data *dense = make_dense(3, 2, (double[]){1, 2, 3, 4, 5, 6}, CLV_F64), *sparse = make_sparse();
+    clv_data *single = make_dense(3, 2, (double[]){1, 2, 3, 4, 5, 6}, CLV_F32);
+    double row[3], whole[3];
+    clv_matrix part = clv_matrix_part(&dense->matrix, 1, 2);
+    clv_matrix_row(&part, 1, row);
+    assert_true(part.rows == 2 && row[0] == 5 && row[1] == 6);
+    part = clv_matrix_part(&single->matrix, 2, 1);
+    clv_matrix_row(&part, 0, row);
+    assert_true(row[0] == 5 && row[1] == 6);
+    part = clv_matrix_part(&sparse->matrix, 1, 1);
+    clv_matrix_row(&part, 0, row);
+    clv_matrix_row(&sparse->matrix, 1, whole);
+    assert_memory_equal(row, whole, sizeof row);
+    clv_data_free(dense);
+    clv_data_free(sparse);
+    clv_data_free(single);
+}
+
 static void test_finite(void **state) {
     (void)state;
     clv_data *data = make_dense(2, 2, (double[]){1, 2, (double)NAN, 3}, CLV_F32);
@@ -176,6 +236,9 @@ static clv_status make_and_scale(clv_context *in, void *user) {
     memcpy(dense->values, (double[]){1, 2, 3, 4}, 4 * sizeof(double));
     clv_status status = clv_data_scale(dense, CLV_SCALE_STANDARD);
     if (status == CLV_OK) {
+        status = clv_data_scale_both(dense, dense, CLV_SCALE_UNIT_ROWS);
+    }
+    if (status == CLV_OK) {
         status = clv_data_new_csr(in, "points", 2, 2, 1, &sparse);
     }
     if (status == CLV_OK) {
@@ -193,8 +256,9 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_row),    CASE(test_standard), CASE(test_minmax), CASE(test_unit),
-        CASE(test_sparse), CASE(test_finite),   CASE(test_sizes),  CASE(test_allocations),
+        CASE(test_row),    CASE(test_standard), CASE(test_minmax),       CASE(test_unit),
+        CASE(test_sparse), CASE(test_both),     CASE(test_both_columns), CASE(test_part),
+        CASE(test_finite), CASE(test_sizes),    CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);
 }

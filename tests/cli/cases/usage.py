@@ -84,7 +84,7 @@ def operands():
 
 @case
 def k_is_required():
-    cleave("ncut", "x.npy", code=64, err=r"^cleave ncut: ncut needs -k N, the number of clusters$")
+    cleave("ncut", "x.npy", code=64, err=r"^cleave ncut: ncut needs -k N, the number of clusters, or -k auto$")
 
 
 @case

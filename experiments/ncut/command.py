@@ -1,0 +1,49 @@
+"""The command under test: build an affinity once, cluster it in many ways."""
+
+import csv
+import json
+import subprocess
+
+# The kernel behind the published figures: see "Reproducing the paper" in README.md.
+KERNEL = ["--scale", "unit-columns", "--affinity", "exponential", "--gamma", "1"]
+# An algorithm of the paper as such: no polish after it, no search, no time spent on a bound.
+PLAIN = ["--no-polish", "--bound", "no"]
+
+
+class Cleave:
+    """The program at `path`, on `threads` threads (0: all)."""
+
+    def __init__(self, path, threads):
+        self.path = path
+        self.threads = str(threads) if threads else "all"
+
+    def run(self, *arguments):
+        """Standard output of one run; a failure is raised with the program's own sentence."""
+        done = subprocess.run([self.path, *arguments, "--threads", self.threads], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(map(str, [self.path, *arguments]))}: {done.stderr.strip()}")
+        return done.stdout
+
+    def affinity(self, points, target):
+        """Write the affinity of the points to `target`."""
+        self.run("affinity", points, *KERNEL, "-o", target, "-q")
+
+    def ncut(self, affinity, k, *options):
+        """The JSON result of clustering a given affinity."""
+        fixed = ["--affinity", "precomputed", "-k", str(k), "--json", "-", "--no-progress"]
+        return json.loads(self.run("ncut", affinity, *fixed, *map(str, options)))
+
+    def traces(self, affinity, k, folder, *options):
+        """The objective by iteration, a list a restart, and the result."""
+        path = f"{folder}/trace.csv"
+        result = self.ncut(affinity, k, "--trace", path, *options)
+        curves = {}
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                curves.setdefault(int(row["restart"]), []).append(float(row["objective"]))
+        return list(curves.values()), result
+
+
+def objectives(result):
+    """The cut that each restart ended with."""
+    return [restart["objective"] for restart in result["restarts"]]

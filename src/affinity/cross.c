@@ -1,0 +1,169 @@
+/* Similarities of new points to the points of an affinity, by the same kernels: a tile of squared distances at a time
+ * (gaussian, exponential, distance), products of factors (cosine), or the nearest old points (knn). m new points cost
+ * 2 m n p operations. A new point that equals an old one gets its row of the affinity, but for a diagonal left out. */
+#include "affinity/affinity.h"
+
+#include "base/options.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROW_BLOCK = 32 };
+
+static clv_status check_kind(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
+                             const clv_affinity_options *options) {
+    clv_affinity_kind kind = a->info.kind;
+    CLV_TRY(clv_options_check(ctx, clv_affinity_table(), options));
+    if (kind == CLV_AFFINITY_MINIMAX) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "a minimax affinity says nothing of new points: they would change the paths between the old");
+    }
+    if (kind == CLV_AFFINITY_PRECOMPUTED) {
+        return clv_fail(ctx, CLV_EUSAGE, "a given affinity says nothing of new points: give their similarities too");
+    }
+    if (points->rows != a->info.n) {
+        return clv_fail(ctx, CLV_EDATA, "there are %lld points, but the affinity is of %lld", (long long)points->rows,
+                        (long long)a->info.n);
+    }
+    if (kind == CLV_AFFINITY_KNN && options->neighbours > points->rows) {
+        return clv_fail(ctx, CLV_EUSAGE, "neighbours = %lld is more than the %lld objects",
+                        (long long)options->neighbours, (long long)points->rows);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
+                         const clv_affinity_options *options, int threads, clv_cross *out) {
+    *out = (clv_cross){.ctx = ctx,
+                       .kind = a->info.kind,
+                       .n = points->rows,
+                       .features = points->cols,
+                       .neighbours = options->neighbours,
+                       .gamma = a->info.gamma};
+    CLV_TRY(check_kind(ctx, a, points, options));
+    if (out->kind == CLV_AFFINITY_COSINE) {
+        out->factor = clv_alloc(ctx, clv_panels_bytes(out->n, out->features + 1), 1);
+        if (!out->factor) {
+            return CLV_ENOMEM;
+        }
+        clv_cosine_factor(points, out->factor);
+        return CLV_OK;
+    }
+    CLV_TRY(clv_panels_new(ctx, points, threads, &out->panels));
+    if (out->kind == CLV_AFFINITY_DISTANCE) {
+        return clv_largest_distance(ctx, &out->panels, threads, &out->top);
+    }
+    return CLV_OK;
+}
+
+void clv_cross_free(clv_cross *cross) {
+    clv_panels_free(&cross->panels);
+    clv_free(cross->ctx, cross->factor);
+    cross->factor = NULL;
+}
+
+clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh) {
+    bool fits = clv_is_sparse(fresh) ? fresh->cols <= cross->features : fresh->cols == cross->features;
+    if (!fits) {
+        return clv_fail(cross->ctx, CLV_EDATA, "the new points have %lld columns, but the old ones have %lld",
+                        (long long)fresh->cols, (long long)cross->features);
+    }
+    return CLV_OK;
+}
+
+/* --- blocks of rows --- */
+
+static void fill_panel(const clv_cross *cross, const clv_panels *fresh, int64_t bi, double *out) {
+    const clv_panels *old = &cross->panels;
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    for (int64_t bj = 0; bj < old->count; bj++) {
+        clv_distance_cross_tile(fresh, bi, old, bj, tile);
+        clv_to_similarity(cross->kind, cross->gamma, cross->top, tile, CLV_TILE * CLV_TILE);
+        for (int64_t r = 0; r < clv_panel_size(fresh, bi); r++) {
+            memcpy(out + (bi * CLV_TILE + r) * cross->n + bj * CLV_TILE, tile + r * CLV_TILE,
+                   (size_t)clv_panel_size(old, bj) * sizeof *out);
+        }
+    }
+}
+
+static clv_status rows_by_tiles(const clv_cross *cross, const clv_panels *fresh, int threads, clv_data **out) {
+    CLV_TRY(clv_data_new_dense(cross->ctx, "similarities", fresh->n, cross->n, CLV_F64, out));
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t bi = 0; bi < fresh->count; bi++) {
+        fill_panel(cross, fresh, bi, (*out)->values);
+    }
+    return CLV_OK;
+}
+
+static clv_status rows_by_panels(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out) {
+    clv_panels fresh;
+    CLV_TRY(clv_panels_new(cross->ctx, part, threads, &fresh));
+    clv_status status = cross->kind == CLV_AFFINITY_KNN ? clv_knn_cross(cross->ctx, &fresh, &cross->panels,
+                                                                        cross->neighbours, cross->gamma, threads, out)
+                                                        : rows_by_tiles(cross, &fresh, threads, out);
+    clv_panels_free(&fresh);
+    return status;
+}
+
+static clv_status rows_by_factors(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out) {
+    int64_t rank = cross->features + 1;
+    double *factor = clv_alloc(cross->ctx, clv_panels_bytes(part->rows, rank), 1);
+    clv_status status =
+        factor ? clv_data_new_dense(cross->ctx, "similarities", part->rows, cross->n, CLV_F64, out) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        double *rows = (*out)->values;
+        clv_cosine_factor(part, factor);
+        clv_blas_serial_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int64_t i = 0; i < part->rows; i += ROW_BLOCK) {
+            int64_t some = part->rows - i < ROW_BLOCK ? part->rows - i : ROW_BLOCK;
+            clv_lowrank_product(factor + i * rank, some, cross->factor, cross->n, rank, rows + i * cross->n);
+        }
+        clv_blas_serial_end();
+    }
+    clv_free(cross->ctx, factor);
+    return status;
+}
+
+clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out) {
+    clv_matrix wide = *part;
+    wide.cols = cross->features; /* what a sparse matrix does not have is zero */
+    *out = NULL;
+    return cross->kind == CLV_AFFINITY_COSINE ? rows_by_factors(cross, &wide, threads, out)
+                                              : rows_by_panels(cross, &wide, threads, out);
+}
+
+/* --- all of it --- */
+
+static clv_status check_budget(const clv_cross *cross, int64_t rows, const clv_affinity_options *options) {
+    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 12 * cross->neighbours + 8 : 8 * cross->n, bytes, total;
+    size_t now, most, budget = clv_memory_budget(options->memory);
+    clv_context_memory(cross->ctx, &now, &most);
+    if (!clv_mul(rows, row, &bytes) || !clv_add(bytes, (int64_t)now, &total) || (size_t)total > budget) {
+        return clv_fail(cross->ctx, CLV_ENOMEM,
+                        "the similarities of %lld new points to %lld old ones are more than the budget of %zu bytes "
+                        "allows: take them in parts",
+                        (long long)rows, (long long)cross->n, budget);
+    }
+    return CLV_OK;
+}
+
+static clv_status cross_all(const clv_cross *cross, const clv_matrix *fresh, const clv_affinity_options *options,
+                            int threads, clv_data **out) {
+    CLV_TRY(clv_cross_check(cross, fresh));
+    CLV_TRY(check_budget(cross, fresh->rows, options));
+    return clv_cross_rows(cross, fresh, threads, out);
+}
+
+clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
+                              const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out) {
+    int threads = clv_threads(options->threads);
+    clv_cross cross;
+    *out = NULL;
+    clv_status status = clv_cross_new(ctx, a, points, options, threads, &cross);
+    if (status == CLV_OK) {
+        status = cross_all(&cross, fresh, options, threads, out);
+    }
+    clv_cross_free(&cross);
+    return status;
+}

@@ -1,0 +1,380 @@
+/* Largest eigenpairs of a symmetric operator, by block Lanczos with thick restarts.
+ *
+ * The basis V (orthonormal, a row each) grows by blocks: the last block Q is multiplied by A, the product made
+ * orthogonal to V twice over, and what is left is the next block. Its coefficients on V are the new columns of
+ * T = V A V', so that T is the Rayleigh quotient of whatever V holds, and no three-term recurrence is relied on. When
+ * the basis is full it is replaced by its best Ritz vectors and the block that was to come next (Wu and Simon 2000,
+ * Zhou and Saad 2008): nothing is lost in that, as A takes a Ritz vector into the span of itself and that block.
+ *
+ * One product serves a whole block: on dense and computed operators, where a pass costs nearly the same for one vector
+ * as for ten, few passes are needed. A block finds multiple eigenvalues up to its size. For the others there is a
+ * check: from a random block, orthogonal to what was found, the basis is filled once more, and if a value rises the
+ * search goes on.
+ *
+ * Cost of a step: one product with a block, 8 n (basis) (block) operations. Memory: (basis + block) n doubles. Threads
+ * share fixed chunks of the n entries, and sums over chunks are added in order: results do not depend on threads. */
+#include "linalg/krylov.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8 };
+
+/* What is left of a vector, relative to what it was, when it is taken to be none: of a product after its projection,
+ * where it is rounding; of one in a block after the others are taken out, where its direction loses its digits. */
+#define NOTHING_NEW 1e-13
+#define DEPENDENT 1e-7
+
+typedef struct state {
+    const clv_krylov *plan;
+    clv_rng rng;
+    int64_t size;         /* vectors in V; the last `block` of them are Q */
+    int64_t chunk;        /* entries to a chunk */
+    int64_t chunks;       /* chunks in n */
+    double *v;            /* (basis + block) x n */
+    double *t;            /* basis x basis */
+    double *ritz;         /* size x size: eigenvectors of T, a row each, ascending */
+    double *values;       /* size: its eigenvalues, ascending */
+    double *coefficients; /* (basis + block) x block */
+    double *partial;      /* chunks x (basis + block) x block */
+    double *left;         /* block x block: what the projection left of A Q, on the next block */
+    double *scratch;      /* threads x basis x chunk */
+    double *settled;      /* count: values before the check */
+} state;
+
+static void free_state(state *s) {
+    clv_context *ctx = s->plan->ctx;
+    clv_free(ctx, s->v);
+    clv_free(ctx, s->t);
+    clv_free(ctx, s->ritz);
+    clv_free(ctx, s->values);
+    clv_free(ctx, s->coefficients);
+    clv_free(ctx, s->partial);
+    clv_free(ctx, s->left);
+    clv_free(ctx, s->scratch);
+    clv_free(ctx, s->settled);
+}
+
+static clv_status new_state(const clv_krylov *plan, state *s) {
+    clv_context *ctx = plan->ctx;
+    int64_t n = plan->n, rows = plan->basis + plan->block, shared = (n + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    *s = (state){.plan = plan, .rng = clv_rng_stream(plan->seed, 0)};
+    s->chunk = shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
+    s->chunks = (n + s->chunk - 1) / s->chunk;
+    s->v = CLV_NEW(ctx, double, rows *n);
+    s->t = CLV_NEW0(ctx, double, plan->basis *plan->basis);
+    s->ritz = CLV_NEW(ctx, double, plan->basis *plan->basis);
+    s->values = CLV_NEW(ctx, double, plan->basis);
+    s->coefficients = CLV_NEW(ctx, double, rows *plan->block);
+    s->partial = CLV_NEW(ctx, double, s->chunks *rows *plan->block);
+    s->left = CLV_NEW(ctx, double, plan->block *plan->block);
+    s->scratch = CLV_NEW(ctx, double, plan->threads *plan->basis *s->chunk);
+    s->settled = CLV_NEW(ctx, double, plan->count);
+    return s->v && s->t && s->ritz && s->values && s->coefficients && s->partial && s->left && s->scratch && s->settled
+               ? CLV_OK
+               : CLV_ENOMEM;
+}
+
+static int64_t chunk_length(const state *s, int64_t q) {
+    int64_t left = s->plan->n - q * s->chunk;
+    return left < s->chunk ? left : s->chunk;
+}
+
+/* --- orthogonality --- */
+
+/* coefficients (rows x width) of the vectors x on the first `rows` of V. */
+static void expand(state *s, int64_t rows, const double *x, int64_t width) {
+    int n = (int)s->plan->n, m = (int)rows, b = (int)width;
+#pragma omp parallel for num_threads(s->plan->threads) schedule(static) if (s->chunks > 1)
+    for (int64_t q = 0; q < s->chunks; q++) {
+        int64_t at = q * s->chunk;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, b, (int)chunk_length(s, q), 1.0, s->v + at, n, x + at,
+                    n, 0.0, s->partial + q * rows * width, b);
+    }
+    memcpy(s->coefficients, s->partial, (size_t)(rows * width) * sizeof *s->partial);
+    for (int64_t q = 1; q < s->chunks; q++) {
+        for (int64_t e = 0; e < rows * width; e++) {
+            s->coefficients[e] += s->partial[q * rows * width + e];
+        }
+    }
+}
+
+/* x less its part on the first `rows` of V; the coefficients stay. */
+static void project_out(state *s, int64_t rows, double *x, int64_t width) {
+    int n = (int)s->plan->n, m = (int)rows, b = (int)width;
+    expand(s, rows, x, width);
+#pragma omp parallel for num_threads(s->plan->threads) schedule(static) if (s->chunks > 1)
+    for (int64_t q = 0; q < s->chunks; q++) {
+        int64_t at = q * s->chunk;
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, (int)chunk_length(s, q), m, -1.0, s->coefficients, b,
+                    s->v + at, n, 1.0, x + at, n);
+    }
+}
+
+static double length_of(const state *s, const double *x) {
+    return sqrt(clv_dot(x, x, s->plan->n, s->plan->threads));
+}
+
+static void scale(const state *s, double *x, double factor) {
+    cblas_dscal((int)s->plan->n, factor, x, 1);
+}
+
+static void random_vector(state *s, double *x) {
+    const double *support = s->plan->support;
+    for (int64_t i = 0; i < s->plan->n; i++) {
+        double draw = clv_rng_normal(&s->rng);
+        x[i] = !support || support[i] != 0 ? draw : 0;
+    }
+}
+
+/* A random unit vector into row `at` of V, orthogonal to the rows before. */
+static void random_direction(state *s, int64_t at) {
+    double *x = s->v + at * s->plan->n;
+    random_vector(s, x);
+    for (int pass = 0; pass < 3; pass++) {
+        scale(s, x, 1 / length_of(s, x));
+        project_out(s, at, x, 1);
+    }
+    scale(s, x, 1 / length_of(s, x));
+}
+
+/* The block in the rows from `first` on, orthogonal to those before, becomes orthonormal; left[c][d] is the part of
+ * its vector c on the new vector d. A vector of which no more than `least[c]` remains gives way to a random one. */
+static void orthonormalise(state *s, int64_t first, const double *least) {
+    int64_t n = s->plan->n, b = s->plan->block;
+    memset(s->left, 0, (size_t)(b * b) * sizeof *s->left);
+    for (int64_t c = 0; c < b; c++) {
+        double *x = s->v + (first + c) * n;
+        double before = length_of(s, x);
+        for (int64_t d = 0; d < 2 * c; d++) { /* twice each */
+            const double *y = s->v + (first + d % c) * n;
+            double along = clv_dot(x, y, n, s->plan->threads);
+            cblas_daxpy((int)n, -along, y, 1, x, 1);
+            s->left[c * b + d % c] += along;
+        }
+        double length = length_of(s, x);
+        if (length > fmax(DEPENDENT * before, least ? least[c] : 0)) {
+            scale(s, x, 1 / length);
+            s->left[c * b + c] = length;
+        } else {
+            random_direction(s, first + c);
+        }
+    }
+}
+
+/* --- steps --- */
+
+/* T's columns of Q get the coefficients of A Q. */
+static void add_to_t(state *s) {
+    int64_t b = s->plan->block, stride = s->plan->basis, first = s->size - b;
+    for (int64_t r = 0; r < s->size; r++) {
+        for (int64_t c = 0; c < b; c++) {
+            double share = s->coefficients[r * b + c];
+            s->t[r * stride + first + c] += r < first ? share : share / 2;
+            s->t[(first + c) * stride + r] += r < first ? share : share / 2;
+        }
+    }
+}
+
+/* Products of Q, made into the next block, in the rows of V after Q. */
+static clv_status step(state *s) {
+    const clv_krylov *plan = s->plan;
+    int64_t n = plan->n, b = plan->block;
+    double *next = s->v + s->size * n;
+    if (clv_interrupted(plan->ctx)) {
+        return clv_fail(plan->ctx, CLV_EINTERRUPTED, "interrupted while computing eigenvalues");
+    }
+    CLV_TRY(plan->apply(plan->user, next - b * n, b, next));
+    for (int64_t c = 0; c < b; c++) {
+        s->values[c] = NOTHING_NEW * length_of(s, next + c * n); /* free until the next Ritz values */
+    }
+    if (!isfinite(clv_sum(s->values, b, 1))) {
+        return clv_fail(plan->ctx, CLV_ENUMERIC, "the operator of %lld rows gives a product that is not finite",
+                        (long long)n);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        project_out(s, s->size, next, b);
+        add_to_t(s);
+    }
+    orthonormalise(s, s->size, s->values);
+    return CLV_OK;
+}
+
+static clv_status find_ritz_pairs(state *s) {
+    for (int64_t r = 0; r < s->size; r++) {
+        memcpy(s->ritz + r * s->size, s->t + r * s->plan->basis, (size_t)s->size * sizeof *s->t);
+    }
+    return clv_eigen_dense(s->plan->ctx, s->ritz, s->size, s->values);
+}
+
+static double value_of(const state *s, int64_t i) {
+    return s->values[s->size - 1 - i];
+}
+
+/* The norm of the residual of Ritz pair i (0: the largest): its part on the next block. */
+static double residual_of(const state *s, int64_t i) {
+    int64_t b = s->plan->block;
+    const double *last = s->ritz + (s->size - 1 - i) * s->size + s->size - b;
+    double squares = 0;
+    for (int64_t d = 0; d < b; d++) {
+        double sum = 0;
+        for (int64_t c = 0; c < b; c++) {
+            sum += last[c] * s->left[c * b + d];
+        }
+        squares += sum * sum;
+    }
+    return sqrt(squares);
+}
+
+static bool is_converged(const state *s) {
+    if (s->size <= s->plan->count) {
+        return false;
+    }
+    for (int64_t i = 0; i < s->plan->count; i++) {
+        if (!(s->plan->error(s->plan->user, value_of(s, i), residual_of(s, i)) <= 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first `keep` rows of V become the best Ritz vectors, and T their diagonal matrix. */
+static void compress(state *s, int64_t keep) {
+    int64_t n = s->plan->n, stride = s->plan->basis;
+    const double *best = s->ritz + (s->size - keep) * s->size; /* ascending: the largest is the last */
+#pragma omp parallel for num_threads(s->plan->threads) schedule(static)
+    for (int64_t q = 0; q < s->chunks; q++) {
+        int64_t at = q * s->chunk, length = chunk_length(s, q);
+        double *rotated = s->scratch + omp_get_thread_num() * stride * s->chunk;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)keep, (int)length, (int)s->size, 1.0, best,
+                    (int)s->size, s->v + at, (int)n, 0.0, rotated, (int)length);
+        for (int64_t i = 0; i < keep; i++) {
+            memcpy(s->v + i * n + at, rotated + (keep - 1 - i) * length, (size_t)length * sizeof *rotated);
+        }
+    }
+    memset(s->t, 0, (size_t)(stride * stride) * sizeof *s->t);
+    for (int64_t i = 0; i < keep; i++) {
+        s->t[i * stride + i] = value_of(s, i);
+    }
+}
+
+/* --- the whole --- */
+
+/* The vectors that are known, then a block: mixtures of the guesses, or random. */
+static void begin(state *s, const double *vectors) {
+    const clv_krylov *plan = s->plan;
+    int64_t n = plan->n, first = plan->exact;
+    memcpy(s->v, vectors, (size_t)(plan->exact * n) * sizeof *vectors);
+    for (int64_t i = 0; i < plan->exact; i++) {
+        s->t[i * plan->basis + i] = plan->top;
+    }
+    for (int64_t c = 0; c < plan->block; c++) {
+        double *x = s->v + (first + c) * n;
+        if (plan->guessed == 0) {
+            random_vector(s, x);
+        } else {
+            memset(x, 0, (size_t)n * sizeof *x);
+        }
+        for (int64_t g = 0; g < plan->guessed; g++) {
+            cblas_daxpy((int)n, clv_rng_normal(&s->rng), vectors + (first + g) * n, 1, x, 1);
+        }
+        project_out(s, first, x, 1);
+        project_out(s, first, x, 1);
+    }
+    orthonormalise(s, first, NULL);
+    s->size = first + plan->block;
+}
+
+static void restart(state *s) {
+    int64_t n = s->plan->n, b = s->plan->block, count = s->plan->count;
+    int64_t keep = count + (s->plan->basis - b - count) / 2;
+    keep = keep < s->size ? keep : s->size;
+    const double *next = s->v + s->size * n;
+    compress(s, keep);
+    memmove(s->v + keep * n, next, (size_t)(b * n) * sizeof *next);
+    s->size = keep + b;
+}
+
+/* From what was found and a random block. */
+static void begin_check(state *s) {
+    int64_t count = s->plan->count;
+    for (int64_t i = 0; i < count; i++) {
+        s->settled[i] = value_of(s, i);
+    }
+    compress(s, count);
+    for (int64_t c = 0; c < s->plan->block; c++) {
+        random_direction(s, count + c);
+    }
+    s->size = count + s->plan->block;
+}
+
+static bool has_risen(const state *s) {
+    for (int64_t i = 0; i < s->plan->count; i++) {
+        double rise = value_of(s, i) - s->settled[i];
+        if (rise > 0 && !(s->plan->error(s->plan->user, value_of(s, i), rise) <= 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Steps until the pairs are found, and found again; at the end the Ritz pairs of the basis are the answer. */
+static clv_status search(state *s, bool *converged) {
+    const clv_krylov *plan = s->plan;
+    bool checking = false;
+    int checks = 0;
+    for (int64_t cycle = 0;;) {
+        CLV_TRY(step(s));
+        bool full = s->size + plan->block > plan->basis;
+        if (!full && (checking || !plan->eager)) {
+            s->size += plan->block;
+            continue;
+        }
+        CLV_TRY(find_ritz_pairs(s));
+        *converged = checking ? !has_risen(s) : is_converged(s);
+        cycle += full && !checking;
+        bool check = *converged && !checking && plan->check && checks < CHECKS;
+        if ((*converged && !check) || (!*converged && cycle >= plan->cycles)) {
+            return CLV_OK;
+        }
+        checks += check;
+        checking = check;
+        if (check) {
+            begin_check(s);
+        } else if (full) {
+            restart(s);
+        } else {
+            s->size += plan->block;
+        }
+    }
+}
+
+static clv_status solve(state *s, double *values, double *vectors, double *lowest, bool *converged) {
+    int64_t n = s->plan->n, count = s->plan->count;
+    begin(s, vectors);
+    CLV_TRY(search(s, converged));
+    for (int64_t i = 0; i < count; i++) {
+        values[i] = value_of(s, i);
+    }
+    if (lowest) {
+        *lowest = value_of(s, s->size - 1) - residual_of(s, s->size - 1);
+    }
+    compress(s, count);
+    memcpy(vectors, s->v, (size_t)(count * n) * sizeof *vectors);
+    return CLV_OK;
+}
+
+clv_status clv_krylov_solve(const clv_krylov *plan, double *values, double *vectors, double *lowest, bool *converged) {
+    state s;
+    *converged = false;
+    clv_status status = new_state(plan, &s);
+    if (status == CLV_OK) {
+        clv_blas_serial_begin();
+        status = solve(&s, values, vectors, lowest, converged);
+        clv_blas_serial_end();
+    }
+    free_state(&s);
+    return status;
+}

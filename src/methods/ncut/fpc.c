@@ -1,0 +1,106 @@
+/* Fractional programming for the normalised cut (FPC): algorithm 1 and formulas (27), (28), all objects at once.
+ *
+ *   object i goes to the cluster with the largest mu_ci = 2 S_ci / V_c - d_i N_c / V_c^2
+ *
+ * For positive semidefinite W no step raises ncut (proposition 5). For an indefinite W, proposition 6 uses
+ * W + alpha D: S_ci gains alpha d_i where i is in c, and N_c gains alpha V_c. It is the same problem, with a wider
+ * margin in favour of staying. mu_ci / d_i is the score of weighted kernel k-means.
+ *
+ * Ties, up to rounding, keep the label. A step that would empty a cluster leaves it the member that loses least by
+ * staying; h of (25) still does not fall, so proposition 5 stands. O(n k), then what adopting the labels costs. */
+#include "methods/ncut/ncut.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 512 };
+/* A score must exceed the own one by more than this share of its positive part. */
+#define ROUNDING 1e-14
+
+/* mu_ci; a cluster without volume has y = 0 in (21), hence mu = 0. */
+static double score(const clv_partition *s, int64_t c, int64_t i) {
+    const clv_ncut_problem *p = s->problem;
+    double volume = s->volume[c], degree = p->degree[i];
+    if (volume <= 0) {
+        return 0;
+    }
+    double shifted = s->labels[i] == c ? degree : -degree; /* 2 alpha d_i / V_c less alpha d_i / V_c, if in c */
+    return (2 * s->sums[c * p->n + i] - degree * s->within[c] / volume + p->shift * shifted) / volume;
+}
+
+static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
+    const clv_ncut_problem *p = s->problem;
+    double best[BLOCK];
+    for (int64_t i = from; i < to; i++) {
+        int32_t own = s->labels[i];
+        s->wanted[i] = own;
+        best[i - from] = HUGE_VAL;
+        if (own >= 0) {
+            double margin = ROUNDING * clv_ratio(2 * s->sums[own * p->n + i], s->volume[own]);
+            best[i - from] = score(s, own, i) + margin;
+        }
+    }
+    for (int64_t c = 0; c < p->k; c++) {
+        for (int64_t i = from; i < to; i++) {
+            double here = score(s, c, i);
+            if (here > best[i - from]) {
+                best[i - from] = here;
+                s->wanted[i] = (int32_t)c;
+            }
+        }
+    }
+}
+
+/* (27): every object's best cluster. */
+static void choose_labels(clv_partition *s) {
+    int64_t n = s->problem->n;
+#pragma omp parallel for num_threads(s->threads) if (s->threads > 1)
+    for (int64_t from = 0; from < n; from += BLOCK) {
+        choose_in_block(s, from, n - from < BLOCK ? n : from + BLOCK);
+    }
+}
+
+/* Leave in cluster c the member that loses least by staying. */
+static void keep_one_member(clv_partition *s, int32_t c) {
+    int64_t kept = -1;
+    double least = INFINITY;
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        if (s->labels[i] == c) {
+            double loss = score(s, s->wanted[i], i) - score(s, c, i);
+            if (kept < 0 || loss < least) {
+                kept = i;
+                least = loss;
+            }
+        }
+    }
+    s->size[s->wanted[kept]]--;
+    s->size[c]++;
+    s->wanted[kept] = c;
+}
+
+/* One member kept may have been the only arrival of another emptied cluster, hence the rounds: each round fixes a
+ * cluster for good, as those kept are never called away again. */
+static void keep_all_clusters(clv_partition *s) {
+    int64_t k = s->problem->k;
+    memset(s->size, 0, (size_t)k * sizeof *s->size);
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        if (s->wanted[i] >= 0) {
+            s->size[s->wanted[i]]++;
+        }
+    }
+    int64_t c = 0;
+    while (c < k) {
+        if (s->size[c] == 0) {
+            keep_one_member(s, (int32_t)c);
+            c = 0;
+        } else {
+            c++;
+        }
+    }
+}
+
+clv_status clv_fpc_step(clv_partition *s, int64_t *moved) {
+    choose_labels(s);
+    keep_all_clusters(s);
+    return clv_partition_adopt(s, moved);
+}

@@ -1,0 +1,561 @@
+/* Normalised cut.
+ *
+ * Problem      minimise ncut = 1/2 sum_c (V_c - N_c) / V_c = (k - sum_c N_c / V_c) / 2 over partitions of the objects
+ *              into k nonempty clusters, N_c the sum of w_ij over i, j in c, V_c the sum of the degrees in c.
+ * Reference    Chen, Huang, Zhao and Shen, "Multidimensional fractional programming for normalized cuts" (FPC); the
+ *              polish, the search, the bound and the choice of k go beyond it.
+ * A restart    start -> descent by the solver -> polish by exact moves -> search by kicks, each polished again and kept
+ *              only if lower. Each phase but the first can be switched off.
+ * Certificate  one-move-gain: the largest decrease of ncut by giving one object to another cluster, over the moves that
+ *              leave no cluster empty. At most 0 (to rounding) means 1-move optimal.
+ * Bound        ncut >= 1/2 sum of the k smallest eigenvalues of the normalised Laplacian.
+ * Cost         a start: one pass over W; a step: O(n k) and a row of W for each object that moves.
+ *
+ * Policies. No cluster is ever emptied: starts give each one an object, steps keep one. Objects of degree 0 have no
+ * similarity to anything, themselves included: they are left out (-1). When the graph has at least k components, whole
+ * components are dealt out to clusters and the cut is 0. Ties keep the label. */
+#include "methods/ncut/ncut.h"
+
+#include "base/options.h"
+#include "engine/driver.h"
+#include "linalg/linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Steps of FPC without a new best value after which, on an indefinite W, it is taken to cycle. */
+enum { PATIENCE = 20 };
+/* k = auto looks at the gaps up to this k. */
+enum { MOST_K = 20 };
+/* The gain that rounding can feign, a cluster. */
+#define GAIN_TOLERANCE 1e-12
+#define EIGEN_TOLERANCE 1e-6
+
+#define T clv_ncut_options
+static const clv_option ncut_options[] = {
+    CLV_OPT_INT(T, k, "k", 'k', 0, 0, 0x1p31 - 1, "auto", "N", "clusters; auto: by the gaps between eigenvalues"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd", "how a start is improved"),
+    CLV_OPT_TEXT(T, start, "start", "auto", "NAME", "random, spectral, kmeans++, or labels that are given"),
+    CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation", "of eigenvectors to labels"),
+    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "go on until no single move improves, then search"),
+    CLV_OPT_INT(T, patience, "patience", 0, 50, 0, 1e15, NULL, "N", "kicks in a row without gain that end the search"),
+    CLV_OPT_CHOICE(T, shift, "shift", CLV_NCUT_SHIFT_NONE, "none|paper|tight", "makes an indefinite affinity definite"),
+    CLV_OPT_CHOICE(T, bound, "bound", CLV_NCUT_BOUND_AUTO, "auto|yes|no",
+                   "the eigenvalue bound; auto: unless computed"),
+};
+#undef T
+
+const clv_option_table *clv_ncut_table(void) {
+    static const clv_option_table table = {"ncut", ncut_options, CLV_COUNT(ncut_options)};
+    return &table;
+}
+
+void clv_ncut_defaults(clv_ncut_options *options) {
+    memset(options, 0, sizeof *options);
+    clv_options_defaults(clv_control_table(), &options->control);
+    clv_options_defaults(clv_ncut_table(), options);
+}
+
+/* --- a restart, as the driver sees it --- */
+
+typedef enum phase { DESCENT, POLISH, SEARCH, DONE } phase;
+
+typedef struct ncut_run {
+    clv_partition now;
+    clv_partition home; /* the local optimum that the search starts from; all zero without a search */
+    clv_rng rng;
+    phase phase;
+    int64_t fruitless; /* kicks in a row without gain */
+    double lowest;     /* value in the descent */
+    int since_lowest;
+} ncut_run;
+
+static bool searches(const clv_ncut_options *options) {
+    return options->polish && options->patience > 0 && options->k > 1;
+}
+
+static void ncut_destroy(clv_context *ctx, void *state) {
+    ncut_run *run = state;
+    if (run) {
+        clv_partition_free(&run->now);
+        clv_partition_free(&run->home);
+        clv_free(ctx, run);
+    }
+}
+
+static clv_status ncut_create(clv_context *ctx, const void *problem, int threads, void **state) {
+    const clv_ncut_problem *p = problem;
+    ncut_run *run = CLV_NEW0(ctx, ncut_run, 1);
+    if (!run) {
+        return CLV_ENOMEM;
+    }
+    clv_status status = clv_partition_new(p, threads, &run->now);
+    if (status == CLV_OK && searches(&p->options)) {
+        status = clv_partition_new(p, threads, &run->home);
+    }
+    if (status < 0) {
+        ncut_destroy(ctx, run);
+        return status;
+    }
+    *state = run;
+    return CLV_OK;
+}
+
+static clv_status set_start_labels(clv_partition *s, clv_rng *rng) {
+    const clv_ncut_problem *p = s->problem;
+    const char *start = p->options.start;
+    if (strcmp(start, "labels") == 0) {
+        memcpy(s->labels, p->options.start_labels, (size_t)p->n * sizeof *s->labels);
+        return CLV_OK;
+    }
+    if (p->components >= p->k) {
+        return clv_start_components(s);
+    }
+    if (p->options.solver == CLV_NCUT_SPECTRAL || strcmp(start, "spectral") == 0) {
+        return clv_start_spectral(s, rng);
+    }
+    if (strcmp(start, "kmeans++") == 0) {
+        return clv_start_plusplus(s, rng);
+    }
+    clv_start_random(s, rng);
+    return CLV_OK;
+}
+
+static phase after_descent(const ncut_run *run) {
+    return run->now.problem->options.polish ? POLISH : DONE;
+}
+
+static void begin_phases(ncut_run *run) {
+    run->phase = run->now.problem->options.solver == CLV_NCUT_SPECTRAL ? after_descent(run) : DESCENT;
+    run->fruitless = 0;
+    run->lowest = run->now.value;
+    run->since_lowest = 0;
+}
+
+static clv_status show(ncut_run *run, bool certificate, clv_iterate *out) {
+    out->value = run->now.value;
+    out->converged = run->phase == DONE;
+    return certificate ? clv_partition_gain(&run->now, &out->certificate) : CLV_OK;
+}
+
+static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
+    ncut_run *run = state;
+    CLV_TRY(set_start_labels(&run->now, rng));
+    CLV_TRY(clv_partition_refresh(&run->now));
+    run->rng = *rng;
+    begin_phases(run);
+    return show(run, run->now.problem->show_certificates, out);
+}
+
+/* --- the phases --- */
+
+/* One step of the solver. On an indefinite affinity FPC may rise: then the polish takes over, or without one it goes on
+ * for a while, as the best iterate is kept. */
+static clv_status descend(ncut_run *run, clv_iterate *out) {
+    clv_partition *s = &run->now;
+    const clv_ncut_options *options = &s->problem->options;
+    double before = s->value;
+    int64_t moved;
+    if (options->solver == CLV_NCUT_FPC) {
+        CLV_TRY(clv_fpc_step(s, &moved));
+    } else if (options->solver == CLV_NCUT_FINC) {
+        CLV_TRY(clv_finc_sweep(s, &moved));
+    } else {
+        CLV_TRY(clv_move_sweep(s, &moved));
+    }
+    double decrease = before - s->value;
+    run->since_lowest = s->value < run->lowest ? 0 : run->since_lowest + 1;
+    run->lowest = fmin(run->lowest, s->value);
+    bool settled = decrease >= 0 && decrease <= options->control.tol * fmax(1, fabs(s->value));
+    if (moved == 0 || settled || (decrease < 0 && options->polish)) {
+        run->phase = after_descent(run);
+    } else {
+        out->stalled = run->since_lowest >= PATIENCE;
+    }
+    return CLV_OK;
+}
+
+static clv_status polish(ncut_run *run) {
+    int64_t moved;
+    CLV_TRY(clv_move_sweep(&run->now, &moved));
+    if (moved == 0) {
+        run->phase = searches(&run->now.problem->options) ? SEARCH : DONE;
+        if (run->phase == SEARCH) {
+            clv_partition_copy(&run->home, &run->now);
+        }
+    }
+    return CLV_OK;
+}
+
+/* One kick and its polish. What is not lower is forgotten. */
+static clv_status search(ncut_run *run) {
+    const clv_ncut_options *options = &run->now.problem->options;
+    int64_t moved = 1;
+    CLV_TRY(clv_kick(&run->now, &run->rng));
+    while (moved > 0) {
+        CLV_TRY(clv_move_sweep(&run->now, &moved));
+    }
+    if (run->now.value < run->home.value - GAIN_TOLERANCE) {
+        clv_partition_copy(&run->home, &run->now);
+        run->fruitless = 0;
+    } else {
+        clv_partition_copy(&run->now, &run->home);
+        run->fruitless++;
+    }
+    bool to_the_limit = options->control.time_limit > 0 && options->control.restarts == 1;
+    if (run->fruitless >= options->patience && !to_the_limit) {
+        run->phase = DONE;
+    }
+    return CLV_OK;
+}
+
+static clv_status ncut_step(void *state, clv_iterate *out) {
+    ncut_run *run = state;
+    if (run->phase == DESCENT) {
+        CLV_TRY(descend(run, out));
+    } else if (run->phase == POLISH) {
+        CLV_TRY(polish(run));
+    } else if (run->phase == SEARCH) {
+        CLV_TRY(search(run));
+    }
+    return show(run, run->now.problem->show_certificates, out);
+}
+
+static void ncut_save(const void *state, void *snapshot) {
+    const ncut_run *run = state;
+    memcpy(snapshot, run->now.labels, (size_t)run->now.problem->n * sizeof *run->now.labels);
+}
+
+static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *out) {
+    ncut_run *run = state;
+    memcpy(run->now.labels, snapshot, (size_t)run->now.problem->n * sizeof *run->now.labels);
+    CLV_TRY(clv_partition_refresh(&run->now));
+    begin_phases(run);
+    return show(run, true, out);
+}
+
+/* --- the problem --- */
+
+static void free_problem(clv_ncut_problem *p) {
+    clv_free(p->ctx, p->degree);
+    clv_free(p->ctx, p->diagonal);
+    clv_free(p->ctx, p->component);
+    clv_spectrum_free(&p->spectrum);
+}
+
+/* Degrees, diagonal, components. The caller frees the problem also on failure. */
+static clv_status describe_graph(clv_context *ctx, const clv_affinity *a, int64_t threads, clv_ncut_problem *p) {
+    int64_t n = clv_affinity_size(a);
+    *p = (clv_ncut_problem){.ctx = ctx, .affinity = a, .n = n};
+    p->degree = CLV_NEW(ctx, double, n);
+    p->diagonal = CLV_NEW(ctx, double, n);
+    p->component = CLV_NEW(ctx, int32_t, n);
+    if (!p->degree || !p->diagonal || !p->component) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_affinity_degrees(a, p->degree, threads));
+    CLV_TRY(clv_affinity_diagonal(a, p->diagonal));
+    CLV_TRY(clv_affinity_components(a, p->component, &p->components));
+    for (int64_t i = 0; i < n; i++) {
+        p->counted += p->degree[i] > 0;
+    }
+    return CLV_OK;
+}
+
+static clv_status check_k(const clv_ncut_problem *p, int64_t k) {
+    if (k < 1) {
+        return clv_fail(p->ctx, CLV_EUSAGE,
+                        "k = %lld is not a number of clusters: ncut needs k from 1 to the %lld objects", (long long)k,
+                        (long long)p->n);
+    }
+    if (k > p->n) {
+        return clv_fail(p->ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)k, (long long)p->n);
+    }
+    if (k > p->counted) {
+        return clv_fail(p->ctx, CLV_EDATA,
+                        "k = %lld exceeds the %lld objects that are similar to anything; the other %lld are left out",
+                        (long long)k, (long long)p->counted, (long long)(p->n - p->counted));
+    }
+    return CLV_OK;
+}
+
+static clv_status check_label(const clv_ncut_problem *p, int64_t i, int32_t label, int64_t k) {
+    bool left_out = p->degree[i] <= 0;
+    if (left_out && label != -1) {
+        return clv_fail(p->ctx, CLV_EDATA, "object %lld is similar to nothing and must be left out (-1), not %d",
+                        (long long)i + 1, (int)label);
+    }
+    if (!left_out && (label < 0 || label >= k)) {
+        return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is outside 0..%lld", (int)label, (long long)i + 1,
+                        (long long)k - 1);
+    }
+    return CLV_OK;
+}
+
+static clv_status check_labels(const clv_ncut_problem *p, const int32_t *labels, int64_t k) {
+    int64_t *size = CLV_NEW0(p->ctx, int64_t, k);
+    clv_status status = size ? CLV_OK : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < p->n; i++) {
+        status = check_label(p, i, labels[i], k);
+        if (status == CLV_OK && labels[i] >= 0) {
+            size[labels[i]]++;
+        }
+    }
+    for (int64_t c = 0; status == CLV_OK && c < k; c++) {
+        if (size[c] == 0) {
+            status = clv_fail(p->ctx, CLV_EDATA, "no object has label %lld of the labels 0..%lld", (long long)c,
+                              (long long)k - 1);
+        }
+    }
+    clv_free(p->ctx, size);
+    return status;
+}
+
+static clv_status check_options(clv_context *ctx, const clv_ncut_options *options) {
+    static const char *const starts[] = {"auto", "random", "spectral", "kmeans++", "labels"};
+    const char *start = options->start ? options->start : "";
+    CLV_TRY(clv_options_check(ctx, clv_ncut_table(), options));
+    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
+    if (strcmp(start, "labels") == 0 && !options->start_labels) {
+        return clv_fail(ctx, CLV_EUSAGE, "start = 'labels' needs the labels to start from");
+    }
+    for (size_t i = 0; i < CLV_COUNT(starts); i++) {
+        if (strcmp(start, starts[i]) == 0) {
+            return CLV_OK;
+        }
+    }
+    return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, random, spectral, kmeans++, labels", start);
+}
+
+/* --- what eigenvalues are needed for --- */
+
+static bool is_start(const clv_ncut_options *options, const char *name) {
+    return strcmp(options->start, name) == 0;
+}
+
+static bool wants_bound(const clv_ncut_problem *p) {
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    return p->options.bound == CLV_NCUT_BOUND_YES ||
+           (p->options.bound == CLV_NCUT_BOUND_AUTO && info.home != CLV_HOME_COMPUTED);
+}
+
+static bool wants_vectors(const clv_ncut_problem *p) {
+    return p->options.solver == CLV_NCUT_SPECTRAL || is_start(&p->options, "spectral");
+}
+
+/* Eigenpairs, if anything needs them, and with them k if it is to be chosen. */
+static clv_status find_spectrum(clv_ncut_problem *p) {
+    clv_ncut_options *options = &p->options;
+    int threads = clv_threads(options->control.threads);
+    int64_t count = options->k;
+    if (options->k == 0) {
+        count = p->counted < MOST_K + 1 ? p->counted : MOST_K + 1;
+        if (count < 3) {
+            return clv_fail(p->ctx, CLV_EDATA, "k = auto needs 3 objects that are similar to something; there are %lld",
+                            (long long)p->counted);
+        }
+    } else if (!wants_vectors(p) && !wants_bound(p)) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum));
+    if (options->k == 0) {
+        options->k = clv_choose_k(&p->spectrum);
+    }
+    return CLV_OK;
+}
+
+typedef struct scaled_operator {
+    const clv_ncut_problem *problem;
+    bool normalise;
+    int threads;
+    double *scaled; /* n */
+} scaled_operator;
+
+/* y = W x, or D^-1/2 W D^-1/2 x. */
+static clv_status apply_scaled(void *user, const double *x, double *y, int64_t n) {
+    scaled_operator *op = user;
+    const double *degree = op->problem->degree;
+    for (int64_t i = 0; i < n; i++) {
+        op->scaled[i] = op->normalise ? clv_ratio(x[i], sqrt(degree[i])) : x[i];
+    }
+    CLV_TRY(clv_affinity_apply(op->problem->affinity, op->scaled, 1, y, op->threads));
+    for (int64_t i = 0; i < n && op->normalise; i++) {
+        y[i] = clv_ratio(y[i], sqrt(degree[i]));
+    }
+    return CLV_OK;
+}
+
+static double least_degree(const clv_ncut_problem *p) {
+    double least = HUGE_VAL;
+    for (int64_t i = 0; i < p->n; i++) {
+        least = p->degree[i] > 0 ? fmin(least, p->degree[i]) : least;
+    }
+    return least;
+}
+
+/* alpha of (29): by (30), or the smallest that serves. */
+static clv_status find_shift(clv_ncut_problem *p) {
+    double smallest, *scaled;
+    if (p->options.shift == CLV_NCUT_SHIFT_NONE) {
+        return CLV_OK;
+    }
+    scaled = CLV_NEW(p->ctx, double, p->n);
+    if (!scaled) {
+        return CLV_ENOMEM;
+    }
+    scaled_operator op = {p, p->options.shift == CLV_NCUT_SHIFT_TIGHT, clv_threads(p->options.control.threads), scaled};
+    clv_status status = clv_eigen(p->ctx, apply_scaled, &op, p->n, 1, CLV_EIGEN_SMALLEST, EIGEN_TOLERANCE,
+                                  (uint64_t)p->options.control.seed, &smallest, NULL);
+    clv_free(p->ctx, scaled);
+    CLV_TRY(status);
+    smallest -= EIGEN_TOLERANCE * fabs(smallest);
+    p->shift = fmax(-smallest, 0) / (op.normalise ? 1 : least_degree(p));
+    return CLV_OK;
+}
+
+static const char *resolved_start(const clv_ncut_problem *p, const char *asked) {
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    if (strcmp(asked, "auto") != 0) {
+        return asked;
+    }
+    return info.home == CLV_HOME_SPARSE ? "spectral" : "random";
+}
+
+/* Everything about the problem, from the affinity and the options. The caller frees it also on failure. */
+static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options,
+                              clv_ncut_problem *p) {
+    CLV_TRY(describe_graph(ctx, a, options->control.threads, p));
+    p->options = *options;
+    p->options.start = resolved_start(p, options->start);
+    if (options->k != 0) {
+        CLV_TRY(check_k(p, options->k));
+    }
+    CLV_TRY(find_spectrum(p));
+    p->k = p->options.k;
+    CLV_TRY(find_shift(p));
+    if (is_start(options, "labels")) {
+        CLV_TRY(check_labels(p, options->start_labels, p->k));
+    }
+    p->show_certificates = options->control.keep_trace || options->control.monitor;
+    return CLV_OK;
+}
+
+/* --- the public functions --- */
+
+static clv_method method_on(const clv_ncut_problem *p) {
+    static const char *const solvers[] = {"fpc", "spectral", "finc", "fcd"};
+    return (clv_method){.name = "ncut",
+                        .solver = solvers[p->options.solver],
+                        .objective = "ncut",
+                        .certificate = "one-move-gain",
+                        .tolerance = GAIN_TOLERANCE * (double)p->k,
+                        .snapshot_size = (size_t)p->n * sizeof(int32_t),
+                        .problem = p,
+                        .create = ncut_create,
+                        .destroy = ncut_destroy,
+                        .start = ncut_start,
+                        .step = ncut_step,
+                        .save = ncut_save,
+                        .resume = ncut_resume};
+}
+
+/* Without anything random in it, one restart says it all. */
+static clv_control control_of(const clv_ncut_options *options) {
+    clv_control control = options->control;
+    if (options->start && is_start(options, "labels") && !searches(options)) {
+        control.restarts = 1;
+    }
+    return control;
+}
+
+/* Eigenvalues, bound, shift and components into the result. */
+static clv_status add_findings(clv_ncut_problem *p, int k_asked, clv_result *result) {
+    result->components = p->components;
+    result->shift = p->shift;
+    result->k_chosen = k_asked == 0;
+    if (p->spectrum.count > 0) {
+        result->bound = (clv_bound){"eigenvalue", clv_spectral_bound(&p->spectrum, p->k)};
+        result->eigenvalues = CLV_NEW(p->ctx, double, p->spectrum.count);
+        if (!result->eigenvalues) {
+            return CLV_ENOMEM;
+        }
+        memcpy(result->eigenvalues, p->spectrum.values, (size_t)p->spectrum.count * sizeof *result->eigenvalues);
+        result->eigenvalues_count = p->spectrum.count;
+    }
+    return CLV_OK;
+}
+
+static clv_status solve(clv_ncut_problem *p, const clv_ncut_options *options, clv_result **out) {
+    clv_method method = method_on(p);
+    clv_control control = control_of(options);
+    CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
+    CLV_TRY(clv_drive(p->ctx, &method, &control, *out, (*out)->labels));
+    clv_result_count(*out);
+    return add_findings(p, (int)options->k, *out);
+}
+
+clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, clv_result **out) {
+    clv_ncut_problem problem = {.ctx = ctx};
+    double began = clv_seconds();
+    *out = NULL;
+    CLV_TRY(check_options(ctx, options));
+    clv_status status = set_problem(ctx, a, options, &problem);
+    if (status == CLV_OK) {
+        status = solve(&problem, options, out);
+    }
+    free_problem(&problem);
+    if (status < 0) {
+        clv_result_free(*out);
+        *out = NULL;
+        return status;
+    }
+    (*out)->seconds = clv_seconds() - began;
+    return CLV_OK;
+}
+
+size_t clv_ncut_memory(int64_t n, const clv_ncut_options *options) {
+    clv_control control = control_of(options);
+    size_t objects = (size_t)n;
+    int64_t k = options->k > 0 ? options->k : MOST_K;
+    size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
+    size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
+    size_t run = sizeof(ncut_run) + clv_partition_memory(n, k) * (searches(options) ? 2 : 1);
+    size_t vectors = options->bound == CLV_NCUT_BOUND_NO ? 0 : objects * (size_t)(k + 20) * sizeof(double);
+    return shared + result + vectors + (size_t)clv_driver_workers(&control) * run +
+           clv_driver_memory(&control, objects * sizeof(int32_t));
+}
+
+static clv_status evaluate(clv_ncut_problem *p, const int32_t *labels, int64_t threads, clv_iterate *out) {
+    clv_partition s = {0};
+    CLV_TRY(check_k(p, p->k));
+    CLV_TRY(check_labels(p, labels, p->k));
+    CLV_TRY(clv_partition_new(p, clv_threads(threads), &s));
+    memcpy(s.labels, labels, (size_t)p->n * sizeof *labels);
+    clv_status status = clv_partition_refresh(&s);
+    if (status == CLV_OK) {
+        out->value = s.value;
+        status = clv_partition_gain(&s, &out->certificate);
+    }
+    clv_partition_free(&s);
+    return status;
+}
+
+clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k, int64_t threads,
+                             clv_objective *objective, clv_certificate *certificate) {
+    clv_ncut_problem problem = {.ctx = ctx};
+    clv_iterate iterate = {.value = NAN, .certificate = NAN};
+    clv_status status = describe_graph(ctx, a, threads, &problem);
+    problem.k = k;
+    if (status == CLV_OK) {
+        status = evaluate(&problem, labels, threads, &iterate);
+    }
+    clv_method method = method_on(&problem);
+    free_problem(&problem);
+    CLV_TRY(status);
+    *objective = (clv_objective){method.objective, iterate.value, method.maximise};
+    *certificate = (clv_certificate){method.certificate, iterate.certificate, method.tolerance,
+                                     iterate.certificate <= method.tolerance};
+    return CLV_OK;
+}

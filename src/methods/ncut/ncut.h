@@ -1,0 +1,106 @@
+/* Normalised cut: what the stages of the method share.
+ *
+ *   partition.c  the iterate: labels, sums to clusters, volumes, objective, the exact gain of a move, the certificate
+ *   starts.c     random, k-means++, components
+ *   spectral.c   eigenpairs of the normalised affinity, their rounding to labels, the bound, the choice of k
+ *   fpc.c        a step of fractional programming (FPC)
+ *   moves.c      a sweep of exact single moves (FCD, the polish), a sweep by the quadratic transform (FINC)
+ *   kicks.c      perturbations of a local optimum (iterated local search)
+ *   predict.c    labels of new objects
+ *   ncut.c       options, the phases of a restart, the public functions
+ */
+#ifndef CLV_NCUT_H
+#define CLV_NCUT_H
+
+#include "base/base.h"
+
+/* The largest eigenvalues of D^-1/2 W D^-1/2, descending, and their unit eigenvectors. */
+typedef struct clv_spectrum {
+    clv_context *ctx;
+    int64_t n, count;
+    double *values;  /* count */
+    double *vectors; /* count x n */
+    double residual; /* the largest norm of a residual: every value is within this of an eigenvalue */
+} clv_spectrum;
+
+/* What all restarts share. Objects of degree 0 are left out: their label is -1 throughout. */
+typedef struct clv_ncut_problem {
+    clv_context *ctx;
+    const clv_affinity *affinity;
+    int64_t n, k;
+    int64_t counted; /* objects of positive degree */
+    double *degree, *diagonal;
+    int32_t *component; /* of an object, or -1 when it is left out */
+    int64_t components;
+    clv_spectrum spectrum; /* empty (count 0) unless a solver, a start or the bound needs it */
+    double shift;          /* alpha of (29) */
+    clv_ncut_options options;
+    bool show_certificates; /* someone looks at every iterate */
+} clv_ncut_problem;
+
+/* --- partition.c --- */
+
+typedef struct clv_partition {
+    const clv_ncut_problem *problem;
+    int threads;
+    int32_t *labels, *wanted; /* n: now, and after a step */
+    double *sums;             /* k x n: S_ci, the similarity of object i to the members of c */
+    double *volume, *within;  /* k: V_c and N_c */
+    int64_t *size;            /* k */
+    int64_t *moved, *picked;  /* n: work, objects that a step moves or looks at */
+    double *column, *second;  /* n: work */
+    double value;             /* ncut */
+} clv_partition;
+
+clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);
+void clv_partition_free(clv_partition *s); /* takes one that is all zero */
+size_t clv_partition_memory(int64_t n, int64_t k);
+void clv_partition_copy(clv_partition *to, const clv_partition *from);
+
+/* Volumes and objective from labels and sums; from labels alone. */
+void clv_partition_measure(clv_partition *s);
+clv_status clv_partition_refresh(clv_partition *s);
+/* Labels become `wanted`, the sums follow by moves or afresh, whichever is less work; then measure. */
+clv_status clv_partition_adopt(clv_partition *s, int64_t *moved);
+/* Move one object; volumes and sums follow, the objective does not. */
+clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to);
+/* The decrease of ncut when object i goes to cluster `to`; clv_partition_leave is the part that does not depend on it.
+ */
+double clv_partition_leave(const clv_partition *s, int64_t i);
+double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to);
+/* The certificate: the best decrease by any one move that empties no cluster; 0 when there is no such move. */
+clv_status clv_partition_gain(clv_partition *s, double *out);
+
+static inline double clv_ratio(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
+
+/* --- starts.c: labels into s->labels; every cluster gets an object --- */
+void clv_start_random(clv_partition *s, clv_rng *rng);
+clv_status clv_start_plusplus(clv_partition *s, clv_rng *rng);
+/* Whole components to clusters, balanced by volume; for k <= components, where the cut is then 0. */
+clv_status clv_start_components(clv_partition *s);
+/* Give every empty cluster an object of the largest one. */
+void clv_fill_empty(clv_partition *s, clv_rng *rng);
+
+/* --- spectral.c --- */
+
+/* `count` pairs, on every home. The operator is applied to vectors scaled by degree^-1/2 (0 for degree 0). */
+clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, double tol, int threads, clv_spectrum *out);
+void clv_spectrum_free(clv_spectrum *spectrum);
+/* Labels 0..k-1 into s->labels by k-means on the rows of D^-1/2 U, or by rotation (Yu and Shi 2003). */
+clv_status clv_start_spectral(clv_partition *s, clv_rng *rng);
+/* 1/2 sum of the k smallest eigenvalues of the normalised Laplacian, lowered by what the residuals allow. */
+double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k);
+/* The k of 2..count-1 with the largest gap between eigenvalues k and k + 1. */
+int64_t clv_choose_k(const clv_spectrum *spectrum);
+
+/* --- fpc.c, moves.c: one step on all objects; `moved` says how many changed their label --- */
+clv_status clv_fpc_step(clv_partition *s, int64_t *moved);
+clv_status clv_move_sweep(clv_partition *s, int64_t *moved);
+clv_status clv_finc_sweep(clv_partition *s, int64_t *moved);
+
+/* --- kicks.c: a random change that a polish does not simply undo --- */
+clv_status clv_kick(clv_partition *s, clv_rng *rng);
+
+#endif

@@ -1,0 +1,212 @@
+/* The iterate of the normalised cut: labels, S_ci = sum of w_ij over j in c, V_c = sum of d_i over i in c, and
+ * N_c = sum of S_ci over i in c, from which ncut = (k - sum_c N_c / V_c) / 2 and, in O(1), the exact gain of a move:
+ *
+ *   a loses i:  N_a' = N_a - 2 S_ai + w_ii,  V_a' = V_a - d_i
+ *   b gets i:   N_b' = N_b + 2 S_bi + w_ii,  V_b' = V_b + d_i
+ *
+ * A cluster without volume counts N_c / V_c = 0. Memory: S, k n doubles. */
+#include "methods/ncut/ncut.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out) {
+    clv_context *ctx = problem->ctx;
+    int64_t n = problem->n, k = problem->k, entries;
+    *out = (clv_partition){.problem = problem, .threads = threads};
+    if (!clv_mul(n, k, &entries)) {
+        return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld sums are more than memory can address", (long long)k,
+                        (long long)n);
+    }
+    out->labels = CLV_NEW(ctx, int32_t, n);
+    out->wanted = CLV_NEW(ctx, int32_t, n);
+    out->sums = CLV_NEW(ctx, double, entries);
+    out->volume = CLV_NEW(ctx, double, k);
+    out->within = CLV_NEW(ctx, double, k);
+    out->size = CLV_NEW(ctx, int64_t, k);
+    out->moved = CLV_NEW(ctx, int64_t, 2 * n);
+    out->column = CLV_NEW(ctx, double, 2 * n);
+    if (!out->labels || !out->wanted || !out->sums || !out->volume || !out->within || !out->size || !out->moved ||
+        !out->column) {
+        clv_partition_free(out);
+        return CLV_ENOMEM;
+    }
+    out->picked = out->moved + n;
+    out->second = out->column + n;
+    return CLV_OK;
+}
+
+void clv_partition_free(clv_partition *s) {
+    if (s->problem) {
+        clv_context *ctx = s->problem->ctx;
+        clv_free(ctx, s->labels);
+        clv_free(ctx, s->wanted);
+        clv_free(ctx, s->sums);
+        clv_free(ctx, s->volume);
+        clv_free(ctx, s->within);
+        clv_free(ctx, s->size);
+        clv_free(ctx, s->moved);
+        clv_free(ctx, s->column);
+        memset(s, 0, sizeof *s);
+    }
+}
+
+size_t clv_partition_memory(int64_t n, int64_t k) {
+    size_t objects = (size_t)n, clusters = (size_t)k;
+    return objects * (2 * sizeof(int32_t) + 2 * sizeof(int64_t) + (clusters + 2) * sizeof(double)) +
+           clusters * (2 * sizeof(double) + sizeof(int64_t));
+}
+
+void clv_partition_copy(clv_partition *to, const clv_partition *from) {
+    size_t n = (size_t)from->problem->n, k = (size_t)from->problem->k;
+    memcpy(to->labels, from->labels, n * sizeof *to->labels);
+    memcpy(to->sums, from->sums, n * k * sizeof *to->sums);
+    memcpy(to->volume, from->volume, k * sizeof *to->volume);
+    memcpy(to->within, from->within, k * sizeof *to->within);
+    memcpy(to->size, from->size, k * sizeof *to->size);
+    to->value = from->value;
+}
+
+void clv_partition_measure(clv_partition *s) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    memset(s->size, 0, (size_t)k * sizeof *s->size);
+    memset(s->volume, 0, (size_t)k * sizeof *s->volume);
+    memset(s->within, 0, (size_t)k * sizeof *s->within);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t c = s->labels[i];
+        if (c >= 0) {
+            s->size[c]++;
+            s->volume[c] += s->problem->degree[i];
+            s->within[c] += s->sums[c * n + i];
+        }
+    }
+    double association = 0;
+    for (int64_t c = 0; c < k; c++) {
+        association += clv_ratio(s->within[c], s->volume[c]);
+    }
+    s->value = ((double)k - association) / 2;
+}
+
+clv_status clv_partition_refresh(clv_partition *s) {
+    const clv_ncut_problem *p = s->problem;
+    CLV_TRY(clv_affinity_group_sums(p->affinity, s->labels, p->k, s->sums, s->threads));
+    clv_partition_measure(s);
+    return CLV_OK;
+}
+
+/* --- many moves at once --- */
+
+/* Up to so many moves cost less than all sums afresh: one touches the row of one object, a pass the rows of all. The
+ * low-rank home makes all sums for the price of about k rows. */
+static int64_t few_moves(const clv_ncut_problem *p) {
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    return info.home == CLV_HOME_LOWRANK ? p->k : p->n / 3;
+}
+
+clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
+    const clv_ncut_problem *p = s->problem;
+    int64_t count = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (s->wanted[i] != s->labels[i]) {
+            s->moved[count++] = i;
+        }
+    }
+    *moved = count;
+    if (count > few_moves(p)) {
+        memcpy(s->labels, s->wanted, (size_t)p->n * sizeof *s->labels);
+        return clv_partition_refresh(s);
+    }
+    CLV_TRY(clv_affinity_move_many(p->affinity, s->moved, s->labels, s->wanted, count, s->sums, s->threads));
+    for (int64_t m = 0; m < count; m++) {
+        s->labels[s->moved[m]] = s->wanted[s->moved[m]];
+    }
+    clv_partition_measure(s);
+    return CLV_OK;
+}
+
+/* --- one move --- */
+
+double clv_partition_leave(const clv_partition *s, int64_t i) {
+    const clv_ncut_problem *p = s->problem;
+    int32_t a = s->labels[i];
+    double rest = s->within[a] - 2 * s->sums[a * p->n + i] + p->diagonal[i];
+    return (clv_ratio(rest, s->volume[a] - p->degree[i]) - clv_ratio(s->within[a], s->volume[a])) / 2;
+}
+
+double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to) {
+    const clv_ncut_problem *p = s->problem;
+    double grown = s->within[to] + 2 * s->sums[to * p->n + i] + p->diagonal[i];
+    return (clv_ratio(grown, s->volume[to] + p->degree[i]) - clv_ratio(s->within[to], s->volume[to])) / 2;
+}
+
+clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {
+    const clv_ncut_problem *p = s->problem;
+    int32_t from = s->labels[i];
+    s->within[from] += p->diagonal[i] - 2 * s->sums[from * p->n + i];
+    s->within[to] += p->diagonal[i] + 2 * s->sums[to * p->n + i];
+    s->volume[from] -= p->degree[i];
+    s->volume[to] += p->degree[i];
+    s->size[from]--;
+    s->size[to]++;
+    s->labels[i] = to;
+    return clv_affinity_move(p->affinity, i, from, to, s->sums);
+}
+
+/* --- the certificate --- */
+
+/* What leaving brings to a member with more than half of the volume of its cluster: V_a - d_i would lose digits, so
+ * what remains without it is summed up afresh. There is at most one such member a cluster. */
+static clv_status leave_heavy(clv_partition *s, int64_t i, double *out) {
+    const clv_ncut_problem *p = s->problem;
+    int32_t a = s->labels[i];
+    double volume = 0, within = 0;
+    CLV_TRY(clv_affinity_column(p->affinity, i, s->column));
+    for (int64_t j = 0; j < p->n; j++) {
+        if (s->labels[j] == a && j != i) {
+            volume += p->degree[j];
+            within += s->sums[a * p->n + j] - s->column[j];
+        }
+    }
+    *out = (clv_ratio(fmax(within, 0), volume) - clv_ratio(s->within[a], s->volume[a])) / 2;
+    return CLV_OK;
+}
+
+static double best_entry(const clv_partition *s, int64_t i) {
+    double best = -INFINITY;
+    for (int32_t b = 0; b < s->problem->k; b++) {
+        if (b != s->labels[i]) {
+            best = fmax(best, clv_partition_enter(s, i, b));
+        }
+    }
+    return best;
+}
+
+static bool is_heavy(const clv_partition *s, int64_t i) {
+    return s->problem->degree[i] > s->volume[s->labels[i]] / 2;
+}
+
+static bool may_leave(const clv_partition *s, int64_t i) {
+    return s->labels[i] >= 0 && s->size[s->labels[i]] > 1;
+}
+
+clv_status clv_partition_gain(clv_partition *s, double *out) {
+    int64_t n = s->problem->n;
+    double best = -DBL_MAX; /* what compilers start a max reduction from is this or -INFINITY */
+#pragma omp parallel for num_threads(s->threads) if (s->threads > 1) reduction(max : best)
+    for (int64_t i = 0; i < n; i++) {
+        if (may_leave(s, i) && !is_heavy(s, i)) {
+            best = fmax(best, clv_partition_leave(s, i) + best_entry(s, i));
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double leave;
+        if (may_leave(s, i) && is_heavy(s, i)) {
+            CLV_TRY(leave_heavy(s, i, &leave));
+            best = fmax(best, leave + best_entry(s, i));
+        }
+    }
+    *out = best > -DBL_MAX ? best : 0;
+    return CLV_OK;
+}

@@ -1,0 +1,411 @@
+/* Eigenpairs of the normalised affinity M = D^-1/2 W D^-1/2: the relaxation of ncut, the bound that it gives, and the
+ * number of clusters that its gaps suggest.
+ *
+ * References: Shi and Malik 2000; von Luxburg 2007 for the gap. The solver is block Lanczos (linalg/krylov.c), set up
+ * by where the time goes:
+ *
+ *   - Dense, computed and low-rank affinities: a product with a block costs little more than one with a vector, so
+ *     blocks as wide as the answer; the eigenvalues fall off fast, and a few passes do.
+ *   - Sparse graphs: products are cheap, but eigenvalues crowd at 1 and the basis is what costs. After a first filling
+ *     of the basis with M itself, Lanczos goes on with a Chebyshev polynomial p(M), scaled such that what lies between
+ *     the estimates of the least eigenvalue and of the last wanted one goes to [-1, 1]; above, p rises steeply. The
+ *     order of the wanted eigenvalues stays, their gaps grow by up to the square of the degree.
+ *
+ * The eigenvectors to eigenvalue 1 are known, D^1/2 on each component, and are given to the solver: no multiplicity is
+ * left to chance. Rayleigh quotients and residuals are computed from M at the end. Small problems go to clv_eigen. */
+#include "linalg/krylov.h"
+#include "methods/ncut/ncut.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 300, SPARSE_BLOCK = 2, MOST_BLOCK = 32, ROOM = 38, EAGER_BASIS = 80, CYCLES = 60, MOST_DEGREE = 8, CHUNK = 4096 };
+/* The filter takes the wanted eigenvalues to cosh(LAST_ANGLE)..cosh(FILTER_RANGE), and the others to -1..1. */
+#define FILTER_RANGE 3.0
+#define LAST_ANGLE 1.3
+#define LEAST_HALF 1e-3
+/* An error of p(M) is one of M through the slope of p where its other part lies: less than at the eigenvalue. */
+#define SLOPE_SHARE 0.2
+/* A value may be off by the tolerance times itself; values closer to 0 than this count as this. */
+#define LEAST_VALUE 0.01
+/* Stands for eigenvalues of objects of degree 0: below all others. */
+#define OUTSIDE (-2.0)
+
+typedef struct normalised {
+    const clv_ncut_problem *problem;
+    int threads;
+    double tol;
+    double *root;                 /* n: degree^-1/2, 0 for degree 0 */
+    double *now, *before, *image; /* work for a block of vectors each */
+    int degree;                   /* of the filter; 1: M itself */
+    double centre, half;          /* of the interval that goes to [-1, 1] */
+} normalised;
+
+/* --- products --- */
+
+/* now = D^-1/2 x */
+static void enter(const normalised *m, const double *x, int64_t count) {
+    int64_t n = m->problem->n;
+#pragma omp parallel for num_threads(m->threads) collapse(2)
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            m->now[c * n + i] = m->root[i] * x[c * n + i];
+        }
+    }
+}
+
+/* y = M x. */
+static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
+    const normalised *m = user;
+    int64_t n = m->problem->n;
+    enter(m, x, count);
+    CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, y, m->threads));
+#pragma omp parallel for num_threads(m->threads) collapse(2)
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            y[c * n + i] *= m->root[i];
+        }
+    }
+    return CLV_OK;
+}
+
+/* A step of the Chebyshev recurrence, in the variables D^-1/2 x where M is D^-1 W: with L that operator, shifted and
+ * scaled, `before` becomes factor L now - before, and the two change places. The first step has no `before`. */
+static clv_status filter_step(normalised *m, int64_t count, bool first) {
+    int64_t n = m->problem->n;
+    double factor = (first ? 1 : 2) / m->half;
+    CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, m->image, m->threads));
+#pragma omp parallel for num_threads(m->threads) collapse(2)
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            int64_t e = c * n + i;
+            double image = m->root[i] * m->root[i] * m->image[e] - m->centre * m->now[e];
+            m->before[e] = factor * image - (first ? 0 : m->before[e]);
+        }
+    }
+    double *held = m->now;
+    m->now = m->before;
+    m->before = held;
+    return CLV_OK;
+}
+
+/* y = p(M) x. */
+static clv_status multiply_filtered(void *user, const double *x, int64_t count, double *y) {
+    normalised *m = user;
+    int64_t n = m->problem->n;
+    enter(m, x, count);
+    for (int degree = 0; degree < m->degree; degree++) {
+        CLV_TRY(filter_step(m, count, degree == 0));
+    }
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            y[c * n + i] = m->root[i] > 0 ? m->now[c * n + i] / m->root[i] : 0;
+        }
+    }
+    return CLV_OK;
+}
+
+/* For clv_eigen. */
+static clv_status multiply_one(void *user, const double *x, double *y, int64_t n) {
+    const normalised *m = user;
+    CLV_TRY(multiply(user, x, 1, y));
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = m->root[i] > 0 ? y[i] : OUTSIDE * x[i];
+    }
+    return CLV_OK;
+}
+
+/* --- convergence --- */
+
+static double error_of(void *user, double value, double residual) {
+    const normalised *m = user;
+    return residual / (m->tol * fmax(fabs(value), LEAST_VALUE));
+}
+
+static double filter_at(const normalised *m, double value) {
+    return cosh(m->degree * acosh(fmax((value - m->centre) / m->half, 1)));
+}
+
+/* From p(M) back to M: p rises with SLOPE_SHARE of its slope at the eigenvalue, on the way to it. */
+static double error_of_filtered(void *user, double value, double residual) {
+    const normalised *m = user;
+    if (value <= 1) {
+        return INFINITY;
+    }
+    double angle = acosh(value) / m->degree;
+    double slope = m->degree * sinh(m->degree * angle) / sinh(angle) / m->half;
+    return error_of(user, m->centre + m->half * cosh(angle), residual / (SLOPE_SHARE * slope));
+}
+
+/* The filter for eigenvalues from `last` on, with the others above `lowest`: p(1) is about cosh(FILTER_RANGE), p(last)
+ * at least cosh(LAST_ANGLE). An estimate of `last` that is too low costs time only; Ritz values are never too high. */
+static void set_filter(normalised *m, double lowest, double last) {
+    double half = fmax((last - fmax(lowest, -1)) / 2, LEAST_HALF);
+    double angle = acosh(fmax((1 - last) / half + 1, 1));
+    m->degree = angle * MOST_DEGREE < FILTER_RANGE ? MOST_DEGREE : (int)fmax(2, FILTER_RANGE / angle);
+    double margin = half * (cosh(LAST_ANGLE / m->degree) - 1);
+    m->half = half - margin / 2;
+    m->centre = last - half - margin / 2;
+}
+
+/* --- eigenvalue 1 --- */
+
+typedef struct part {
+    double volume;
+    int64_t component;
+} part;
+
+static int by_volume(const void *left, const void *right) {
+    const part *l = left, *r = right;
+    if (l->volume != r->volume) {
+        return l->volume > r->volume ? -1 : 1;
+    }
+    return l->component < r->component ? -1 : l->component > r->component;
+}
+
+/* A graph whose components were not looked for counts as one. */
+static int64_t component_of(const clv_ncut_problem *p, int64_t i) {
+    if (p->degree[i] <= 0) {
+        return -1;
+    }
+    return p->component && p->components > 0 ? p->component[i] : 0;
+}
+
+/* sqrt(degree / volume) on each of the `count` largest components. */
+static void fill_kernel(const clv_ncut_problem *p, part *parts, int64_t components, int64_t count, double *vectors) {
+    for (int64_t e = 0; e < components; e++) {
+        parts[e] = (part){0, e};
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        if (component_of(p, i) >= 0) {
+            parts[component_of(p, i)].volume += p->degree[i];
+        }
+    }
+    qsort(parts, (size_t)components, sizeof *parts, by_volume);
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t i = 0; i < p->n; i++) {
+            bool inside = component_of(p, i) == parts[c].component;
+            vectors[c * p->n + i] = inside ? sqrt(p->degree[i] / parts[c].volume) : 0;
+        }
+    }
+}
+
+static clv_status give_kernel(const clv_ncut_problem *p, int64_t *exact, clv_spectrum *out) {
+    int64_t components = p->component && p->components > 0 ? p->components : 1;
+    part *parts = CLV_NEW(p->ctx, part, components);
+    if (!parts) {
+        return CLV_ENOMEM;
+    }
+    *exact = components < out->count ? components : out->count;
+    fill_kernel(p, parts, components, *exact, out->vectors);
+    clv_free(p->ctx, parts);
+    return CLV_OK;
+}
+
+/* --- the pairs --- */
+
+static bool is_sparse(const clv_ncut_problem *p) {
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    return info.home == CLV_HOME_SPARSE;
+}
+
+static clv_krylov plan_for(normalised *m, const clv_spectrum *out, int64_t exact) {
+    const clv_ncut_problem *p = m->problem;
+    bool sparse = is_sparse(p);
+    clv_krylov plan = {.ctx = p->ctx, .n = p->n, .count = out->count, .cycles = CYCLES};
+    int64_t wide = out->count - exact + 2;
+    plan.block = sparse ? SPARSE_BLOCK : wide < MOST_BLOCK ? wide : MOST_BLOCK;
+    int64_t room = 4 * plan.block > ROOM ? 4 * plan.block : ROOM;
+    plan.basis = out->count + room;
+    plan.eager = !sparse || plan.basis <= EAGER_BASIS;
+    plan.check = plan.block < wide;
+    plan.support = m->root;
+    plan.exact = exact;
+    plan.top = 1;
+    plan.apply = multiply;
+    plan.error = error_of;
+    plan.user = m;
+    plan.seed = (uint64_t)p->options.control.seed;
+    plan.threads = m->threads;
+    return plan;
+}
+
+/* The filling of the basis with M itself, then filtered ones: the first has a rough estimate of the eigenvalues to go
+ * by, the second a better one. */
+static clv_status solve_filtered(normalised *m, clv_krylov *plan, clv_spectrum *out) {
+    double lowest;
+    bool converged;
+    plan->cycles = 1;
+    CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, &lowest, &converged));
+    plan->guessed = plan->count - plan->exact;
+    plan->apply = multiply_filtered;
+    plan->error = error_of_filtered;
+    double last = out->values[out->count - 1];
+    for (int stage = 0; stage < 2 && !converged; stage++) {
+        set_filter(m, lowest, last);
+        plan->top = filter_at(m, 1);
+        plan->cycles = stage == 0 ? 1 : CYCLES;
+        CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, NULL, &converged));
+        last = m->centre + m->half * cosh(acosh(fmax(out->values[out->count - 1], 1)) / m->degree);
+    }
+    return CLV_OK;
+}
+
+static clv_status solve_large(normalised *m, const clv_krylov *given, clv_spectrum *out) {
+    clv_krylov plan = *given;
+    bool converged;
+    if (plan.exact == out->count) {
+        return CLV_OK;
+    }
+    if (is_sparse(m->problem)) {
+        return solve_filtered(m, &plan, out);
+    }
+    return clv_krylov_solve(&plan, out->values, out->vectors, NULL, &converged);
+}
+
+/* rows of x become their mixtures by `mix` (count x count, ascending as LAPACK has it), the last one first. */
+static void rotate(const double *mix, int64_t count, int64_t n, double *x, double *scratch) {
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        int64_t length = n - at < CHUNK ? n - at : CHUNK;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)count, (int)length, (int)count, 1.0, mix,
+                    (int)count, x + at, (int)n, 0.0, scratch, (int)length);
+        for (int64_t c = 0; c < count; c++) {
+            memcpy(x + c * n + at, scratch + (count - 1 - c) * length, (size_t)length * sizeof *x);
+        }
+    }
+}
+
+typedef struct finish_work {
+    double *images;  /* count x n: M times the vectors */
+    double *gram;    /* count x count */
+    double *scratch; /* count x CHUNK */
+} finish_work;
+
+static clv_status finish_with(normalised *m, int64_t block, const finish_work *work, clv_spectrum *out) {
+    int64_t n = out->n, count = out->count;
+    for (int64_t c = 0; c < count; c += block) {
+        int64_t width = count - c < block ? count - c : block;
+        CLV_TRY(multiply(m, out->vectors + c * n, width, work->images + c * n));
+    }
+    for (int64_t c = 0; c < count * count; c++) {
+        work->gram[c] = clv_dot(out->vectors + c / count * n, work->images + c % count * n, n, m->threads);
+    }
+    for (int64_t c = 0; c < count; c++) {
+        for (int64_t d = 0; d < c; d++) {
+            work->gram[c * count + d] = work->gram[d * count + c] =
+                (work->gram[c * count + d] + work->gram[d * count + c]) / 2;
+        }
+    }
+    CLV_TRY(clv_eigen_dense(out->ctx, work->gram, count, out->values));
+    rotate(work->gram, count, n, out->vectors, work->scratch);
+    rotate(work->gram, count, n, work->images, work->scratch);
+    for (int64_t c = 0; c < count / 2; c++) {
+        double held = out->values[c];
+        out->values[c] = out->values[count - 1 - c];
+        out->values[count - 1 - c] = held;
+    }
+    for (int64_t c = 0; c < count; c++) {
+        cblas_daxpy((int)n, -out->values[c], out->vectors + c * n, 1, work->images + c * n, 1);
+        double squares = clv_dot(work->images + c * n, work->images + c * n, n, m->threads);
+        out->residual = fmax(out->residual, sqrt(squares));
+    }
+    return CLV_OK;
+}
+
+/* Rayleigh and Ritz with M on the span of the vectors, and residuals. */
+static clv_status finish(normalised *m, int64_t block, clv_spectrum *out) {
+    finish_work work = {CLV_NEW(out->ctx, double, out->count *out->n), CLV_NEW(out->ctx, double, out->count *out->count),
+                        CLV_NEW(out->ctx, double, out->count *CHUNK)};
+    clv_status status = work.images && work.gram && work.scratch ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        clv_blas_serial_begin();
+        status = finish_with(m, block, &work, out);
+        clv_blas_serial_end();
+    }
+    clv_free(out->ctx, work.images);
+    clv_free(out->ctx, work.gram);
+    clv_free(out->ctx, work.scratch);
+    return status;
+}
+
+static clv_status solve(normalised *m, clv_spectrum *out) {
+    const clv_ncut_problem *p = m->problem;
+    int64_t exact;
+    CLV_TRY(give_kernel(p, &exact, out));
+    clv_krylov plan = plan_for(m, out, exact);
+    m->now = CLV_NEW(p->ctx, double, plan.block *p->n);
+    m->before = CLV_NEW(p->ctx, double, is_sparse(p) ? plan.block * p->n : 0);
+    m->image = CLV_NEW(p->ctx, double, is_sparse(p) ? plan.block * p->n : 0);
+    if (!m->now || !m->before || !m->image) {
+        return CLV_ENOMEM;
+    }
+    if (p->counted <= SMALL || 3 * plan.basis > p->counted) {
+        uint64_t seed = (uint64_t)p->options.control.seed;
+        CLV_TRY(clv_eigen(p->ctx, multiply_one, m, p->n, out->count, CLV_EIGEN_LARGEST, fmin(m->tol, 1e-10), seed,
+                          out->values, out->vectors));
+    } else {
+        CLV_TRY(solve_large(m, &plan, out));
+    }
+    return finish(m, plan.block, out);
+}
+
+clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, double tol, int threads,
+                            clv_spectrum *out) {
+    const clv_ncut_problem *p = problem;
+    normalised m = {.problem = p, .threads = threads, .tol = tol};
+    *out = (clv_spectrum){.ctx = p->ctx, .n = p->n, .count = count < p->counted ? count : p->counted};
+    m.root = CLV_NEW(p->ctx, double, p->n);
+    out->values = CLV_NEW(p->ctx, double, out->count);
+    out->vectors = CLV_NEW(p->ctx, double, out->count *p->n);
+    clv_status status = m.root && out->values && out->vectors ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        for (int64_t i = 0; i < p->n; i++) {
+            m.root[i] = p->degree[i] > 0 ? 1 / sqrt(p->degree[i]) : 0;
+        }
+        status = out->count > 0 ? solve(&m, out) : CLV_OK;
+    }
+    clv_free(p->ctx, m.root);
+    clv_free(p->ctx, m.now);
+    clv_free(p->ctx, m.before);
+    clv_free(p->ctx, m.image);
+    if (status < 0) {
+        clv_spectrum_free(out);
+    }
+    return status;
+}
+
+void clv_spectrum_free(clv_spectrum *spectrum) {
+    clv_free(spectrum->ctx, spectrum->values);
+    clv_free(spectrum->ctx, spectrum->vectors);
+    *spectrum = (clv_spectrum){0};
+}
+
+/* --- what the values say --- */
+
+/* For any partition, sum_c N_c / V_c is the trace of M on k orthonormal vectors, hence at most the sum of the k largest
+ * eigenvalues. Each of these is at most the value found plus the residual, provided that the solver has missed none:
+ * it is a Krylov method, whose check for missed eigenvalues starts at random and errs with a probability that is
+ * negligible, not zero. No eigenvalue exceeds 1. */
+double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k) {
+    double bound = 0;
+    for (int64_t c = 0; c < k && c < spectrum->count; c++) {
+        bound += (1 - fmin(spectrum->values[c] + spectrum->residual, 1)) / 2;
+    }
+    return bound;
+}
+
+int64_t clv_choose_k(const clv_spectrum *spectrum) {
+    int64_t best = 2;
+    double widest = -INFINITY;
+    for (int64_t k = 2; k < spectrum->count; k++) {
+        double gap = spectrum->values[k - 1] - spectrum->values[k];
+        if (gap > widest) {
+            best = k;
+            widest = gap;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,173 @@
+/* Starting labels. Objects of degree 0 have -1; every cluster gets an object. */
+#include "methods/ncut/ncut.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool counts(const clv_ncut_problem *p, int64_t i) {
+    return p->degree[i] > 0;
+}
+
+/* A label each, uniformly; then every cluster without an object gets one. */
+void clv_start_random(clv_partition *s, clv_rng *rng) {
+    const clv_ncut_problem *p = s->problem;
+    for (int64_t i = 0; i < p->n; i++) {
+        s->labels[i] = counts(p, i) ? (int32_t)clv_rng_below(rng, p->k) : -1;
+    }
+    clv_fill_empty(s, rng);
+}
+
+static int64_t largest_cluster(const clv_partition *s) {
+    int64_t largest = 0;
+    for (int64_t c = 1; c < s->problem->k; c++) {
+        largest = s->size[c] > s->size[largest] ? c : largest;
+    }
+    return largest;
+}
+
+/* The r-th member of cluster c. */
+static int64_t member(const clv_partition *s, int64_t c, int64_t r) {
+    int64_t i = 0;
+    for (;; i++) {
+        if (s->labels[i] == c && r-- == 0) {
+            return i;
+        }
+    }
+}
+
+void clv_fill_empty(clv_partition *s, clv_rng *rng) {
+    const clv_ncut_problem *p = s->problem;
+    memset(s->size, 0, (size_t)p->k * sizeof *s->size);
+    for (int64_t i = 0; i < p->n; i++) {
+        if (s->labels[i] >= 0) {
+            s->size[s->labels[i]]++;
+        }
+    }
+    for (int32_t c = 0; c < p->k; c++) {
+        if (s->size[c] == 0) {
+            int64_t from = largest_cluster(s);
+            s->labels[member(s, from, clv_rng_below(rng, s->size[from]))] = c;
+            s->size[from]--;
+            s->size[c] = 1;
+        }
+    }
+}
+
+/* --- k-means++ in the space where ncut is weighted k-means: weights d_i, inner products w_ij / (d_i d_j) --- */
+
+static double own_product(const clv_ncut_problem *p, int64_t i) {
+    return clv_ratio(p->diagonal[i], p->degree[i] * p->degree[i]);
+}
+
+/* An object drawn with probability proportional to weight[i]; uniformly among those that count if all are 0. */
+static int64_t draw(const clv_ncut_problem *p, const double *weight, clv_rng *rng) {
+    double total = 0, left;
+    int64_t last = -1;
+    for (int64_t i = 0; i < p->n; i++) {
+        total += weight[i];
+    }
+    left = clv_rng_uniform(rng) * total;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (counts(p, i) && (total <= 0 || weight[i] > 0)) {
+            last = i;
+            left -= weight[i];
+            if (total > 0 && left < 0) {
+                break;
+            }
+        }
+    }
+    return last;
+}
+
+/* Label c for the objects that are nearer to seed i than to the seeds before; near[] and weight[] follow. */
+static clv_status add_seed(clv_partition *s, int32_t c, int64_t i, double *near, double *weight) {
+    const clv_ncut_problem *p = s->problem;
+    CLV_TRY(clv_affinity_column(p->affinity, i, s->column));
+    for (int64_t j = 0; j < p->n; j++) {
+        if (!counts(p, j)) {
+            continue;
+        }
+        double product = s->column[j] / (p->degree[i] * p->degree[j]);
+        double distance = j == i ? 0 : fmax(own_product(p, i) + own_product(p, j) - 2 * product, 0);
+        if (c == 0 || distance < near[j] || j == i) {
+            near[j] = distance;
+            s->labels[j] = c;
+        }
+        weight[j] = p->degree[j] * near[j];
+    }
+    return CLV_OK;
+}
+
+clv_status clv_start_plusplus(clv_partition *s, clv_rng *rng) {
+    const clv_ncut_problem *p = s->problem;
+    double *near = CLV_NEW(p->ctx, double, 2 * p->n);
+    clv_status status = near ? CLV_OK : CLV_ENOMEM;
+    if (near) {
+        for (int64_t j = 0; j < p->n; j++) {
+            near[p->n + j] = p->degree[j]; /* the first seed: by degree */
+            s->labels[j] = -1;
+        }
+    }
+    for (int32_t c = 0; c < p->k && status == CLV_OK; c++) {
+        status = add_seed(s, c, draw(p, near + p->n, rng), near, near + p->n);
+    }
+    clv_free(p->ctx, near);
+    if (status == CLV_OK) {
+        clv_fill_empty(s, rng);
+    }
+    return status;
+}
+
+/* --- components --- */
+
+typedef struct part {
+    double volume;
+    int32_t component;
+} part;
+
+static int by_volume(const void *left, const void *right) {
+    const part *l = left, *r = right;
+    if (l->volume != r->volume) {
+        return l->volume > r->volume ? -1 : 1;
+    }
+    return l->component < r->component ? -1 : l->component > r->component;
+}
+
+/* The largest component first, each to the cluster with the least volume so far. `cluster` follows component. */
+static void pack(const clv_partition *s, part *parts, int32_t *cluster) {
+    const clv_ncut_problem *p = s->problem;
+    double *volume = s->column;
+    memset(volume, 0, (size_t)p->k * sizeof *volume);
+    qsort(parts, (size_t)p->components, sizeof *parts, by_volume);
+    for (int64_t e = 0; e < p->components; e++) {
+        int32_t least = 0;
+        for (int32_t c = 1; c < p->k; c++) {
+            least = volume[c] < volume[least] ? c : least;
+        }
+        volume[least] += parts[e].volume;
+        cluster[parts[e].component] = least;
+    }
+}
+
+clv_status clv_start_components(clv_partition *s) {
+    const clv_ncut_problem *p = s->problem;
+    part *parts = CLV_NEW0(p->ctx, part, p->components);
+    int32_t *cluster = CLV_NEW(p->ctx, int32_t, p->components);
+    clv_status status = parts && cluster ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        for (int64_t i = 0; i < p->n; i++) {
+            if (p->component[i] >= 0) {
+                parts[p->component[i]].component = p->component[i];
+                parts[p->component[i]].volume += p->degree[i];
+            }
+        }
+        pack(s, parts, cluster);
+        for (int64_t i = 0; i < p->n; i++) {
+            s->labels[i] = p->component[i] >= 0 ? cluster[p->component[i]] : -1;
+        }
+    }
+    clv_free(p->ctx, parts);
+    clv_free(p->ctx, cluster);
+    return status;
+}

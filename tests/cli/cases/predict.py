@@ -1,0 +1,160 @@
+"""ncut --predict: labels of new objects."""
+import math
+import os
+
+from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, two_blocks, write
+
+
+def predict(*args, k=3, data="x.npy", new="new.npy", out="p.npy", **options):
+    return cleave("ncut", data, "-k", k, "-o", "l.npy", "--predict", new, "--predict-output", out, "-q", *args, **options)
+
+
+def scores(weights, row, labels, k):
+    """Formula (28) for an object with these similarities."""
+    degrees = [sum(w) for w in weights]
+    result = []
+    for c in range(k):
+        members = [i for i, label in enumerate(labels) if label == c]
+        volume = sum(degrees[i] for i in members)
+        within = sum(weights[i][j] for i in members for j in members)
+        similar = sum(row[i] for i in members)
+        result.append(2 * similar / volume - sum(row) * within / volume ** 2)
+    return result
+
+
+@case
+def by_the_formula():
+    points, _ = blobs_npy()
+    new, _ = blobs(per=15, seed=2)
+    npy("new.npy", new)
+    top = max(math.dist(a, b) for a in points for b in points)
+    kernels = {"gaussian": lambda d: math.exp(-0.3 * d * d), "exponential": lambda d: math.exp(-0.3 * d),
+               "distance": lambda d: max(top - d, 0)}
+    for kind, kernel in kernels.items():
+        predict("--affinity", kind, "--gamma", 0.3)
+        labels, found = read_npy_labels("l.npy"), read_npy_labels("p.npy")
+        weights = [[kernel(math.dist(a, b)) for b in points] for a in points]
+        check(len(found) == len(new), "a label each")
+        for x, label in zip(new, found):
+            values = scores(weights, [kernel(math.dist(x, y)) for y in points], labels, 3)
+            check(values[label] >= max(values) - 1e-12, f"{kind}: {label} of {values}")
+
+
+@case
+def nearest_neighbours_by_the_formula():
+    points, _ = blobs_npy()
+    new, _ = blobs(per=15, seed=3)
+    npy("new.npy", new)
+    n = len(points)
+
+    def nearest(x, own=None):
+        return sorted((j for j in range(n) if j != own), key=lambda j: (math.dist(x, points[j]), j))[:8]
+
+    lists = [nearest(points[i], i) for i in range(n)]
+    for extra, weight in (([], lambda d: 1), (["--gamma", 0.5], lambda d: math.exp(-0.5 * d * d))):
+        predict("--affinity", "knn", "--neighbours", 8, *extra)
+        labels, found = read_npy_labels("l.npy"), read_npy_labels("p.npy")
+        weights = [[weight(math.dist(points[i], points[j])) if i == j or i in lists[j] or j in lists[i] else 0
+                    for j in range(n)] for i in range(n)]
+        for x, label in zip(new, found):
+            near = nearest(x)
+            row = [weight(math.dist(x, points[j])) if j in near else 0 for j in range(n)]
+            values = scores(weights, row, labels, 3)
+            check(values[label] >= max(values) - 1e-12, f"{extra}: {label} of {values}")
+
+
+@case
+def near_an_old_cluster():
+    points, truth = blobs_npy()
+    new, new_truth = blobs(per=15, seed=3)
+    npy("new.npy", new)
+    for extra in ([], ["--home", "computed"], ["--home", "dense-f32"], ["--zero-diagonal"], ["--scale", "standard"],
+                  ["--affinity", "knn"], ["--affinity", "cosine"]):
+        predict("--start", "y.npy", *extra)
+        labels, found = read_npy_labels("l.npy"), read_npy_labels("p.npy")
+        check(set(found) <= set(labels), "labels of clusters")
+        hits = sum(t == label for t, label in zip(new_truth, found))
+        check("cosine" in extra or hits >= 42, f"{extra}: {hits} of 45")
+
+
+@case
+def scaled_by_the_columns_of_the_data():
+    points, _ = blobs_npy()
+    points = [[1000 * x, y / 1000] for x, y in points]
+    npy("x.npy", points)
+    # Alone, one point would be scaled to nothing: it is the columns of DATA that count.
+    for scale in ("standard", "minmax", "unit-columns"):
+        for i in (3, 25, 50):
+            npy("new.npy", [points[i]])
+            predict("--scale", scale)
+            check(read_npy_labels("p.npy") == [read_npy_labels("l.npy")[i]], f"{scale}: point {i} is as it was")
+
+
+@case
+def given_similarities():
+    npy("a.npy", two_blocks())
+    npy("s.npy", [0, 0, 0, 1, 1, 1], "<i4")
+    npy("new.npy", [[0, 0, 0, 0.1, 0.1, 0.1], [1.0, 1.0, 1.0, 0.1, 0.1, 0.1], [0.0] * 6])
+    predict("--affinity", "precomputed", "--start", "s.npy", k=2, data="a.npy")
+    labels, found = read_npy_labels("l.npy"), read_npy_labels("p.npy")
+    check(found == [labels[5], labels[0], -1], f"{labels} {found}")
+    write("new.mtx", "%%MatrixMarket matrix coordinate real general\n3 6 2\n1 6 0.5\n2 1 0.5\n")
+    predict("--affinity", "precomputed", "--start", "s.npy", k=2, data="a.npy", new="new.mtx", out="p.csv")
+    found = [int(v) for v in read("p.csv").split() if v.lstrip(b"-").isdigit()]
+    check(found == [labels[5], labels[0], -1], f"{labels} {found}")
+    npy("narrow.npy", [[1.0, 0.0]])
+    predict("--affinity", "precomputed", "--start", "s.npy", k=2, data="a.npy", new="narrow.npy", code=65,
+            err="narrow.npy has 2 columns, but a.npy has 6 objects")
+    npy("bad.npy", [[1.0, 0.0, 0.0, -0.5, 0.0, 0.0]])
+    os.remove("l.npy")
+    predict("--affinity", "precomputed", "--start", "s.npy", k=2, data="a.npy", new="bad.npy", out="q.npy", code=65,
+            err="new object 1 to object 4 is -0.5")
+    check(read_npy_labels("l.npy") == labels and not os.path.exists("q.npy"), "the clustering itself is written")
+
+
+@case
+def tables_with_and_without_labels():
+    points, labels = blobs()
+    csv("p.csv", points, labels, "x,y,group")
+    csv("with.csv", points[:5], labels[:5], "x,y,group")
+    csv("without.csv", points[:5], None, "x,y")
+    for column in ("group", "3"):
+        for new in ("with.csv", "without.csv"):
+            predict("--label-column", column, data="p.csv", new=new)
+            check(read_npy_labels("p.npy") == read_npy_labels("l.npy")[:5], f"{column} {new}")
+    predict("--label-column", "none", data="p.csv", new="without.csv", code=65, err="2 columns.*has 3")
+    predict("--label-column", "group", data="p.csv", new="-", stdin=read("with.csv"))
+    check(read_npy_labels("p.npy") == read_npy_labels("l.npy")[:5], "standard input")
+
+
+@case
+def threads_do_not_change_the_labels():
+    blobs_npy(per=50)
+    npy("new.npy", blobs(per=100, seed=4)[0])
+    for extra in ([], ["--affinity", "knn"], ["--affinity", "cosine"]):
+        found = []
+        for threads in (1, 2):
+            predict("--threads", threads, *extra)
+            found.append(read("p.npy"))
+        check(found[0] == found[1], f"1 and 2 threads differ: {extra}")
+
+
+@case
+def refusals():
+    blobs_npy()
+    npy("new.npy", [[1.0, 2.0]])
+    npy("wide.npy", [[1.0, 2.0, 3.0]])
+    predict("--affinity", "minimax", code=64, err="--predict does not go with --affinity minimax")
+    predict(new="wide.npy", code=65, err="wide.npy has 3 columns, but x.npy has 2")
+    predict(new="none.npy", code=66, err="none.npy")
+    predict(out="p.jpeg", code=73, err="p.jpeg.*npy")
+    predict(out="no/such/p.npy", code=73, err="no/such")
+    predict(out="new.npy", code=64, err="predict-output new.npy would overwrite the input")
+    predict(out="x.npy", code=64, err="overwrite the input")
+    predict(out="l.npy", code=64, err="--output and --predict-output both name l.npy")
+    predict(data="-", new="-", code=64, err="standard input")
+    cleave("ncut", "x.npy", "-k", 3, "-o", "new.npy", "--predict", "new.npy", "--predict-output", "p.npy", code=64,
+           err="--output new.npy would overwrite the input")
+    cleave("ncut", "x.npy", "-k", 3, "--predict", "new.npy", code=64, err="needs --predict-output FILE")
+    cleave("ncut", "x.npy", "-k", 3, "--predict-output", "p.npy", code=64, err="needs --predict FILE")
+    check(sorted(os.listdir(".")) == ["new.npy", "wide.npy", "x.npy", "y.npy"], "nothing was written")

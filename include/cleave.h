@@ -121,10 +121,11 @@ typedef struct clv_option {
     double initial;      /* default: number, 0 or 1, or index of the choice */
     double least, most;  /* range allowed, both ends included */
     const char *choices; /* CHOICE: "fpc|spectral"; TEXT: the default or NULL */
-    const char *word;    /* a word for the default meaning ("auto", "all", "none"): NaN where the default is NaN, else 0; or NULL */
-    const char *off;     /* FLAG: the name of the flag that clears it, or NULL for "no-NAME" */
-    const char *meta;    /* what stands for the value in help: "N", "SECONDS" */
-    const char *help;    /* one line */
+    const char *word; /* a word for the default meaning ("auto", "all", "none"): NaN where the default is NaN, else 0;
+                         or NULL */
+    const char *off;  /* FLAG: the name of the flag that clears it, or NULL for "no-NAME" */
+    const char *meta; /* what stands for the value in help: "N", "SECONDS" */
+    const char *help; /* one line */
 } clv_option;
 
 typedef struct clv_option_table {

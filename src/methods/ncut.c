@@ -26,6 +26,7 @@
 #include "base/options.h"
 #include "engine/driver.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -264,13 +265,13 @@ static double object_gain(const ncut_state *s, int64_t i) {
 }
 
 static clv_status best_move_gain(ncut_state *s, double *out) {
-    double best = -INFINITY;
+    double best = -DBL_MAX; /* what compilers start a max reduction from is this or -INFINITY */
     CLV_TRY(weigh_without_heavy(s));
 #pragma omp parallel for num_threads(s->threads) if (s->threads > 1) reduction(max : best)
     for (int64_t i = 0; i < s->problem->n; i++) {
         best = fmax(best, object_gain(s, i));
     }
-    *out = isfinite(best) ? best : 0;
+    *out = best > -DBL_MAX ? best : 0;
     return CLV_OK;
 }
 

@@ -102,6 +102,11 @@ def report():
     blobs_npy()
     cleave("ncut", "x.npy", "-k", 3, "--report", "r.html", "--truth", "y.npy", "-q")
     check_page("r.html")
+    check(b"<h2>The objects" in read("r.html"), "with a picture of the points")
+    npy("a.npy", two_blocks())
+    cleave("ncut", "a.npy", "-k", 2, "--affinity", "precomputed", "--report", "r.html", "-q")
+    check_page("r.html")
+    check(b"<h2>The objects" not in read("r.html"), "a similarity has no points to draw")
 
 
 @case
@@ -213,6 +218,17 @@ def time_limit():
     check(result["options"]["time-limit"] == 0.5, "listed as given")
     write("r.json", json.dumps(result))
     cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+@case
+def the_time_limit_counts_from_the_start_of_the_program():
+    points, _ = blobs(per=100)
+    process = start("ncut", "-", "-k", 3, *LONG, "--time-limit", 0.5, "--json", "-", stdin=subprocess.PIPE)
+    time.sleep(1)  # the limit passes while the points are awaited
+    out, err = process.communicate(read(csv("p.csv", points)), timeout=60)
+    check(process.returncode == 0, f"exit {process.returncode}: {err}")
+    count = len(json.loads(out)["restarts"])
+    check(count <= 64, f"{count} restarts after the limit")
 
 
 def start(*args, **options):

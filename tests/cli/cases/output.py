@@ -203,6 +203,16 @@ def dry_run():
 
 
 @case
+def dry_run_counts_what_the_method_needs():
+    blobs_npy(per=1000)
+    few, many = (cleave("ncut", "x.npy", "-k", k, "--home", "computed", "--dry-run", "--json", "-").json()["bytes"]
+                 for k in (2, 300))
+    more = many["method"] - few["method"]
+    check(more >= 298 * 3000 * 8, f"sums of 300 clusters over 3000 objects: {more}")
+    check(abs(many["resident_peak"] - few["resident_peak"] - more) < 0.2 * more, f"{few} {many}")
+
+
+@case
 def verbose_says_what_was_made():
     blobs_npy()
     text = cleave("ncut", "x.npy", "-k", 3, "-v", err="60 x 2").err

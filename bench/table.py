@@ -119,7 +119,7 @@ def bench_memory(n, p, folder):
     command = ["build/cleave", "ncut", path, "-k", "2", "--memory", "2G", "--max-iter", "3", "--seed", "1",
                "--threads", str(THREADS)]
     plan = json.loads(subprocess.run([*command, "--dry-run", "--json", "-"], check=True, capture_output=True).stdout)
-    predicted = plan["predicted_peak"]
+    predicted = plan["bytes"]["resident_peak"]
     seconds, peak = best(lambda: measured_peak([*command, "-q"]), runs=1)
     rows.append((f"peak memory, n = {n} x {p}, {plan['affinity']['home']}", f"{peak / 2**20:.0f} MiB", "--dry-run",
                  f"{predicted / 2**20:.0f} MiB", f"{predicted / peak:.2f}x", "0.8 to 1.2, < 2 GiB"))

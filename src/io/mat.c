@@ -2,7 +2,9 @@
  *
  * A file is a list of elements, each a tag (type, size) and data; a variable is an element of elements: flags,
  * dimensions, name, numbers. We look into each variable only as far as its name, choose one, and decode its numbers.
- * Every size is checked against the bytes that are there, so that no file makes us allocate more than it can hold. */
+ * Every size is checked against the bytes that are there, so that no file makes us allocate more than it can hold: the
+ * reason for not using matio here, which takes gigabytes for a damaged file of a kilobyte. The tests read what matio
+ * writes. */
 #include "io/io.h"
 
 #include <stdio.h>

@@ -92,7 +92,9 @@ static void put_curve_axes(clv_text *text, const axes *a, const char *name) {
         put_grid_line(text, a, (first + i) * step, digits);
     }
     double stride = fmax(1, nice_step(a->right, 8));
-    for (double x = 0; x <= a->right * (1 + 1e-9); x += stride) {
+    int64_t labels = (int64_t)(a->right * (1 + 1e-9) / stride);
+    for (int64_t label = 0; label <= labels; label++) {
+        double x = (double)label * stride;
         clv_text_add(text, "<text class=\"tick\" text-anchor=\"middle\" y=\"%d\" x=\"", a->height - BOTTOM + 18);
         put_tenths(text, x_of(a, x));
         clv_text_add(text, "\">%.0f</text>\n", x);

@@ -52,7 +52,7 @@ static inline double brute_move_gain(const double *w, int64_t n, int32_t *labels
         }
         labels[i] = own;
     }
-    return best > -INFINITY ? best : 0;
+    return best > -HUGE_VAL ? best : 0;
 }
 
 /* Labels in base k counting; false after the last. */

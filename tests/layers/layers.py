@@ -42,7 +42,7 @@ FORBIDDEN_CALLS = {
 FORBIDDEN_NAMES = {"prints": "stdout stderr"}
 
 # The libraries under the library: the command must not see them.
-LIBRARY_HEADERS = re.compile(r"^(cblas|lapacke|arpack|png|jpeglib|matio|jansson|omp|f77blas|zlib)\b")
+LIBRARY_HEADERS = re.compile(r"^(cblas|lapacke|arpack|png|jpeglib|jansson|omp|f77blas|zlib)\b")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 

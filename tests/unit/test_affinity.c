@@ -367,7 +367,7 @@ static void check_kind(clv_affinity_kind kind, const clv_home *homes, int home_c
             o.kind = (int)kind;
             o.home = (int)homes[variant / 2];
             o.zero_diagonal = variant % 2;
-            o.gamma = variant % 3 == 0 ? 0.3 : NAN;
+            o.gamma = variant % 3 == 0 ? 0.3 : (double)NAN;
             o.neighbours = q.n > 9 ? 5 : 1;
             o.threads = 1 + variant % 3;
             check_home(&q, &o, &rng);

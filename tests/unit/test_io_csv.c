@@ -92,6 +92,8 @@ static void test_label_column(void **state) {
     check_labels("1,2,3\n3,4,3\n", "3", 2, 2, (int32_t[]){0, 0});
     check_labels("1,2,3\n3,4,3\n", NULL, 2, 3, NULL);
     check_labels("1,\"a \"\"q\"\"\"\n2,\"a\"\n3,\"a \"\"q\"\"\"\n", NULL, 3, 1, (int32_t[]){1, 0, 1});
+    check_labels("1,\"a\"\"z\"\n2,a\"b\n3,a\"z\n", NULL, 3, 1, (int32_t[]){1, 0, 1}); /* a""z is a"z */
+    check_labels("p,\"l\"\"q\"\n1,2\n", "l\"q", 1, 1, (int32_t[]){0});
     check_labels("1,2\n2,b\n3,10\n", "2", 3, 1, (int32_t[]){1, 2, 0}); /* mixed: as texts */
     clv_data *data;
     assert_refused(parse("p,q\n1,2\n", &(clv_read_options){.label_column = "r"}, &data), CLV_EUSAGE, "'r'", "a.csv",
@@ -113,6 +115,8 @@ static void test_refused(void **state) {
         {"\n # nothing\n", "a.csv is empty", ""},
         {"1,2\n3,abc\n", "a.csv line 2 column 2: 'abc' is not a number", ""},
         {"p,q,r\n# c\n1,2,3\n\n4,nan,6\n", "a.csv row 2 column 2 (line 5)", "'nan' is not a finite"},
+        {"1,2\r\n\r\n3,4\r\n5,x\r\n", "a.csv line 4 column 2", "'x'"},
+        {"1,\"2\"\r\n# \"c\r\n3,x\r\n", "a.csv line 3 column 2", "'x'"},
         {"1,2\n-inf,3\n", "a.csv row 2 column 1 (line 2)", "'-inf'"},
         {"1,2\n1e999,3\n", "a.csv row 2 column 1 (line 2)", "'1e999'"},
         {"1,2\n,3\n", "a.csv row 2 column 1 (line 2) is empty", ""},

@@ -157,6 +157,16 @@ static void test_png_bombs(void **state) {
     }
 }
 
+/* However large the file. */
+static void test_most_pixels(void **state) {
+    (void)state;
+    clv_image image = {.width = 1 << 20, .height = 1 << 20, .channels = 1};
+    assert_refused(clv_image_reserve(ctx, "p.png", 1e30, &image), CLV_EDATA, "p.png", "1048576 x 1048576", NULL);
+    image = (clv_image){.width = 0, .height = 3, .channels = 1};
+    assert_refused(clv_image_reserve(ctx, "p.png", 1e30, &image), CLV_EDATA, "0 x 3", NULL);
+    assert_null(image.samples);
+}
+
 /* JPEG from libjpeg; smooth, so that little is lost. */
 static void make_jpeg(buffer *out, int channels, bool progressive) {
     struct jpeg_compress_struct jpeg;
@@ -286,7 +296,8 @@ static void test_allocations(void **state) {
 
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
-    const struct CMUnitTest tests[] = {CASE(test_png_kinds), CASE(test_png_refused), CASE(test_png_bombs),
-                                       CASE(test_jpeg),      CASE(test_round_trip),  CASE(test_allocations)};
+    const struct CMUnitTest tests[] = {CASE(test_png_kinds),   CASE(test_png_refused), CASE(test_png_bombs),
+                                       CASE(test_most_pixels), CASE(test_jpeg),        CASE(test_round_trip),
+                                       CASE(test_allocations)};
     return cmocka_run_group_tests_name("io_image", tests, NULL, NULL);
 }

@@ -39,8 +39,8 @@ static void test_duplicates(void **state) {
                  (double[]){3, 7, 0, 8});
     clv_data *a;
     clv_data *b;
-    assert_ok(parse("%%MatrixMarket matrix coordinate real general\n1 1 3\n1 1 1e16\n1 1 1\n1 1 -1e16\n", &a));
-    assert_ok(parse("%%MatrixMarket matrix coordinate real general\n1 1 3\n1 1 1\n1 1 -1e16\n1 1 1e16\n", &b));
+    assert_ok(parse("%%MatrixMarket matrix coordinate real general\n1 1 3\n1 1 1e16\n1 1 -1e16\n1 1 1\n", &a));
+    assert_ok(parse("%%MatrixMarket matrix coordinate real general\n1 1 3\n1 1 1\n1 1 1e16\n1 1 -1e16\n", &b));
     assert_true(((const double *)a->values)[0] == ((const double *)b->values)[0]);
     clv_data_free(a);
     clv_data_free(b);

@@ -304,6 +304,20 @@ static void test_files(void **state) {
     assert_refused(clv_read(ctx, path, &map, &data), CLV_ENOINPUT, path, "No such file", NULL);
 }
 
+/* What is mapped is not looked at; scaling reads it, and must see what is not finite. */
+static void test_mapped_nan(void **state) {
+    (void)state;
+    const char *path = in_folder("m.npy");
+    clv_data *data;
+    file f = simple("<f8", false, "(1, 2)");
+    add_numbers(&f, (uint64_t[]){0, float_bits((double)NAN, 8)}, 2, 8, false);
+    put_file(path, f.bytes, f.size);
+    assert_ok(clv_read(ctx, path, &(clv_read_options){.map = 1}, &data));
+    assert_refused(clv_data_scale(data, CLV_SCALE_UNIT_ROWS), CLV_EDATA, path, "row 1 column 2", "nan", NULL);
+    clv_data_free(data);
+    unlink(path);
+}
+
 /* A header whose length breaks the alignment of the numbers: read, not mapped. */
 static void test_misaligned(void **state) {
     (void)state;
@@ -356,9 +370,9 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_types),      CASE(test_headers),     CASE(test_large_fortran), CASE(test_refused_headers),
-        CASE(test_labels),     CASE(test_pictures),    CASE(test_files),         CASE(test_refused_bodies),
-        CASE(test_misaligned), CASE(test_allocations),
+        CASE(test_types),      CASE(test_headers),    CASE(test_large_fortran), CASE(test_refused_headers),
+        CASE(test_labels),     CASE(test_pictures),   CASE(test_files),         CASE(test_refused_bodies),
+        CASE(test_misaligned), CASE(test_mapped_nan), CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_npy", tests, NULL, NULL);
 }

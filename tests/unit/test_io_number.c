@@ -60,6 +60,19 @@ static void test_reading_ties(void **state) {
     }
 }
 
+/* More digits before the point than are looked at. */
+static void test_reading_long(void **state) {
+    (void)state;
+    char text[1200];
+    for (int digits = 760; digits < 1000; digits += 17) {
+        for (int i = 0; i < digits; i++) {
+            text[i] = (char)('1' + i % 9);
+        }
+        snprintf(text + digits, sizeof text - (size_t)digits, ".25e-%d", digits - 20);
+        check_text(text);
+    }
+}
+
 static void test_reading_forms(void **state) {
     (void)state;
     static const char *const good[] = {"0",
@@ -151,7 +164,7 @@ static void test_printing(void **state) {
                                     1e15,
                                     1e16,
                                     1e17,
-                                    123456789012345678,
+                                    123456789012345678.0,
                                     5e-324,
                                     1.7976931348623157e308,
                                     1e-5,
@@ -209,9 +222,10 @@ static void test_show(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reading_random), cmocka_unit_test(test_reading_ties),
-        cmocka_unit_test(test_reading_forms),  cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_printing),       cmocka_unit_test(test_shortest),
-        cmocka_unit_test(test_locale),         cmocka_unit_test(test_show),
+        cmocka_unit_test(test_reading_forms),  cmocka_unit_test(test_reading_long),
+        cmocka_unit_test(test_integers),       cmocka_unit_test(test_printing),
+        cmocka_unit_test(test_shortest),       cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_show),
     };
     return cmocka_run_group_tests_name("io_number", tests, NULL, NULL);
 }

@@ -56,6 +56,9 @@ static void test_dense(void **state) {
             assert_true((float)row[i % COLS] == singles[i]);
         }
         if (f == 0) {
+            struct stat info;
+            assert_int_equal(stat(path, &info), 0);
+            assert_int_equal((info.st_size - ROWS * COLS * 4) % 64, 0); /* the numbers are aligned */
             assert_int_equal(clv_data_matrix(data)->scalar, CLV_F32);
             assert_dense(data, ROWS, COLS, widened);
         }

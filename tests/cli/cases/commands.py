@@ -3,7 +3,7 @@ import json
 import math
 import os
 
-from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, same_partition, shared,
+from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, shared,
                      two_blocks, write)
 from cases.output import check_page
 
@@ -93,8 +93,8 @@ def changed(path, change):
 @case
 def verify_accepts_and_rejects():
     points, _ = blobs_npy()
-    for extra in ([], ["--affinity", "exponential", "--scale", "standard"], ["--affinity", "knn"], ["--home", "computed"],
-                  ["--zero-diagonal"], ["--affinity", "cosine", "--scale", "minmax"]):
+    for extra in ([], ["--affinity", "exponential", "--scale", "standard"], ["--affinity", "knn"],
+                  ["--home", "computed"], ["--zero-diagonal"], ["--affinity", "cosine", "--scale", "minmax"]):
         cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q", *extra)
         cleave("verify", "r.json", "x.npy", out="^accepted: .")
 
@@ -153,7 +153,8 @@ def demo():
     rings = [line.split() for line in shown.splitlines() if line.startswith("rings ")][0]
     check(rings[4:6] == ["holds", "1.000"], f"minimax paths tell the rings apart: {rings}")
     # The commands that it shows work as they stand.
-    typed = [line.split()[1:] for line in shown.splitlines() if line.startswith("  ") and " ncut " in line or " verify " in line]
+    commands = shown[shown.index("Type next"):].splitlines()[1:]
+    typed = [line.split()[1:] for line in commands]
     check(len(typed) == 4, f"{typed}")
     for args in typed:
         text = cleave(*args).out

@@ -53,8 +53,8 @@ def the_json_result():
 def threads_do_not_change_the_result():
     blobs_npy(per=100)
     for extra in ([], ["--affinity", "knn"], ["--home", "computed"], ["--affinity", "minimax"]):
-        results = [without(cleave("ncut", "x.npy", "-k", 3, "--restarts", 5, "--threads", t, "--json", "-", *extra).json(),
-                           "seconds") for t in (1, 2)]
+        common = ("ncut", "x.npy", "-k", 3, "--restarts", 5, "--json", "-", *extra)
+        results = [without(cleave(*common, "--threads", t).json(), "seconds") for t in (1, 2)]
         check(results[0] == results[1], f"1 and 2 threads differ: {extra}")
 
 
@@ -102,6 +102,11 @@ def report():
     blobs_npy()
     cleave("ncut", "x.npy", "-k", 3, "--report", "r.html", "--truth", "y.npy", "-q")
     check_page("r.html")
+    check(b"<h2>The objects" in read("r.html"), "with a picture of the points")
+    npy("a.npy", two_blocks())
+    cleave("ncut", "a.npy", "-k", 2, "--affinity", "precomputed", "--report", "r.html", "-q")
+    check_page("r.html")
+    check(b"<h2>The objects" not in read("r.html"), "a similarity has no points to draw")
 
 
 @case
@@ -150,7 +155,8 @@ def a_failed_run_leaves_outputs_untouched():
 @case
 def one_failed_output_does_not_stop_the_others():
     blobs_npy()
-    cleave("ncut", "x.npy", "-k", 3, "--json", "/dev/full", "-o", "l.npy", "--report", "r.html", code=73, err="/dev/full")
+    cleave("ncut", "x.npy", "-k", 3, "--json", "/dev/full", "-o", "l.npy", "--report", "r.html", code=73,
+           err="/dev/full")
     check(len(read_npy_labels("l.npy")) == 60 and os.path.getsize("r.html"), "the others are there")
 
 
@@ -197,6 +203,16 @@ def dry_run():
 
 
 @case
+def dry_run_counts_what_the_method_needs():
+    blobs_npy(per=1000)
+    few, many = (cleave("ncut", "x.npy", "-k", k, "--home", "computed", "--dry-run", "--json", "-").json()["bytes"]
+                 for k in (2, 300))
+    more = many["method"] - few["method"]
+    check(more >= 298 * 3000 * 8, f"sums of 300 clusters over 3000 objects: {more}")
+    check(abs(many["resident_peak"] - few["resident_peak"] - more) < 0.2 * more, f"{few} {many}")
+
+
+@case
 def verbose_says_what_was_made():
     blobs_npy()
     text = cleave("ncut", "x.npy", "-k", 3, "-v", err="60 x 2").err
@@ -215,8 +231,20 @@ def time_limit():
     cleave("verify", "r.json", "x.npy", out="^accepted")
 
 
+@case
+def the_time_limit_counts_from_the_start_of_the_program():
+    points, _ = blobs(per=100)
+    process = start("ncut", "-", "-k", 3, *LONG, "--time-limit", 0.5, "--json", "-", stdin=subprocess.PIPE)
+    time.sleep(1)  # the limit passes while the points are awaited
+    out, err = process.communicate(read(csv("p.csv", points)), timeout=60)
+    check(process.returncode == 0, f"exit {process.returncode}: {err}")
+    count = len(json.loads(out)["restarts"])
+    check(count <= 64, f"{count} restarts after the limit")
+
+
 def start(*args, **options):
-    return subprocess.Popen([harness.CLEAVE, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    command = [harness.CLEAVE, *map(str, args)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 @case
@@ -288,5 +316,6 @@ def on_a_terminal():
     check("\033[1m" in on_terminal("--help"), "bold titles")
     check("\033" not in on_terminal("--help", NO_COLOR="1"), "NO_COLOR is honoured")
     shown = on_terminal("ncut", "x.npy", "-k", 3)
-    check(re.search(r"\r\033\[Krestart .* iteration .* s\r\033\[K[^\r\033]*ncut", shown), f"comes and goes: {shown!r}")
+    line_then_table = r"\r\033\[Krestart .* iteration .* s\r\033\[K(?!restart)[^\r\033]*ncut"
+    check(re.search(line_then_table, shown), f"the progress line comes and goes: {shown!r}")
     check("objective" not in on_terminal("ncut", "x.npy", "-k", 3, "-o", "l.npy", "-q"), "-q has none")

@@ -49,7 +49,8 @@ def unknown_command_names_the_nearest():
 
 @case
 def unknown_option_names_the_nearest():
-    cleave("ncut", "x.npy", "--restart", "3", code=64, err=r"^cleave ncut: there is no option --restart; did you mean --restarts")
+    cleave("ncut", "x.npy", "--restart", "3", code=64,
+           err=r"^cleave ncut: there is no option --restart; did you mean --restarts")
     cleave("ncut", "x.npy", "--zero-diagonl", code=64, err="did you mean --zero-diagonal")
     cleave("ncut", "x.npy", "--keep-diag", code=64, err="did you mean --keep-diagonal")
     cleave("ncut", "x.npy", "-x", code=64, err="no option -x")

@@ -7,6 +7,7 @@ import itertools
 import json
 import multiprocessing
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -131,29 +132,44 @@ def cut_of(graph, labels, k):
     return float((k - (within / (members.T @ graph.sum(axis=1)).ravel()).sum()) / 2)
 
 
+def own_peak():
+    """Peak resident set of this process, in bytes."""
+    with open("/proc/self/status") as status:
+        return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
+
+
 def fit_peer(path, k, solver, answer):
-    """In a process of its own: scikit-learn on the graph, labels and seconds into a file."""
+    """In a process of its own, within 3/4 of the memory: scikit-learn; labels, seconds and peak into a file."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     graph = scipy.sparse.load_npz(path)
     model = SpectralClustering(n_clusters=k, affinity="precomputed", assign_labels="kmeans", eigen_solver=solver,
                                random_state=0)
     began = time.perf_counter()
     labels = model.fit(graph).labels_
-    np.savez(answer, labels=labels, seconds=time.perf_counter() - began)
+    np.savez(answer, labels=labels, seconds=time.perf_counter() - began, peak=own_peak())
 
 
 def run_peer(graph, k, solver, folder):
-    """Labels and seconds, or None past the limit."""
+    """Labels, seconds and peak; seconds alone are known when it fails or takes too long."""
     path, answer = os.path.join(folder, "graph.npz"), os.path.join(folder, "peer.npz")
     scipy.sparse.save_npz(path, graph, compressed=False)
     process = multiprocessing.get_context("spawn").Process(target=fit_peer, args=(path, k, solver, answer))
+    began = time.perf_counter()
     process.start()
     process.join(PEER_LIMIT)
     if process.is_alive():
         process.kill()
         process.join()
-        return None
+    if process.exitcode != 0:
+        return None, time.perf_counter() - began, None
     with np.load(answer) as found:
-        return found["labels"], float(found["seconds"])
+        return found["labels"], float(found["seconds"]), int(found["peak"])
+
+
+def megabytes(size):
+    """123 MiB"""
+    return f"{size / 2**20:.0f} MiB"
 
 
 def bench_graph(name, points, k, threads, folder):
@@ -164,14 +180,14 @@ def bench_graph(name, points, k, threads, folder):
     graph = scipy.sparse.csr_matrix(scipy.io.mmread(path))
     ours, peak = cleave_with_peak("ncut", path, "--affinity", "precomputed", "-k", k, "--threads", threads, "--json", "-")
     seconds = ours["seconds"]["affinity"] + ours["seconds"]["solve"]
-    cut = cut_of(graph, np.array(ours["labels"]), k)
+    what = f"{name}, n = {graph.shape[0]}, {graph.nnz} entries, k = {k}"
+    notes = f"cut {cut_of(graph, np.array(ours['labels']), k):.6f}, peak {megabytes(peak)}; peer: "
     for solver in ("arpack", "lobpcg"):
-        peer = run_peer(graph, k, solver, folder)
-        theirs = peer[1] if peer else PEER_LIMIT
-        their_cut = f"{cut_of(graph, peer[0], k):.6f}" if peer else "none in time"
-        add(f"{name}, n = {graph.shape[0]}, {graph.nnz} entries, k = {k}", f"{seconds:.2f} s",
-            f"SpectralClustering, {solver}", f"{'' if peer else '> '}{theirs:.2f} s", f"{theirs / seconds:.2f}x", ">= 1",
-            f"cut {cut:.6f}, peer {their_cut}; peak {peak / 2**20:.0f} MiB; {ours['components']} components")
+        labels, theirs, their_peak = run_peer(graph, k, solver, folder)
+        ended = labels is not None
+        outcome = f"cut {cut_of(graph, labels, k):.6f}, peak {megabytes(their_peak)}" if ended else "no result"
+        add(what, f"{seconds:.2f} s", f"SpectralClustering, {solver}", f"{theirs:.2f} s", f"{theirs / seconds:.2f}x",
+            ">= 1", notes + outcome)
 
 
 # --- restarts ---

@@ -100,10 +100,10 @@ static void print_json(FILE *stream, const void *what) {
         cli_json_number(stream, k->info.gamma);
     }
     fprintf(stream,
-            ", \"home\": \"%s\", \"mapped\": %s, \"nonzeros\": %lld, \"bytes\": %zu},\n"
+            ", \"home\": \"%s\", \"nonzeros\": %lld, \"bytes\": %zu},\n"
             " \"seconds\": {\"total\": %.6f, \"load\": %.6f, \"affinity\": %.6f}}\n",
-            clv_home_name(k->info.home), k->info.mapped ? "true" : "false", (long long)k->info.nonzeros, k->info.bytes,
-            cli_elapsed(k->app), k->load_seconds, k->affinity_seconds);
+            clv_home_name(k->info.home), (long long)k->info.nonzeros, k->info.bytes, cli_elapsed(k->app),
+            k->load_seconds, k->affinity_seconds);
 }
 
 static clv_status tell(const keeper *k) {

@@ -100,6 +100,12 @@ static void tell_data(const cli_job *job) {
             clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
 }
 
+static void tell_note(const char *path, const clv_data *data) {
+    if (data && *clv_data_note(data)) {
+        fprintf(stderr, "%s: %s\n", path, clv_data_note(data));
+    }
+}
+
 static clv_status scale(cli_job *job) {
     clv_scale how = (clv_scale)job->points.scale;
     if (job->fresh && job->how.kind != CLV_AFFINITY_PRECOMPUTED) {
@@ -126,14 +132,19 @@ clv_status cli_job_load(cli_job *job) {
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
+        tell_note(job->args.operands[0], job->data);
+        tell_note(job->prediction.input, job->fresh);
     }
     return job->method->prepare(job);
 }
 
 /* --- affinity --- */
 
+/* The bytes of the method on one thread: the home must not depend on the number of threads, nor may the result. */
 clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out) {
-    size_t method = job->method->memory(clv_data_matrix(job->data)->rows, &job->options);
+    cli_method_options one = job->options;
+    one.control.threads = 1;
+    size_t method = job->method->memory(clv_data_matrix(job->data)->rows, &one);
     *out = job->how;
     out->threads = job->options.control.threads;
     if (out->memory > 0) {
@@ -160,8 +171,8 @@ static void tell_affinity(const cli_job *job) {
     if (!isnan(job->info.gamma)) {
         fprintf(stderr, ", gamma %.17g", job->info.gamma);
     }
-    fprintf(stderr, ", home %s%s, %s, %.3f s; %s needs %s\n", clv_home_name(job->info.home),
-            job->info.mapped ? " (mapped)" : "", bytes, job->affinity_seconds, job->method->command->name, method);
+    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n", clv_home_name(job->info.home), bytes, job->affinity_seconds,
+            job->method->command->name, method);
 }
 
 static clv_status build_affinity(cli_job *job) {
@@ -184,13 +195,32 @@ static bool shows_progress(const cli_job *job) {
     return wanted && !job->output.quiet;
 }
 
+/* Fewer threads when the method's work arrays for all of them would not fit the budget. */
+static int64_t threads_within_budget(const cli_job *job) {
+    cli_method_options options = job->options;
+    int64_t *threads = &options.control.threads;
+    size_t held, peak;
+    if (job->how.memory == 0) {
+        return *threads;
+    }
+    clv_context_memory(job->app->ctx, &held, &peak);
+    *threads = *threads > 0 ? *threads : sysconf(_SC_NPROCESSORS_ONLN);
+    while (*threads > 1 && held + job->method->memory(job->info.n, &options) > (size_t)job->how.memory) {
+        (*threads)--;
+    }
+    return *threads;
+}
+
 static clv_status run_method(cli_job *job) {
     cli_method_options options = job->options;
     clv_control *control = &options.control;
     cli_progress progress;
     cli_progress_begin(&progress, job->app, control->restarts, shows_progress(job));
-    control->monitor = cli_progress_monitor;
-    control->monitor_user = &progress;
+    if (shows_progress(job)) {
+        control->monitor = cli_progress_monitor;
+        control->monitor_user = &progress;
+    }
+    control->threads = threads_within_budget(job);
     control->keep_trace = job->output.trace || job->output.report;
     if (control->time_limit > 0) {
         /* The user's limit counts from the start of the program. */

@@ -5,6 +5,7 @@
 
 typedef struct verify_options {
     int64_t threads; /* first: the offset of cli_threads_table */
+    int64_t memory;
     int quiet;
 } verify_options;
 
@@ -20,6 +21,13 @@ typedef struct verification {
 
 static const clv_option_table *verify_table(void) {
     static const clv_option options[] = {
+        {.name = "memory",
+         .kind = CLV_OPTION_BYTES,
+         .offset = offsetof(verify_options, memory),
+         .most = 0x1p62,
+         .word = "auto",
+         .meta = "BYTES",
+         .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
         {.name = "quiet",
          .letter = 'q',
          .kind = CLV_OPTION_FLAG,
@@ -54,7 +62,9 @@ static clv_status judge(verification *v) {
     clv_read_options reading = cli_read_options(&v->points, kind && strcmp(kind, "precomputed") == 0);
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
     cli_signals_restart_calls();
-    return cli_library(v->app, clv_claim_verify(ctx, v->claim, v->data, v->options.threads, &v->verdict));
+    const verify_options *options = &v->options;
+    return cli_library(v->app,
+                       clv_claim_verify(ctx, v->claim, v->data, options->memory, options->threads, &v->verdict));
 }
 
 static clv_status work(verification *v, int argc, char **argv) {
@@ -91,7 +101,7 @@ const cli_command cli_verify = {
     .operands = {"RESULT.json", "DATA"},
     .about = "Reads a result that --json wrote, builds the affinity again from DATA with the options of that\n"
              "result, and recomputes its objective and its certificate. The exit status is 0 when both are as\n"
-             "claimed, and 1 when they are not, with the reason.\n",
+             "claimed and the result does not contradict itself, and 1 otherwise, with the reason.\n",
     .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
                 "  cleave verify result.json points.csv\n",
     .run = run,

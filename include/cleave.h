@@ -196,11 +196,18 @@ typedef struct clv_data clv_data;
 typedef enum clv_header { CLV_HEADER_DETECT = 0, CLV_HEADER_YES = 1, CLV_HEADER_NO = 2 } clv_header;
 
 typedef struct clv_read_options {
-    clv_header header;        /* CSV: whether the first line names the columns */
-    const char *label_column; /* CSV: a column name or number from 1; "none"; NULL: detect (a last or first column of
-                                 text, or one named label, labels, class, target, species or y) */
+    clv_header header;        /* CSV: whether the first line names the columns. Detected: it has no number and nothing
+                                 missing over columns of numbers; a first line that mixes is refused */
+    const char *label_column; /* CSV: a column name or number from 1; "none"; NULL: detect. That is a column named
+                                 label, labels, class, target, species, variety, category, truth, outcome, cluster or y
+                                 (without an x beside it), else a last or first column of text */
     int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it */
 } clv_read_options;
+
+/* What a CSV file has for the reader of a table and not for a method is dropped: a first column of texts that are all
+ * different (row names; all different elsewhere, they are refused as labels), the first column when the header is one
+ * field shorter than the rows (R's write.table), and a column that counts 0, 1, 2, ... or 1, 2, 3, ... where the header
+ * has no name for it as the first one, or calls it id, index or row. clv_data_note tells what was done. */
 
 /* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
  * .png, .jpg (a row a pixel); "-" is CSV from standard input. Numbers become double; f4 stays float. NaN and
@@ -210,6 +217,9 @@ CLV_API void clv_data_free(clv_data *data);
 CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
 /* Labels that came with the points (0..k-1, in ascending order of their names), or NULL. */
 CLV_API const int32_t *clv_data_labels(const clv_data *data);
+/* How a CSV file was understood, "header in line 1; labels in column 5 'species'; column 1 dropped as row numbers"; ""
+ * for other formats. */
+CLV_API const char *clv_data_note(const clv_data *data);
 /* Whether the values lie in a mapped file. */
 CLV_API int clv_data_is_mapped(const clv_data *data);
 
@@ -239,6 +249,8 @@ typedef enum clv_scale {
     CLV_SCALE_UNIT_COLUMNS, /* columns divided by their 2-norm, no centring; zero columns stay 0 */
     CLV_SCALE_UNIT_ROWS     /* rows divided by their 2-norm; zero rows stay 0 */
 } clv_scale;
+/* Their names in this order, as the choices of an option. */
+#define CLV_SCALE_NAMES "none|standard|minmax|unit-columns|unit-rows"
 
 /* Scale in place. Sparse data take unit-columns and unit-rows; the others would fill the matrix and are refused. A
  * mapped matrix is read into memory first. */
@@ -292,7 +304,6 @@ typedef struct clv_affinity_info {
     clv_affinity_kind kind;
     double gamma; /* as used; NaN where there is none */
     clv_home home;
-    int mapped; /* dense values in a mapped file */
     int64_t n;
     int64_t nonzeros; /* entries stored, or n^2 */
     size_t bytes;     /* held by this operator beyond the borrowed points */
@@ -401,8 +412,8 @@ typedef struct clv_result {
     clv_objective objective;
     clv_certificate certificate;
     clv_bound bound;
-    clv_stop stop;      /* of the restart returned */
-    int64_t iterations; /* likewise */
+    clv_stop stop;      /* of the restart returned, or the limit that cut the run short */
+    int64_t iterations; /* of the restart returned */
     double seconds;     /* all restarts */
     double drift;       /* relative difference between the value carried along and the one recomputed */
     int64_t restarts_count;
@@ -539,9 +550,11 @@ typedef struct clv_verdict {
     clv_certificate certificate;
 } clv_verdict;
 
-/* Recompute objective and certificate from the raw data and compare with the claim. `points` are unscaled, as read. */
-CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t threads,
-                                    clv_verdict *out);
+/* Recompute objective and certificate from the raw data and compare with the claim, and the fields of the claim with
+ * each other. `data` are unscaled, as read; they are scaled here. `memory` is a budget as in clv_affinity_options. A
+ * claim that cannot be true is a verdict too; the status fails only where no verdict could be reached. */
+CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory,
+                                    int64_t threads, clv_verdict *out);
 
 #ifdef __cplusplus
 }

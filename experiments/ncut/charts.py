@@ -18,8 +18,9 @@ def line(x1, y1, x2, y2, colour="#222", extra=""):
 
 def document(width, height, parts):
     """A whole picture on white."""
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" {FONT}>'
-    return "\n".join([head, f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>", ""])
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {size} {FONT}>'
+    return "\n".join([head, f'<rect {size} fill="#fff"/>', *parts, "</svg>", ""])
 
 
 def round_steps(low, high, count=5):
@@ -68,7 +69,7 @@ class Panel:
         """A labelled level across the panel."""
         left, y = self.place(self.across[0], value)
         return [line(left, y, left + self.width, y, colour, 'stroke-dasharray="6 4" stroke-width="1.5"'),
-                text(left + self.width - 4, y - 6, label, "end", colour)]
+                text(left + self.width - 4, y + 15, label, "end", colour)]
 
 
 def convergence(panels):
@@ -77,8 +78,8 @@ def convergence(panels):
     for number, (title, curves, level, name) in enumerate(panels):
         longest = max(2, max(len(curve) for curve in curves) - 1)
         low, high = level, max(max(curve) for curve in curves)
-        room = max(high - low, 1e-9) * 0.06
-        panel = Panel((each * number + 76, 40, each - 100, 230), (0, longest), (low - room, high + room))
+        room = max(high - low, 1e-9) * 0.05
+        panel = Panel((each * number + 76, 40, each - 100, 230), (0, longest), (low - 2 * room, high + room))
         ticks = [(value, label) for value, label in round_steps(0, longest, 6) if value == int(value)]
         parts += panel.frame(title, ticks, round_steps(*panel.up))
         for curve in curves:

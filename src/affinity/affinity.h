@@ -29,6 +29,7 @@ struct clv_affinity {
     const clv_home_functions *home;
     clv_affinity_info info;
     size_t budget;
+    int threads;        /* for writing it out */
     bool zero_diagonal; /* the objects have no similarity to themselves, whatever is stored */
     void *state;        /* the home's own struct, of the types below */
 };

@@ -10,7 +10,7 @@
 static const clv_option affinity_options[] = {
     CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_GAUSSIAN,
                    "gaussian|exponential|cosine|distance|minimax|knn|precomputed", "similarity of two objects"),
-    CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, HUGE_VAL, "auto", "G",
+    CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, 1e300, "auto", "G",
                  "scale of gaussian and exponential; weights of knn (1 if auto)"),
     CLV_OPT_INT(T, neighbours, "neighbours", 0, 15, 1, INT32_MAX, NULL, "N",
                 "neighbours of an object in the knn graph"),
@@ -30,6 +30,9 @@ void clv_affinity_defaults(clv_affinity_options *options) {
     memset(options, 0, sizeof *options);
     clv_options_defaults(clv_affinity_table(), options);
 }
+
+/* Distances between points within this have squares that are numbers. */
+#define LARGEST_POINT 1e150
 
 /* --- the plan --- */
 
@@ -185,6 +188,7 @@ static clv_status make_computed(clv_context *ctx, const clv_matrix *points, cons
 static clv_status make_minimax(clv_context *ctx, const clv_matrix *points, int threads, clv_affinity **out) {
     clv_panels panels;
     CLV_TRY(clv_affinity_new(ctx, &clv_minimax_functions, sizeof(clv_minimax_home), out));
+    (*out)->info.gamma = NAN;
     CLV_TRY(clv_panels_new(ctx, points, threads, &panels));
     clv_status status = clv_minimax_tree(ctx, &panels, threads, (*out)->state);
     clv_panels_free(&panels);
@@ -193,6 +197,7 @@ static clv_status make_minimax(clv_context *ctx, const clv_matrix *points, int t
 
 static clv_status make_cosine(clv_context *ctx, const clv_matrix *points, clv_affinity **out) {
     CLV_TRY(clv_affinity_new(ctx, &clv_lowrank_functions, sizeof(clv_lowrank_home), out));
+    (*out)->info.gamma = NAN;
     clv_lowrank_home *home = (*out)->state;
     int64_t n = points->rows, rank = points->cols + 1;
     home->owned = clv_alloc(ctx, clv_panels_bytes(n, rank), 1);
@@ -295,6 +300,7 @@ static void finish_info(clv_affinity *a, const clv_affinity_info *plan, const cl
     }
     a->zero_diagonal = options->zero_diagonal;
     a->budget = clv_memory_budget(options->memory);
+    a->threads = clv_threads(options->threads);
 }
 
 clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
@@ -305,6 +311,9 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     size_t held, most;
     *out = NULL;
     CLV_TRY(clv_affinity_plan(ctx, points, options, &plan));
+    if (options->kind != CLV_AFFINITY_PRECOMPUTED) {
+        CLV_TRY(clv_matrix_check(ctx, "points", points, LARGEST_POINT));
+    }
     clv_context_memory(ctx, &held, &most);
     clv_status status = make_source(ctx, points, options, threads, &source);
     bool to_dense =
@@ -342,6 +351,7 @@ clv_status clv_affinity_lowrank(clv_context *ctx, const clv_matrix *factor, cons
                                        .nonzeros = factor->rows * factor->rows};
     (*out)->zero_diagonal = options->zero_diagonal;
     (*out)->budget = clv_memory_budget(options->memory);
+    (*out)->threads = clv_threads(options->threads);
     return CLV_OK;
 }
 
@@ -370,7 +380,7 @@ clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out) {
                         (long long)a->info.n, (long long)bytes, a->budget);
     }
     CLV_TRY(clv_data_new_dense(ctx, "affinity", a->info.n, a->info.n, CLV_F64, out));
-    clv_status status = clv_dense_fill(a, (*out)->values, CLV_F64, clv_threads(0));
+    clv_status status = clv_dense_fill(a, (*out)->values, CLV_F64, a->threads);
     if (status < 0) {
         clv_data_free(*out);
         *out = NULL;

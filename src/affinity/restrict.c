@@ -115,5 +115,6 @@ clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active
     (*out)->info.nonzeros = m * m;
     (*out)->info.bytes = 0;
     (*out)->budget = base->budget;
+    (*out)->threads = base->threads;
     return CLV_OK;
 }

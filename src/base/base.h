@@ -16,8 +16,12 @@ __attribute__((format(printf, 3, 4))) clv_status clv_fail(clv_context *ctx, clv_
 #define clv_fail(ctx, status, ...) ((void)clv_fail((ctx), (status), __VA_ARGS__), (status))
 #endif
 
-/* Whether the interrupt hook wants the computation to stop. */
+/* Whether the interrupt hook wants the computation to stop, or the deadline has passed: long loops ask this. */
 bool clv_interrupted(clv_context *ctx);
+/* The hook alone. */
+bool clv_asked_to_stop(clv_context *ctx);
+/* When, by clv_seconds, long loops are to give up; 0: never. */
+void clv_set_deadline(clv_context *ctx, double at);
 
 /* Return from the calling function when `call` fails. */
 #define CLV_TRY(call)                                                                                                  \

@@ -14,6 +14,7 @@ struct clv_context {
     clv_allocator allocator;
     clv_interrupt interrupt;
     void *interrupt_user;
+    _Atomic double deadline;
     atomic_size_t held, peak;
     pthread_mutex_t message_lock;
     char message[1024];
@@ -108,8 +109,17 @@ void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user)
     ctx->interrupt_user = user;
 }
 
-bool clv_interrupted(clv_context *ctx) {
+bool clv_asked_to_stop(clv_context *ctx) {
     return ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
+}
+
+bool clv_interrupted(clv_context *ctx) {
+    double deadline = atomic_load(&ctx->deadline);
+    return clv_asked_to_stop(ctx) || (deadline > 0 && clv_seconds() >= deadline);
+}
+
+void clv_set_deadline(clv_context *ctx, double at) {
+    atomic_store(&ctx->deadline, at);
 }
 
 void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak) {

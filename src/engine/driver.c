@@ -40,6 +40,7 @@ typedef struct run {
     double began;
     atomic_bool ending;   /* cancelled or failed: every worker ends its restart with what it has */
     atomic_int busy;      /* workers other than 0 that have not finished */
+    atomic_bool timed;    /* a start has been evaluated: from here on the time limit cuts into steps */
     pthread_mutex_t lock; /* over the rest */
     int64_t next;         /* restart to hand out */
     attempt *attempts;    /* finished */
@@ -83,7 +84,7 @@ static bool out_of_time(const run *r) {
 }
 
 static void poll_interrupt(worker *w) {
-    if (w->index == 0 && clv_interrupted(w->run->ctx)) {
+    if (w->index == 0 && clv_asked_to_stop(w->run->ctx)) {
         atomic_store(&w->run->ending, true);
     }
 }
@@ -142,6 +143,15 @@ static clv_iterate unknown_iterate(void) {
     return (clv_iterate){.value = NAN, .certificate = NAN};
 }
 
+/* A call came back interrupted: by the clock, or by the hook, which ends the run. */
+static clv_stop note_interruption(run *r) {
+    if (!clv_asked_to_stop(r->ctx) && out_of_time(r)) {
+        return CLV_TIME_LIMIT;
+    }
+    atomic_store(&r->ending, true);
+    return CLV_CANCELLED;
+}
+
 static bool has_converged(const clv_method *method, const clv_iterate *iterate) {
     return method->stops_on_certificate ? iterate->certificate <= method->tolerance : iterate->converged;
 }
@@ -154,10 +164,13 @@ static clv_status begin_attempt(worker *w, attempt *now, bool *began, bool *conv
     *began = false;
     clv_status status = r->method->start(w->state, &rng, &iterate);
     if (status == CLV_EINTERRUPTED) {
-        atomic_store(&r->ending, true);
+        note_interruption(r);
         return CLV_OK;
     }
     CLV_TRY(status);
+    if (r->control->time_limit > 0 && !atomic_exchange(&r->timed, true)) {
+        clv_set_deadline(r->ctx, r->began + r->control->time_limit);
+    }
     if (isnan(iterate.value)) {
         return clv_fail(r->ctx, CLV_ENUMERIC, "%s: the objective of start %lld is not a number", r->method->name,
                         (long long)now->restart + 1);
@@ -176,8 +189,7 @@ static clv_status take_steps(worker *w, attempt *now) {
         clv_iterate iterate = unknown_iterate();
         clv_status status = r->method->step(w->state, &iterate);
         if (status == CLV_EINTERRUPTED) {
-            atomic_store(&r->ending, true);
-            now->stop = CLV_CANCELLED;
+            now->stop = note_interruption(r);
             return CLV_OK;
         }
         CLV_TRY(status);
@@ -206,6 +218,10 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
     clv_iterate fresh = unknown_iterate();
     *sound = true;
     clv_status status = method->resume(w->state, w->best, &fresh);
+    if (status == CLV_EINTERRUPTED && note_interruption(w->run) == CLV_TIME_LIMIT) {
+        clv_set_deadline(w->run->ctx, 0); /* the end is worth the wait */
+        status = method->resume(w->state, w->best, &fresh);
+    }
     if (status == CLV_EINTERRUPTED) { /* keep the answer, without a certificate that nobody computed */
         atomic_store(&w->run->ending, true);
         now->stop = CLV_CANCELLED;
@@ -451,6 +467,18 @@ static const worker *find_winner(const run *r, const worker *workers, int count)
     return winner;
 }
 
+/* Why the run ended: a limit that cut it short counts, whatever the winner did. */
+static clv_stop stop_of_run(const run *r, const attempt *best) {
+    bool cut = r->count < r->control->restarts;
+    for (int64_t i = 0; i < r->count; i++) {
+        cut = cut || r->attempts[i].stop == CLV_TIME_LIMIT;
+    }
+    if (atomic_load(&r->ending)) {
+        return CLV_CANCELLED;
+    }
+    return cut ? CLV_TIME_LIMIT : best->stop;
+}
+
 static void describe_winner(const run *r, const attempt *best, clv_result *result) {
     const clv_method *method = r->method;
     result->method = method->name;
@@ -459,7 +487,7 @@ static void describe_winner(const run *r, const attempt *best, clv_result *resul
     result->objective = (clv_objective){method->objective, best->value, method->maximise};
     result->certificate = (clv_certificate){method->certificate, best->certificate, method->tolerance,
                                             best->certificate <= method->tolerance};
-    result->stop = best->stop;
+    result->stop = stop_of_run(r, best);
     result->iterations = best->iterations;
     result->drift = best->drift;
     result->seconds = clv_seconds() - r->began;
@@ -492,6 +520,7 @@ clv_status clv_drive(clv_context *ctx, const clv_method *method, const clv_contr
     pthread_mutex_init(&r.lock, NULL);
     poll_interrupt(&workers[0]);
     run_workers(&r, workers, count);
+    clv_set_deadline(ctx, 0);
     clv_status status = collect(&r, workers, count, result, answer);
     for (int64_t i = 0; i < r.count; i++) {
         clv_free(ctx, r.attempts[i].trace);

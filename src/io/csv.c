@@ -1,157 +1,57 @@
 /* CSV and its relatives to a dense matrix of doubles and labels.
  *
- * The first two records tell the layout: the separator, whether the first record is a header, and which column holds
- * labels. Then every record is a row of numbers. One pass over the bytes; memory: the matrix and 24 bytes a row. */
-#include "io/io.h"
+ * csv_layout.c says what the columns are for. Then every record is a row of numbers, with a label and a row name where
+ * there is a column for them. What only all rows can tell comes last: texts that are all different are row names, not
+ * labels, and a column that counts the rows is dropped. One pass over the bytes; memory: the matrix and 24 bytes a row
+ * for each column of text. */
+#include "io/csv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct reader {
     clv_context *ctx;
-    clv_csv csv; /* at the first record of data, once the layout is known */
-    clv_field *first, *second;
-    int64_t first_count, second_count;
-    bool header;
-    int64_t columns;
-    int64_t label;      /* column of the labels, or -1 */
-    bool label_by_name; /* found by its name in the header, not asked for */
+    clv_csv csv;
+    clv_csv start; /* at the first row */
+    clv_layout layout;
+    bool detecting; /* the caller left the label column to us */
     int64_t rows;
-    double *values;          /* rows x (columns without labels) */
+    double *values;          /* rows x width */
+    int64_t width;           /* columns of numbers */
     clv_field *label_fields; /* a row each */
+    clv_field *name_fields;  /* likewise */
+    clv_text note;           /* for clv_data_note */
 } reader;
 
 static void close_reader(reader *r) {
-    clv_free(r->ctx, r->first);
-    clv_free(r->ctx, r->second);
+    clv_layout_free(r->ctx, &r->layout);
     clv_free(r->ctx, r->values);
     clv_free(r->ctx, r->label_fields);
+    clv_free(r->ctx, r->name_fields);
+    clv_free(r->ctx, r->note.data);
 }
 
-static bool is_number(const clv_field *field, double *value) {
-    const char *at = field->text;
-    const char *end = at + field->size;
-    while (at < end && *at == ' ') { /* left only inside quotes */
-        at++;
-    }
-    const char *stop = clv_scan_number(at, end, value);
-    while (stop && stop < end && *stop == ' ') {
-        stop++;
-    }
-    return stop && stop == end;
-}
-
-/* --- layout --- */
-
-static bool is_label_name(const clv_field *field) {
-    static const char *const names[] = {"label", "labels", "class", "target", "species", "y"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (clv_field_equals(field, names[i], true)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A text over a number, or texts only. One column of texts may be labels: it has a header only if that says so. */
-static bool looks_like_header(const reader *r) {
-    double value;
-    int64_t numbers = 0;
-    for (int64_t c = 0; c < r->first_count; c++) {
-        bool number = is_number(&r->first[c], &value);
-        bool text = !number && r->first[c].size > 0;
-        if (text && c < r->second_count && is_number(&r->second[c], &value)) {
-            return true;
-        }
-        numbers += number;
-    }
-    return r->first_count > 1 ? numbers == 0 : is_label_name(&r->first[0]);
-}
-
-static int64_t find_name(const reader *r, const char *name) {
-    for (int64_t c = 0; r->header && c < r->columns; c++) {
-        if (clv_field_equals(&r->first[c], name, false)) {
-            return c;
-        }
-    }
-    return -1;
-}
-
-static clv_status find_wanted_label(reader *r, const char *wanted) {
-    int64_t number;
-    const char *end = wanted + strlen(wanted);
-    r->label = find_name(r, wanted);
-    if (r->label >= 0) {
-        return CLV_OK;
-    }
-    if (clv_scan_integer(wanted, end, &number) == end && number >= 1 && number <= r->columns) {
-        r->label = number - 1;
-        return CLV_OK;
-    }
-    return clv_fail(r->ctx, CLV_EUSAGE, "label column '%s' is not in %s: it must be 'none', %sa number from 1 to %lld",
-                    wanted, r->csv.name, r->header ? "a name of its header, or " : "", (long long)r->columns);
-}
-
-/* By name, else a last or first column of text. A y beside an x is a coordinate. */
-static void detect_label(reader *r) {
-    r->label = -1;
-    bool has_x = find_name(r, "x") >= 0 || find_name(r, "X") >= 0;
-    for (int64_t c = 0; r->header && c < r->columns; c++) {
-        if (is_label_name(&r->first[c]) && !(has_x && clv_field_equals(&r->first[c], "y", true))) {
-            r->label = c;
-            r->label_by_name = true;
-            return;
-        }
-    }
-    const clv_field *sample = r->header ? r->second : r->first;
-    int64_t count = r->header ? r->second_count : r->first_count;
-    double value;
-    if (count != r->columns) {
-        return;
-    }
-    if (sample[count - 1].size > 0 && !is_number(&sample[count - 1], &value)) {
-        r->label = count - 1;
-    } else if (sample[0].size > 0 && !is_number(&sample[0], &value)) {
-        r->label = 0;
-    }
-}
-
-static clv_status check_text(const reader *r, clv_bytes bytes) {
-    if (bytes.size >= 2 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 || memcmp(bytes.data, "\xfe\xff", 2) == 0)) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s is UTF-16 text: save it as UTF-8", bytes.name);
-    }
-    return CLV_OK;
-}
-
-/* Read the first records, and go to the first one of data. */
-static clv_status read_layout(reader *r, clv_bytes bytes, clv_header header, char separator) {
-    CLV_TRY(check_text(r, bytes));
-    bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
-    const char *text = bytes.size ? (const char *)bytes.data : "";
-    r->csv = (clv_csv){.at = text + (marked ? 3 : 0), .end = text + bytes.size, .name = bytes.name, .line = 1};
-    r->csv.separator = separator ? separator : clv_csv_guess_separator(&r->csv);
-    if (!clv_csv_next(&r->csv)) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s is empty", bytes.name);
-    }
-    clv_csv first = r->csv;
-    CLV_TRY(clv_csv_fields(r->ctx, &r->csv, &r->first, &r->first_count));
-    clv_csv second = r->csv;
-    if (clv_csv_next(&r->csv)) {
-        CLV_TRY(clv_csv_fields(r->ctx, &r->csv, &r->second, &r->second_count));
-    }
-    r->columns = r->first_count;
-    r->header = header == CLV_HEADER_YES || (header == CLV_HEADER_DETECT && looks_like_header(r));
-    r->csv = r->header ? second : first;
-    if (r->header && r->second_count == 0) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s has a header and no data after it", bytes.name);
-    }
+static clv_status open_reader(reader *r, clv_bytes bytes, char separator, const clv_layout_request *request) {
+    r->detecting = !request->label_column;
+    CLV_TRY(clv_layout_read(r->ctx, bytes, separator, request, &r->csv, &r->layout));
+    r->start = r->csv;
     return CLV_OK;
 }
 
 /* --- rows --- */
 
+/* What to do about text where numbers should be: a column that begins with it may be one of labels. */
+static void show_remedy(const reader *r, int64_t column, char remedy[CLV_COLUMN_SIZE]) {
+    remedy[0] = '\0';
+    if (r->detecting && r->rows == 0 && r->layout.label < 0) {
+        snprintf(remedy, CLV_COLUMN_SIZE, " (for labels use --label-column %lld)", (long long)column + 1);
+    }
+}
+
 static clv_status refuse_field(const reader *r, int64_t column, const clv_field *field) {
     char shown[CLV_SHOWN_SIZE];
+    char remedy[CLV_COLUMN_SIZE];
     double value;
     const char *name = r->csv.name;
     long long line = (long long)r->csv.record_line;
@@ -161,40 +61,43 @@ static clv_status refuse_field(const reader *r, int64_t column, const clv_field 
                         (long long)column + 1, line);
     }
     clv_show(shown, field->text, field->size);
-    if (is_number(field, &value)) {
+    if (clv_field_number(field, &value)) {
         return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld (line %lld): '%s' is not a finite number", name,
                         row, (long long)column + 1, line, shown);
     }
-    return clv_fail(r->ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number", name, line,
-                    (long long)column + 1, shown);
+    show_remedy(r, column, remedy);
+    return clv_fail(r->ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", name, line,
+                    (long long)column + 1, shown, remedy);
 }
 
 static clv_status refuse_count(const reader *r, int64_t found) {
     return clv_fail(r->ctx, CLV_EDATA, "%s line %lld has %lld fields, %lld were expected", r->csv.name,
-                    (long long)r->csv.record_line, (long long)found, (long long)r->columns);
+                    (long long)r->csv.record_line, (long long)found, (long long)r->layout.columns);
 }
 
-/* One record: its numbers to `values` (unless NULL) and its label field, if there is a column for it. */
-static clv_status read_row(reader *r, double *values, clv_field *label) {
+/* One record: its numbers to `values` (unless NULL), its label and its name, if there are columns for them. */
+static clv_status read_row(reader *r, double *values, clv_field *label, clv_field *name) {
     clv_status status = CLV_OK;
     int64_t column = 0;
     for (bool last = false; !last; column++) {
         clv_field field;
         CLV_TRY(clv_csv_field(r->ctx, &r->csv, &field, &last));
-        if (column >= r->columns || status < 0) {
+        if (column >= r->layout.columns || status < 0) {
             continue; /* count on, a wrong number of fields explains more than a bad field does */
         }
-        if (column == r->label) {
+        if (column == r->layout.label) {
             *label = field;
+        } else if (column == r->layout.names) {
+            *name = field;
         } else if (values) {
             double value = 0;
-            if (!is_number(&field, &value) || !isfinite(value)) {
+            if (!clv_field_number(&field, &value) || !isfinite(value)) {
                 status = refuse_field(r, column, &field);
             }
             *values++ = value;
         }
     }
-    return column == r->columns ? status : refuse_count(r, column);
+    return column == r->layout.columns ? status : refuse_count(r, column);
 }
 
 /* An upper bound of the number of records left: the lines. */
@@ -217,32 +120,101 @@ static int64_t bound_rows(const reader *r, int64_t columns) {
     return lines < by_size ? lines : by_size;
 }
 
-static clv_status read_rows(reader *r, bool want_values) {
-    int64_t width = r->columns - (r->label >= 0);
-    int64_t room = want_values ? bound_rows(r, r->columns) : count_lines(&r->csv);
+/* Room for `room` rows. */
+static clv_status reserve_rows(reader *r, int64_t room, bool want_values) {
     int64_t numbers;
-    if (!clv_mul(room, width, &numbers)) {
+    r->width = r->layout.columns - (r->layout.label >= 0) - (r->layout.names >= 0);
+    if (!clv_mul(room, r->width, &numbers)) {
         return clv_fail(r->ctx, CLV_ENOMEM, "%s has too many fields", r->csv.name);
     }
     r->values = want_values ? CLV_NEW(r->ctx, double, numbers) : NULL;
-    r->label_fields = r->label >= 0 ? CLV_NEW(r->ctx, clv_field, room) : NULL;
-    if ((want_values && !r->values) || (r->label >= 0 && !r->label_fields)) {
-        return CLV_ENOMEM;
-    }
+    r->label_fields = r->layout.label >= 0 ? CLV_NEW(r->ctx, clv_field, room) : NULL;
+    r->name_fields = r->layout.names >= 0 ? CLV_NEW(r->ctx, clv_field, room) : NULL;
+    bool complete = (r->values || !want_values) && (r->label_fields || r->layout.label < 0) &&
+                    (r->name_fields || r->layout.names < 0);
+    return complete ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status read_rows(reader *r, bool want_values) {
+    int64_t room = want_values ? bound_rows(r, r->layout.columns) : count_lines(&r->csv);
+    CLV_TRY(reserve_rows(r, room, want_values));
     for (; clv_csv_next(&r->csv); r->rows++) {
         clv_field overflow;
-        double *row = want_values && r->rows < room ? r->values + r->rows * width : NULL;
-        CLV_TRY(read_row(r, row, r->label >= 0 && r->rows < room ? r->label_fields + r->rows : &overflow));
-        if (r->rows >= room) { /* only rows with empty fields are that short */
+        bool fits = r->rows < room;
+        CLV_TRY(read_row(r, fits && want_values ? r->values + r->rows * r->width : NULL,
+                         fits && r->label_fields ? r->label_fields + r->rows : &overflow,
+                         fits && r->name_fields ? r->name_fields + r->rows : &overflow));
+        if (!fits) { /* only rows with empty fields are that short */
             return clv_fail(r->ctx, CLV_EDATA, "%s line %lld has an empty field", r->csv.name,
                             (long long)r->csv.record_line);
         }
     }
-    if (want_values && r->rows < room) {
-        double *fitted = clv_resize(r->ctx, r->values, r->rows * width, sizeof(double));
-        r->values = fitted ? fitted : r->values;
-        return fitted ? CLV_OK : CLV_ENOMEM;
+    return CLV_OK;
+}
+
+/* The line where a row stands. */
+static long long line_of(const reader *r, int64_t row) {
+    clv_csv csv = r->start;
+    for (int64_t i = 0; clv_csv_next(&csv) && i < row; i++) {
+        clv_field field;
+        for (bool last = false; !last && clv_csv_field(r->ctx, &csv, &field, &last) == CLV_OK;) {
+        }
     }
+    return (long long)csv.record_line;
+}
+
+/* --- texts that are row names --- */
+
+/* The first row whose field is no text: empty, or a number. -1 for none. */
+static int64_t find_no_text(const reader *r, const clv_field *fields) {
+    double value;
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (fields[i].size == 0 || clv_field_number(&fields[i], &value)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static clv_status refuse_names(const reader *r, int64_t repeated) {
+    char shown[CLV_SHOWN_SIZE];
+    double value;
+    int64_t row = 0;
+    while (repeated < 0 && row + 1 < r->rows && clv_field_number(&r->name_fields[row], &value)) {
+        row++;
+    }
+    row = repeated >= 0 ? repeated : row;
+    const clv_field *field = &r->name_fields[row];
+    clv_show(shown, field->text, field->size);
+    if (r->layout.shifted) {
+        return clv_fail(r->ctx, CLV_EDATA,
+                        "%s line %lld has one field less than the rows, but column 1 does not hold row names: '%s' "
+                        "(line %lld) is there twice",
+                        r->csv.name, (long long)r->layout.header_line, shown, line_of(r, row));
+    }
+    return clv_fail(r->ctx, CLV_EDATA, "%s line %lld column 1: '%s' is not a number%s", r->csv.name, line_of(r, row),
+                    shown, repeated >= 0 ? ", nor a row name, as it is there twice" : "");
+}
+
+/* A first column of texts: row names when all differ, else labels if there are no others. */
+static clv_status settle_names(reader *r) {
+    int64_t repeated;
+    if (r->layout.names < 0) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_find_repeated(r->ctx, r->name_fields, r->rows, &repeated));
+    bool texts = r->layout.shifted || find_no_text(r, r->name_fields) < 0;
+    if (texts && repeated < 0) {
+        return CLV_OK;
+    }
+    if (r->layout.shifted || r->layout.label >= 0 || !r->detecting) {
+        return refuse_names(r, texts ? repeated : -1);
+    }
+    r->layout.label = 0;
+    r->layout.source = CLV_LABEL_TEXT;
+    r->layout.names = -1;
+    r->label_fields = r->name_fields;
+    r->name_fields = NULL;
     return CLV_OK;
 }
 
@@ -252,7 +224,32 @@ static clv_status refuse_label(const reader *r, int64_t row, const char *why) {
     char shown[CLV_SHOWN_SIZE];
     const clv_field *field = &r->label_fields[row];
     return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld: the label '%s' %s", r->csv.name, (long long)row + 1,
-                    (long long)r->label + 1, clv_show(shown, field->text, field->size), why);
+                    (long long)r->layout.label + 1, clv_show(shown, field->text, field->size), why);
+}
+
+/* A column taken for labels because it is text must be text all through, and not a name for every row. */
+static clv_status check_detected_labels(const reader *r) {
+    char shown[CLV_COLUMN_SIZE];
+    int64_t repeated;
+    if (r->layout.label < 0 || r->layout.source != CLV_LABEL_TEXT) {
+        return CLV_OK;
+    }
+    int64_t other = find_no_text(r, r->label_fields);
+    if (other >= 0) {
+        return refuse_label(r, other,
+                            r->label_fields[other].size == 0
+                                ? "is empty"
+                                : "is a number in a column of text: name the label column, or 'none'");
+    }
+    CLV_TRY(clv_find_repeated(r->ctx, r->label_fields, r->rows, &repeated));
+    if (repeated < 0 && r->rows > 1) {
+        return clv_fail(r->ctx, CLV_EDATA,
+                        "%s %s has another text in every row, which are names and not labels: remove it, or use "
+                        "--label-column %lld if they are labels",
+                        r->csv.name, clv_layout_show(&r->layout, r->layout.label, shown),
+                        (long long)r->layout.label + 1);
+    }
+    return CLV_OK;
 }
 
 /* The labels as whole numbers; *texts when some are texts instead. */
@@ -263,7 +260,7 @@ static clv_status read_label_numbers(const reader *r, double *numbers, bool *tex
         if (r->label_fields[i].size == 0) {
             return refuse_label(r, i, "is empty");
         }
-        if (!is_number(&r->label_fields[i], &numbers[i])) {
+        if (!clv_field_number(&r->label_fields[i], &numbers[i])) {
             *texts = true;
             continue;
         }
@@ -274,8 +271,9 @@ static clv_status read_label_numbers(const reader *r, double *numbers, bool *tex
     }
     if (!*texts && fractional >= 0) {
         return refuse_label(r, fractional,
-                            r->label_by_name ? "is neither a whole number nor text: name the label column, or 'none'"
-                                             : "is neither a whole number nor text");
+                            r->layout.source == CLV_LABEL_NAMED
+                                ? "is neither a whole number nor text: name the label column, or 'none'"
+                                : "is neither a whole number nor text");
     }
     return CLV_OK;
 }
@@ -313,28 +311,116 @@ static clv_status make_labels(const reader *r, bool keep, int32_t **out) {
     return CLV_OK;
 }
 
+/* --- columns that number the rows --- */
+
+/* Whether a column of the values is 0, 1, 2, ... or 1, 2, 3, ... */
+static bool counts_rows(const reader *r, int64_t at) {
+    double base = r->values[at];
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (r->values[i * r->width + at] != base + (double)i) {
+            return false;
+        }
+    }
+    return base == 0 || base == 1;
+}
+
+/* Mark the columns of the values that number the rows. */
+static int64_t mark_row_numbers(reader *r, bool *marked) {
+    int64_t at = 0;
+    int64_t count = 0;
+    for (int64_t c = 0; c < r->layout.columns; c++) {
+        if (c != r->layout.label && c != r->layout.names) {
+            marked[at] = clv_layout_may_number_rows(&r->layout, c) && counts_rows(r, at);
+            count += marked[at++];
+        }
+    }
+    return count;
+}
+
+static void note_row_numbers(reader *r, const bool *marked) {
+    char shown[CLV_COLUMN_SIZE];
+    int64_t at = 0;
+    for (int64_t c = 0; c < r->layout.columns; c++) {
+        if (c != r->layout.label && c != r->layout.names && marked[at++]) {
+            clv_text_add(&r->note, "; %s dropped as row numbers", clv_layout_show(&r->layout, c, shown));
+        }
+    }
+}
+
+static void remove_columns(reader *r, const bool *marked) {
+    double *to = r->values;
+    for (int64_t i = 0; i < r->rows; i++) {
+        for (int64_t c = 0; c < r->width; c++) {
+            if (!marked[c]) {
+                *to++ = r->values[i * r->width + c];
+            }
+        }
+    }
+}
+
+static clv_status drop_row_numbers(reader *r) {
+    bool *marked = CLV_NEW(r->ctx, bool, r->width);
+    if (!marked) {
+        return CLV_ENOMEM;
+    }
+    int64_t count = mark_row_numbers(r, marked);
+    if (count > 0 && count < r->width) { /* when nothing else is there, they are the data */
+        note_row_numbers(r, marked);
+        remove_columns(r, marked);
+        r->width -= count;
+    }
+    clv_free(r->ctx, marked);
+    return CLV_OK;
+}
+
 /* --- the two uses --- */
 
-static clv_status read_matrix(reader *r, clv_bytes bytes, const clv_read_options *options, char separator,
-                              clv_data *data) {
-    CLV_TRY(read_layout(r, bytes, options ? options->header : CLV_HEADER_DETECT, separator));
-    const char *wanted = options ? options->label_column : NULL;
-    r->label = -1;
-    if (wanted && strcmp(wanted, "none") != 0) {
-        CLV_TRY(find_wanted_label(r, wanted));
-    } else if (!wanted && r->columns > 1) {
-        detect_label(r);
+static void note_layout(reader *r) {
+    char shown[CLV_COLUMN_SIZE];
+    if (r->layout.header) {
+        clv_text_add(&r->note, "header in line %lld", (long long)r->layout.header_line);
+    } else {
+        clv_text_add(&r->note, "no header");
     }
-    if (r->columns == 1 && r->label == 0) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s has a label column and no other", bytes.name);
+    if (r->layout.label >= 0) {
+        clv_text_add(&r->note, "; labels in %s", clv_layout_show(&r->layout, r->layout.label, shown));
+    }
+    if (r->layout.names >= 0) {
+        clv_text_add(&r->note, "; %s dropped as row names", clv_layout_show(&r->layout, r->layout.names, shown));
+    }
+}
+
+/* Hand over the values, in a block that fits. */
+static clv_status give_values(reader *r, clv_data *data) {
+    double *fitted = clv_resize(r->ctx, r->values, r->rows * r->width, sizeof(double));
+    if (!fitted) {
+        return CLV_ENOMEM;
+    }
+    r->values = NULL;
+    data->values = fitted;
+    data->matrix = (clv_matrix){.rows = r->rows, .cols = r->width, .values = fitted};
+    return CLV_OK;
+}
+
+static clv_status read_matrix(reader *r, clv_bytes bytes, const clv_layout_request *request, char separator,
+                              clv_data *data) {
+    CLV_TRY(open_reader(r, bytes, separator, request));
+    if (r->layout.columns == (r->layout.label >= 0) + (r->layout.names >= 0)) {
+        return clv_fail(r->ctx, CLV_EDATA, "%s has no other column than %s", bytes.name,
+                        r->layout.names >= 0 ? "row names and labels" : "the labels");
     }
     CLV_TRY(read_rows(r, true));
-    if (r->label >= 0) {
+    CLV_TRY(settle_names(r));
+    CLV_TRY(check_detected_labels(r));
+    if (r->layout.label >= 0) {
         CLV_TRY(make_labels(r, false, &data->labels));
     }
-    data->values = r->values;
-    r->values = NULL;
-    data->matrix = (clv_matrix){.rows = r->rows, .cols = r->columns - (r->label >= 0), .values = data->values};
+    note_layout(r);
+    CLV_TRY(drop_row_numbers(r));
+    CLV_TRY(r->note.status);
+    CLV_TRY(give_values(r, data));
+    data->note = r->note.data;
+    r->note.data = NULL;
     return CLV_OK;
 }
 
@@ -343,8 +429,10 @@ clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_optio
     *out = NULL;
     clv_data *data;
     CLV_TRY(clv_data_new(ctx, bytes.name, &data));
-    reader r = {.ctx = ctx};
-    clv_status status = read_matrix(&r, bytes, options, separator, data);
+    reader r = {.ctx = ctx, .note = {.ctx = ctx}};
+    clv_layout_request request = {.header = options ? options->header : CLV_HEADER_DETECT,
+                                  .label_column = options ? options->label_column : NULL};
+    clv_status status = read_matrix(&r, bytes, &request, separator, data);
     close_reader(&r);
     if (status < 0) {
         clv_data_free(data);
@@ -354,18 +442,32 @@ clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_optio
     return CLV_OK;
 }
 
-static clv_status read_labels(reader *r, clv_bytes bytes, char separator, int32_t **labels) {
-    CLV_TRY(read_layout(r, bytes, CLV_HEADER_DETECT, separator));
-    if (r->columns > 1) {
-        detect_label(r);
+/* Of two columns the first may be row names; if those repeat, they are the labels. */
+static clv_status settle_lone_labels(reader *r) {
+    int64_t repeated = -1;
+    if (r->layout.names < 0 || r->layout.shifted || r->layout.source != CLV_LABEL_NONE) {
+        return CLV_OK;
     }
-    if (r->label < 0) {
+    CLV_TRY(clv_find_repeated(r->ctx, r->name_fields, r->rows, &repeated));
+    if (repeated >= 0) {
+        clv_field *labels = r->name_fields;
+        r->name_fields = r->label_fields;
+        r->label_fields = labels;
+        r->layout.label = 0;
+    }
+    return CLV_OK;
+}
+
+static clv_status read_labels(reader *r, clv_bytes bytes, char separator, int32_t **labels) {
+    CLV_TRY(open_reader(r, bytes, separator, &(clv_layout_request){.only_labels = true}));
+    if (r->layout.label < 0) {
         return clv_fail(r->ctx, CLV_EDATA,
-                        "%s has %lld columns and none of them is text or named label, labels, class, target, species "
-                        "or y",
-                        bytes.name, (long long)r->columns);
+                        "%s has %lld columns and none of them is text or has a name for labels (label, class, target, "
+                        "species and the like)",
+                        bytes.name, (long long)r->layout.columns);
     }
     CLV_TRY(read_rows(r, false));
+    CLV_TRY(settle_lone_labels(r));
     return make_labels(r, true, labels);
 }
 

@@ -48,6 +48,10 @@ typedef struct clv_field {
 } clv_field;
 int clv_field_compare(const clv_field *a, const clv_field *b); /* as strcmp */
 bool clv_field_equals(const clv_field *a, const char *text, bool ignore_case);
+/* Whether a field is a number, blanks inside quotes aside ("nan" and "inf" are too). */
+bool clv_field_number(const clv_field *field, double *value);
+/* The row of a text that is there again further on, or -1. */
+clv_status clv_find_repeated(clv_context *ctx, const clv_field *fields, int64_t n, int64_t *row);
 /* Classes numbered 0..k-1 in ascending order of the values. */
 clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, int32_t *labels);
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
@@ -107,6 +111,8 @@ clv_status clv_csr_from_entries(clv_context *ctx, const char *name, int64_t rows
 
 /* --- files (read.c, write.c) --- */
 
+/* CLV_EINTERRUPTED when the interrupt hook says so. */
+clv_status clv_check_interrupt(clv_context *ctx);
 /* What errno says, in English whatever the locale. */
 const char *clv_errno_text(int code);
 /* The lower-case extension of a path without its dot: "npy", or "" when there is none or it is long. */

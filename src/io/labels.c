@@ -39,6 +39,19 @@ bool clv_field_equals(const clv_field *a, const char *text, bool ignore_case) {
     return clv_field_compare(a, &other) == 0;
 }
 
+bool clv_field_number(const clv_field *field, double *value) {
+    const char *at = field->text;
+    const char *end = at + field->size;
+    while (at < end && *at == ' ') { /* left only inside quotes */
+        at++;
+    }
+    const char *stop = clv_scan_number(at, end, value);
+    while (stop && stop < end && *stop == ' ') {
+        stop++;
+    }
+    return stop && stop == end;
+}
+
 static int compare_fields(const void *a, const void *b) {
     return clv_field_compare(a, b);
 }
@@ -86,4 +99,25 @@ clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, 
 
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels) {
     return code(ctx, values, n, sizeof *values, compare_numbers, labels);
+}
+
+clv_status clv_find_repeated(clv_context *ctx, const clv_field *fields, int64_t n, int64_t *row) {
+    *row = -1;
+    clv_field *sorted = CLV_NEW(ctx, clv_field, n);
+    if (!sorted) {
+        return CLV_ENOMEM;
+    }
+    if (n > 1) {
+        memcpy(sorted, fields, (size_t)n * sizeof *fields);
+        qsort(sorted, (size_t)n, sizeof *sorted, compare_fields);
+    }
+    for (int64_t i = 1; i < n && *row < 0; i++) {
+        if (clv_field_compare(&sorted[i - 1], &sorted[i]) == 0) {
+            for (*row = 0; clv_field_compare(&fields[*row], &sorted[i]) != 0;) {
+                (*row)++;
+            }
+        }
+    }
+    clv_free(ctx, sorted);
+    return CLV_OK;
 }

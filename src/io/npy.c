@@ -118,6 +118,7 @@ static clv_status map_file(clv_context *ctx, int file, int64_t size, const char 
 static clv_status read_at(clv_context *ctx, int file, const char *name, void *to, int64_t size, int64_t offset,
                           int64_t *got) {
     for (*got = 0; *got < size;) {
+        CLV_TRY(clv_check_interrupt(ctx));
         ssize_t step = pread(file, (char *)to + *got, (size_t)(size - *got), offset + *got);
         if (step < 0 && errno != EINTR) {
             return clv_fail(ctx, CLV_EIO, "reading %s failed: %s", name, clv_errno_text(errno));

@@ -20,7 +20,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8 };
+enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8, WORTH_THREADS = 1 << 18 };
 
 /* What is left of a vector, relative to what it was, when it is taken to be none: of a product after its projection,
  * where it is rounding; of one in a block after the others are taken out, where its direction loses its digits. */
@@ -64,13 +64,13 @@ static clv_status new_state(const clv_krylov *plan, state *s) {
     s->chunk = shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
     s->chunks = (n + s->chunk - 1) / s->chunk;
     s->v = CLV_NEW(ctx, double, rows *n);
-    s->t = CLV_NEW0(ctx, double, plan->basis *plan->basis);
-    s->ritz = CLV_NEW(ctx, double, plan->basis *plan->basis);
+    s->t = CLV_NEW0(ctx, double, plan->basis * plan->basis);
+    s->ritz = CLV_NEW(ctx, double, plan->basis * plan->basis);
     s->values = CLV_NEW(ctx, double, plan->basis);
-    s->coefficients = CLV_NEW(ctx, double, rows *plan->block);
-    s->partial = CLV_NEW(ctx, double, s->chunks *rows *plan->block);
-    s->left = CLV_NEW(ctx, double, plan->block *plan->block);
-    s->scratch = CLV_NEW(ctx, double, plan->threads *plan->basis *s->chunk);
+    s->coefficients = CLV_NEW(ctx, double, rows * plan->block);
+    s->partial = CLV_NEW(ctx, double, s->chunks *rows * plan->block);
+    s->left = CLV_NEW(ctx, double, plan->block * plan->block);
+    s->scratch = CLV_NEW(ctx, double, plan->threads * plan->basis * s->chunk);
     s->settled = CLV_NEW(ctx, double, plan->count);
     return s->v && s->t && s->ritz && s->values && s->coefficients && s->partial && s->left && s->scratch && s->settled
                ? CLV_OK
@@ -113,8 +113,13 @@ static void project_out(state *s, int64_t rows, double *x, int64_t width) {
     }
 }
 
+/* Short ones on one thread: waking the others takes longer. */
+static double dot(const state *s, const double *x, const double *y) {
+    return clv_dot(x, y, s->plan->n, s->plan->n < WORTH_THREADS ? 1 : s->plan->threads);
+}
+
 static double length_of(const state *s, const double *x) {
-    return sqrt(clv_dot(x, x, s->plan->n, s->plan->threads));
+    return sqrt(dot(s, x, x));
 }
 
 static void scale(const state *s, double *x, double factor) {
@@ -150,7 +155,7 @@ static void orthonormalise(state *s, int64_t first, const double *least) {
         double before = length_of(s, x);
         for (int64_t d = 0; d < 2 * c; d++) { /* twice each */
             const double *y = s->v + (first + d % c) * n;
-            double along = clv_dot(x, y, n, s->plan->threads);
+            double along = dot(s, x, y);
             cblas_daxpy((int)n, -along, y, 1, x, 1);
             s->left[c * b + d % c] += along;
         }

@@ -16,6 +16,7 @@ struct clv_data {
     void *mapping;     /* a mapped file, or NULL */
     size_t mapping_size;
     char *name; /* the file it came from, for messages; owned, never NULL after clv_data_new */
+    char *note; /* how the file was understood; owned, or NULL */
 };
 
 /* An empty clv_data; fill its owned members and its view. */
@@ -29,6 +30,8 @@ clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, in
 
 /* CLV_EDATA with the place (from 1) of the first stored value that is NaN or infinite. */
 clv_status clv_data_check_finite(const clv_data *data);
+/* Refuse a value that is not finite or larger than `most` in magnitude, naming its place in `name`. */
+clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most);
 
 static inline bool clv_is_sparse(const clv_matrix *m) {
     return m->start != NULL;

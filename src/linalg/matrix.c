@@ -5,6 +5,7 @@
  * neither overflow nor vanish. Cost: three passes over the matrix and O(cols) memory. */
 #include "linalg/linalg.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,6 +39,7 @@ void clv_data_free(clv_data *data) {
     clv_free(ctx, data->index);
     clv_free(ctx, data->labels);
     clv_free(ctx, data->name);
+    clv_free(ctx, data->note);
     clv_free(ctx, data);
 }
 
@@ -95,6 +97,10 @@ const int32_t *clv_data_labels(const clv_data *data) {
     return data->labels;
 }
 
+const char *clv_data_note(const clv_data *data) {
+    return data->note ? data->note : "";
+}
+
 int clv_data_is_mapped(const clv_data *data) {
     return data->mapping != NULL;
 }
@@ -138,8 +144,7 @@ static int64_t stored_count(const clv_matrix *m) {
     return clv_is_sparse(m) ? m->start[m->rows] : m->rows * m->cols;
 }
 
-static clv_status refuse_value(const clv_data *data, int64_t at) {
-    const clv_matrix *m = &data->matrix;
+static clv_status refuse_value(clv_context *ctx, const char *name, const clv_matrix *m, int64_t at) {
     int64_t row = 0;
     int64_t column = 0;
     if (clv_is_sparse(m)) {
@@ -152,21 +157,29 @@ static clv_status refuse_value(const clv_data *data, int64_t at) {
         column = at % m->cols;
     }
     double value = stored(m, at);
-    return clv_fail(data->ctx, CLV_EDATA, "%s row %lld column %lld: %s is not a finite number", data->name,
-                    (long long)(row + 1), (long long)(column + 1),
+    if (isfinite(value)) {
+        return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %g is too large to be squared", name,
+                        (long long)(row + 1), (long long)(column + 1), value);
+    }
+    return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %s is not a finite number", name, (long long)(row + 1),
+                    (long long)(column + 1),
                     isnan(value) ? "nan"
                     : value > 0  ? "inf"
                                  : "-inf");
 }
 
-clv_status clv_data_check_finite(const clv_data *data) {
-    int64_t count = stored_count(&data->matrix);
+clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most) {
+    int64_t count = stored_count(m);
     for (int64_t at = 0; at < count; at++) {
-        if (!isfinite(stored(&data->matrix, at))) {
-            return refuse_value(data, at);
+        if (!(fabs(stored(m, at)) <= most)) {
+            return refuse_value(ctx, name, m, at);
         }
     }
     return CLV_OK;
+}
+
+clv_status clv_data_check_finite(const clv_data *data) {
+    return clv_matrix_check(data->ctx, data->name, &data->matrix, DBL_MAX);
 }
 
 /* --- scaling --- */

@@ -18,9 +18,16 @@ void clv_claim_free(clv_claim *claim) {
         clv_free(ctx, claim->options[i].name);
         clv_free(ctx, claim->options[i].text);
     }
+    for (int64_t r = 0; claim->restarts && r < claim->restarts_count; r++) {
+        clv_free(ctx, claim->restarts[r].stop);
+    }
+    char *const texts[] = {claim->method, claim->solver,           claim->stop, claim->objective_name,
+                           claim->sense,  claim->certificate_name, claim->kind, claim->home};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        clv_free(ctx, texts[i]);
+    }
     clv_free(ctx, claim->options);
-    clv_free(ctx, claim->method);
-    clv_free(ctx, claim->home);
+    clv_free(ctx, claim->restarts);
     clv_free(ctx, claim->labels);
     clv_free(ctx, claim->sizes);
     clv_free(ctx, claim);
@@ -53,13 +60,18 @@ static clv_status refuse(const place *at, const char *outer, const char *name, c
                     outer ? outer : "", outer ? "." : "", name, wanted);
 }
 
-static clv_status get_count(const place *at, const char *name, int64_t *out) {
+static clv_status get_integer(const place *at, const char *name, int64_t *out) {
     const json_t *value = find(at, NULL, name);
-    if (!json_is_integer(value) || json_integer_value(value) < 0) {
-        return refuse(at, NULL, name, "a whole number of 0 or more");
+    if (!json_is_integer(value)) {
+        return refuse(at, NULL, name, "a whole number");
     }
     *out = json_integer_value(value);
     return CLV_OK;
+}
+
+static clv_status get_count(const place *at, const char *name, int64_t *out) {
+    CLV_TRY(get_integer(at, name, out));
+    return *out < 0 ? refuse(at, NULL, name, "a whole number of 0 or more") : CLV_OK;
 }
 
 static clv_status get_number(const place *at, const char *outer, const char *name, double *out) {
@@ -78,6 +90,22 @@ static clv_status get_text(const place *at, const char *outer, const char *name,
     }
     *out = clv_copy_text(at->claim->ctx, json_string_value(value));
     return *out ? CLV_OK : CLV_ENOMEM;
+}
+
+/* "" where there is none. */
+static clv_status get_optional_text(const place *at, const char *outer, const char *name, char **out) {
+    if (find(at, outer, name)) {
+        return get_text(at, outer, name, out);
+    }
+    *out = clv_copy_text(at->claim->ctx, "");
+    return *out ? CLV_OK : CLV_ENOMEM;
+}
+
+/* NaN where there is none, or null, which stands for what JSON has no number for. */
+static clv_status get_optional_number(const place *at, const char *outer, const char *name, double *out) {
+    const json_t *value = find(at, outer, name);
+    *out = NAN;
+    return !value || json_is_null(value) ? CLV_OK : get_number(at, outer, name, out);
 }
 
 static clv_status get_labels(const place *at) {
@@ -121,6 +149,34 @@ static clv_status get_sizes(const place *at) {
                             (long long)c);
         }
         claim->sizes[c] = json_integer_value(size);
+    }
+    return CLV_OK;
+}
+
+static clv_status get_restart(const place *at, int64_t number) {
+    clv_claim_restart *restart = &at->claim->restarts[number];
+    if (!json_is_object(at->root)) {
+        return clv_fail(at->claim->ctx, CLV_EDATA, "%s: restart %lld is not an object", at->file,
+                        (long long)number + 1);
+    }
+    CLV_TRY(get_number(at, NULL, "objective", &restart->objective));
+    CLV_TRY(get_integer(at, "iterations", &restart->iterations));
+    return get_optional_text(at, NULL, "stop", &restart->stop);
+}
+
+static clv_status get_restarts(const place *at) {
+    const json_t *restarts = find(at, NULL, "restarts");
+    clv_claim *claim = at->claim;
+    if (!json_is_array(restarts)) {
+        return refuse(at, NULL, "restarts", "an array");
+    }
+    claim->restarts_count = (int64_t)json_array_size(restarts);
+    claim->restarts = CLV_NEW0(claim->ctx, clv_claim_restart, claim->restarts_count);
+    if (!claim->restarts) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t r = 0; r < claim->restarts_count; r++) {
+        CLV_TRY(get_restart(&(place){claim, at->file, json_array_get(restarts, (size_t)r)}, r));
     }
     return CLV_OK;
 }
@@ -177,24 +233,41 @@ static clv_status get_options(const place *at) {
 
 static clv_status get_affinity(const place *at) {
     clv_claim *claim = at->claim;
-    const json_t *gamma = find(at, "affinity", "gamma");
-    const json_t *home = find(at, "affinity", "home");
-    claim->gamma = json_is_number(gamma) ? json_number_value(gamma) : (double)NAN;
-    claim->home = clv_copy_text(claim->ctx, json_is_string(home) ? json_string_value(home) : "");
-    return claim->home ? CLV_OK : CLV_ENOMEM;
+    CLV_TRY(get_optional_number(at, "affinity", "gamma", &claim->gamma));
+    CLV_TRY(get_optional_text(at, "affinity", "kind", &claim->kind));
+    return get_optional_text(at, "affinity", "home", &claim->home);
+}
+
+static clv_status get_objective(const place *at) {
+    clv_claim *claim = at->claim;
+    CLV_TRY(get_text(at, "objective", "name", &claim->objective_name));
+    CLV_TRY(get_number(at, "objective", "value", &claim->objective));
+    CLV_TRY(get_text(at, "objective", "sense", &claim->sense));
+    return get_optional_number(at, "bound", "value", &claim->bound);
 }
 
 static clv_status get_certificate(const place *at) {
     clv_claim *claim = at->claim;
     const json_t *holds = find(at, "certificate", "holds");
+    CLV_TRY(get_text(at, "certificate", "name", &claim->certificate_name));
     CLV_TRY(get_number(at, "certificate", "tolerance", &claim->tolerance));
     if (!json_is_boolean(holds)) {
         return refuse(at, "certificate", "holds", "true or false");
     }
     claim->holds = json_is_true(holds);
-    claim->certificate = NAN;
-    return json_is_null(find(at, "certificate", "value")) ? CLV_OK
-                                                          : get_number(at, "certificate", "value", &claim->certificate);
+    if (!find(at, "certificate", "value")) {
+        return refuse(at, "certificate", "value", "a number or null");
+    }
+    return get_optional_number(at, "certificate", "value", &claim->certificate);
+}
+
+static clv_status get_course(const place *at) {
+    clv_claim *claim = at->claim;
+    CLV_TRY(get_text(at, NULL, "solver", &claim->solver));
+    CLV_TRY(get_integer(at, "seed", &claim->seed));
+    CLV_TRY(get_text(at, NULL, "stop", &claim->stop));
+    CLV_TRY(get_integer(at, "iterations", &claim->iterations));
+    return get_restarts(at);
 }
 
 static clv_status get_fields(const place *at) {
@@ -206,8 +279,9 @@ static clv_status get_fields(const place *at) {
     CLV_TRY(get_count(at, "n", &claim->n));
     CLV_TRY(get_count(at, "k", &claim->k));
     CLV_TRY(get_count(at, "left_out", &claim->left_out));
-    CLV_TRY(get_number(at, "objective", "value", &claim->objective));
+    CLV_TRY(get_objective(at));
     CLV_TRY(get_certificate(at));
+    CLV_TRY(get_course(at));
     CLV_TRY(get_affinity(at));
     CLV_TRY(get_options(at));
     CLV_TRY(get_sizes(at));

@@ -36,11 +36,16 @@ static const char style[] =
     "th{font-weight:600;color:var(--soft)}td:nth-child(2){font-variant-numeric:tabular-nums;overflow-wrap:anywhere}"
     "footer{margin-top:2.5rem;color:var(--soft);font-size:.85rem}\n";
 
+static const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 static void put_head(clv_text *text, const clv_result *result) {
     clv_text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>cleave ");
     clv_put_html(text, result->method);
-    clv_text_add(text, ": %lld objects, %lld clusters</title>\n<style>\n", (long long)result->n, (long long)result->k);
+    clv_text_add(text, ": %lld object%s, %lld cluster%s</title>\n<style>\n", (long long)result->n, plural(result->n),
+                 (long long)result->k, plural(result->k));
     clv_text_append(text, style, sizeof style - 1);
     clv_text_add(text, "</style>\n</head>\n<body>\n");
 }
@@ -51,7 +56,8 @@ static void put_headline(clv_text *text, const clv_result *result) {
     clv_put_html(text, result->method);
     clv_text_add(text, ", solver ");
     clv_put_html(text, result->solver);
-    clv_text_add(text, "</p>\n<h1>%lld objects in %lld clusters</h1>\n", (long long)result->n, (long long)result->k);
+    clv_text_add(text, "</p>\n<h1>%lld object%s in %lld cluster%s</h1>\n", (long long)result->n, plural(result->n),
+                 (long long)result->k, plural(result->k));
     clv_text_add(text, "<div class=\"claim %s\"><p><strong>", certificate->holds ? "holds" : "fails");
     clv_put_html(text, clv_certificate_words(certificate));
     clv_text_add(text, "</strong></p><p>");

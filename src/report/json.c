@@ -63,8 +63,7 @@ static void put_affinity(clv_text *text, const clv_affinity_info *info) {
         put_number_field(text, "gamma", info->gamma, ", ");
     }
     put_string_field(text, "home", clv_home_name(info->home), ", ");
-    clv_text_add(text, "\"mapped\": %s, \"bytes\": %zu, \"nonzeros\": %lld},\n", info->mapped ? "true" : "false",
-                 info->bytes, (long long)info->nonzeros);
+    clv_text_add(text, "\"bytes\": %zu, \"nonzeros\": %lld},\n", info->bytes, (long long)info->nonzeros);
 }
 
 static void put_claims(clv_text *text, const clv_result *result) {

@@ -55,23 +55,32 @@ clv_status clv_plane_new(clv_context *ctx, const clv_matrix *points, clv_plane *
 void clv_plane_free(clv_context *ctx, clv_plane *plane);
 void clv_put_scatter_plot(clv_text *text, const clv_plane *plane, const clv_result *result);
 
-/* --- results read back (claim.c) --- */
+/* --- results read back (claim.c), and judged (consistency.c, verify.c) --- */
 
 typedef struct clv_claim_entry {
     char *name, *text;
 } clv_claim_entry;
 
+typedef struct clv_claim_restart {
+    double objective;
+    int64_t iterations;
+    char *stop; /* "" when not said */
+} clv_claim_restart;
+
 struct clv_claim {
     clv_context *ctx;
-    char *method;
-    char *home;   /* of the affinity; "" when not said */
-    double gamma; /* as used; NaN: none */
-    int64_t n, k, left_out;
-    int64_t labels_count, sizes_count, options_count;
+    char *method, *solver, *stop;
+    char *objective_name, *sense, *certificate_name;
+    char *kind, *home; /* of the affinity; "" when not said */
+    double gamma;      /* as used; NaN: none */
+    int64_t n, k, left_out, seed, iterations;
+    int64_t labels_count, sizes_count, options_count, restarts_count;
     int32_t *labels;
     int64_t *sizes;
     clv_claim_entry *options;
+    clv_claim_restart *restarts;
     double objective;
+    double bound;       /* NaN: none */
     double certificate; /* NaN: the run ended before it was computed */
     double tolerance;
     bool holds;
@@ -79,5 +88,15 @@ struct clv_claim {
 
 /* `name` is for messages. */
 clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, clv_claim **out);
+
+/* Put the reason why the claim is rejected. Returns false. */
+__attribute__((format(printf, 2, 3))) bool clv_reject(clv_verdict *out, const char *format, ...);
+bool clv_reject_number(clv_verdict *out, const char *what, double claimed, double found);
+/* Whether a claimed number is the recomputed one, to rounding: 1e-9 of it, and 1e-12 a cluster where it is near 0. */
+bool clv_is_close(double claimed, double found, int64_t k);
+/* Reject a claim that contradicts itself or the number of objects: what can be told without computing anything.
+ * `method` is the table of the method's options. */
+clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_option_table *method, int64_t objects,
+                           clv_verdict *out);
 
 #endif

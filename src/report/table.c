@@ -2,19 +2,19 @@
 #include "report/report.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { SIZES_SHOWN = 20 };
+/* The longest name is assignment_rate. */
+enum { SIZES_SHOWN = 20, NAME_WIDTH = 17 };
 
 static void put_name(clv_text *text, const char *name) {
-    clv_text_add(text, "%-13s", name);
+    clv_text_add(text, "%-*s", NAME_WIDTH, name);
 }
 
 static void put_run(clv_text *text, const clv_result *result) {
     put_name(text, "method");
     clv_text_add(text, "%s, solver %s\n", result->method, result->solver);
     put_name(text, "objects");
-    clv_text_add(text, "%lld in %lld clusters", (long long)result->n, (long long)result->k);
+    clv_text_add(text, "%lld in %lld cluster%s", (long long)result->n, (long long)result->k, result->k == 1 ? "" : "s");
     if (result->left_out > 0) {
         clv_text_add(text, ", %lld left out", (long long)result->left_out);
     }
@@ -92,12 +92,7 @@ static void put_sizes(clv_text *text, const clv_result *result) {
 
 static void put_metric(clv_text *text, const char *name, double value) {
     if (isfinite(value)) {
-        char shown[24];
-        size_t size = strlen(name) < sizeof shown ? strlen(name) : sizeof shown - 1;
-        for (size_t i = 0; i < size; i++) {
-            shown[i] = name[i] == '_' ? ' ' : name[i];
-        }
-        clv_text_add(text, "%-*.*s ", size < 12 ? 12 : (int)size, (int)size, shown);
+        put_name(text, name);
         clv_put_rounded(text, value, 6);
         clv_text_add(text, "\n");
     }

@@ -1,224 +1,234 @@
 /* Verification: scale and affinity are rebuilt from the raw data as the claim says, objective and certificate are
- * recomputed, and everything is compared. A false claim is a verdict; only what prevents a verdict is a failure. */
+ * recomputed, and everything is compared. A false claim is a verdict; only what prevents a verdict is a failure.
+ *
+ * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
+ * homes hold the same doubles, so any of them serves for any other. */
 #include "io/io.h"
 #include "report/report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How far a claimed number may lie from the recomputed one, relative to 1 or to itself if that is larger. */
-#define TOLERANCE_F64 1e-9
-#define TOLERANCE_F32 1e-6
+/* How far a claimed certificate may lie from the recomputed one. */
+#define CERTIFICATE_DIFFERENCE 1e-9
+/* So near to the tolerance, a cluster, rounding decides whether a certificate holds. */
+#define UNDECIDED_A_CLUSTER 1e-14
 
 typedef clv_status (*evaluator)(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
                                 int64_t threads, clv_objective *objective, clv_certificate *certificate);
 
-/* Methods that can be verified: a new one adds a line. */
-static const struct {
+typedef struct verifiable {
     const char *method;
+    const clv_option_table *(*table)(void);
+    size_t (*memory)(int64_t n, int64_t k); /* of the evaluation */
     evaluator evaluate;
-} evaluators[] = {
-    {"ncut", clv_ncut_evaluate},
+} verifiable;
+
+/* As of a single start without any improvement. */
+static size_t ncut_memory(int64_t n, int64_t k) {
+    clv_ncut_options options;
+    clv_ncut_defaults(&options);
+    options.k = k;
+    options.control.restarts = 1;
+    options.polish = 0;
+    options.bound = CLV_NCUT_BOUND_NO;
+    return clv_ncut_memory(n, &options);
+}
+
+/* Methods that can be verified: a new one adds a line. */
+static const verifiable methods[] = {
+    {"ncut", clv_ncut_table, ncut_memory, clv_ncut_evaluate},
 };
 
-static evaluator find_evaluator(const char *method) {
-    for (size_t i = 0; i < sizeof evaluators / sizeof evaluators[0]; i++) {
-        if (strcmp(evaluators[i].method, method) == 0) {
-            return evaluators[i].evaluate;
+static const verifiable *find_method(const char *name) {
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (strcmp(methods[i].method, name) == 0) {
+            return &methods[i];
         }
     }
     return NULL;
 }
 
-__attribute__((format(printf, 2, 3))) static bool reject(clv_verdict *out, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out->reason, sizeof out->reason, format, args);
-    va_end(args);
-    out->accepted = 0;
-    return false;
-}
+/* Return from the calling function when `call` fails, or when it has rejected the claim. */
+#define STEP(call)                                                                                                     \
+    do {                                                                                                               \
+        CLV_TRY(call);                                                                                                 \
+        if (out->reason[0]) {                                                                                          \
+            return CLV_OK;                                                                                             \
+        }                                                                                                              \
+    } while (0)
 
-/* --- does the claim agree with itself and with the data's shape? --- */
-
-static bool labels_in_range(const clv_claim *claim, clv_verdict *out) {
-    for (int64_t i = 0; i < claim->n; i++) {
-        if (claim->labels[i] < -1 || claim->labels[i] >= claim->k) {
-            return reject(out, "label %d of object %lld is outside -1..%lld", (int)claim->labels[i], (long long)i + 1,
-                          (long long)claim->k - 1);
-        }
+/* What fails because of `cause` fails because of the claim. */
+static clv_status blame(clv_context *ctx, clv_status status, clv_status cause, clv_verdict *out) {
+    if (status == cause) {
+        clv_reject(out, "the claim cannot be: %s", clv_message(ctx));
+        return CLV_OK;
     }
-    return true;
-}
-
-static bool sizes_agree(const clv_claim *claim, const int64_t *counted, int64_t left_out, clv_verdict *out) {
-    for (int64_t c = 0; c < claim->k; c++) {
-        if (counted[c] != claim->sizes[c]) {
-            return reject(out, "the size of cluster %lld is claimed to be %lld, but %lld objects have that label",
-                          (long long)c, (long long)claim->sizes[c], (long long)counted[c]);
-        }
-    }
-    if (left_out != claim->left_out) {
-        return reject(out, "%lld objects are claimed to be left out, but %lld have the label -1",
-                      (long long)claim->left_out, (long long)left_out);
-    }
-    return true;
-}
-
-/* The claimed sizes against the labels. */
-static clv_status compare_sizes(clv_context *ctx, const clv_claim *claim, clv_verdict *out) {
-    int64_t left_out = 0, *counted = CLV_NEW0(ctx, int64_t, claim->k);
-    if (!counted) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < claim->n; i++) {
-        if (claim->labels[i] < 0) {
-            left_out++;
-        } else {
-            counted[claim->labels[i]]++;
-        }
-    }
-    sizes_agree(claim, counted, left_out, out);
-    clv_free(ctx, counted);
-    return CLV_OK;
-}
-
-static bool shape_agrees(const clv_claim *claim, const clv_data *data, clv_verdict *out) {
-    int64_t rows = clv_data_matrix(data)->rows;
-    if (claim->n != rows) {
-        return reject(out, "the claim is about %lld objects, but the data have %lld", (long long)claim->n,
-                      (long long)rows);
-    }
-    if (claim->labels_count != claim->n) {
-        return reject(out, "%lld labels are claimed for %lld objects", (long long)claim->labels_count,
-                      (long long)claim->n);
-    }
-    if (claim->k < 1 || claim->k > claim->n) {
-        return reject(out, "%lld clusters of %lld objects are claimed", (long long)claim->k, (long long)claim->n);
-    }
-    if (claim->sizes_count != claim->k) {
-        return reject(out, "%lld sizes are claimed for %lld clusters", (long long)claim->sizes_count,
-                      (long long)claim->k);
-    }
-    return labels_in_range(claim, out);
+    return status;
 }
 
 /* --- the affinity as claimed --- */
 
-static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, clv_data *data) {
-    static const char *const names[] = {"none", "standard", "minmax", "unit-columns", "unit-rows"};
+static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, clv_data *data, clv_verdict *out) {
+    static const clv_option option = {.name = "scale", .kind = CLV_OPTION_CHOICE, .choices = CLV_SCALE_NAMES};
+    static const clv_option_table table = {"points", &option, 1};
     const char *asked = clv_claim_option(claim, "scale");
-    if (!asked) {
-        return CLV_OK;
+    int scale = CLV_SCALE_NONE;
+    if (asked) {
+        STEP(blame(ctx, clv_options_set(ctx, &table, &scale, "scale", asked), CLV_EUSAGE, out));
     }
-    for (int scale = CLV_SCALE_NONE; scale <= CLV_SCALE_UNIT_ROWS; scale++) {
-        if (strcmp(names[scale], asked) == 0) {
-            return clv_data_scale(data, (clv_scale)scale);
-        }
-    }
-    return clv_fail(ctx, CLV_EDATA,
-                    "the claim's scale '%.80s' is not one of none|standard|minmax|unit-columns|unit-rows", asked);
+    return blame(ctx, clv_data_scale(data, (clv_scale)scale), CLV_EUSAGE, out);
 }
 
-static clv_status affinity_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_data *data, int64_t threads,
-                                      clv_affinity **out) {
+static clv_status options_as_claimed(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how,
+                                     clv_verdict *out) {
     static const char *const names[] = {"affinity", "gamma", "neighbours", "zero-diagonal"};
-    clv_affinity_options how;
-    clv_affinity_defaults(&how);
-    how.threads = threads;
+    clv_affinity_defaults(how);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = clv_claim_option(claim, names[i]);
         if (value) {
-            CLV_TRY(clv_options_set(ctx, clv_affinity_table(), &how, names[i], value));
+            STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, names[i], value), CLV_EUSAGE, out));
         }
     }
-    how.gamma = isnan(claim->gamma) ? how.gamma : claim->gamma; /* auto has become a number */
-    return clv_affinity_build(ctx, clv_data_matrix(data), &how, out);
+    if (claim->kind[0]) {
+        STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, "affinity", claim->kind), CLV_EUSAGE, out));
+    }
+    if (!isnan(claim->gamma) && !isnan(how->gamma) && claim->gamma != how->gamma) {
+        clv_reject(out, "the option gamma and the gamma of the affinity are claimed to be different numbers");
+    }
+    how->gamma = isnan(claim->gamma) ? how->gamma : claim->gamma; /* auto has become a number */
+    return CLV_OK;
+}
+
+/* The home to build in: the claimed one must exist and suit the data, whatever the budget here. */
+static clv_status choose_home(clv_context *ctx, const clv_claim *claim, const clv_matrix *points,
+                              clv_affinity_options *how, clv_verdict *out) {
+    clv_affinity_options claimed = *how;
+    clv_affinity_info plan;
+    claimed.memory = INT64_C(1) << 62;
+    if (claim->home[0]) {
+        STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), &claimed, "home", claim->home), CLV_EUSAGE, out));
+        if (claimed.home == CLV_HOME_AUTO) {
+            clv_reject(out, "the claim names no home of the affinity, only '%s'", claim->home);
+            return CLV_OK;
+        }
+    }
+    STEP(blame(ctx, clv_affinity_plan(ctx, points, &claimed, &plan), CLV_EUSAGE, out));
+    if (claimed.home == CLV_HOME_DENSE32) {
+        how->home = CLV_HOME_DENSE32;
+        return CLV_OK;
+    }
+    CLV_TRY(clv_affinity_plan(ctx, points, how, &plan));
+    if (plan.home == CLV_HOME_DENSE32 && how->kind != CLV_AFFINITY_PRECOMPUTED) {
+        how->home = how->kind == CLV_AFFINITY_COSINE ? CLV_HOME_LOWRANK : CLV_HOME_COMPUTED;
+    }
+    return CLV_OK;
 }
 
 /* --- the numbers --- */
 
-static double allowed_difference(const clv_claim *claim, const clv_affinity *a) {
-    clv_affinity_info info;
-    clv_affinity_describe(a, &info);
-    bool single = info.home == CLV_HOME_DENSE32 || strcmp(claim->home, clv_home_name(CLV_HOME_DENSE32)) == 0;
-    return single ? TOLERANCE_F32 : TOLERANCE_F64;
-}
-
-/* NaN is close to nothing. */
-static bool is_close(double claimed, double found, double tolerance) {
-    return fabs(claimed - found) <= tolerance * fmax(1, fabs(found));
-}
-
-static bool reject_number(clv_verdict *out, const char *what, double claimed, double found) {
-    char left[CLV_NUMBER_SIZE], right[CLV_NUMBER_SIZE];
-    clv_print_number(claimed, left);
-    clv_print_number(found, right);
-    return reject(out, "%s is claimed to be %s, but the data give %s", what, left, right);
-}
-
-static bool certificate_agrees(const clv_claim *claim, double tolerance, clv_verdict *out) {
+static bool certificate_agrees(const clv_claim *claim, clv_verdict *out) {
     const clv_certificate *found = &out->certificate;
-    if (!is_close(claim->tolerance, found->tolerance, 1e-3 * found->tolerance)) {
-        return reject_number(out, "the tolerance of the certificate", claim->tolerance, found->tolerance);
-    }
-    if (claim->holds != (claim->certificate <= claim->tolerance)) {
-        return reject(out, "the certificate is claimed %s, against its own value and tolerance",
-                      claim->holds ? "to hold" : "not to hold");
+    double undecided = UNDECIDED_A_CLUSTER * (double)claim->k;
+    if (claim->tolerance != found->tolerance) {
+        return clv_reject_number(out, "the tolerance of the certificate", claim->tolerance, found->tolerance);
     }
     if (isnan(claim->certificate)) {
-        return true; /* an interrupted run claims none */
+        return true; /* a cancelled run claims none */
     }
-    return is_close(claim->certificate, found->value, tolerance) ||
-           reject_number(out, found->name, claim->certificate, found->value);
+    if (!(fabs(claim->certificate - found->value) <= CERTIFICATE_DIFFERENCE)) {
+        return clv_reject_number(out, found->name, claim->certificate, found->value);
+    }
+    bool near =
+        fabs(claim->certificate - found->tolerance) <= undecided && fabs(found->value - found->tolerance) <= undecided;
+    if (claim->holds != (found->value <= found->tolerance) && !near) {
+        char value[CLV_NUMBER_SIZE];
+        clv_print_number(found->value, value);
+        return clv_reject(out, "the certificate is claimed %s, but the data give %s = %s",
+                          claim->holds ? "to hold" : "not to hold", found->name, value);
+    }
+    return true;
+}
+
+static bool names_agree(const clv_claim *claim, clv_verdict *out) {
+    const struct {
+        const char *what, *claimed, *found;
+    } pairs[] = {
+        {"objective", claim->objective_name, out->objective.name},
+        {"sense of the objective", claim->sense, out->objective.maximise ? "max" : "min"},
+        {"certificate", claim->certificate_name, out->certificate.name},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strcmp(pairs[i].claimed, pairs[i].found) != 0) {
+            return clv_reject(out, "the %s is claimed to be '%.80s', but that of %s is '%s'", pairs[i].what,
+                              pairs[i].claimed, claim->method, pairs[i].found);
+        }
+    }
+    return true;
 }
 
 static void accept(const clv_claim *claim, clv_verdict *out) {
     char value[CLV_NUMBER_SIZE], gain[CLV_NUMBER_SIZE];
+    bool same = claim->holds == (out->certificate.value <= out->certificate.tolerance);
     clv_print_number(out->objective.value, value);
     clv_print_number(out->certificate.value, gain);
     out->accepted = 1;
     snprintf(out->reason, sizeof out->reason, "the data give %s = %s and %s = %s, %s", out->objective.name, value,
-             out->certificate.name, gain, isnan(claim->certificate) ? "and no certificate was claimed" : "as claimed");
+             out->certificate.name, gain,
+             isnan(claim->certificate) ? "and no certificate was claimed"
+             : same                    ? "as claimed"
+                                       : "which is the claim but for rounding");
 }
 
-static clv_status judge(clv_context *ctx, const clv_claim *claim, const clv_affinity *a, evaluator evaluate,
+static clv_status judge(clv_context *ctx, const clv_claim *claim, const clv_affinity *a, const verifiable *method,
                         int64_t threads, clv_verdict *out) {
-    clv_status status = evaluate(ctx, a, claim->labels, claim->k, threads, &out->objective, &out->certificate);
-    if (status == CLV_EDATA) { /* labels that the method cannot have given */
-        reject(out, "%s", clv_message(ctx));
+    /* Labels that the method cannot have given are bad data to it. */
+    STEP(blame(ctx, method->evaluate(ctx, a, claim->labels, claim->k, threads, &out->objective, &out->certificate),
+               CLV_EDATA, out));
+    if (!names_agree(claim, out)) {
         return CLV_OK;
     }
-    CLV_TRY(status);
-    double tolerance = allowed_difference(claim, a);
-    if (!is_close(claim->objective, out->objective.value, tolerance)) {
-        reject_number(out, out->objective.name, claim->objective, out->objective.value);
-    } else if (certificate_agrees(claim, tolerance, out)) {
+    if (!clv_is_close(claim->objective, out->objective.value, claim->k)) {
+        clv_reject_number(out, out->objective.name, claim->objective, out->objective.value);
+    } else if (certificate_agrees(claim, out)) {
         accept(claim, out);
     }
     return CLV_OK;
 }
 
-clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t threads,
+/* What is left of the budget for the affinity. */
+static clv_status take_budget(clv_context *ctx, const clv_claim *claim, const verifiable *method, int64_t memory,
+                              clv_affinity_options *how) {
+    size_t needed = method->memory(claim->n, claim->k);
+    if (memory > 0 && needed >= (size_t)memory) {
+        return clv_fail(ctx, CLV_ENOMEM, "the memory budget of %lld bytes is too small: evaluating %s needs %zu",
+                        (long long)memory, method->method, needed);
+    }
+    how->memory = memory > 0 ? memory - (int64_t)needed : 0;
+    return CLV_OK;
+}
+
+clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory, int64_t threads,
                             clv_verdict *out) {
     *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
-    evaluator evaluate = find_evaluator(claim->method);
+    const verifiable *method = find_method(claim->method);
+    clv_affinity_options how;
     clv_affinity *a = NULL;
-    if (!evaluate) {
+    if (!method) {
         return clv_fail(ctx, CLV_EDATA, "results of the method '%.80s' cannot be verified", claim->method);
     }
-    if (!shape_agrees(claim, data, out)) {
-        return CLV_OK;
+    if (memory < 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "memory = %lld is not a number of bytes", (long long)memory);
     }
-    CLV_TRY(compare_sizes(ctx, claim, out));
-    if (out->reason[0]) {
-        return CLV_OK;
-    }
-    CLV_TRY(scale_as_claimed(ctx, claim, data));
-    CLV_TRY(affinity_as_claimed(ctx, claim, data, threads, &a));
-    clv_status status = judge(ctx, claim, a, evaluate, threads, out);
+    STEP(clv_claim_check(ctx, claim, method->table(), clv_data_matrix(data)->rows, out));
+    STEP(options_as_claimed(ctx, claim, &how, out));
+    STEP(scale_as_claimed(ctx, claim, data, out));
+    CLV_TRY(take_budget(ctx, claim, method, memory, &how));
+    how.threads = threads;
+    STEP(choose_home(ctx, claim, clv_data_matrix(data), &how, out));
+    CLV_TRY(clv_affinity_build(ctx, clv_data_matrix(data), &how, &a));
+    clv_status status = judge(ctx, claim, a, method, threads, out);
     clv_affinity_free(a);
     return status;
 }

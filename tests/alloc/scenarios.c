@@ -207,7 +207,7 @@ static clv_status verify(clv_context *ctx, holder *made, const scenario *self, i
     (void)self;
     CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
     CLV_TRY(clv_claim_read(ctx, "result.json", &made->claim));
-    CLV_TRY(clv_claim_verify(ctx, made->claim, made->data[0], threads, &verdict));
+    CLV_TRY(clv_claim_verify(ctx, made->claim, made->data[0], 0, threads, &verdict));
     return verdict.accepted ? CLV_OK : clv_fail(ctx, CLV_EINTERNAL, "rejected: %s", verdict.reason);
 }
 

@@ -43,7 +43,7 @@ static inline double brute_move_gain(const double *w, int64_t n, int32_t *labels
     double before = brute_ncut(w, n, labels, k), best = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
         int32_t own = labels[i];
-        bool may_leave = brute_size(labels, n, own) > 1;
+        bool may_leave = own >= 0 && brute_size(labels, n, own) > 1;
         for (int32_t c = 0; c < k; c++) {
             if (c != own && may_leave) {
                 labels[i] = c;

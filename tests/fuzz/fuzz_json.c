@@ -19,7 +19,7 @@ static void judge(clv_context *ctx, const clv_claim *claim) {
     for (int64_t i = 0; i < claim->n * claim->n; i++) {
         ((double *)data->values)[i] = i % (claim->n + 1) == 0 ? 1 : 0.5;
     }
-    if (clv_claim_verify(ctx, claim, data, 1, &verdict) == CLV_OK) {
+    if (clv_claim_verify(ctx, claim, data, 0, 1, &verdict) == CLV_OK) {
         check(verdict.reason[0] != '\0');
     }
     clv_data_free(data);

@@ -355,7 +355,7 @@ static void check_home(problem *q, const clv_affinity_options *o, clv_rng *rng) 
     clv_affinity_free(a);
 }
 
-static const int64_t sizes[][2] = {{2, 1}, {3, 2}, {17, 3}, {64, 2}, {65, 7}, {129, 70}};
+static const int64_t sizes[][2] = {{2, 1}, {3, 2}, {17, 3}, {64, 2}, {65, 7}, {129, 70}, {300, 3}};
 
 static void check_kind(clv_affinity_kind kind, const clv_home *homes, int home_count) {
     clv_rng rng = clv_rng_stream(7, kind);

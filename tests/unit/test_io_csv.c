@@ -82,8 +82,8 @@ static void check_labels(const char *text, const char *column, int64_t n, int64_
 static void test_label_column(void **state) {
     (void)state;
     check_labels("1,2,b\n3,4,a\n5,6,b\n", NULL, 3, 2, (int32_t[]){1, 0, 1});
-    check_labels("b,1,2\na,3,4\n", NULL, 2, 2, (int32_t[]){1, 0});
-    check_labels("p,q,b\n1,2,b\n3,4,a\n", NULL, 2, 2, (int32_t[]){1, 0});
+    check_labels("b,1,2\na,3,4\nb,5,6\n", NULL, 3, 2, (int32_t[]){1, 0, 1});
+    check_labels("p,q,b\n1,2,b\n3,4,a\n5,6,b\n", NULL, 3, 2, (int32_t[]){1, 0, 1});
     check_labels("p,Class,q\n1,10,2\n3,9,4\n5,-1,6\n", NULL, 3, 2, (int32_t[]){2, 1, 0}); /* by number, not by text */
     check_labels("p,q,y\n1,2,1\n3,4,0\n", NULL, 2, 2, (int32_t[]){1, 0});
     check_labels("p,q,y\n1,2,1\n3,4,0\n", "none", 2, 3, NULL);
@@ -94,6 +94,7 @@ static void test_label_column(void **state) {
     check_labels("1,\"a \"\"q\"\"\"\n2,\"a\"\n3,\"a \"\"q\"\"\"\n", NULL, 3, 1, (int32_t[]){1, 0, 1});
     check_labels("1,\"a\"\"z\"\n2,a\"b\n3,a\"z\n", NULL, 3, 1, (int32_t[]){1, 0, 1}); /* a""z is a"z */
     check_labels("p,\"l\"\"q\"\n1,2\n", "l\"q", 1, 1, (int32_t[]){0});
+    check_labels("b,7\n1,8\n10,9\n", "1", 3, 1, (int32_t[]){2, 0, 1});
     check_labels("1,2\n2,b\n3,10\n", "2", 3, 1, (int32_t[]){1, 2, 0}); /* mixed: as texts */
     clv_data *data;
     assert_refused(parse("p,q\n1,2\n", &(clv_read_options){.label_column = "r"}, &data), CLV_EUSAGE, "'r'", "a.csv",
@@ -104,6 +105,10 @@ static void test_label_column(void **state) {
     assert_refused(parse("1,a\n1,\n", NULL, &data), CLV_EDATA, "a.csv row 2 column 2", "empty", NULL);
     assert_refused(parse("p,y\n1,1\n1,nan\n", NULL, &data), CLV_EDATA, "a.csv row 2 column 2", "'nan'", NULL);
     assert_refused(parse("1\n2\n", &(clv_read_options){.label_column = "1"}, &data), CLV_EDATA, "no other", NULL);
+    assert_refused(parse("1,a\n2,3\n3,a\n", NULL, &data), CLV_EDATA, "line 1 column 2", "'a'", NULL);
+    assert_refused(parse("1,a\n2,a\n3,3\n", NULL, &data), CLV_EDATA, "a.csv row 3 column 2", "'3' is a number in a",
+                   "none", NULL);
+    assert_refused(parse("1,NA\n2,a\n3,a\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 2", "'NA'", NULL);
 }
 
 static void test_refused(void **state) {
@@ -174,6 +179,15 @@ static void test_labels(void **state) {
     check_only_labels("Iris setosa\nIris virginica\nIris setosa\n", 3, (int32_t[]){0, 1, 0});
     check_only_labels("x,y,class\n1,2,7\n3,4,8\n", 2, (int32_t[]){7, 8});
     check_only_labels("1,2,b\n,,a\n", 2, (int32_t[]){1, 0});
+    check_only_labels("a\nb\n", 2, (int32_t[]){0, 1});
+    check_only_labels("b,1,2\na,3,4\nb,5,6\n", 3, (int32_t[]){1, 0, 1});
+    check_only_labels("b,1\na,3\nb,5\n", 3, (int32_t[]){1, 0, 1});
+    check_only_labels("rex,1\ntom,3\nfido,1\n", 3, (int32_t[]){1, 3, 1});
+    check_only_labels("name,kind\nrex,dog\ntom,cat\nfido,dog\n", 3, (int32_t[]){1, 0, 1});
+    check_only_labels("\"\",\"x\"\n\"1\",2\n\"2\",7\n", 2, (int32_t[]){2, 7});
+    check_only_labels(",grp\n0,b\n1,a\n", 2, (int32_t[]){1, 0});
+    check_only_labels("id,grp\n17,4\n12,5\n", 2, (int32_t[]){4, 5});
+    check_only_labels("\"x\"\n\"1\" 2\n\"2\" 7\n", 2, (int32_t[]){2, 7});
     int64_t n;
     int32_t *labels;
     assert_refused(clv_csv_parse_labels(ctx, text_bytes("1,2\n3,4\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
@@ -184,6 +198,11 @@ static void test_labels(void **state) {
                    "'2.5'", NULL);
     assert_refused(clv_csv_parse_labels(ctx, text_bytes("1\n3000000000\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
                    "y.csv row 2", "3000000000", NULL);
+    assert_refused(clv_csv_parse_labels(ctx, text_bytes("NA\n1\n2\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
+                   "y.csv line 1 column 1: 'NA' is not a number", NULL);
+    assert_null(strstr(clv_message(ctx), "--header")); /* labels have no such option */
+    assert_refused(clv_csv_parse_labels(ctx, text_bytes("\"a\" \"b\"\n\"1\" 2 3\n", "y.csv"), 0, &n, &labels),
+                   CLV_EDATA, "y.csv has 3 columns", NULL);
     assert_null(labels);
 }
 
@@ -244,6 +263,10 @@ static void test_allocations(void **state) {
     char numbers[] = "p,q,y\n1,2,3\n3,4,4\n";
     fail_each_allocation(parse_labelled, texts);
     fail_each_allocation(parse_labelled, numbers);
+    char names[] = "id,q,s\n1,2,b\n2,4,a\n3,4,a\n";
+    fail_each_allocation(parse_labelled, names);
+    char rows[] = ",q,r\nrex,2,dog\ntom,4,cat\nfido,4,cat\n";
+    fail_each_allocation(parse_labelled, rows);
 }
 
 int main(void) {

@@ -201,7 +201,7 @@ static void whole_components_cut_nothing(void **unused) {
 static double solve_by(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, bool certified) {
     clv_result *result;
     assert_int_equal(clv_ncut(ctx, a, options, &result), CLV_OK);
-    assert_int_equal(result->stop, CLV_CONVERGED);
+    assert_true(result->stop == CLV_CONVERGED || (!certified && result->stop == CLV_STALLED)); /* FINC may cycle */
     assert_true(!certified || result->certificate.holds);
     for (int64_t c = 0; c < result->k; c++) {
         assert_true(result->sizes[c] > 0);

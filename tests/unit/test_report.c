@@ -150,7 +150,7 @@ static void json_holds_every_field(void **unused) {
     assert_true(json_real_value(at(root, "metrics", "silhouette")) == 0.125);
     assert_string_equal(json_string_value(at(root, "affinity", "kind")), "gaussian");
     assert_string_equal(json_string_value(at(root, "affinity", "home")), "dense-f64");
-    assert_true(json_is_false(at(root, "affinity", "mapped")));
+    assert_null(at(root, "affinity", "mapped"));
     assert_int_equal(json_integer_value(at(root, "affinity", "bytes")), 392);
     json_decref(root);
     end_context(ctx);
@@ -275,6 +275,36 @@ static void the_table_says_what_counts(void **unused) {
     assert_int_equal(clv_report_table(ctx, &f.report, &text, &size), CLV_OK);
     assert_non_null(strstr(text, ": no\n"));
     assert_non_null(strstr(text, "Not optimal"));
+    clv_release(ctx, text);
+    end_context(ctx);
+}
+
+/* The values of all rows begin in one column, and metrics have the names that they have everywhere. */
+static void the_table_is_aligned(void **unused) {
+    (void)unused;
+    fixture f;
+    set_up(&f);
+    clv_context *ctx = new_context();
+    char *text;
+    size_t size;
+    f.scores.nmi = 0.5;
+    f.result.k = 1;
+    f.result.components = 2;
+    f.result.bound = (clv_bound){"eigenvalue", 0.25};
+    assert_int_equal(clv_report_table(ctx, &f.report, &text, &size), CLV_OK);
+    size_t column = strcspn(text, " ") + strspn(text + strcspn(text, " "), " ");
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+        assert_true(strcspn(line, "\n") > column && line[column - 1] == ' ' && line[column] != ' ');
+    }
+    for (size_t m = 0; m < clv_score_count; m++) {
+        if (!strstr(text, clv_score_names[m].name)) {
+            fail_msg("no %s in\n%s", clv_score_names[m].name, text);
+        }
+    }
+    assert_non_null(strstr(text, "7 in 1 cluster, 1 left out\n"));
+    clv_release(ctx, text);
+    assert_int_equal(clv_report_html(ctx, &f.report, &text, &size), CLV_OK);
+    assert_non_null(strstr(text, "7 objects in 1 cluster<"));
     clv_release(ctx, text);
     end_context(ctx);
 }
@@ -420,8 +450,12 @@ static void large_sets_are_thinned(void **unused) {
 /* --- results read back --- */
 
 static const char good[] =
-    "{\"method\": \"ncut\", \"n\": 2, \"k\": 1, \"left_out\": 0, \"objective\": {\"value\": 0.5},\n"
-    " \"certificate\": {\"value\": 0, \"tolerance\": 1e-12, \"holds\": true}, \"affinity\": {\"gamma\": 2},\n"
+    "{\"method\": \"ncut\", \"solver\": \"fcd\", \"n\": 2, \"k\": 1, \"seed\": -5, \"left_out\": 0,\n"
+    " \"certificate\": {\"name\": \"gain\", \"value\": 0, \"tolerance\": 1e-12, \"holds\": true},\n"
+    " \"objective\": {\"name\": \"cut\", \"value\": 0.5, \"sense\": \"min\"}, \"bound\": {\"value\": 0.25},\n"
+    " \"affinity\": {\"kind\": \"knn\", \"gamma\": 2}, \"stop\": \"stalled\", \"iterations\": 9,\n"
+    " \"restarts\": [{\"objective\": 0.75, \"iterations\": 8, \"stop\": \"converged\"},\n"
+    "  {\"objective\": 0.5, \"iterations\": -1}],\n"
     " \"options\": {\"gamma\": 0.1, \"k\": 3, \"flag\": true, \"text\": \"a b\", \"none\": null},\n"
     " \"sizes\": [2], \"labels\": [0, -1]}";
 
@@ -443,6 +477,18 @@ static void claims_read_back(void **unused) {
     assert_null(clv_claim_option(claim, "none"));
     assert_null(clv_claim_option(claim, "missing"));
     assert_true(claim->gamma == 2 && claim->labels[1] == -1 && claim->holds);
+    assert_true(claim->seed == -5 && claim->iterations == 9 && claim->bound == 0.25 && claim->objective == 0.5);
+    assert_string_equal(claim->solver, "fcd");
+    assert_string_equal(claim->stop, "stalled");
+    assert_string_equal(claim->objective_name, "cut");
+    assert_string_equal(claim->sense, "min");
+    assert_string_equal(claim->certificate_name, "gain");
+    assert_string_equal(claim->kind, "knn");
+    assert_string_equal(claim->home, "");
+    assert_int_equal(claim->restarts_count, 2);
+    assert_true(claim->restarts[0].objective == 0.75 && claim->restarts[1].iterations == -1);
+    assert_string_equal(claim->restarts[0].stop, "converged");
+    assert_string_equal(claim->restarts[1].stop, "");
     clv_claim_free(claim);
     clv_claim_free(NULL);
     assert_int_equal(clv_claim_read(ctx, "/nowhere/result.json", &claim), CLV_ENOINPUT);
@@ -455,7 +501,7 @@ static void claims_read_back(void **unused) {
 static void check_refused(const char *from, const char *to, const char *word) {
     clv_context *ctx = new_context();
     clv_claim *claim;
-    char text[1024];
+    char text[2048];
     const char *place = strstr(good, from);
     assert_non_null(place);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(place - good), good, to, place + strlen(from));
@@ -477,6 +523,18 @@ static void damaged_claims_are_refused(void **unused) {
     check_refused("\"tolerance\": 1e-12, ", "", "certificate.tolerance");
     check_refused("\"holds\": true", "\"holds\": 1", "certificate.holds");
     check_refused("\"value\": 0,", "", "certificate.value");
+    check_refused("\"solver\": \"fcd\", ", "", "the field solver is missing");
+    check_refused("\"sense\": \"min\"", "\"sense\": 1", "objective.sense");
+    check_refused("\"name\": \"gain\", ", "", "certificate.name");
+    check_refused("\"seed\": -5", "\"seed\": \"x\"", "field seed ");
+    check_refused("\"kind\": \"knn\"", "\"kind\": 3", "affinity.kind");
+    check_refused("\"gamma\": 2", "\"gamma\": \"2\"", "affinity.gamma");
+    check_refused("\"value\": 0.25", "\"value\": true", "bound.value");
+    check_refused("\"stop\": \"stalled\"", "\"stop\": null", "field stop ");
+    check_refused("\"iterations\": 9", "\"iterations\": 9.5", "field iterations ");
+    check_refused("\"restarts\": [", "\"restarts\": 1, \"x\": [", "field restarts ");
+    check_refused("[{\"objective\": 0.75", "[7, {\"objective\": 0.75", "restart 1 is not an object");
+    check_refused("\"objective\": 0.75, ", "", "objective");
     check_refused("[0, -1]", "[0, 0.5]", "label of object 2");
     check_refused("[0, -1]", "[0, 3000000000]", "label of object 2");
     check_refused("[0, -1]", "7", "labels");
@@ -515,12 +573,19 @@ static void survives_every_failed_allocation(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_holds_every_field),     cmocka_unit_test(json_lists_options_as_used),
-        cmocka_unit_test(bare_reports_are_enough),    cmocka_unit_test(a_comma_locale_changes_nothing),
-        cmocka_unit_test(the_table_says_what_counts), cmocka_unit_test(the_trace_reads_back),
-        cmocka_unit_test(the_page_is_whole),          cmocka_unit_test(the_plane_is_that_of_the_components),
-        cmocka_unit_test(large_sets_are_thinned),     cmocka_unit_test(claims_read_back),
-        cmocka_unit_test(damaged_claims_are_refused), cmocka_unit_test(survives_every_failed_allocation),
+        cmocka_unit_test(json_holds_every_field),
+        cmocka_unit_test(json_lists_options_as_used),
+        cmocka_unit_test(bare_reports_are_enough),
+        cmocka_unit_test(a_comma_locale_changes_nothing),
+        cmocka_unit_test(the_table_says_what_counts),
+        cmocka_unit_test(the_table_is_aligned),
+        cmocka_unit_test(the_trace_reads_back),
+        cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(the_plane_is_that_of_the_components),
+        cmocka_unit_test(large_sets_are_thinned),
+        cmocka_unit_test(claims_read_back),
+        cmocka_unit_test(damaged_claims_are_refused),
+        cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ enum { MOST_K = 20 };
 static const clv_option ncut_options[] = {
     CLV_OPT_INT(T, k, "k", 'k', 0, 0, 0x1p31 - 1, "auto", "N", "clusters; auto: by the gaps between eigenvalues"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd", "how a start is improved"),
-    CLV_OPT_TEXT(T, start, "start", "auto", "NAME", "random, spectral, kmeans++, or labels that are given"),
+    CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),
     CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation", "of eigenvectors to labels"),
     CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "go on until no single move improves, then search"),
     CLV_OPT_INT(T, patience, "patience", 0, 50, 0, 1e15, NULL, "N", "kicks in a row without gain that end the search"),
@@ -257,6 +257,10 @@ static clv_status describe_graph(clv_context *ctx, const clv_affinity *a, int64_
     CLV_TRY(clv_affinity_diagonal(a, p->diagonal));
     CLV_TRY(clv_affinity_components(a, p->component, &p->components));
     for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(p->degree[i])) {
+            return clv_fail(ctx, CLV_EDATA, "the similarities of object %lld add up to more than a number can hold",
+                            (long long)i + 1);
+        }
         p->counted += p->degree[i] > 0;
     }
     return CLV_OK;
@@ -487,9 +491,12 @@ static clv_status add_findings(clv_ncut_problem *p, int k_asked, clv_result *res
     return CLV_OK;
 }
 
-static clv_status solve(clv_ncut_problem *p, const clv_ncut_options *options, clv_result **out) {
+static clv_status solve(clv_ncut_problem *p, const clv_ncut_options *options, double began, clv_result **out) {
     clv_method method = method_on(p);
     clv_control control = control_of(options);
+    if (control.time_limit > 0) { /* the limit is for all of clv_ncut */
+        control.time_limit = fmax(control.time_limit - (clv_seconds() - began), 1e-9);
+    }
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
     CLV_TRY(clv_drive(p->ctx, &method, &control, *out, (*out)->labels));
     clv_result_count(*out);
@@ -503,7 +510,7 @@ clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_opti
     CLV_TRY(check_options(ctx, options));
     clv_status status = set_problem(ctx, a, options, &problem);
     if (status == CLV_OK) {
-        status = solve(&problem, options, out);
+        status = solve(&problem, options, began, out);
     }
     free_problem(&problem);
     if (status < 0) {

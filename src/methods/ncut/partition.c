@@ -11,10 +11,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Below so many objects, waking up other threads costs more than they save. */
+enum { FEW_OBJECTS = 2048 };
+
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out) {
     clv_context *ctx = problem->ctx;
     int64_t n = problem->n, k = problem->k, entries;
-    *out = (clv_partition){.problem = problem, .threads = threads};
+    *out = (clv_partition){.problem = problem, .threads = n < FEW_OBJECTS ? 1 : threads};
     if (!clv_mul(n, k, &entries)) {
         return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld sums are more than memory can address", (long long)k,
                         (long long)n);

@@ -21,7 +21,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 300, SPARSE_BLOCK = 2, MOST_BLOCK = 32, ROOM = 38, EAGER_BASIS = 80, CYCLES = 60, MOST_DEGREE = 8, CHUNK = 4096 };
+enum {
+    SMALL = 300,             /* objects: up to this clv_eigen is as fast */
+    SPARSE_BLOCK = 2,        /* vectors to a product: more make the Krylov space shallower */
+    MOST_BLOCK = 32,         /* likewise where a product with many costs about as much as with one */
+    ROOM = 38,               /* basis vectors beyond those wanted */
+    EAGER_BASIS = 80,        /* small enough to look at its Ritz values at every step */
+    CYCLES = 60,             /* fillings of the basis */
+    MOST_DEGREE = 8,         /* of the filter */
+    CHUNK = 4096,            /* entries of vectors rotated at a time */
+    WORTH_THREADS = 1 << 18, /* numbers to go over; for fewer, waking threads takes longer */
+};
 /* The filter takes the wanted eigenvalues to cosh(LAST_ANGLE)..cosh(FILTER_RANGE), and the others to -1..1. */
 #define FILTER_RANGE 3.0
 #define LAST_ANGLE 1.3
@@ -48,7 +58,7 @@ typedef struct normalised {
 /* now = D^-1/2 x */
 static void enter(const normalised *m, const double *x, int64_t count) {
     int64_t n = m->problem->n;
-#pragma omp parallel for num_threads(m->threads) collapse(2)
+#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             m->now[c * n + i] = m->root[i] * x[c * n + i];
@@ -62,7 +72,7 @@ static clv_status multiply(void *user, const double *x, int64_t count, double *y
     int64_t n = m->problem->n;
     enter(m, x, count);
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, y, m->threads));
-#pragma omp parallel for num_threads(m->threads) collapse(2)
+#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             y[c * n + i] *= m->root[i];
@@ -77,7 +87,7 @@ static clv_status filter_step(normalised *m, int64_t count, bool first) {
     int64_t n = m->problem->n;
     double factor = (first ? 1 : 2) / m->half;
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, m->image, m->threads));
-#pragma omp parallel for num_threads(m->threads) collapse(2)
+#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             int64_t e = c * n + i;
@@ -99,6 +109,7 @@ static clv_status multiply_filtered(void *user, const double *x, int64_t count, 
     for (int degree = 0; degree < m->degree; degree++) {
         CLV_TRY(filter_step(m, count, degree == 0));
     }
+#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             y[c * n + i] = m->root[i] > 0 ? m->now[c * n + i] / m->root[i] : 0;
@@ -317,7 +328,8 @@ static clv_status finish_with(normalised *m, int64_t block, const finish_work *w
 
 /* Rayleigh and Ritz with M on the span of the vectors, and residuals. */
 static clv_status finish(normalised *m, int64_t block, clv_spectrum *out) {
-    finish_work work = {CLV_NEW(out->ctx, double, out->count *out->n), CLV_NEW(out->ctx, double, out->count *out->count),
+    finish_work work = {CLV_NEW(out->ctx, double, out->count * out->n),
+                        CLV_NEW(out->ctx, double, out->count * out->count),
                         CLV_NEW(out->ctx, double, out->count *CHUNK)};
     clv_status status = work.images && work.gram && work.scratch ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
@@ -336,7 +348,7 @@ static clv_status solve(normalised *m, clv_spectrum *out) {
     int64_t exact;
     CLV_TRY(give_kernel(p, &exact, out));
     clv_krylov plan = plan_for(m, out, exact);
-    m->now = CLV_NEW(p->ctx, double, plan.block *p->n);
+    m->now = CLV_NEW(p->ctx, double, plan.block * p->n);
     m->before = CLV_NEW(p->ctx, double, is_sparse(p) ? plan.block * p->n : 0);
     m->image = CLV_NEW(p->ctx, double, is_sparse(p) ? plan.block * p->n : 0);
     if (!m->now || !m->before || !m->image) {
@@ -357,9 +369,13 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
     const clv_ncut_problem *p = problem;
     normalised m = {.problem = p, .threads = threads, .tol = tol};
     *out = (clv_spectrum){.ctx = p->ctx, .n = p->n, .count = count < p->counted ? count : p->counted};
+    if (p->n > INT32_MAX) {
+        return clv_fail(p->ctx, CLV_EUSAGE, "eigenvalues of %lld objects are out of reach: %d at most", (long long)p->n,
+                        INT32_MAX);
+    }
     m.root = CLV_NEW(p->ctx, double, p->n);
     out->values = CLV_NEW(p->ctx, double, out->count);
-    out->vectors = CLV_NEW(p->ctx, double, out->count *p->n);
+    out->vectors = CLV_NEW(p->ctx, double, out->count * p->n);
     clv_status status = m.root && out->values && out->vectors ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
         for (int64_t i = 0; i < p->n; i++) {

@@ -113,8 +113,19 @@ def verify_accepts_and_rejects():
     def certificate(result):
         result["certificate"]["value"] -= 1e-3
 
+    def better_everywhere(result):
+        better(result)
+        for restart in result["restarts"]:
+            restart["objective"] = max(restart["objective"], result["objective"]["value"])
+        result["restarts"][0]["objective"] = result["objective"]["value"]
+
+    def forged(result):  # of floats, it seems, and less exact for it
+        result["affinity"]["home"] = "dense-f32"
+        result["objective"]["value"] -= 5e-7
+        result["restarts"][0]["objective"] = result["objective"]["value"]
+
     cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q")
-    for change in (move, move_and_count, better, certificate):
+    for change in (move, move_and_count, better, better_everywhere, forged, certificate):
         cleave("verify", changed("r.json", change), "x.npy", code=1, out="^rejected: .", err="^$")
     points[0][0] += 1
     npy("other.npy", points)
@@ -122,6 +133,38 @@ def verify_accepts_and_rejects():
     npy("short.npy", points[1:])
     cleave("verify", "r.json", "short.npy", code=1, out="^rejected")
     check(cleave("verify", "-q", changed("r.json", better), "x.npy", code=1, err="^$").out == "", "-q says nothing")
+
+
+@case
+def verify_within_a_budget():
+    blobs_npy()
+    for home in ("dense-f32", "computed", "auto"):
+        cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q", "--home", home)
+        cleave("verify", "r.json", "x.npy", "--memory", "1M", "--threads", 1, out="^accepted: .* as claimed")
+        cleave("verify", "r.json", "x.npy", "--memory", "1K", code=71, err="1024")
+    cleave("verify", "r.json", "x.npy", "--memory", "much", code=64, err="memory")
+
+
+@case
+def verify_sees_contradictions():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--restarts", 2, "--json", "r.json", "-q")
+    changes = {"option k": ("options", "k", 4), "option affinity": ("options", "affinity", "cosine"),
+               "different numbers": ("options", "gamma", 77), "option solver": ("options", "solver", "finc"),
+               "claimed to be 'cut'": ("objective", "name", "cut"), "sense": ("objective", "sense", "maximum"),
+               "'proof'": ("certificate", "name", "proof"), "no run stops": (None, "stop", "tired"),
+               "-3 iterations": (None, "iterations", -3), "not one of": ("affinity", "home", "cloud"),
+               "cannot hold": ("affinity", "home", "sparse"), "better objective": ("restarts", 1, None)}
+
+    for reason, (outer, name, value) in changes.items():
+        def change(result):
+            if outer == "restarts":
+                result["restarts"][name]["objective"] -= 0.01
+            else:
+                (result[outer] if outer else result)[name] = value
+
+        cleave("verify", changed("r.json", change), "x.npy", code=1, out=f"^rejected: .*{reason}", err="^$")
+    cleave("verify", changed("r.json", lambda result: result.update(method="magic")), "x.npy", code=65, err="magic")
 
 
 @case

@@ -1,6 +1,10 @@
 """Input: formats, labels, and bad data, which are refused with their place."""
 import os
+import signal
+import subprocess
+import time
 
+import harness
 from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, same_partition, two_blocks, write
 
 
@@ -35,6 +39,74 @@ def standard_input():
     from_file = cleave("ncut", "p.csv", "-k", 3, "--json", "-").json()
     from_stdin = cleave("ncut", "-", "-k", 3, "--json", "-", stdin=text.encode()).json()
     check(from_stdin["labels"] == from_file["labels"], "the same points, the same labels")
+
+
+@case
+def one_signal_ends_the_wait_for_data():
+    os.mkfifo("p.csv")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        for path in ("-", "p.csv"):  # a pipe that stays open, a FIFO that nobody writes to
+            process = subprocess.Popen([harness.CLEAVE, "ncut", path, "-k", "3"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdin.write(b"1,2\n")
+            process.stdin.flush()
+            time.sleep(0.3)
+            process.send_signal(number)
+            check(process.wait(timeout=20) == 130, f"{path}: exit {process.returncode}")
+            check(b"interrupted" in process.communicate()[1], "it says why")
+
+
+def plain_labels(points):
+    csv("plain.csv", points)
+    return cleave("ncut", "plain.csv", "-k", 3, "--json", "-").json()["labels"]
+
+
+@case
+def no_row_is_lost_as_a_header():
+    points, _ = blobs()
+    plain_labels(points)
+    rows = read("plain.csv").decode()
+    for line, place in (("NA,2", "column 1: 'NA'"), ("1.2.3,2", "column 1: '1.2.3'"), ('2,"1,000"', "column 2: '1,000'"),
+                        ("0x10,2", "column 1: '0x10'")):
+        write("p.csv", line + "\n" + rows)
+        refused = cleave("ncut", "p.csv", "-k", 3, code=65, err=r"p\.csv line 1 ")
+        check(place in refused.err and "(if the first line names the columns, use --header yes)" in refused.err,
+              refused.err)
+        result = cleave("ncut", "p.csv", "-k", 3, "--header", "yes", "--json", "-").json()
+        check(result["n"] == 60, "with --header yes the line names the columns")
+
+
+@case
+def row_numbers_and_row_names_are_not_clustered():
+    points, _ = blobs()
+    expected = plain_labels(points)
+    rows = read("plain.csv").decode().split()
+    files = {
+        "pandas": [",a,b"] + [f"{i},{row}" for i, row in enumerate(rows)],
+        "R write.csv": ['"","a","b"'] + [f'"{i + 1}",{row}' for i, row in enumerate(rows)],
+        "R write.table": ['"a" "b"'] + [f'"{i + 1}" ' + row.replace(",", " ") for i, row in enumerate(rows)],
+        "row names": ["a,b"] + [f"object {i},{row}" for i, row in enumerate(rows)],
+        "a column called Id": ["a,b,Id"] + [f"{row},{i + 1}" for i, row in enumerate(rows)],
+    }
+    for name, lines in files.items():
+        write("p.csv", "\n".join(lines) + "\n")
+        result = cleave("ncut", "p.csv", "-k", 3, "--json", "-").json()
+        check(result["labels"] == expected and "metrics" not in result, f"{name}: the same points, the same labels")
+    names = "\n".join(["a,b,name"] + [f"{row},object {i}" for i, row in enumerate(rows)]) + "\n"
+    write("p.csv", names)
+    cleave("ncut", "p.csv", "-k", 3, code=65, err=r"p\.csv column 3 'name'.*--label-column 3")
+    cleave("ncut", "p.csv", "-k", 3, "--label-column", "name", out="ncut")
+
+
+@case
+def verbose_says_how_the_columns_were_understood():
+    points, labels = blobs()
+    plain_labels(points)
+    cleave("ncut", "plain.csv", "-k", 3, "-v", err=r"(?m)^plain\.csv: no header$")
+    lines = [",a,b,Variety"] + [f"{i},{x},{y},{labels[i]}" for i, (x, y) in enumerate(points)]
+    write("p.csv", "# points\n" + "\n".join(lines) + "\n")
+    cleave("ncut", "p.csv", "-k", 3, "-v",
+           err=r"(?m)^p\.csv: header in line 2; labels in column 4 'Variety'; column 1 dropped as row numbers$")
 
 
 @case
@@ -129,7 +201,7 @@ def start_from_labels():
     cleave("verify", "r.json", "x.npy", out="^accepted")
     npy("short.npy", labels[1:], "<i4")
     cleave("ncut", "x.npy", "-k", 3, "--start", "short.npy", code=65, err="short.npy has 59 labels")
-    cleave("ncut", "x.npy", "-k", 3, "--start", "randm", code=64, err="randm.* neither random nor a file")
+    cleave("ncut", "x.npy", "-k", 3, "--start", "randm", code=64, err="randm.* nor a file of labels")
     cleave("ncut", "x.npy", "-k", 3, "--start", "none.npy", code=66, err="none.npy")
 
 

@@ -1,0 +1,283 @@
+/* Which line of a CSV file is a header, and which columns hold labels, row names and row numbers.
+ *
+ * A header that is taken for data is refused later, as it is no number; data taken for a header would be lost in
+ * silence. So the first record is a header only if it could not be a row: over every column that holds a number in
+ * the second record it has a name. A record that is neither is an error. */
+#include "io/csv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- names --- */
+
+static bool is_one_of(const clv_field *field, const char *const *words, size_t count, bool ignore_case) {
+    for (size_t i = 0; i < count; i++) {
+        if (clv_field_equals(field, words[i], ignore_case)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_label_name(const clv_field *field) {
+    static const char *const words[] = {"label",   "labels",   "class", "target",  "species", "y",
+                                        "variety", "category", "truth", "outcome", "cluster"};
+    return is_one_of(field, words, sizeof words / sizeof *words, true);
+}
+
+static bool is_index_name(const clv_field *field) {
+    static const char *const words[] = {"id", "index", "row"};
+    return is_one_of(field, words, sizeof words / sizeof *words, true);
+}
+
+/* Nothing, or a word for it. Case matters: Na is sodium. */
+static bool is_missing(const clv_field *field) {
+    static const char *const words[] = {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "?", "-", "."};
+    return is_one_of(field, words, sizeof words / sizeof *words, false);
+}
+
+static bool is_number(const clv_field *field) {
+    double value;
+    return clv_field_number(field, &value);
+}
+
+static bool is_text(const clv_field *field) {
+    return !is_missing(field) && !is_number(field);
+}
+
+/* Text that does not begin as a number does: 1.2.3, 0x10 and 1,000 are rather bad numbers than names. */
+static bool is_name(const clv_field *field) {
+    return is_text(field) && !strchr("0123456789+-.", field->text[0]);
+}
+
+/* The name of a column, or NULL when there is no header or none for this column. */
+static const clv_field *name_of(const clv_layout *layout, int64_t column) {
+    int64_t at = column - layout->shifted;
+    return layout->header && at >= 0 && at < layout->first_count ? &layout->first[at] : NULL;
+}
+
+static int64_t find_name(const clv_layout *layout, const char *name) {
+    for (int64_t c = 0; c < layout->columns; c++) {
+        const clv_field *field = name_of(layout, c);
+        if (field && clv_field_equals(field, name, false)) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+bool clv_layout_may_number_rows(const clv_layout *layout, int64_t column) {
+    const clv_field *name = name_of(layout, column);
+    return name && ((column == 0 && name->size == 0) || is_index_name(name));
+}
+
+const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]) {
+    char piece[CLV_SHOWN_SIZE];
+    const clv_field *name = name_of(layout, column);
+    if (name && name->size > 0) {
+        snprintf(shown, CLV_COLUMN_SIZE, "column %lld '%s'", (long long)column + 1,
+                 clv_show(piece, name->text, name->size));
+    } else {
+        snprintf(shown, CLV_COLUMN_SIZE, "column %lld", (long long)column + 1);
+    }
+    return shown;
+}
+
+/* --- the header --- */
+
+/* The column that was asked for by its number, which may hold anything; -1 for none. */
+static int64_t asked_number(const clv_layout_request *request) {
+    int64_t number = 0;
+    const char *wanted = request->label_column ? request->label_column : "";
+    const char *end = wanted + strlen(wanted);
+    return clv_scan_integer(wanted, end, &number) == end && number >= 1 ? number - 1 : -1;
+}
+
+/* Where no column has a number: names only, and nothing missing. A single column of texts may be labels: it has a
+ * header only if that says so. */
+static bool has_only_names(const clv_layout *layout) {
+    bool names = false;
+    for (int64_t c = 0; c < layout->first_count; c++) {
+        const clv_field *field = &layout->first[c];
+        if (is_number(field) || (is_missing(field) && c > 0)) {
+            return false;
+        }
+        names = names || is_name(field);
+    }
+    return names && (layout->first_count > 1 || is_label_name(&layout->first[0]));
+}
+
+/* The first field may be empty over row numbers, as R and pandas write it. */
+static bool begins_row_numbers(const clv_field *below) {
+    double value;
+    return clv_field_number(below, &value) && (value == 0 || value == 1);
+}
+
+/* Whether the fields of the first record are names over the numbers of the second one, `shift` columns further on. */
+static bool looks_like_header(const clv_layout *layout, int64_t shift, int64_t asked) {
+    bool numbers = false;
+    bool names = false;
+    for (int64_t c = 0; c < layout->first_count && c + shift < layout->second_count; c++) {
+        const clv_field *field = &layout->first[c];
+        const clv_field *below = &layout->second[c + shift];
+        if (c + shift == asked || !is_number(below)) {
+            continue;
+        }
+        bool unnamed = c + shift == 0 && field->size == 0;
+        if (!unnamed && !is_text(field)) {
+            return false;
+        }
+        numbers = true;
+        names = names || is_name(field) || (unnamed && begins_row_numbers(below));
+    }
+    return numbers ? names : shift == 0 && has_only_names(layout);
+}
+
+/* A first record that is neither a header nor a row. */
+static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const clv_layout *layout,
+                                  const clv_layout_request *request, int64_t asked) {
+    char shown[CLV_SHOWN_SIZE];
+    for (int64_t c = 0; c < layout->first_count && layout->first_count == layout->second_count; c++) {
+        const clv_field *field = &layout->first[c];
+        if (c != asked && is_number(&layout->second[c]) && !is_number(field)) {
+            return clv_fail(ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", csv->name,
+                            (long long)layout->header_line, (long long)c + 1, clv_show(shown, field->text, field->size),
+                            request->only_labels ? "" : " (if the first line names the columns, use --header yes)");
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
+                              clv_layout *layout) {
+    int64_t asked = asked_number(request);
+    bool shorter = layout->second_count == layout->first_count + 1;
+    if (request->header == CLV_HEADER_YES) {
+        layout->header = true;
+        layout->shifted = shorter;
+    } else if (request->header == CLV_HEADER_DETECT) {
+        layout->shifted = shorter && looks_like_header(layout, 1, asked);
+        layout->header = layout->shifted || looks_like_header(layout, 0, asked);
+        CLV_TRY(layout->header ? CLV_OK : check_first_row(ctx, csv, layout, request, asked));
+    }
+    layout->columns = layout->shifted ? layout->second_count : layout->first_count;
+    return CLV_OK;
+}
+
+/* --- labels and row names --- */
+
+static clv_status find_asked_label(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
+                                   clv_layout *layout) {
+    int64_t number = asked_number(request);
+    layout->label = find_name(layout, request->label_column);
+    layout->label = layout->label < 0 && number < layout->columns ? number : layout->label;
+    layout->source = CLV_LABEL_ASKED;
+    if (layout->label >= 0) {
+        return CLV_OK;
+    }
+    return clv_fail(ctx, CLV_EUSAGE, "label column '%s' is not in %s: it must be 'none', %sa number from 1 to %lld",
+                    request->label_column, csv->name, layout->header ? "a name of its header, or " : "",
+                    (long long)layout->columns);
+}
+
+/* A y beside an x is a coordinate. */
+static int64_t find_label_name(const clv_layout *layout) {
+    bool has_x = find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0;
+    for (int64_t c = 0; c < layout->columns; c++) {
+        const clv_field *name = name_of(layout, c);
+        if (name && is_label_name(name) && !(has_x && clv_field_equals(name, "y", true))) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* Whether a column has text in the first row. */
+static bool is_text_column(const clv_layout *layout, int64_t column) {
+    const clv_field *sample = layout->header ? layout->second : layout->first;
+    int64_t count = layout->header ? layout->second_count : layout->first_count;
+    return count == layout->columns && is_text(&sample[column]);
+}
+
+/* By name, else a last column of text. */
+static void detect_label(clv_layout *layout) {
+    int64_t last = layout->columns - 1;
+    layout->label = find_label_name(layout);
+    layout->source = layout->label >= 0 ? CLV_LABEL_NAMED : CLV_LABEL_NONE;
+    if (layout->label < 0 && last > 0 && is_text_column(layout, last)) {
+        layout->label = last;
+        layout->source = CLV_LABEL_TEXT;
+    }
+}
+
+static clv_status find_columns(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
+                               clv_layout *layout) {
+    layout->label = -1;
+    layout->names = -1;
+    if (request->label_column && strcmp(request->label_column, "none") != 0) {
+        CLV_TRY(find_asked_label(ctx, csv, request, layout));
+    } else if (!request->label_column && layout->columns > 1) {
+        detect_label(layout);
+    }
+    if (layout->columns > 1 && layout->label != 0 && (layout->shifted || is_text_column(layout, 0))) {
+        layout->names = 0;
+    }
+    return CLV_OK;
+}
+
+/* In a file of labels: the only column, or the other one of two if the first may hold row names or numbers. */
+static void find_lone_labels(clv_layout *layout) {
+    if (layout->columns == 1) {
+        layout->label = 0;
+    } else if (layout->label < 0 && layout->columns == 2 &&
+               (layout->names == 0 || clv_layout_may_number_rows(layout, 0))) {
+        layout->label = 1;
+    } else if (layout->label < 0 && layout->names == 0 && !layout->shifted) {
+        layout->label = 0;
+        layout->source = CLV_LABEL_TEXT;
+        layout->names = -1;
+    }
+}
+
+/* --- all of it --- */
+
+static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, clv_csv *csv) {
+    if (bytes.size >= 2 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 || memcmp(bytes.data, "\xfe\xff", 2) == 0)) {
+        return clv_fail(ctx, CLV_EDATA, "%s is UTF-16 text: save it as UTF-8", bytes.name);
+    }
+    bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
+    const char *text = bytes.size ? (const char *)bytes.data : "";
+    *csv = (clv_csv){.at = text + (marked ? 3 : 0), .end = text + bytes.size, .name = bytes.name, .line = 1};
+    csv->separator = separator ? separator : clv_csv_guess_separator(csv);
+    if (!clv_csv_next(csv)) {
+        return clv_fail(ctx, CLV_EDATA, "%s is empty", bytes.name);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, const clv_layout_request *request,
+                           clv_csv *csv, clv_layout *layout) {
+    CLV_TRY(open_text(ctx, bytes, separator, csv));
+    clv_csv first = *csv;
+    layout->header_line = csv->record_line;
+    CLV_TRY(clv_csv_fields(ctx, csv, &layout->first, &layout->first_count));
+    clv_csv second = *csv;
+    if (clv_csv_next(csv)) {
+        CLV_TRY(clv_csv_fields(ctx, csv, &layout->second, &layout->second_count));
+    }
+    CLV_TRY(find_header(ctx, &first, request, layout));
+    if (layout->header && layout->second_count == 0) {
+        return clv_fail(ctx, CLV_EDATA, "%s has a header and no data after it", bytes.name);
+    }
+    *csv = layout->header ? second : first;
+    CLV_TRY(find_columns(ctx, csv, request, layout));
+    if (request->only_labels) {
+        find_lone_labels(layout);
+    }
+    return CLV_OK;
+}
+
+void clv_layout_free(clv_context *ctx, clv_layout *layout) {
+    clv_free(ctx, layout->first);
+    clv_free(ctx, layout->second);
+}

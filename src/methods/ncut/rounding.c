@@ -1,0 +1,385 @@
+/* From eigenvectors to labels: each object is a point, its row of D^-1/2 U for the k leading eigenvectors U.
+ *
+ *   k-means   Lloyd's algorithm from greedy k-means++ seeds (Arthur and Vassilvitskii 2007, with several candidates a
+ *             seed); the best of RUNS.
+ *   rotation  Yu and Shi 2003: the rows scaled to unit length lie near the corners of a rotated cube; label by the
+ *             largest entry after a rotation, turn the rotation to fit the labels best (a singular value decomposition
+ *             of k x k), and so on; the best of ROTATIONS beginnings.
+ *
+ * Both alternate between an assignment of all points to k directions or centres and k sums over the points, O(n k^2)
+ * together: one loop serves both. Points are stored a coordinate a row, so that the inner loops run over points.
+ * Threads share fixed chunks of the points, and sums over chunks are added in order. */
+#include "methods/ncut/ncut.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { RUNS = 10, ROTATIONS = 5, MOST_ITERATIONS = 100, TILE = 256, LEAST_CHUNK = 1024, MOST_CHUNKS = 64 };
+enum { MOST_CANDIDATES = 32 };
+/* An iteration that improves by less than this share was the last: what follows does better than squeezing. */
+#define ENOUGH 1e-5
+
+typedef struct cloud {
+    clv_context *ctx;
+    int threads;
+    int64_t m, k;          /* points, and coordinates: as many as clusters */
+    int64_t chunk, chunks; /* of points */
+    bool turning;          /* costs are -<x, centre> instead of |x - centre|^2 */
+    double *x;             /* k x m */
+    double *near;          /* m: the cost of a point */
+    int32_t *label, *best; /* m */
+    double *centre;        /* k x k, a row each */
+    double *partial;       /* chunks x stride */
+    double *total;         /* stride: k x k sums over the members, k sizes, the cost of all */
+    double *small;         /* 2 k x k + 5 k: work of the decomposition */
+    int64_t stride;
+} cloud;
+
+static void free_cloud(cloud *w) {
+    clv_free(w->ctx, w->x);
+    clv_free(w->ctx, w->near);
+    clv_free(w->ctx, w->label);
+    clv_free(w->ctx, w->best);
+    clv_free(w->ctx, w->centre);
+    clv_free(w->ctx, w->partial);
+    clv_free(w->ctx, w->total);
+    clv_free(w->ctx, w->small);
+}
+
+static clv_status new_cloud(const clv_partition *s, cloud *w) {
+    const clv_ncut_problem *p = s->problem;
+    clv_context *ctx = p->ctx;
+    int64_t m = p->counted, k = p->k, shared = (m + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    *w = (cloud){.ctx = ctx, .threads = s->threads, .m = m, .k = k, .stride = k * k + k + 1};
+    w->chunk = shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
+    w->chunks = (m + w->chunk - 1) / w->chunk;
+    w->turning = p->options.rounding == CLV_NCUT_ROTATION;
+    w->x = CLV_NEW(ctx, double, k *m);
+    w->near = CLV_NEW(ctx, double, m);
+    w->label = CLV_NEW(ctx, int32_t, m);
+    w->best = CLV_NEW(ctx, int32_t, m);
+    w->centre = CLV_NEW(ctx, double, k *k);
+    w->partial = CLV_NEW(ctx, double, w->chunks * w->stride);
+    w->total = CLV_NEW(ctx, double, w->stride);
+    w->small = CLV_NEW(ctx, double, 2 * k * k + 6 * k);
+    return w->x && w->near && w->label && w->best && w->centre && w->partial && w->total && w->small ? CLV_OK
+                                                                                                     : CLV_ENOMEM;
+}
+
+/* D^-1/2 U over the objects that count, with rows of unit length for a rotation. */
+static void fill_points(const clv_ncut_problem *p, cloud *w) {
+    int64_t j = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double squares = 0;
+        if (p->degree[i] <= 0) {
+            continue;
+        }
+        for (int64_t d = 0; d < w->k; d++) {
+            double u = p->spectrum.vectors[d * p->n + i];
+            w->x[d * w->m + j] = u / sqrt(p->degree[i]);
+            squares += u * u;
+        }
+        for (int64_t d = 0; d < w->k && w->turning; d++) {
+            w->x[d * w->m + j] = squares > 0 ? p->spectrum.vectors[d * p->n + i] / sqrt(squares) : 0;
+        }
+        j++;
+    }
+}
+
+/* --- costs of points --- */
+
+CLV_KERNEL static void add_squares(double *cost, const double *x, double y, int64_t length) {
+#pragma omp simd
+    for (int64_t j = 0; j < length; j++) {
+        cost[j] += (x[j] - y) * (x[j] - y);
+    }
+}
+
+CLV_KERNEL static void deduct_products(double *cost, const double *x, double y, int64_t length) {
+#pragma omp simd
+    for (int64_t j = 0; j < length; j++) {
+        cost[j] -= x[j] * y;
+    }
+}
+
+/* cost[j] for the `length` points from `at` on. */
+static void price_tile(const cloud *w, const double *centre, int64_t at, int64_t length, double *cost) {
+    memset(cost, 0, (size_t)length * sizeof *cost);
+    for (int64_t d = 0; d < w->k; d++) {
+        const double *x = w->x + d * w->m + at;
+        if (w->turning) {
+            deduct_products(cost, x, centre[d], length);
+        } else {
+            add_squares(cost, x, centre[d], length);
+        }
+    }
+}
+
+/* Labels and costs of a tile. */
+static void assign_tile(cloud *w, int64_t at, int64_t length) {
+    double cost[TILE], *near = w->near + at;
+    int32_t *label = w->label + at;
+    price_tile(w, w->centre, at, length, near);
+    for (int64_t j = 0; j < length; j++) {
+        label[j] = 0;
+    }
+    for (int64_t c = 1; c < w->k; c++) {
+        price_tile(w, w->centre + c * w->k, at, length, cost);
+        for (int64_t j = 0; j < length; j++) {
+            label[j] = cost[j] < near[j] ? (int32_t)c : label[j];
+            near[j] = cost[j] < near[j] ? cost[j] : near[j];
+        }
+    }
+}
+
+/* Sums, sizes and cost of a tile, onto those of its chunk. */
+static void add_tile(const cloud *w, int64_t at, int64_t length, double *sums) {
+    int64_t k = w->k;
+    for (int64_t d = 0; d < k; d++) {
+        const double *x = w->x + d * w->m + at;
+        for (int64_t j = 0; j < length; j++) {
+            sums[w->label[at + j] * k + d] += x[j];
+        }
+    }
+    for (int64_t j = 0; j < length; j++) {
+        sums[k * k + w->label[at + j]]++;
+        sums[k * k + k] += w->near[at + j];
+    }
+}
+
+/* Partial sums of the chunks into the first `count` of `total`, in order. */
+static void add_chunks(cloud *w, int64_t count) {
+    memcpy(w->total, w->partial, (size_t)count * sizeof *w->total);
+    for (int64_t q = 1; q < w->chunks; q++) {
+        for (int64_t e = 0; e < count; e++) {
+            w->total[e] += w->partial[q * w->stride + e];
+        }
+    }
+}
+
+/* Every point to its best centre; `total` follows. Returns the cost of all. */
+static double assign(cloud *w) {
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int64_t q = 0; q < w->chunks; q++) {
+        int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
+        double *sums = w->partial + q * w->stride;
+        memset(sums, 0, (size_t)w->stride * sizeof *sums);
+        for (int64_t at = q * w->chunk; at < end; at += TILE) {
+            int64_t length = end - at < TILE ? end - at : TILE;
+            assign_tile(w, at, length);
+            add_tile(w, at, length, sums);
+        }
+    }
+    add_chunks(w, w->stride);
+    return w->total[w->stride - 1];
+}
+
+/* --- k-means --- */
+
+static void take_point(const cloud *w, int64_t j, double *centre) {
+    for (int64_t d = 0; d < w->k; d++) {
+        centre[d] = w->x[d * w->m + j];
+    }
+}
+
+/* The sum of the costs if the candidates were added, one at a time: total[t]. With one candidate and `keep`, it is. */
+static void price_candidates(cloud *w, const int64_t *candidate, int64_t count, bool keep) {
+    for (int64_t t = 0; t < count; t++) {
+        take_point(w, candidate[t], w->small + t * w->k);
+    }
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int64_t q = 0; q < w->chunks; q++) {
+        int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
+        double cost[TILE], *sums = w->partial + q * w->stride;
+        memset(sums, 0, (size_t)count * sizeof *sums);
+        for (int64_t at = q * w->chunk; at < end; at += TILE) {
+            int64_t length = end - at < TILE ? end - at : TILE;
+            for (int64_t t = 0; t < count; t++) {
+                price_tile(w, w->small + t * w->k, at, length, cost);
+                for (int64_t j = 0; j < length; j++) {
+                    double least = cost[j] < w->near[at + j] ? cost[j] : w->near[at + j];
+                    sums[t] += least;
+                    w->near[at + j] = keep ? least : w->near[at + j];
+                }
+            }
+        }
+    }
+    add_chunks(w, count);
+}
+
+/* A point drawn with probability proportional to its cost; the costs add up to `sum`. */
+static int64_t draw_point(const cloud *w, double sum, clv_rng *rng) {
+    double left = clv_rng_uniform(rng) * sum;
+    int64_t last = clv_rng_below(rng, w->m); /* stays where all costs are 0 */
+    for (int64_t j = 0; j < w->m; j++) {
+        if (w->near[j] > 0) {
+            last = j;
+            left -= w->near[j];
+            if (left < 0) {
+                break;
+            }
+        }
+    }
+    return last;
+}
+
+/* Greedy k-means++: of 2 + log k candidates the one that lowers the costs most. */
+static void seed_centres(cloud *w, clv_rng *rng) {
+    int64_t candidates = 2 + (int64_t)log((double)w->k), chosen = clv_rng_below(rng, w->m);
+    int64_t candidate[MOST_CANDIDATES] = {0};
+    candidates = candidates < w->k ? candidates : w->k;
+    for (int64_t j = 0; j < w->m; j++) {
+        w->near[j] = INFINITY;
+    }
+    for (int64_t c = 0;; c++) {
+        take_point(w, chosen, w->centre + c * w->k);
+        if (c + 1 == w->k) {
+            return;
+        }
+        price_candidates(w, &chosen, 1, true);
+        double sum = w->total[0];
+        for (int64_t t = 0; t < candidates; t++) {
+            candidate[t] = draw_point(w, sum, rng);
+        }
+        price_candidates(w, candidate, candidates, false);
+        int64_t best = 0;
+        for (int64_t t = 1; t < candidates; t++) {
+            best = w->total[t] < w->total[best] ? t : best;
+        }
+        chosen = candidate[best];
+    }
+}
+
+/* Centres to the means; a centre without points goes to the point that is the farthest from its own. */
+static void move_centres(cloud *w) {
+    for (int64_t c = 0; c < w->k; c++) {
+        double size = w->total[w->k * w->k + c];
+        for (int64_t d = 0; d < w->k && size > 0; d++) {
+            w->centre[c * w->k + d] = w->total[c * w->k + d] / size;
+        }
+        if (size <= 0) {
+            int64_t farthest = 0;
+            for (int64_t j = 1; j < w->m; j++) {
+                farthest = w->near[j] > w->near[farthest] ? j : farthest;
+            }
+            w->near[farthest] = 0;
+            take_point(w, farthest, w->centre + c * w->k);
+        }
+    }
+}
+
+static double run_lloyd(cloud *w, clv_rng *rng) {
+    seed_centres(w, rng);
+    double cost = assign(w);
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+        double before = cost;
+        move_centres(w);
+        cost = assign(w);
+        if (before - cost <= ENOUGH * before) {
+            break;
+        }
+    }
+    return cost;
+}
+
+/* --- rotation --- */
+
+/* Directions to begin with: a random point, then points that are as orthogonal to the ones before as can be. */
+static void begin_rotation(cloud *w, clv_rng *rng) {
+    int64_t chosen = clv_rng_below(rng, w->m);
+    memset(w->near, 0, (size_t)w->m * sizeof *w->near);
+    for (int64_t c = 0; c < w->k; c++) {
+        double *direction = w->centre + c * w->k;
+        take_point(w, chosen, direction);
+        for (int64_t j = 0; j < w->m; j++) {
+            double product = 0;
+            for (int64_t d = 0; d < w->k; d++) {
+                product += direction[d] * w->x[d * w->m + j];
+            }
+            w->near[j] += fabs(product);
+        }
+        chosen = 0;
+        for (int64_t j = 1; j < w->m; j++) {
+            chosen = w->near[j] < w->near[chosen] ? j : chosen;
+        }
+    }
+}
+
+/* The rotation that fits the sums over the clusters best: with B the sums, B' = P S Q', it is P Q'. LAPACK sees B' in
+ * the rows of B, and we see (P Q')' in what it writes: a row for each cluster. */
+static clv_status turn(cloud *w) {
+    lapack_int k = (lapack_int)w->k, lwork = 5 * k;
+    double *left = w->small, *right = left + w->k * w->k, *values = w->near; /* free until the next assignment */
+    double *work = right + w->k * w->k;
+    lapack_int info =
+        LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'A', k, k, w->total, k, values, left, k, right, k, work, lwork);
+    if (info != 0) {
+        return clv_fail(w->ctx, CLV_ENUMERIC, "LAPACK found no singular values of a %d x %d matrix (dgesvd: %d)",
+                        (int)k, (int)k, (int)info);
+    }
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, k, k, 1.0, left, k, right, k, 0.0, w->centre, k);
+    return CLV_OK;
+}
+
+static clv_status run_rotation(cloud *w, clv_rng *rng, double *cost) {
+    begin_rotation(w, rng);
+    *cost = assign(w);
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+        double before = iteration > 0 ? *cost : INFINITY; /* the first directions are no rotation: not comparable */
+        CLV_TRY(turn(w));
+        *cost = assign(w);
+        if (before - *cost <= ENOUGH * fabs(*cost)) {
+            break;
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- the whole --- */
+
+static clv_status round_points(cloud *w, clv_rng *rng) {
+    double least = INFINITY;
+    for (int run = 0; run < (w->turning ? ROTATIONS : RUNS); run++) {
+        double cost = 0;
+        if (clv_interrupted(w->ctx)) {
+            return clv_fail(w->ctx, CLV_EINTERRUPTED, "interrupted while rounding eigenvectors");
+        }
+        if (w->turning) {
+            CLV_TRY(run_rotation(w, rng, &cost));
+        } else {
+            cost = run_lloyd(w, rng);
+        }
+        if (run == 0 || cost < least) {
+            least = cost;
+            memcpy(w->best, w->label, (size_t)w->m * sizeof *w->best);
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
+    const clv_ncut_problem *p = s->problem;
+    cloud w;
+    if (p->spectrum.count < p->k) {
+        return clv_fail(p->ctx, CLV_EINTERNAL, "spectral labels of %lld clusters need as many eigenvectors, not %lld",
+                        (long long)p->k, (long long)p->spectrum.count);
+    }
+    clv_status status = new_cloud(s, &w);
+    if (status == CLV_OK) {
+        fill_points(p, &w);
+        clv_blas_serial_begin();
+        status = round_points(&w, rng);
+        clv_blas_serial_end();
+    }
+    if (status == CLV_OK) {
+        const int32_t *label = w.best;
+        for (int64_t i = 0; i < p->n; i++) {
+            s->labels[i] = p->degree[i] > 0 ? *label++ : -1;
+        }
+        clv_fill_empty(s, rng);
+    }
+    free_cloud(&w);
+    return status;
+}

@@ -41,8 +41,8 @@ static forecast foresee(const cli_job *job) {
                   .points = matrix_bytes(clv_data_matrix(job->data)),
                   .affinity = job->info.bytes,
                   .affinity_peak = job->info.peak,
-                  .method = job->method->memory(job->info.n, &job->options),
-                  .method_thread = job->method->memory(job->info.n, &one)};
+                  .method = job->method->memory(job->info.n, job->info.home, &job->options),
+                  .method_thread = job->method->memory(job->info.n, job->info.home, &one)};
     /* A mapped similarity becomes resident as it is read. */
     size_t now = process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
     size_t building = now + f.affinity_peak, solving = now + f.affinity + f.method;

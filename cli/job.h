@@ -21,7 +21,8 @@ typedef struct cli_method {
     clv_status (*check)(const cli_job *job);
     /* Check the options against the data; read what an option names. */
     clv_status (*prepare)(cli_job *job);
-    size_t (*memory)(int64_t n, const cli_method_options *options);
+    /* Bytes that the method holds besides the affinity; home AUTO: what it needs on any. */
+    size_t (*memory)(int64_t n, clv_home home, const cli_method_options *options);
     clv_status (*solve)(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out);
     /* Labels of the rows of job->fresh; NULL: the method has no labels for new objects. */
     clv_status (*predict)(const cli_job *job, int32_t *out);

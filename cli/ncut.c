@@ -53,9 +53,9 @@ static clv_ncut_options for_library(const cli_method_options *options) {
     return ncut;
 }
 
-static size_t memory(int64_t n, const cli_method_options *options) {
+static size_t memory(int64_t n, clv_home home, const cli_method_options *options) {
     clv_ncut_options ncut = for_library(options);
-    return clv_ncut_memory(n, &ncut);
+    return clv_ncut_memory(n, home, &ncut);
 }
 
 static clv_status solve(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out) {

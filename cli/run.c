@@ -126,7 +126,6 @@ clv_status cli_job_load(cli_job *job) {
     double began = cli_seconds();
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
     CLI_TRY(cli_predict_read(job, &reading));
-    cli_signals_restart_calls();
     CLI_TRY(read_truth(job));
     CLI_TRY(scale(job));
     job->load_seconds = cli_seconds() - began;
@@ -135,7 +134,9 @@ clv_status cli_job_load(cli_job *job) {
         tell_note(job->args.operands[0], job->data);
         tell_note(job->prediction.input, job->fresh);
     }
-    return job->method->prepare(job);
+    CLI_TRY(job->method->prepare(job));
+    cli_signals_restart_calls(); /* all that is read has been read */
+    return CLV_OK;
 }
 
 /* --- affinity --- */
@@ -144,7 +145,7 @@ clv_status cli_job_load(cli_job *job) {
 clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out) {
     cli_method_options one = job->options;
     one.control.threads = 1;
-    size_t method = job->method->memory(clv_data_matrix(job->data)->rows, &one);
+    size_t method = job->method->memory(clv_data_matrix(job->data)->rows, CLV_HOME_AUTO, &one);
     *out = job->how;
     out->threads = job->options.control.threads;
     if (out->memory > 0) {
@@ -166,7 +167,7 @@ clv_status cli_job_plan(cli_job *job) {
 static void tell_affinity(const cli_job *job) {
     char bytes[32], method[32];
     cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
-    cli_print_bytes((double)job->method->memory(job->info.n, &job->options), method, sizeof method);
+    cli_print_bytes((double)job->method->memory(job->info.n, job->info.home, &job->options), method, sizeof method);
     fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
     if (!isnan(job->info.gamma)) {
         fprintf(stderr, ", gamma %.17g", job->info.gamma);
@@ -205,7 +206,8 @@ static int64_t threads_within_budget(const cli_job *job) {
     }
     clv_context_memory(job->app->ctx, &held, &peak);
     *threads = *threads > 0 ? *threads : sysconf(_SC_NPROCESSORS_ONLN);
-    while (*threads > 1 && held + job->method->memory(job->info.n, &options) > (size_t)job->how.memory) {
+    while (*threads > 1 &&
+           held + job->method->memory(job->info.n, job->info.home, &options) > (size_t)job->how.memory) {
         (*threads)--;
     }
     return *threads;

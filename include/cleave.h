@@ -204,14 +204,13 @@ typedef struct clv_read_options {
     int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it */
 } clv_read_options;
 
-/* What a CSV file has for the reader of a table and not for a method is dropped: a first column of texts that are all
- * different (row names; all different elsewhere, they are refused as labels), the first column when the header is one
- * field shorter than the rows (R's write.table), and a column that counts 0, 1, 2, ... or 1, 2, 3, ... where the header
- * has no name for it as the first one, or calls it id, index or row. clv_data_note tells what was done. */
-
 /* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
  * .png, .jpg (a row a pixel); "-" is CSV from standard input. Numbers become double; f4 stays float. NaN and
- * infinities are refused, with their place. `options` may be NULL. */
+ * infinities are refused, with their place. `options` may be NULL.
+ * Of a CSV file, columns that only say which row is which are dropped: a first column of texts that all differ (a last
+ * one is refused unless it is asked for as labels); the first column when the header is one field shorter than the
+ * rows; and a column that counts 0, 1, 2, ... or 1, 2, 3, ... if the header names it id, index or row, or if it is the
+ * first one and has no name there. clv_data_note tells what was done. */
 CLV_API clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out);
 CLV_API void clv_data_free(clv_data *data);
 CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
@@ -223,8 +222,9 @@ CLV_API const char *clv_data_note(const clv_data *data);
 /* Whether the values lie in a mapped file. */
 CLV_API int clv_data_is_mapped(const clv_data *data);
 
-/* Read labels: an integer .npy vector, or the label column (or only column) of a CSV file. Integers stay as they
- * are and must be -1 or more; texts become 0..k-1 in ascending order. Free with clv_release. */
+/* Read labels: an integer .npy vector, or the label column of a CSV file (the only one, row names and row numbers
+ * aside, or one found as for clv_read). Integers stay as they are and must be -1 or more; texts become 0..k-1 in
+ * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
@@ -471,8 +471,9 @@ typedef struct clv_ncut_options {
 CLV_API const clv_option_table *clv_ncut_table(void);
 CLV_API void clv_ncut_defaults(clv_ncut_options *options);
 CLV_API clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, clv_result **out);
-/* Bytes that clv_ncut would hold on n objects besides the affinity. */
-CLV_API size_t clv_ncut_memory(int64_t n, const clv_ncut_options *options);
+/* Bytes that clv_ncut would hold on n objects besides the affinity, which lives in `home`; CLV_HOME_AUTO: what it needs
+ * on any, without eigenvectors. */
+CLV_API size_t clv_ncut_memory(int64_t n, clv_home home, const clv_ncut_options *options);
 /* Objective and certificate of given labels, from the affinity alone. */
 CLV_API clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
                                      int64_t threads, clv_objective *objective, clv_certificate *certificate);

@@ -53,20 +53,20 @@ clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out) {
     return a->home->column(a, i, out);
 }
 
-/* Threads for work on all entries: below this many of them, waking the others up costs more than they save. */
-enum { ENTRIES_A_THREAD = 1 << 16 };
+/* Threads for work on so many entries: below this, waking the others up costs more than they save. */
+enum { ENTRIES_WORTH_THREADS = 1 << 18 };
 
-static int threads_for(const clv_affinity *a, int64_t asked) {
-    return a->info.nonzeros < ENTRIES_A_THREAD ? 1 : clv_threads(asked);
+static int threads_for(int64_t entries, int64_t asked) {
+    return entries < ENTRIES_WORTH_THREADS ? 1 : clv_threads(asked);
 }
 
 clv_status clv_affinity_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {
-    return a->home->apply(a, x, k, y, threads_for(a, threads));
+    return a->home->apply(a, x, k, y, threads_for(a->info.nonzeros, threads));
 }
 
 clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,
                                    int64_t threads) {
-    return a->home->group_sums(a, labels, k, y, threads_for(a, threads));
+    return a->home->group_sums(a, labels, k, y, threads_for(a->info.nonzeros, threads));
 }
 
 clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y) {
@@ -98,7 +98,7 @@ clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int
 clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                   const int32_t *after, int64_t count, double *y, int64_t threads) {
     if (a->home->move_many) {
-        a->home->move_many(a, &(clv_moves){objects, before, after, count}, y, threads_for(a, threads));
+        a->home->move_many(a, &(clv_moves){objects, before, after, count}, y, threads_for(count * a->info.n, threads));
         return CLV_OK;
     }
     for (int64_t m = 0; m < count; m++) {

@@ -120,12 +120,15 @@ static bool looks_like_header(const clv_layout *layout, int64_t shift, int64_t a
     for (int64_t c = 0; c < layout->first_count && c + shift < layout->second_count; c++) {
         const clv_field *field = &layout->first[c];
         const clv_field *below = &layout->second[c + shift];
-        if (c + shift == asked || !is_number(below)) {
+        if (!is_number(below)) {
             continue;
         }
         bool unnamed = c + shift == 0 && field->size == 0;
         if (!unnamed && !is_text(field)) {
             return false;
+        }
+        if (c + shift == asked) { /* text over a number proves nothing: labels may be both */
+            continue;
         }
         numbers = true;
         names = names || is_name(field) || (unnamed && begins_row_numbers(below));

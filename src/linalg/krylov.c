@@ -238,7 +238,7 @@ static bool is_converged(const state *s) {
         return false;
     }
     for (int64_t i = 0; i < s->plan->count; i++) {
-        if (!(s->plan->error(s->plan->user, value_of(s, i), residual_of(s, i)) <= 1)) {
+        if (!(s->plan->excess(s->plan->user, value_of(s, i), residual_of(s, i)) <= 1)) {
             return false;
         }
     }
@@ -318,7 +318,7 @@ static void begin_check(state *s) {
 static bool has_risen(const state *s) {
     for (int64_t i = 0; i < s->plan->count; i++) {
         double rise = value_of(s, i) - s->settled[i];
-        if (rise > 0 && !(s->plan->error(s->plan->user, value_of(s, i), rise) <= 1)) {
+        if (rise > 0 && !(s->plan->excess(s->plan->user, value_of(s, i), rise) <= 1)) {
             return true;
         }
     }

@@ -21,7 +21,7 @@ typedef struct clv_krylov {
     int64_t guessed;       /* the ones after those are guesses */
     clv_block_operator apply;
     /* How a residual (or a difference of values) at an eigenvalue compares with what is allowed: at most 1 is good. */
-    double (*error)(void *user, double value, double residual);
+    double (*excess)(void *user, double value, double residual);
     void *user;
     uint64_t seed;
     int threads;

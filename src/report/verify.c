@@ -33,7 +33,7 @@ static size_t ncut_memory(int64_t n, int64_t k) {
     options.control.restarts = 1;
     options.polish = 0;
     options.bound = CLV_NCUT_BOUND_NO;
-    return clv_ncut_memory(n, &options);
+    return clv_ncut_memory(n, CLV_HOME_AUTO, &options);
 }
 
 /* Methods that can be verified: a new one adds a line. */

@@ -355,7 +355,7 @@ static void check_home(problem *q, const clv_affinity_options *o, clv_rng *rng) 
     clv_affinity_free(a);
 }
 
-static const int64_t sizes[][2] = {{2, 1}, {3, 2}, {17, 3}, {64, 2}, {65, 7}, {129, 70}, {300, 3}};
+static const int64_t sizes[][2] = {{2, 1}, {3, 2}, {17, 3}, {64, 2}, {65, 7}, {129, 70}};
 
 static void check_kind(clv_affinity_kind kind, const clv_home *homes, int home_count) {
     clv_rng rng = clv_rng_stream(7, kind);
@@ -408,6 +408,55 @@ static void test_knn(void **state) {
     static const clv_home homes[] = {CLV_HOME_SPARSE};
     (void)state;
     check_kind(CLV_AFFINITY_KNN, homes, 1);
+}
+
+/* Large enough for several threads to be used: the same bits on 1, 2 and 3 of them. */
+static void check_threads(const clv_affinity *a) {
+    int64_t n = clv_affinity_size(a), k = 3;
+    size_t bytes = (size_t)(k * n) * sizeof(double);
+    double *x = malloc(bytes), *one = malloc(bytes), *many = malloc(bytes);
+    int32_t *labels = malloc((size_t)n * sizeof *labels);
+    clv_rng rng = clv_rng_stream(11, 0);
+    for (int64_t e = 0; e < k * n; e++) {
+        x[e] = clv_rng_uniform(&rng);
+        labels[e % n] = (int32_t)clv_rng_below(&rng, k);
+    }
+    for (int64_t threads = 1; threads <= 3; threads++) {
+        assert_int_equal(clv_affinity_apply(a, x, k, threads == 1 ? one : many, threads), CLV_OK);
+        assert_true(threads == 1 || memcmp(one, many, bytes) == 0);
+    }
+    for (int64_t threads = 1; threads <= 3; threads++) {
+        assert_int_equal(clv_affinity_group_sums(a, labels, k, threads == 1 ? one : many, threads), CLV_OK);
+        assert_true(threads == 1 || memcmp(one, many, bytes) == 0);
+    }
+    free(x);
+    free(one);
+    free(many);
+    free(labels);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    problem q = make_problem(700, 3, 12);
+    for (int kind = CLV_AFFINITY_GAUSSIAN; kind <= CLV_AFFINITY_KNN; kind++) {
+        for (int variant = 0; variant < 3; variant++) {
+            clv_affinity_options o;
+            clv_affinity *a;
+            clv_affinity_defaults(&o);
+            o.kind = kind;
+            o.home = (int)point_homes[variant];
+            o.neighbours = 400; /* edges enough for threads */
+            if (kind == CLV_AFFINITY_KNN) {
+                o.home = CLV_HOME_SPARSE;
+            } else if (kind == CLV_AFFINITY_COSINE && o.home == CLV_HOME_COMPUTED) {
+                o.home = CLV_HOME_LOWRANK;
+            }
+            assert_int_equal(clv_affinity_build(ctx, &q.matrix, &o, &a), CLV_OK);
+            check_threads(a);
+            clv_affinity_free(a);
+        }
+    }
+    free_problem(&q);
 }
 
 /* The same numbers as float and as sparse points give the same operator. */
@@ -683,6 +732,7 @@ int main(void) {
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_minimax),
         cmocka_unit_test(test_knn),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_points_of_other_types),
         cmocka_unit_test(test_precomputed),
         cmocka_unit_test(test_many_moves_over_strips),

@@ -60,6 +60,9 @@ static void test_bad_first_rows_are_refused(void **state) {
     assert_refused(parse("a,b,nan\n4,5,6\n", NULL, &data), CLV_EDATA, "a.csv line 1", "'a'", "--header yes", NULL);
     assert_refused(parse("1.2.3\n4\n5\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 1", "'1.2.3'", NULL);
     assert_refused(parse(",b\n5,a\n6,a\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 1", NULL);
+    clv_read_options second = {.label_column = "2"}; /* labels may be text and numbers, so they prove nothing */
+    assert_refused(parse("1.2.3,b\n5,1\n6,1\n", &second, &data), CLV_EDATA, "line 1 column 1: '1.2.3'", NULL);
+    assert_refused(parse("p,7\n5,1\n6,1\n", &second, &data), CLV_EDATA, "line 1 column 1: 'p'", NULL);
     assert_refused(parse("1.2.3,b\n5,a\n6,a\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 1", "'1.2.3'", NULL);
 }
 
@@ -96,6 +99,9 @@ static void test_other_numbers_are_kept(void **state) {
         assert_dense(data, 2, 2, (double[]){2, 5, 3, 6});
         clv_data_free(data);
     }
+    assert_ok(parse("a,,b\n5,0,7\n6,1,8\n", &(clv_read_options){.header = CLV_HEADER_YES}, &data));
+    assert_dense(data, 2, 3, (double[]){5, 0, 7, 6, 1, 8});
+    clv_data_free(data);
     assert_ok(parse("id\n0\n1\n", NULL, &data));
     assert_dense(data, 2, 1, (double[]){0, 1});
     clv_data_free(data);

@@ -68,7 +68,7 @@ static clv_krylov plan_of(clv_context *ctx, turned *t, int64_t count, int64_t bl
     clv_krylov plan = {.ctx = ctx, .n = N, .count = count, .block = block, .cycles = 200};
     plan.basis = count + 20 + 4 * block;
     plan.apply = apply_turned;
-    plan.error = error_of;
+    plan.excess = error_of;
     plan.user = t;
     plan.seed = 3;
     plan.threads = 1;

@@ -540,7 +540,7 @@ static void memory_is_foretold(void **unused) {
         clv_context_memory(ctx, &before, &peak);
         assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
         clv_context_memory(ctx, &now, &peak);
-        double foretold = (double)clv_ncut_memory(MOST, &options), held = (double)(peak - before);
+        double foretold = (double)clv_ncut_memory(MOST, CLV_HOME_DENSE64, &options), held = (double)(peak - before);
         double scratch = (double)threads * 8 * (MOST + 21) + 16 * 200;
         assert_true(held >= foretold);
         assert_true(held <= foretold + scratch);

@@ -384,6 +384,9 @@ static void test_choice_of_k(void **unused) {
     assert_int_equal(clv_choose_k(&s), 3);
     s.count = 3;
     assert_int_equal(clv_choose_k(&s), 2);
+    ties[5] = -1;
+    s.count = 6;
+    assert_int_equal(clv_choose_k(&s), 5);
     end_context(ctx);
 }
 
@@ -490,41 +493,59 @@ static void test_too_few_vectors(void **unused) {
     end_context(ctx);
 }
 
-/* Where Lloyd's algorithm ends, every point is at its nearest mean. */
+/* The sum of squared distances of the rows of D^-1/2 U to the means of their clusters, and how many rows are nearer to
+ * the mean of another one. */
+static double cost_of_labels(const clv_partition *s, int64_t *misplaced) {
+    enum { MOST = 8 };
+    const clv_ncut_problem *p = s->problem;
+    double mean[MOST][MOST] = {{0}}, size[MOST] = {0}, cost = 0;
+    for (int64_t e = 0; e < p->n * p->k; e++) {
+        int64_t i = e / p->k, d = e % p->k;
+        mean[s->labels[i]][d] += p->spectrum.vectors[d * p->n + i] / sqrt(p->degree[i]);
+        size[s->labels[i]] += d == 0;
+    }
+    *misplaced = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double distance[MOST] = {0};
+        bool least = true;
+        for (int64_t e = 0; e < p->k * p->k; e++) {
+            int64_t c = e / p->k, d = e % p->k;
+            double apart = p->spectrum.vectors[d * p->n + i] / sqrt(p->degree[i]) - mean[c][d] / size[c];
+            distance[c] += apart * apart;
+        }
+        for (int64_t c = 0; c < p->k; c++) {
+            least = least && distance[s->labels[i]] <= distance[c] * (1 + 1e-9);
+        }
+        *misplaced += !least;
+        cost += distance[s->labels[i]];
+    }
+    return cost;
+}
+
+/* Where Lloyd's algorithm ends every point is at its nearest mean, but for the last iterations, which may be left
+ * undone; and the best of the runs hardly depends on the random numbers, on data without clusters where runs differ. */
 static void test_labels_are_nearest_means(void **unused) {
     (void)unused;
-    enum { OBJECTS = 500, K = 4 };
+    enum { OBJECTS = 2500, K = 8 };
     clv_context *ctx = new_context();
-    double *x = new_points(OBJECTS, K, 2);
+    double *x = new_points(OBJECTS, 3, 1);
     clv_matrix points = {.rows = OBJECTS, .cols = 3, .values = x};
-    clv_affinity *a = affinity_from(ctx, &points, CLV_AFFINITY_KNN, CLV_HOME_AUTO);
+    clv_affinity *a = affinity_from(ctx, &points, CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO);
     clv_ncut_problem p = problem_of(ctx, a, K);
     clv_partition s;
-    clv_rng rng = clv_rng_stream(4, 4);
-    double mean[K][K] = {{0}}, size[K] = {0};
-    int64_t nearest = 0;
+    double least = INFINITY, most = 0;
     assert_int_equal(clv_spectrum_new(&p, K, 1e-6, 1, &p.spectrum), CLV_OK);
     assert_int_equal(clv_partition_new(&p, 1, &s), CLV_OK);
-    assert_int_equal(clv_start_spectral(&s, &rng), CLV_OK);
-    for (int64_t e = 0; e < (int64_t)OBJECTS * K; e++) {
-        int64_t i = e / K, d = e % K;
-        mean[s.labels[i]][d] += p.spectrum.vectors[d * OBJECTS + i] / sqrt(p.degree[i]);
-        size[s.labels[i]] += 1.0 / K;
+    for (uint64_t run = 0; run < 6; run++) {
+        clv_rng rng = clv_rng_stream(4, run);
+        int64_t misplaced;
+        assert_int_equal(clv_start_spectral(&s, &rng), CLV_OK);
+        double cost = cost_of_labels(&s, &misplaced);
+        least = fmin(least, cost);
+        most = fmax(most, cost);
+        assert_true(misplaced <= 5);
     }
-    for (int64_t i = 0; i < OBJECTS; i++) {
-        double distance[K] = {0};
-        bool least = true;
-        for (int e = 0; e < K * K; e++) {
-            double apart =
-                p.spectrum.vectors[e % K * OBJECTS + i] / sqrt(p.degree[i]) - mean[e / K][e % K] / size[e / K];
-            distance[e / K] += apart * apart;
-        }
-        for (int c = 0; c < K; c++) {
-            least = least && distance[s.labels[i]] <= distance[c] * (1 + 1e-9);
-        }
-        nearest += least;
-    }
-    assert_true(nearest >= OBJECTS - 2); /* the last iterations may be left undone */
+    assert_true(most <= 1.02 * least);
     clv_partition_free(&s);
     end_problem(&p);
     clv_affinity_free(a);

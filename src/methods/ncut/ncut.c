@@ -522,16 +522,30 @@ clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_opti
     return CLV_OK;
 }
 
-size_t clv_ncut_memory(int64_t n, const clv_ncut_options *options) {
+/* Bytes of the eigensolver at its peak: its basis and work arrays, after how it sets itself up (spectral.c). */
+static size_t spectrum_memory(int64_t n, clv_home home, const clv_ncut_options *options) {
+    size_t count = (size_t)(options->k > 0 ? options->k : MOST_K + 1);
+    bool auto_start = options->start && is_start(options, "auto") && home == CLV_HOME_SPARSE;
+    bool vectors = options->k == 0 || options->solver == CLV_NCUT_SPECTRAL || auto_start ||
+                   (options->start && is_start(options, "spectral"));
+    bool bound = options->bound == CLV_NCUT_BOUND_YES ||
+                 (options->bound == CLV_NCUT_BOUND_AUTO && home != CLV_HOME_COMPUTED && home != CLV_HOME_AUTO);
+    if (!vectors && !bound) {
+        return 0;
+    }
+    return (size_t)n * sizeof(double) * (home == CLV_HOME_SPARSE ? 2 * count + 46 : 7 * count);
+}
+
+size_t clv_ncut_memory(int64_t n, clv_home home, const clv_ncut_options *options) {
     clv_control control = control_of(options);
     size_t objects = (size_t)n;
     int64_t k = options->k > 0 ? options->k : MOST_K;
     size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
     size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
     size_t run = sizeof(ncut_run) + clv_partition_memory(n, k) * (searches(options) ? 2 : 1);
-    size_t vectors = options->bound == CLV_NCUT_BOUND_NO ? 0 : objects * (size_t)(k + 20) * sizeof(double);
-    return shared + result + vectors + (size_t)clv_driver_workers(&control) * run +
-           clv_driver_memory(&control, objects * sizeof(int32_t));
+    size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, objects * sizeof(int32_t));
+    size_t eigen = spectrum_memory(n, home, options); /* over, but for the vectors, before the runs begin */
+    return shared + result + (runs > eigen ? runs : eigen);
 }
 
 static clv_status evaluate(clv_ncut_problem *p, const int32_t *labels, int64_t threads, clv_iterate *out) {

@@ -71,6 +71,11 @@ double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to);
 /* The certificate: the best decrease by any one move that empties no cluster; 0 when there is no such move. */
 clv_status clv_partition_gain(clv_partition *s, double *out);
 
+/* Whether a loop over all objects and clusters is worth waking up other threads. */
+static inline bool clv_partition_is_large(const clv_partition *s) {
+    return s->problem->n * s->problem->k >= 1 << 18;
+}
+
 static inline double clv_ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }

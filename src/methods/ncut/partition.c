@@ -11,13 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Below so many objects, waking up other threads costs more than they save. */
-enum { FEW_OBJECTS = 2048 };
-
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out) {
     clv_context *ctx = problem->ctx;
     int64_t n = problem->n, k = problem->k, entries;
-    *out = (clv_partition){.problem = problem, .threads = n < FEW_OBJECTS ? 1 : threads};
+    *out = (clv_partition){.problem = problem, .threads = threads};
     if (!clv_mul(n, k, &entries)) {
         return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld sums are more than memory can address", (long long)k,
                         (long long)n);
@@ -197,7 +194,7 @@ static bool may_leave(const clv_partition *s, int64_t i) {
 clv_status clv_partition_gain(clv_partition *s, double *out) {
     int64_t n = s->problem->n;
     double best = -DBL_MAX; /* what compilers start a max reduction from is this or -INFINITY */
-#pragma omp parallel for num_threads(s->threads) if (s->threads > 1) reduction(max : best)
+#pragma omp parallel for num_threads(s->threads) if (clv_partition_is_large(s)) reduction(max : best)
     for (int64_t i = 0; i < n; i++) {
         if (may_leave(s, i) && !is_heavy(s, i)) {
             best = fmax(best, clv_partition_leave(s, i) + best_entry(s, i));

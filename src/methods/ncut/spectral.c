@@ -237,7 +237,7 @@ static clv_krylov plan_for(normalised *m, const clv_spectrum *out, int64_t exact
     plan.exact = exact;
     plan.top = 1;
     plan.apply = multiply;
-    plan.error = error_of;
+    plan.excess = error_of;
     plan.user = m;
     plan.seed = (uint64_t)p->options.control.seed;
     plan.threads = m->threads;
@@ -253,7 +253,7 @@ static clv_status solve_filtered(normalised *m, clv_krylov *plan, clv_spectrum *
     CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, &lowest, &converged));
     plan->guessed = plan->count - plan->exact;
     plan->apply = multiply_filtered;
-    plan->error = error_of_filtered;
+    plan->excess = error_of_filtered;
     double last = out->values[out->count - 1];
     for (int stage = 0; stage < 2 && !converged; stage++) {
         set_filter(m, lowest, last);

@@ -86,7 +86,7 @@ static void draw(graph *g, int64_t n, double edges, clv_rng *rng) {
 
 static void check_restricted(const clv_affinity *a, const graph *g) {
     int64_t active[MOST], m = 0;
-    double part[MOST * MOST];
+    double part[MOST * MOST] = {0};
     clv_affinity *some;
     for (int64_t i = g->n - 1; i >= 0; i -= 2) {
         active[m++] = i;

@@ -145,7 +145,7 @@ static void test_definitions(void **state) {
         clv_affinity *a;
         clv_affinity_defaults(&o);
         o.kind = kinds[variant / 2];
-        o.gamma = variant % 2 ? 0.3 : NAN;
+        o.gamma = variant % 2 ? 0.3 : (double)NAN;
         o.neighbours = 7;
         o.threads = 1;
         assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);

@@ -327,7 +327,7 @@ static clv_status run_rotation(cloud *w, clv_rng *rng, double *cost) {
     begin_rotation(w, rng);
     *cost = assign(w);
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
-        double before = iteration > 0 ? *cost : INFINITY; /* the first directions are no rotation: not comparable */
+        double before = iteration > 0 ? *cost : HUGE_VAL; /* the first directions are no rotation: not comparable */
         CLV_TRY(turn(w));
         *cost = assign(w);
         if (before - *cost <= ENOUGH * fabs(*cost)) {

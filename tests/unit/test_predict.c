@@ -205,7 +205,7 @@ static void test_refusals(void **state) {
     s.cross[20 * N + 7] = 0.125;
     to_csr(s.cross, M, start, index, values);
     for (int64_t e = start[20]; e < start[21]; e++) {
-        values[e] = index[e] == 7 ? NAN : values[e];
+        values[e] = index[e] == 7 ? (double)NAN : values[e];
     }
     s.cross[20 * N + 7] = -0.25;
     for (int threads = 1; threads <= 3; threads++) {

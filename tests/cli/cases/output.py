@@ -290,7 +290,10 @@ def interrupted_while_reading():
 
 def on_terminal(*args, **environment):
     """Run with standard output and error on a terminal; what it shows."""
-    master, slave = pty.openpty()
+    try:
+        master, slave = pty.openpty()
+    except OSError as error:
+        raise harness.Skip(f"no terminal to be had: {error}") from error
     env = {**os.environ, "TERM": "xterm", **environment}
     if "NO_COLOR" not in environment:
         env.pop("NO_COLOR", None)

@@ -149,6 +149,11 @@ static void add_tile(const cloud *w, int64_t at, int64_t length, double *sums) {
     }
 }
 
+/* Whether going over all points and centres is worth waking up other threads. */
+static bool is_large(const cloud *w) {
+    return w->m * w->k * w->k >= 1 << 21;
+}
+
 /* Partial sums of the chunks into the first `count` of `total`, in order. */
 static void add_chunks(cloud *w, int64_t count) {
     memcpy(w->total, w->partial, (size_t)count * sizeof *w->total);
@@ -161,7 +166,7 @@ static void add_chunks(cloud *w, int64_t count) {
 
 /* Every point to its best centre; `total` follows. Returns the cost of all. */
 static double assign(cloud *w) {
-#pragma omp parallel for num_threads(w->threads) schedule(static)
+#pragma omp parallel for num_threads(w->threads) schedule(static) if (is_large(w))
     for (int64_t q = 0; q < w->chunks; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double *sums = w->partial + q * w->stride;
@@ -189,7 +194,7 @@ static void price_candidates(cloud *w, const int64_t *candidate, int64_t count, 
     for (int64_t t = 0; t < count; t++) {
         take_point(w, candidate[t], w->small + t * w->k);
     }
-#pragma omp parallel for num_threads(w->threads) schedule(static)
+#pragma omp parallel for num_threads(w->threads) schedule(static) if (is_large(w))
     for (int64_t q = 0; q < w->chunks; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double cost[TILE], *sums = w->partial + q * w->stride;

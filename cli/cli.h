@@ -57,6 +57,8 @@ void cli_json_number(FILE *stream, double value);
 void cli_signals_catch(clv_context *ctx);
 /* Input has been read: system calls go on after a signal, so that no output is cut short by one. */
 void cli_signals_restart_calls(void);
+/* Whether the library is to ask about signals: not while results are being written. */
+void cli_signals_watch(clv_context *ctx, bool watch);
 bool cli_interrupted(void);
 
 typedef struct cli_progress {

@@ -31,7 +31,11 @@ void cli_signals_catch(clv_context *ctx) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
-    clv_context_set_interrupt(ctx, interrupt_hook, NULL);
+    cli_signals_watch(ctx, true);
+}
+
+void cli_signals_watch(clv_context *ctx, bool watch) {
+    clv_context_set_interrupt(ctx, watch ? interrupt_hook : NULL, NULL);
 }
 
 static void restart_calls(int number) {

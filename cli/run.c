@@ -273,10 +273,12 @@ static void note_failure(clv_status *first, clv_status status, const char *path)
     }
 }
 
+/* What is computed is written whole, interrupted or not; only the prediction still asks. */
 static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     const cli_output_options *output = &job->output;
     const clv_result *result = job->result;
     clv_status first = CLV_OK;
+    cli_signals_watch(job->app->ctx, false);
     if (output->output) {
         note_failure(&first,
                      cli_library(job->app, clv_write_labels(job->app->ctx, output->output, result->labels, result->n)),
@@ -295,6 +297,7 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     if (table) {
         note_failure(&first, write_rendered(job, clv_report_table, report, "-"), "-");
     }
+    cli_signals_watch(job->app->ctx, true);
     if (job->fresh) {
         note_failure(&first, cli_predict_write(job), job->prediction.output);
     }

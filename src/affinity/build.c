@@ -138,8 +138,9 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
     }
     clv_affinity_kind kind = options->kind;
     if (kind == CLV_AFFINITY_KNN && options->neighbours >= points->rows) {
-        return clv_fail(ctx, CLV_EUSAGE, "neighbours = %lld is not less than the %lld objects",
-                        (long long)options->neighbours, (long long)points->rows);
+        return clv_fail(ctx, CLV_EUSAGE, "neighbours = %lld is not less than the %lld objects%s",
+                        (long long)options->neighbours, (long long)points->rows,
+                        points->rows > 1 ? "; give --neighbours a smaller number" : ", which have none");
     }
     if (options->home != CLV_HOME_AUTO && !home_suits(points, options)) {
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity", clv_home_name(options->home),

@@ -2,6 +2,8 @@
  * the unit rows, 1 + u_i'u_j = f_i'f_j for f = (1, u), and a zero row has cosine 0 with everything. */
 #include "affinity/affinity.h"
 
+#include "linalg/kernels.h"
+
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -24,11 +26,43 @@ static double lowrank_entry(const clv_affinity *a, int64_t i, int64_t j) {
     return clamp(clv_dot(home->factor + i * home->rank, home->factor + j * home->rank, home->rank, 1));
 }
 
-static clv_status lowrank_column(const clv_affinity *a, int64_t i, double *out) {
-    for (int64_t j = 0; j < a->info.n; j++) {
-        out[j] = lowrank_entry(a, i, j);
+/* Entries j0 .. j0 + count - 1 of column i. */
+static void lowrank_line(const clv_affinity *a, int64_t i, int64_t j0, int64_t count, double *out) {
+    const clv_lowrank_home *home = home_of(a);
+    int rank = (int)home->rank;
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)count, rank, 1, home->factor + j0 * home->rank, rank,
+                home->factor + i * home->rank, 1, 0, out, 1);
+    for (int64_t e = 0; e < count; e++) {
+        out[e] = clamp(out[e]);
     }
+    if (a->zero_diagonal && i >= j0 && i < j0 + count) {
+        out[i - j0] = 0;
+    }
+}
+
+static clv_status lowrank_column(const clv_affinity *a, int64_t i, double *out) {
+    clv_blas_serial_begin();
+    for (int64_t j = 0; j < a->info.n; j += ROW_BLOCK) {
+        lowrank_line(a, i, j, a->info.n - j < ROW_BLOCK ? a->info.n - j : ROW_BLOCK, out + j);
+    }
+    clv_blas_serial_end();
     return CLV_OK;
+}
+
+static void lowrank_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+    double line[ROW_BLOCK];
+    clv_blas_serial_begin();
+    for (int64_t j = 0; j < a->info.n; j += ROW_BLOCK) {
+        int64_t count = a->info.n - j < ROW_BLOCK ? a->info.n - j : ROW_BLOCK;
+        lowrank_line(a, i, j, count, line);
+        if (from) {
+            clv_deduct(from + j, line, count);
+        }
+        if (to) {
+            clv_accumulate(to + j, line, count);
+        }
+    }
+    clv_blas_serial_end();
 }
 
 void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out) {
@@ -130,6 +164,7 @@ static void lowrank_destroy(clv_affinity *a) {
 
 const clv_home_functions clv_lowrank_functions = {
     .column = lowrank_column,
+    .move = lowrank_move,
     .apply = lowrank_apply,
     .group_sums = lowrank_group_sums,
     .entry = lowrank_entry,

@@ -113,13 +113,14 @@ static bool has_range(const clv_option *option) {
 /* "0 or more", "1 to 1024", with the word that is allowed as well. */
 static void describe_range(const clv_option *option, char *text, size_t size) {
     const char *kind = option->kind == CLV_OPTION_REAL ? "a number" : "a whole number";
+    const char *units = option->kind == CLV_OPTION_BYTES ? ", which may end in K, M, G or T" : "";
     char range[96];
     if (option->most > 0x1p53) {
         snprintf(range, sizeof range, "%s of %.17g or more", kind, option->least);
     } else {
         snprintf(range, sizeof range, "%s from %.17g to %.17g", kind, option->least, option->most);
     }
-    snprintf(text, size, "%s%s%s", range, option->word ? ", or " : "", option->word ? option->word : "");
+    snprintf(text, size, "%s%s%s%s", range, units, option->word ? ", or " : "", option->word ? option->word : "");
 }
 
 static clv_status refuse(clv_context *ctx, const clv_option *option, const char *value) {
@@ -132,6 +133,11 @@ static clv_status refuse(clv_context *ctx, const clv_option *option, const char 
     }
     describe_range(option, allowed, sizeof allowed);
     return clv_fail(ctx, CLV_EUSAGE, "%s = '%s' is not allowed: it must be %s", option->name, value, allowed);
+}
+
+/* The value of a word such as "auto" or "all": NaN where the default is NaN, else 0. */
+static double word_value(const clv_option *option) {
+    return option->kind == CLV_OPTION_REAL && isnan(option->initial) ? NAN : 0;
 }
 
 static bool in_range(const clv_option *option, double number) {
@@ -147,7 +153,8 @@ clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, co
         double number = get_number(option, options);
         char text[64];
         snprintf(text, sizeof text, "%.17g", number);
-        if (has_range(option) && !in_range(option, number)) {
+        bool by_word = option->word && number == word_value(option); /* k = auto is 0, which is no number of clusters */
+        if (has_range(option) && !in_range(option, number) && !by_word) {
             return refuse(ctx, option, text);
         }
         if (option->kind == CLV_OPTION_FLAG && (number < 0 || number > 1)) {
@@ -158,11 +165,6 @@ clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, co
         }
     }
     return CLV_OK;
-}
-
-/* The value of a word such as "auto" or "all": NaN where the default is NaN, else 0. */
-static double word_value(const clv_option *option) {
-    return option->kind == CLV_OPTION_REAL && isnan(option->initial) ? NAN : 0;
 }
 
 /* strtod with a decimal point, whatever the locale of the program. */
@@ -188,12 +190,12 @@ static bool parse_number(const clv_option *option, const char *value, double *nu
         return false;
     }
     if (option->kind == CLV_OPTION_BYTES && *end) {
-        const char *units = "KMGT";
+        const char *units = "KkMmGgTt";
         const char *unit = strchr(units, *end);
         if (!unit) {
             return false;
         }
-        *number = ldexp(*number, 10 * (int)(unit - units + 1));
+        *number = ldexp(*number, 10 * (int)((unit - units) / 2 + 1));
         end++;
     }
     return *end == '\0' && !isnan(*number) && in_range(option, *number);

@@ -519,7 +519,9 @@ clv_status clv_drive(clv_context *ctx, const clv_method *method, const clv_contr
     CLV_TRY(make_workers(&r, &workers, count));
     pthread_mutex_init(&r.lock, NULL);
     poll_interrupt(&workers[0]);
+    clv_blas_serial_begin(); /* once for all: the steps find it so */
     run_workers(&r, workers, count);
+    clv_blas_serial_end();
     clv_set_deadline(ctx, 0);
     clv_status status = collect(&r, workers, count, result, answer);
     for (int64_t i = 0; i < r.count; i++) {

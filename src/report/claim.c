@@ -21,8 +21,9 @@ void clv_claim_free(clv_claim *claim) {
     for (int64_t r = 0; claim->restarts && r < claim->restarts_count; r++) {
         clv_free(ctx, claim->restarts[r].stop);
     }
-    char *const texts[] = {claim->method, claim->solver,           claim->stop, claim->objective_name,
-                           claim->sense,  claim->certificate_name, claim->kind, claim->home};
+    char *const texts[] = {claim->method,         claim->solver, claim->stop,
+                           claim->objective_name, claim->sense,  claim->certificate_name,
+                           claim->bound_name,     claim->kind,   claim->home};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         clv_free(ctx, texts[i]);
     }
@@ -30,6 +31,7 @@ void clv_claim_free(clv_claim *claim) {
     clv_free(ctx, claim->restarts);
     clv_free(ctx, claim->labels);
     clv_free(ctx, claim->sizes);
+    clv_free(ctx, claim->eigenvalues);
     clv_free(ctx, claim);
 }
 
@@ -153,6 +155,30 @@ static clv_status get_sizes(const place *at) {
     return CLV_OK;
 }
 
+static clv_status get_eigenvalues(const place *at) {
+    const json_t *values = find(at, NULL, "eigenvalues");
+    clv_claim *claim = at->claim;
+    if (!values) {
+        return CLV_OK;
+    }
+    if (!json_is_array(values)) {
+        return refuse(at, NULL, "eigenvalues", "an array");
+    }
+    claim->eigenvalues_count = (int64_t)json_array_size(values);
+    claim->eigenvalues = CLV_NEW(claim->ctx, double, claim->eigenvalues_count);
+    if (!claim->eigenvalues) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t e = 0; e < claim->eigenvalues_count; e++) {
+        const json_t *value = json_array_get(values, (size_t)e);
+        if (!json_is_number(value)) {
+            return clv_fail(claim->ctx, CLV_EDATA, "%s: eigenvalue %lld is not a number", at->file, (long long)e + 1);
+        }
+        claim->eigenvalues[e] = json_number_value(value);
+    }
+    return CLV_OK;
+}
+
 static clv_status get_restart(const place *at, int64_t number) {
     clv_claim_restart *restart = &at->claim->restarts[number];
     if (!json_is_object(at->root)) {
@@ -243,7 +269,20 @@ static clv_status get_objective(const place *at) {
     CLV_TRY(get_text(at, "objective", "name", &claim->objective_name));
     CLV_TRY(get_number(at, "objective", "value", &claim->objective));
     CLV_TRY(get_text(at, "objective", "sense", &claim->sense));
+    CLV_TRY(get_optional_text(at, "bound", "name", &claim->bound_name));
+    CLV_TRY(get_optional_number(at, "bound", "gap_percent", &claim->gap_percent));
     return get_optional_number(at, "bound", "value", &claim->bound);
+}
+
+static clv_status get_graph(const place *at) {
+    clv_claim *claim = at->claim;
+    claim->components = -1;
+    if (find(at, NULL, "components")) {
+        CLV_TRY(get_count(at, "components", &claim->components));
+    }
+    CLV_TRY(get_optional_number(at, NULL, "shift", &claim->shift));
+    CLV_TRY(get_optional_number(at, NULL, "drift", &claim->drift));
+    return get_eigenvalues(at);
 }
 
 static clv_status get_certificate(const place *at) {
@@ -283,6 +322,7 @@ static clv_status get_fields(const place *at) {
     CLV_TRY(get_certificate(at));
     CLV_TRY(get_course(at));
     CLV_TRY(get_affinity(at));
+    CLV_TRY(get_graph(at));
     CLV_TRY(get_options(at));
     CLV_TRY(get_sizes(at));
     return get_labels(at);

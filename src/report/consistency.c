@@ -166,7 +166,10 @@ static bool ending_is_possible(const char *stop, int64_t iterations, clv_verdict
 
 /* The result is the best of its restarts, and no better than any of them can be. */
 static bool restarts_agree(const clv_claim *claim, bool maximise, clv_verdict *out) {
-    bool found = claim->restarts_count == 0;
+    bool found = false;
+    if (claim->restarts_count == 0) {
+        return clv_reject(out, "no restarts are claimed, and a result is the best of them");
+    }
     for (int64_t r = 0; r < claim->restarts_count; r++) {
         const clv_claim_restart *restart = &claim->restarts[r];
         bool equal = clv_is_close(restart->objective, claim->objective, claim->k);

@@ -131,11 +131,13 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
 }
 
 double clv_gap_percent(const clv_result *result) {
-    double value = result->objective.value;
-    if (!result->bound.name || value == result->bound.value) {
-        return result->bound.name ? 0 : NAN;
-    }
-    return 100 * fabs(value - result->bound.value) / fabs(value);
+    const clv_objective *objective = &result->objective;
+    return result->bound.name ? clv_gap(objective->value, result->bound.value, objective->maximise) : NAN;
+}
+
+double clv_gap(double objective, double bound, bool maximise) {
+    double distance = maximise ? bound - objective : objective - bound;
+    return distance <= 0 ? 0 : 100 * distance / fabs(objective);
 }
 
 const char *clv_certificate_words(const clv_certificate *certificate) {

@@ -21,6 +21,8 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 
 /* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
 double clv_gap_percent(const clv_result *result);
+/* The same of two numbers; 0 where the objective has reached the bound, or passed it by rounding. */
+double clv_gap(double objective, double bound, bool maximise);
 
 /* What the certificate of a result means, as a sentence. */
 const char *clv_certificate_words(const clv_certificate *certificate);
@@ -55,7 +57,7 @@ clv_status clv_plane_new(clv_context *ctx, const clv_matrix *points, clv_plane *
 void clv_plane_free(clv_context *ctx, clv_plane *plane);
 void clv_put_scatter_plot(clv_text *text, const clv_plane *plane, const clv_result *result);
 
-/* --- results read back (claim.c), and judged (consistency.c, verify.c) --- */
+/* --- results read back (claim.c), and judged (consistency.c, graph.c, verify.c) --- */
 
 typedef struct clv_claim_entry {
     char *name, *text;
@@ -71,6 +73,7 @@ struct clv_claim {
     clv_context *ctx;
     char *method, *solver, *stop;
     char *objective_name, *sense, *certificate_name;
+    char *bound_name;  /* "" when not said */
     char *kind, *home; /* of the affinity; "" when not said */
     double gamma;      /* as used; NaN: none */
     int64_t n, k, left_out, seed, iterations;
@@ -81,9 +84,14 @@ struct clv_claim {
     clv_claim_restart *restarts;
     double objective;
     double bound;       /* NaN: none */
+    double gap_percent; /* NaN: not said */
     double certificate; /* NaN: the run ended before it was computed */
     double tolerance;
     bool holds;
+    int64_t components;  /* -1: not said */
+    double shift, drift; /* NaN: not said */
+    int64_t eigenvalues_count;
+    double *eigenvalues; /* NULL: not said */
 };
 
 /* `name` is for messages. */
@@ -98,5 +106,9 @@ bool clv_is_close(double claimed, double found, int64_t k);
  * `method` is the table of the method's options. */
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_option_table *method, int64_t objects,
                            clv_verdict *out);
+/* Reject what is claimed of the graph `a` and cannot be: components, shift, drift, eigenvalues, and a bound called
+ * other than `bound_name` or that those eigenvalues do not give. */
+clv_status clv_claim_check_graph(clv_context *ctx, const clv_claim *claim, const clv_affinity *a,
+                                 const char *bound_name, clv_verdict *out);
 
 #endif

@@ -1,5 +1,7 @@
 /* Verification: scale and affinity are rebuilt from the raw data as the claim says, objective and certificate are
- * recomputed, and everything is compared. A false claim is a verdict; only what prevents a verdict is a failure.
+ * recomputed, and everything is compared. The bound is not computed again, only compared with the eigenvalues claimed
+ * beside it: to prove those takes an eigensolver, and a factorisation against missed ones. A false claim is a verdict;
+ * only what prevents a verdict is a failure.
  *
  * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
  * homes hold the same doubles, so any of them serves for any other. */
@@ -23,6 +25,7 @@ typedef struct verifiable {
     const clv_option_table *(*table)(void);
     size_t (*memory)(int64_t n, int64_t k); /* of the evaluation */
     evaluator evaluate;
+    const char *bound; /* its name */
 } verifiable;
 
 /* As of a single start without any improvement. */
@@ -38,7 +41,7 @@ static size_t ncut_memory(int64_t n, int64_t k) {
 
 /* Methods that can be verified: a new one adds a line. */
 static const verifiable methods[] = {
-    {"ncut", clv_ncut_table, ncut_memory, clv_ncut_evaluate},
+    {"ncut", clv_ncut_table, ncut_memory, clv_ncut_evaluate, "eigenvalue"},
 };
 
 static const verifiable *find_method(const char *name) {
@@ -91,9 +94,11 @@ static clv_status options_as_claimed(clv_context *ctx, const clv_claim *claim, c
             STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, names[i], value), CLV_EUSAGE, out));
         }
     }
-    if (claim->kind[0]) {
-        STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, "affinity", claim->kind), CLV_EUSAGE, out));
+    if (!claim->kind[0] || !claim->home[0]) {
+        clv_reject(out, "the claim does not say of which kind its affinity is and in which home it was kept");
+        return CLV_OK;
     }
+    STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, "affinity", claim->kind), CLV_EUSAGE, out));
     if (!isnan(claim->gamma) && !isnan(how->gamma) && claim->gamma != how->gamma) {
         clv_reject(out, "the option gamma and the gamma of the affinity are claimed to be different numbers");
     }
@@ -107,12 +112,10 @@ static clv_status choose_home(clv_context *ctx, const clv_claim *claim, const cl
     clv_affinity_options claimed = *how;
     clv_affinity_info plan;
     claimed.memory = INT64_C(1) << 62;
-    if (claim->home[0]) {
-        STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), &claimed, "home", claim->home), CLV_EUSAGE, out));
-        if (claimed.home == CLV_HOME_AUTO) {
-            clv_reject(out, "the claim names no home of the affinity, only '%s'", claim->home);
-            return CLV_OK;
-        }
+    STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), &claimed, "home", claim->home), CLV_EUSAGE, out));
+    if (claimed.home == CLV_HOME_AUTO) {
+        clv_reject(out, "the claim names no home of the affinity, only '%s'", claim->home);
+        return CLV_OK;
     }
     STEP(blame(ctx, clv_affinity_plan(ctx, points, &claimed, &plan), CLV_EUSAGE, out));
     if (claimed.home == CLV_HOME_DENSE32) {
@@ -192,6 +195,7 @@ static clv_status judge(clv_context *ctx, const clv_claim *claim, const clv_affi
     if (!clv_is_close(claim->objective, out->objective.value, claim->k)) {
         clv_reject_number(out, out->objective.name, claim->objective, out->objective.value);
     } else if (certificate_agrees(claim, out)) {
+        STEP(clv_claim_check_graph(ctx, claim, a, method->bound, out));
         accept(claim, out);
     }
     return CLV_OK;

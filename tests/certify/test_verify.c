@@ -277,9 +277,9 @@ static clv_verdict judge_path(clv_context *ctx, double more, double value, bool 
              " \"affinity\": {\"kind\": \"precomputed\", \"home\": \"%s\"},"
              " \"objective\": {\"name\": \"ncut\", \"value\": %.17g, \"sense\": \"min\"},"
              " \"certificate\": {\"name\": \"one-move-gain\", \"value\": %.17g, \"tolerance\": %.17g, \"holds\": %s},"
-             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [], \"sizes\": [1, 2], \"left_out\": 0,"
-             " \"labels\": [0, 1, 1]}",
-             home, objective.value, value, found.tolerance, holds ? "true" : "false");
+             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1}],"
+             " \"sizes\": [1, 2], \"left_out\": 0, \"labels\": [0, 1, 1]}",
+             home, objective.value, value, found.tolerance, holds ? "true" : "false", objective.value);
     assert_int_equal(clv_data_new_dense(ctx, "path", 3, 3, CLV_F64, &data), CLV_OK);
     make_path(more, data->values);
     assert_int_equal(try_to_judge(ctx, json, data, 0, &verdict), CLV_OK);
@@ -364,14 +364,80 @@ static void impossible_claims_are_noticed(void **unused) {
     check_rejected("\"restarts\": [", "\"iterations\": ", "-2", "-2 iterations are claimed");
 }
 
+/* The JSON text of a run with `old` replaced by `text`. */
+static void check_edited(const char *old, const char *text, const char *reason) {
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    char *json = run_to_json(ctx, &plain);
+    const char *at = strstr(json, old);
+    assert_non_null(at);
+    char *changed = malloc(strlen(json) + strlen(text) + 1);
+    memcpy(changed, json, (size_t)(at - json));
+    strcpy(changed + (at - json), text);
+    strcat(changed, at + strlen(old));
+    clv_verdict verdict = judge(ctx, changed);
+    check_reason(&verdict, reason);
+    free(changed);
+    clv_release(ctx, json);
+    clv_context_free(ctx);
+}
+
+/* Beside objective and certificate: each of these alone makes a true result false. */
+static void side_claims_are_looked_at(void **unused) {
+    (void)unused;
+    check_rejected("\"components\"", ": ", "2", "2 components are claimed, but the data give 1");
+    check_rejected("\"components\"", ": ", "0", "0 components are claimed, but the data give 1");
+    check_rejected("\"bound\": {", "\"gap_percent\": ", "0", "gap is claimed to be 0 percent");
+    check_rejected("\"bound\": {", "\"gap_percent\": ", "-1", "gap is claimed to be -1 percent");
+    check_rejected("\"bound\": {", "\"name\": ", "\"optimum\"", "bound is claimed to be 'optimum'");
+    check_rejected("\"bound\": {", "\"value\": ", "-0.5", "bound claimed is -0.5");
+    check_rejected("\"bound\": {", "\"value\": ", "null", "a gap is claimed, but no bound");
+    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed is -0.001");
+    check_rejected("\"eigenvalues\"", "[", "1.001", "eigenvalue 1 is claimed to be above 1");
+    check_rejected("\"eigenvalues\"", ", ", "0.9999999, 0.99999995", "eigenvalue 3 is claimed to be above");
+    check_rejected("\"eigenvalues\"", ", ", "0.9999999, 0.99", "bound claimed lies above what the eigenvalues");
+    check_edited(" \"components\"", " \"shift\": -0.5, \"components\"", "shift claimed is -0.5");
+    check_edited(" \"affinity\": {", " \"similarity\": {", "does not say of which kind its affinity");
+    check_edited("\"restarts\": [", "\"restarts\": [], \"others\": [", "no restarts are claimed");
+    check_edited("\"eigenvalues\"", "\"values\"", "bound claimed lies above what the eigenvalues");
+}
+
+/* The bound of a run, a little above what its eigenvalues give, and with the gap that goes with it. */
+static void a_bound_is_no_better_than_its_eigenvalues(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    char *json = run_to_json(ctx, &plain);
+    double objective = claimed_objective(json);
+    double bound = strtod(strstr(strstr(json, "\"bound\": {"), "\"value\": ") + strlen("\"value\": "), NULL);
+    const double more[] = {1e-13, 1e-7};
+    for (int i = 0; i < 2; i++) {
+        char value[32], gap[32];
+        assert_true(bound + more[i] < objective);
+        snprintf(value, sizeof value, "%.17g", bound + more[i]);
+        snprintf(gap, sizeof gap, "%.17g", 100 * (objective - bound - more[i]) / objective);
+        char *raised = replace_value(json, "\"bound\": {", "\"value\": ", value);
+        char *changed = replace_value(raised, "\"bound\": {", "\"gap_percent\": ", gap);
+        clv_verdict verdict = judge(ctx, changed);
+        if (i == 0) {
+            assert_true(verdict.accepted);
+        } else {
+            check_reason(&verdict, "bound claimed lies above what the eigenvalues");
+        }
+        free(raised);
+        free(changed);
+    }
+    clv_release(ctx, json);
+    clv_context_free(ctx);
+}
+
 /* k = auto is no contradiction, and neither is a claim that leaves out what can be left out. */
 static void less_may_be_said(void **unused) {
     (void)unused;
     const char *const changes[][3] = {
-        {"\"options\"", "\"k\": ", "\"auto\""},
-        {"\"options\"", "\"gamma\": ", "\"auto\""},
-        {"\"options\"", "\"affinity\": ", "null"},
-        {"\"options\"", "\"start\": ", "\"labels.npy\""},
+        {"\"options\"", "\"k\": ", "\"auto\""},        {"\"options\"", "\"gamma\": ", "\"auto\""},
+        {"\"options\"", "\"affinity\": ", "null"},     {"\"options\"", "\"start\": ", "\"labels.npy\""},
+        {"\"bound\": {", "\"gap_percent\": ", "null"}, {"\"drift\"", ": ", "null"},
     };
     clv_context *ctx;
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
@@ -477,6 +543,8 @@ int main(void) {
         cmocka_unit_test(rounding_is_forgiven_at_the_tolerance),
         cmocka_unit_test(contradictions_are_noticed),
         cmocka_unit_test(impossible_claims_are_noticed),
+        cmocka_unit_test(side_claims_are_looked_at),
+        cmocka_unit_test(a_bound_is_no_better_than_its_eigenvalues),
         cmocka_unit_test(less_may_be_said),
         cmocka_unit_test(cancelled_runs_claim_less),
         cmocka_unit_test(unknown_methods_cannot_be_judged),

@@ -505,6 +505,87 @@ static void a_cycle_is_a_stall(void **unused) {
     end_context(ctx);
 }
 
+/* Where plain FPC cycles, the polish takes over: nothing is left to gain by a single move. */
+static void the_polish_ends_a_cycle(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        enum { N = 20 };
+        double w[N * N];
+        clv_rng rng = clv_rng_stream(seed, 9);
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t j = 0; j <= i; j++) {
+                bool linked = i % 2 != j % 2 && clv_rng_uniform(&rng) < 0.7;
+                w[i * N + j] = w[j * N + i] = linked ? 1 : 0;
+            }
+        }
+        clv_affinity *a = build(ctx, w, N);
+        clv_ncut_options options = options_for(2 + (int64_t)seed % 3);
+        options.polish = 1;
+        options.patience = 3;
+        clv_result *result;
+        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(result->stop, CLV_CONVERGED);
+        assert_true(result->certificate.holds);
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    end_context(ctx);
+}
+
+/* ncut does not depend on the unit of the similarities; neither may the way to it. */
+static void the_unit_does_not_matter(void **unused) {
+    (void)unused;
+    enum { N = 60 };
+    static const char *const starts[] = {"random", "spectral", "kmeans++"};
+    static const double units[] = {1, 0x1p500, 0x1p-500};
+    double w[N * N], scaled[N * N];
+    clv_context *ctx = new_context();
+    fill_groups(w, N, 4);
+    for (int variant = 0; variant < 12; variant++) {
+        int32_t first[N];
+        for (int unit = 0; unit < 3; unit++) {
+            for (int64_t e = 0; e < (int64_t)N * N; e++) {
+                scaled[e] = w[e] * units[unit];
+            }
+            clv_affinity *a = build(ctx, scaled, N);
+            clv_ncut_options options = options_for(4);
+            clv_result *result;
+            options.solver = variant / 3;
+            options.start = starts[variant % 3];
+            assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+            if (unit == 0) {
+                memcpy(first, result->labels, sizeof first);
+            }
+            assert_memory_equal(first, result->labels, sizeof first);
+            clv_result_free(result);
+            clv_affinity_free(a);
+        }
+    }
+    end_context(ctx);
+}
+
+/* A cut of 0 cannot be beaten: no search, whatever the time. */
+static void the_search_knows_an_optimum(void **unused) {
+    (void)unused;
+    enum { N = 12 };
+    double w[N * N];
+    clv_context *ctx = new_context();
+    for (int64_t e = 0; e < (int64_t)N * N; e++) {
+        w[e] = e / N % 3 == e % N % 3;
+    }
+    clv_affinity *a = build(ctx, w, N);
+    clv_ncut_options options = options_for(3);
+    clv_result *result;
+    options.polish = 1;
+    options.control.time_limit = 1000;
+    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+    assert_int_equal(result->stop, CLV_CONVERGED);
+    clv_result_free(result);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
 static void a_tolerance_ends_earlier(void **unused) {
     (void)unused;
     static double w[MOST * MOST];
@@ -622,14 +703,25 @@ static void the_page_lists_the_options(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_cannot_be),           cmocka_unit_test(evaluates_only_partitions),
-        cmocka_unit_test(never_empties_a_cluster),          cmocka_unit_test(objects_without_similarity_are_left_out),
-        cmocka_unit_test(whole_components_cut_nothing),     cmocka_unit_test(phases_go_down),
-        cmocka_unit_test(both_roundings_find_the_groups),   cmocka_unit_test(the_bound_and_k_come_from_eigenvalues),
-        cmocka_unit_test(the_shift_makes_fpc_monotone),     cmocka_unit_test(a_time_limit_is_used),
-        cmocka_unit_test(same_bits_on_any_threads),         cmocka_unit_test(seeds_make_the_difference),
-        cmocka_unit_test(steps_follow_the_formula),         cmocka_unit_test(a_cycle_is_a_stall),
-        cmocka_unit_test(a_tolerance_ends_earlier),         cmocka_unit_test(memory_is_foretold),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(evaluates_only_partitions),
+        cmocka_unit_test(never_empties_a_cluster),
+        cmocka_unit_test(objects_without_similarity_are_left_out),
+        cmocka_unit_test(whole_components_cut_nothing),
+        cmocka_unit_test(phases_go_down),
+        cmocka_unit_test(both_roundings_find_the_groups),
+        cmocka_unit_test(the_bound_and_k_come_from_eigenvalues),
+        cmocka_unit_test(the_shift_makes_fpc_monotone),
+        cmocka_unit_test(a_time_limit_is_used),
+        cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(seeds_make_the_difference),
+        cmocka_unit_test(steps_follow_the_formula),
+        cmocka_unit_test(a_cycle_is_a_stall),
+        cmocka_unit_test(the_polish_ends_a_cycle),
+        cmocka_unit_test(the_unit_does_not_matter),
+        cmocka_unit_test(the_search_knows_an_optimum),
+        cmocka_unit_test(a_tolerance_ends_earlier),
+        cmocka_unit_test(memory_is_foretold),
         cmocka_unit_test(survives_every_failed_allocation),
 #ifdef CLEAVE_SOURCE_DIR
         cmocka_unit_test(the_page_lists_the_options),

@@ -75,9 +75,10 @@ static void values_from_text(void **state) {
     set(ctx, &s, "limit", "none");
     set(ctx, &s, "flag", "1");
     assert_true(s.cores == 0 && isnan(s.gamma) && s.limit == 0 && s.flag == 1);
-    const char *texts[] = {"1000", "3K", "5M", "2G", "1T", "auto", "0"};
-    const int64_t bytes[] = {1000, 3 << 10, 5 << 20, (int64_t)2 << 30, (int64_t)1 << 40, 0, 0};
-    for (int i = 0; i < 7; i++) {
+    const char *texts[] = {"1000", "3K", "5M", "2G", "1T", "3k", "5m", "2g", "1t", "auto", "0"};
+    const int64_t gigabytes = (int64_t)2 << 30, terabyte = (int64_t)1 << 40;
+    const int64_t bytes[] = {1000, 3 << 10, 5 << 20, gigabytes, terabyte, 3 << 10, 5 << 20, gigabytes, terabyte, 0, 0};
+    for (int i = 0; i < 11; i++) {
         set(ctx, &s, "bytes", texts[i]);
         assert_int_equal(s.bytes, bytes[i]);
     }
@@ -113,7 +114,7 @@ static void bad_text(void **state) {
         {"gamma", "-1"},
         {"gamma", "1e999"},
         {"bytes", "-1"},
-        {"bytes", "1k"},
+        {"bytes", "1q"},
         {"bytes", "1KB"},
         {"bytes", "G"},
         {"bytes", "1.5G"},
@@ -143,6 +144,10 @@ static void bad_text(void **state) {
     assert_string_equal(clv_message(ctx), "there is no option 'colour' in sample");
     clv_options_set(ctx, &table, &s, "count", "0");
     assert_string_equal(clv_message(ctx), "count = '0' is not allowed: it must be a whole number from 1 to 100");
+    clv_options_set(ctx, &table, &s, "bytes", "1.5G");
+    assert_string_equal(clv_message(ctx),
+                        "bytes = '1.5G' is not allowed: it must be a whole number of 0 or more, which "
+                        "may end in K, M, G or T, or auto");
     clv_options_set(ctx, &table, &s, "gamma", "-1");
     assert_string_equal(clv_message(ctx), "gamma = '-1' is not allowed: it must be a number of 0 or more, or auto");
     clv_options_set(ctx, &table, &s, "cores", "2000000000000");
@@ -154,6 +159,24 @@ static void expect_refusal(const sample *s, const char *name) {
     clv_context *ctx = new_context();
     assert_int_equal(clv_options_check(ctx, &table, s), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), name));
+    end_context(ctx);
+}
+
+/* A word stands for 0 also where the number 0 is out of range. */
+static void words_beside_a_range(void **state) {
+    static const clv_option options[] = {
+        CLV_OPT_INT(sample, count, "count", 'c', 0, 1, 100, "auto", "N", "a number from 1 to 100, or auto")};
+    static const clv_option_table one = {"one", options, 1};
+    clv_context *ctx = new_context();
+    sample s = defaults();
+    (void)state;
+    assert_int_equal(clv_options_set(ctx, &one, &s, "count", "auto"), CLV_OK);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(clv_options_check(ctx, &one, &s), CLV_OK);
+    assert_int_equal(clv_options_set(ctx, &one, &s, "count", "0"), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "a whole number from 1 to 100, or auto"));
+    s.count = -1;
+    assert_int_equal(clv_options_check(ctx, &one, &s), CLV_EUSAGE);
     end_context(ctx);
 }
 
@@ -273,9 +296,9 @@ static void locale_does_not_matter(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_values),         cmocka_unit_test(values_from_text), cmocka_unit_test(bad_text),
-        cmocka_unit_test(values_out_of_range),    cmocka_unit_test(round_trips),      cmocka_unit_test(short_buffers),
-        cmocka_unit_test(locale_does_not_matter),
+        cmocka_unit_test(default_values),      cmocka_unit_test(values_from_text),       cmocka_unit_test(bad_text),
+        cmocka_unit_test(values_out_of_range), cmocka_unit_test(words_beside_a_range),   cmocka_unit_test(round_trips),
+        cmocka_unit_test(short_buffers),       cmocka_unit_test(locale_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

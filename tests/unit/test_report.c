@@ -193,6 +193,24 @@ static void json_lists_options_as_used(void **unused) {
     end_context(ctx);
 }
 
+/* In percent of the objective; none once the bound is reached, also where rounding has gone past it. */
+static void gaps_by_hand(void **unused) {
+    (void)unused;
+    const struct {
+        double objective, bound;
+        int maximise;
+        double gap;
+    } cases[] = {{0.5, 0.25, 0, 50}, {0.5, 0.5, 0, 0},     {0.5, 0.5000000001, 0, 0}, {0, 1e-16, 0, 0}, {0, 0, 0, 0},
+                 {2, 3, 1, 50},      {2, 1.9999999, 1, 0}, {-2, -1, 1, 50},           {0.5, 0, 0, 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        clv_result result = {.objective = {"cut", cases[i].objective, cases[i].maximise},
+                             .bound = {"eigenvalue", cases[i].bound}};
+        assert_true(clv_gap_percent(&result) == cases[i].gap);
+        result.bound.name = NULL;
+        assert_true(isnan(clv_gap_percent(&result)));
+    }
+}
+
 static void bare_reports_are_enough(void **unused) {
     (void)unused;
     fixture f;
@@ -453,6 +471,7 @@ static const char good[] =
     "{\"method\": \"ncut\", \"solver\": \"fcd\", \"n\": 2, \"k\": 1, \"seed\": -5, \"left_out\": 0,\n"
     " \"certificate\": {\"name\": \"gain\", \"value\": 0, \"tolerance\": 1e-12, \"holds\": true},\n"
     " \"objective\": {\"name\": \"cut\", \"value\": 0.5, \"sense\": \"min\"}, \"bound\": {\"value\": 0.25},\n"
+    " \"components\": 4, \"drift\": 1e-15, \"eigenvalues\": [1, 0.75],\n"
     " \"affinity\": {\"kind\": \"knn\", \"gamma\": 2}, \"stop\": \"stalled\", \"iterations\": 9,\n"
     " \"restarts\": [{\"objective\": 0.75, \"iterations\": 8, \"stop\": \"converged\"},\n"
     "  {\"objective\": 0.5, \"iterations\": -1}],\n"
@@ -485,6 +504,9 @@ static void claims_read_back(void **unused) {
     assert_string_equal(claim->certificate_name, "gain");
     assert_string_equal(claim->kind, "knn");
     assert_string_equal(claim->home, "");
+    assert_string_equal(claim->bound_name, "");
+    assert_true(claim->components == 4 && claim->drift == 1e-15 && isnan(claim->shift) && isnan(claim->gap_percent));
+    assert_true(claim->eigenvalues_count == 2 && claim->eigenvalues[0] == 1 && claim->eigenvalues[1] == 0.75);
     assert_int_equal(claim->restarts_count, 2);
     assert_true(claim->restarts[0].objective == 0.75 && claim->restarts[1].iterations == -1);
     assert_string_equal(claim->restarts[0].stop, "converged");
@@ -530,6 +552,13 @@ static void damaged_claims_are_refused(void **unused) {
     check_refused("\"kind\": \"knn\"", "\"kind\": 3", "affinity.kind");
     check_refused("\"gamma\": 2", "\"gamma\": \"2\"", "affinity.gamma");
     check_refused("\"value\": 0.25", "\"value\": true", "bound.value");
+    check_refused("\"value\": 0.25", "\"name\": 1", "bound.name");
+    check_refused("\"value\": 0.25", "\"gap_percent\": \"1\"", "bound.gap_percent");
+    check_refused("\"components\": 4", "\"components\": -4", "field components ");
+    check_refused("\"drift\": 1e-15", "\"drift\": []", "field drift ");
+    check_refused("\"drift\": 1e-15", "\"shift\": true", "field shift ");
+    check_refused("[1, 0.75]", "[1, null]", "eigenvalue 2 is not a number");
+    check_refused("[1, 0.75]", "0.75", "field eigenvalues ");
     check_refused("\"stop\": \"stalled\"", "\"stop\": null", "field stop ");
     check_refused("\"iterations\": 9", "\"iterations\": 9.5", "field iterations ");
     check_refused("\"restarts\": [", "\"restarts\": 1, \"x\": [", "field restarts ");
@@ -575,6 +604,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_holds_every_field),
         cmocka_unit_test(json_lists_options_as_used),
+        cmocka_unit_test(gaps_by_hand),
         cmocka_unit_test(bare_reports_are_enough),
         cmocka_unit_test(a_comma_locale_changes_nothing),
         cmocka_unit_test(the_table_says_what_counts),

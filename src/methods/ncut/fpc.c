@@ -6,8 +6,9 @@
  * W + alpha D: S_ci gains alpha d_i where i is in c, and N_c gains alpha V_c. It is the same problem, with a wider
  * margin in favour of staying. mu_ci / d_i is the score of weighted kernel k-means.
  *
- * Ties, up to rounding, keep the label. A step that would empty a cluster leaves it the member that loses least by
- * staying; h of (25) still does not fall, so proposition 5 stands. O(n k), then what adopting the labels costs. */
+ * Ties with the own cluster, up to rounding, keep the label; between others the seed decides. A step that would empty a
+ * cluster leaves it the member that loses least by staying; h of (25) still does not fall, so proposition 5 stands. O(n
+ * k), then what adopting the labels costs. */
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
@@ -43,7 +44,8 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
     for (int64_t c = 0; c < p->k; c++) {
         for (int64_t i = from; i < to; i++) {
             double here = score(s, c, i);
-            if (here > best[i - from]) {
+            bool tied = here == best[i - from] && s->wanted[i] != s->labels[i];
+            if (here > best[i - from] || (tied && clv_prefers(s, i, (int32_t)c, s->wanted[i]))) {
                 best[i - from] = here;
                 s->wanted[i] = (int32_t)c;
             }

@@ -21,7 +21,8 @@ static int32_t best_exact(const clv_partition *s, int64_t i, double least) {
     int32_t own = s->labels[i], target = own;
     for (int32_t c = 0; c < s->problem->k; c++) {
         double gain = c == own ? 0 : leave + clv_partition_enter(s, i, c);
-        if (gain > best) {
+        bool tied = gain == best && target != own;
+        if (gain > best || (tied && clv_prefers(s, i, c, target))) {
             best = gain;
             target = c;
         }

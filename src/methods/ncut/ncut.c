@@ -13,7 +13,8 @@
  *
  * Policies. No cluster is ever emptied: starts give each one an object, steps keep one. Objects of degree 0 have no
  * similarity to anything, themselves included: they are left out (-1). When the graph has at least k components, whole
- * components are dealt out to clusters and the cut is 0. Ties keep the label. */
+ * components are dealt out to clusters and the cut is 0. Ties keep the label; between
+ * other clusters the seed decides. */
 #include "methods/ncut/ncut.h"
 
 #include "base/options.h"
@@ -33,7 +34,7 @@ enum { MOST_K = 20 };
 
 #define T clv_ncut_options
 static const clv_option ncut_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 0, 0x1p31 - 1, "auto", "N", "clusters; auto: by the gaps between eigenvalues"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N", "clusters; auto: by the gaps between eigenvalues"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd", "how a start is improved"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),
     CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation", "of eigenvectors to labels"),
@@ -142,6 +143,7 @@ static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
     ncut_run *run = state;
     CLV_TRY(set_start_labels(&run->now, rng));
     CLV_TRY(clv_partition_refresh(&run->now));
+    run->now.ties = clv_rng_next(rng);
     run->rng = *rng;
     begin_phases(run);
     return show(run, run->now.problem->show_certificates, out);
@@ -167,19 +169,27 @@ static clv_status descend(ncut_run *run, clv_iterate *out) {
     run->since_lowest = s->value < run->lowest ? 0 : run->since_lowest + 1;
     run->lowest = fmin(run->lowest, s->value);
     bool settled = decrease >= 0 && decrease <= options->control.tol * fmax(1, fabs(s->value));
-    if (moved == 0 || settled || (decrease < 0 && options->polish)) {
+    bool cycling = run->since_lowest >= PATIENCE;
+    if (moved == 0 || settled || (options->polish && (decrease < 0 || cycling))) {
         run->phase = after_descent(run);
     } else {
-        out->stalled = run->since_lowest >= PATIENCE;
+        out->stalled = cycling;
     }
     return CLV_OK;
+}
+
+/* Nothing lower is to be had: the cut is at its bound, or no object can move. */
+static bool is_optimal(const clv_partition *s) {
+    const clv_ncut_problem *p = s->problem;
+    double bound = p->spectrum.count >= p->k ? clv_spectral_bound(&p->spectrum, p->k) : 0;
+    return s->value <= bound + GAIN_TOLERANCE || p->k == p->counted;
 }
 
 static clv_status polish(ncut_run *run) {
     int64_t moved;
     CLV_TRY(clv_move_sweep(&run->now, &moved));
     if (moved == 0) {
-        run->phase = searches(&run->now.problem->options) ? SEARCH : DONE;
+        run->phase = searches(&run->now.problem->options) && !is_optimal(&run->now) ? SEARCH : DONE;
         if (run->phase == SEARCH) {
             clv_partition_copy(&run->home, &run->now);
         }
@@ -203,7 +213,7 @@ static clv_status search(ncut_run *run) {
         run->fruitless++;
     }
     bool to_the_limit = options->control.time_limit > 0 && options->control.restarts == 1;
-    if (run->fruitless >= options->patience && !to_the_limit) {
+    if ((run->fruitless >= options->patience && !to_the_limit) || is_optimal(&run->now)) {
         run->phase = DONE;
     }
     return CLV_OK;
@@ -362,9 +372,16 @@ static clv_status find_spectrum(clv_ncut_problem *p) {
     } else if (!wants_vectors(p) && !wants_bound(p)) {
         return CLV_OK;
     }
-    CLV_TRY(clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum));
+    clv_status status = clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum);
+    if (status == CLV_EINTERRUPTED && !clv_asked_to_stop(p->ctx)) { /* the time is needed for the cut itself */
+        clv_spectrum_free(&p->spectrum);
+        p->spectrum = (clv_spectrum){0};
+        options->start = is_start(options, "spectral") ? "kmeans++" : options->start;
+        return CLV_OK;
+    }
+    CLV_TRY(status);
     if (options->k == 0) {
-        options->k = clv_choose_k(&p->spectrum);
+        options->k = clv_choose_k(&p->spectrum, p->components);
     }
     return CLV_OK;
 }
@@ -436,7 +453,14 @@ static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv
     if (options->k != 0) {
         CLV_TRY(check_k(p, options->k));
     }
-    CLV_TRY(find_spectrum(p));
+    p->k = p->options.k;
+    bool can_do_without = options->k > 0 && options->solver != CLV_NCUT_SPECTRAL;
+    if (options->control.time_limit > 0 && can_do_without) {
+        clv_set_deadline(ctx, clv_seconds() + options->control.time_limit / 2);
+    }
+    clv_status status = find_spectrum(p);
+    clv_set_deadline(ctx, 0);
+    CLV_TRY(status);
     p->k = p->options.k;
     CLV_TRY(find_shift(p));
     if (is_start(options, "labels")) {
@@ -533,7 +557,7 @@ static size_t spectrum_memory(int64_t n, clv_home home, const clv_ncut_options *
     if (!vectors && !bound) {
         return 0;
     }
-    return (size_t)n * sizeof(double) * (home == CLV_HOME_SPARSE ? 2 * count + 46 : 7 * count);
+    return (size_t)n * sizeof(double) * (home == CLV_HOME_SPARSE ? 2 * count + 46 : 11 * count);
 }
 
 size_t clv_ncut_memory(int64_t n, clv_home home, const clv_ncut_options *options) {

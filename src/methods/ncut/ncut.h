@@ -21,6 +21,7 @@ typedef struct clv_spectrum {
     double *values;  /* count */
     double *vectors; /* count x n */
     double residual; /* the largest norm of a residual: every value is within this of an eigenvalue */
+    bool converged;  /* false: the best there are, and larger eigenvalues may be missing */
 } clv_spectrum;
 
 /* What all restarts share. Objects of degree 0 are left out: their label is -1 throughout. */
@@ -50,6 +51,7 @@ typedef struct clv_partition {
     int64_t *moved, *picked;  /* n: work, objects that a step moves or looks at */
     double *column, *second;  /* n: work */
     double value;             /* ncut */
+    uint64_t ties;            /* decides between clusters that are equally good, by clv_prefers */
 } clv_partition;
 
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);
@@ -76,6 +78,13 @@ static inline bool clv_partition_is_large(const clv_partition *s) {
     return s->problem->n * s->problem->k >= 1 << 18;
 }
 
+/* Of two clusters equally good for object i, other than its own, whether `left` is preferred: at random, but fixed by
+ * the seed of the restart. */
+static inline bool clv_prefers(const clv_partition *s, int64_t i, int32_t left, int32_t right) {
+    uint64_t mixed = (s->ties ^ (uint64_t)i) * 0x9e3779b97f4a7c15u;
+    return (((mixed ^ (mixed >> 29)) >> 7) & 1) ? left < right : left > right;
+}
+
 static inline double clv_ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
@@ -95,10 +104,12 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
 void clv_spectrum_free(clv_spectrum *spectrum);
 /* Labels 0..k-1 into s->labels by k-means on the rows of D^-1/2 U, or by rotation (Yu and Shi 2003). */
 clv_status clv_start_spectral(clv_partition *s, clv_rng *rng);
-/* 1/2 sum of the k smallest eigenvalues of the normalised Laplacian, lowered by what the residuals allow. */
+/* 1/2 sum of the k smallest eigenvalues of the normalised Laplacian, lowered by what the residuals allow; 0 unless
+ * converged. */
 double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k);
-/* The k of 2..count-1 with the largest gap between eigenvalues k and k + 1. */
-int64_t clv_choose_k(const clv_spectrum *spectrum);
+/* The k of 2..count-1 with the largest gap between eigenvalues k and k + 1, or 1 when there is none beyond rounding. A
+ * graph of at least `count` components (0: not known) gets a cluster for each. */
+int64_t clv_choose_k(const clv_spectrum *spectrum, int64_t components);
 
 /* --- fpc.c, moves.c: one step on all objects; `moved` says how many changed their label --- */
 clv_status clv_fpc_step(clv_partition *s, int64_t *moved);

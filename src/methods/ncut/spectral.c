@@ -12,7 +12,11 @@
  *     order of the wanted eigenvalues stays, their gaps grow by up to the square of the degree.
  *
  * The eigenvectors to eigenvalue 1 are known, D^1/2 on each component, and are given to the solver: no multiplicity is
- * left to chance. Rayleigh quotients and residuals are computed from M at the end. Small problems go to clv_eigen. */
+ * left to chance. Rayleigh quotients and residuals are computed from M at the end. Small problems go to clv_eigen.
+ *
+ * Where the eigenvalues of a dense, computed or low-rank affinity crowd at 1 as well, a wide block is too shallow, and
+ * the filter takes over. What does not converge then goes to LAPACK if it is of moderate size; if it is not, the best
+ * pairs are kept and said not to have converged. */
 #include "linalg/krylov.h"
 #include "methods/ncut/ncut.h"
 
@@ -28,6 +32,7 @@ enum {
     ROOM = 38,               /* basis vectors beyond those wanted */
     EAGER_BASIS = 80,        /* small enough to look at its Ritz values at every step */
     CYCLES = 60,             /* fillings of the basis */
+    MOST_FOR_LAPACK = 4000,  /* objects whose matrix, held in full, is the last resort */
     MOST_DEGREE = 8,         /* of the filter */
     CHUNK = 4096,            /* entries of vectors rotated at a time */
     WORTH_THREADS = 1 << 18, /* numbers to go over; for fewer, waking threads takes longer */
@@ -42,6 +47,8 @@ enum {
 #define LEAST_VALUE 0.01
 /* Stands for eigenvalues of objects of degree 0: below all others. */
 #define OUTSIDE (-2.0)
+/* Differences of eigenvalues up to this are rounding. */
+#define LEAST_GAP 1e-9
 
 typedef struct normalised {
     const clv_ncut_problem *problem;
@@ -244,37 +251,76 @@ static clv_krylov plan_for(normalised *m, const clv_spectrum *out, int64_t exact
     return plan;
 }
 
-/* The filling of the basis with M itself, then filtered ones: the first has a rough estimate of the eigenvalues to go
- * by, the second a better one. */
-static clv_status solve_filtered(normalised *m, clv_krylov *plan, clv_spectrum *out) {
-    double lowest;
-    bool converged;
-    plan->cycles = 1;
-    CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, &lowest, &converged));
+/* Goes on from the pairs in `out` with filtered fillings of the basis: the first has a rough estimate of the
+ * eigenvalues to go by, the second a better one. No eigenvalue may lie below `lowest`. */
+static clv_status solve_filtered(normalised *m, clv_krylov *plan, double lowest, clv_spectrum *out) {
+    m->before = CLV_NEW(plan->ctx, double, plan->block * plan->n);
+    m->image = CLV_NEW(plan->ctx, double, plan->block * plan->n);
+    if (!m->before || !m->image) {
+        return CLV_ENOMEM;
+    }
     plan->guessed = plan->count - plan->exact;
     plan->apply = multiply_filtered;
     plan->excess = error_of_filtered;
     double last = out->values[out->count - 1];
-    for (int stage = 0; stage < 2 && !converged; stage++) {
+    for (int stage = 0; stage < 2 && !out->converged; stage++) {
         set_filter(m, lowest, last);
         plan->top = filter_at(m, 1);
         plan->cycles = stage == 0 ? 1 : CYCLES;
-        CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, NULL, &converged));
+        CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, NULL, &out->converged));
         last = m->centre + m->half * cosh(acosh(fmax(out->values[out->count - 1], 1)) / m->degree);
     }
     return CLV_OK;
 }
 
+/* M in full; objects that are left out stand apart from the others, below all eigenvalues. */
+static clv_status fill_matrix(const normalised *m, double *matrix) {
+    int64_t n = m->problem->n;
+    for (int64_t i = 0; i < n; i++) {
+        double *row = matrix + i * n;
+        CLV_TRY(clv_affinity_column(m->problem->affinity, i, row));
+        for (int64_t j = 0; j < n; j++) {
+            row[j] *= m->root[i] * m->root[j];
+        }
+        row[i] = m->root[i] > 0 ? row[i] : OUTSIDE;
+    }
+    return CLV_OK;
+}
+
+static clv_status solve_in_full(const normalised *m, clv_spectrum *out) {
+    clv_context *ctx = out->ctx;
+    int64_t n = out->n;
+    double *matrix = CLV_NEW(ctx, double, n *n), *all = CLV_NEW(ctx, double, n);
+    clv_status status = matrix && all ? fill_matrix(m, matrix) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = clv_eigen_dense(ctx, matrix, n, all);
+    }
+    for (int64_t c = 0; status == CLV_OK && c < out->count; c++) {
+        memcpy(out->vectors + c * n, matrix + (n - 1 - c) * n, (size_t)n * sizeof *matrix);
+    }
+    out->converged = status == CLV_OK;
+    clv_free(ctx, matrix);
+    clv_free(ctx, all);
+    return status;
+}
+
+/* With M itself, then filtered, then in full, until converged. On a sparse graph M itself serves to estimate the ends
+ * of the spectrum, by one filling of the basis. After many the basis says nothing of the lower end, which is above -1:
+ * what the filter leaves outside its interval there would come up as if it were large. */
 static clv_status solve_large(normalised *m, const clv_krylov *given, clv_spectrum *out) {
     clv_krylov plan = *given;
-    bool converged;
-    if (plan.exact == out->count) {
+    bool sparse = is_sparse(m->problem);
+    double lowest;
+    out->converged = plan.exact == out->count;
+    if (out->converged) {
         return CLV_OK;
     }
-    if (is_sparse(m->problem)) {
-        return solve_filtered(m, &plan, out);
+    plan.cycles = sparse ? 1 : CYCLES;
+    CLV_TRY(clv_krylov_solve(&plan, out->values, out->vectors, &lowest, &out->converged));
+    if (!out->converged) {
+        CLV_TRY(solve_filtered(m, &plan, sparse ? lowest : -1, out));
     }
-    return clv_krylov_solve(&plan, out->values, out->vectors, NULL, &converged);
+    return out->converged || out->n > MOST_FOR_LAPACK ? CLV_OK : solve_in_full(m, out);
 }
 
 /* rows of x become their mixtures by `mix` (count x count, ascending as LAPACK has it), the last one first. */
@@ -349,15 +395,14 @@ static clv_status solve(normalised *m, clv_spectrum *out) {
     CLV_TRY(give_kernel(p, &exact, out));
     clv_krylov plan = plan_for(m, out, exact);
     m->now = CLV_NEW(p->ctx, double, plan.block * p->n);
-    m->before = CLV_NEW(p->ctx, double, is_sparse(p) ? plan.block * p->n : 0);
-    m->image = CLV_NEW(p->ctx, double, is_sparse(p) ? plan.block * p->n : 0);
-    if (!m->now || !m->before || !m->image) {
+    if (!m->now) {
         return CLV_ENOMEM;
     }
     if (p->counted <= SMALL || 3 * plan.basis > p->counted) {
         uint64_t seed = (uint64_t)p->options.control.seed;
         CLV_TRY(clv_eigen(p->ctx, multiply_one, m, p->n, out->count, CLV_EIGEN_LARGEST, fmin(m->tol, 1e-10), seed,
                           out->values, out->vectors));
+        out->converged = true; /* or it had failed */
     } else {
         CLV_TRY(solve_large(m, &plan, out));
     }
@@ -381,6 +426,7 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
         for (int64_t i = 0; i < p->n; i++) {
             m.root[i] = p->degree[i] > 0 ? 1 / sqrt(p->degree[i]) : 0;
         }
+        out->converged = out->count == 0;
         status = out->count > 0 ? solve(&m, out) : CLV_OK;
     }
     clv_free(p->ctx, m.root);
@@ -404,18 +450,23 @@ void clv_spectrum_free(clv_spectrum *spectrum) {
 /* For any partition, sum_c N_c / V_c is the trace of M on k orthonormal vectors, hence at most the sum of the k largest
  * eigenvalues. Each of these is at most the value found plus the residual, provided that the solver has missed none:
  * it is a Krylov method, whose check for missed eigenvalues starts at random and errs with a probability that is
- * negligible, not zero. No eigenvalue exceeds 1. */
+ * negligible, not zero. Pairs that have not converged were not checked, and larger eigenvalues may be missing: they
+ * give 0 only. No eigenvalue exceeds 1. */
 double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k) {
     double bound = 0;
-    for (int64_t c = 0; c < k && c < spectrum->count; c++) {
+    for (int64_t c = 0; c < k && c < spectrum->count && spectrum->converged; c++) {
         bound += (1 - fmin(spectrum->values[c] + spectrum->residual, 1)) / 2;
     }
     return bound;
 }
 
-int64_t clv_choose_k(const clv_spectrum *spectrum) {
-    int64_t best = 2;
-    double widest = -INFINITY;
+/* With as many components as eigenvalues, or more, all of these are 1 and their gaps say nothing. */
+int64_t clv_choose_k(const clv_spectrum *spectrum, int64_t components) {
+    int64_t best = 1;
+    double widest = fmax(spectrum->residual, LEAST_GAP);
+    if (components > 1 && components >= spectrum->count) {
+        return components;
+    }
     for (int64_t k = 2; k < spectrum->count; k++) {
         double gap = spectrum->values[k - 1] - spectrum->values[k];
         if (gap > widest) {

@@ -56,45 +56,49 @@ void clv_fill_empty(clv_partition *s, clv_rng *rng) {
 
 /* --- k-means++ in the space where ncut is weighted k-means: weights d_i, inner products w_ij / (d_i d_j) --- */
 
-static double own_product(const clv_ncut_problem *p, int64_t i) {
-    return clv_ratio(p->diagonal[i], p->degree[i] * p->degree[i]);
+/* w / (d_i d_j) in units of 1 / d_j, divided step by step: the degrees may be very large or very small. */
+static double product_of(const clv_ncut_problem *p, double w, int64_t i, int64_t j, double unit) {
+    return w / p->degree[i] * (unit / p->degree[j]);
 }
 
 /* An object drawn with probability proportional to weight[i]; uniformly among those that count if all are 0. */
 static int64_t draw(const clv_ncut_problem *p, const double *weight, clv_rng *rng) {
-    double total = 0, left;
+    double total = 0;
     int64_t last = -1;
     for (int64_t i = 0; i < p->n; i++) {
         total += weight[i];
     }
-    left = clv_rng_uniform(rng) * total;
-    for (int64_t i = 0; i < p->n; i++) {
-        if (counts(p, i) && (total <= 0 || weight[i] > 0)) {
+    if (!(total > 0)) {
+        do {
+            last = clv_rng_below(rng, p->n);
+        } while (!counts(p, last));
+        return last;
+    }
+    double left = clv_rng_uniform(rng) * total;
+    for (int64_t i = 0; i < p->n && left >= 0; i++) {
+        if (weight[i] > 0) {
             last = i;
             left -= weight[i];
-            if (total > 0 && left < 0) {
-                break;
-            }
         }
     }
     return last;
 }
 
 /* Label c for the objects that are nearer to seed i than to the seeds before; near[] and weight[] follow. */
-static clv_status add_seed(clv_partition *s, int32_t c, int64_t i, double *near, double *weight) {
+static clv_status add_seed(clv_partition *s, int32_t c, int64_t i, double unit, double *near, double *weight) {
     const clv_ncut_problem *p = s->problem;
     CLV_TRY(clv_affinity_column(p->affinity, i, s->column));
     for (int64_t j = 0; j < p->n; j++) {
         if (!counts(p, j)) {
             continue;
         }
-        double product = s->column[j] / (p->degree[i] * p->degree[j]);
-        double distance = j == i ? 0 : fmax(own_product(p, i) + own_product(p, j) - 2 * product, 0);
+        double own = product_of(p, p->diagonal[i], i, i, unit) + product_of(p, p->diagonal[j], j, j, unit);
+        double distance = j == i ? 0 : fmax(own - 2 * product_of(p, s->column[j], i, j, unit), 0);
         if (c == 0 || distance < near[j] || j == i) {
             near[j] = distance;
             s->labels[j] = c;
         }
-        weight[j] = p->degree[j] * near[j];
+        weight[j] = p->degree[j] / unit * near[j];
     }
     return CLV_OK;
 }
@@ -103,14 +107,18 @@ clv_status clv_start_plusplus(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
     double *near = CLV_NEW(p->ctx, double, 2 * p->n);
     clv_status status = near ? CLV_OK : CLV_ENOMEM;
+    double unit = 0;
+    for (int64_t j = 0; j < p->n; j++) {
+        unit = fmax(unit, p->degree[j]);
+    }
     if (near) {
         for (int64_t j = 0; j < p->n; j++) {
-            near[p->n + j] = p->degree[j]; /* the first seed: by degree */
+            near[p->n + j] = p->degree[j] / unit; /* the first seed: by degree */
             s->labels[j] = -1;
         }
     }
     for (int32_t c = 0; c < p->k && status == CLV_OK; c++) {
-        status = add_seed(s, c, draw(p, near + p->n, rng), near, near + p->n);
+        status = add_seed(s, c, draw(p, near + p->n, rng), unit, near, near + p->n);
     }
     clv_free(p->ctx, near);
     if (status == CLV_OK) {

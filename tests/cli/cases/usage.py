@@ -89,6 +89,34 @@ def k_is_required():
 
 
 @case
+def k_is_a_number_or_auto():
+    text = " ".join(cleave("ncut", "--help").out.split())
+    check("-k, --k N clusters; auto: by the gaps between eigenvalues (required)" in text, text)
+    for k in ("0", "-1", "00"):
+        cleave("ncut", "x.npy", "-k", k, code=64, err=f"--k: k = '{k}' is not allowed.* from 1 to .*, or auto")
+    blobs_npy()
+    result = cleave("ncut", "x.npy", "-k", "auto", "--json", "-").json()
+    check(result["options"]["k"] == "auto" and result["k"] >= 1, f"{result['k']}")
+
+
+@case
+def bytes_in_either_case():
+    blobs_npy()
+    upper = cleave("ncut", "x.npy", "-k", 3, "--memory", "4M", "--json", "-").json()
+    lower = cleave("ncut", "x.npy", "-k", 3, "--memory", "4m", "--json", "-").json()
+    check(upper["options"]["memory"] == lower["options"]["memory"] == 4 << 20, f"{lower['options']}")
+    cleave("ncut", "x.npy", "-k", 3, "--memory", "1k", code=71, err="1024")
+    cleave("ncut", "x.npy", "-k", 3, "--memory", "1.5G", code=64, err="may end in K, M, G or T")
+
+
+@case
+def too_many_neighbours():
+    blobs_npy(per=3)
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", code=64,
+           err="neighbours = 15 is not less than the 9 objects; give --neighbours a smaller number")
+
+
+@case
 def forms_of_options_agree():
     blobs_npy()
     first = cleave("ncut", "x.npy", "-k", "3", "--seed", "2", "--json", "-").json()

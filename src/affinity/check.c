@@ -60,26 +60,13 @@ static int64_t first_fault_dense(const clv_matrix *given, int64_t i0) {
     return fault;
 }
 
-static double sparse_at(const clv_matrix *given, int64_t i, int64_t j) {
-    int64_t low = given->start[i], high = given->start[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (given->index[middle] < j) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < given->start[i + 1] && given->index[low] == j ? ((const double *)given->values)[low] : 0;
-}
-
 static int64_t first_fault_sparse(const clv_matrix *given, int64_t i0) {
     int64_t n = given->rows, fault = INT64_MAX;
     for (int64_t i = i0; i < n && i < i0 + BLOCK; i++) {
         for (int64_t e = given->start[i]; e < given->start[i + 1]; e++) {
             int64_t j = given->index[e];
             double value = ((const double *)given->values)[e];
-            bool good = acceptable(value) && alike(value, sparse_at(given, j, i), tolerance_of(given));
+            bool good = acceptable(value) && alike(value, clv_csr_entry(given, j, i), tolerance_of(given));
             if (!good && i * n + j < fault) {
                 fault = i * n + j;
             }
@@ -104,7 +91,7 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int thr
     }
     int64_t i = fault / n, j = fault % n;
     if (clv_is_sparse(given)) {
-        return report(ctx, i, j, sparse_at(given, i, j), sparse_at(given, j, i));
+        return report(ctx, i, j, clv_csr_entry(given, i, j), clv_csr_entry(given, j, i));
     }
     return report(ctx, i, j, dense_at(given, i, j), dense_at(given, j, i));
 }

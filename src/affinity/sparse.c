@@ -13,21 +13,7 @@ static bool counts(const clv_affinity *a, const clv_matrix *graph, int64_t i, in
 }
 
 static double sparse_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    const clv_matrix *graph = graph_of(a);
-    int64_t low = graph->start[i], high = graph->start[i + 1];
-    if (i == j && a->zero_diagonal) {
-        return 0;
-    }
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (graph->index[middle] < j) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = low < graph->start[i + 1] && graph->index[low] == j;
-    return found ? ((const double *)graph->values)[low] : 0;
+    return i == j && a->zero_diagonal ? 0 : clv_csr_entry(graph_of(a), i, j);
 }
 
 static clv_status sparse_column(const clv_affinity *a, int64_t i, double *out) {

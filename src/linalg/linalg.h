@@ -36,6 +36,8 @@ clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix
 static inline bool clv_is_sparse(const clv_matrix *m) {
     return m->start != NULL;
 }
+/* Entry (i, j) of a CSR matrix, by bisection. */
+double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j);
 /* Row i as cols doubles, whatever the storage. */
 void clv_matrix_row(const clv_matrix *m, int64_t i, double *out);
 /* A view of the rows first..first + rows - 1. Only start[] of a sparse one says where its rows are: not from 0 on. */

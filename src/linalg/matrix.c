@@ -122,6 +122,19 @@ void clv_matrix_row(const clv_matrix *m, int64_t i, double *out) {
     }
 }
 
+double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j) {
+    int64_t low = m->start[i], high = m->start[i + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (m->index[middle] < j) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < m->start[i + 1] && m->index[low] == j ? ((const double *)m->values)[low] : 0;
+}
+
 clv_matrix clv_matrix_part(const clv_matrix *m, int64_t first, int64_t rows) {
     clv_matrix part = *m;
     part.rows = rows;

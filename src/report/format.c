@@ -132,7 +132,7 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
 
 double clv_gap_percent(const clv_result *result) {
     const clv_objective *objective = &result->objective;
-    return result->bound.name ? clv_gap(objective->value, result->bound.value, objective->maximise) : NAN;
+    return result->bound.name ? clv_gap(objective->value, result->bound.value, objective->maximise) : (double)NAN;
 }
 
 double clv_gap(double objective, double bound, bool maximise) {

@@ -39,7 +39,7 @@ static const clv_option ncut_options[] = {
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),
     CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation", "of eigenvectors to labels"),
     CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "go on until no single move improves, then search"),
-    CLV_OPT_INT(T, patience, "patience", 0, 50, 0, 1e15, NULL, "N", "kicks in a row without gain that end the search"),
+    CLV_OPT_INT(T, patience, "patience", 0, 100, 0, 1e15, NULL, "N", "kicks in a row without gain that end the search"),
     CLV_OPT_CHOICE(T, shift, "shift", CLV_NCUT_SHIFT_NONE, "none|paper|tight", "makes an indefinite affinity definite"),
     CLV_OPT_CHOICE(T, bound, "bound", CLV_NCUT_BOUND_AUTO, "auto|yes|no",
                    "the eigenvalue bound; auto: unless computed"),

@@ -82,7 +82,8 @@ static clv_status make(keeper *k) {
     k->load_seconds = cli_seconds() - began;
     CLI_TRY(check_plan(k));
     began = cli_seconds();
-    CLI_TRY(cli_library(k->app, clv_affinity_build(ctx, clv_data_matrix(k->data), &k->how, &k->affinity)));
+    CLI_TRY(cli_library_on(k->app, k->args.operands[0],
+                           clv_affinity_build(ctx, clv_data_matrix(k->data), &k->how, &k->affinity)));
     clv_affinity_describe(k->affinity, &k->info);
     k->affinity_seconds = cli_seconds() - began;
     CLI_TRY(cli_library(k->app, clv_affinity_materialise(k->affinity, &k->matrix)));

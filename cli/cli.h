@@ -28,6 +28,8 @@ __attribute__((format(printf, 3, 4))) clv_status cli_fail(const cli_app *app, cl
                                                           ...);
 /* Say what the library says when `status` is a failure; returns it. */
 clv_status cli_library(const cli_app *app, clv_status status);
+/* The same for a call that was given the content of a file and not its name: bad data are said to be in `path`. */
+clv_status cli_library_on(const cli_app *app, const char *path, clv_status status);
 /* A block of text on standard output. */
 clv_status cli_put(const cli_app *app, const char *text, size_t size);
 /* Whether all that went to standard output has arrived: a full disk is an error, a closed pipe a silent one. */

@@ -46,6 +46,13 @@ clv_status cli_library(const cli_app *app, clv_status status) {
     return cli_fail(app, status, "%s", *message ? message : clv_status_name(status));
 }
 
+clv_status cli_library_on(const cli_app *app, const char *path, clv_status status) {
+    if (status == CLV_EDATA) {
+        return cli_fail(app, status, "%s: %s", path, clv_message(app->ctx));
+    }
+    return cli_library(app, status);
+}
+
 static clv_status fail_stdout(const cli_app *app, int reason) {
     if (reason == EPIPE) {
         return CLV_EIO; /* the reader has seen enough; it need not be told */

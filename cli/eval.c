@@ -77,7 +77,7 @@ static clv_status measure_data(evaluation *e) {
     CLI_TRY(cli_library(e->app, clv_data_scale(e->data, (clv_scale)e->points.scale)));
     points = clv_data_matrix(e->data);
     e->how.threads = e->options.threads;
-    CLI_TRY(cli_library(e->app, clv_affinity_build(ctx, points, &e->how, &e->affinity)));
+    CLI_TRY(cli_library_on(e->app, e->options.data, clv_affinity_build(ctx, points, &e->how, &e->affinity)));
     CLI_TRY(cli_library(e->app, clv_ncut_value(ctx, e->affinity, e->labels, e->options.threads, &e->ncut)));
     if (given) {
         return CLV_OK;

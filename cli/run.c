@@ -180,7 +180,8 @@ static clv_status build_affinity(cli_job *job) {
     clv_affinity_options how;
     double began = cli_seconds();
     CLI_TRY(cli_affinity_options(job, &how));
-    CLI_TRY(cli_library(job->app, clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0],
+                           clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
     clv_affinity_describe(job->affinity, &job->info);
     job->affinity_seconds = cli_seconds() - began;
     if (job->output.verbose) {

@@ -89,6 +89,13 @@ static inline double clv_ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
+/* A component of the graph; the order for qsort is by volume, largest first (starts.c). */
+typedef struct clv_component {
+    double volume;
+    int64_t component;
+} clv_component;
+int clv_by_volume(const void *left, const void *right);
+
 /* --- starts.c: labels into s->labels; every cluster gets an object --- */
 void clv_start_random(clv_partition *s, clv_rng *rng);
 clv_status clv_start_plusplus(clv_partition *s, clv_rng *rng);

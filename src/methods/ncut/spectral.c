@@ -170,19 +170,6 @@ static void set_filter(normalised *m, double lowest, double last) {
 
 /* --- eigenvalue 1 --- */
 
-typedef struct part {
-    double volume;
-    int64_t component;
-} part;
-
-static int by_volume(const void *left, const void *right) {
-    const part *l = left, *r = right;
-    if (l->volume != r->volume) {
-        return l->volume > r->volume ? -1 : 1;
-    }
-    return l->component < r->component ? -1 : l->component > r->component;
-}
-
 /* A graph whose components were not looked for counts as one. */
 static int64_t component_of(const clv_ncut_problem *p, int64_t i) {
     if (p->degree[i] <= 0) {
@@ -192,16 +179,17 @@ static int64_t component_of(const clv_ncut_problem *p, int64_t i) {
 }
 
 /* sqrt(degree / volume) on each of the `count` largest components. */
-static void fill_kernel(const clv_ncut_problem *p, part *parts, int64_t components, int64_t count, double *vectors) {
+static void fill_kernel(const clv_ncut_problem *p, clv_component *parts, int64_t components, int64_t count,
+                        double *vectors) {
     for (int64_t e = 0; e < components; e++) {
-        parts[e] = (part){0, e};
+        parts[e] = (clv_component){0, e};
     }
     for (int64_t i = 0; i < p->n; i++) {
         if (component_of(p, i) >= 0) {
             parts[component_of(p, i)].volume += p->degree[i];
         }
     }
-    qsort(parts, (size_t)components, sizeof *parts, by_volume);
+    qsort(parts, (size_t)components, sizeof *parts, clv_by_volume);
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < p->n; i++) {
             bool inside = component_of(p, i) == parts[c].component;
@@ -212,7 +200,7 @@ static void fill_kernel(const clv_ncut_problem *p, part *parts, int64_t componen
 
 static clv_status give_kernel(const clv_ncut_problem *p, int64_t *exact, clv_spectrum *out) {
     int64_t components = p->component && p->components > 0 ? p->components : 1;
-    part *parts = CLV_NEW(p->ctx, part, components);
+    clv_component *parts = CLV_NEW(p->ctx, clv_component, components);
     if (!parts) {
         return CLV_ENOMEM;
     }

@@ -129,13 +129,8 @@ clv_status clv_start_plusplus(clv_partition *s, clv_rng *rng) {
 
 /* --- components --- */
 
-typedef struct part {
-    double volume;
-    int32_t component;
-} part;
-
-static int by_volume(const void *left, const void *right) {
-    const part *l = left, *r = right;
+int clv_by_volume(const void *left, const void *right) {
+    const clv_component *l = left, *r = right;
     if (l->volume != r->volume) {
         return l->volume > r->volume ? -1 : 1;
     }
@@ -143,11 +138,11 @@ static int by_volume(const void *left, const void *right) {
 }
 
 /* The largest component first, each to the cluster with the least volume so far. `cluster` follows component. */
-static void pack(const clv_partition *s, part *parts, int32_t *cluster) {
+static void pack(const clv_partition *s, clv_component *parts, int32_t *cluster) {
     const clv_ncut_problem *p = s->problem;
     double *volume = s->column;
     memset(volume, 0, (size_t)p->k * sizeof *volume);
-    qsort(parts, (size_t)p->components, sizeof *parts, by_volume);
+    qsort(parts, (size_t)p->components, sizeof *parts, clv_by_volume);
     for (int64_t e = 0; e < p->components; e++) {
         int32_t least = 0;
         for (int32_t c = 1; c < p->k; c++) {
@@ -160,7 +155,7 @@ static void pack(const clv_partition *s, part *parts, int32_t *cluster) {
 
 clv_status clv_start_components(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
-    part *parts = CLV_NEW0(p->ctx, part, p->components);
+    clv_component *parts = CLV_NEW0(p->ctx, clv_component, p->components);
     int32_t *cluster = CLV_NEW(p->ctx, int32_t, p->components);
     clv_status status = parts && cluster ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {

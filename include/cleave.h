@@ -404,6 +404,19 @@ typedef struct clv_trace_row {
     double seconds, objective, certificate;
 } clv_trace_row;
 
+/* One cluster of a method that finds them one after the other (dominant), in the order found. */
+typedef struct clv_cluster {
+    int64_t size;        /* members found, before any later assignment */
+    double cohesiveness; /* the objective of this cluster, recomputed */
+    double similarity;   /* x'Ax: the mean similarity inside, without any shift */
+    double certificate;  /* recomputed */
+    int64_t iterations;
+    int64_t drops, swaps; /* steps that took an object out of the support, or put another one in its place */
+    int64_t prototype;    /* the heaviest object */
+    int64_t pass;         /* from 0; the clusters of a pass were found on the same objects */
+    clv_stop stop;
+} clv_cluster;
+
 /* Everything that a run found. Owned; read it, then clv_result_free. */
 typedef struct clv_result {
     const char *method, *solver;
@@ -428,7 +441,13 @@ typedef struct clv_result {
     int64_t eigenvalues_count; /* of the normalised affinity, largest first */
     double *eigenvalues;       /* NULL: not computed */
     int k_chosen;              /* k was chosen from their gaps */
-    clv_context *ctx;          /* borrowed */
+    clv_data *membership;      /* n x k, dense or CSR; NULL: the labels say it all */
+    clv_data *centres;         /* k x p; NULL: the method has none */
+    clv_data *weights;         /* a learned model; NULL: the method learns none */
+    int64_t clusters_count;
+    clv_cluster *clusters; /* NULL unless found one by one */
+    int64_t passes;        /* over the data, of multi-start; 0: does not apply */
+    clv_context *ctx;      /* borrowed */
 } clv_result;
 
 CLV_API void clv_result_free(clv_result *result);

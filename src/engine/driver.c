@@ -182,8 +182,19 @@ static clv_status begin_attempt(worker *w, attempt *now, bool *began, bool *conv
     return show_iterate(r, now, &iterate);
 }
 
+/* A new iterate: kept if it is the best. Of a monotone method the last one is, and is saved when the steps end. */
+static void consider(worker *w, attempt *now, double value) {
+    const clv_method *method = w->run->method;
+    if (is_better(method, value, now->best)) {
+        now->best = value;
+        if (!method->monotone) {
+            method->save(w->state, w->best);
+        }
+    }
+}
+
 /* Steps until the method or a limit ends them; `now->stop` says which. */
-static clv_status take_steps(worker *w, attempt *now) {
+static clv_status step_until_stopped(worker *w, attempt *now) {
     run *r = w->run;
     while (!limit_reached(w, now)) {
         clv_iterate iterate = unknown_iterate();
@@ -198,15 +209,21 @@ static clv_status take_steps(worker *w, attempt *now) {
             now->stop = CLV_STALLED;
             return CLV_OK;
         }
-        if (is_better(r->method, iterate.value, now->best)) {
-            now->best = iterate.value;
-            r->method->save(w->state, w->best);
-        }
+        consider(w, now, iterate.value);
         CLV_TRY(show_iterate(r, now, &iterate));
         if (has_converged(r->method, &iterate) || iterate.stalled) {
             now->stop = has_converged(r->method, &iterate) ? CLV_CONVERGED : CLV_STALLED;
             return CLV_OK;
         }
+    }
+    return CLV_OK;
+}
+
+static clv_status take_steps(worker *w, attempt *now) {
+    double before = now->best;
+    CLV_TRY(step_until_stopped(w, now));
+    if (w->run->method->monotone && now->best != before) {
+        w->run->method->save(w->state, w->best);
     }
     return CLV_OK;
 }

@@ -23,6 +23,7 @@ typedef struct clv_method {
     const char *certificate;   /* its name */
     double tolerance;          /* the claim: certificate <= tolerance */
     bool stops_on_certificate; /* the stopping rule is that very claim; `converged` is then for the driver to say */
+    bool monotone;             /* no iterate is worse than the one before it, and none is NaN: only the last is saved */
     size_t snapshot_size;      /* bytes that describe an iterate completely */
     const void *problem;       /* shared by the workers, read only */
 

@@ -35,6 +35,10 @@ void clv_result_free(clv_result *result) {
         clv_free(ctx, result->labels);
         clv_free(ctx, result->sizes);
         clv_free(ctx, result->eigenvalues);
+        clv_data_free(result->membership);
+        clv_data_free(result->centres);
+        clv_data_free(result->weights);
+        clv_free(ctx, result->clusters);
         clv_free(ctx, result);
     }
 }

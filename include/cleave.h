@@ -399,9 +399,13 @@ typedef struct clv_restart {
     clv_stop stop;
 } clv_restart;
 
+/* Columns of a trace that a method may add: their names are in the result. */
+enum { CLV_TRACE_EXTRAS = 4 };
+
 typedef struct clv_trace_row {
     int64_t restart, iteration;
     double seconds, objective, certificate;
+    double extra[CLV_TRACE_EXTRAS];
 } clv_trace_row;
 
 /* One cluster of a method that finds them one after the other (dominant), in the order found. */
@@ -432,9 +436,10 @@ typedef struct clv_result {
     int64_t restarts_count;
     clv_restart *restarts;
     int64_t trace_count;
-    clv_trace_row *trace; /* NULL unless keep_trace */
-    int32_t *labels;      /* n */
-    int64_t *sizes;       /* k */
+    clv_trace_row *trace;                       /* NULL unless keep_trace */
+    const char *trace_extras[CLV_TRACE_EXTRAS]; /* what `extra` of its rows holds; NULL: nothing */
+    int32_t *labels;                            /* n */
+    int64_t *sizes;                             /* k */
     int64_t left_out;
     int64_t components;        /* of the graph; 0: not counted */
     double shift;              /* alpha added to the normalised affinity; 0: none */

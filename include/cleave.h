@@ -230,6 +230,8 @@ CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */
 CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
+/* The same; to .npy, .csv and .tsv a sparse matrix is written with its zeros. */
+CLV_API clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix);
 CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n);
 /* Likewise for any bytes (a report, a JSON text). */
 CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);

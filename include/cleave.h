@@ -336,6 +336,10 @@ CLV_API int64_t clv_affinity_size(const clv_affinity *a);
 CLV_API clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out /* n */);
 CLV_API clv_status clv_affinity_apply(const clv_affinity *a, const double *x /* k x n */, int64_t k,
                                       double *y /* k x n */, int64_t threads);
+/* y[i] = sum of weights[j] a_{i, objects[j]} over j = 0..count-1: a few columns at once, for methods whose vectors have
+ * few nonzeros. Objects may come more than once, weights may be negative. */
+CLV_API clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights,
+                                        int64_t count, double *y /* n */, int64_t threads);
 /* y[c * n + i] = sum of a_ij over the j with labels[j] = c; labels below 0 count nowhere. */
 CLV_API clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k,
                                            double *y /* k x n */, int64_t threads);

@@ -255,7 +255,7 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
         return clv_fail(w->run->ctx, CLV_ENUMERIC, "%s: the recomputed objective of restart %lld is not a number",
                         method->name, (long long)now->restart + 1);
     }
-    double drift = fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
+    double drift = fresh.rounded ? 0 : fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
     bool claim_lost =
         method->stops_on_certificate && now->stop == CLV_CONVERGED && !(fresh.certificate <= method->tolerance);
     *sound = drift <= DRIFT_ALLOWED && !claim_lost;

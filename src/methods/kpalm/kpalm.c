@@ -212,6 +212,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     CLV_TRY(clv_kpalm_seed(s, rng));
     s->salt = clv_rng_next(rng);
     memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
+    clv_linear_begin(s);
     clv_centres_publish(s, false);
     if (p->options.solver == CLV_KPALM_WEISZFELD && !given) {
         leave_objects(s);
@@ -257,7 +258,8 @@ static clv_status kpalm_resume(void *state, const void *bytes, clv_iterate *out)
     clv_matrix weights = {0};
     memcpy(s->centres, from.centres, (size_t)(p->k * p->p) * sizeof *s->centres);
     s->t = s->panel_count > from.head->t ? s->panel_count : from.head->t; /* nothing is replayed from here on */
-    s->torn = false;
+    s->torn = s->linear = false;
+    s->base = 0;
     clv_centres_publish(s, false);
     forget_bounds(s);
     if (from.head->content == WEIGHTS) {
@@ -387,6 +389,8 @@ size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *optio
     size_t n = (size_t)points->rows, k = (size_t)(options->k > 0 ? options->k : 1), p = (size_t)points->cols;
     clv_kpalm_problem problem = {.points = points, .n = points->rows, .p = points->cols, .k = (int64_t)k};
     problem.hard = options->solver != CLV_KPALM_KPALM;
+    problem.euclidean = options->norm == CLV_KPALM_EUCLIDEAN;
+    problem.options = *options;
     clv_kpalm_divide(&problem);
     size_t snapshot = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
     size_t result = sizeof(clv_result) + n * sizeof(int32_t) + k * (sizeof(int64_t) + p * sizeof(double));

@@ -4,6 +4,7 @@
  *   problem.c    what all restarts share: mean, spread, diameter, alpha, epsilon; the checks
  *   starts.c     random, k-means++, greedy k-means++, D^1, given centres
  *   step.c       an iteration: the objects block by block, then the centres
+ *   linear.c     the first iterations, in which no weight is 0: no pass over the points
  *   soft.c       objects that belong to several clusters: their weights, kept or computed again
  *   centres.c    centres from the sums, how far they moved, empty clusters
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
@@ -25,10 +26,14 @@ enum {
     CLV_REPLAYED = -3 /* several clusters; the weights follow from w(0) and the centres so far */
 };
 
+/* Iterations whose centres are kept to replay weights. */
+enum { CLV_MOST_REPLAY = 8 };
+
 /* The forms of an iteration. The fast one is what users get; tests compare it with the plain one. */
 typedef struct clv_kpalm_form {
     bool bounds;      /* skip objects whose nearest centre cannot have changed */
     bool incremental; /* sums of clusters follow the objects that move */
+    bool linear;      /* the first iterations without the points */
     int64_t replay;   /* iterations in which weights with many nonzeros are not stored but computed again */
 } clv_kpalm_form;
 
@@ -39,15 +44,17 @@ typedef struct clv_kpalm_problem {
     clv_kpalm_options options; /* norm, start and units resolved */
     int64_t n, p, k;
     bool euclidean;       /* smoothed distances, not squared ones */
+    bool affine;          /* w(0) uniform, squared distances, dense points: weights can be replayed by shifts */
     bool hard;            /* lloyd, weiszfeld: every object goes to its nearest centre */
     const double *sample; /* weights of the objects; NULL: all 1 */
     double mass;          /* their sum */
     clv_frame frame;
-    double *mean;    /* p */
-    double spread;   /* sum of sample |a - mean|^2 */
-    double diameter; /* 0 where nothing asks for it */
-    double alpha;    /* alpha(0) */
-    double epsilon;  /* 0 for squared distances */
+    double *mean;       /* p */
+    double *covariance; /* p x p: sum of sample (a - mean) (a - mean)'; NULL where it is of no use */
+    double spread;      /* sum of sample |a - mean|^2 */
+    double diameter;    /* 0 where nothing asks for it */
+    double alpha;       /* alpha(0) */
+    double epsilon;     /* 0 for squared distances */
     double tolerance;
     clv_kpalm_form form;
     int64_t block, chunks; /* rows that are worked on at once; parts of the work, whatever the threads */
@@ -58,7 +65,7 @@ typedef struct clv_kpalm_problem {
 clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
                                  clv_kpalm_problem *out);
 void clv_kpalm_problem_free(clv_kpalm_problem *p); /* also after a failure */
-/* Blocks, chunks and the form, from n, p, k and `hard`. */
+/* Blocks, chunks and the form, from n, p, k, norm, w(0) and `hard`. */
 void clv_kpalm_divide(clv_kpalm_problem *p);
 double clv_kpalm_alpha(const clv_kpalm_problem *p, int64_t t);
 bool clv_kpalm_alpha_at_floor(const clv_kpalm_problem *p, int64_t t);
@@ -87,6 +94,8 @@ typedef struct clv_worker {
     void *gathered;             /* rows of the points */
     int64_t *wide;              /* a tile's: objects with many clusters */
     double *norms;              /* a tile's */
+    double *row;                /* p */
+    float *shifts;              /* tile x replay */
     double *distance;           /* k */
     bool *support;              /* k */
     int64_t *rows;              /* a tile's: objects */
@@ -115,6 +124,12 @@ typedef struct clv_kpalm_state {
     double *square;           /* k: |x_l|^2 */
     clv_panel *panels;        /* of x(0), x(1), ... while weights are replayed; then only the last is filled again */
     int64_t panel_count, panel;
+    int64_t base;          /* the iterations in which no weight became 0, in all of the data */
+    bool linear;           /* still so */
+    double *slope, *level; /* k x p, k: w_l = slope_l . (a - mean) + level_l after those */
+    double *next_slope, *next_level;
+    clv_panel affine;      /* the same as a panel */
+    float *shifts;         /* replay x n: what the projections since then took off */
     double *moved, *apart; /* k: how far a centre went, and how far the next one is, in units */
     double most_moved, next_moved;
     int64_t mover;
@@ -143,8 +158,8 @@ size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_option
 
 /* A tile of objects with their weights so far in the worker's weights and the keys to x(t) in its keys: project, sort
  * out who is in one cluster now, store the others, add up. `sums` are changes of s->sums, `soft` sums afresh. */
-clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, double *sums, double *soft,
-                            clv_tally *tally);
+clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, bool replayed,
+                            double *sums, double *soft, clv_tally *tally);
 /* The objects of a block that are in several clusters, as they were; replayed ones are counted and listed. */
 clv_status clv_soft_block(clv_kpalm_state *s, clv_worker *w, int64_t block, int64_t replayed, double *sums,
                           double *soft, clv_tally *tally);
@@ -153,6 +168,15 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
 /* The weights of all objects into s->start, index and weight; from there back to labels and pools. */
 void clv_soft_export(clv_kpalm_state *s);
 clv_status clv_soft_import(clv_kpalm_state *s);
+
+/* --- linear.c --- */
+
+/* The iteration without the points, if it can be proved that no weight becomes 0; else false, and nothing has changed
+ * but that the linear phase is over. */
+bool clv_linear_iterate(clv_kpalm_state *s, clv_tally *tally);
+void clv_linear_begin(clv_kpalm_state *s);
+/* The weights of an object as they were when the linear phase ended. */
+void clv_linear_row(const clv_kpalm_state *s, int64_t i, double *out /* k */);
 
 /* --- centres.c --- */
 

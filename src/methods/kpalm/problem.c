@@ -15,8 +15,7 @@ enum {
     LEAST_BLOCK = 16,
     BLOCK_WEIGHTS = 1 << 18, /* weights of a block, at most */
     EXACT_DIAMETER = 2048,   /* objects up to which all pairs are compared */
-    SWEEPS = 3,
-    REPLAY = 8 /* iterations whose centres are kept to replay weights */
+    SWEEPS = 3
 };
 /* Weights up to which a snapshot holds them all, and nothing is replayed. */
 #define KEPT_WEIGHTS (INT64_C(1) << 20)
@@ -30,7 +29,8 @@ enum {
 void clv_kpalm_problem_free(clv_kpalm_problem *p) {
     if (p->ctx) {
         clv_free(p->ctx, p->mean);
-        p->mean = NULL;
+        clv_free(p->ctx, p->covariance);
+        p->mean = p->covariance = NULL;
     }
 }
 
@@ -55,7 +55,7 @@ static int64_t replayed_iterations(const clv_kpalm_problem *p) {
     if (p->hard || p->keeps_weights || clv_is_sparse(p->points)) {
         return 0;
     }
-    return between((int64_t)(points / 8 / panel), 0, REPLAY);
+    return between((int64_t)(points / 8 / panel), 0, CLV_MOST_REPLAY);
 }
 
 /* Of the sizes alone, never of the threads. */
@@ -67,7 +67,8 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
     int64_t blocks = (p->n + p->block - 1) / p->block;
     p->chunks = p->chunks < blocks ? p->chunks : blocks;
     p->keeps_weights = !p->hard && p->n <= KEPT_WEIGHTS / p->k;
-    p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
+    p->affine = !p->hard && !p->euclidean && p->options.membership == CLV_KPALM_UNIFORM && !clv_is_sparse(p->points);
+    p->form = (clv_kpalm_form){true, true, true, replayed_iterations(p)};
 }
 
 /* --- mean and spread --- */
@@ -160,6 +161,63 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     p->spread = centre.sum;
     p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
     return CLV_OK;
+}
+
+/* --- covariance --- */
+
+/* Whether weights can be followed without the points while none is 0: see linear.c. It must cost less than the
+ * iterations that it saves. */
+static bool can_be_linear(const clv_kpalm_problem *p) {
+    return p->affine && p->p <= 2 * p->k + 16 && p->p <= 1024;
+}
+
+/* Rows from..to-1, a tile at a time: sums of s (a - mean) (a - mean)'. */
+static void add_products(const clv_kpalm_problem *p, const clv_panel *square, int64_t from, int64_t to, void *left,
+                         void *right, double *sums) {
+    int64_t rows[CLV_TILE_ROWS];
+    void *line = clv_tile_row(square, left, CLV_TILE_ROWS);
+    for (; from < to; from += CLV_TILE_ROWS) {
+        int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
+        for (int64_t r = 0; r < count; r++) {
+            rows[r] = from + r;
+        }
+        clv_tile_gather(p->points, rows, count, right);
+        clv_tile_centre(&p->frame, count, right);
+        memcpy(left, right, (size_t)(count * square->width) * clv_number_size(square));
+        for (int64_t r = 0; r < count && p->sample; r++) {
+            clv_tile_scale(square, clv_tile_row(square, left, r), NULL, p->sample[rows[r]]);
+        }
+        clv_tile_spread(square, left, right, count, line, sums);
+    }
+}
+
+static clv_status find_covariance(clv_kpalm_problem *p) {
+    int threads = clv_threads(p->options.control.threads);
+    int64_t pitch = clv_tile_pitch(p->points), entries = p->p * (p->p + 1);
+    int64_t parts = between(MOST_SUMS / (entries * (int64_t)sizeof(double)), 1, p->chunks);
+    clv_panel square = {.k = p->p, .p = p->p, .width = pitch, .scalar = p->points->scalar};
+    int64_t tile = (2 * CLV_TILE_ROWS + 1) * pitch;
+    double *sums = CLV_NEW0(p->ctx, double, parts *entries);
+    char *tiles = clv_alloc(p->ctx, parts * tile, clv_number_size(&square));
+    p->covariance = CLV_NEW0(p->ctx, double, p->p * p->p);
+    clv_status status = sums && tiles && p->covariance ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+        for (int64_t c = 0; c < parts; c++) {
+            void *left = tiles + (size_t)(c * tile) * clv_number_size(&square);
+            void *right = (char *)left + (size_t)((CLV_TILE_ROWS + 1) * pitch) * clv_number_size(&square);
+            add_products(p, &square, p->n * c / parts, p->n * (c + 1) / parts, left, right, sums + c * entries);
+        }
+        for (int64_t e = 0; e < entries; e++) {
+            int64_t row = e / (p->p + 1), column = e % (p->p + 1);
+            for (int64_t c = 0; c < parts && column < p->p; c++) {
+                p->covariance[row * p->p + column] += sums[c * entries + e];
+            }
+        }
+    }
+    clv_free(p->ctx, sums);
+    clv_free(p->ctx, tiles);
+    return status;
 }
 
 /* --- diameter --- */
@@ -338,5 +396,8 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_matrix *points, con
         CLV_TRY(find_diameter(out));
     }
     find_parameters(out);
+    if (can_be_linear(out)) {
+        CLV_TRY(find_covariance(out));
+    }
     return CLV_OK;
 }

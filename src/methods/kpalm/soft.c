@@ -122,20 +122,23 @@ static void put_aside(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to, 
 }
 
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */
-static int64_t keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first, int64_t support) {
+static int64_t keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first, const clv_projection *found,
+                        bool replayed) {
     const clv_panel *panel = panel_now(s);
-    int64_t i = w->rows[r];
-    bool kept = support <= SHORT || s->t + 1 >= s->panel_count;
+    int64_t i = w->rows[r], since = s->t - s->base;
+    bool kept = !replayed || found->support <= SHORT || since + 1 >= s->panel_count;
     int64_t count = clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
     s->labels[i] = kept ? CLV_STORED : CLV_REPLAYED;
     if (kept) {
         store(panel, w, count, i - first, &w->fresh);
+    } else if (s->shifts) {
+        s->shifts[since * s->problem->n + i] = (float)found->shift;
     }
     return count;
 }
 
-clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, double *sums, double *soft,
-                            clv_tally *tally) {
+clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, bool replayed,
+                            double *sums, double *soft, clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
     const clv_panel *panel = panel_now(s);
     double alpha = clv_kpalm_alpha(p, s->t) / p->frame.unit / (p->euclidean ? 1 : p->frame.unit);
@@ -158,7 +161,7 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
         if (w->was[r] >= 0) {
             clv_leave(s, w->rows[r], w->was[r], sums, tally);
         }
-        int64_t nonzeros = keep_row(s, w, r, first, found.support);
+        int64_t nonzeros = keep_row(s, w, r, first, &found, replayed);
         if (nonzeros * 4 < p->k || nonzeros < 4 || clv_is_sparse(p->points)) {
             add_listed(s, w, r, nonzeros, soft, tally);
         } else {
@@ -180,8 +183,11 @@ static void begin_row(const clv_kpalm_state *s, const clv_panel *panel, int64_t 
     double sum = 0, even = 1 / (double)p->k;
     memset(weights, 0, (size_t)panel->width * clv_number_size(panel));
     if (p->options.membership != CLV_KPALM_DIRICHLET) {
+        if (p->affine) {
+            clv_linear_row(s, i, s->workers[0].distance);
+        }
         for (int64_t l = 0; l < p->k; l++) {
-            clv_weight_set(panel, weights, l, even);
+            clv_weight_set(panel, weights, l, p->affine ? s->workers[0].distance[l] : even);
         }
         return;
     }
@@ -198,12 +204,11 @@ static void begin_row(const clv_kpalm_state *s, const clv_panel *panel, int64_t 
     }
 }
 
-/* w(t) of a tile of objects from w(0) and the centres since. */
-static void replay(clv_kpalm_state *s, clv_worker *w, int64_t count) {
+/* w(t) of a tile of objects from w(0) and the centres since, by projections. */
+static void project_again(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_kpalm_problem *p = s->problem;
     for (int64_t r = 0; r < count; r++) {
         begin_row(s, panel_now(s), w->rows[r], clv_tile_row(panel_now(s), w->weights, r));
-        w->was[r] = CLV_UNASSIGNED;
     }
     for (int64_t t = 0; t < s->t; t++) {
         const clv_panel *panel = &s->panels[t];
@@ -219,6 +224,31 @@ static void replay(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     }
 }
 
+/* The same from the end of the linear phase, by the shifts that the projections found. */
+static void shift_again(clv_kpalm_state *s, clv_worker *w, int64_t count) {
+    const clv_kpalm_problem *p = s->problem;
+    double inverse[CLV_MOST_REPLAY];
+    clv_replay replay = {&s->affine, s->panels, s->t - s->base, inverse, w->shifts, CLV_MOST_REPLAY};
+    for (int64_t t = 0; t < replay.steps; t++) {
+        inverse[t] = p->frame.unit * p->frame.unit / clv_kpalm_alpha(p, s->base + t);
+        for (int64_t r = 0; r < count; r++) {
+            w->shifts[r * CLV_MOST_REPLAY + t] = s->shifts[t * p->n + w->rows[r]];
+        }
+    }
+    clv_tile_replay(&p->frame, &replay, w->rows, count, w->weights);
+}
+
+static void replay(clv_kpalm_state *s, clv_worker *w, int64_t count) {
+    if (s->problem->affine) {
+        shift_again(s, w, count);
+    } else {
+        project_again(s, w, count);
+    }
+    for (int64_t r = 0; r < count; r++) {
+        w->was[r] = CLV_UNASSIGNED;
+    }
+}
+
 static clv_status visit_replayed(clv_kpalm_state *s, clv_worker *w, int64_t first, int64_t replayed, double *sums,
                                  double *soft, clv_tally *tally) {
     for (int64_t from = 0; from < replayed; from += CLV_TILE_ROWS) {
@@ -227,7 +257,7 @@ static clv_status visit_replayed(clv_kpalm_state *s, clv_worker *w, int64_t firs
         clv_tile_norms(&s->problem->frame, w->rows, count, w->norms);
         replay(s, w, count);
         clv_tile_keys(panel_now(s), &s->problem->frame, w->rows, count, w->keys);
-        CLV_TRY(clv_soft_advance(s, w, count, first, sums, soft, tally));
+        CLV_TRY(clv_soft_advance(s, w, count, first, true, sums, soft, tally));
     }
     return CLV_OK;
 }
@@ -257,7 +287,7 @@ static clv_status visit_stored(clv_kpalm_state *s, clv_worker *w, int64_t block,
         }
         clv_tile_keys(panel_now(s), &s->problem->frame, w->rows, count, w->keys);
         clv_tile_norms(&s->problem->frame, w->rows, count, w->norms);
-        CLV_TRY(clv_soft_advance(s, w, count, first, sums, soft, tally));
+        CLV_TRY(clv_soft_advance(s, w, count, first, false, sums, soft, tally));
     }
     return CLV_OK;
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->keys,    w->weights, w->line,     w->listed,      w->index,       w->gathered,
-                      w->wide,    w->norms,   w->distance, w->support,     w->rows,        w->was,
-                      w->nearest, w->vertex,  w->replayed, w->fresh.index, w->fresh.weight};
+    void *blocks[] = {w->keys,    w->weights,  w->line,     w->listed,      w->index,       w->gathered, w->wide,
+                      w->norms,   w->distance, w->row,      w->shifts,      w->support,     w->rows,     w->was,
+                      w->nearest, w->vertex,   w->replayed, w->fresh.index, w->fresh.weight};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -19,6 +19,7 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int64_t i = 0; s->panels && i < s->panel_count; i++) {
         clv_panel_free(&s->panels[i]);
     }
+    clv_panel_free(&s->affine);
     for (int64_t i = 0; s->pools && i < s->pool_count; i++) {
         clv_free(ctx, s->pools[i].index);
         clv_free(ctx, s->pools[i].weight);
@@ -26,9 +27,9 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
-    void *blocks[] = {s->centres, s->before,  s->square,  s->panels, s->moved, s->apart,
-                      s->labels,  s->upper,   s->lower,   s->pools,  s->sums,  s->total,
-                      s->parts,   s->tallies, s->workers, s->start,  s->index, s->weight};
+    void *blocks[] = {s->centres, s->before, s->square, s->panels, s->moved,      s->apart,      s->labels,  s->upper,
+                      s->lower,   s->pools,  s->sums,   s->total,  s->parts,      s->tallies,    s->workers, s->start,
+                      s->index,   s->weight, s->slope,  s->level,  s->next_slope, s->next_level, s->shifts};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -49,6 +50,8 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->wide = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
     w->norms = CLV_NEW(ctx, double, CLV_TILE_ROWS);
     w->distance = CLV_NEW(ctx, double, p->k);
+    w->row = CLV_NEW(ctx, double, p->p);
+    w->shifts = CLV_NEW(ctx, float, CLV_TILE_ROWS *CLV_MOST_REPLAY);
     w->support = CLV_NEW(ctx, bool, p->k);
     w->rows = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
     w->was = CLV_NEW(ctx, int32_t, CLV_TILE_ROWS);
@@ -58,8 +61,8 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
     w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
     bool all = w->keys && w->weights && w->line && w->listed && w->index && w->gathered && w->wide && w->norms &&
-               w->distance && w->support && w->rows && w->was && w->nearest && w->vertex && w->replayed &&
-               w->fresh.index && w->fresh.weight;
+               w->row && w->shifts && w->distance && w->support && w->rows && w->was && w->nearest && w->vertex &&
+               w->replayed && w->fresh.index && w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -71,6 +74,22 @@ static clv_status make_weights(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->index = CLV_NEW(p->ctx, int32_t, p->n * p->k);
     s->weight = CLV_NEW(p->ctx, double, p->n * p->k);
     return s->start && s->index && s->weight ? CLV_OK : CLV_ENOMEM;
+}
+
+/* What the first iterations need: linear.c, soft.c. */
+static clv_status make_affine(const clv_kpalm_problem *p, clv_kpalm_state *s) {
+    if (!p->affine) {
+        return CLV_OK;
+    }
+    s->slope = CLV_NEW(p->ctx, double, p->k * p->p);
+    s->next_slope = CLV_NEW(p->ctx, double, p->k * p->p);
+    s->level = CLV_NEW(p->ctx, double, p->k);
+    s->next_level = CLV_NEW(p->ctx, double, p->k);
+    s->shifts = CLV_NEW(p->ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
+    if (!s->slope || !s->next_slope || !s->level || !s->next_level || !s->shifts) {
+        return CLV_ENOMEM;
+    }
+    return clv_panel_new(p->ctx, p->points, p->k, &s->affine);
 }
 
 static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
@@ -107,6 +126,9 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *proble
     s->panel_count = 1 + problem->form.replay;
     s->pool_count = problem->hard ? 0 : (problem->n + problem->block - 1) / problem->block;
     clv_status status = make_parts(problem, s);
+    if (status == CLV_OK) {
+        status = make_affine(problem, s);
+    }
     for (int64_t i = 0; status == CLV_OK && i < s->panel_count; i++) {
         status = clv_panel_new(ctx, problem->points, problem->k, &s->panels[i]);
     }

@@ -143,7 +143,7 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
         w->norms[several] = w->norms[r];
         w->was[several++] = label;
     }
-    return clv_soft_advance(s, w, several, first, sums, soft, tally);
+    return clv_soft_advance(s, w, several, first, false, sums, soft, tally);
 }
 
 /* The objects of a block that are in one cluster, or in none yet. */
@@ -327,8 +327,10 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     clv_tally tally;
     double before = s->value, gain = 0;
     s->torn = true;
-    visit_all(s);
-    CLV_TRY(add_up(s, &tally));
+    if (!s->linear || !clv_linear_iterate(s, &tally)) {
+        visit_all(s);
+        CLV_TRY(add_up(s, &tally));
+    }
     s->soft = tally.soft;
     clv_centres_update(s);
     s->value = p->euclidean ? sigma_at_most(s, &tally) : sigma_of_means(s, &tally);

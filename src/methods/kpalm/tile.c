@@ -10,18 +10,22 @@
 enum { ROWS = 6, VECTORS = 4 };
 
 #define REAL float
+#define INTEGER int32_t
 #define NAME(x) x##_f32
 #define HUGE_KEY 1e30f
 #include "methods/kpalm/tile_kernels.h"
 #undef REAL
+#undef INTEGER
 #undef NAME
 #undef HUGE_KEY
 
 #define REAL double
+#define INTEGER int64_t
 #define NAME(x) x##_f64
 #define HUGE_KEY 1e300
 #include "methods/kpalm/tile_kernels.h"
 #undef REAL
+#undef INTEGER
 #undef NAME
 #undef HUGE_KEY
 
@@ -220,6 +224,55 @@ clv_projection clv_tile_project(const clv_panel *panel, const void *d, void *wei
         return project_f32(d, weights, work, panel->width, (float)fmin(1 / alpha, 1e30));
     }
     return project_f64(d, weights, work, panel->width, fmin(1 / alpha, 1e200));
+}
+
+void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
+                     void *weights) {
+    const clv_panel *base = replay->base;
+    const clv_matrix *points = frame->points;
+    int most = vectors_at_once();
+    for (int64_t r = 0; r < count; r += ROWS) {
+        const void *row[ROWS];
+        const float *shift[ROWS];
+        for (int j = 0; j < ROWS; j++) {
+            int64_t at = r + j < count ? r + j : count - 1;
+            row[j] = (const char *)points->values + (size_t)(rows[at] * base->p) * clv_number_size(base);
+            shift[j] = replay->shift + at * replay->stride;
+        }
+        if (base->scalar == CLV_F32) {
+            replay_rows_f32((const float *const *)row, base, replay->panels, replay->steps, replay->inverse_alpha,
+                            shift, most, clv_tile_row(base, weights, r));
+        } else {
+            replay_rows_f64((const double *const *)row, base, replay->panels, replay->steps, replay->inverse_alpha,
+                            shift, most, clv_tile_row(base, weights, r));
+        }
+    }
+}
+
+void clv_tile_centre(const clv_frame *frame, int64_t count, void *gathered) {
+    int64_t p = frame->points->cols, pitch = clv_tile_pitch(frame->points);
+    for (int64_t r = 0; r < count; r++) {
+        if (frame->points->scalar == CLV_F32) {
+            float *row = (float *)gathered + r * pitch;
+            for (int64_t f = 0; f < p; f++) {
+                row[f] = (float)((double)row[f] - frame->mean[f]);
+            }
+        } else {
+            double *row = (double *)gathered + r * pitch;
+            for (int64_t f = 0; f < p; f++) {
+                row[f] -= frame->mean[f];
+            }
+        }
+    }
+}
+
+void clv_panel_fill_affine(clv_panel *panel, const double *slope, const double *level) {
+    for (int64_t l = 0; l < panel->width; l++) {
+        clv_weight_set(panel, panel->offset, l, l < panel->k ? level[l] : 0);
+        for (int64_t f = 0; f < panel->p; f++) {
+            clv_weight_set(panel, panel->lines, f * panel->width + l, l < panel->k ? slope[l * panel->p + f] : 0);
+        }
+    }
 }
 
 /* --- rows --- */

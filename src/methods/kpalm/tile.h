@@ -42,6 +42,7 @@ typedef struct clv_projection {
     int64_t support;
     double sum;    /* of the weights: 1 but for rounding */
     double change; /* squared length of the step */
+    double shift;  /* the weights are max(w - d / alpha - shift, 0) */
 } clv_projection;
 
 /* Numbers in a vector of the kernels; `width` is a multiple. */
@@ -61,6 +62,22 @@ void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
 /* One row: weights <- P(weights - d / alpha). `work` has room for a row. */
 clv_projection clv_tile_project(const clv_panel *panel, const void *d, void *weights, void *work, double alpha);
+/* Weights again, without a projection: from w = base (the panel of an affine function of the point) by `steps` times
+ * w <- max(w - key to panels[t] inverse_alpha[t] - shift, 0), with the shifts that the projections found. Dense points.
+ */
+typedef struct clv_replay {
+    const clv_panel *base, *panels;
+    int64_t steps;
+    const double *inverse_alpha; /* steps */
+    const float *shift;          /* a tile's rows x stride */
+    int64_t stride;
+} clv_replay;
+void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
+                     void *weights);
+/* slope_l . a + level_l for the keys. */
+void clv_panel_fill_affine(clv_panel *panel, const double *slope /* k x p */, const double *level /* k */);
+/* Take the mean from gathered rows. */
+void clv_tile_centre(const clv_frame *frame, int64_t count, void *gathered);
 /* The nonzeros of a row of weights, at most k, one more than that in room: how many. */
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */

@@ -1,10 +1,11 @@
 /* The kernels of tile.c for one type of number; included once for float and once for double. The includer defines REAL,
- * NAME(x) and HUGE_KEY, and the includes.
+ * INTEGER of the same size, NAME(x) and HUGE_KEY, and the includes.
  *
  * A line of centres lies across the lanes of a vector: `lines` is feature by feature, `width` numbers each, so that the
  * points are read as they are, row by row, wherever they lie. What a row gets does not depend on the rows beside it. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(64), may_alias));
+typedef INTEGER NAME(mask) __attribute__((vector_size(64), may_alias));
 enum { NAME(LANES) = 64 / sizeof(REAL) };
 
 /* Keys of ROWS rows to `vectors` vectors of centres. The accumulators stay in registers where `vectors` suits them. */
@@ -121,7 +122,68 @@ CLV_KERNEL static clv_projection NAME(project)(const REAL *restrict d, REAL *res
         sum += fresh;
         w[l] = fresh;
     }
-    return (clv_projection){count, (double)sum, (double)change};
+    return (clv_projection){count, (double)sum, (double)change, (double)tau - (double)least * (double)inverse_alpha};
+}
+
+/* Weights of ROWS rows after `steps` iterations: w <- max(w - inverse_alpha key - shift, 0) from w = base line. */
+static inline __attribute__((always_inline)) void
+NAME(replay_block)(const REAL *const *rows, int64_t p, const clv_panel *base, const clv_panel *panels, int64_t steps,
+                   const double *inverse_alpha, const float *const *shift, int64_t l, int vectors, REAL *out) {
+    int64_t width = base->width;
+    NAME(lanes) zero = {0};
+    for (int64_t t = -1; t < steps; t++) {
+        const clv_panel *panel = t < 0 ? base : &panels[t];
+        const REAL *lines = (const REAL *)panel->lines + l, *offset = (const REAL *)panel->offset + l;
+        NAME(lanes) sum[ROWS][VECTORS];
+        for (int r = 0; r < ROWS; r++) {
+            for (int v = 0; v < vectors; v++) {
+                sum[r][v] = ((const NAME(lanes) *)offset)[v];
+            }
+        }
+        for (int64_t f = 0; f < p; f++) {
+            const NAME(lanes) *line = (const NAME(lanes) *)(lines + f * width);
+            NAME(lanes) centre[VECTORS];
+            for (int v = 0; v < vectors; v++) {
+                centre[v] = line[v];
+            }
+            for (int r = 0; r < ROWS; r++) {
+                for (int v = 0; v < vectors; v++) {
+                    sum[r][v] += rows[r][f] * centre[v];
+                }
+            }
+        }
+        for (int r = 0; r < ROWS; r++) {
+            NAME(lanes) *w = (NAME(lanes) *)(out + r * width + l);
+            REAL inverse = t < 0 ? 0 : (REAL)inverse_alpha[t], less = t < 0 ? 0 : (REAL)shift[r][t];
+            for (int v = 0; v < vectors && t < 0; v++) {
+                w[v] = sum[r][v];
+            }
+            for (int v = 0; v < vectors && t >= 0; v++) {
+                NAME(lanes) fresh = w[v] - sum[r][v] * inverse - less;
+                w[v] = (NAME(lanes))((fresh > zero) & (NAME(mask))fresh);
+            }
+        }
+    }
+}
+
+CLV_KERNEL static void NAME(replay_rows)(const REAL *const *rows, const clv_panel *base, const clv_panel *panels,
+                                         int64_t steps, const double *inverse_alpha, const float *const *shift,
+                                         int most, REAL *out) {
+    int64_t l = 0, p = base->p;
+    for (; most == 4 && l + 4 * NAME(LANES) <= base->width; l += 4 * NAME(LANES)) {
+        NAME(replay_block)(rows, p, base, panels, steps, inverse_alpha, shift, l, 4, out);
+    }
+    if (most == 4 && l + 3 * NAME(LANES) <= base->width) {
+        NAME(replay_block)(rows, p, base, panels, steps, inverse_alpha, shift, l, 3, out);
+        l += 3 * NAME(LANES);
+    }
+    if (most == 4 && l + 2 * NAME(LANES) <= base->width) {
+        NAME(replay_block)(rows, p, base, panels, steps, inverse_alpha, shift, l, 2, out);
+        l += 2 * NAME(LANES);
+    }
+    for (; l < base->width; l += NAME(LANES)) {
+        NAME(replay_block)(rows, p, base, panels, steps, inverse_alpha, shift, l, 1, out);
+    }
 }
 
 /* sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f]: the share of a tile in weighted sums.

@@ -527,9 +527,10 @@ typedef enum clv_kpalm_weights { CLV_KPALM_UNIFORM, CLV_KPALM_NEAREST, CLV_KPALM
 typedef enum clv_kpalm_schedule { CLV_KPALM_CONSTANT, CLV_KPALM_HARMONIC, CLV_KPALM_GEOMETRIC } clv_kpalm_schedule;
 typedef enum clv_kpalm_unit {
     CLV_KPALM_UNIT_AUTO,
-    CLV_KPALM_VARIANCE, /* k times the variance of the data (its square root for the Euclidean norm) */
-    CLV_KPALM_DIAMETER, /* of the data: exact up to 2048 objects, else at least half of it */
-    CLV_KPALM_ONE       /* alpha is what it is */
+    CLV_KPALM_EFFECTIVE, /* k tr(S^2) / tr(S), S the covariance of the data (its square root for the Euclidean norm) */
+    CLV_KPALM_VARIANCE,  /* k tr(S), likewise */
+    CLV_KPALM_DIAMETER,  /* of the data: exact up to 2048 objects, else at least half of it */
+    CLV_KPALM_ONE        /* alpha is what it is */
 } clv_kpalm_unit;
 typedef enum clv_kpalm_empty { CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
 
@@ -542,7 +543,7 @@ typedef struct clv_kpalm_options {
                           for the Euclidean norm d1++ */
     int membership;    /* clv_kpalm_weights: w(0) of kpalm */
     int schedule;      /* clv_kpalm_schedule of alpha */
-    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 k V, or one diameter */
+    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 of effective or variance, else 1 */
     int alpha_unit;    /* clv_kpalm_unit */
     double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
     int empty;         /* clv_kpalm_empty: what becomes of centres without objects */

@@ -57,8 +57,7 @@ static void find_movements(clv_kpalm_state *s, bool moved) {
 
 void clv_centres_publish(clv_kpalm_state *s, bool moved) {
     const clv_kpalm_problem *p = s->problem;
-    int64_t since = s->linear ? 0 : s->t - s->base;
-    s->panel = since < s->panel_count ? since : s->panel_count - 1;
+    s->panel = s->t < s->panel_count ? s->t : s->panel_count - 1;
     clv_panel_fill(&s->panels[s->panel], &p->frame, s->centres);
     for (int64_t l = 0; l < p->k; l++) {
         const double *x = s->centres + l * p->p;

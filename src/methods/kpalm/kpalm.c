@@ -12,7 +12,8 @@
  * Cost         n k p multiplications an iteration, less what bounds save; one pass over the points.
  *
  * alpha acts as annealing: once it is small every object is in one cluster, and the limit is a fixed point of Lloyd's
- * algorithm. alpha(0) = 3 k V with V the variance of the data does not depend on the units they are measured in. */
+ * algorithm. alpha(0) = 3 k V' does not depend on the units of the data, nor much on their number of columns: V' is the
+ * variance tr(S^2) / tr(S) along the directions that matter, S the covariance. */
 #include "methods/kpalm/kpalm.h"
 
 #include "base/options.h"
@@ -32,9 +33,10 @@ static const clv_option kpalm_options[] = {
     CLV_OPT_CHOICE(T, membership, "initial-weights", CLV_KPALM_UNIFORM, "uniform|nearest|dirichlet", "w(0) of kpalm"),
     CLV_OPT_CHOICE(T, schedule, "alpha-schedule", CLV_KPALM_GEOMETRIC, "constant|harmonic|geometric",
                    "alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
-    CLV_OPT_REAL(T, alpha, "alpha", NAN, 0, HUGE_VAL, "auto", "A", "alpha(0) in its unit; auto: 3 k V, or 1 diameter"),
-    CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|variance|diameter|one",
-                   "k V, the diameter, or 1; auto: k V, for euclidean the diameter"),
+    CLV_OPT_REAL(T, alpha, "alpha", NAN, 0, HUGE_VAL, "auto", "A",
+                 "alpha(0) in its unit; auto: 3 of k V, or 1 diameter"),
+    CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|effective|variance|diameter|one",
+                   "k V' or k V, the diameter, or 1; auto: effective, for euclidean the diameter"),
     CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, HUGE_VAL, "auto", "E",
                  "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
@@ -212,7 +214,9 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     CLV_TRY(clv_kpalm_seed(s, rng));
     s->salt = clv_rng_next(rng);
     memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
-    clv_linear_begin(s);
+    if (p->affine) {
+        clv_panel_fill_even(&s->affine);
+    }
     clv_centres_publish(s, false);
     if (p->options.solver == CLV_KPALM_WEISZFELD && !given) {
         leave_objects(s);
@@ -258,8 +262,7 @@ static clv_status kpalm_resume(void *state, const void *bytes, clv_iterate *out)
     clv_matrix weights = {0};
     memcpy(s->centres, from.centres, (size_t)(p->k * p->p) * sizeof *s->centres);
     s->t = s->panel_count > from.head->t ? s->panel_count : from.head->t; /* nothing is replayed from here on */
-    s->torn = s->linear = false;
-    s->base = 0;
+    s->torn = false;
     clv_centres_publish(s, false);
     forget_bounds(s);
     if (from.head->content == WEIGHTS) {

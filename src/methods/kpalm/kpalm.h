@@ -4,7 +4,6 @@
  *   problem.c    what all restarts share: mean, spread, diameter, alpha, epsilon; the checks
  *   starts.c     random, k-means++, greedy k-means++, D^1, given centres
  *   step.c       an iteration: the objects block by block, then the centres
- *   linear.c     the first iterations, in which no weight is 0: no pass over the points
  *   soft.c       objects that belong to several clusters: their weights, kept or computed again
  *   centres.c    centres from the sums, how far they moved, empty clusters
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
@@ -33,7 +32,6 @@ enum { CLV_MOST_REPLAY = 8 };
 typedef struct clv_kpalm_form {
     bool bounds;      /* skip objects whose nearest centre cannot have changed */
     bool incremental; /* sums of clusters follow the objects that move */
-    bool linear;      /* the first iterations without the points */
     int64_t replay;   /* iterations in which weights with many nonzeros are not stored but computed again */
 } clv_kpalm_form;
 
@@ -49,12 +47,12 @@ typedef struct clv_kpalm_problem {
     const double *sample; /* weights of the objects; NULL: all 1 */
     double mass;          /* their sum */
     clv_frame frame;
-    double *mean;       /* p */
-    double *covariance; /* p x p: sum of sample (a - mean) (a - mean)'; NULL where it is of no use */
-    double spread;      /* sum of sample |a - mean|^2 */
-    double diameter;    /* 0 where nothing asks for it */
-    double alpha;       /* alpha(0) */
-    double epsilon;     /* 0 for squared distances */
+    double *mean;     /* p */
+    double spread;    /* sum of sample |a - mean|^2 */
+    double effective; /* tr(S^2) / tr(S) of the covariance S; 0 where nothing asks for it */
+    double diameter;  /* 0 where nothing asks for it */
+    double alpha;     /* alpha(0) */
+    double epsilon;   /* 0 for squared distances */
     double tolerance;
     clv_kpalm_form form;
     int64_t block, chunks; /* rows that are worked on at once; parts of the work, whatever the threads */
@@ -94,12 +92,12 @@ typedef struct clv_worker {
     void *gathered;             /* rows of the points */
     int64_t *wide;              /* a tile's: objects with many clusters */
     double *norms;              /* a tile's */
-    double *row;                /* p */
     float *shifts;              /* tile x replay */
     double *distance;           /* k */
     bool *support;              /* k */
     int64_t *rows;              /* a tile's: objects */
     int32_t *was;               /* a tile's: the label so far */
+    clv_projection *projected;  /* a tile's */
     clv_nearest *nearest;       /* a tile's */
     int64_t *vertex, *replayed; /* a block's: objects by kind */
     clv_pool fresh;             /* what the block's pool will be */
@@ -124,12 +122,8 @@ typedef struct clv_kpalm_state {
     double *square;           /* k: |x_l|^2 */
     clv_panel *panels;        /* of x(0), x(1), ... while weights are replayed; then only the last is filled again */
     int64_t panel_count, panel;
-    int64_t base;          /* the iterations in which no weight became 0, in all of the data */
-    bool linear;           /* still so */
-    double *slope, *level; /* k x p, k: w_l = slope_l . (a - mean) + level_l after those */
-    double *next_slope, *next_level;
-    clv_panel affine;      /* the same as a panel */
-    float *shifts;         /* replay x n: what the projections since then took off */
+    clv_panel affine;      /* uniform weights, as a panel */
+    float *shifts;         /* replay x n: what the projections took off */
     double *moved, *apart; /* k: how far a centre went, and how far the next one is, in units */
     double most_moved, next_moved;
     int64_t mover;
@@ -168,15 +162,6 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
 /* The weights of all objects into s->start, index and weight; from there back to labels and pools. */
 void clv_soft_export(clv_kpalm_state *s);
 clv_status clv_soft_import(clv_kpalm_state *s);
-
-/* --- linear.c --- */
-
-/* The iteration without the points, if it can be proved that no weight becomes 0; else false, and nothing has changed
- * but that the linear phase is over. */
-bool clv_linear_iterate(clv_kpalm_state *s, clv_tally *tally);
-void clv_linear_begin(clv_kpalm_state *s);
-/* The weights of an object as they were when the linear phase ended. */
-void clv_linear_row(const clv_kpalm_state *s, int64_t i, double *out /* k */);
 
 /* --- centres.c --- */
 

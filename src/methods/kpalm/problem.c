@@ -10,12 +10,15 @@
 #include <string.h>
 
 enum {
-    MOST_CHUNKS = 64,
+    MOST_CHUNKS = 32,
     MOST_BLOCK = 512,
     LEAST_BLOCK = 16,
     BLOCK_WEIGHTS = 1 << 18, /* weights of a block, at most */
     EXACT_DIAMETER = 2048,   /* objects up to which all pairs are compared */
-    SWEEPS = 3
+    SWEEPS = 3,
+    LEAST_PAIRS = 1024, /* pairs of objects that are looked at, and coordinates of them */
+    MOST_PAIRS = 1 << 16,
+    PAIR_WORK = 1 << 26
 };
 /* Weights up to which a snapshot holds them all, and nothing is replayed. */
 #define KEPT_WEIGHTS (INT64_C(1) << 20)
@@ -29,8 +32,7 @@ enum {
 void clv_kpalm_problem_free(clv_kpalm_problem *p) {
     if (p->ctx) {
         clv_free(p->ctx, p->mean);
-        clv_free(p->ctx, p->covariance);
-        p->mean = p->covariance = NULL;
+        p->mean = NULL;
     }
 }
 
@@ -68,7 +70,7 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
     p->chunks = p->chunks < blocks ? p->chunks : blocks;
     p->keeps_weights = !p->hard && p->n <= KEPT_WEIGHTS / p->k;
     p->affine = !p->hard && !p->euclidean && p->options.membership == CLV_KPALM_UNIFORM && !clv_is_sparse(p->points);
-    p->form = (clv_kpalm_form){true, true, true, replayed_iterations(p)};
+    p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
 }
 
 /* --- mean and spread --- */
@@ -163,61 +165,52 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     return CLV_OK;
 }
 
-/* --- covariance --- */
+/* --- the effective variance --- */
 
-/* Whether weights can be followed without the points while none is 0: see linear.c. It must cost less than the
- * iterations that it saves. */
-static bool can_be_linear(const clv_kpalm_problem *p) {
-    return p->affine && p->p <= 2 * p->k + 16 && p->p <= 1024;
-}
-
-/* Rows from..to-1, a tile at a time: sums of s (a - mean) (a - mean)'. */
-static void add_products(const clv_kpalm_problem *p, const clv_panel *square, int64_t from, int64_t to, void *left,
-                         void *right, double *sums) {
-    int64_t rows[CLV_TILE_ROWS];
-    void *line = clv_tile_row(square, left, CLV_TILE_ROWS);
-    for (; from < to; from += CLV_TILE_ROWS) {
-        int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
-        for (int64_t r = 0; r < count; r++) {
-            rows[r] = from + r;
-        }
-        clv_tile_gather(p->points, rows, count, right);
-        clv_tile_centre(&p->frame, count, right);
-        memcpy(left, right, (size_t)(count * square->width) * clv_number_size(square));
-        for (int64_t r = 0; r < count && p->sample; r++) {
-            clv_tile_scale(square, clv_tile_row(square, left, r), NULL, p->sample[rows[r]]);
-        }
-        clv_tile_spread(square, left, right, count, line, sums);
+/* tr(S^2) / tr(S) of the covariance S: the variance along the directions that matter, whatever the number of columns.
+ * tr(S^2) is the mean of ((a - mean).(b - mean))^2 over pairs of objects: all of them where they are few, else a sample
+ * that depends on the sizes alone. */
+static double product_of(const clv_kpalm_problem *p, const double *a, const double *b) {
+    double sum = 0, scale = 1 / p->frame.unit;
+    for (int64_t f = 0; f < p->p; f++) {
+        sum += (a[f] - p->mean[f]) * scale * ((b[f] - p->mean[f]) * scale);
     }
+    return sum;
 }
 
-static clv_status find_covariance(clv_kpalm_problem *p) {
-    int threads = clv_threads(p->options.control.threads);
-    int64_t pitch = clv_tile_pitch(p->points), entries = p->p * (p->p + 1);
-    int64_t parts = between(MOST_SUMS / (entries * (int64_t)sizeof(double)), 1, p->chunks);
-    clv_panel square = {.k = p->p, .p = p->p, .width = pitch, .scalar = p->points->scalar};
-    int64_t tile = (2 * CLV_TILE_ROWS + 1) * pitch;
-    double *sums = CLV_NEW0(p->ctx, double, parts *entries);
-    char *tiles = clv_alloc(p->ctx, parts * tile, clv_number_size(&square));
-    p->covariance = CLV_NEW0(p->ctx, double, p->p * p->p);
-    clv_status status = sums && tiles && p->covariance ? CLV_OK : CLV_ENOMEM;
-    if (status == CLV_OK) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-        for (int64_t c = 0; c < parts; c++) {
-            void *left = tiles + (size_t)(c * tile) * clv_number_size(&square);
-            void *right = (char *)left + (size_t)((CLV_TILE_ROWS + 1) * pitch) * clv_number_size(&square);
-            add_products(p, &square, p->n * c / parts, p->n * (c + 1) / parts, left, right, sums + c * entries);
-        }
-        for (int64_t e = 0; e < entries; e++) {
-            int64_t row = e / (p->p + 1), column = e % (p->p + 1);
-            for (int64_t c = 0; c < parts && column < p->p; c++) {
-                p->covariance[row * p->p + column] += sums[c * entries + e];
+static void sample_pairs(clv_kpalm_problem *p, double *rows, double *sum, double *weight) {
+    int64_t pairs = between(PAIR_WORK / p->p, LEAST_PAIRS, MOST_PAIRS);
+    bool all = p->n * (p->n - 1) / 2 <= pairs;
+    clv_rng rng = clv_rng_stream(1, 0);
+    for (int64_t i = 0, done = 0; all ? i < p->n : done < pairs; i++) {
+        int64_t first = all ? i : clv_rng_below(&rng, p->n);
+        clv_matrix_row(p->points, first, rows);
+        for (int64_t j = 0; j < (all ? i : 1); j++, done++) {
+            int64_t second = all ? j : clv_rng_below(&rng, p->n);
+            double product, both = clv_kpalm_sample(p, first) * clv_kpalm_sample(p, second);
+            if (second != first) {
+                clv_matrix_row(p->points, second, rows + p->p);
+                product = product_of(p, rows, rows + p->p);
+                *sum += both * product * product;
+                *weight += both;
             }
         }
     }
-    clv_free(p->ctx, sums);
-    clv_free(p->ctx, tiles);
-    return status;
+}
+
+static clv_status find_effective(clv_kpalm_problem *p) {
+    double *rows = CLV_NEW(p->ctx, double, 2 * p->p), sum = 0, weight = 0, unit = p->frame.unit;
+    double variance = p->spread / p->mass / unit / unit;
+    if (!rows) {
+        return CLV_ENOMEM;
+    }
+    if (p->n <= INT32_MAX) {
+        sample_pairs(p, rows, &sum, &weight);
+    }
+    clv_free(p->ctx, rows);
+    double effective = weight > 0 && variance > 0 ? sum / weight / variance : 0;
+    p->effective = (effective > 0 ? fmin(effective, variance) : variance) * unit * unit;
+    return CLV_OK;
 }
 
 /* --- diameter --- */
@@ -272,10 +265,13 @@ static bool needs_diameter(const clv_kpalm_problem *p) {
 static void find_parameters(clv_kpalm_problem *p) {
     const clv_kpalm_options *options = &p->options;
     double variance = p->spread / p->mass, length = p->euclidean ? sqrt(variance) : variance;
-    double unit = options->alpha_unit == CLV_KPALM_VARIANCE   ? (double)p->k * length
+    double effective = p->euclidean ? sqrt(p->effective) : p->effective;
+    bool varies = options->alpha_unit == CLV_KPALM_EFFECTIVE || options->alpha_unit == CLV_KPALM_VARIANCE;
+    double unit = options->alpha_unit == CLV_KPALM_EFFECTIVE  ? (double)p->k * effective
+                  : options->alpha_unit == CLV_KPALM_VARIANCE ? (double)p->k * length
                   : options->alpha_unit == CLV_KPALM_DIAMETER ? p->diameter
                                                               : 1;
-    double factor = options->alpha_unit == CLV_KPALM_VARIANCE ? 3 : 1;
+    double factor = varies ? 3 : 1;
     p->alpha = unit * (isnan(options->alpha) ? factor : options->alpha);
     p->alpha = p->alpha > 0 ? p->alpha : 1; /* objects that are all equal */
     if (p->euclidean) {
@@ -371,7 +367,7 @@ static void resolve(clv_kpalm_options *options) {
         options->start = euclidean ? "d1++" : "greedy++";
     }
     if (options->alpha_unit == CLV_KPALM_UNIT_AUTO) {
-        options->alpha_unit = euclidean ? CLV_KPALM_DIAMETER : CLV_KPALM_VARIANCE;
+        options->alpha_unit = euclidean ? CLV_KPALM_DIAMETER : CLV_KPALM_EFFECTIVE;
     }
 }
 
@@ -395,9 +391,9 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_matrix *points, con
     if (needs_diameter(out)) {
         CLV_TRY(find_diameter(out));
     }
-    find_parameters(out);
-    if (can_be_linear(out)) {
-        CLV_TRY(find_covariance(out));
+    if (!out->hard && out->options.alpha_unit == CLV_KPALM_EFFECTIVE) {
+        CLV_TRY(find_effective(out));
     }
+    find_parameters(out);
     return CLV_OK;
 }

@@ -80,6 +80,9 @@ static void settle_row(clv_kpalm_state *s, clv_worker *w, int64_t r, double *sum
         nearest.key = nearest.key * nearest.key - less;
         nearest.next = nearest.next * nearest.next - less;
     }
+    if (nearest.centre != w->index[0]) { /* by rounding: look again */
+        nearest.next = nearest.key;
+    }
     clv_set_bounds(s, w->rows[r], &nearest, w->norms[r]);
 }
 
@@ -121,20 +124,27 @@ static void put_aside(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to, 
     w->wide[to] = w->rows[r];
 }
 
+/* Whether the sums of an object are made cluster by cluster, not in a tile of objects. */
+static bool is_short(const clv_kpalm_state *s, int64_t support) {
+    const clv_kpalm_problem *p = s->problem;
+    return support * 4 < p->k || support < 4 || clv_is_sparse(p->points);
+}
+
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */
-static int64_t keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first, const clv_projection *found,
-                        bool replayed) {
+static void keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first, const clv_projection *found,
+                     bool replayed) {
     const clv_panel *panel = panel_now(s);
-    int64_t i = w->rows[r], since = s->t - s->base;
-    bool kept = !replayed || found->support <= SHORT || since + 1 >= s->panel_count;
-    int64_t count = clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
+    int64_t i = w->rows[r];
+    bool kept = !replayed || found->support <= SHORT || s->t + 1 >= s->panel_count;
+    if (kept || is_short(s, found->support)) {
+        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
+    }
     s->labels[i] = kept ? CLV_STORED : CLV_REPLAYED;
     if (kept) {
-        store(panel, w, count, i - first, &w->fresh);
+        store(panel, w, found->support, i - first, &w->fresh);
     } else if (s->shifts) {
-        s->shifts[since * s->problem->n + i] = (float)found->shift;
+        s->shifts[s->t * s->problem->n + i] = (float)found->shift;
     }
-    return count;
 }
 
 clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, bool replayed,
@@ -146,10 +156,10 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
     if (count > 0 && p->euclidean) {
         clv_tile_smooth(panel, w->keys, count, w->norms, p->epsilon / p->frame.unit);
     }
+    clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, w->projected);
     for (int64_t r = 0; r < count; r++) {
         double sample = clv_kpalm_sample(p, w->rows[r]);
-        clv_projection found = clv_tile_project(panel, clv_tile_row(panel, w->keys, r),
-                                                clv_tile_row(panel, w->weights, r), w->line, alpha);
+        clv_projection found = w->projected[r];
         tally->change += sample * found.change;
         if (found.support == 1) {
             settle_row(s, w, r, sums, soft, tally);
@@ -161,9 +171,9 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
         if (w->was[r] >= 0) {
             clv_leave(s, w->rows[r], w->was[r], sums, tally);
         }
-        int64_t nonzeros = keep_row(s, w, r, first, &found, replayed);
-        if (nonzeros * 4 < p->k || nonzeros < 4 || clv_is_sparse(p->points)) {
-            add_listed(s, w, r, nonzeros, soft, tally);
+        keep_row(s, w, r, first, &found, replayed);
+        if (is_short(s, found.support)) {
+            add_listed(s, w, r, found.support, soft, tally);
         } else {
             put_aside(s, w, r, wide++, tally);
         }
@@ -183,11 +193,8 @@ static void begin_row(const clv_kpalm_state *s, const clv_panel *panel, int64_t 
     double sum = 0, even = 1 / (double)p->k;
     memset(weights, 0, (size_t)panel->width * clv_number_size(panel));
     if (p->options.membership != CLV_KPALM_DIRICHLET) {
-        if (p->affine) {
-            clv_linear_row(s, i, s->workers[0].distance);
-        }
         for (int64_t l = 0; l < p->k; l++) {
-            clv_weight_set(panel, weights, l, p->affine ? s->workers[0].distance[l] : even);
+            clv_weight_set(panel, weights, l, even);
         }
         return;
     }
@@ -217,20 +224,17 @@ static void project_again(clv_kpalm_state *s, clv_worker *w, int64_t count) {
         if (p->euclidean) {
             clv_tile_smooth(panel, w->keys, count, w->norms, p->epsilon / p->frame.unit);
         }
-        for (int64_t r = 0; r < count; r++) {
-            clv_tile_project(panel, clv_tile_row(panel, w->keys, r), clv_tile_row(panel, w->weights, r), w->line,
-                             alpha);
-        }
+        clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, w->projected);
     }
 }
 
-/* The same from the end of the linear phase, by the shifts that the projections found. */
+/* The same by the shifts that the projections found. */
 static void shift_again(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_kpalm_problem *p = s->problem;
     double inverse[CLV_MOST_REPLAY];
-    clv_replay replay = {&s->affine, s->panels, s->t - s->base, inverse, w->shifts, CLV_MOST_REPLAY};
+    clv_replay replay = {&s->affine, s->panels, s->t, inverse, w->shifts, CLV_MOST_REPLAY};
     for (int64_t t = 0; t < replay.steps; t++) {
-        inverse[t] = p->frame.unit * p->frame.unit / clv_kpalm_alpha(p, s->base + t);
+        inverse[t] = p->frame.unit * p->frame.unit / clv_kpalm_alpha(p, t);
         for (int64_t r = 0; r < count; r++) {
             w->shifts[r * CLV_MOST_REPLAY + t] = s->shifts[t * p->n + w->rows[r]];
         }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->keys,    w->weights,  w->line,     w->listed,      w->index,       w->gathered, w->wide,
-                      w->norms,   w->distance, w->row,      w->shifts,      w->support,     w->rows,     w->was,
-                      w->nearest, w->vertex,   w->replayed, w->fresh.index, w->fresh.weight};
+    void *blocks[] = {w->projected, w->keys,   w->weights,  w->line,        w->listed,      w->index, w->gathered,
+                      w->wide,      w->norms,  w->distance, w->shifts,      w->support,     w->rows,  w->was,
+                      w->nearest,   w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -27,9 +27,9 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
-    void *blocks[] = {s->centres, s->before, s->square, s->panels, s->moved,      s->apart,      s->labels,  s->upper,
-                      s->lower,   s->pools,  s->sums,   s->total,  s->parts,      s->tallies,    s->workers, s->start,
-                      s->index,   s->weight, s->slope,  s->level,  s->next_slope, s->next_level, s->shifts};
+    void *blocks[] = {s->centres, s->before, s->square, s->panels, s->moved, s->apart, s->labels,
+                      s->upper,   s->lower,  s->pools,  s->sums,   s->total, s->parts, s->tallies,
+                      s->workers, s->start,  s->index,  s->weight, s->shifts};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -44,13 +44,13 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->keys = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->weights = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->line = clv_alloc(ctx, width, size);
+    w->projected = CLV_NEW(ctx, clv_projection, CLV_TILE_ROWS);
     w->listed = clv_alloc(ctx, width + 1, size);
     w->index = CLV_NEW(ctx, int32_t, width + 1);
     w->gathered = clv_alloc(ctx, dense && !p->hard ? CLV_TILE_ROWS * pitch : 1, size);
     w->wide = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
     w->norms = CLV_NEW(ctx, double, CLV_TILE_ROWS);
     w->distance = CLV_NEW(ctx, double, p->k);
-    w->row = CLV_NEW(ctx, double, p->p);
     w->shifts = CLV_NEW(ctx, float, CLV_TILE_ROWS *CLV_MOST_REPLAY);
     w->support = CLV_NEW(ctx, bool, p->k);
     w->rows = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
@@ -60,8 +60,8 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->replayed = CLV_NEW(ctx, int64_t, p->block);
     w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
     w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
-    bool all = w->keys && w->weights && w->line && w->listed && w->index && w->gathered && w->wide && w->norms &&
-               w->row && w->shifts && w->distance && w->support && w->rows && w->was && w->nearest && w->vertex &&
+    bool all = w->keys && w->weights && w->line && w->projected && w->listed && w->index && w->gathered && w->wide &&
+               w->norms && w->shifts && w->distance && w->support && w->rows && w->was && w->nearest && w->vertex &&
                w->replayed && w->fresh.index && w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
 }
@@ -76,17 +76,13 @@ static clv_status make_weights(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     return s->start && s->index && s->weight ? CLV_OK : CLV_ENOMEM;
 }
 
-/* What the first iterations need: linear.c, soft.c. */
+/* What the first iterations need: soft.c. */
 static clv_status make_affine(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     if (!p->affine) {
         return CLV_OK;
     }
-    s->slope = CLV_NEW(p->ctx, double, p->k * p->p);
-    s->next_slope = CLV_NEW(p->ctx, double, p->k * p->p);
-    s->level = CLV_NEW(p->ctx, double, p->k);
-    s->next_level = CLV_NEW(p->ctx, double, p->k);
     s->shifts = CLV_NEW(p->ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
-    if (!s->slope || !s->next_slope || !s->level || !s->next_level || !s->shifts) {
+    if (!s->shifts) {
         return CLV_ENOMEM;
     }
     return clv_panel_new(p->ctx, p->points, p->k, &s->affine);

@@ -130,6 +130,8 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r];
         int32_t label = s->labels[i];
+        w->nearest[r].centre =
+            clv_nearest_centre(panel, p->points, i, &w->nearest[r], s->centres, s->square); /* beyond rounding */
         if (takes_all(s, &w->nearest[r], w->norms[r], label)) {
             tally->change += label != w->nearest[r].centre ? 2 * clv_kpalm_sample(p, i) : 0;
             clv_settle(s, i, label, w->nearest[r].centre, sums, soft, tally);
@@ -327,10 +329,8 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     clv_tally tally;
     double before = s->value, gain = 0;
     s->torn = true;
-    if (!s->linear || !clv_linear_iterate(s, &tally)) {
-        visit_all(s);
-        CLV_TRY(add_up(s, &tally));
-    }
+    visit_all(s);
+    CLV_TRY(add_up(s, &tally));
     s->soft = tally.soft;
     clv_centres_update(s);
     s->value = p->euclidean ? sigma_at_most(s, &tally) : sigma_of_means(s, &tally);

@@ -219,11 +219,14 @@ void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const do
     }
 }
 
-clv_projection clv_tile_project(const clv_panel *panel, const void *d, void *weights, void *work, double alpha) {
+void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
+                      clv_projection *out) {
+    int32_t k = (int32_t)panel->k, width = (int32_t)panel->width;
     if (panel->scalar == CLV_F32) {
-        return project_f32(d, weights, work, panel->width, (float)fmin(1 / alpha, 1e30));
+        project_f32(d, weights, work, count, k, width, (float)fmin(1 / alpha, 1e30), out);
+    } else {
+        project_f64(d, weights, work, count, k, width, fmin(1 / alpha, 1e200), out);
     }
-    return project_f64(d, weights, work, panel->width, fmin(1 / alpha, 1e200));
 }
 
 void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
@@ -249,29 +252,10 @@ void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int
     }
 }
 
-void clv_tile_centre(const clv_frame *frame, int64_t count, void *gathered) {
-    int64_t p = frame->points->cols, pitch = clv_tile_pitch(frame->points);
-    for (int64_t r = 0; r < count; r++) {
-        if (frame->points->scalar == CLV_F32) {
-            float *row = (float *)gathered + r * pitch;
-            for (int64_t f = 0; f < p; f++) {
-                row[f] = (float)((double)row[f] - frame->mean[f]);
-            }
-        } else {
-            double *row = (double *)gathered + r * pitch;
-            for (int64_t f = 0; f < p; f++) {
-                row[f] -= frame->mean[f];
-            }
-        }
-    }
-}
-
-void clv_panel_fill_affine(clv_panel *panel, const double *slope, const double *level) {
+void clv_panel_fill_even(clv_panel *panel) {
+    memset(panel->lines, 0, (size_t)(panel->p * panel->width) * clv_number_size(panel));
     for (int64_t l = 0; l < panel->width; l++) {
-        clv_weight_set(panel, panel->offset, l, l < panel->k ? level[l] : 0);
-        for (int64_t f = 0; f < panel->p; f++) {
-            clv_weight_set(panel, panel->lines, f * panel->width + l, l < panel->k ? slope[l * panel->p + f] : 0);
-        }
+        clv_weight_set(panel, panel->offset, l, l < panel->k ? 1 / (double)panel->k : 0);
     }
 }
 

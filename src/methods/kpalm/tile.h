@@ -60,9 +60,11 @@ void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, 
 void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
-/* One row: weights <- P(weights - d / alpha). `work` has room for a row. */
-clv_projection clv_tile_project(const clv_panel *panel, const void *d, void *weights, void *work, double alpha);
-/* Weights again, without a projection: from w = base (the panel of an affine function of the point) by `steps` times
+/* weights <- P(weights - d / alpha), row by row. `work` has room for CLV_TOGETHER rows; rows up to a multiple of that
+ * are touched, and must hold numbers. */
+void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
+                      clv_projection *out);
+/* Weights again, without a projection: from w = base (a panel of weights) by `steps` times
  * w <- max(w - key to panels[t] inverse_alpha[t] - shift, 0), with the shifts that the projections found. Dense points.
  */
 typedef struct clv_replay {
@@ -74,10 +76,8 @@ typedef struct clv_replay {
 } clv_replay;
 void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
                      void *weights);
-/* slope_l . a + level_l for the keys. */
-void clv_panel_fill_affine(clv_panel *panel, const double *slope /* k x p */, const double *level /* k */);
-/* Take the mean from gathered rows. */
-void clv_tile_centre(const clv_frame *frame, int64_t count, void *gathered);
+/* The same weight 1 / k for all, as keys. */
+void clv_panel_fill_even(clv_panel *panel);
 /* The nonzeros of a row of weights, at most k, one more than that in room: how many. */
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */

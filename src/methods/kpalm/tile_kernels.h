@@ -81,48 +81,72 @@ CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width,
     }
 }
 
-/* w <- P(w - d / alpha), the projection on the simplex, by Newton's method on sum max(v - tau, 0) = 1 from below: tau
- * rises and the support shrinks until it stays. Rounding cannot make it cycle, as the count must fall. */
-CLV_KERNEL static clv_projection NAME(project)(const REAL *restrict d, REAL *restrict w, REAL *restrict v,
-                                               int64_t width, REAL inverse_alpha) {
-    REAL least = HUGE_KEY, top = -HUGE_KEY;
-    int64_t count = width + 1, now;
-#pragma omp simd reduction(min : least) aligned(d : 64)
-    for (int64_t l = 0; l < width; l++) {
-        least = d[l] < least ? d[l] : least;
+/* v = w - d / alpha, and a tau from below: at least the largest less 1, and the one for a full support. `least` is
+ * taken from d first where alpha is so small that d / alpha would lose what matters. */
+static inline __attribute__((always_inline)) REAL NAME(prepare)(const REAL *restrict d, const REAL *restrict w,
+                                                                REAL *restrict v, int32_t k, int32_t width,
+                                                                REAL inverse_alpha, REAL *least) {
+    REAL top = -HUGE_KEY, all = 0, under = 0;
+    if (inverse_alpha > 64) {
+        under = HUGE_KEY;
+#pragma omp simd reduction(min : under) aligned(d : 64)
+        for (int32_t l = 0; l < width; l++) {
+            under = d[l] < under ? d[l] : under;
+        }
     }
-#pragma omp simd reduction(max : top) aligned(d, w, v : 64)
-    for (int64_t l = 0; l < width; l++) {
-        v[l] = w[l] - (d[l] - least) * inverse_alpha;
-        top = v[l] > top ? v[l] : top;
+#pragma omp simd reduction(max : top) reduction(+ : all) aligned(d, w, v : 64)
+    for (int32_t l = 0; l < width; l++) {
+        REAL x = w[l] - (d[l] - under) * inverse_alpha;
+        v[l] = x;
+        top = x > top ? x : top;
+        all += l < k ? x : 0;
     }
-    REAL tau = top - 1;
-    for (;;) {
-        REAL sum = 0;
-        int32_t above = 0;
+    *least = under;
+    REAL tau = (all - 1) / (REAL)k;
+    return tau > top - 1 ? tau : top - 1;
+}
+
+/* One step of Newton's method; the number of entries above tau. */
+static inline __attribute__((always_inline)) REAL NAME(newton)(const REAL *restrict v, int32_t width, REAL *tau) {
+    REAL sum = 0, above = 0, from = *tau;
 #pragma omp simd reduction(+ : sum, above) aligned(v : 64)
-        for (int64_t l = 0; l < width; l++) {
-            int in = v[l] > tau;
-            sum += in ? v[l] - tau : 0;
-            above += in;
-        }
-        now = above;
-        if (now >= count) {
-            break;
-        }
-        count = now;
-        tau += (sum - 1) / (REAL)now;
+    for (int32_t l = 0; l < width; l++) {
+        REAL over = v[l] - from;
+        sum += over > 0 ? over : 0;
+        above += over > 0 ? 1 : 0;
     }
-    REAL change = 0, sum = 0;
-#pragma omp simd reduction(+ : change, sum) aligned(w, v : 64)
-    for (int64_t l = 0; l < width; l++) {
-        REAL fresh = v[l] > tau ? v[l] - tau : 0;
-        fresh = count == 1 && fresh > 0 ? 1 : fresh;
+    *tau = from + (sum - 1) / above;
+    return above;
+}
+
+static inline __attribute__((always_inline)) clv_projection NAME(conclude)(REAL *restrict w, const REAL *restrict v,
+                                                                           int32_t width, REAL tau, REAL one) {
+    REAL change = 0, sum = 0, support = 0;
+#pragma omp simd reduction(+ : change, sum, support) aligned(w, v : 64)
+    for (int32_t l = 0; l < width; l++) {
+        REAL over = v[l] - tau;
+        REAL fresh = over > 0 ? (one > 0 ? one : over) : 0;
         change += (fresh - w[l]) * (fresh - w[l]);
         sum += fresh;
+        support += over > 0 ? 1 : 0;
         w[l] = fresh;
     }
-    return (clv_projection){count, (double)sum, (double)change, (double)tau - (double)least * (double)inverse_alpha};
+    return (clv_projection){(int64_t)support, (double)sum, (double)change, 0};
+}
+
+/* w <- P(w - d / alpha), P the projection on the simplex, by Newton's method on sum max(v - tau, 0) = 1 from below: tau
+ * rises and the support shrinks until it stays. Rounding cannot make it cycle, as the count must fall. */
+CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *v, int64_t rows, int32_t k, int32_t width,
+                                     REAL inverse_alpha, clv_projection *out) {
+    for (int64_t r = 0; r < rows; r++) {
+        REAL least, count = (REAL)k, now;
+        REAL tau = NAME(prepare)(d + r * width, w + r * width, v, k, width, inverse_alpha, &least);
+        while ((now = NAME(newton)(v, width, &tau)) < count) {
+            count = now;
+        }
+        out[r] = NAME(conclude)(w + r * width, v, width, tau, now == 1 ? 1 : 0);
+        out[r].shift = (double)tau - (double)least * (double)inverse_alpha;
+    }
 }
 
 /* Weights of ROWS rows after `steps` iterations: w <- max(w - inverse_alpha key - shift, 0) from w = base line. */

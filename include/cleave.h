@@ -546,6 +546,7 @@ typedef struct clv_kpalm_options {
     double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 of effective or variance, else 1 */
     int alpha_unit;    /* clv_kpalm_unit */
     double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
+    int polish;        /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
     int empty;         /* clv_kpalm_empty: what becomes of centres without objects */
     const clv_matrix *start_centres; /* k x p, borrowed; for start "centres" */
     const double *sample_weights;    /* n, borrowed, not negative; NULL: all 1 */

@@ -8,6 +8,8 @@
  * An iteration w_i <- P(w_i - d_i(x) / alpha(t)), P the projection on the simplex; then every centre becomes the
  *              weighted mean (squared) or takes a Weiszfeld step (euclidean). Solvers lloyd and weiszfeld put every
  *              object to its nearest centre instead: the limit of small alpha.
+ * The polish   of kpalm with squared distances: at a fixed point single objects move while that lowers sigma
+ *              (exchange.c), then the iterations go on.
  * Certificate  subgradient: the norm of the smallest subgradient of sigma at (w, x), see evaluate.c.
  * Cost         n k p multiplications an iteration, less what bounds save; one pass over the points.
  *
@@ -39,6 +41,7 @@ static const clv_option kpalm_options[] = {
                    "k V' or k V, the diameter, or 1; auto: effective, for euclidean the diameter"),
     CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, HUGE_VAL, "auto", "E",
                  "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
+    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until no single object improves by moving"),
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
                    "centres without objects stay, or move to a far one"),
 };
@@ -245,6 +248,11 @@ static clv_status kpalm_step(void *state, clv_iterate *out) {
     double alpha = p->hard ? 0 : clv_kpalm_alpha(p, s->t), carried;
     out->extra[0] = NAN;
     CLV_TRY(clv_kpalm_iterate(s, out));
+    if (out->converged && p->options.polish && !p->hard && !p->euclidean) {
+        int64_t moved;
+        CLV_TRY(clv_kpalm_exchange(s, &moved));
+        out->converged = moved == 0;
+    }
     carried = s->value;
     CLV_TRY(look_closely(s, p->show || p->euclidean || out->converged, p->show, out));
     if (!(s->value <= carried)) { /* by rounding */

@@ -6,6 +6,7 @@
  *   step.c       an iteration: the objects block by block, then the centres
  *   soft.c       objects that belong to several clusters: their weights, kept or computed again
  *   centres.c    centres from the sums, how far they moved, empty clusters
+ *   exchange.c   the polish: single objects to other clusters
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
  *   state.c      what one restart works with
  *   predict.c    labels of new points, the value of what is given
@@ -174,6 +175,12 @@ void clv_centres_update(clv_kpalm_state *s);
 clv_status clv_centres_reseed(clv_kpalm_state *s, double *gain);
 double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk);
 double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk);
+
+/* --- exchange.c --- */
+
+/* Objects to other clusters, one at a time, while that lowers sigma; all of them wholly in one cluster before and
+ * after. How many moved. */
+clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved);
 
 /* --- starts.c, step.c --- */
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_dominant, &cli_ncut,   &cli_affinity,
+static const cli_command *const commands[] = {&cli_dominant, &cli_ncut,   &cli_kpalm, &cli_affinity,
                                               &cli_eval,     &cli_verify, &cli_demo};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -612,6 +612,7 @@ typedef struct clv_kpalm_options {
     int empty;         /* clv_kpalm_empty: what becomes of centres without objects */
     const clv_matrix *start_centres; /* k x p, borrowed; for start "centres" */
     const double *sample_weights;    /* n, borrowed, not negative; NULL: all 1 */
+    const char *sample_source;       /* where these come from, for reports; NULL: nowhere */
 } clv_kpalm_options;
 
 CLV_API const clv_option_table *clv_kpalm_table(void);

@@ -75,6 +75,11 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
 
 /* --- mean and spread --- */
 
+static int threads_for(const clv_kpalm_problem *p) {
+    int threads = clv_threads(p->options.control.threads);
+    return threads < p->chunks ? threads : (int)p->chunks;
+}
+
 typedef struct extent {
     double most; /* squared distance */
     int64_t object;
@@ -84,7 +89,7 @@ typedef struct extent {
 /* The sum of sample |a - c|^2 and the farthest object from c. */
 static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
     extent parts[MOST_CHUNKS];
-    int threads = clv_threads(p->options.control.threads);
+    int threads = threads_for(p);
     double square = 0;
     for (int64_t f = 0; f < p->p; f++) {
         square += c[f] * c[f];
@@ -115,7 +120,7 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *o
 }
 
 static clv_status find_mean(clv_kpalm_problem *p) {
-    int threads = clv_threads(p->options.control.threads);
+    int threads = threads_for(p);
     double *parts = CLV_NEW0(p->ctx, double, p->chunks * p->p);
     if (!parts) {
         return CLV_ENOMEM;

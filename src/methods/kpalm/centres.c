@@ -90,7 +90,8 @@ void clv_centres_update(clv_kpalm_state *s) {
 static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members, double *most) {
     const clv_kpalm_problem *p = s->problem;
     int64_t object = -1;
-    *most = 0;
+    double reach = p->frame.reach * p->frame.unit;
+    *most = 1e-12 * p->spread / (double)p->n + 1e-28 * reach * reach; /* less is rounding */
     for (int64_t i = 0; i < p->n; i++) {
         int32_t l = s->labels[i];
         if (l >= 0 && members[l] > 1) {

@@ -211,7 +211,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     bool given = strcmp(p->options.start, "centres") == 0;
     s->t = 0;
     s->soft = 0;
-    s->torn = false;
+    s->torn = s->hardened = false;
     s->sufficient = NAN;
     out->extra[0] = NAN;
     memset(s->sums, 0, (size_t)(p->k * (p->p + 1)) * sizeof *s->sums);

@@ -138,6 +138,7 @@ typedef struct clv_kpalm_state {
     clv_tally *tallies;       /* chunks */
     clv_worker *workers;      /* threads */
     int64_t soft;             /* objects in several clusters */
+    bool hardened;            /* ties are broken: every object goes to its nearest centre */
     bool torn;                /* an interrupted step: labels and centres do not belong together */
     double value, sufficient; /* sigma; its decrease over what Propositions 1 and 5 promise */
     int64_t *start;           /* n + 1: the weights of all objects as CSR, where the problem keeps them */

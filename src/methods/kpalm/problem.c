@@ -86,6 +86,11 @@ typedef struct extent {
     double sum;
 } extent;
 
+/* What is not a number exceeds everything, and stays. */
+static bool exceeds(double distance, double most) {
+    return !isnan(most) && !(distance <= most);
+}
+
 /* The sum of sample |a - c|^2 and the farthest object from c. */
 static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
     extent parts[MOST_CHUNKS];
@@ -102,7 +107,7 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *o
         for (int64_t i = from; i < to; i++) {
             double distance = clv_row_distance(p->points, i, c, square);
             parts[b].sum += clv_kpalm_sample(p, i) * distance;
-            if (!(distance <= parts[b].most)) { /* NaN too */
+            if (exceeds(distance, parts[b].most)) {
                 parts[b].most = distance;
                 parts[b].object = i;
             }
@@ -111,7 +116,7 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *o
     *out = parts[0];
     for (int64_t b = 1; b < p->chunks; b++) {
         out->sum += parts[b].sum;
-        if (!(parts[b].most <= out->most)) {
+        if (exceeds(parts[b].most, out->most)) {
             out->most = parts[b].most;
             out->object = parts[b].object;
         }
@@ -282,7 +287,8 @@ static void find_parameters(clv_kpalm_problem *p) {
     if (p->euclidean) {
         double share = options->solver == CLV_KPALM_WEISZFELD ? 0.001 : 0.05;
         p->epsilon = isnan(options->epsilon) ? share * p->diameter : options->epsilon;
-        p->epsilon = p->epsilon > 0 ? p->epsilon : p->frame.unit;
+        double reach = p->frame.reach * p->frame.unit, least = 1e-12 * (reach > 0 ? reach : 1);
+        p->epsilon = fmax(p->epsilon, least); /* objects that are all equal, or a division by nothing */
     }
     double tol = isnan(options->control.tol) ? (p->euclidean ? 1e-6 : 1e-9) : options->control.tol;
     double gradient = p->euclidean ? p->mass : p->mass * sqrt(variance) + sqrt(p->mass) * variance;

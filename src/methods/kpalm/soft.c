@@ -147,6 +147,21 @@ static void keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first
     }
 }
 
+/* Instead of projections: all of the weight to the nearest centre. */
+static void choose_nearest(clv_kpalm_state *s, clv_worker *w, int64_t count) {
+    const clv_panel *panel = panel_now(s);
+    clv_tile_scan(panel, w->keys, count, w->nearest);
+    for (int64_t r = 0; r < count; r++) {
+        void *row = clv_tile_row(panel, w->weights, r);
+        w->projected[r] = (clv_projection){.support = 1, .sum = 1};
+        for (int64_t l = 0; l < panel->k; l++) {
+            double step = (l == w->nearest[r].centre) - clv_weight_get(panel, row, l);
+            w->projected[r].change += step * step;
+            clv_weight_set(panel, row, l, l == w->nearest[r].centre);
+        }
+    }
+}
+
 clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, bool replayed,
                             double *sums, double *soft, clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
@@ -156,7 +171,11 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
     if (count > 0 && p->euclidean) {
         clv_tile_smooth(panel, w->keys, count, w->norms, p->epsilon / p->frame.unit);
     }
-    clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, w->projected);
+    if (s->hardened) {
+        choose_nearest(s, w, count);
+    } else {
+        clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, w->projected);
+    }
     for (int64_t r = 0; r < count; r++) {
         double sample = clv_kpalm_sample(p, w->rows[r]);
         clv_projection found = w->projected[r];

@@ -100,7 +100,7 @@ void clv_leave(clv_kpalm_state *s, int64_t i, int32_t from, double *sums, clv_ta
 static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, double norm, int32_t label) {
     const clv_kpalm_problem *p = s->problem;
     bool first_nearest = s->t == 0 && p->options.membership == CLV_KPALM_NEAREST;
-    if (p->hard || first_nearest || nearest->centre == label) {
+    if (p->hard || s->hardened || first_nearest || nearest->centre == label) {
         return true;
     }
     double alpha = clv_kpalm_alpha(p, s->t), unit = p->frame.unit;
@@ -285,7 +285,7 @@ static double sigma_at_most(const clv_kpalm_state *s, const clv_tally *tally) {
  * printed twice too large: L_l >= (sum of w_il) / sqrt(d^2 + epsilon^2), and beta is twice that sum. */
 static double sufficient_decrease(const clv_kpalm_state *s, const clv_tally *tally, double decrease) {
     const clv_kpalm_problem *p = s->problem;
-    double alpha = p->hard ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0, bound;
+    double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0, bound;
     for (int64_t l = 0; l < p->k; l++) {
         least = fmin(least, mass_of(s, l)); /* smoothed: the sum of w / distance is L_l itself */
         way += way2(s, l);
@@ -297,8 +297,10 @@ static double sufficient_decrease(const clv_kpalm_state *s, const clv_tally *tal
 
 /* --- the iteration --- */
 
-/* Whether anything may still change. Objects that stay in several clusters are tied between centres; once alpha is at
- * its floor the tie is broken in favour of the first, which costs nothing. */
+/* Whether anything may still change. Objects that stay in several clusters without any change are tied between centres,
+ * or alpha is so large that nothing ever moves. A schedule that falls is waited for; then objects go to their nearest
+ * centre, the first of equals, from here on: that cannot raise sigma, and the limit is a fixed point of Lloyd's
+ * algorithm as it is without ties. */
 static void note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
     double gradient = 0, way = 0;
@@ -310,10 +312,9 @@ static void note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterat
     bool small = !p->euclidean || sqrt(gradient) <= p->tolerance / 2;
     out->converged = still && tally->soft == 0 && small;
     bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= 1e-7 * p->frame.unit;
-    if (tied && p->options.schedule != CLV_KPALM_CONSTANT && !clv_kpalm_alpha_at_floor(p, s->t)) {
-        tied = false;
+    if (tied && (p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t))) {
+        s->hardened = true;
     }
-    out->stalled = tied;
 }
 
 static void visit_all(clv_kpalm_state *s) {
@@ -338,7 +339,7 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     CLV_TRY(clv_centres_reseed(s, &gain));
     if (gain > 0) {
         s->value -= p->euclidean ? 0 : gain;
-        out->converged = out->stalled = false;
+        out->converged = false;
     }
     s->sufficient = sufficient_decrease(s, &tally, before - s->value);
     s->t++;

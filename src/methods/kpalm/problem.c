@@ -287,8 +287,9 @@ static void find_parameters(clv_kpalm_problem *p) {
     if (p->euclidean) {
         double share = options->solver == CLV_KPALM_WEISZFELD ? 0.001 : 0.05;
         p->epsilon = isnan(options->epsilon) ? share * p->diameter : options->epsilon;
-        double reach = p->frame.reach * p->frame.unit, least = 1e-12 * (reach > 0 ? reach : 1);
-        p->epsilon = fmax(p->epsilon, least); /* objects that are all equal, or a division by nothing */
+        double reach = p->frame.reach * p->frame.unit;
+        bool equal = p->frame.radius * p->frame.unit <= 1e-12 * reach; /* any will do, but rounding */
+        p->epsilon = fmax(p->epsilon, (equal ? 1 : 1e-12) * (reach > 0 ? reach : 1));
     }
     double tol = isnan(options->control.tol) ? (p->euclidean ? 1e-6 : 1e-9) : options->control.tol;
     double gradient = p->euclidean ? p->mass : p->mass * sqrt(variance) + sqrt(p->mass) * variance;

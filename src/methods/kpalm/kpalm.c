@@ -341,6 +341,45 @@ static clv_status add_membership(const clv_kpalm_problem *p, const snapshot *fro
     return CLV_OK;
 }
 
+/* |x_l|^2, where sparse rows need it. */
+static double square_of(const clv_kpalm_problem *p, const snapshot *from, int64_t l) {
+    double sum = 0;
+    for (int64_t f = 0; clv_is_sparse(p->points) && f < p->p; f++) {
+        sum += from->centres[l * p->p + f] * from->centres[l * p->p + f];
+    }
+    return sum;
+}
+
+/* sigma of the answer, object by object. */
+static double value_of(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels) {
+    double sum = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        bool soft = from->head->content == WEIGHTS;
+        for (int64_t e = soft ? from->start[i] : 0; e < (soft ? from->start[i + 1] : 1); e++) {
+            int64_t l = soft ? from->index[e] : labels[i];
+            double distance = clv_row_distance(p->points, i, from->centres + l * p->p, square_of(p, from, l));
+            distance = p->euclidean ? sqrt(distance + p->epsilon * p->epsilon) : distance;
+            sum += clv_kpalm_sample(p, i) * (soft ? from->weight[e] : 1) * distance;
+        }
+    }
+    return sum;
+}
+
+/* A run that was interrupted in its last computation has the value that was carried along, of an iterate that may have
+ * been rounded since. */
+static void correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
+    double carried = result->objective.value;
+    if (!isnan(result->certificate.value)) {
+        return;
+    }
+    result->objective.value = value_of(p, from, result->labels);
+    for (int64_t r = 0; r < result->restarts_count; r++) {
+        if (result->restarts[r].objective == carried) {
+            result->restarts[r].objective = result->objective.value;
+        }
+    }
+}
+
 /* Labels, centres and memberships out of the snapshot of the answer. */
 static clv_status unpack(clv_kpalm_problem *p, void *answer, clv_result *result) {
     snapshot from = parts_of(p, answer);
@@ -356,6 +395,7 @@ static clv_status unpack(clv_kpalm_problem *p, void *answer, clv_result *result)
                                   result->labels));
     }
     clv_result_count(result);
+    correct_value(p, &from, result);
     return CLV_OK;
 }
 

@@ -9,23 +9,29 @@
 
 enum { ROWS = 6, VECTORS = 4 };
 
+typedef double eight __attribute__((vector_size(64), may_alias));
+
 #define REAL float
 #define INTEGER int32_t
+#define QUARTER_SUM(x) (((x)[0] + (x)[2]) + ((x)[1] + (x)[3]))
 #define NAME(x) x##_f32
 #define HUGE_KEY 1e30f
 #include "methods/kpalm/tile_kernels.h"
 #undef REAL
 #undef INTEGER
+#undef QUARTER_SUM
 #undef NAME
 #undef HUGE_KEY
 
 #define REAL double
 #define INTEGER int64_t
+#define QUARTER_SUM(x) ((x)[0] + (x)[1])
 #define NAME(x) x##_f64
 #define HUGE_KEY 1e300
 #include "methods/kpalm/tile_kernels.h"
 #undef REAL
 #undef INTEGER
+#undef QUARTER_SUM
 #undef NAME
 #undef HUGE_KEY
 

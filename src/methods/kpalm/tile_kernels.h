@@ -1,12 +1,44 @@
 /* The kernels of tile.c for one type of number; included once for float and once for double. The includer defines REAL,
- * INTEGER of the same size, NAME(x) and HUGE_KEY, and the includes.
+ * INTEGER of the same size, NAME(x), HUGE_KEY and QUARTER_SUM, and the includes.
  *
  * A line of centres lies across the lanes of a vector: `lines` is feature by feature, `width` numbers each, so that the
  * points are read as they are, row by row, wherever they lie. What a row gets does not depend on the rows beside it. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(64), may_alias));
+typedef REAL NAME(eight) __attribute__((vector_size(8 * sizeof(REAL)), may_alias));
 typedef INTEGER NAME(mask) __attribute__((vector_size(64), may_alias));
+typedef REAL NAME(half) __attribute__((vector_size(32), may_alias));
+typedef REAL NAME(quarter) __attribute__((vector_size(16), may_alias));
 enum { NAME(LANES) = 64 / sizeof(REAL) };
+
+/* Sum and maximum of the lanes, by halves: a chain of additions one by one would take longer than all the rest. Vectors
+ * are handed over by address, as their passing by value depends on the instruction set. */
+static inline __attribute__((always_inline)) REAL NAME(sum_lanes)(const NAME(lanes) * x) {
+    REAL part[NAME(LANES)];
+    memcpy(part, x, sizeof part);
+    NAME(half) low, high;
+    memcpy(&low, part, sizeof low);
+    memcpy(&high, part + NAME(LANES) / 2, sizeof high);
+    low += high;
+    NAME(quarter) left, right;
+    memcpy(&left, &low, sizeof left);
+    memcpy(&right, (char *)&low + sizeof left, sizeof right);
+    left += right;
+    return QUARTER_SUM(left);
+}
+
+static inline __attribute__((always_inline)) REAL NAME(top_lane)(const NAME(lanes) * x) {
+    REAL top = -HUGE_KEY, part[NAME(LANES)];
+    memcpy(part, x, sizeof part);
+#pragma omp simd reduction(max : top)
+    for (int l = 0; l < NAME(LANES); l++) {
+        top = part[l] > top ? part[l] : top;
+    }
+    return top;
+}
+
+/* x where the mask is set, else y. */
+#define CHOOSE(when, x, y) ((NAME(lanes))(((when) & (NAME(mask))(x)) | (~(when) & (NAME(mask))(y))))
 
 /* Keys of ROWS rows to `vectors` vectors of centres. The accumulators stay in registers where `vectors` suits them. */
 static inline __attribute__((always_inline)) void NAME(key_block)(const REAL *const *rows, int64_t p, const REAL *lines,
@@ -81,70 +113,79 @@ CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width,
     }
 }
 
-/* v = w - d / alpha, and a tau from below: at least the largest less 1, and the one for a full support. `least` is
- * taken from d first where alpha is so small that d / alpha would lose what matters. */
-static inline __attribute__((always_inline)) REAL NAME(prepare)(const REAL *restrict d, const REAL *restrict w,
-                                                                REAL *restrict v, int32_t k, int32_t width,
+/* v = w - d / alpha, and a tau from below: the largest less 1, or the one for a full support where that is larger.
+ * Where alpha is so small that d / alpha would lose what matters, the least is taken from d first. */
+static inline __attribute__((always_inline)) REAL NAME(prepare)(const NAME(lanes) * d, const NAME(lanes) * w,
+                                                                NAME(lanes) * v, int32_t k, int32_t vectors,
                                                                 REAL inverse_alpha, REAL *least) {
-    REAL top = -HUGE_KEY, all = 0, under = 0;
+    const NAME(lanes) zero = {0};
+    NAME(lanes) top = zero - HUGE_KEY, all = zero, under = zero + HUGE_KEY;
+    *least = 0;
     if (inverse_alpha > 64) {
-        under = HUGE_KEY;
-#pragma omp simd reduction(min : under) aligned(d : 64)
-        for (int32_t l = 0; l < width; l++) {
-            under = d[l] < under ? d[l] : under;
+        for (int32_t j = 0; j < vectors; j++) {
+            under = CHOOSE(d[j] < under, d[j], under);
         }
+        under = -under;
+        *least = -NAME(top_lane)(&under);
     }
-#pragma omp simd reduction(max : top) reduction(+ : all) aligned(d, w, v : 64)
-    for (int32_t l = 0; l < width; l++) {
-        REAL x = w[l] - (d[l] - under) * inverse_alpha;
-        v[l] = x;
-        top = x > top ? x : top;
-        all += l < k ? x : 0;
+    for (int32_t j = 0; j < vectors; j++) {
+        NAME(lanes) x = w[j] - (d[j] - *least) * inverse_alpha;
+        v[j] = x;
+        top = CHOOSE(x > top, x, top);
+        all += CHOOSE(d[j] < HUGE_KEY / 2, x, zero);
     }
-    *least = under;
-    REAL tau = (all - 1) / (REAL)k;
-    return tau > top - 1 ? tau : top - 1;
+    REAL tau = NAME(top_lane)(&top) - 1, full = (NAME(sum_lanes)(&all) - 1) / (REAL)k;
+    return full > tau && inverse_alpha <= 64 ? full : tau;
 }
 
 /* One step of Newton's method; the number of entries above tau. */
-static inline __attribute__((always_inline)) REAL NAME(newton)(const REAL *restrict v, int32_t width, REAL *tau) {
-    REAL sum = 0, above = 0, from = *tau;
-#pragma omp simd reduction(+ : sum, above) aligned(v : 64)
-    for (int32_t l = 0; l < width; l++) {
-        REAL over = v[l] - from;
-        sum += over > 0 ? over : 0;
-        above += over > 0 ? 1 : 0;
+static inline __attribute__((always_inline)) REAL NAME(newton)(const NAME(lanes) * v, int32_t vectors, REAL *tau) {
+    const NAME(lanes) zero = {0}, one = zero + 1;
+    NAME(lanes) sum = zero, above = zero;
+    for (int32_t j = 0; j < vectors; j++) {
+        NAME(lanes) over = v[j] - *tau;
+        NAME(mask) in = over > zero;
+        sum += (NAME(lanes))(in & (NAME(mask))over);
+        above += (NAME(lanes))(in & (NAME(mask))one);
     }
-    *tau = from + (sum - 1) / above;
-    return above;
+    REAL count = NAME(sum_lanes)(&above);
+    *tau += (NAME(sum_lanes)(&sum) - 1) / count;
+    return count;
 }
 
-static inline __attribute__((always_inline)) clv_projection NAME(conclude)(REAL *restrict w, const REAL *restrict v,
-                                                                           int32_t width, REAL tau, REAL one) {
-    REAL change = 0, sum = 0, support = 0;
-#pragma omp simd reduction(+ : change, sum, support) aligned(w, v : 64)
-    for (int32_t l = 0; l < width; l++) {
-        REAL over = v[l] - tau;
-        REAL fresh = over > 0 ? (one > 0 ? one : over) : 0;
-        change += (fresh - w[l]) * (fresh - w[l]);
+/* The weights for tau; a single one is 1. */
+static inline __attribute__((always_inline)) clv_projection NAME(conclude)(NAME(lanes) * w, const NAME(lanes) * v,
+                                                                           int32_t vectors, REAL tau, bool single) {
+    const NAME(lanes) zero = {0}, one = zero + 1;
+    NAME(lanes) change = zero, sum = zero, support = zero;
+    for (int32_t j = 0; j < vectors; j++) {
+        NAME(lanes) over = v[j] - tau;
+        NAME(mask) in = over > zero;
+        NAME(lanes) fresh = (NAME(lanes))(in & (single ? (NAME(mask))one : (NAME(mask))over));
+        NAME(lanes) step = fresh - w[j];
+        change += step * step;
         sum += fresh;
-        support += over > 0 ? 1 : 0;
-        w[l] = fresh;
+        support += (NAME(lanes))(in & (NAME(mask))one);
+        w[j] = fresh;
     }
-    return (clv_projection){(int64_t)support, (double)sum, (double)change, 0};
+    return (clv_projection){(int64_t)NAME(sum_lanes)(&support), (double)NAME(sum_lanes)(&sum),
+                            (double)NAME(sum_lanes)(&change), 0};
 }
 
 /* w <- P(w - d / alpha), P the projection on the simplex, by Newton's method on sum max(v - tau, 0) = 1 from below: tau
  * rises and the support shrinks until it stays. Rounding cannot make it cycle, as the count must fall. */
-CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *v, int64_t rows, int32_t k, int32_t width,
+CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width,
                                      REAL inverse_alpha, clv_projection *out) {
+    int32_t vectors = width / NAME(LANES);
+    NAME(lanes) *v = (NAME(lanes) *)work;
     for (int64_t r = 0; r < rows; r++) {
+        NAME(lanes) *weights = (NAME(lanes) *)(w + r * width);
         REAL least, count = (REAL)k, now;
-        REAL tau = NAME(prepare)(d + r * width, w + r * width, v, k, width, inverse_alpha, &least);
-        while ((now = NAME(newton)(v, width, &tau)) < count) {
+        REAL tau = NAME(prepare)((const NAME(lanes) *)(d + r * width), weights, v, k, vectors, inverse_alpha, &least);
+        while ((now = NAME(newton)(v, vectors, &tau)) < count) {
             count = now;
         }
-        out[r] = NAME(conclude)(w + r * width, v, width, tau, now == 1 ? 1 : 0);
+        out[r] = NAME(conclude)(weights, v, vectors, tau, now == 1);
         out[r].shift = (double)tau - (double)least * (double)inverse_alpha;
     }
 }
@@ -297,13 +338,23 @@ CLV_KERNEL static void NAME(scale)(REAL *restrict weight, const REAL *restrict d
 
 /* |x - c|^2 in double, of a row as it is stored. */
 CLV_KERNEL static double NAME(row_distance)(const REAL *x, const double *c, int64_t p) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t f = 0; f < p; f++) {
-        double difference = (double)x[f] - c[f];
+    eight sum = {0};
+    double part[8], tail = 0;
+    int64_t f = 0;
+    for (; f + 8 <= p; f += 8) {
+        NAME(eight) row;
+        eight centre;
+        memcpy(&row, x + f, sizeof row);
+        memcpy(&centre, c + f, sizeof centre);
+        eight difference = __builtin_convertvector(row, eight) - centre;
         sum += difference * difference;
     }
-    return sum;
+    for (; f < p; f++) {
+        double difference = (double)x[f] - c[f];
+        tail += difference * difference;
+    }
+    memcpy(part, &sum, sizeof part);
+    return ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7])) + tail;
 }
 
 CLV_KERNEL static void NAME(row_add)(const REAL *restrict x, double weight, int64_t p, double *restrict sum) {
@@ -312,3 +363,5 @@ CLV_KERNEL static void NAME(row_add)(const REAL *restrict x, double weight, int6
         sum[f] += weight * (double)x[f];
     }
 }
+
+#undef CHOOSE

@@ -605,7 +605,7 @@ typedef struct clv_kpalm_options {
                           for the Euclidean norm d1++ */
     int membership;    /* clv_kpalm_weights: w(0) of kpalm */
     int schedule;      /* clv_kpalm_schedule of alpha */
-    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 of effective or variance, else 1 */
+    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 (3 / k)^(1/2) for effective, 3 for variance, else 1 */
     int alpha_unit;    /* clv_kpalm_unit */
     double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
     int polish;        /* kpalm, squared norm: go on until no single object improves by moving to another cluster */

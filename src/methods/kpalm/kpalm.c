@@ -14,8 +14,8 @@
  * Cost         n k p multiplications an iteration, less what bounds save; one pass over the points.
  *
  * alpha acts as annealing: once it is small every object is in one cluster, and the limit is a fixed point of Lloyd's
- * algorithm. alpha(0) = 3 k V' does not depend on the units of the data, nor much on their number of columns: V' is the
- * variance tr(S^2) / tr(S) along the directions that matter, S the covariance. */
+ * algorithm. alpha(0) = 3 (3 k)^(1/2) V' does not depend on the units of the data, nor much on their number of columns:
+ * V' is the variance tr(S^2) / tr(S) along the directions that matter, S the covariance. */
 #include "methods/kpalm/kpalm.h"
 
 #include "base/options.h"
@@ -36,7 +36,7 @@ static const clv_option kpalm_options[] = {
     CLV_OPT_CHOICE(T, schedule, "alpha-schedule", CLV_KPALM_GEOMETRIC, "constant|harmonic|geometric",
                    "alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
     CLV_OPT_REAL(T, alpha, "alpha", NAN, 0, HUGE_VAL, "auto", "A",
-                 "alpha(0) in its unit; auto: 3 of k V, or 1 diameter"),
+                 "alpha(0) in its unit; auto: 3 (3 / k)^(1/2) effective, 3 variance, else 1"),
     CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|effective|variance|diameter|one",
                    "k V' or k V, the diameter, or 1; auto: effective, for euclidean the diameter"),
     CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, HUGE_VAL, "auto", "E",

@@ -17,7 +17,7 @@ enum {
     EXACT_DIAMETER = 2048,   /* objects up to which all pairs are compared */
     SWEEPS = 3,
     LEAST_PAIRS = 1024, /* pairs of objects that are looked at, and coordinates of them */
-    MOST_PAIRS = 1 << 16,
+    MOST_PAIRS = 1 << 14,
     PAIR_WORK = 1 << 26
 };
 /* Weights up to which a snapshot holds them all, and nothing is replayed. */
@@ -276,12 +276,13 @@ static void find_parameters(clv_kpalm_problem *p) {
     const clv_kpalm_options *options = &p->options;
     double variance = p->spread / p->mass, length = p->euclidean ? sqrt(variance) : variance;
     double effective = p->euclidean ? sqrt(p->effective) : p->effective;
-    bool varies = options->alpha_unit == CLV_KPALM_EFFECTIVE || options->alpha_unit == CLV_KPALM_VARIANCE;
     double unit = options->alpha_unit == CLV_KPALM_EFFECTIVE  ? (double)p->k * effective
                   : options->alpha_unit == CLV_KPALM_VARIANCE ? (double)p->k * length
                   : options->alpha_unit == CLV_KPALM_DIAMETER ? p->diameter
                                                               : 1;
-    double factor = varies ? 3 : 1;
+    double factor = options->alpha_unit == CLV_KPALM_EFFECTIVE  ? 3 * sqrt(3 / (double)p->k)
+                    : options->alpha_unit == CLV_KPALM_VARIANCE ? 3
+                                                                : 1;
     p->alpha = unit * (isnan(options->alpha) ? factor : options->alpha);
     p->alpha = p->alpha > 0 ? p->alpha : 1; /* objects that are all equal */
     if (p->euclidean) {

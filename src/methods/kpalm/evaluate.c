@@ -177,7 +177,8 @@ clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, boo
         return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
     }
     double gradient = gradient_of(s, refresh);
-    *out = (clv_kpalm_judgement){sum.sigma, all ? sum.f : NAN, all ? sqrt(sum.residual + gradient) : NAN};
+    *out =
+        (clv_kpalm_judgement){sum.sigma, all ? sum.f : (double)NAN, all ? sqrt(sum.residual + gradient) : (double)NAN};
     return CLV_OK;
 }
 

@@ -444,7 +444,7 @@ size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *optio
     problem.euclidean = options->norm == CLV_KPALM_EUCLIDEAN;
     problem.options = *options;
     clv_kpalm_divide(&problem);
-    size_t snapshot = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
+    size_t answer = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
     size_t result = sizeof(clv_result) + n * sizeof(int32_t) + k * (sizeof(int64_t) + p * sizeof(double));
-    return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, snapshot) + snapshot + result;
+    return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + answer + result;
 }

@@ -126,7 +126,7 @@ static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix 
     for (int64_t i = 0; i < p->n; i++) {
         double sum = 0;
         for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
-            sum += weight[e] >= 0 ? weight[e] : NAN;
+            sum += weight[e] >= 0 ? weight[e] : (double)NAN;
         }
         if (!(fabs(sum - 1) <= 1e-5)) { /* weights of floats */
             return clv_fail(p->ctx, CLV_EDATA, "the memberships of object %lld are not numbers from 0 that add up to 1",

@@ -20,7 +20,7 @@ static void add_hubs(double *dense, int64_t n) {
 typedef struct judged {
     clv_objective objective;
     clv_certificate certificate;
-    clv_cluster clusters[32];
+    clv_cluster clusters[64];
 } judged;
 
 static clv_status evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
@@ -121,6 +121,66 @@ static void results_are_accepted_and_changed_ones_are_not(void **unused) {
     }
     assert_true(differs > 4);
     free_given(g);
+    clv_context_free(ctx);
+}
+
+/* Similarities of either sign, peeled to the end: a set may have more negative ones than positive ones inside. */
+static void signed_results_are_accepted(void **unused) {
+    (void)unused;
+    enum { N = 40 };
+    clv_context *ctx = open_context();
+    int64_t pass[N];
+    for (int variant = 0; variant < 60; variant++) {
+        given *g = new_given(N, (uint64_t)variant + 900, 0.5, -0.5, 0);
+        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+        clv_dominant_options options = plain_options(variant % 3, variant % 2 ? 1 : 0.5);
+        clv_result *result = NULL;
+        options.multistart = variant % 5 == 0 ? 4 : 0;
+        options.control.max_iter = variant % 4 == 0 ? 2 : 10000;
+        clv_status status = clv_dominant(ctx, a, &options, &result);
+        assert_true(status == CLV_OK || status == CLV_EDATA); /* nothing but sets of no similarity */
+        if (status == CLV_OK) {
+            check_accepts(ctx, a, &options, result, pass);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+        free_given(g);
+    }
+    clv_context_free(ctx);
+}
+
+/* Clusters of a pass that share more than is allowed, or are more than there were starts, cannot be. */
+static void passes_are_checked(void **unused) {
+    (void)unused;
+    enum { N = 120 };
+    clv_context *ctx = open_context();
+    int64_t pass[N], shared = 0;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        given *g = new_given(N, seed + 300, 0.5, 0, 0);
+        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 1);
+        options.k = 8;
+        options.multistart = 8;
+        options.overlap = 60;
+        clv_result *result = solve(ctx, a, &options);
+        const clv_matrix *m = clv_data_matrix(result->membership);
+        check_accepts(ctx, a, &options, result, pass);
+        judged found;
+        if (m->start[m->rows] > result->n - result->left_out) { /* somebody is in two clusters */
+            options.overlap = 0;
+            assert_int_equal(evaluate(ctx, a, &options, result, pass, &found), CLV_EDATA);
+            options.overlap = 60;
+            shared++;
+        }
+        if (result->k > 1 && pass[1] == pass[0]) {
+            options.multistart = 1;
+            assert_int_equal(evaluate(ctx, a, &options, result, pass, &found), CLV_EDATA);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+        free_given(g);
+    }
+    assert_true(shared > 2);
     clv_context_free(ctx);
 }
 
@@ -460,6 +520,8 @@ static void interrupted_runs_tell_the_truth(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_accepted_and_changed_ones_are_not),
+        cmocka_unit_test(signed_results_are_accepted),
+        cmocka_unit_test(passes_are_checked),
         cmocka_unit_test(old_objects_go_where_they_were),
         cmocka_unit_test(true_claims_are_accepted),
         cmocka_unit_test(false_claims_are_rejected),

@@ -343,7 +343,7 @@ static void the_scale_has_no_end(void **unused) {
         clv_ascent ascent;
         bool stuck;
         double x[N], r[N];
-        open_setting(&s, ctx, a, CLV_DOMINANT_FW, 1, 6);
+        open_setting(&s, ctx, a, CLV_DOMINANT_FW, 60, 6); /* all r below 0: a gone object must not rise to 0 */
         assert_int_equal(clv_ascent_new(&s.problem, 1, &ascent), CLV_OK);
         start_at(&ascent, 0);
         for (int t = 0; t < 2000; t++) {

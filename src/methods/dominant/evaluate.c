@@ -103,17 +103,24 @@ static clv_status check_end(clv_peeling *p, int64_t k) {
     if (!more || !plain || p->active_count < 2 || p->active_count > FEW_LEFT) {
         return CLV_OK;
     }
+    int64_t left = -1, right = -1;
     for (int64_t t = 0; t < p->active_count; t++) {
         CLV_TRY(clv_affinity_column(p->affinity, p->active[t], p->work));
         for (int64_t u = 0; u < t; u++) {
-            if (p->work[p->active[u]] > 0) {
-                return clv_fail(p->ctx, CLV_EDATA,
-                                "objects %lld and %lld are similar and in no cluster, though more were asked for",
-                                (long long)p->active[u] + 1, (long long)p->active[t] + 1);
+            double similarity = p->work[p->active[u]];
+            if (similarity < 0) {
+                return CLV_OK; /* with negative ones, similar objects may be in no set of positive x'Ax */
             }
+            left = similarity > 0 ? p->active[u] : left;
+            right = similarity > 0 ? p->active[t] : right;
         }
     }
-    return CLV_OK;
+    if (left < 0) {
+        return CLV_OK;
+    }
+    return clv_fail(p->ctx, CLV_EDATA,
+                    "objects %lld and %lld are similar and in no cluster, though more were asked for",
+                    (long long)left + 1, (long long)right + 1);
 }
 
 /* --- the peeling again --- */

@@ -212,7 +212,8 @@ def trace():
     for c, cluster in enumerate(result["clusters"]):
         own = [row for row in rows if row["restart"] == c]
         check(len(own) == cluster["iterations"] + 1, f"cluster {c}: a row an iteration")
-        check((own[0]["support"], own[-1]["drops"], own[-1]["swaps"]) == (1, cluster["drops"], cluster["swaps"]), "counts")
+        check(own[0]["support"] == 1 and own[-1]["drops"] == cluster["drops"] and
+              own[-1]["swaps"] == cluster["swaps"], f"cluster {c}: counts")
         check(own[-1]["support"] == cluster["size"], "the support is the cluster")
         check(all(a["objective"] <= b["objective"] + 1e-14 for a, b in zip(own, own[1:])), "f rises")
 

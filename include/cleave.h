@@ -5,6 +5,7 @@
  *   1  version, status, context        4  affinities          7  metrics
  *   2  options, the control of a run   5  results             8  reports
  *   3  data: views, files, scaling     6  methods
+ *   3a features of texts, pictures
  *
  * A complete program (tests/install builds it against an installed copy):
  *
@@ -258,6 +259,163 @@ CLV_API clv_status clv_data_scale(clv_data *data, clv_scale scale);
 /* Scale `data`, and new points `fresh` by the same formula: the means, ranges and norms of columns are those of `data`.
  * Both must have as many columns; a sparse `fresh` that has fewer gets columns of zeros. */
 CLV_API clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale);
+
+/* ------------------------------------------------------------------------------------------------------------
+ * 3a  Features: documents and pictures as points
+ */
+
+/* A document while it is read; all of it is borrowed for the call of the hook. */
+typedef struct clv_document {
+    const char *text; /* `size` bytes, not ended by NUL */
+    size_t size;
+    const char *label; /* NULL: none */
+    const char *place; /* "mail/ham/17" or "posts.jsonl, line 3", for messages */
+} clv_document;
+/* Return below zero, with the message set, to end the reading. */
+typedef clv_status (*clv_document_hook)(const clv_document *document, void *user);
+
+/* What was read besides the texts. Owned. */
+typedef struct clv_corpus {
+    int64_t documents;
+    int32_t *labels; /* 0..classes-1 in ascending order of the names, -1 for none; NULL when no document has one */
+    int64_t classes;
+    char **names;
+    clv_context *ctx; /* borrowed */
+} clv_corpus;
+
+/* Read documents one after the other, whatever their number: the files of a folder in ascending order of their names
+ * (those of a folder inside it have its name as label; names that begin with a dot are passed over), or the lines of a
+ * .jsonl or .jsonl.gz file ("-": standard input), each a JSON object with a string "text" and, unless it has none, a
+ * "label" that is a string or an integer. */
+CLV_API clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user,
+                                   clv_corpus **out);
+CLV_API void clv_corpus_free(clv_corpus *corpus);
+
+typedef enum clv_encoding {
+    CLV_ENCODING_AUTO,  /* UTF-8, and Latin-1 for documents that are not valid UTF-8 */
+    CLV_ENCODING_UTF8,  /* documents that are not valid UTF-8 are refused */
+    CLV_ENCODING_LATIN1 /* a byte a character */
+} clv_encoding;
+
+/* tf-idf. Terms are the words of two or more characters (letters and numbers of any script, and _), in lower case.
+ * Entry (d, t) is the number of times that t occurs in d, times ln((1 + n) / (1 + df(t))) + 1 with df(t) the number of
+ * the n documents that t occurs in; rows are then divided by their 2-norm. */
+typedef struct clv_tfidf_options {
+    double min_df;          /* keep the terms of so many documents or more; below 1: a share of the documents */
+    double max_df;          /* and of so many or fewer; up to 1: a share of the documents */
+    int64_t max_features;   /* keep only the terms that occur most often, first in the alphabet among equals; 0: all */
+    const char *stop_words; /* words that are no terms: "none", "english", or "list" to use stop_list */
+    int encoding;           /* clv_encoding */
+    int64_t threads;        /* 0: as many as there are cores; the result does not depend on it */
+    const char *stop_list;  /* words with blanks between, borrowed until clv_tfidf_new returns */
+} clv_tfidf_options;
+
+CLV_API const clv_option_table *clv_tfidf_table(void);
+CLV_API void clv_tfidf_defaults(clv_tfidf_options *options);
+
+typedef struct clv_tfidf clv_tfidf;
+typedef struct clv_tfidf_info {
+    int64_t documents;
+    int64_t empty;  /* documents without a term that was kept: rows of zeros */
+    int64_t latin1; /* documents read as Latin-1 because they are not UTF-8 */
+    int64_t tokens; /* words, stop words aside */
+    int64_t seen;   /* terms, before any were dropped */
+    int64_t terms;  /* kept */
+} clv_tfidf_info;
+
+/* Memory grows with the terms and the nonzeros, not with the text. Add documents, then finish once. */
+CLV_API clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out);
+/* `place` names the document in messages; the text is copied. */
+CLV_API clv_status clv_tfidf_add(clv_tfidf *tfidf, const char *text, size_t size, const char *place);
+/* documents x terms, CSR, terms in ascending order. CLV_EDATA when no term is left. */
+CLV_API clv_status clv_tfidf_finish(clv_tfidf *tfidf, clv_data **out);
+/* After finish: the terms, a column each. */
+CLV_API const char *const *clv_tfidf_terms(const clv_tfidf *tfidf, int64_t *count);
+CLV_API void clv_tfidf_describe(const clv_tfidf *tfidf, clv_tfidf_info *out);
+CLV_API void clv_tfidf_free(clv_tfidf *tfidf);
+
+/* The best rank-d approximation of a sparse matrix, which is never filled: of X itself (truncated SVD), or of X less
+ * the means of its columns (principal components). */
+typedef struct clv_reduce_options {
+    int64_t dims;
+    int centre; /* subtract the means of the columns */
+    double tol; /* residual of each eigenpair of X X' (or X' X), as a share of its eigenvalue */
+    int64_t seed;
+    int64_t threads;
+} clv_reduce_options;
+
+CLV_API const clv_option_table *clv_reduce_table(void);
+CLV_API void clv_reduce_defaults(clv_reduce_options *options);
+/* points: rows x dims, the coordinates of the rows on the axes; axes (may be NULL): dims x cols, orthonormal rows, the
+ * entry of largest magnitude positive, zero beyond the rank of the matrix; values (dims, may be NULL): singular values,
+ * largest first. */
+CLV_API clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options,
+                              clv_data **points, clv_data **axes, double *values);
+
+/* --- pictures; an alpha channel shows white below, a grey picture has three equal colours --- */
+
+/* Shrinks by means over areas, enlarges by linear interpolation. out->samples: clv_release. */
+CLV_API clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t width, int64_t height,
+                                    clv_image *out);
+/* Pixels as rows: hue, saturation and value in [0, 1]. */
+CLV_API clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_data **out);
+/* Pixels as rows: v, v s sin h, v s cos h, with the hue as an angle: near colours are near points. */
+CLV_API clv_status clv_image_points(clv_context *ctx, const clv_image *image, clv_data **out);
+/* Local binary patterns of the brightness, 8 neighbours at distance 1, rotation invariant and uniform: codes 0 to 9. */
+enum { CLV_LBP_CODES = 10 };
+CLV_API clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, uint8_t *codes /* height x width */);
+
+/* A picture cut into regions 0..count-1. */
+typedef struct clv_regions {
+    int64_t width, height, count;
+    int32_t *labels;  /* height x width */
+    clv_context *ctx; /* borrowed */
+} clv_regions;
+CLV_API void clv_regions_free(clv_regions *regions);
+
+/* Superpixels: compact pieces of one colour, each connected. */
+typedef struct clv_superpixel_options {
+    int64_t superpixels; /* about so many */
+    double compactness;  /* weight of nearness against colour, in units of CIE Lab */
+    int64_t rounds;      /* of assignment and new centres */
+    int64_t threads;
+} clv_superpixel_options;
+CLV_API const clv_option_table *clv_superpixel_table(void);
+CLV_API void clv_superpixel_defaults(clv_superpixel_options *options);
+CLV_API clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_superpixel_options *options,
+                                   clv_regions **out);
+
+/* count x 3 bins: histograms of L, a and b (CIE Lab) of each region, each with sum 1. A value counts for the two bins
+ * that it lies between. */
+CLV_API clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const clv_regions *regions,
+                                         int64_t bins, clv_data **out);
+/* count x CLV_LBP_CODES: shares of the codes of clv_image_lbp. */
+CLV_API clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const clv_regions *regions,
+                                       clv_data **out);
+/* count x count, CSR, symmetric: the number of pairs of pixels, side by side or above each other, on a common border.
+ */
+CLV_API clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out);
+
+/* Regions as points to be clustered: mean colour, colour histogram, texture and place side by side, each times its
+ * weight (histograms as square roots, so that distances between them are Hellinger's). */
+typedef struct clv_region_weights {
+    double colour, histogram, texture, place;
+} clv_region_weights;
+CLV_API const clv_option_table *clv_region_table(void);
+CLV_API void clv_region_defaults(clv_region_weights *weights);
+CLV_API clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
+                                     const clv_region_weights *weights, clv_data **out);
+
+/* Labels of pixels made whole: connected pieces of fewer than `least` pixels, and pieces with label -1 of any size when
+ * `fill` is set, go to the neighbour with the longest common border. */
+CLV_API clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int64_t least, int fill,
+                                   int32_t *labels /* height x width */);
+/* The picture with the borders between different labels drawn on it, as RGB. out->samples: clv_release. */
+CLV_API clv_status clv_image_overlay(clv_context *ctx, const clv_image *image,
+                                     const int32_t *labels /* height x width */, clv_image *out);
+/* A picture of labels: .npy (int32, height x width), or a 16-bit grey .png, where -1 is 65535. */
+CLV_API clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                         const int32_t *labels);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 4  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives

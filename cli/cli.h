@@ -90,7 +90,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_ncut, cli_affinity, cli_eval, cli_verify, cli_demo;
 
-enum { CLI_GROUPS = 6, CLI_OPTIONS = 32 };
+enum { CLI_GROUPS = 8, CLI_OPTIONS = 32 };
 
 /* An option table, the struct that it fills, and which of its options were given. */
 typedef struct cli_group {
@@ -138,13 +138,22 @@ const clv_option_table *cli_reading_table(void);
 /* The reading options that they stand for. */
 clv_read_options cli_read_options(const cli_points_options *points, bool map);
 
+/* What a method's command may write besides JSON, trace and report: bits. */
+enum { CLI_LABELS = 1, CLI_MEMBERSHIP = 2, CLI_CENTRES = 4, CLI_WEIGHTS = 8 };
+
 typedef struct cli_output_options {
-    const char *output, *json, *trace, *report; /* files, or NULL */
+    const char *output, *membership, *centres, *weights; /* files, or NULL */
+    const char *json, *trace, *report;
     int silhouette;
     int dry_run, progress, quiet, verbose;
 } cli_output_options;
 
-const clv_option_table *cli_output_table(void);
+/* The options of a method that has the `outputs`, in `room`, where they stay. */
+typedef struct cli_output_room {
+    clv_option options[CLI_OPTIONS];
+    clv_option_table table;
+} cli_output_room;
+const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs);
 
 /* A table of one's own that has only `threads`, described as in clv_control_table, at offset 0 (an int64_t). */
 const clv_option_table *cli_threads_table(void);

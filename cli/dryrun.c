@@ -41,8 +41,8 @@ static forecast foresee(const cli_job *job) {
                   .points = matrix_bytes(clv_data_matrix(job->data)),
                   .affinity = job->info.bytes,
                   .affinity_peak = job->info.peak,
-                  .method = job->method->memory(job->info.n, job->info.home, &job->options),
-                  .method_thread = job->method->memory(job->info.n, job->info.home, &one)};
+                  .method = cli_job_memory(job, &job->options),
+                  .method_thread = cli_job_memory(job, &one)};
     /* A mapped similarity becomes resident as it is read. */
     size_t now = process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
     size_t building = now + f.affinity_peak, solving = now + f.affinity + f.method;
@@ -64,9 +64,12 @@ static void print_table(const forecast *f) {
     const clv_matrix *points = clv_data_matrix(job->data);
     snprintf(note, sizeof note, "%lld x %lld", (long long)points->rows, (long long)points->cols);
     print_line("points", f->points, note);
-    snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind), clv_home_name(job->info.home));
-    print_line("affinity", f->affinity, note);
-    print_line("  while built", f->affinity_peak, "");
+    if (!job->method->points_only) {
+        snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind),
+                 clv_home_name(job->info.home));
+        print_line("affinity", f->affinity, note);
+        print_line("  while built", f->affinity_peak, "");
+    }
     print_line(job->method->command->name, f->method, "in all");
     print_line("  per thread", f->method_thread, "");
     print_line("resident, peak", f->resident, "predicted for the whole program");
@@ -76,14 +79,19 @@ static void print_json(FILE *stream, const void *what) {
     const forecast *f = what;
     const cli_job *job = f->job;
     const clv_matrix *points = clv_data_matrix(job->data);
-    fprintf(stream,
-            "{\"cleave\": \"%s\", \"method\": \"%s\", \"dry_run\": true, \"n\": %lld, \"columns\": %lld,\n"
-            " \"affinity\": {\"kind\": \"%s\", \"home\": \"%s\"},\n"
-            " \"bytes\": {\"points\": %zu, \"affinity\": %zu, \"affinity_peak\": %zu, \"method\": %zu, "
-            "\"method_per_thread\": %zu, \"resident_peak\": %zu}}\n",
-            clv_version(), job->method->command->name, (long long)points->rows, (long long)points->cols,
-            clv_affinity_kind_name(job->info.kind), clv_home_name(job->info.home), f->points, f->affinity,
-            f->affinity_peak, f->method, f->method_thread, f->resident);
+    bool affinity = !job->method->points_only;
+    fprintf(stream, "{\"cleave\": \"%s\", \"method\": \"%s\", \"dry_run\": true, \"n\": %lld, \"columns\": %lld,\n",
+            clv_version(), job->method->command->name, (long long)points->rows, (long long)points->cols);
+    if (affinity) {
+        fprintf(stream, " \"affinity\": {\"kind\": \"%s\", \"home\": \"%s\"},\n",
+                clv_affinity_kind_name(job->info.kind), clv_home_name(job->info.home));
+    }
+    fprintf(stream, " \"bytes\": {\"points\": %zu, ", f->points);
+    if (affinity) {
+        fprintf(stream, "\"affinity\": %zu, \"affinity_peak\": %zu, ", f->affinity, f->affinity_peak);
+    }
+    fprintf(stream, "\"method\": %zu, \"method_per_thread\": %zu, \"resident_peak\": %zu}}\n", f->method,
+            f->method_thread, f->resident);
 }
 
 clv_status cli_job_forecast(const cli_job *job) {

@@ -21,16 +21,23 @@ typedef struct cli_method {
     clv_status (*check)(const cli_job *job);
     /* Check the options against the data; read what an option names. */
     clv_status (*prepare)(cli_job *job);
-    /* Bytes that the method holds besides the affinity; home AUTO: what it needs on any. */
-    size_t (*memory)(int64_t n, clv_home home, const cli_method_options *options);
-    clv_status (*solve)(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out);
+    /* Bytes that the method holds besides the points (scaled; with --affinity precomputed, the similarity) and the
+     * affinity; home AUTO: what it needs on any. */
+    size_t (*memory)(const clv_matrix *points, clv_home home, const cli_method_options *options);
+    /* Run on job->affinity, or on job->data where points_only. `options` are those of the job with what remains of the
+     * time, the monitor and the threads that fit. */
+    clv_status (*solve)(const cli_job *job, const cli_method_options *options, clv_result **out);
     /* Labels of the rows of job->fresh; NULL: the method has no labels for new objects. */
-    clv_status (*predict)(const cli_job *job, int32_t *out);
+    clv_status (*predict)(const cli_job *job, int32_t *labels);
+    /* The same with memberships, rows of fresh x job->result->k numbers; NULL: the method has none for new objects. */
+    clv_status (*predict_membership)(const cli_job *job, int32_t *labels, double *membership);
+    bool points_only; /* works on the points themselves: no affinity, and none of its options */
+    unsigned outputs; /* CLI_LABELS and others: what the command can write */
 } cli_method;
 
 /* New objects to label, and where to. */
 typedef struct cli_predict_options {
-    const char *input, *output; /* files, or both NULL */
+    const char *input, *output, *membership; /* files, or NULL */
 } cli_predict_options;
 
 struct cli_job {
@@ -41,9 +48,11 @@ struct cli_job {
     clv_affinity_options how;
     cli_method_options options; /* as given: what the report lists */
     cli_output_options output;
+    cli_output_room output_room;
     cli_predict_options prediction;
-    clv_data *data;
+    clv_data *data;        /* the first operand; a method's `prepare` reads the second */
     clv_data *fresh;       /* new objects, or NULL */
+    clv_data *extra[2];    /* owned: what `prepare` read besides (a second operand, a start), or NULL */
     int32_t *truth_read;   /* owned; NULL when the labels came with the data */
     const int32_t *truth;  /* NULL: none */
     int32_t *start_labels; /* owned, from --start FILE, or NULL */
@@ -58,10 +67,16 @@ struct cli_job {
 /* The steps in their order; each needs the one before it. A job is closed in any state. */
 clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, char **argv, cli_job *job);
 clv_status cli_job_load(cli_job *job);  /* check the targets; read, scale */
-clv_status cli_job_plan(cli_job *job);  /* what the affinity will be */
+clv_status cli_job_plan(cli_job *job);  /* whether the method fits the budget, and what the affinity will be */
 clv_status cli_job_solve(cli_job *job); /* affinity, method, metrics */
 clv_status cli_job_write(cli_job *job); /* all outputs; goes on after a failed one and returns the first failure */
 void cli_job_close(cli_job *job);
+
+/* Parts of these steps (run.c, results.c). */
+const clv_option_table *cli_job_how_table(const cli_job *job); /* the options of the affinity, or of memory alone */
+const clv_option_table *cli_job_points_table(const cli_job *job);
+size_t cli_job_memory(const cli_job *job, const cli_method_options *options); /* of the method, as planned */
+clv_status cli_job_check_targets(const cli_job *job);
 
 extern const cli_method cli_ncut_method;
 
@@ -69,7 +84,7 @@ extern const cli_method cli_ncut_method;
 int cli_job_run(const cli_app *app, const cli_method *method, int argc, char **argv);
 
 /* New objects (predict.c): the options, whether they go together, reading, labels to their file. */
-const clv_option_table *cli_predict_table(void);
+const clv_option_table *cli_predict_table(const cli_method *method);
 clv_status cli_predict_check(const cli_job *job);
 clv_status cli_predict_read(cli_job *job, const clv_read_options *reading);
 clv_status cli_predict_write(const cli_job *job);
@@ -79,8 +94,6 @@ clv_status cli_job_forecast(const cli_job *job);
 
 /* Labels from a file, which must have one for each of n objects. `what` names the option in messages. */
 clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out);
-/* The affinity options to build with: the budget less the bytes that the method needs, and the threads. */
-clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out);
 /* Refuse options that do not go with a given similarity. */
 clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how, const cli_points_options *points);
 

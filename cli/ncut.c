@@ -53,28 +53,36 @@ static clv_ncut_options for_library(const cli_method_options *options) {
     return ncut;
 }
 
-static size_t memory(int64_t n, clv_home home, const cli_method_options *options) {
+static size_t memory(const clv_matrix *points, clv_home home, const cli_method_options *options) {
     clv_ncut_options ncut = for_library(options);
-    return clv_ncut_memory(n, home, &ncut);
+    return clv_ncut_memory(points->rows, home, &ncut);
 }
 
-static clv_status solve(clv_context *ctx, const clv_affinity *a, const cli_method_options *options, clv_result **out) {
+static clv_status solve(const cli_job *job, const cli_method_options *options, clv_result **out) {
     clv_ncut_options ncut = for_library(options);
-    return clv_ncut(ctx, a, &ncut, out);
+    return clv_ncut(job->app->ctx, job->affinity, &ncut, out);
 }
 
-static clv_status predict(const cli_job *job, int32_t *out) {
+static clv_status predict(const cli_job *job, int32_t *labels) {
     const clv_result *result = job->result;
     const clv_matrix *fresh = clv_data_matrix(job->fresh);
     int64_t threads = job->options.control.threads;
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
-        return clv_ncut_predict(job->app->ctx, job->affinity, result->labels, result->k, fresh, threads, out);
+        return clv_ncut_predict(job->app->ctx, job->affinity, result->labels, result->k, fresh, threads, labels);
     }
     return clv_ncut_predict_points(job->app->ctx, job->affinity, result->labels, result->k, clv_data_matrix(job->data),
-                                   &job->how, fresh, threads, out);
+                                   &job->how, fresh, threads, labels);
 }
 
-const cli_method cli_ncut_method = {&cli_ncut, clv_ncut_table, defaults, check, prepare, memory, solve, predict};
+const cli_method cli_ncut_method = {.command = &cli_ncut,
+                                    .table = clv_ncut_table,
+                                    .defaults = defaults,
+                                    .check = check,
+                                    .prepare = prepare,
+                                    .memory = memory,
+                                    .solve = solve,
+                                    .predict = predict,
+                                    .outputs = CLI_LABELS};
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     (void)command;

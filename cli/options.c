@@ -59,9 +59,13 @@ clv_read_options cli_read_options(const cli_points_options *points, bool map) {
         .offset = offsetof(cli_output_options, member_), .most = 1, .help = (help_)                                    \
     }
 
-const clv_option_table *cli_output_table(void) {
+const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs) {
     static const clv_option options[] = {
         FILE_OPTION(output, "output", 'o', "FILE", "labels out: .npy (int32), .csv or .txt; -1 is left out"),
+        FILE_OPTION(membership, "membership", 0, "FILE",
+                    "memberships out, a row an object and a column a cluster: .npy, .csv or .mtx"),
+        FILE_OPTION(centres, "centers", 0, "FILE", "centres out, a row a cluster: .npy or .csv"),
+        FILE_OPTION(weights, "weights", 0, "FILE", "the weights learned out: .npy, .csv or .mtx"),
         FILE_OPTION(json, "json", 0, "FILE|-", "the whole result; - is standard output, instead of the table"),
         FILE_OPTION(trace, "trace", 0, "FILE.csv", "objective and certificate, a row an iteration"),
         FILE_OPTION(report, "report", 0, "FILE.html", "a self-contained page with pictures"),
@@ -71,8 +75,26 @@ const clv_option_table *cli_output_table(void) {
         FLAG_OPTION(quiet, "quiet", 'q', "no table and no messages, only errors"),
         FLAG_OPTION(verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
-    static const clv_option_table table = {"output", options, COUNT(options)};
-    return &table;
+    static const struct {
+        const char *name;
+        unsigned output;
+    } needs[] = {{"output", CLI_LABELS},
+                 {"silhouette", CLI_LABELS},
+                 {"membership", CLI_MEMBERSHIP},
+                 {"centers", CLI_CENTRES},
+                 {"weights", CLI_WEIGHTS}};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(options); i++) {
+        bool offered = true;
+        for (size_t j = 0; j < COUNT(needs); j++) {
+            offered = offered && (strcmp(options[i].name, needs[j].name) != 0 || outputs & needs[j].output);
+        }
+        if (offered) {
+            room->options[count++] = options[i];
+        }
+    }
+    room->table = (clv_option_table){"output", room->options, count};
+    return &room->table;
 }
 
 const clv_option_table *cli_threads_table(void) {

@@ -4,38 +4,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-const clv_option_table *cli_predict_table(void) {
-    static const clv_option options[] = {
-        {.name = "predict",
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(cli_predict_options, input),
-         .meta = "FILE",
-         .help = "new objects to label, read and scaled like DATA; with --affinity precomputed, their similarities to "
-                 "the objects of DATA, a row a new object"},
-        {.name = "predict-output",
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(cli_predict_options, output),
-         .meta = "FILE",
-         .help = "labels of the new objects: .npy (int32), .csv or .txt; -1 is similar to none"},
+#define FILE_OPTION(member_, name_, help_)                                                                             \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_TEXT, .offset = offsetof(cli_predict_options, member_), .meta = "FILE",    \
+        .help = (help_)                                                                                                \
+    }
+#define READ "new objects to label, read and scaled like DATA"
+
+/* Memberships are the last option: tables without them are one shorter. */
+const clv_option_table *cli_predict_table(const cli_method *method) {
+    enum { OPTIONS = 3 };
+    static const clv_option of_points[OPTIONS] = {
+        FILE_OPTION(input, "predict", READ),
+        FILE_OPTION(output, "predict-output", "labels of the new objects: .npy (int32), .csv or .txt"),
+        FILE_OPTION(membership, "predict-membership", "their memberships, a column a cluster: .npy or .csv"),
     };
-    static const clv_option_table table = {"new objects", options, sizeof options / sizeof *options};
-    return &table;
+    static const clv_option of_affinities[OPTIONS] = {
+        FILE_OPTION(input, "predict",
+                    READ "; with --affinity precomputed, their similarities to the objects of DATA, a row a new "
+                         "object"),
+        FILE_OPTION(output, "predict-output",
+                    "labels of the new objects: .npy (int32), .csv or .txt; -1 is similar to none"),
+        FILE_OPTION(membership, "predict-membership", "their memberships, a column a cluster: .npy or .csv"),
+    };
+    static const clv_option_table tables[2][2] = {
+        {{"new objects", of_affinities, OPTIONS - 1}, {"new objects", of_affinities, OPTIONS}},
+        {{"new objects", of_points, OPTIONS - 1}, {"new objects", of_points, OPTIONS}}};
+    return &tables[method->points_only][method->predict_membership != NULL];
+}
+
+static clv_status check_input(const cli_job *job, const char *input) {
+    for (size_t i = 0; i < job->args.operand_count; i++) {
+        if (strcmp(input, "-") == 0 && strcmp(job->args.operands[i], "-") == 0) {
+            return cli_fail(job->app, CLV_EUSAGE, "%s and --predict cannot both be standard input",
+                            job->args.command->operands[i]);
+        }
+    }
+    return CLV_OK;
 }
 
 clv_status cli_predict_check(const cli_job *job) {
     const cli_predict_options *prediction = &job->prediction;
-    if (!prediction->input && !prediction->output) {
+    bool wanted = prediction->output || prediction->membership;
+    if (!prediction->input && !wanted) {
         return CLV_OK;
     }
-    if (!prediction->output) {
+    if (!wanted) {
         return cli_fail(job->app, CLV_EUSAGE, "--predict needs --predict-output FILE, where the labels go");
     }
     if (!prediction->input) {
-        return cli_fail(job->app, CLV_EUSAGE, "--predict-output needs --predict FILE, the new objects");
+        return cli_fail(job->app, CLV_EUSAGE, "--%s needs --predict FILE, the new objects",
+                        prediction->output ? "predict-output" : "predict-membership");
     }
-    if (strcmp(prediction->input, "-") == 0 && strcmp(job->args.operands[0], "-") == 0) {
-        return cli_fail(job->app, CLV_EUSAGE, "DATA and --predict cannot both be standard input");
-    }
+    CLI_TRY(check_input(job, prediction->input));
     if (job->how.kind == CLV_AFFINITY_MINIMAX) {
         return cli_fail(job->app, CLV_EUSAGE,
                         "--predict does not go with --affinity minimax: new points would change the paths between the "
@@ -69,30 +90,46 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
     return CLV_OK;
 }
 
-static clv_status label_and_write(const cli_job *job, int32_t *labels) {
-    int64_t rows = clv_data_matrix(job->fresh)->rows;
+static clv_status write_prediction(const cli_job *job, const int32_t *labels, const double *membership) {
+    const cli_predict_options *prediction = &job->prediction;
+    const clv_matrix matrix = {.rows = clv_data_matrix(job->fresh)->rows, .cols = job->result->k, .values = membership};
+    clv_status status = CLV_OK, next = CLV_OK;
+    if (prediction->output) {
+        status = cli_library(job->app, clv_write_labels(job->app->ctx, prediction->output, labels, matrix.rows));
+    }
+    if (prediction->membership) {
+        next = cli_library(job->app, clv_write_matrix(job->app->ctx, prediction->membership, &matrix));
+    }
+    return status < 0 ? status : next;
+}
+
+/* `membership` NULL: labels alone. */
+static clv_status predict_and_write(const cli_job *job, int32_t *labels, double *membership) {
     double began = cli_seconds();
-    clv_status status = job->method->predict(job, labels);
+    clv_status status =
+        membership ? job->method->predict_membership(job, labels, membership) : job->method->predict(job, labels);
     if (status == CLV_EINTERRUPTED) {
         return CLV_OK; /* the clustering itself is complete; the program says and returns that it was interrupted */
     }
     CLI_TRY(cli_library(job->app, status));
     if (job->output.verbose) {
-        fprintf(stderr, "%s: labels of %lld new objects, %.3f s\n", job->prediction.output, (long long)rows,
-                cli_seconds() - began);
+        fprintf(stderr, "%s: %lld new objects, %.3f s\n", job->prediction.input,
+                (long long)clv_data_matrix(job->fresh)->rows, cli_seconds() - began);
     }
-    return cli_library(job->app, clv_write_labels(job->app->ctx, job->prediction.output, labels, rows));
+    return write_prediction(job, labels, membership);
 }
 
 clv_status cli_predict_write(const cli_job *job) {
     if (!job->fresh || cli_interrupted()) {
         return CLV_OK;
     }
-    int32_t *labels = calloc((size_t)clv_data_matrix(job->fresh)->rows + 1, sizeof *labels);
-    if (!labels) {
-        return cli_fail(job->app, CLV_ENOMEM, "out of memory");
-    }
-    clv_status status = label_and_write(job, labels);
+    bool soft = job->prediction.membership != NULL;
+    size_t rows = (size_t)clv_data_matrix(job->fresh)->rows;
+    int32_t *labels = calloc(rows + 1, sizeof *labels);
+    double *membership = soft ? calloc(rows + 1, (size_t)job->result->k * sizeof *membership) : NULL;
+    clv_status status = labels && (membership || !soft) ? predict_and_write(job, labels, membership)
+                                                        : cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    free(membership);
     free(labels);
     return status;
 }

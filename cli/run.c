@@ -1,4 +1,5 @@
-/* The run of a method's command: arguments -> targets checked -> data -> affinity -> method -> metrics -> outputs. */
+/* The run of a method's command: arguments -> targets checked -> data -> affinity -> method -> metrics -> outputs
+ * (results.c). Methods on points alone go without the affinity. */
 #include "job.h"
 
 #include <math.h>
@@ -7,20 +8,32 @@
 
 /* --- arguments --- */
 
+/* Methods without an affinity have a memory budget all the same. */
+const clv_option_table *cli_job_how_table(const cli_job *job) {
+    static clv_option_table memory = {"memory", NULL, 1};
+    memory.options = clv_options_find(clv_affinity_table(), "memory");
+    return job->method->points_only ? &memory : clv_affinity_table();
+}
+
+const clv_option_table *cli_job_points_table(const cli_job *job) {
+    return cli_points_table((job->method->outputs & CLI_LABELS) != 0);
+}
+
 clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, char **argv, cli_job *job) {
     *job = (cli_job){.app = app, .method = method, .silhouette = NAN};
     job->args.command = method->command;
+    const clv_option_table *output = cli_output_table(&job->output_room, method->outputs);
     clv_options_defaults(cli_points_table(true), &job->points);
-    clv_options_defaults(cli_output_table(), &job->output);
+    clv_options_defaults(output, &job->output);
     clv_affinity_defaults(&job->how);
     method->defaults(&job->options);
     cli_args_add(&job->args, method->table(), &job->options);
-    cli_args_add(&job->args, cli_points_table(true), &job->points);
-    cli_args_add(&job->args, clv_affinity_table(), &job->how);
+    cli_args_add(&job->args, cli_job_points_table(job), &job->points);
+    cli_args_add(&job->args, cli_job_how_table(job), &job->how);
     cli_args_add(&job->args, clv_control_table(), &job->options.control);
-    cli_args_add(&job->args, cli_output_table(), &job->output);
+    cli_args_add(&job->args, output, &job->output);
     if (method->predict) {
-        cli_args_add(&job->args, cli_predict_table(), &job->prediction);
+        cli_args_add(&job->args, cli_predict_table(method), &job->prediction);
     }
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
     return job->args.help ? CLV_OK : method->check(job);
@@ -32,40 +45,6 @@ clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options 
         return cli_fail(app, CLV_EUSAGE, "--scale does not go with --affinity precomputed: there are no points");
     }
     return CLV_OK;
-}
-
-/* --- targets --- */
-
-static clv_status check_distinct(const cli_job *job) {
-    enum { TARGETS = 5 };
-    const char *paths[TARGETS] = {job->output.output, job->output.json, job->output.trace, job->output.report,
-                                  job->prediction.output};
-    static const char *const names[TARGETS] = {"output", "json", "trace", "report", "predict-output"};
-    for (size_t i = 0; i < TARGETS; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
-                return cli_fail(job->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
-            }
-        }
-    }
-    return CLV_OK;
-}
-
-/* Whether all can be written, and none is this input. */
-static clv_status check_targets_against(const cli_job *job, const char *input) {
-    const cli_output_options *output = &job->output;
-    const char *json = output->json && strcmp(output->json, "-") != 0 ? output->json : NULL;
-    CLI_TRY(cli_output_check(job->app, "output", output->output, "npy|csv|txt", input));
-    CLI_TRY(cli_output_check(job->app, "json", json, NULL, input));
-    CLI_TRY(cli_output_check(job->app, "trace", output->trace, "csv", input));
-    CLI_TRY(cli_output_check(job->app, "report", output->report, "html|htm", input));
-    return cli_output_check(job->app, "predict-output", job->prediction.output, "npy|csv|txt", input);
-}
-
-static clv_status check_targets(const cli_job *job) {
-    CLI_TRY(check_distinct(job));
-    CLI_TRY(check_targets_against(job, job->args.operands[0]));
-    return job->prediction.input ? check_targets_against(job, job->prediction.input) : CLV_OK;
 }
 
 /* --- data --- */
@@ -114,6 +93,15 @@ static clv_status scale(cli_job *job) {
     return cli_library(job->app, clv_data_scale(job->data, how));
 }
 
+static clv_status check_standard_input(const cli_job *job) {
+    const char *first = job->args.operands[0], *second = job->args.operands[1];
+    if (second && strcmp(first, "-") == 0 && strcmp(second, "-") == 0) {
+        return cli_fail(job->app, CLV_EUSAGE, "%s and %s cannot both be standard input", job->args.command->operands[0],
+                        job->args.command->operands[1]);
+    }
+    return CLV_OK;
+}
+
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
     clv_read_options reading = cli_read_options(&job->points, job->how.kind == CLV_AFFINITY_PRECOMPUTED);
@@ -121,8 +109,9 @@ clv_status cli_job_load(cli_job *job) {
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
     }
+    CLI_TRY(check_standard_input(job));
     CLI_TRY(cli_predict_check(job));
-    CLI_TRY(check_targets(job));
+    CLI_TRY(cli_job_check_targets(job));
     double began = cli_seconds();
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
     CLI_TRY(cli_predict_read(job, &reading));
@@ -141,15 +130,24 @@ clv_status cli_job_load(cli_job *job) {
 
 /* --- affinity --- */
 
-/* The bytes of the method on one thread: the home must not depend on the number of threads, nor may the result. */
-clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out) {
+size_t cli_job_memory(const cli_job *job, const cli_method_options *options) {
+    return job->method->memory(clv_data_matrix(job->data), job->info.home, options);
+}
+
+/* The options to build with: the budget less the bytes of the method on one thread, as the home must not depend on the
+ * number of threads, nor may the result. */
+static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out) {
     cli_method_options one = job->options;
     one.control.threads = 1;
-    size_t method = job->method->memory(clv_data_matrix(job->data)->rows, CLV_HOME_AUTO, &one);
+    size_t method = job->method->memory(clv_data_matrix(job->data), CLV_HOME_AUTO, &one);
+    size_t held = 0, peak;
     *out = job->how;
     out->threads = job->options.control.threads;
+    if (job->method->points_only) { /* else the affinity counts what is held already */
+        clv_context_memory(job->app->ctx, &held, &peak);
+    }
     if (out->memory > 0) {
-        if (method >= (size_t)out->memory) {
+        if (held + method >= (size_t)out->memory) {
             return cli_fail(job->app, CLV_ENOMEM, "--memory %lld is too small: %s itself needs %zu bytes",
                             (long long)out->memory, job->method->command->name, method);
         }
@@ -160,14 +158,17 @@ clv_status cli_affinity_options(const cli_job *job, clv_affinity_options *out) {
 
 clv_status cli_job_plan(cli_job *job) {
     clv_affinity_options how;
-    CLI_TRY(cli_affinity_options(job, &how));
+    CLI_TRY(remaining_budget(job, &how));
+    if (job->method->points_only) {
+        return CLV_OK;
+    }
     return cli_library(job->app, clv_affinity_plan(job->app->ctx, clv_data_matrix(job->data), &how, &job->info));
 }
 
 static void tell_affinity(const cli_job *job) {
     char bytes[32], method[32];
     cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
-    cli_print_bytes((double)job->method->memory(job->info.n, job->info.home, &job->options), method, sizeof method);
+    cli_print_bytes((double)cli_job_memory(job, &job->options), method, sizeof method);
     fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
     if (!isnan(job->info.gamma)) {
         fprintf(stderr, ", gamma %.17g", job->info.gamma);
@@ -179,7 +180,10 @@ static void tell_affinity(const cli_job *job) {
 static clv_status build_affinity(cli_job *job) {
     clv_affinity_options how;
     double began = cli_seconds();
-    CLI_TRY(cli_affinity_options(job, &how));
+    CLI_TRY(remaining_budget(job, &how));
+    if (job->method->points_only) {
+        return CLV_OK;
+    }
     CLI_TRY(cli_library_on(job->app, job->args.operands[0],
                            clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
     clv_affinity_describe(job->affinity, &job->info);
@@ -207,8 +211,7 @@ static int64_t threads_within_budget(const cli_job *job) {
     }
     clv_context_memory(job->app->ctx, &held, &peak);
     *threads = *threads > 0 ? *threads : sysconf(_SC_NPROCESSORS_ONLN);
-    while (*threads > 1 &&
-           held + job->method->memory(job->info.n, job->info.home, &options) > (size_t)job->how.memory) {
+    while (*threads > 1 && held + cli_job_memory(job, &options) > (size_t)job->how.memory) {
         (*threads)--;
     }
     return *threads;
@@ -229,7 +232,7 @@ static clv_status run_method(cli_job *job) {
         /* The user's limit counts from the start of the program. */
         control->time_limit = fmax(control->time_limit - cli_elapsed(job->app), 1e-6);
     }
-    clv_status status = job->method->solve(job->app->ctx, job->affinity, &options, &job->result);
+    clv_status status = job->method->solve(job, &options, &job->result);
     cli_progress_end(&progress);
     return cli_library(job->app, status);
 }
@@ -237,6 +240,9 @@ static clv_status run_method(cli_job *job) {
 static clv_status measure(cli_job *job) {
     const cli_app *app = job->app;
     const clv_result *result = job->result;
+    if (!result->labels) {
+        return CLV_OK;
+    }
     if (job->truth) {
         CLI_TRY(cli_library(app, clv_compare(app->ctx, job->truth, result->labels, result->n, &job->scores)));
     }
@@ -254,85 +260,14 @@ clv_status cli_job_solve(cli_job *job) {
     return measure(job);
 }
 
-/* --- outputs --- */
-
-typedef clv_status (*renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
-
-static clv_status write_rendered(const cli_job *job, renderer render, const clv_report *report, const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    CLI_TRY(cli_library(job->app, render(job->app->ctx, report, &text, &size)));
-    clv_status status = cli_output_text(job->app, path, text, size);
-    clv_release(job->app->ctx, text);
-    return status;
-}
-
-/* A file that could not be written to its end is 73 as one that could not be begun; 74 is standard output. */
-static void note_failure(clv_status *first, clv_status status, const char *path) {
-    if (status < 0 && *first >= 0) {
-        *first = status == CLV_EIO && strcmp(path, "-") != 0 ? CLV_ECREATE : status;
-    }
-}
-
-/* What is computed is written whole, interrupted or not; only the prediction still asks. */
-static clv_status write_outputs(const cli_job *job, const clv_report *report) {
-    const cli_output_options *output = &job->output;
-    const clv_result *result = job->result;
-    clv_status first = CLV_OK;
-    cli_signals_watch(job->app->ctx, false);
-    if (output->output) {
-        note_failure(&first,
-                     cli_library(job->app, clv_write_labels(job->app->ctx, output->output, result->labels, result->n)),
-                     output->output);
-    }
-    if (output->trace) {
-        note_failure(&first, write_rendered(job, clv_report_trace, report, output->trace), output->trace);
-    }
-    if (output->report) {
-        note_failure(&first, write_rendered(job, clv_report_html, report, output->report), output->report);
-    }
-    if (output->json) {
-        note_failure(&first, write_rendered(job, clv_report_json, report, output->json), output->json);
-    }
-    bool table = !output->quiet && !(output->json && strcmp(output->json, "-") == 0);
-    if (table) {
-        note_failure(&first, write_rendered(job, clv_report_table, report, "-"), "-");
-    }
-    cli_signals_watch(job->app->ctx, true);
-    if (job->fresh) {
-        note_failure(&first, cli_predict_write(job), job->prediction.output);
-    }
-    return first;
-}
-
-clv_status cli_job_write(cli_job *job) {
-    /* Only what shapes the result is listed: not the names of files out, nor what is said on the way. */
-    const clv_option_table *tables[] = {job->method->table(), cli_points_table(true), clv_affinity_table(),
-                                        clv_control_table(), NULL};
-    const void *options[] = {&job->options, &job->points, &job->how, &job->options.control};
-    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
-    char scale[32];
-    clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);
-    clv_report report = {.result = job->result,
-                         .affinity = &job->info,
-                         .scores = job->truth ? &job->scores : NULL,
-                         .scale = scale,
-                         .silhouette = job->silhouette,
-                         .load_seconds = job->load_seconds,
-                         .affinity_seconds = job->affinity_seconds,
-                         .total_seconds = cli_elapsed(job->app),
-                         .tables = tables,
-                         .options = options,
-                         .points = given ? NULL : clv_data_matrix(job->data)};
-    return write_outputs(job, &report);
-}
-
 void cli_job_close(cli_job *job) {
     clv_context *ctx = job->app->ctx;
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
     clv_release(ctx, job->truth_read);
+    clv_data_free(job->extra[1]);
+    clv_data_free(job->extra[0]);
     clv_data_free(job->fresh);
     clv_data_free(job->data);
 }

@@ -231,6 +231,8 @@ CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */
 CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
+/* The same; to .npy, .csv and .tsv a sparse matrix is written with its zeros. */
+CLV_API clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix);
 CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n);
 /* Likewise for any bytes (a report, a JSON text). */
 CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);
@@ -492,6 +494,10 @@ CLV_API int64_t clv_affinity_size(const clv_affinity *a);
 CLV_API clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out /* n */);
 CLV_API clv_status clv_affinity_apply(const clv_affinity *a, const double *x /* k x n */, int64_t k,
                                       double *y /* k x n */, int64_t threads);
+/* y[i] = sum of weights[j] a_{i, objects[j]} over j = 0..count-1: a few columns at once, for methods whose vectors have
+ * few nonzeros. Objects may come more than once, weights may be negative. */
+CLV_API clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights,
+                                        int64_t count, double *y /* n */, int64_t threads);
 /* y[c * n + i] = sum of a_ij over the j with labels[j] = c; labels below 0 count nowhere. */
 CLV_API clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k,
                                            double *y /* k x n */, int64_t threads);
@@ -557,9 +563,13 @@ typedef struct clv_restart {
     clv_stop stop;
 } clv_restart;
 
+/* Columns of a trace that a method may add: their names are in the result. */
+enum { CLV_TRACE_EXTRAS = 4 };
+
 typedef struct clv_trace_row {
     int64_t restart, iteration;
     double seconds, objective, certificate;
+    double extra[CLV_TRACE_EXTRAS];
 } clv_trace_row;
 
 /* One cluster of a method that finds them one after the other (dominant), in the order found. */
@@ -590,9 +600,10 @@ typedef struct clv_result {
     int64_t restarts_count;
     clv_restart *restarts;
     int64_t trace_count;
-    clv_trace_row *trace; /* NULL unless keep_trace */
-    int32_t *labels;      /* n */
-    int64_t *sizes;       /* k */
+    clv_trace_row *trace;                       /* NULL unless keep_trace */
+    const char *trace_extras[CLV_TRACE_EXTRAS]; /* what `extra` of its rows holds; NULL: nothing */
+    int32_t *labels;                            /* n */
+    int64_t *sizes;                             /* k */
     int64_t left_out;
     int64_t components;        /* of the graph; 0: not counted */
     double shift;              /* alpha added to the normalised affinity; 0: none */

@@ -120,9 +120,13 @@ static clv_status add_trace_row(run *r, attempt *now, clv_trace_row row) {
 
 /* Trace and monitor. */
 static clv_status show_iterate(run *r, attempt *now, const clv_iterate *iterate) {
+    if (!r->control->keep_trace && !r->control->monitor) {
+        return CLV_OK;
+    }
     double seconds = clv_seconds() - r->began;
     if (r->control->keep_trace) {
-        clv_trace_row row = {now->restart, now->iterations, seconds, iterate->value, iterate->certificate};
+        clv_trace_row row = {now->restart, now->iterations, seconds, iterate->value, iterate->certificate, {0}};
+        memcpy(row.extra, iterate->extra, sizeof row.extra);
         CLV_TRY(add_trace_row(r, now, row));
     }
     if (r->control->monitor) {
@@ -500,6 +504,7 @@ static void describe_winner(const run *r, const attempt *best, clv_result *resul
     const clv_method *method = r->method;
     result->method = method->name;
     result->solver = method->solver;
+    memcpy(result->trace_extras, method->extras, sizeof result->trace_extras);
     result->seed = r->control->seed;
     result->objective = (clv_objective){method->objective, best->value, method->maximise};
     result->certificate = (clv_certificate){method->certificate, best->certificate, method->tolerance,

@@ -7,10 +7,11 @@
 
 /* What a method says of its current iterate. The driver sets all members to "unknown" (NaN, false) before a call. */
 typedef struct clv_iterate {
-    double value;       /* objective */
-    double certificate; /* NaN: not computed */
-    bool converged;     /* the stopping rule holds: this iterate is where the method wants to be */
-    bool stalled;       /* further steps are pointless, yet the rule does not hold */
+    double value;                   /* objective */
+    double certificate;             /* NaN: not computed */
+    bool converged;                 /* the stopping rule holds: this iterate is where the method wants to be */
+    bool stalled;                   /* further steps are pointless, yet the rule does not hold */
+    double extra[CLV_TRACE_EXTRAS]; /* more columns of the trace, by the names in clv_method */
 } clv_iterate;
 
 /* A method and the problem it is set on. All functions but create and destroy work on a state that one worker owns;
@@ -20,8 +21,9 @@ typedef struct clv_method {
     const char *name, *solver;
     const char *objective; /* its name */
     bool maximise;
-    const char *certificate;   /* its name */
-    double tolerance;          /* the claim: certificate <= tolerance */
+    const char *certificate;              /* its name */
+    const char *extras[CLV_TRACE_EXTRAS]; /* names of further columns of the trace, or NULL */
+    double tolerance;                     /* the claim: certificate <= tolerance */
     bool stops_on_certificate; /* the stopping rule is that very claim; `converged` is then for the driver to say */
     bool monotone;             /* no iterate is worse than the one before it, and none is NaN: only the last is saved */
     size_t snapshot_size;      /* bytes that describe an iterate completely */

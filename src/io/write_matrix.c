@@ -1,4 +1,5 @@
-/* Matrices and labels to .npy, text and Matrix Market files, a number at a time: no copy of the matrix is made. */
+/* Matrices and labels to .npy, text and Matrix Market files, a number or a row at a time: no copy of the matrix is
+ * made. */
 #include "io/io.h"
 
 #include <stdio.h>
@@ -150,6 +151,44 @@ static void put_mtx(clv_writer *writer, const clv_matrix *m) {
 }
 
 /* --- by extension --- */
+
+/* A sparse matrix with its zeros, a row at a time. */
+static void put_filled(clv_writer *writer, const clv_matrix *m, double *row, bool npy, char separator) {
+    const clv_matrix one = {.rows = 1, .cols = m->cols, .values = row};
+    if (npy) {
+        put_npy_header(writer, "f8", m->rows, m->cols);
+    }
+    for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
+        clv_matrix_row(m, i, row);
+        if (npy) {
+            clv_writer_put(writer, row, (size_t)m->cols * sizeof *row);
+        } else {
+            put_csv(writer, &one, separator);
+        }
+    }
+}
+
+clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix) {
+    char extension[CLV_EXTENSION_SIZE];
+    clv_extension(path, extension);
+    bool npy = strcmp(extension, "npy") == 0;
+    bool tsv = strcmp(extension, "tsv") == 0;
+    if (!clv_is_sparse(matrix) || (!npy && !tsv && strcmp(extension, "csv") != 0)) {
+        return clv_write_matrix(ctx, path, matrix);
+    }
+    clv_writer *writer;
+    double *row = CLV_NEW(ctx, double, matrix->cols);
+    if (!row) {
+        return CLV_ENOMEM;
+    }
+    clv_status status = clv_writer_open(ctx, path, &writer);
+    if (status == CLV_OK) {
+        put_filled(writer, matrix, row, npy, tsv ? '\t' : ',');
+        status = clv_writer_finish(writer, CLV_OK);
+    }
+    clv_free(ctx, row);
+    return status;
+}
 
 clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix) {
     char extension[CLV_EXTENSION_SIZE];

@@ -13,14 +13,22 @@ static void put_cell(clv_text *text, double value, char end) {
 clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     const clv_result *result = report->result;
     clv_text text = {.ctx = ctx};
-    clv_text_add(&text, "iteration,seconds,objective,certificate,restart\n");
+    int extras = 0;
+    clv_text_add(&text, "iteration,seconds,objective,certificate,restart");
+    while (extras < CLV_TRACE_EXTRAS && result->trace_extras[extras]) {
+        clv_text_add(&text, ",%s", result->trace_extras[extras++]);
+    }
+    clv_text_add(&text, "\n");
     for (int64_t i = 0; i < result->trace_count; i++) {
         const clv_trace_row *row = &result->trace[i];
         clv_text_add(&text, "%lld,", (long long)row->iteration);
         put_cell(&text, row->seconds, ',');
         put_cell(&text, row->objective, ',');
         put_cell(&text, row->certificate, ',');
-        clv_text_add(&text, "%lld\n", (long long)row->restart);
+        clv_text_add(&text, "%lld%s", (long long)row->restart, extras > 0 ? "," : "\n");
+        for (int e = 0; e < extras; e++) {
+            put_cell(&text, row->extra[e], e + 1 < extras ? ',' : '\n');
+        }
     }
     return clv_take_text(&text, out, size);
 }

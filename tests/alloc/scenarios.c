@@ -102,6 +102,7 @@ static clv_status use_operator(const clv_affinity *a, double *x, double *y, int3
     CLV_TRY(clv_affinity_degrees(a, y, threads));
     CLV_TRY(clv_affinity_diagonal(a, y));
     CLV_TRY(clv_affinity_group_sums(a, labels, 3, y, threads));
+    CLV_TRY(clv_affinity_combine(a, (const int64_t[]){1, 0, 3, 1, 2}, x, 5, y, threads));
     return clv_affinity_move(a, 1, 1, 2, y);
 }
 

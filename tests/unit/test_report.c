@@ -41,7 +41,8 @@ static void set_up(fixture *f) {
     f->restarts[0] = (clv_restart){0.75, 1, 0.5, CLV_STALLED};
     f->restarts[1] = (clv_restart){1.0 / 3, 2, 0.25, CLV_CONVERGED};
     for (int i = 0; i < ROWS; i++) {
-        f->trace[i] = (clv_trace_row){i >= 2, i >= 2 ? i - 2 : i, 0.1 * i, 1 / (1.0 + i), i == 4 ? -0.1 : (double)NAN};
+        f->trace[i] =
+            (clv_trace_row){i >= 2, i >= 2 ? i - 2 : i, 0.1 * i, 1 / (1.0 + i), i == 4 ? -0.1 : (double)NAN, {0}};
     }
     f->result = (clv_result){.method = "ncut",
                              .solver = "fpc",

@@ -1,0 +1,192 @@
+/* What a method's command writes: whether all of it can be written, asked before any work is done, and the writing. */
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- targets --- */
+
+typedef struct target {
+    const char *name, *path, *endings;
+} target;
+
+enum { TARGETS = 9 };
+
+static void list_targets(const cli_job *job, target list[TARGETS]) {
+    const cli_output_options *output = &job->output;
+    const target all[TARGETS] = {{"output", output->output, "npy|csv|txt"},
+                                 {"membership", output->membership, "npy|csv|mtx"},
+                                 {"centers", output->centres, "npy|csv"},
+                                 {"weights", output->weights, "npy|csv|mtx"},
+                                 {"json", output->json, NULL},
+                                 {"trace", output->trace, "csv"},
+                                 {"report", output->report, "html|htm"},
+                                 {"predict-output", job->prediction.output, "npy|csv|txt"},
+                                 {"predict-membership", job->prediction.membership, "npy|csv"}};
+    memcpy(list, all, sizeof all);
+}
+
+static clv_status check_distinct(const cli_job *job, const target list[TARGETS]) {
+    for (size_t i = 0; i < TARGETS; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (list[i].path && list[j].path && strcmp(list[i].path, list[j].path) == 0) {
+                return cli_fail(job->app, CLV_EUSAGE, "--%s and --%s both name %s", list[j].name, list[i].name,
+                                list[i].path);
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+/* Whether all can be written, and none is this input. */
+static clv_status check_against(const cli_job *job, const target list[TARGETS], const char *input) {
+    for (size_t i = 0; i < TARGETS; i++) {
+        bool standard_output = list[i].path == job->output.json && list[i].path && strcmp(list[i].path, "-") == 0;
+        if (!standard_output) {
+            CLI_TRY(cli_output_check(job->app, list[i].name, list[i].path, list[i].endings, input));
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status cli_job_check_targets(const cli_job *job) {
+    target list[TARGETS];
+    list_targets(job, list);
+    CLI_TRY(check_distinct(job, list));
+    for (size_t i = 0; i < job->args.operand_count; i++) {
+        CLI_TRY(check_against(job, list, job->args.operands[i]));
+    }
+    return job->prediction.input ? check_against(job, list, job->prediction.input) : CLV_OK;
+}
+
+/* A file that could not be written to its end is 73 as one that could not be begun; 74 is standard output. */
+static void note_failure(clv_status *first, clv_status status, const char *path) {
+    if (status < 0 && *first >= 0) {
+        *first = status == CLV_EIO && strcmp(path, "-") != 0 ? CLV_ECREATE : status;
+    }
+}
+
+/* --- labels, memberships, centres, weights --- */
+
+/* Where a method gives labels alone, an object belongs to its cluster wholly. */
+static clv_status write_hard_membership(const cli_job *job, const char *path) {
+    const clv_result *result = job->result;
+    size_t n = (size_t)result->n;
+    double *ones = calloc(n + 1, sizeof *ones);
+    int64_t *start = calloc(n + 1, sizeof *start);
+    int32_t *index = calloc(n + 1, sizeof *index);
+    clv_status status = CLV_ENOMEM;
+    if (ones && start && index) {
+        for (size_t i = 0; i < n; i++) {
+            start[i + 1] = start[i] + (result->labels[i] >= 0);
+            if (result->labels[i] >= 0) {
+                index[start[i]] = result->labels[i];
+                ones[start[i]] = 1;
+            }
+        }
+        const clv_matrix matrix = {
+            .rows = result->n, .cols = result->k, .values = ones, .start = start, .index = index};
+        status = cli_library(job->app, clv_write_dense(job->app->ctx, path, &matrix));
+    } else {
+        cli_fail(job->app, status, "out of memory");
+    }
+    free(index);
+    free(start);
+    free(ones);
+    return status;
+}
+
+static clv_status write_matrix(const cli_job *job, const char *option, const char *path, const clv_data *data) {
+    if (!data) {
+        return cli_fail(job->app, CLV_EDATA, "--%s %s: this run has none to write", option, path);
+    }
+    return cli_library(job->app, clv_write_dense(job->app->ctx, path, clv_data_matrix(data)));
+}
+
+static void write_model(const cli_job *job, clv_status *first) {
+    const cli_output_options *output = &job->output;
+    const clv_result *result = job->result;
+    if (output->output) {
+        note_failure(first,
+                     cli_library(job->app, clv_write_labels(job->app->ctx, output->output, result->labels, result->n)),
+                     output->output);
+    }
+    if (output->membership) {
+        bool hard = !result->membership && result->labels;
+        note_failure(first,
+                     hard ? write_hard_membership(job, output->membership)
+                          : write_matrix(job, "membership", output->membership, result->membership),
+                     output->membership);
+    }
+    if (output->centres) {
+        note_failure(first, write_matrix(job, "centers", output->centres, result->centres), output->centres);
+    }
+    if (output->weights) {
+        note_failure(first, write_matrix(job, "weights", output->weights, result->weights), output->weights);
+    }
+}
+
+/* --- reports --- */
+
+typedef clv_status (*renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
+
+static clv_status write_rendered(const cli_job *job, renderer render, const clv_report *report, const char *path) {
+    char *text = NULL;
+    size_t size = 0;
+    CLI_TRY(cli_library(job->app, render(job->app->ctx, report, &text, &size)));
+    clv_status status = cli_output_text(job->app, path, text, size);
+    clv_release(job->app->ctx, text);
+    return status;
+}
+
+static void write_reports(const cli_job *job, const clv_report *report, clv_status *first) {
+    const cli_output_options *output = &job->output;
+    if (output->trace) {
+        note_failure(first, write_rendered(job, clv_report_trace, report, output->trace), output->trace);
+    }
+    if (output->report) {
+        note_failure(first, write_rendered(job, clv_report_html, report, output->report), output->report);
+    }
+    if (output->json) {
+        note_failure(first, write_rendered(job, clv_report_json, report, output->json), output->json);
+    }
+    bool table = !output->quiet && !(output->json && strcmp(output->json, "-") == 0);
+    if (table) {
+        note_failure(first, write_rendered(job, clv_report_table, report, "-"), "-");
+    }
+}
+
+/* What is computed is written whole, interrupted or not; only the prediction still asks. */
+static clv_status write_outputs(const cli_job *job, const clv_report *report) {
+    clv_status first = CLV_OK;
+    cli_signals_watch(job->app->ctx, false);
+    write_model(job, &first);
+    write_reports(job, report, &first);
+    cli_signals_watch(job->app->ctx, true);
+    if (job->fresh) {
+        note_failure(&first, cli_predict_write(job), "");
+    }
+    return first;
+}
+
+clv_status cli_job_write(cli_job *job) {
+    /* Only what shapes the result is listed: not the names of files out, nor what is said on the way. */
+    const clv_option_table *tables[] = {job->method->table(), cli_job_points_table(job), cli_job_how_table(job),
+                                        clv_control_table(), NULL};
+    const void *options[] = {&job->options, &job->points, &job->how, &job->options.control};
+    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    char scale[32];
+    clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);
+    clv_report report = {.result = job->result,
+                         .affinity = job->affinity ? &job->info : NULL,
+                         .scores = job->truth && job->result->labels ? &job->scores : NULL,
+                         .scale = scale,
+                         .silhouette = job->silhouette,
+                         .load_seconds = job->load_seconds,
+                         .affinity_seconds = job->affinity_seconds,
+                         .total_seconds = cli_elapsed(job->app),
+                         .tables = tables,
+                         .options = options,
+                         .points = given ? NULL : clv_data_matrix(job->data)};
+    return write_outputs(job, &report);
+}

@@ -8,8 +8,8 @@
  * Cost: a step reads X and its transpose once, 24 bytes a nonzero, for BLOCK vectors; about (d + 40) / BLOCK steps.
  * Memory: a transpose of X, d + 40 vectors of the smaller side, 2 BLOCK of the larger one. References: Golub, Luk and
  * Overton 1981; scikit-learn's TruncatedSVD and PCA compute the same. */
-#include "base/options.h"
 #include "features/reduce.h"
+#include "base/options.h"
 #include "linalg/krylov.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ void clv_reduce_defaults(clv_reduce_options *options) {
     clv_options_defaults(clv_reduce_table(), options);
 }
 
-/* The smaller side is "near", the other one "far": `near` has a row for each of the near side, `far` is its transpose. */
+/* The smaller side is "near", the other one "far": `near` has a row for each of the near side, `far` is its transpose.
+ */
 typedef struct reduction {
     clv_context *ctx;
     clv_reduce_options options;
@@ -286,8 +287,8 @@ static void take_roots(const reduction *r, double *values, double *vectors) {
 static clv_status compute(reduction *r, double *values, clv_data **points, clv_data **axes) {
     int64_t dims = r->options.dims;
     double *s = CLV_NEW(r->ctx, double, dims);
-    double *near = CLV_NEW(r->ctx, double, dims *r->near->rows);
-    double *far = CLV_NEW(r->ctx, double, dims *r->far->rows);
+    double *near = CLV_NEW(r->ctx, double, dims * r->near->rows);
+    double *far = CLV_NEW(r->ctx, double, dims * r->far->rows);
     clv_status status = s && near && far ? solve(r, s, near) : CLV_ENOMEM;
     if (status == CLV_OK) {
         take_roots(r, s, near);

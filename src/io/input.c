@@ -1,4 +1,5 @@
-/* Files and streams that are read: opened, waited for, and read in pieces or whole, asking about interrupts on the way. */
+/* Files and streams that are read: opened, waited for, and read in pieces or whole, asking about interrupts on the way.
+ */
 #include "io/input.h"
 
 #include <errno.h>

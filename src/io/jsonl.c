@@ -1,5 +1,5 @@
-/* JSON lines, a document each, in pieces of any size: only the line at hand is held. Compressed ones are inflated on the
- * way, several gzip members one after the other included. */
+/* JSON lines, a document each, in pieces of any size: only the line at hand is held. Compressed ones are inflated on
+ * the way, several gzip members one after the other included. */
 #include "io/corpus.h"
 
 #include <jansson.h>

@@ -311,11 +311,11 @@ typedef struct builder {
     const clv_tfidf *t;
     const ranked *kept;
     int64_t count;
-    int32_t *column;      /* of a term, or -1 */
+    int32_t *column;       /* of a term, or -1 */
     int64_t *column_start; /* count + 1 */
-    int32_t *row;         /* of the entries by column, */
-    int32_t *times;       /* and how often */
-    int64_t *next;        /* of a row */
+    int32_t *row;          /* of the entries by column, */
+    int32_t *times;        /* and how often */
+    int64_t *next;         /* of a row */
 } builder;
 
 static bool reserve(builder *b) {

@@ -365,7 +365,8 @@ CLV_API clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_d
 CLV_API clv_status clv_image_points(clv_context *ctx, const clv_image *image, clv_data **out);
 /* Local binary patterns of the brightness, 8 neighbours at distance 1, rotation invariant and uniform: codes 0 to 9. */
 enum { CLV_LBP_CODES = 10 };
-CLV_API clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, uint8_t *codes /* height x width */);
+CLV_API clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threads,
+                                 uint8_t *codes /* height x width */);
 
 /* A picture cut into regions 0..count-1. */
 typedef struct clv_regions {
@@ -375,6 +376,8 @@ typedef struct clv_regions {
 } clv_regions;
 CLV_API void clv_regions_free(clv_regions *regions);
 
+/* Each pixel a region of its own. */
+CLV_API clv_status clv_regions_of_pixels(clv_context *ctx, int64_t width, int64_t height, clv_regions **out);
 /* Superpixels: compact pieces of one colour, each connected. */
 typedef struct clv_superpixel_options {
     int64_t superpixels; /* about so many */
@@ -390,10 +393,10 @@ CLV_API clv_status clv_superpixels(clv_context *ctx, const clv_image *image, con
 /* count x 3 bins: histograms of L, a and b (CIE Lab) of each region, each with sum 1. A value counts for the two bins
  * that it lies between. */
 CLV_API clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const clv_regions *regions,
-                                         int64_t bins, clv_data **out);
+                                         int64_t bins, int64_t threads, clv_data **out);
 /* count x CLV_LBP_CODES: shares of the codes of clv_image_lbp. */
 CLV_API clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const clv_regions *regions,
-                                       clv_data **out);
+                                       int64_t threads, clv_data **out);
 /* count x count, CSR, symmetric: the number of pairs of pixels, side by side or above each other, on a common border.
  */
 CLV_API clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out);
@@ -406,7 +409,14 @@ typedef struct clv_region_weights {
 CLV_API const clv_option_table *clv_region_table(void);
 CLV_API void clv_region_defaults(clv_region_weights *weights);
 CLV_API clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
-                                     const clv_region_weights *weights, clv_data **out);
+                                     const clv_region_weights *weights, int64_t threads, clv_data **out);
+
+/* Similarities of regions that lie near each other: exp(-d^2 / (2 (sigma m)^2)) for points (rows of `points`, a region
+ * each) at distance d, of regions that are at most `reach` steps apart across common borders; m is the median distance
+ * of pairs of points (of a sample, where there are many). count x count, CSR, with 1 on the diagonal: for
+ * CLV_AFFINITY_PRECOMPUTED. */
+CLV_API clv_status clv_region_similarity(clv_context *ctx, const clv_regions *regions, const clv_matrix *points,
+                                         int64_t reach, double sigma, clv_data **out);
 
 /* Labels of pixels made whole: connected pieces of fewer than `least` pixels, and pieces with label -1 of any size when
  * `fill` is set, go to the neighbour with the longest common border. */

@@ -160,8 +160,17 @@ clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh);
 /* A dense or CSR matrix, a row for each row of `part`. */
 clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out);
 
-/* check.c: square, finite, nonnegative, symmetric to rounding, or a sentence that says where not. */
-clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int threads);
+/* check.c: square, finite, not below what the options allow, symmetric to rounding unless it is to be symmetrised; or a
+ * sentence that says where not. */
+clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
+                              int threads);
+
+/* symmetrise.c: (A + A')/2, into room for n x n numbers of the same type, or as CSR. */
+static inline double clv_mean_of(double a, double b) {
+    return 0.5 * a + 0.5 * b;
+}
+clv_status clv_symmetrise_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out);
+clv_status clv_symmetrise_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out);
 
 /* affinity.c: sums and products from columns alone, for homes that have nothing better. */
 clv_status clv_apply_by_columns(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);

@@ -128,6 +128,14 @@ static clv_status operate(clv_context *ctx, holder *made, const scenario *self, 
     return use_everything(ctx, made, threads);
 }
 
+static clv_status operate_symmetrised(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_affinity_options how = how_to_build(self, threads);
+    how.symmetrise = 1;
+    CLV_TRY(clv_read(ctx, self->file, &(clv_read_options){.map = 1}, &made->data[0]));
+    CLV_TRY(clv_affinity_build(ctx, clv_data_matrix(made->data[0]), &how, &made->affinity));
+    return use_everything(ctx, made, threads);
+}
+
 static clv_status operate_lowrank(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_affinity_options how = how_to_build(self, threads);
     CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
@@ -312,6 +320,8 @@ const scenario scenarios[] = {
     {"affinity knn", operate, NULL, AFFINITY(KNN, AUTO)},
     {"affinity precomputed, mapped", operate, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity precomputed, sparse", operate, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
+    {"affinity symmetrised, mapped", operate_symmetrised, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
+    {"affinity symmetrised, sparse", operate_symmetrised, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity of a factor", operate_lowrank, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},

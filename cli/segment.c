@@ -25,8 +25,9 @@ static const clv_option_table *segment_table(void) {
          .letter = 'k',
          .kind = CLV_OPTION_INT,
          .offset = offsetof(segment_options, k),
+         .initial = 4,
+         .least = 1,
          .most = 65534,
-         .word = "auto",
          .meta = "N",
          .help = "segments (dominant: at most)"},
         {.name = "pixels",
@@ -37,7 +38,7 @@ static const clv_option_table *segment_table(void) {
         {.name = "reach",
          .kind = CLV_OPTION_INT,
          .offset = offsetof(segment_options, reach),
-         .initial = 5,
+         .initial = 8,
          .least = 1,
          .most = 65536,
          .meta = "N",
@@ -152,6 +153,9 @@ static clv_status make_objects(segment_job *s) {
     CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
     cli_signals_restart_calls();
     CLI_TRY(s->options.pixels ? make_pixels(s) : make_superpixels(s));
+    if (!cli_args_given(&s->args, "k") && s->options.k > s->regions->count) {
+        s->options.k = s->regions->count; /* what nobody asked for is as much as there can be */
+    }
     if (s->options.k > s->regions->count) {
         return cli_fail(s->app, CLV_EDATA, "k = %lld exceeds the %lld %s of %s", (long long)s->options.k,
                         (long long)s->regions->count, s->options.pixels ? "pixels" : "superpixels",

@@ -6,7 +6,7 @@
 
 typedef struct segment_options {
     int method; /* index into the table of segmenters */
-    int64_t k;  /* 0: auto */
+    int64_t k;
     const char *pixels;
     int64_t reach;
     double sigma;
@@ -30,7 +30,7 @@ typedef struct segment_job {
     clv_affinity *affinity;
     clv_result *result;
     int32_t *labels; /* from malloc: of the pixels of the image */
-    int64_t segments, superpixel_count;
+    int64_t segments;
     double object_seconds, solve_seconds;
 } segment_job;
 

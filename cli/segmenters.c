@@ -13,18 +13,12 @@ static clv_status build_graph(segment_job *s) {
     return cli_library(s->app, clv_affinity_build(ctx, clv_data_matrix(s->graph), &how, &s->affinity));
 }
 
-/* At most as many as there are objects. */
-static int64_t segments_wanted(const segment_job *s, int64_t by_default) {
-    int64_t k = s->options.k ? s->options.k : by_default;
-    return k < s->regions->count ? k : s->regions->count;
-}
-
 static clv_status solve_ncut(segment_job *s, const clv_control *control) {
     clv_ncut_options options;
     CLI_TRY(build_graph(s));
     clv_ncut_defaults(&options);
     options.control = *control;
-    options.k = segments_wanted(s, 3);
+    options.k = s->options.k;
     options.bound = CLV_NCUT_BOUND_NO;
     return cli_library(s->app, clv_ncut(s->app->ctx, s->affinity, &options, &s->result));
 }

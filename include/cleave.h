@@ -394,7 +394,8 @@ CLV_API clv_status clv_superpixels(clv_context *ctx, const clv_image *image, con
  * that it lies between. */
 CLV_API clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                                          int64_t bins, int64_t threads, clv_data **out);
-/* count x CLV_LBP_CODES: shares of the codes of clv_image_lbp. */
+/* count x CLV_LBP_CODES: shares of the codes of clv_image_lbp; the outermost pixels of the picture count only in
+ * regions that have no others. */
 CLV_API clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                                        int64_t threads, clv_data **out);
 /* count x count, CSR, symmetric: the number of pairs of pixels, side by side or above each other, on a common border.

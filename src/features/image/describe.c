@@ -17,9 +17,9 @@ const clv_option_table *clv_region_table(void) {
                      "weight of the mean colour of a superpixel (CIE Lab, a hundredth)"),
         CLV_OPT_REAL(clv_region_weights, histogram, "histogram", 0.3, 0, 1e6, NULL, "W",
                      "weight of its colour histogram"),
-        CLV_OPT_REAL(clv_region_weights, texture, "texture", 0.3, 0, 1e6, NULL, "W",
+        CLV_OPT_REAL(clv_region_weights, texture, "texture", 0.15, 0, 1e6, NULL, "W",
                      "weight of its histogram of local binary patterns"),
-        CLV_OPT_REAL(clv_region_weights, place, "place", 0.3, 0, 1e6, NULL, "W",
+        CLV_OPT_REAL(clv_region_weights, place, "place", 0, 0, 1e6, NULL, "W",
                      "weight of its place (the longer side of the picture is 1)"),
     };
     static const clv_option_table table = {"features", options, CLV_COUNT(options)};
@@ -75,14 +75,33 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     return status;
 }
 
+/* The outermost pixels have neighbours beyond the picture: what they look like says more of the frame than of the
+ * region.
+ */
+static bool is_outermost(const clv_regions *r, int64_t i) {
+    return i % r->width == 0 || i % r->width + 1 == r->width || i < r->width || i + r->width >= r->width * r->height;
+}
+
+/* Regions of outermost pixels only count those. */
 static void fill_textures(const clv_regions *regions, const uint8_t *codes, int64_t *sizes, double *out) {
-    clv_region_sizes(regions, sizes);
+    int64_t pixels = regions->width * regions->height;
+    memset(sizes, 0, (size_t)regions->count * sizeof *sizes);
     memset(out, 0, (size_t)(regions->count * CLV_LBP_CODES) * sizeof *out);
-    for (int64_t i = 0; i < regions->width * regions->height; i++) {
-        out[regions->labels[i] * CLV_LBP_CODES + codes[i]] += 1;
+    for (int64_t i = 0; i < pixels; i++) {
+        sizes[regions->labels[i]] += !is_outermost(regions, i);
     }
-    for (int64_t e = 0; e < regions->count * CLV_LBP_CODES; e++) {
-        out[e] /= (double)sizes[e / CLV_LBP_CODES];
+    for (int64_t i = 0; i < pixels; i++) {
+        int32_t region = regions->labels[i];
+        out[region * CLV_LBP_CODES + codes[i]] += sizes[region] == 0 || !is_outermost(regions, i) ? 1 : 0;
+    }
+    for (int64_t r = 0; r < regions->count; r++) {
+        double total = 0;
+        for (int code = 0; code < CLV_LBP_CODES; code++) {
+            total += out[r * CLV_LBP_CODES + code];
+        }
+        for (int code = 0; code < CLV_LBP_CODES; code++) {
+            out[r * CLV_LBP_CODES + code] /= total > 0 ? total : 1;
+        }
     }
 }
 

@@ -40,7 +40,8 @@ static clv_status median_pair(clv_context *ctx, const clv_matrix *points, double
         sum += squares[s];
     }
     double median = count ? clv_nth_smallest(squares, count, count / 2) : 0;
-    *out = median > 0 ? median : sum > 0 ? sum / (double)count : 1;
+    double least = rounding_of(points);
+    *out = median > least ? median : sum > least * (double)count ? sum / (double)count : 1;
     clv_free(ctx, squares);
     return CLV_OK;
 }

@@ -17,8 +17,18 @@ static double squared_distance(const clv_matrix *points, int64_t i, int64_t j) {
     return sum;
 }
 
-/* The median of the squared distances of pairs: of all, or of a sample. Where more than half of them are 0, their mean.
- */
+/* What squared distances have to exceed to be more than rounding. */
+static double rounding_of(const clv_matrix *points) {
+    const double *values = points->values;
+    double top = 0;
+    for (int64_t e = 0; e < points->rows * points->cols; e++) {
+        top = fmax(top, fabs(values[e]));
+    }
+    return 1e-12 * top * top;
+}
+
+/* The median of the squared distances of pairs: of all, or of a sample. Where that is nothing but rounding, their mean;
+ * where all are, 1. */
 static clv_status median_pair(clv_context *ctx, const clv_matrix *points, double *out) {
     int64_t n = points->rows, pairs = n * (n - 1) / 2;
     int64_t count = pairs < SAMPLE ? pairs : SAMPLE;

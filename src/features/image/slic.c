@@ -78,15 +78,15 @@ static clv_status place_centres(slic *s) {
 static void offer(const slic *s, int64_t c, int64_t first, int64_t last) {
     const clv_slic_centre *centre = &s->centres[c];
     int64_t pixels = s->width * s->height;
-    double reach = s->step + 1;
-    int64_t left = (int64_t)fmax(centre->x - reach, 0);
-    int64_t right = (int64_t)fmin(centre->x + reach + 1, (double)s->width);
-    int64_t top = (int64_t)fmax(centre->y - reach, (double)first);
-    int64_t bottom = (int64_t)fmin(centre->y + reach + 1, (double)last);
-    for (int64_t y = top; y < bottom; y++) {
-        int64_t at = y * s->width + left;
+    double reach = s->step + 1, x = (double)centre->x, y = (double)centre->y;
+    int64_t left = (int64_t)fmax(x - reach, 0);
+    int64_t right = (int64_t)fmin(x + reach + 1, (double)s->width);
+    int64_t top = (int64_t)fmax(y - reach, (double)first);
+    int64_t bottom = (int64_t)fmin(y + reach + 1, (double)last);
+    for (int64_t row = top; row < bottom; row++) {
+        int64_t at = row * s->width + left;
         const float *lab[3] = {s->lab + at, s->lab + pixels + at, s->lab + 2 * pixels + at};
-        clv_slic_row(lab, right - left, (float)left, (float)y, centre, s->spread, (int32_t)c, s->nearest + at,
+        clv_slic_row(lab, right - left, (float)left, (float)row, centre, s->spread, (int32_t)c, s->nearest + at,
                      s->labels + at);
     }
 }
@@ -106,9 +106,9 @@ static void assign_band(const slic *s, int64_t band) {
     memset(sums, 0, (size_t)(s->count * SUMS) * sizeof *sums);
     for (int64_t i = first * s->width; i < last * s->width; i++) {
         double *own = sums + s->labels[i] * (int64_t)SUMS;
-        own[0] += s->lab[i];
-        own[1] += s->lab[pixels + i];
-        own[2] += s->lab[2 * pixels + i];
+        own[0] += (double)s->lab[i];
+        own[1] += (double)s->lab[pixels + i];
+        own[2] += (double)s->lab[2 * pixels + i];
         own[3] += (double)(i % s->width);
         own[4] += (double)(i / s->width);
         own[5] += 1;

@@ -167,9 +167,26 @@ static clv_status make_objects(segment_job *s) {
 
 /* --- the method, and labels for all pixels --- */
 
+/* Whether there is nothing to tell apart: one object, or many that differ by rounding at most, their place aside. */
+static bool are_alike(const segment_job *s) {
+    static const double rounding = 1e-6;
+    const clv_matrix *points = clv_data_matrix(s->points);
+    const double *values = points->values;
+    int64_t looks = points->cols - (s->options.pixels ? 0 : 2);
+    for (int64_t e = 0; e < points->rows * points->cols; e++) {
+        if (e % points->cols < looks && fabs(values[e] - values[e % points->cols]) > rounding) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static clv_status solve(segment_job *s) {
     clv_control control = s->control;
     double began = cli_seconds();
+    if (are_alike(s)) {
+        return CLV_OK;
+    }
     if (control.time_limit > 0) { /* the user's limit counts from the start of the program */
         control.time_limit = fmax(control.time_limit - cli_elapsed(s->app), 1e-6);
     }
@@ -203,17 +220,18 @@ static int64_t renumber(int32_t *labels, int64_t pixels, int32_t *fresh, int64_t
 static clv_status label_pixels(segment_job *s) {
     int64_t width = s->image.width, height = s->image.height, pixels = width * height;
     int64_t least = s->options.least ? s->options.least : pixels / 1000;
-    int32_t *fresh = malloc((size_t)s->result->k * sizeof *fresh);
+    int64_t clusters = s->result ? s->result->k : 1;
+    int32_t *fresh = malloc((size_t)clusters * sizeof *fresh);
     s->labels = malloc((size_t)pixels * sizeof *s->labels);
     if (!s->labels || !fresh) {
         free(fresh);
         return cli_fail(s->app, CLV_ENOMEM, "out of memory");
     }
     for (int64_t i = 0; i < pixels; i++) {
-        s->labels[i] = s->result->labels[object_at(s, i % width, i / width)];
+        s->labels[i] = s->result ? s->result->labels[object_at(s, i % width, i / width)] : 0;
     }
     clv_status status = cli_library(s->app, clv_labels_tidy(s->app->ctx, width, height, least, 1, s->labels));
-    s->segments = status == CLV_OK ? renumber(s->labels, pixels, fresh, s->result->k) : 0;
+    s->segments = status == CLV_OK ? renumber(s->labels, pixels, fresh, clusters) : 0;
     free(fresh);
     return status;
 }
@@ -228,34 +246,42 @@ static clv_status write_overlay(const segment_job *s) {
     return status;
 }
 
+static void print_result_json(FILE *stream, const clv_result *r) {
+    fprintf(stream, " \"solver\": \"%s\", \"k\": %lld, \"seed\": %lld, \"objective\": {\"name\": \"%s\", \"value\": ",
+            r->solver, (long long)r->k, (long long)r->seed, r->objective.name);
+    cli_json_number(stream, r->objective.value);
+    fprintf(stream, "},\n \"certificate\": {\"name\": \"%s\", \"value\": ", r->certificate.name);
+    cli_json_number(stream, r->certificate.value);
+    fprintf(stream, ", \"holds\": %s}, \"stop\": \"%s\",\n", r->certificate.holds ? "true" : "false",
+            clv_stop_name(r->stop));
+}
+
 static void print_json(FILE *stream, const void *what) {
     const segment_job *s = what;
-    const clv_result *r = s->result;
-    fprintf(
-        stream,
-        "{\"cleave\": \"%s\", \"method\": \"%s\", \"width\": %lld, \"height\": %lld, \"objects\": %lld, \"k\": %lld, "
-        "\"segments\": %lld, \"seed\": %lld,\n \"objective\": {\"name\": \"%s\", \"value\": ",
-        clv_version(), r->method, (long long)s->image.width, (long long)s->image.height, (long long)s->regions->count,
-        (long long)r->k, (long long)s->segments, (long long)r->seed, r->objective.name);
-    cli_json_number(stream, r->objective.value);
-    fprintf(stream, "}, \"certificate\": {\"name\": \"%s\", \"value\": ", r->certificate.name);
-    cli_json_number(stream, r->certificate.value);
     fprintf(stream,
-            ", \"holds\": %s}, \"stop\": \"%s\",\n"
-            " \"seconds\": {\"total\": %.6f, \"objects\": %.6f, \"solve\": %.6f}}\n",
-            r->certificate.holds ? "true" : "false", clv_stop_name(r->stop), cli_elapsed(s->app), s->object_seconds,
-            s->solve_seconds);
+            "{\"cleave\": \"%s\", \"method\": \"%s\", \"width\": %lld, \"height\": %lld, \"objects\": %lld, "
+            "\"segments\": %lld,\n",
+            clv_version(), cli_segmenters[s->options.method].name, (long long)s->image.width,
+            (long long)s->image.height, (long long)s->regions->count, (long long)s->segments);
+    if (s->result) {
+        print_result_json(stream, s->result);
+    }
+    fprintf(stream, " \"seconds\": {\"total\": %.6f, \"objects\": %.6f, \"solve\": %.6f}}\n", cli_elapsed(s->app),
+            s->object_seconds, s->solve_seconds);
 }
 
 static void print_table(const segment_job *s) {
     const clv_result *r = s->result;
-    printf("picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\nobjective    %s %.9g\n",
-           (long long)s->image.width, (long long)s->image.height, (long long)s->regions->count,
-           s->options.pixels ? "pixels" : "superpixels", r->method, r->objective.name, r->objective.value);
-    printf(
-        "certificate  %s %.6g: %s\nstop         %s\nsegments     %lld\nseconds      %.3f: objects %.3f, solve %.3f\n",
-        r->certificate.name, r->certificate.value, r->certificate.holds ? "holds" : "does not hold",
-        clv_stop_name(r->stop), (long long)s->segments, cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
+    printf("picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\n", (long long)s->image.width,
+           (long long)s->image.height, (long long)s->regions->count, s->options.pixels ? "pixels" : "superpixels",
+           cli_segmenters[s->options.method].name);
+    if (r) {
+        printf("objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
+               r->objective.value, r->certificate.name, r->certificate.value,
+               r->certificate.holds ? "holds" : "does not hold", clv_stop_name(r->stop));
+    }
+    printf("segments     %lld\nseconds      %.3f: objects %.3f, solve %.3f\n", (long long)s->segments,
+           cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
 }
 
 static clv_status write(const segment_job *s) {

@@ -28,8 +28,8 @@ typedef struct segment_job {
     clv_data *points;     /* a row an object */
     clv_data *graph;      /* similarities of objects near each other, if the method wants them */
     clv_affinity *affinity;
-    clv_result *result;
-    int32_t *labels; /* from malloc: of the pixels of the image */
+    clv_result *result; /* NULL: there was nothing to tell apart, all is one segment */
+    int32_t *labels;    /* from malloc: of the pixels of the image */
     int64_t segments;
     double object_seconds, solve_seconds;
 } segment_job;
@@ -43,6 +43,6 @@ typedef struct cli_segmenter {
 
 extern const cli_segmenter cli_segmenters[];
 /* Their names, as the choices of an option. */
-#define CLI_SEGMENTER_NAMES "ncut"
+#define CLI_SEGMENTER_NAMES "dominant|ncut"
 
 #endif

@@ -403,7 +403,8 @@ CLV_API clv_status clv_region_textures(clv_context *ctx, const clv_image *image,
 CLV_API clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out);
 
 /* Regions as points to be clustered: mean colour, colour histogram, texture and place side by side, each times its
- * weight (histograms as square roots, so that distances between them are Hellinger's). */
+ * weight (histograms as square roots, so that distances between them are Hellinger's); the place is in
+ * the last two columns. */
 typedef struct clv_region_weights {
     double colour, histogram, texture, place;
 } clv_region_weights;

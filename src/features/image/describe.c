@@ -6,7 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BINS = 256, BINS = 8 };
+/* Columns of points: colour, histogram, texture, place. */
+enum {
+    MOST_BINS = 256,
+    BINS = 8,
+    HISTOGRAM = 3,
+    TEXTURE = HISTOGRAM + 3 * BINS,
+    PLACE = TEXTURE + CLV_LBP_CODES,
+    COLS = PLACE + 2
+};
 
 /* What the bins of L, a and b range over; few colours lie beyond, and count for the last bin. */
 static const double lowest[3] = {0, -60, -60}, highest[3] = {100, 60, 60};
@@ -19,7 +27,7 @@ const clv_option_table *clv_region_table(void) {
                      "weight of its colour histogram"),
         CLV_OPT_REAL(clv_region_weights, texture, "texture", 0.15, 0, 1e6, NULL, "W",
                      "weight of its histogram of local binary patterns"),
-        CLV_OPT_REAL(clv_region_weights, place, "place", 0, 0, 1e6, NULL, "W",
+        CLV_OPT_REAL(clv_region_weights, place, "place", 0.3, 0, 1e6, NULL, "W",
                      "weight of its place (the longer side of the picture is 1)"),
     };
     static const clv_option_table table = {"features", options, CLV_COUNT(options)};
@@ -125,34 +133,32 @@ clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const c
 
 /* --- points --- */
 
-/* Colours, then places, in the first five columns of `out`, whose rows have `cols` numbers. */
 static void fill_means(const clv_regions *regions, const float *lab, const int64_t *sizes,
-                       const clv_region_weights *weights, int64_t cols, double *out) {
+                       const clv_region_weights *weights, double *out) {
     int64_t pixels = regions->width * regions->height;
     double side = (double)(regions->width > regions->height ? regions->width : regions->height);
     for (int64_t i = 0; i < pixels; i++) {
         int32_t region = regions->labels[i];
         double share = 1 / (double)sizes[region];
-        double *row = out + region * cols;
+        double *row = out + region * (int64_t)COLS;
         for (int c = 0; c < 3; c++) {
             row[c] += share * weights->colour * (double)lab[c * pixels + i] / 100;
         }
-        row[3] += share * weights->place * ((double)(i % regions->width) + 0.5) / side;
-        row[4] += share * weights->place * ((double)(i / regions->width) + 0.5) / side;
+        row[PLACE] += share * weights->place * ((double)(i % regions->width) + 0.5) / side;
+        row[PLACE + 1] += share * weights->place * ((double)(i / regions->width) + 0.5) / side;
     }
 }
 
 /* weight times the square roots of `from`, in the columns from `first` on. */
-static void fill_roots(const clv_data *from, double weight, int64_t first, int64_t cols, double *out) {
+static void fill_roots(const clv_data *from, double weight, int64_t first, double *out) {
     const clv_matrix *m = clv_data_matrix(from);
     for (int64_t e = 0; e < m->rows * m->cols; e++) {
-        out[e / m->cols * cols + first + e % m->cols] = weight * sqrt(((const double *)m->values)[e]);
+        out[e / m->cols * COLS + first + e % m->cols] = weight * sqrt(((const double *)m->values)[e]);
     }
 }
 
 static clv_status fill_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                               const clv_region_weights *weights, int64_t threads, double *out) {
-    enum { MEANS = 5, COLS = MEANS + 3 * BINS + CLV_LBP_CODES };
     clv_data *histograms = NULL, *textures = NULL;
     float *lab = clv_image_lab(ctx, image, clv_threads(threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
@@ -166,9 +172,9 @@ static clv_status fill_points(clv_context *ctx, const clv_image *image, const cl
     if (status == CLV_OK) {
         clv_region_sizes(regions, sizes);
         memset(out, 0, (size_t)(regions->count * COLS) * sizeof *out);
-        fill_means(regions, lab, sizes, weights, COLS, out);
-        fill_roots(histograms, weights->histogram, MEANS, COLS, out);
-        fill_roots(textures, weights->texture, MEANS + 3 * BINS, COLS, out);
+        fill_means(regions, lab, sizes, weights, out);
+        fill_roots(histograms, weights->histogram, HISTOGRAM, out);
+        fill_roots(textures, weights->texture, TEXTURE, out);
     }
     clv_data_free(histograms);
     clv_data_free(textures);
@@ -182,7 +188,7 @@ clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv
     *out = NULL;
     CLV_TRY(clv_options_check(ctx, clv_region_table(), weights));
     CLV_TRY(clv_regions_check(ctx, image, regions));
-    CLV_TRY(clv_data_new_dense(ctx, "superpixels", regions->count, 5 + 3 * BINS + CLV_LBP_CODES, CLV_F64, out));
+    CLV_TRY(clv_data_new_dense(ctx, "superpixels", regions->count, COLS, CLV_F64, out));
     clv_status status = fill_points(ctx, image, regions, weights, threads, (*out)->values);
     if (status < 0) {
         clv_data_free(*out);

@@ -68,6 +68,8 @@ static const clv_option_table *output_table(void) {
         FILE_OPTION(output, "output", 'o', "FILE", "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
         FILE_OPTION(overlay, "overlay", 0, "FILE.png", "the picture with the borders of the segments drawn on it"),
         FILE_OPTION(labels, "labels-out", 0, "FILE.npy", "labels of the pixels, int32, height x width"),
+        FILE_OPTION(points, "points-out", 0, "FILE",
+                    "the points that were clustered, a row an object: .npy, .csv, .tsv"),
         FILE_OPTION(json, "json", 0, "FILE|-", "what was found; - is standard output, instead of the table"),
         {.name = "quiet",
          .letter = 'q',
@@ -83,12 +85,12 @@ static const clv_option_table *output_table(void) {
 /* --- before the work --- */
 
 static clv_status check_targets(const segment_job *s) {
-    enum { TARGETS = 4 };
+    enum { TARGETS = 5 };
     const segment_options *o = &s->options;
     const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
-    const char *paths[TARGETS] = {o->output, o->overlay, o->labels, json};
-    static const char *const names[TARGETS] = {"output", "overlay", "labels-out", "json"};
-    static const char *const endings[TARGETS] = {"png|npy", "png", "npy", NULL};
+    const char *paths[TARGETS] = {o->output, o->overlay, o->labels, o->points, json};
+    static const char *const names[TARGETS] = {"output", "overlay", "labels-out", "points-out", "json"};
+    static const char *const endings[TARGETS] = {"png|npy", "png", "npy", "npy|csv|tsv", NULL};
     for (size_t i = 0; i < TARGETS; i++) {
         for (size_t j = 0; j < i; j++) {
             if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
@@ -116,7 +118,7 @@ static bool read_size(const char *text, int64_t *width, int64_t *height) {
 
 static clv_status check(const segment_job *s) {
     int64_t width, height;
-    if (!s->options.output && !s->options.overlay && !s->options.labels) {
+    if (!s->options.output && !s->options.overlay && !s->options.labels && !s->options.points) {
         return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
     }
     if (s->options.pixels && !read_size(s->options.pixels, &width, &height)) {
@@ -293,6 +295,9 @@ static clv_status write(const segment_job *s) {
     }
     if (o->labels) {
         CLI_TRY(cli_library(s->app, clv_write_label_image(ctx, o->labels, width, height, s->labels)));
+    }
+    if (o->points) {
+        CLI_TRY(cli_library(s->app, clv_write_matrix(ctx, o->points, clv_data_matrix(s->points))));
     }
     if (o->overlay) {
         CLI_TRY(write_overlay(s));

@@ -11,7 +11,7 @@ typedef struct segment_options {
     int64_t reach;
     double sigma;
     int64_t least; /* pixels of a piece; 0: auto */
-    const char *output, *overlay, *labels, *json;
+    const char *output, *overlay, *labels, *points, *json;
     int quiet;
 } segment_options;
 

@@ -58,6 +58,13 @@ static const clv_option_table *segment_table(void) {
          .word = "auto",
          .meta = "N",
          .help = "connected pieces of fewer pixels join a neighbour; auto: a thousandth of the picture"},
+        {.name = "memory",
+         .kind = CLV_OPTION_BYTES,
+         .offset = offsetof(segment_options, memory),
+         .most = 0x1p62,
+         .word = "auto",
+         .meta = "BYTES",
+         .help = "memory budget of the similarities, as 500M or 2G; auto: half of the machine's"},
     };
     static const clv_option_table table = {"segmentation", options, sizeof options / sizeof *options};
     return &table;

@@ -10,7 +10,8 @@ typedef struct segment_options {
     const char *pixels;
     int64_t reach;
     double sigma;
-    int64_t least; /* pixels of a piece; 0: auto */
+    int64_t least;  /* pixels of a piece; 0: auto */
+    int64_t memory; /* 0: auto */
     const char *output, *overlay, *labels, *points, *json;
     int quiet;
 } segment_options;

@@ -9,6 +9,7 @@ static clv_status build_graph(segment_job *s) {
     clv_affinity_options how;
     clv_affinity_defaults(&how);
     how.kind = CLV_AFFINITY_PRECOMPUTED;
+    how.memory = s->options.memory;
     how.threads = s->control.threads;
     CLI_TRY(cli_library(s->app, clv_region_similarity(ctx, s->regions, clv_data_matrix(s->points), s->options.reach,
                                                       s->options.sigma, &s->graph)));
@@ -42,6 +43,7 @@ static clv_status solve_dominant(segment_job *s, const clv_control *control) {
     clv_affinity_defaults(&how);
     how.kind = CLV_AFFINITY_MINIMAX;
     how.zero_diagonal = 1;
+    how.memory = s->options.memory;
     how.threads = control->threads;
     clv_dominant_defaults(&options);
     options.control = *control;

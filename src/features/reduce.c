@@ -17,9 +17,10 @@
 
 enum {
     BLOCK = CLV_SPMM_WIDTH,
-    ROOM = 56,    /* basis vectors beyond those wanted */
-    SMALL = 400,  /* up to this side LAPACK on the full Gram matrix is as fast */
-    CYCLES = 200, /* fillings of the basis */
+    WORTH_THREADS = 1 << 15, /* nonzeros; for fewer, waking threads takes longer */
+    ROOM = 56,               /* basis vectors beyond those wanted */
+    SMALL = 400,             /* up to this side LAPACK on the full Gram matrix is as fast */
+    CYCLES = 200,            /* fillings of the basis */
 };
 /* Eigenvalues below this share of the largest are rounding. */
 #define NOTHING 1e-13
@@ -355,7 +356,8 @@ clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_redu
         *axes = NULL;
     }
     CLV_TRY(check(ctx, sparse, options));
-    reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = clv_threads(options->threads)};
+    bool large = sparse->start[sparse->rows] - sparse->start[0] >= WORTH_THREADS;
+    reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = large ? clv_threads(options->threads) : 1};
     clv_blas_serial_begin();
     clv_status status = prepare(&r);
     if (status == CLV_OK) {

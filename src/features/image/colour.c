@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+int clv_image_threads(const clv_image *image, int64_t asked) {
+    enum { WORTH_THREADS = 1 << 14 }; /* pixels */
+    return image->width * image->height < WORTH_THREADS ? 1 : clv_threads(asked);
+}
+
 clv_status clv_image_check(clv_context *ctx, const clv_image *image) {
     bool channels = image->channels == 1 || image->channels == 3 || image->channels == 4;
     int64_t pixels;

@@ -70,7 +70,7 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     if (bins < 1 || bins > MOST_BINS) {
         return clv_fail(ctx, CLV_EUSAGE, "bins = %lld is not allowed: 1 to %d are", (long long)bins, (int)MOST_BINS);
     }
-    float *lab = clv_image_lab(ctx, image, clv_threads(threads));
+    float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
     clv_status status = lab && sizes
                             ? clv_data_new_dense(ctx, "colour histograms", regions->count, 3 * bins, CLV_F64, out)
@@ -160,7 +160,7 @@ static void fill_roots(const clv_data *from, double weight, int64_t first, doubl
 static clv_status fill_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                               const clv_region_weights *weights, int64_t threads, double *out) {
     clv_data *histograms = NULL, *textures = NULL;
-    float *lab = clv_image_lab(ctx, image, clv_threads(threads));
+    float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
     clv_status status = lab && sizes ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {

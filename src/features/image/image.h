@@ -4,6 +4,8 @@
 
 #include "linalg/linalg.h"
 
+/* Threads for work on all pixels of a picture: small ones take longer to wake them. */
+int clv_image_threads(const clv_image *image, int64_t asked);
 /* CLV_EUSAGE unless the picture has a size, samples and 1, 3 or 4 channels. */
 clv_status clv_image_check(clv_context *ctx, const clv_image *image);
 /* The colour of pixel i: over white where it is transparent, three times the same where it is grey. */

@@ -167,7 +167,10 @@ clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_s
     *out = NULL;
     CLV_TRY(clv_options_check(ctx, clv_superpixel_table(), options));
     CLV_TRY(clv_image_check(ctx, image));
-    slic s = {.ctx = ctx, .width = image->width, .height = image->height, .threads = clv_threads(options->threads)};
+    slic s = {.ctx = ctx,
+              .width = image->width,
+              .height = image->height,
+              .threads = clv_image_threads(image, options->threads)};
     s.step = fmax(sqrt((double)(s.width * s.height) / (double)options->superpixels), 1);
     s.spread = (float)((options->compactness / s.step) * (options->compactness / s.step));
     s.bands = (s.height + BAND - 1) / BAND;

@@ -36,7 +36,7 @@ static uint8_t pattern_at(const uint8_t *at, int64_t stride) {
 clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threads, uint8_t *codes) {
     CLV_TRY(clv_image_check(ctx, image));
     int64_t width = image->width, height = image->height, stride = width + 2;
-    int team = clv_threads(threads);
+    int team = clv_image_threads(image, threads);
     uint8_t *grey = CLV_NEW0(ctx, uint8_t, stride * (height + 2)); /* with a black frame */
     if (!grey) {
         return CLV_ENOMEM;

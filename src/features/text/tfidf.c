@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_BYTES = 4 << 20, CHUNK_BYTES = 128 << 10 };
+/* WORTH_THREADS: nonzeros; for fewer, waking threads takes longer. */
+enum { BATCH_BYTES = 4 << 20, CHUNK_BYTES = 128 << 10, WORTH_THREADS = 1 << 16 };
 
 typedef struct chunk {
     int64_t first, count; /* documents of the batch */
@@ -381,7 +382,7 @@ static void fill_rows(builder *b, clv_data *out) {
 static void make_unit_rows(clv_data *data, int threads) {
     const int64_t *start = data->start;
     double *values = data->values;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(static) if (start[data->matrix.rows] > WORTH_THREADS)
     for (int64_t d = 0; d < data->matrix.rows; d++) {
         double sum = 0;
         for (int64_t e = start[d]; e < start[d + 1]; e++) {

@@ -3,6 +3,7 @@ import gzip
 import json
 import math
 import os
+import re
 import struct
 import zlib
 
@@ -192,26 +193,37 @@ def text_of_newsgroups():
 
 # --- segment ---
 
+def segment_methods():
+    """Those that the help offers."""
+    return re.split(r",\s*", re.search(r"--method NAME.*?\(([^)]*)\)", cleave("segment", "--help").out, re.S).group(1))
+
+
 @case
 def segment_two_colours():
     rows = two_colours()
     png("p.png", rows)
-    result = cleave("segment", "p.png", "-o", "l.png", "-k", 2, "--overlay", "o.png", "--labels-out", "l.npy",
-                    "--json", "-").json()
-    check(result["segments"] == 2 and result["width"] == 60 and result["height"] == 40, f"{result}")
-    check(result["certificate"]["holds"] is True, f"{result}")
-    labels = read_png16("l.png")
-    check(labels == read_matrix("l.npy"), "the same labels in both files")
-    wrong = sum(labels[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
-    check(wrong < 40, f"{wrong} pixels on the wrong side")
-    check(read("o.png")[:8] == b"\x89PNG\r\n\x1a\n", "an overlay")
-    one = cleave("segment", "p.png", "-o", "1.npy", "--threads", 1, "--json", "-").json()
-    two = cleave("segment", "p.png", "-o", "2.npy", "--threads", 2, "--json", "-").json()
-    check(without(one, "seconds") == without(two, "seconds") and read("1.npy") == read("2.npy"), "threads do not matter")
-    cleave("segment", "p.png", "-o", "s.npy", "--pixels", "30x20", "-k", 2, out="600 pixels")
-    small = read_matrix("s.npy")
-    wrong = sum(small[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
-    check(wrong < 150, f"{wrong} pixels on the wrong side")
+    check("dominant" in segment_methods() and "ncut" in segment_methods(), f"{segment_methods()}")
+    for method in segment_methods():
+        result = cleave("segment", "p.png", "-o", "l.png", "-k", 2, "--overlay", "o.png", "--labels-out", "l.npy",
+                        "--method", method, "--json", "-").json()
+        check(result["segments"] == 2 and result["width"] == 60 and result["height"] == 40, f"{result}")
+        check(result["certificate"]["holds"] is True and result["method"] == method, f"{result}")
+        labels = read_png16("l.png")
+        check(labels == read_matrix("l.npy"), "the same labels in both files")
+        wrong = sum(labels[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
+        check(wrong < 40, f"{method}: {wrong} pixels on the wrong side")
+        check(read("o.png")[:8] == b"\x89PNG\r\n\x1a\n", "an overlay")
+        cleave("segment", "p.png", "-o", "s.npy", "--pixels", "30x20", "-k", 2, "--method", method, out="600 pixels")
+        small = read_matrix("s.npy")
+        wrong = sum(small[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
+        check(wrong < 150, f"{method}: {wrong} pixels on the wrong side")
+        one = cleave("segment", "p.png", "-o", "1.npy", "--method", method, "--threads", 1, "--json", "-").json()
+        two = cleave("segment", "p.png", "-o", "2.npy", "--method", method, "--threads", 2, "--json", "-").json()
+        check(without(one, "seconds") == without(two, "seconds") and read("1.npy") == read("2.npy"),
+              f"{method}: threads do not matter")
+    cleave("segment", "p.png", "--points-out", "x.npy", "--pixels", "6x4", "-q")
+    points = read_matrix("x.npy")
+    check(len(points) == 24 and len(points[0]) == 3 and all(0 <= p[0] <= 1 for p in points), f"{points[0]}")
 
 
 @case

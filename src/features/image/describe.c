@@ -164,13 +164,13 @@ static clv_status fill_points(clv_context *ctx, const clv_image *image, const cl
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
     clv_status status = lab && sizes ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = clv_region_histograms(ctx, image, regions, BINS, threads, &histograms);
+        status = clv_data_new_dense(ctx, "colour histograms", regions->count, (int64_t)3 * BINS, CLV_F64, &histograms);
     }
     if (status == CLV_OK) {
         status = clv_region_textures(ctx, image, regions, threads, &textures);
     }
     if (status == CLV_OK) {
-        clv_region_sizes(regions, sizes);
+        fill_histograms(regions, lab, BINS, sizes, histograms->values);
         memset(out, 0, (size_t)(regions->count * COLS) * sizeof *out);
         fill_means(regions, lab, sizes, weights, out);
         fill_roots(histograms, weights->histogram, HISTOGRAM, out);

@@ -94,9 +94,14 @@ void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *o
 void clv_lowrank_expand(const clv_affinity *a, const double *t, int64_t k, int64_t first, int64_t count, double *y,
                         int64_t stride) {
     const clv_lowrank_home *home = home_of(a);
-    int rank = (int)home->rank;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)count, rank, 1, t, rank,
-                home->factor + first * home->rank, rank, 0, y, (int)stride);
+    const double *factor = home->factor + first * home->rank;
+    int rank = (int)home->rank, rows = (int)count;
+    if (k == 1) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, rank, 1, factor, rank, t, 1, 0, y, 1);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank, factor, rank, 0, y,
+                    (int)stride);
+    }
 }
 
 /* y = t F' for t of k x rank. */
@@ -208,6 +213,26 @@ static clv_status lowrank_moments(const clv_affinity *a, int threads, double *su
     return CLV_OK;
 }
 
+static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    const clv_lowrank_home *home = home_of(a);
+    int64_t rank = home->rank;
+    double *t = CLV_NEW0(a->ctx, double, rank);
+    if (!t) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t m = 0; m < terms->count; m++) {
+        clv_add_weighted(t, terms->weights[m], home->factor + terms->objects[m] * rank, rank);
+    }
+    clv_blas_serial_begin();
+    expand(a, t, 1, y, threads);
+    clv_blas_serial_end();
+    for (int64_t m = 0; a->zero_diagonal && m < terms->count; m++) {
+        y[terms->objects[m]] -= terms->weights[m] * own_entry(a, terms->objects[m]);
+    }
+    clv_free(a->ctx, t);
+    return clv_interrupted(a->ctx) ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
 static void lowrank_destroy(clv_affinity *a) {
     clv_free(a->ctx, ((clv_lowrank_home *)a->state)->owned);
 }
@@ -219,6 +244,7 @@ const clv_home_functions clv_lowrank_functions = {
     .group_sums = lowrank_group_sums,
     .moments = lowrank_moments,
     .block = lowrank_block,
+    .combine = lowrank_combine,
     .entry = lowrank_entry,
     .destroy = lowrank_destroy,
 };

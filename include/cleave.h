@@ -655,6 +655,10 @@ typedef struct clv_verdict {
  * claim that cannot be true is a verdict too; the status fails only where no verdict could be reached. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
+/* The same for methods on two sets of data, as points and their targets; `second`, which may be NULL, is taken as it
+ * is. */
+CLV_API clv_status clv_claim_verify_both(clv_context *ctx, const clv_claim *claim, clv_data *data,
+                                         const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out);
 
 #ifdef __cplusplus
 }

@@ -21,14 +21,20 @@ static bool is_computed(const clv_affinity *a) {
     return a->home == &clv_computed_functions;
 }
 
+/* How many numbers are looked at for the sum of so many columns. */
+static int64_t entries_of(const clv_affinity *a, int64_t count) {
+    int64_t n = a->info.n, entries;
+    if (a->home == &clv_lowrank_functions) {
+        return n * ((const clv_lowrank_home *)a->state)->rank;
+    }
+    return clv_mul(n > 0 ? a->info.nonzeros / n : 0, count, &entries) ? entries : INT64_MAX;
+}
+
 clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
                                 double *y, int64_t threads) {
-    int64_t n = a->info.n, entries, worth = is_computed(a) ? COMPUTED_WORTH_THREADS : ENTRIES_WORTH_THREADS;
-    if (!clv_mul(n > 0 ? a->info.nonzeros / n : 0, count, &entries)) {
-        entries = worth;
-    }
+    int64_t worth = is_computed(a) ? COMPUTED_WORTH_THREADS : ENTRIES_WORTH_THREADS;
     clv_terms terms = {objects, weights, count};
-    return a->home->combine(a, &terms, y, entries < worth ? 1 : clv_threads(threads));
+    return a->home->combine(a, &terms, y, entries_of(a, count) < worth ? 1 : clv_threads(threads));
 }
 
 static const clv_computed_home *home_of(const clv_affinity *a) {

@@ -108,6 +108,7 @@ typedef struct clv_evidence {
     const clv_claim *claim;       /* consistent, with the labels that it must have */
     const clv_matrix *points;     /* scaled as claimed; with a given affinity, that itself */
     const clv_affinity *affinity; /* built as claimed; NULL for methods on points alone */
+    const clv_data *second;       /* as read; NULL unless the method takes two operands */
     int64_t threads;
 } clv_evidence;
 
@@ -125,6 +126,7 @@ typedef struct clv_verifier {
     const char *bound;    /* its name; NULL: the method has none. Other bounds than "eigenvalue" are for `evaluate` */
     bool points_only;     /* works without an affinity, and claims none */
     bool k_at_most;       /* the option k is the most clusters to find; there may be none */
+    bool two_operands;    /* the method was given a second file, and so must be the verification */
     bool unlabelled;      /* gives no labels; k is no number of clusters */
     bool objective_scale; /* the certificate is in units of the objective, and so is what may differ in it */
 } clv_verifier;
@@ -144,8 +146,8 @@ bool clv_claim_check_model(const clv_claim *claim, const clv_matrix *points, clv
  * and a bound called other than `bound_name` (NULL: the method has none) or that those eigenvalues do not give. */
 clv_status clv_claim_check_graph(clv_context *ctx, const clv_claim *claim, const clv_affinity *a,
                                  const char *bound_name, clv_verdict *out);
-/* clv_claim_verify by a verifier of one's own, whatever method the claim names. */
+/* clv_claim_verify_both by a verifier of one's own, whatever method the claim names. */
 clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, const clv_claim *claim, clv_data *data,
-                               int64_t memory, int64_t threads, clv_verdict *out);
+                               const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out);
 
 #endif

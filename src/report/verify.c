@@ -245,10 +245,14 @@ static clv_status judge_with_affinity(clv_context *ctx, const clv_verifier *meth
 }
 
 clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, const clv_claim *claim, clv_data *data,
-                               int64_t memory, int64_t threads, clv_verdict *out) {
+                               const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out) {
     *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
-    clv_evidence evidence = {.claim = claim, .threads = threads};
+    clv_evidence evidence = {.claim = claim, .second = second, .threads = threads};
     clv_affinity_options how;
+    if (method->two_operands != (second != NULL)) {
+        return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->method,
+                        method->two_operands ? "two files" : "one file");
+    }
     if (memory < 0) {
         return clv_fail(ctx, CLV_EUSAGE, "memory = %lld is not a number of bytes", (long long)memory);
     }
@@ -268,10 +272,15 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, con
 
 clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory, int64_t threads,
                             clv_verdict *out) {
+    return clv_claim_verify_both(ctx, claim, data, NULL, memory, threads, out);
+}
+
+clv_status clv_claim_verify_both(clv_context *ctx, const clv_claim *claim, clv_data *data, const clv_data *second,
+                                 int64_t memory, int64_t threads, clv_verdict *out) {
     const clv_verifier *method = find_verifier(claim->method);
     if (!method) {
         *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
         return clv_fail(ctx, CLV_EDATA, "results of the method '%.80s' cannot be verified", claim->method);
     }
-    return clv_claim_verify_by(ctx, method, claim, data, memory, threads, out);
+    return clv_claim_verify_by(ctx, method, claim, data, second, memory, threads, out);
 }

@@ -110,7 +110,8 @@ static clv_status judge_by(clv_context *ctx, const clv_verifier *method, const c
     if (clv_claim_parse(ctx, "result.json", json, strlen(json), &claim) < 0) {
         fail_msg("%s in\n%s", clv_message(ctx), json);
     }
-    clv_status status = clv_claim_verify_by(ctx, method, claim, data, memory, 1, out);
+    clv_status status =
+        clv_claim_verify_by(ctx, method, claim, data, method->two_operands ? data : NULL, memory, 1, out);
     clv_claim_free(claim);
     clv_data_free(data);
     return status;
@@ -350,6 +351,32 @@ static const char fitted[] =
     " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": -13, \"iterations\": 1}],"
     " \"weights\": {\"rows\": 1, \"cols\": 2, \"start\": [0, 1], \"index\": [1], \"value\": [-0.5]}}";
 
+/* The second set of data reaches the evaluation, and must be there if and only if the method takes one. */
+static clv_status pair_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
+    assert_int_equal(clv_data_matrix(evidence->second)->rows, N);
+    return fit_evaluate(ctx, evidence, out);
+}
+
+static void methods_on_two_sets(void **unused) {
+    (void)unused;
+    clv_context *ctx = begin();
+    clv_claim *claim;
+    clv_verdict verdict;
+    clv_verifier pair = fit;
+    pair.two_operands = true;
+    pair.evaluate = pair_evaluate;
+    check_accepted(ctx, &pair, fitted, 1);
+    clv_data *data = make_points(ctx, 1);
+    assert_int_equal(clv_claim_parse(ctx, "result.json", fitted, strlen(fitted), &claim), CLV_OK);
+    assert_int_equal(clv_claim_verify_by(ctx, &pair, claim, data, NULL, 0, 1, &verdict), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "results of fit are verified by two files of data"));
+    assert_int_equal(clv_claim_verify_by(ctx, &fit, claim, data, data, 0, 1, &verdict), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "one file"));
+    clv_claim_free(claim);
+    clv_data_free(data);
+    end(ctx);
+}
+
 static void methods_without_labels(void **unused) {
     (void)unused;
     clv_context *ctx = begin();
@@ -369,6 +396,7 @@ int main(void) {
         cmocka_unit_test(certificates_have_the_scale_of_the_objective),
         cmocka_unit_test(clusters_found_one_by_one),
         cmocka_unit_test(methods_without_labels),
+        cmocka_unit_test(methods_on_two_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void judge_by_hand(clv_context *ctx, const clv_claim *claim, clv_data *da
                                  .k_at_most = true,
                                  .unlabelled = !claim->labels};
     clv_verdict verdict;
-    if (clv_claim_verify_by(ctx, &method, claim, data, 0, 1, &verdict) == CLV_OK) {
+    if (clv_claim_verify_by(ctx, &method, claim, data, NULL, 0, 1, &verdict) == CLV_OK) {
         check(verdict.reason[0] != '\0');
     }
 }

@@ -234,8 +234,8 @@ static void test_refusals(void **state) {
     assert_refused(ctx, &g, options_of(0, -1, 0), "row 8, column 8 is -2; with --shift 1");
     assert_taken(ctx, &g, options_of(0, -1, 1));
     assert_taken(ctx, &g, options_of(1, -1, 1));
-    *mirror = INFINITY;
-    assert_refused(ctx, &g, options_of(1, -1, 1), "row 138, column 4 is inf; it must be finite");
+    *mirror = -INFINITY; /* the place of the value, not that of the mean */
+    assert_refused(ctx, &g, options_of(1, -1, 1), "row 138, column 4 is -inf; it must be finite");
     *mirror = -1 - 1e-3; /* negative ones must be alike too */
     assert_refused(ctx, &g, options_of(0, -2, 1), "not symmetric");
     *mirror = -1 - 1e-12;

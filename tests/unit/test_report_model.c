@@ -266,7 +266,8 @@ static void damaged_matrices_are_refused(void **unused) {
     check_refused("\"centres\": []", "field centres is missing or not an array of arrays");
     check_refused("\"centres\": [[]]", "centre 0 is not");
     check_refused("\"centres\": [7]", "centre 0 is not");
-    check_refused("\"centres\": [[1, 2], [3]]", "centre 1 is not");
+    check_refused("\"centres\": [[1, 2], [3]]", "r.json: centre 1 is not an array");
+    check_refused("\"centres\": [[1, 2], [3, 4, 5]]", "r.json: centre 1 is not an array");
     check_refused("\"centres\": [[1, 2], [3, \"4\"]]", "coordinate 2 of centre 1 is not a number");
     check_refused("\"weights\": {\"rows\": 1, \"cols\": 3, \"start\": [0, 1], \"index\": [2], \"value\": [-1]}", NULL);
     check_refused("\"weights\": {\"rows\": 2, \"cols\": 3, \"start\": [0, 1], \"index\": [2], \"value\": [-1]}",

@@ -366,9 +366,9 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
  * (CSR): to the nearest `neighbours` old points. Minimax and given affinities say nothing of new points. */
 CLV_API clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
                                       const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out);
-/* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object with
- * itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a few
- * passes over all pairs and a copy of the points. */
+/* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
+ * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
+ * few passes over all pairs and a copy of the points. */
 CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points,
                                           const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from

@@ -190,8 +190,8 @@ void clv_lowrank_expand(const clv_affinity *a, const double *t, int64_t k, int64
  *
  * Sums over all pairs: of the entries, and of their squares. */
 clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *sum, double *squares);
-/* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE and `count`
- * at most CLV_TILE, here and below. */
+/* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE and
+ * `count` at most CLV_TILE, here and below. */
 void clv_affinity_block(const clv_affinity *a, int64_t first, int64_t count, double *out);
 
 /* Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */

@@ -1,10 +1,9 @@
 /* A product Y = X A that follows its factor: X (k x n) changes for up to CLV_TILE neighbouring objects at a time, and Y
  * is brought up to date by X's change times their rows of A instead of being computed anew.
  *
- *   dense, computed   Y += D A[rows, :], a matrix product of 2 n k operations an object, threads share ranges of columns
- *   sparse            the edges of the objects
- *   low rank          only T = X F is kept, 2 r k operations an object; rows of Y are T F' when they are looked at
- *   others            by columns
+ *   dense, computed   Y += D A[rows, :], a matrix product of 2 n k operations an object, threads share ranges of
+ * columns sparse            the edges of the objects low rank          only T = X F is kept, 2 r k operations an
+ * object; rows of Y are T F' when they are looked at others            by columns
  *
  * A full round over all objects thus costs what one product does. Every entry of Y adds up its shares in the same order
  * on any number of threads. Also here: the sums over all entries and over their squares, by the same homes. */

@@ -43,7 +43,7 @@ void clv_simplex_project(double *x, int64_t n, int64_t stride) {
 
 typedef struct program {
     const double *m, *q;
-    int64_t n, size;  /* of the support */
+    int64_t n, size; /* of the support */
     int64_t *support;
     double *x;        /* n */
     double *gradient; /* n: Mx - q */

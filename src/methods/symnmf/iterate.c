@@ -77,7 +77,8 @@ clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, c
     }
     if (complete && need.vertex) {
         out->vertex = CLV_NEW(ctx, int32_t, 2 * p->n);
-        complete = out->vertex != NULL;
+        out->moved = CLV_NEW(ctx, int64_t, p->n);
+        complete = out->vertex && out->moved;
     }
     clv_status status = complete ? CLV_OK : CLV_ENOMEM;
     if (complete && need.rows) {
@@ -93,12 +94,13 @@ clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, c
 void clv_memberships_free(clv_memberships *s) {
     if (s->problem) {
         clv_context *ctx = s->problem->ctx;
-        double *blocks[] = {s->w,         s->gram,  s->gradient, s->held, s->direction,
-                            s->image,     s->previous, s->cross, s->partial, s->rows};
+        double *blocks[] = {s->w,     s->gram,     s->gradient, s->held,    s->direction,
+                            s->image, s->previous, s->cross,    s->partial, s->rows};
         for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
             clv_free(ctx, blocks[b]);
         }
         clv_free(ctx, s->vertex);
+        clv_free(ctx, s->moved);
         clv_free(ctx, s->product.a ? NULL : s->pw);
         clv_product_free(&s->product);
     }
@@ -108,11 +110,10 @@ void clv_memberships_free(clv_memberships *s) {
 size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
     needs need = needs_of(solver);
     size_t block = (size_t)(n * k), square = (size_t)(k * k);
-    size_t blocks = 3 + (size_t)need.held + (size_t)need.direction + (size_t)need.image +
-                    (size_t)need.previous;
-    size_t numbers = blocks * block + 3 * square + (size_t)part_count(n) * (square + 2) +
-                     (need.rows ? (size_t)clv_rows_work(k) : 0);
-    return numbers * sizeof(double) + (size_t)n * sizeof(double);
+    size_t blocks = 3 + (size_t)need.held + (size_t)need.direction + (size_t)need.image + (size_t)need.previous;
+    size_t numbers =
+        blocks * block + 3 * square + (size_t)part_count(n) * (square + 2) + (need.rows ? (size_t)clv_rows_work(k) : 0);
+    return (numbers + (size_t)(need.vertex ? 3 * n : n)) * sizeof(double);
 }
 
 /* --- measuring --- */

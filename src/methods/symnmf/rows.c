@@ -27,11 +27,11 @@
 
 typedef struct row {
     int64_t k;
-    double own;            /* p_ii */
-    const double *gram;    /* k x k: W'W with the row as it was */
-    const double *before;  /* the row as it was */
-    double *now, *slope;   /* k: the row, and its gradient */
-    double length2;        /* |now|^2 */
+    double own;           /* p_ii */
+    const double *gram;   /* k x k: W'W with the row as it was */
+    const double *before; /* the row as it was */
+    double *now, *slope;  /* k: the row, and its gradient */
+    double length2;       /* |now|^2 */
 } row;
 
 int64_t clv_rows_work(int64_t k) {
@@ -191,9 +191,9 @@ static void adopt(const row *r, double *gram, double *w, double *d, int64_t stri
 
 typedef struct block {
     int64_t first, count;
-    double *w, *pw; /* count x k, a row an object */
-    double *change; /* k x count */
-    double *inside; /* count x count: P between the objects */
+    double *w, *pw;                     /* count x k, a row an object */
+    double *change;                     /* k x count */
+    double *inside;                     /* count x count: P between the objects */
     double *now, *slope, *slope_before; /* k */
 } block;
 
@@ -244,7 +244,8 @@ static void tell_the_others(const block *b, int64_t at, int64_t k) {
 static bool treat_object(clv_memberships *s, const block *b, int64_t at, double enough) {
     int64_t k = s->problem->k;
     double *w = b->w + at * k;
-    row r = {.k = k, .own = b->inside[at * b->count + at], .gram = s->gram, .before = w, .now = b->now, .slope = b->slope};
+    row r = {
+        .k = k, .own = b->inside[at * b->count + at], .gram = s->gram, .before = w, .now = b->now, .slope = b->slope};
     if (!(find_slope(&r, b->pw + at * k, b->slope_before) > SATISFIED * enough)) {
         return false;
     }
@@ -274,6 +275,7 @@ static clv_status treat_block(clv_memberships *s, int64_t first, double enough) 
     if (!changed) {
         return CLV_OK;
     }
+    s->stuck = false;
     scatter(s, &b);
     return clv_product_change(&s->product, first, b.count, b.change);
 }
@@ -285,6 +287,7 @@ clv_status clv_rows_step(clv_memberships *s) {
     double enough = clv_symnmf_tolerance(p, s->value) / (double)p->n, *held = s->gradient; /* free until measured */
     clv_status status = CLV_OK;
     memcpy(held, s->w, bytes);
+    s->stuck = true;
     for (int64_t first = 0; first < p->n && status == CLV_OK; first += CLV_TILE) {
         status = treat_block(s, first, enough);
         if (status == CLV_OK && clv_interrupted(p->ctx)) {

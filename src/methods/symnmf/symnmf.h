@@ -42,17 +42,19 @@ typedef struct clv_memberships {
     double inner; /* <W, P W> */
     /* Work of the solvers; NULL where it has none. */
     clv_product product; /* P W, of rows */
-    double *held;      /* k x n: W before a step; of penalty: the free variables */
-    double *direction; /* k x n */
-    double *image;     /* k x n: P times the direction */
-    double *previous;  /* k x n: the gradient before; of fw: P S */
-    int32_t *vertex;   /* 2 x n: the clusters of S, now and before */
-    double *cross;     /* 2 k x k: W'D and D'D */
-    double *partial;   /* CHUNKS x k x k, and as many numbers again for sums */
-    double *rows;      /* work of rows.c */
-    double step;       /* length of the last gradient step */
-    double weight;     /* of the penalties */
-    bool primed;       /* previous (spg), P S (fw) are those of this restart */
+    double *held;        /* k x n: W before a step; of penalty: the free variables */
+    double *direction;   /* k x n */
+    double *image;       /* k x n: P times the direction */
+    double *previous;    /* k x n: the gradient before; of fw: P S */
+    int32_t *vertex;     /* 2 x n: the clusters of S, before and now */
+    int64_t *moved;      /* n: objects whose vertex is another one */
+    double *cross;       /* 2 k x k: W'D and D'D */
+    double *partial;     /* CHUNKS x k x k, and as many numbers again for sums */
+    double *rows;        /* work of rows.c */
+    double step;         /* length of the last gradient step */
+    double weight;       /* of the penalties */
+    bool primed;         /* the restart has taken a step: previous, P S and the free variables are its own */
+    bool stuck;          /* the last step found nothing to gain */
 } clv_memberships;
 
 clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, clv_memberships *out);

@@ -14,9 +14,11 @@
 #include <string.h>
 
 enum { MOST_STEPS = 60, MOST_PASSES = 20 };
-/* Relative deviations from the mean that end the steps: on the sample, and on all pairs. */
-#define ROUGH 1e-6
-#define EXACT 1e-11
+/* Relative deviations from the mean after which one more step of Newton's, which squares them, is the last: on the
+ * sample, and on all pairs. */
+#define ROUGH 1e-3
+#define EXACT 1e-6
+#define HUGE_DISTANCE 1e300
 /* The mean must lie so far inside of what any gamma can give. */
 #define MARGIN 1e-6
 
@@ -32,27 +34,51 @@ typedef struct calibration {
     double *shares; /* panels x 2 */
 } calibration;
 
-/* Sums of exp(-gamma x) and of x exp(-gamma x) for the squared distances in `d2`, which is changed. */
-static void add_line(const calibration *c, double gamma, double *d2, int64_t count, double times, double *sums) {
-    double e[CLV_TILE];
-    if (c->kind == CLV_AFFINITY_EXPONENTIAL) {
-        clv_square_root(d2, count);
+/* y += a b */
+CLV_KERNEL static void add_products(double *restrict y, const double *restrict a, const double *restrict b, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        y[i] += a[i] * b[i];
     }
-    memcpy(e, d2, (size_t)count * sizeof *e);
-    clv_gaussian(e, count, gamma);
-    sums[0] += times * clv_sum(e, count, 1);
-    sums[1] += times * clv_dot(e, d2, count, 1);
 }
 
+/* The terms exp(-gamma x) and x exp(-gamma x) of a tile of squared distances, which is changed, are added to
+ * terms[0..] and terms[CLV_TILE^2..]; the padding beyond rows and cols counts nothing. */
+static void add_tile(const calibration *c, double gamma, int64_t rows, int64_t cols, double *tile, double *terms) {
+    enum { AREA = CLV_TILE * CLV_TILE };
+    _Alignas(64) double e[AREA];
+    if (c->kind == CLV_AFFINITY_EXPONENTIAL) {
+        clv_square_root(tile, AREA);
+    }
+    memcpy(e, tile, sizeof e);
+    clv_gaussian(e, AREA, gamma);
+    for (int64_t at = 0; at < AREA && (rows < CLV_TILE || cols < CLV_TILE); at++) {
+        e[at] = at / CLV_TILE < rows && at % CLV_TILE < cols ? e[at] : 0;
+    }
+    clv_accumulate(terms, e, AREA);
+    add_products(terms + AREA, tile, e, AREA);
+}
+
+static void sum_terms(const double *terms, double times, double *sums) {
+    sums[0] += times * clv_sum(terms, CLV_TILE * CLV_TILE, 1);
+    sums[1] += times * clv_sum(terms + CLV_TILE * CLV_TILE, CLV_TILE * CLV_TILE, 1);
+}
+
+/* Tiles beside the diagonal count twice. */
 static void sum_panel(const calibration *c, double gamma, int64_t bi, double *sums) {
-    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE], terms[2 * CLV_TILE * CLV_TILE];
+    int64_t rows = clv_panel_size(c->panels, bi);
     sums[0] = sums[1] = 0;
+    memset(terms, 0, sizeof terms);
     for (int64_t bj = bi; bj < c->panels->count; bj++) {
         clv_distance_tile(c->panels, bi, bj, tile);
-        for (int64_t r = 0; r < clv_panel_size(c->panels, bi); r++) {
-            add_line(c, gamma, tile + r * CLV_TILE, clv_panel_size(c->panels, bj), bi == bj ? 1 : 2, sums);
+        add_tile(c, gamma, rows, clv_panel_size(c->panels, bj), tile, terms);
+        if (bj == bi) {
+            sum_terms(terms, 1, sums);
+            memset(terms, 0, sizeof terms);
         }
     }
+    sum_terms(terms, 2, sums);
 }
 
 /* Mean of the similarities at gamma, and the slope of its logarithm, from all pairs. */
@@ -85,14 +111,19 @@ static clv_status measure_all(const calibration *c, double gamma, double *mean, 
     return CLV_OK;
 }
 
-/* The same from the sample. */
+/* The same from the sample, in tiles that are filled up with points too far away to be similar. */
 static clv_status measure_sample(const calibration *c, double gamma, double *mean, double *slope) {
-    double n = (double)c->panels->n, sums[2] = {0, 0}, line[CLV_TILE];
-    for (int64_t at = 0; at < c->count; at += CLV_TILE) {
-        int64_t some = c->count - at < CLV_TILE ? c->count - at : CLV_TILE;
-        memcpy(line, c->sample + at, (size_t)some * sizeof *line);
-        add_line(c, gamma, line, some, 1, sums);
+    enum { AREA = CLV_TILE * CLV_TILE };
+    _Alignas(64) double tile[AREA], terms[2 * AREA];
+    double n = (double)c->panels->n, sums[2] = {0, 0};
+    memset(terms, 0, sizeof terms);
+    for (int64_t at = 0; at < c->count; at += AREA) {
+        for (int64_t e = 0; e < AREA; e++) {
+            tile[e] = at + e < c->count ? c->sample[at + e] : HUGE_DISTANCE;
+        }
+        add_tile(c, gamma, CLV_TILE, CLV_TILE, tile, terms);
     }
+    sum_terms(terms, 1, sums);
     double others = (n - 1) / n / (double)c->count;
     *mean = c->own / n + others * sums[0];
     *slope = -others * sums[1] / *mean;
@@ -109,6 +140,7 @@ static clv_status find_root(const calibration *c, measurer measure, double enoug
         CLV_TRY(measure(c, *gamma, &mean, &slope));
         double excess = mean > 0 ? log(mean / c->target) : -INFINITY;
         if (fabs(excess) <= enough) {
+            *gamma -= excess / slope;
             return CLV_OK;
         }
         if (excess > 0) {

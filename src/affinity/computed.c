@@ -221,13 +221,14 @@ static void panel_moments(const clv_affinity *a, int64_t bi, double *sum, double
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
     *sum = *squares = 0;
     for (int64_t bj = bi; bj < panels->count; bj++) {
-        int64_t cols = clv_panel_size(panels, bj);
+        int64_t rows = clv_panel_size(panels, bi), cols = clv_panel_size(panels, bj);
         double times = bi == bj ? 1 : 2;
         clv_similarity_tile(a, bi, bj, tile);
-        for (int64_t r = 0; r < clv_panel_size(panels, bi); r++) {
-            *sum += times * clv_sum(tile + r * CLV_TILE, cols, 1);
-            *squares += times * clv_dot(tile + r * CLV_TILE, tile + r * CLV_TILE, cols, 1);
+        for (int64_t at = 0; at < CLV_TILE * CLV_TILE && (rows < CLV_TILE || cols < CLV_TILE); at++) {
+            tile[at] = at / CLV_TILE < rows && at % CLV_TILE < cols ? tile[at] : 0;
         }
+        *sum += times * clv_sum(tile, CLV_TILE * CLV_TILE, 1);
+        *squares += times * clv_dot(tile, tile, CLV_TILE * CLV_TILE, 1);
     }
 }
 

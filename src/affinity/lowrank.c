@@ -179,7 +179,8 @@ static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *label
 static void lowrank_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     const clv_lowrank_home *home = home_of(a);
     const double *rows = home->factor + first * home->rank;
-    clv_lowrank_product(rows, count, rows, count, home->rank, out);
+    int rank = (int)home->rank, some = (int)count;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, some, some, rank, 1, rows, rank, rows, rank, 0, out, some);
     for (int64_t r = 0; a->zero_diagonal && r < count; r++) {
         out[r * count + r] = 0;
     }

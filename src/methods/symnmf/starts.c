@@ -21,10 +21,13 @@ enum {
     SMALL = 300,     /* objects: up to this clv_eigen is as fast */
     MOST_BLOCK = 32, /* vectors to a product */
     CYCLES = 5,      /* fillings of the basis */
-    RUNS = 3,        /* of k-means; more than MANY clusters: 1 */
+    WARM_SWEEPS = 20,
+    RUNS = 3, /* of k-means; more than MANY clusters: 1 */
     MANY = 20,
 };
 #define SOFTENED 0.2
+/* Sweeps on the approximation end at this share of its squares. */
+#define WARM_GAP 1e-5
 #define EIGEN_TOLERANCE 1e-2
 
 /* --- eigenpairs of P --- */
@@ -158,6 +161,55 @@ static void start_random(clv_memberships *s, clv_rng *rng) {
     }
 }
 
+/* --- warming up on the approximation --- */
+
+/* Sweeps on E E' instead of P: O(n k^2) each. */
+static clv_status sweep_embedding(clv_memberships *s, const clv_affinity *low) {
+    clv_symnmf_problem p = *s->problem;
+    clv_memberships t = {0};
+    p.affinity = low;
+    p.options.solver = CLV_SYMNMF_ROWS;
+    CLV_TRY(clv_affinity_moments(low, s->threads, &p.sum, &p.squares));
+    clv_status status = clv_memberships_new(&p, s->threads, &t);
+    if (status == CLV_OK) {
+        memcpy(t.w, s->w, (size_t)(p.n * p.k) * sizeof *t.w);
+        status = clv_memberships_refresh(&t);
+    }
+    for (int sweep = 0; status == CLV_OK && sweep < WARM_SWEEPS && !t.stuck; sweep++) {
+        if (t.gap <= WARM_GAP * p.squares) {
+            break;
+        }
+        status = clv_rows_step(&t);
+    }
+    if (status == CLV_OK) {
+        memcpy(s->w, t.w, (size_t)(p.n * p.k) * sizeof *t.w);
+    }
+    clv_memberships_free(&t);
+    return status;
+}
+
+static clv_status warm_up(clv_memberships *s) {
+    const clv_symnmf_problem *p = s->problem;
+    clv_affinity_options how;
+    clv_affinity *low = NULL;
+    double *factor = CLV_NEW(p->ctx, double, p->n * p->k);
+    clv_status status = factor ? CLV_OK : CLV_ENOMEM;
+    clv_affinity_defaults(&how);
+    for (int64_t e = 0; factor && e < p->n * p->k; e++) {
+        factor[e] = p->embedding[e % p->k * p->n + e / p->k];
+    }
+    if (factor) {
+        clv_matrix matrix = {.rows = p->n, .cols = p->k, .values = factor};
+        status = clv_affinity_lowrank(p->ctx, &matrix, &how, &low);
+    }
+    if (status == CLV_OK) {
+        status = sweep_embedding(s, low);
+    }
+    clv_affinity_free(low);
+    clv_free(p->ctx, factor);
+    return status;
+}
+
 /* --- all --- */
 
 static bool is_start(const clv_memberships *s, const char *name) {
@@ -185,6 +237,9 @@ clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng) {
     }
     if (status == CLV_OK) {
         soften(s, labels);
+    }
+    if (status == CLV_OK && p->embedding) {
+        status = warm_up(s);
     }
     clv_free(p->ctx, labels);
     return status;

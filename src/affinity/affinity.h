@@ -190,8 +190,8 @@ void clv_lowrank_expand(const clv_affinity *a, const double *t, int64_t k, int64
  *
  * Sums over all pairs: of the entries, and of their squares. */
 clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *sum, double *squares);
-/* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE and
- * `count` at most CLV_TILE, here and below. */
+/* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here and
+ * below. */
 void clv_affinity_block(const clv_affinity *a, int64_t first, int64_t count, double *out);
 
 /* Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */
@@ -202,7 +202,7 @@ typedef struct clv_product {
     const double *x;
     double *y;      /* k x n; of a low-rank home up to date only after clv_product_values */
     double *t;      /* low rank: k x rank, x F */
-    double *column; /* homes by columns: n; low rank: k x CLV_TILE */
+    double *column; /* homes by columns: n */
 } clv_product;
 clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out);
 void clv_product_free(clv_product *p); /* takes one that is all zero */

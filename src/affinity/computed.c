@@ -194,6 +194,7 @@ static clv_status computed_group_sums(const clv_affinity *a, const int32_t *labe
 
 /* --- for products that follow their factor (product.c) --- */
 
+/* A panel of outputs takes the panels of the objects in their order. */
 static void computed_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
                               double *y, int threads) {
     const clv_panels *panels = &home_of(a)->panels;
@@ -201,17 +202,25 @@ static void computed_add_rows(const clv_affinity *a, int64_t first, int64_t coun
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t b = 0; b < panels->count; b++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
-        clv_similarity_tile(a, first / CLV_TILE, b, tile);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)clv_panel_size(panels, b), (int)count, 1, d,
-                    (int)count, tile, CLV_TILE, 1, y + b * CLV_TILE, n);
+        for (int64_t r = 0; r < count; r += CLV_TILE) {
+            int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
+            clv_similarity_tile(a, (first + r) / CLV_TILE, b, tile);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)clv_panel_size(panels, b), (int)some, 1,
+                        d + r, (int)count, tile, CLV_TILE, 1, y + b * CLV_TILE, n);
+        }
     }
 }
 
 static void computed_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
-    clv_similarity_tile(a, first / CLV_TILE, first / CLV_TILE, tile);
-    for (int64_t r = 0; r < count; r++) {
-        memcpy(out + r * count, tile + r * CLV_TILE, (size_t)count * sizeof *out);
+    for (int64_t e = 0; e < count; e += CLV_TILE) {
+        for (int64_t f = 0; f < count; f += CLV_TILE) {
+            int64_t cols = count - f < CLV_TILE ? count - f : CLV_TILE;
+            clv_similarity_tile(a, (first + e) / CLV_TILE, (first + f) / CLV_TILE, tile);
+            for (int64_t r = 0; r < CLV_TILE && e + r < count; r++) {
+                memcpy(out + (e + r) * count + f, tile + r * CLV_TILE, (size_t)cols * sizeof *out);
+            }
+        }
     }
 }
 

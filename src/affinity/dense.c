@@ -308,17 +308,24 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
 
 /* --- for products that follow their factor (product.c) --- */
 
-/* y += d A[first.., at..], a range of columns; floats become doubles in `wide`. */
+/* y += d A[first.., at..], a range of columns. */
 static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
                            int64_t at, int64_t width) {
     double wide[CLV_TILE * FOLLOW_COLS];
-    int64_t n = a->info.n;
-    const double *rows = is_f32(a) ? wide : row64(a, first) + at;
-    for (int64_t r = 0; r < count && is_f32(a); r++) {
-        clv_widen(wide + r * width, row32(a, first + r) + at, width);
+    int n = (int)a->info.n, stride = (int)count, cols = (int)width;
+    if (!is_f32(a)) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, stride, 1, d, stride, row64(a, first) + at,
+                    n, 1, y + at, n);
+        return;
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)width, (int)count, 1, d, (int)count, rows,
-                is_f32(a) ? (int)width : (int)n, 1, y + at, (int)n);
+    for (int64_t r = 0; r < count; r += CLV_TILE) {
+        int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
+        for (int64_t i = 0; i < some; i++) {
+            clv_widen(wide + i * width, row32(a, first + r + i) + at, width);
+        }
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, (int)some, 1, d + r, stride, wide, cols, 1,
+                    y + at, n);
+    }
 }
 
 static void dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,

@@ -1,4 +1,4 @@
-/* A product Y = X A that follows its factor: X (k x n) changes for up to CLV_TILE neighbouring objects at a time, and Y
+/* A product Y = X A that follows its factor: X (k x n) changes for some neighbouring objects at a time, and Y
  * is brought up to date by X's change times their rows of A instead of being computed anew.
  *
  *   dense, computed   Y += D A[rows, :], a matrix product of 2 n k operations an object, threads share ranges of
@@ -13,7 +13,8 @@
 #include <omp.h>
 #include <string.h>
 
-enum { WORTH_THREADS = 1 << 18 };
+/* Entries to go over; operations of a change: for fewer, waking threads takes longer. */
+enum { WORTH_THREADS = 1 << 18, CHANGE_WORTH_THREADS = 1 << 21 };
 
 static bool is_lowrank(const clv_affinity *a) {
     return a->home == &clv_lowrank_functions;
@@ -80,8 +81,7 @@ clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, in
     bool complete = out->y != NULL;
     if (is_lowrank(a)) {
         out->t = CLV_NEW(a->ctx, double, k *rank);
-        out->column = CLV_NEW(a->ctx, double, k *CLV_TILE);
-        complete = complete && out->t && out->column;
+        complete = complete && out->t;
     } else if (!a->home->add_rows) {
         out->column = CLV_NEW(a->ctx, double, n);
         complete = complete && out->column;
@@ -130,16 +130,13 @@ static void deduct_own(const clv_product *p, int64_t first, int64_t count, doubl
 
 void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out) {
     const double *y = p->y + first;
-    int64_t stride = p->n;
-    if (is_lowrank(p->a)) {
-        clv_lowrank_expand(p->a, p->t, p->k, first, count, p->column, count);
-        deduct_own(p, first, count, p->column, count);
-        y = p->column;
-        stride = count;
+    if (is_lowrank(p->a)) { /* y has room for them where they belong */
+        clv_lowrank_expand(p->a, p->t, p->k, first, count, p->y + first, p->n);
+        deduct_own(p, first, count, p->y + first, p->n);
     }
     for (int64_t c = 0; c < p->k; c++) {
         for (int64_t r = 0; r < count; r++) {
-            out[r * p->k + c] = y[c * stride + r];
+            out[r * p->k + c] = y[c * p->n + r];
         }
     }
 }
@@ -158,7 +155,7 @@ static clv_status add_columns(clv_product *p, int64_t first, int64_t count, cons
 
 clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d) {
     clv_status status = CLV_OK;
-    int threads = count * p->n * p->k < WORTH_THREADS ? 1 : p->threads;
+    int threads = count * p->n * p->k < CHANGE_WORTH_THREADS ? 1 : p->threads;
     clv_blas_serial_begin();
     if (is_lowrank(p->a)) {
         const clv_lowrank_home *home = p->a->state;

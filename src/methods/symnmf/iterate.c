@@ -70,7 +70,7 @@ clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, c
                     make(ctx, need.direction, block, &out->direction) && make(ctx, need.image, block, &out->image) &&
                     make(ctx, need.previous, block, &out->previous) && make(ctx, true, 2 * square, &out->cross) &&
                     make(ctx, true, part_count(p->n) * (square + 2), &out->partial) &&
-                    make(ctx, need.rows, clv_rows_work(p->k), &out->rows);
+                    make(ctx, need.rows, clv_rows_work(p->n, p->k), &out->rows);
     if (complete && !need.rows) {
         out->pw = CLV_NEW(ctx, double, block);
         complete = out->pw != NULL;
@@ -111,8 +111,8 @@ size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
     needs need = needs_of(solver);
     size_t block = (size_t)(n * k), square = (size_t)(k * k);
     size_t blocks = 3 + (size_t)need.held + (size_t)need.direction + (size_t)need.image + (size_t)need.previous;
-    size_t numbers =
-        blocks * block + 3 * square + (size_t)part_count(n) * (square + 2) + (need.rows ? (size_t)clv_rows_work(k) : 0);
+    size_t numbers = blocks * block + 3 * square + (size_t)part_count(n) * (square + 2) +
+                     (need.rows ? (size_t)clv_rows_work(n, k) : 0);
     return (numbers + (size_t)(need.vertex ? 3 * n : n)) * sizeof(double);
 }
 

@@ -10,10 +10,10 @@
  * times, as far as the simplex goes and the quartic along it stays below where it began. That takes a sweep from
  * linear convergence at one rate to one about three times as fast, and never raises f.
  *
- * Objects are taken CLV_TILE at a time. Inside of such a block P W is kept up to date by the block's own entries of P;
+ * Objects are taken a block at a time. Inside of such a block P W is kept up to date by the block's own entries of P;
  * for all others the changes of the block are applied together afterwards, as one matrix product (affinity/product.c).
  * The outcome is that of updating after every object, so this part of a sweep, 2 n^2 k operations, is as fast as a
- * product with P and threads share it; only O(n k (k + moves + CLV_TILE)) operations are left for one thread. */
+ * product with P and threads share it; only O(n k (k + moves + block)) operations are left for one thread. */
 #include "methods/symnmf/symnmf.h"
 
 #include <math.h>
@@ -34,8 +34,14 @@ typedef struct row {
     double length2;       /* |now|^2 */
 } row;
 
-int64_t clv_rows_work(int64_t k) {
-    return 3 * CLV_TILE * k + CLV_TILE * CLV_TILE + 3 * k;
+/* Few enough for the one thread that treats them, many enough to be worth waking the others for afterwards. */
+static int64_t objects_at_a_time(int64_t n) {
+    return n < 8192 ? 2 * CLV_TILE : 4 * CLV_TILE;
+}
+
+int64_t clv_rows_work(int64_t n, int64_t k) {
+    int64_t most = objects_at_a_time(n);
+    return 3 * most * k + most * most + 3 * k;
 }
 
 /* M_ab */
@@ -198,13 +204,13 @@ typedef struct block {
 } block;
 
 static block block_in(const clv_memberships *s, int64_t first) {
-    int64_t k = s->problem->k, left = s->problem->n - first;
-    block b = {.first = first, .count = left < CLV_TILE ? left : CLV_TILE};
+    int64_t k = s->problem->k, left = s->problem->n - first, most = objects_at_a_time(s->problem->n);
+    block b = {.first = first, .count = left < most ? left : most};
     b.w = s->rows;
-    b.pw = b.w + CLV_TILE * k;
-    b.change = b.pw + CLV_TILE * k;
-    b.inside = b.change + CLV_TILE * k;
-    b.now = b.inside + CLV_TILE * CLV_TILE;
+    b.pw = b.w + most * k;
+    b.change = b.pw + most * k;
+    b.inside = b.change + most * k;
+    b.now = b.inside + most * most;
     b.slope = b.now + k;
     b.slope_before = b.slope + k;
     return b;
@@ -288,7 +294,7 @@ clv_status clv_rows_step(clv_memberships *s) {
     clv_status status = CLV_OK;
     memcpy(held, s->w, bytes);
     s->stuck = true;
-    for (int64_t first = 0; first < p->n && status == CLV_OK; first += CLV_TILE) {
+    for (int64_t first = 0; first < p->n && status == CLV_OK; first += objects_at_a_time(p->n)) {
         status = treat_block(s, first, enough);
         if (status == CLV_OK && clv_interrupted(p->ctx)) {
             status = clv_fail(p->ctx, CLV_EINTERRUPTED, "interrupted");

@@ -96,7 +96,7 @@ clv_status clv_spg_step(clv_memberships *s);
 clv_status clv_pgd_step(clv_memberships *s);
 clv_status clv_penalty_step(clv_memberships *s);
 /* Doubles that clv_rows_step works in. */
-int64_t clv_rows_work(int64_t k);
+int64_t clv_rows_work(int64_t n, int64_t k);
 
 /* --- starts.c --- */
 

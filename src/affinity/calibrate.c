@@ -138,7 +138,7 @@ static clv_status find_root(const calibration *c, measurer measure, double enoug
     for (int step = 0; step < steps; step++) {
         double mean, slope;
         CLV_TRY(measure(c, *gamma, &mean, &slope));
-        double excess = mean > 0 ? log(mean / c->target) : -INFINITY;
+        double excess = mean > 0 ? log(mean / c->target) : -HUGE_VAL;
         if (fabs(excess) <= enough) {
             *gamma -= excess / slope;
             return CLV_OK;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+int example_main(void);
 #define main example_main
 #include "../../examples/nonsmooth.c"
 #undef main

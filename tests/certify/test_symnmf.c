@@ -138,8 +138,8 @@ static void check_claims(const clv_result *result, const double *p, int64_t n) {
     int64_t k = result->k;
     const double *w = clv_data_matrix(result->membership)->values;
     double value = brute_value(p, n, w, k), gap = brute_gap(p, n, w, k), squares = 0;
-    assert_true(fabs(result->objective.value - value) <= 1e-12 * n * n);
-    assert_true(fabs(result->certificate.value - gap) <= 1e-11 * n * n);
+    assert_true(fabs(result->objective.value - value) <= 1e-12 * (double)(n * n));
+    assert_true(fabs(result->certificate.value - gap) <= 1e-11 * (double)(n * n));
     assert_int_equal(result->certificate.holds, result->certificate.value <= result->certificate.tolerance);
     for (int64_t e = 0; e < n * n; e++) {
         squares += p[e] * p[e];
@@ -227,7 +227,7 @@ static double library_gap(clv_context *ctx, const double *p, int64_t n, const do
     clv_objective objective;
     clv_certificate certificate;
     assert_int_equal(clv_symnmf_evaluate(ctx, a, &matrix, NAN, 1, &objective, &certificate), CLV_OK);
-    assert_true(fabs(objective.value - brute_value(p, n, w, k)) <= 1e-12 * n * n);
+    assert_true(fabs(objective.value - brute_value(p, n, w, k)) <= 1e-12 * (double)(n * n));
     clv_affinity_free(a);
     return certificate.value;
 }

@@ -26,7 +26,9 @@ static clv_affinity *build(clv_context *ctx, const double *x, int64_t n, int kin
     clv_affinity_defaults(&how);
     how.kind = kind;
     how.home = home;
-    how.gamma = kind == CLV_AFFINITY_GAUSSIAN ? 0.2 : NAN;
+    if (kind == CLV_AFFINITY_GAUSSIAN) {
+        how.gamma = 0.2;
+    }
     assert_int_equal(clv_affinity_build(ctx, &matrix, &how, &a), CLV_OK);
     return a;
 }

@@ -9,6 +9,7 @@ typedef union cli_method_options {
     clv_control control;
     clv_ncut_options ncut;
     clv_symnmf_options symnmf;
+    clv_dominant_options dominant;
 } cli_method_options;
 
 typedef struct cli_job cli_job;
@@ -60,6 +61,7 @@ struct cli_job {
     const int32_t *truth;     /* NULL: none */
     int32_t *start_labels;    /* owned, from --start FILE, or NULL */
     double *start_membership; /* likewise */
+    double *start_weights;    /* likewise */
     clv_affinity *affinity;
     clv_affinity_info info;
     clv_result *result;

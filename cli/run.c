@@ -270,6 +270,7 @@ void cli_job_close(cli_job *job) {
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
     free(job->start_membership);
+    free(job->start_weights);
     clv_release(ctx, job->truth_read);
     clv_data_free(job->extra[1]);
     clv_data_free(job->extra[0]);

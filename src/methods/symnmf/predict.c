@@ -7,6 +7,7 @@
  */
 #include "methods/symnmf/symnmf.h"
 
+#include "methods/fresh.h"
 #include "sets/simplex.h"
 
 #include <cblas.h>
@@ -76,18 +77,12 @@ static clv_status new_predictor(clv_context *ctx, const clv_matrix *membership, 
 
 /* --- some new objects --- */
 
-static double entry_at(const clv_matrix *cross, int64_t at) {
-    return cross->scalar == CLV_F32 && !clv_is_sparse(cross) ? (double)((const float *)cross->values)[at]
-                                                             : ((const double *)cross->values)[at];
-}
-
 /* The place of the first stored similarity of row r that cannot be one, or -1. */
 static int64_t find_fault(const clv_matrix *cross, int64_t r) {
     int64_t from = clv_is_sparse(cross) ? cross->start[r] : r * cross->cols;
     int64_t to = clv_is_sparse(cross) ? cross->start[r + 1] : from + cross->cols;
     for (int64_t at = from; at < to; at++) {
-        double value = entry_at(cross, at);
-        if (!(value >= 0 && isfinite(value))) {
+        if (!clv_is_similarity(clv_stored_value(cross, at), 0)) {
             return at;
         }
     }
@@ -146,7 +141,7 @@ static clv_status report_fault(const predictor *p, const clv_matrix *cross, int6
     int64_t at = find_fault(cross, r), j = clv_is_sparse(cross) ? cross->index[at] : at - r * cross->cols;
     return clv_fail(p->ctx, CLV_EDATA,
                     "the similarity of new object %lld to object %lld is %g; it must be finite and not negative",
-                    (long long)(before + r) + 1, (long long)j + 1, entry_at(cross, at));
+                    (long long)(before + r) + 1, (long long)j + 1, clv_stored_value(cross, at));
 }
 
 /* Memberships of the rows of `cross`, which are the new objects from `before` on. */
@@ -172,11 +167,7 @@ static clv_status predict_rows(predictor *p, const clv_matrix *cross, int64_t be
 clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, const clv_matrix *cross, int64_t threads,
                               double *out) {
     predictor p = {.ctx = ctx};
-    if (cross->cols != membership->rows) {
-        return clv_fail(ctx, CLV_EDATA,
-                        "the similarities of the new objects have %lld columns, but there are %lld objects",
-                        (long long)cross->cols, (long long)membership->rows);
-    }
+    CLV_TRY(clv_fresh_check(ctx, cross, membership->rows));
     clv_status status = new_predictor(ctx, membership, threads, &p);
     if (status == CLV_OK) {
         status = predict_rows(&p, cross, 0, out);

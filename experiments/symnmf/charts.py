@@ -1,20 +1,10 @@
 """Curves on two logarithmic axes, as SVG text."""
 
-from html import escape
 from math import ceil, floor, log10
 
-FONT = 'font-family="sans-serif" font-size="12"'
+from common.charts import document, line, text
+
 WIDTH, HEIGHT = 460, 330
-
-
-def text(x, y, words, anchor="start", extra=""):
-    """One line of text."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="#222" {extra}>{escape(words)}</text>'
-
-
-def line(x1, y1, x2, y2, colour="#222"):
-    """A straight line."""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
 
 
 def number(value):
@@ -64,13 +54,11 @@ def panel(left, title, curves, colours):
 
 def picture(panels, colours):
     """Panels (title, curves) side by side, with one legend."""
-    size = f'width="{WIDTH * len(panels)}" height="{HEIGHT}"'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH * len(panels)} {HEIGHT}" {size} {FONT}>',
-             f'<rect {size} fill="#fff"/>']
+    parts = []
     for at, (title, curves) in enumerate(panels):
         parts += panel(WIDTH * at, title, curves, colours)
     for at, (name, colour) in enumerate(colours.items()):
         x = 70 + 120 * at
         parts += [f'<rect x="{x}" y="{HEIGHT - 22}" width="14" height="4" fill="{colour}"/>',
                   text(x + 20, HEIGHT - 16, name)]
-    return "\n".join([*parts, "</svg>", ""])
+    return document(WIDTH * len(panels), HEIGHT, parts)

@@ -1,5 +1,6 @@
 """The runs of one data set with one kernel: all solvers from one random start."""
 
+import csv
 import os
 import tempfile
 from collections import namedtuple
@@ -29,7 +30,7 @@ COLOURS = {"fw": "#0072b2", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, gap/C":
 PAPER_CHANGE, PAPER_ITERATIONS = 1e-3, 50
 
 Run = namedtuple("Run", "solver result course stopped")
-Study = namedtuple("Study", "set kernel gamma mean warning runs")
+Study = namedtuple("Study", "set kernel gamma soft runs")
 
 
 def paper_stop(objectives):
@@ -40,18 +41,26 @@ def paper_stop(objectives):
     return None
 
 
+def course_of(path):
+    """Lists of seconds, objectives and gaps from a trace."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [float(row[name] or "nan") for row in rows] for name in ("seconds", "objective", "certificate")}
+
+
 def study(cleave, data, the_set, kernel, seconds):
     """All solvers from the same memberships, drawn uniformly from the simplices."""
     points = os.path.join(data, f"{the_set.name}.X.npy")
     runs = []
     with tempfile.TemporaryDirectory() as folder:
-        start = os.path.join(folder, "start.npy")
-        first, said = cleave.symnmf(points, the_set.k, *KERNELS[kernel], "--start", "random", "--max-iter", 0,
-                                    "--membership", start)
+        start, trace = os.path.join(folder, "start.npy"), os.path.join(folder, "trace.csv")
+        first = cleave.result("symnmf", points, "-k", the_set.k, *KERNELS[kernel], "--start", "random", "--max-iter", 0,
+                              "--membership", start)
         gamma = first["affinity"]["gamma"]
-        fixed = [*KERNELS[kernel][:2], "--gamma", repr(gamma), "--start", start, "--time-limit", 0]
+        fixed = ["-k", the_set.k, *KERNELS[kernel][:2], "--gamma", repr(gamma), "--start", start, "--max-iter", 5000,
+                 "--time-limit", seconds + first["seconds"]["total"], "--trace", trace]
         for solver, options in SOLVERS.items():
-            fixed[-1] = seconds + first["seconds"]["total"]
-            result, _, course = cleave.traced(points, the_set.k, folder, *fixed, *options, "--max-iter", 5000)
+            result = cleave.result("symnmf", points, *fixed, *options)
+            course = course_of(trace)
             runs.append(Run(solver, result, course, paper_stop(course["objective"])))
-    return Study(the_set, kernel, gamma, first["soft"]["mean_similarity"], said, runs)
+    return Study(the_set, kernel, gamma, first["soft"], runs)

@@ -1,6 +1,7 @@
 """The report: a table a data set and kernel, and the pictures of figures 2 and 3."""
 
 from charts import picture
+from common.markdown import table
 from study import COLOURS, PAPER_CHANGE, PAPER_ITERATIONS
 
 TRENDS = """What the paper says of its figures, and what is found here:
@@ -14,14 +15,17 @@ TRENDS = """What the paper says of its figures, and what is found here:
 """
 
 
+WARNINGS = {-1: "; too close to the identity to say anything", 0: "", 1: "; too close to all ones to say anything"}
+
+
 def cell(value, digits=6):
     return f"{value:.{digits}g}"
 
 
-def table(study):
+def table_of(study):
     """Where each solver was when the paper's rule would have stopped it, and where it ended."""
-    lines = ["| solver | f by the paper's rule | iterations | seconds | f at the end | gap / f | iterations | seconds | stop |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    header = ["solver", "f by the paper's rule", "iterations", "seconds", "f at the end", "gap / f", "iterations", "seconds", "stop"]
+    rows = []
     for run in study.runs:
         course, result = run.course, run.result
         began = course["seconds"][0]
@@ -31,9 +35,9 @@ def table(study):
             early = [cell(course["objective"][at], 8), str(at), cell(course["seconds"][at] - began, 3)]
         value = result["objective"]["value"]
         gap = result["certificate"]["value"] / value if value else 0
-        lines.append("| " + " | ".join([run.solver, *early, cell(value, 8), cell(gap, 2), str(result["iterations"]),
-                                        cell(course["seconds"][-1] - began, 3), result["stop"]]) + " |")
-    return "\n".join(lines)
+        rows.append([run.solver, *early, cell(value, 8), cell(gap, 2), str(result["iterations"]),
+                     cell(course["seconds"][-1] - began, 3), result["stop"]])
+    return table(header, rows)
 
 
 def against_time(run):
@@ -76,8 +80,8 @@ def report(by_set, skipped, seconds):
         parts.append(f"## {the_set.name}: {the_set.n} objects, {the_set.k} clusters\n")
         parts += [f"![{name}]({name})\n" for name in pictures]
         for study in studies:
-            parts.append(f"**{study.kernel} kernel**: gamma {study.gamma:.6g}, mean similarity {study.mean:.4g}, 1/k = "
-                         f"{1 / the_set.k:.4g}" + (f". {study.warning}" if study.warning else "") + "\n")
-            parts.append(table(study) + "\n")
+            parts.append(f"**{study.kernel} kernel**: gamma {study.gamma:.6g}, mean similarity "
+                         f"{study.soft['mean_similarity']:.4g}, 1/k = {1 / the_set.k:.4g}{WARNINGS[study.soft['degenerate']]}\n")
+            parts.append(table_of(study))
     files["symnmf.md"] = "\n".join(parts)
     return files

@@ -55,7 +55,7 @@ static clv_status follow_vertices(clv_memberships *s, int64_t moved) {
 clv_status clv_fw_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     int64_t n = p->n, count = n * p->k;
-    double quartic[5], t = fmin(s->gap / p->curvature, 1);
+    double quartic[5], t;
     CLV_TRY(follow_vertices(s, find_vertices(s)));
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] = (s->vertex[e % n] == e / n) - s->w[e];
@@ -64,6 +64,8 @@ clv_status clv_fw_step(clv_memberships *s) {
     if (p->options.step == CLV_SYMNMF_EXACT) {
         clv_memberships_quartic(s, quartic);
         t = clv_quartic_least(quartic, 1);
+    } else {
+        t = fmin(s->gap / p->curvature, 1);
     }
     s->stuck = !(t > 0);
     clv_memberships_go(s, t);

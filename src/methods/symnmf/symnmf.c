@@ -288,7 +288,7 @@ static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv
     p->options = *options;
     int64_t many = options->k / CLUSTERS_A_MOVE;
     p->moves = options->moves > 0 ? options->moves : many > MOVES ? many : MOVES;
-    if (options->solver == CLV_SYMNMF_FW) {
+    if (options->solver == CLV_SYMNMF_FW && options->step == CLV_SYMNMF_CURVATURE) {
         CLV_TRY(find_curvature(p));
     }
     return is_start(options, "spectral") && options->k > 1 ? find_embedding(p) : CLV_OK;

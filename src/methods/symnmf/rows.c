@@ -16,6 +16,8 @@
  * product with P and threads share it; only O(n k (k + moves + block)) operations are left for one thread. */
 #include "methods/symnmf/symnmf.h"
 
+#include "linalg/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +43,7 @@ static int64_t objects_at_a_time(int64_t n) {
 
 int64_t clv_rows_work(int64_t n, int64_t k) {
     int64_t most = objects_at_a_time(n);
-    return 3 * most * k + most * most + 3 * k;
+    return 4 * most * k + most * most + 3 * k;
 }
 
 /* M_ab */
@@ -96,11 +98,12 @@ static double best_step(double gain, double h, double e, double d, double most) 
 static void move(row *r, int64_t gainer, int64_t loser, double t) {
     double d = r->now[gainer] - r->now[loser], most = r->now[loser];
     double length2 = r->length2 + 2 * t * (d + t), growth = length2 - r->length2, rest = length2 - r->own;
-    const double *to = r->gram + gainer * r->k, *from = r->gram + loser * r->k;
     double tilt = r->before[gainer] - r->before[loser];
-    for (int64_t c = 0; c < r->k; c++) { /* of M w - q and (|w|^2 - p_ii) w, the old entries of w */
-        r->slope[c] += t * (to[c] - from[c] - tilt * r->before[c]) + growth * r->now[c];
-    }
+    /* Of M w - q, and of (|w|^2 - p_ii) w the old entries of w. */
+    clv_add_weighted(r->slope, t, r->gram + gainer * r->k, r->k);
+    clv_add_weighted(r->slope, -t, r->gram + loser * r->k, r->k);
+    clv_add_weighted(r->slope, -t * tilt, r->before, r->k);
+    clv_add_weighted(r->slope, growth, r->now, r->k);
     r->slope[gainer] += rest * t;
     r->slope[loser] -= rest * t;
     r->now[gainer] += t;
@@ -165,30 +168,36 @@ static double slope_along_change(const row *r, const double *slope) {
     return sum;
 }
 
-/* Gradient of the row, and its gap. */
-static double find_slope(row *r, const double *pw, double *slope) {
+/* Gradient of the row, and its gap. Most memberships are 0 where clusters are many. */
+static double find_slope(const row *r, const double *pw, double *slope) {
     double along = 0, least = INFINITY;
     for (int64_t c = 0; c < r->k; c++) {
-        double sum = -pw[c];
-        for (int64_t b = 0; b < r->k; b++) {
-            sum += r->gram[c * r->k + b] * r->before[b];
+        slope[c] = -pw[c];
+    }
+    for (int64_t b = 0; b < r->k; b++) {
+        if (r->before[b] != 0) {
+            clv_add_weighted(slope, r->before[b], r->gram + b * r->k, r->k);
         }
-        slope[c] = sum;
-        along += sum * r->before[c];
-        least = fmin(least, sum);
+    }
+    for (int64_t c = 0; c < r->k; c++) {
+        along += slope[c] * r->before[c];
+        least = fmin(least, slope[c]);
     }
     return along - least;
 }
 
-/* The new row replaces the old one in W'W; its change goes to `d`, which has `stride` between clusters. */
-static void adopt(const row *r, double *gram, double *w, double *d, int64_t stride) {
+/* The new row replaces the old one in W'W; its change goes to `change`. */
+static void adopt(const row *r, double *gram, double *w, double *change) {
     for (int64_t a = 0; a < r->k; a++) {
-        for (int64_t b = 0; b < r->k; b++) {
-            gram[a * r->k + b] += r->now[a] * r->now[b] - w[a] * w[b];
+        if (r->now[a] != 0) {
+            clv_add_weighted(gram + a * r->k, r->now[a], r->now, r->k);
+        }
+        if (w[a] != 0) {
+            clv_add_weighted(gram + a * r->k, -w[a], w, r->k);
         }
     }
     for (int64_t c = 0; c < r->k; c++) {
-        d[c * stride] = r->now[c] - w[c];
+        change[c] = r->now[c] - w[c];
         w[c] = r->now[c];
     }
 }
@@ -197,8 +206,8 @@ static void adopt(const row *r, double *gram, double *w, double *d, int64_t stri
 
 typedef struct block {
     int64_t first, count;
-    double *w, *pw;                     /* count x k, a row an object */
-    double *change;                     /* k x count */
+    double *w, *pw, *change;            /* count x k, a row an object */
+    double *turned;                     /* k x count: the changes, a cluster a row */
     double *inside;                     /* count x count: P between the objects */
     double *now, *slope, *slope_before; /* k */
 } block;
@@ -209,7 +218,8 @@ static block block_in(const clv_memberships *s, int64_t first) {
     b.w = s->rows;
     b.pw = b.w + most * k;
     b.change = b.pw + most * k;
-    b.inside = b.change + most * k;
+    b.turned = b.change + most * k;
+    b.inside = b.turned + most * k;
     b.now = b.inside + most * most;
     b.slope = b.now + k;
     b.slope_before = b.slope + k;
@@ -233,17 +243,15 @@ static void scatter(clv_memberships *s, const block *b) {
     for (int64_t c = 0; c < k; c++) {
         for (int64_t r = 0; r < b->count; r++) {
             s->w[c * n + b->first + r] = b->w[r * k + c];
+            b->turned[c * b->count + r] = b->change[r * k + c];
         }
     }
 }
 
-/* The objects of the block after r see that r has changed. */
+/* The objects of the block after this one see that it has changed. */
 static void tell_the_others(const block *b, int64_t at, int64_t k) {
     for (int64_t r = at + 1; r < b->count; r++) {
-        double p = b->inside[at * b->count + r], *pw = b->pw + r * k;
-        for (int64_t c = 0; c < k; c++) {
-            pw[c] += p * b->change[c * b->count + at];
-        }
+        clv_add_weighted(b->pw + r * k, b->inside[at * b->count + r], b->change + at * k, k);
     }
 }
 
@@ -264,7 +272,7 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
         return false;
     }
     relax(&r, slope_along_change(&r, b->slope_before));
-    adopt(&r, s->gram, w, b->change + at, b->count);
+    adopt(&r, s->gram, w, b->change + at * k);
     return true;
 }
 
@@ -283,7 +291,7 @@ static clv_status treat_block(clv_memberships *s, int64_t first, double enough) 
     }
     s->stuck = false;
     scatter(s, &b);
-    return clv_product_change(&s->product, first, b.count, b.change);
+    return clv_product_change(&s->product, first, b.count, b.turned);
 }
 
 /* An interrupted sweep is undone: the iterate is the one that was measured. */

@@ -111,10 +111,13 @@ static size_t memory(const clv_matrix *points, clv_home home, const cli_method_o
 
 /* --- the affinity --- */
 
+static bool has_gamma(const clv_affinity_options *how) {
+    return how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL;
+}
+
 /* gamma that nobody gave: the one at which the mean similarity suits k. */
 static clv_status adapt(const cli_job *job, clv_affinity_options *how) {
-    bool has_gamma = how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL;
-    if (!has_gamma || !isnan(how->gamma)) {
+    if (!has_gamma(how) || !isnan(how->gamma)) {
         return CLV_OK;
     }
     double mean = clv_symnmf_mean(job->options.symnmf.k);
@@ -129,14 +132,16 @@ static void warn(const cli_job *job, const clv_result *result) {
     if (soft->degenerate < 0) {
         fprintf(stderr,
                 "warning: the mean similarity is %.3g, and memberships in %lld clusters cannot say less than %.3g: the "
-                "affinity is too close to the identity to say anything; try --gamma auto or a smaller --gamma\n",
-                soft->mean_similarity, (long long)result->k, 1 / (double)result->k);
+                "affinity is too close to the identity to say anything; try %s\n",
+                soft->mean_similarity, (long long)result->k, 1 / (double)result->k,
+                has_gamma(&job->how) ? "--gamma auto or a smaller --gamma" : "--affinity gaussian, or ncut");
     } else {
         fprintf(
             stderr,
             "warning: the similarities vary by %.3g of their squares around their mean of %.3g: the affinity is too "
-            "close to all ones to say anything; try --gamma auto or a larger --gamma\n",
-            soft->variation, soft->mean_similarity);
+            "close to all ones to say anything; try %s\n",
+            soft->variation, soft->mean_similarity,
+            has_gamma(&job->how) ? "--gamma auto or a larger --gamma" : "--affinity gaussian, or ncut");
     }
 }
 

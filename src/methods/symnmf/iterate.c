@@ -20,14 +20,16 @@ enum { MOST_PARTS = 64 };
 /* Below this share of |P|^2 / 4 an objective counts as this: that is what rounding leaves of an exact factorisation. */
 #define LEAST_SHARE 1e-6
 
-static int64_t part_length(int64_t n) {
+/* At least k objects to a part, so that all k x k sums together take no more room than memberships. */
+static int64_t part_length(int64_t n, int64_t k) {
     int64_t shared = (n + MOST_PARTS - 1) / MOST_PARTS;
+    shared = shared > k ? shared : k;
     return shared > CLV_SYMNMF_CHUNK ? (shared + CLV_SYMNMF_CHUNK - 1) / CLV_SYMNMF_CHUNK * CLV_SYMNMF_CHUNK
                                      : CLV_SYMNMF_CHUNK;
 }
 
-static int64_t part_count(int64_t n) {
-    return (n + part_length(n) - 1) / part_length(n);
+static int64_t part_count(int64_t n, int64_t k) {
+    return (n + part_length(n, k) - 1) / part_length(n, k);
 }
 
 /* --- making --- */
@@ -69,7 +71,7 @@ clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, c
                     make(ctx, true, block, &out->gradient) && make(ctx, need.held, block, &out->held) &&
                     make(ctx, need.direction, block, &out->direction) && make(ctx, need.image, block, &out->image) &&
                     make(ctx, need.previous, block, &out->previous) && make(ctx, true, 2 * square, &out->cross) &&
-                    make(ctx, true, part_count(p->n) * (square + 2), &out->partial) &&
+                    make(ctx, true, part_count(p->n, p->k) * (square + 2), &out->partial) &&
                     make(ctx, need.rows, clv_rows_work(p->n, p->k), &out->rows);
     if (complete && !need.rows) {
         out->pw = CLV_NEW(ctx, double, block);
@@ -111,7 +113,7 @@ size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
     needs need = needs_of(solver);
     size_t block = (size_t)(n * k), square = (size_t)(k * k);
     size_t blocks = 3 + (size_t)need.held + (size_t)need.direction + (size_t)need.image + (size_t)need.previous;
-    size_t numbers = blocks * block + 3 * square + (size_t)part_count(n) * (square + 2) +
+    size_t numbers = blocks * block + 3 * square + (size_t)part_count(n, k) * (square + 2) +
                      (need.rows ? (size_t)clv_rows_work(n, k) : 0);
     return (numbers + (size_t)(need.vertex ? 3 * n : n)) * sizeof(double);
 }
@@ -120,7 +122,7 @@ size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
 
 /* out = left right' for k x n blocks, part by part. */
 static void multiply_across(clv_memberships *s, const double *left, const double *right, double *out) {
-    int64_t n = s->problem->n, k = s->problem->k, square = k * k, length = part_length(n), parts = part_count(n);
+    int64_t n = s->problem->n, k = s->problem->k, square = k * k, length = part_length(n, k), parts = part_count(n, k);
 #pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t part = 0; part < parts; part++) {
         int64_t at = part * length, some = n - at < length ? n - at : length;
@@ -170,7 +172,8 @@ static void find_gradient(const clv_memberships *s, int64_t at, int64_t some) {
 }
 
 static void measure_part(const clv_memberships *s, int64_t part, double *sums) {
-    int64_t n = s->problem->n, length = part_length(n), end = (part + 1) * length < n ? (part + 1) * length : n;
+    int64_t n = s->problem->n, length = part_length(n, s->problem->k),
+            end = (part + 1) * length < n ? (part + 1) * length : n;
     sums[0] = sums[1] = 0;
     for (int64_t at = part * length; at < end; at += CLV_SYMNMF_CHUNK) {
         int64_t some = end - at < CLV_SYMNMF_CHUNK ? end - at : CLV_SYMNMF_CHUNK;
@@ -180,7 +183,7 @@ static void measure_part(const clv_memberships *s, int64_t part, double *sums) {
 }
 
 void clv_memberships_measure(clv_memberships *s) {
-    int64_t n = s->problem->n, k = s->problem->k, parts = part_count(n);
+    int64_t n = s->problem->n, k = s->problem->k, parts = part_count(n, k);
     clv_blas_serial_begin();
     multiply_across(s, s->w, s->w, s->gram);
     double *sums = s->partial + parts * k * k;

@@ -14,23 +14,30 @@
 #include <math.h>
 #include <string.h>
 
+/* Less the largest entry, which changes nothing, all that matters is between -1 and 0, however large the entries. */
 void clv_simplex_project(double *x, int64_t n, int64_t stride) {
-    double shift = 0;
+    double top = x[0], shift = -1; /* no less is ever taken away */
     int64_t left = -1, kept = n;
-    while (kept != left) {
+    for (int64_t i = 1; i < n; i++) {
+        top = x[i * stride] > top ? x[i * stride] : top;
+    }
+    for (int64_t round = 0; round <= n && kept != left; round++) {
         double sum = 0;
-        left = kept;
-        kept = 0;
+        left = 0;
         for (int64_t i = 0; i < n; i++) {
-            sum += x[i * stride] > shift || left == n ? x[i * stride] : 0;
+            bool stays = x[i * stride] - top > shift;
+            sum += stays ? x[i * stride] - top : 0;
+            left += stays;
         }
         shift = (sum - 1) / (double)left;
+        kept = 0;
         for (int64_t i = 0; i < n; i++) {
-            kept += x[i * stride] > shift;
+            kept += x[i * stride] - top > shift;
         }
     }
     for (int64_t i = 0; i < n; i++) {
-        x[i * stride] = x[i * stride] > shift ? x[i * stride] - shift : 0;
+        double rest = x[i * stride] - top - shift;
+        x[i * stride] = rest > 0 ? rest : 0;
     }
 }
 

@@ -195,6 +195,35 @@ static void claims_are_those_of_the_matrix(void **unused) {
     clv_context_free(ctx);
 }
 
+/* In tiny problems a row's product with itself counts: its gradient must be kept up to date to the last term. */
+static void tiny_problems_descend(void **unused) {
+    (void)unused;
+    double p[64];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(11, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 300; trial++) {
+        int64_t n = 1 + trial % 6, k = 1 + trial % n;
+        clv_symnmf_options options = options_for(k, trial % 5);
+        random_similarity(&rng, p, n, false);
+        for (int64_t i = 0; i < n; i++) {
+            p[i * n + i] *= trial % 2 ? 3 : 0.5;
+        }
+        options.start = "random";
+        options.moves = 40;
+        options.control.tol = 1e-10;
+        options.control.seed = trial;
+        options.control.max_iter = 300;
+        clv_result *result = solve(ctx, p, n, &options);
+        check_claims(result, p, n);
+        for (int64_t t = 1; t < result->trace_count; t++) {
+            assert_true(result->trace[t].objective <= result->trace[t - 1].objective + 1e-13);
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
 static void converging_solvers_agree(void **unused) {
     (void)unused;
     enum { N = 60, K = 3 };
@@ -540,10 +569,15 @@ static void predictions_are_optimal(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_are_those_of_the_matrix),  cmocka_unit_test(converging_solvers_agree),
-        cmocka_unit_test(the_gap_is_0_at_kkt_points_only), cmocka_unit_test(solutions_are_kkt_points),
-        cmocka_unit_test(frank_wolfe_keeps_its_promise),   cmocka_unit_test(the_curvature_is_bounded),
-        cmocka_unit_test(the_hessian_is_that_of_lemma_3),  cmocka_unit_test(a_product_of_memberships_is_taken_apart),
+        cmocka_unit_test(claims_are_those_of_the_matrix),
+        cmocka_unit_test(tiny_problems_descend),
+        cmocka_unit_test(converging_solvers_agree),
+        cmocka_unit_test(the_gap_is_0_at_kkt_points_only),
+        cmocka_unit_test(solutions_are_kkt_points),
+        cmocka_unit_test(frank_wolfe_keeps_its_promise),
+        cmocka_unit_test(the_curvature_is_bounded),
+        cmocka_unit_test(the_hessian_is_that_of_lemma_3),
+        cmocka_unit_test(a_product_of_memberships_is_taken_apart),
         cmocka_unit_test(predictions_are_optimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,8 @@
 
 enum { INNER = 50, HALVINGS = 60 };
 #define ARMIJO 1e-4
+/* The most that a step may grow to, in units of the first. */
+#define LONGEST 1e6
 /* The first weight of the penalties, and the factor from one outer iteration to the next. */
 #define FIRST_WEIGHT 1.0
 #define WEIGHT_FACTOR 2.0
@@ -53,7 +55,7 @@ static double promised(const clv_memberships *s) {
 
 clv_status clv_pgd_step(clv_memberships *s) {
     double before = s->value;
-    s->step = s->primed ? 2 * s->step : first_length(s);
+    s->step = s->primed ? fmin(2 * s->step, LONGEST * first_length(s)) : first_length(s);
     s->primed = true;
     copy(s->held, s->w, s);
     copy(s->direction, s->gradient, s);
@@ -108,7 +110,7 @@ static clv_status descend(clv_memberships *s, double *value, bool *moved) {
     double slope = clv_dot(s->gradient, s->gradient, count, s->threads), before = *value;
     copy(s->previous, s->w, s);
     copy(s->direction, s->gradient, s);
-    s->step *= 2;
+    s->step = fmin(2 * s->step, LONGEST * first_length(s));
     for (int halving = 0; halving < HALVINGS; halving++, s->step /= 2) {
         for (int64_t e = 0; e < count; e++) {
             s->w[e] = s->previous[e] - s->step * s->direction[e];

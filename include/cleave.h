@@ -630,14 +630,16 @@ CLV_API clv_status clv_dominant(clv_context *ctx, const clv_affinity *a, const c
 CLV_API size_t clv_dominant_memory(int64_t n, clv_home home, const clv_dominant_options *options);
 /* Objective, certificate and clusters of given weights: `membership` as in a result, clusters peeled in its order, each
  * pass[c] (NULL: one a cluster) on the objects that the passes before it left. The labels must be those that `options`
- * give from the weights, or CLV_EDATA says where they are not. */
+ * give from the weights, or CLV_EDATA says where they are not; nor may the clusters break another rule of `options`. Of
+ * a run that a limit cut short, set options->k to the number of clusters: else the peeling must have come to its end.
+ */
 CLV_API clv_status clv_dominant_evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
                                          const clv_matrix *membership, const int64_t *pass, const int32_t *labels,
                                          clv_objective *objective, clv_certificate *certificate,
                                          clv_cluster *clusters /* k, or NULL */);
-/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): of the clusters
- * that a new object would join, (Ax)_new + shift >= f, the one with the largest surplus; none: -1, or with `nearest`
- * the one with the largest (Ax)_new > 0. */
+/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): the first cluster
+ * that a new object would join, (Ax)_new + shift >= f; none: -1, or with `nearest` the one with the largest
+ * (Ax)_new > 0. */
 CLV_API clv_status clv_dominant_predict(clv_context *ctx, const clv_result *result, const clv_matrix *cross,
                                         int nearest, int64_t threads, int32_t *out /* m */);
 /* The same from new points, as clv_ncut_predict_points. */

@@ -350,7 +350,7 @@ static void the_scale_has_no_end(void **unused) {
             ascent.scale *= 1e-30; /* as after many steps, with y and rho to match */
             for (int64_t slot = 0; slot < ascent.arena.slots; slot++) {
                 ascent.y[slot] *= 1e30;
-                ascent.arena.rho[slot] *= ascent.arena.rho[slot] > CLV_GONE / 2 ? 1e30 : 1;
+                ascent.arena.rho[slot] *= s.gone[clv_arena_object(&ascent.arena, slot)] ? 1 : 1e30;
             }
             assert_int_equal(clv_ascent_step(&ascent, &stuck), CLV_OK);
             assert_true(ascent.scale > 1e-125);

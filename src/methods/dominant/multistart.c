@@ -96,14 +96,14 @@ static int by_cohesiveness(const void *left, const void *right) {
     return f != g ? (f < g) - (f > g) : (*a > *b) - (*a < *b);
 }
 
-/* The percentage of its members that have a label already. */
-static double overlap_of(const clv_peeling *p, const clv_dominant_set *set) {
+/* Whether few enough of its members have a label already, and not all: a cluster has an object of its own. */
+static bool is_distinct(const clv_peeling *p, const clv_dominant_set *set) {
     double cutoff = clv_dominant_cutoff(p->options, p->active_count);
     int64_t shared = 0;
     for (int64_t t = 0; t < set->count; t++) {
         shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
     }
-    return 100 * (double)shared / (double)(set->about.size > 0 ? set->about.size : 1);
+    return shared < set->about.size && 100 * (double)shared <= p->options->overlap * (double)set->about.size;
 }
 
 static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
@@ -114,7 +114,7 @@ static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
     }
     qsort(order, (size_t)q->count, sizeof *order, by_cohesiveness);
     for (int64_t t = 0; t < q->count && (p->options->k == 0 || p->count < p->options->k); t++) {
-        if (order[t]->count > 0 && clv_peel_accepts(p, order[t]) && overlap_of(p, order[t]) <= p->options->overlap) {
+        if (order[t]->count > 0 && clv_peel_accepts(p, order[t]) && is_distinct(p, order[t])) {
             p->sets[p->count] = *order[t];
             *order[t] = (clv_dominant_set){0};
             CLV_TRY(clv_peel_keep(p, p->passes));

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Entries to go over; operations of a change: for fewer, waking threads takes longer. */
-enum { WORTH_THREADS = 1 << 18, CHANGE_WORTH_THREADS = 1 << 21 };
+enum { WORTH_THREADS = 1 << 18, CHANGE_WORTH_THREADS = 1 << 23 };
 
 static bool is_lowrank(const clv_affinity *a) {
     return a->home == &clv_lowrank_functions;

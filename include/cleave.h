@@ -536,6 +536,11 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
  * (CSR): to the nearest `neighbours` old points. Minimax and given affinities say nothing of new points. */
 CLV_API clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
                                       const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out);
+/* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
+ * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
+ * few passes over all pairs and a copy of the points. */
+CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points,
+                                          const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
  * `a`; other homes are written out, if that fits the budget of the options `a` was made with. */
 CLV_API clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out);
@@ -601,6 +606,16 @@ typedef struct clv_cluster {
     clv_stop stop;
 } clv_cluster;
 
+/* What a soft clustering says beyond its memberships. */
+typedef struct clv_soft {
+    double *entropy;        /* n: of the memberships of an object, in nats; 0: certain */
+    double *expected_sizes; /* k: the sums of the memberships */
+    double residual;        /* |P - W W'| / |P|, Frobenius norms, recomputed */
+    double mean_similarity; /* over all pairs; memberships in k clusters cannot say less than 1 / k */
+    double variation;       /* 1 - (sum of P)^2 / (n^2 sum of P^2): 0 when all similarities are equal */
+    int degenerate;         /* -1: too close to the identity to say anything, 1: to all ones, 0: neither */
+} clv_soft;
+
 /* Everything that a run found. Owned; read it, then clv_result_free. */
 typedef struct clv_result {
     const char *method, *solver;
@@ -629,6 +644,7 @@ typedef struct clv_result {
     clv_data *membership;      /* n x k, dense or CSR; NULL: the labels say it all */
     clv_data *centres;         /* k x p; NULL: the method has none */
     clv_data *weights;         /* a learned model; NULL: the method learns none */
+    clv_soft *soft;            /* NULL: clusters are hard */
     int64_t clusters_count;
     clv_cluster *clusters; /* NULL unless found one by one */
     int64_t passes;        /* over the data, of multi-start; 0: does not apply */
@@ -691,6 +707,55 @@ CLV_API clv_status clv_ncut_predict(clv_context *ctx, const clv_affinity *a, con
 CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
                                            const clv_matrix *points, const clv_affinity_options *options,
                                            const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
+
+/* symnmf: minimise f(W) = 1/4 |P - W W'|^2 over memberships W (n x k) whose rows lie on the simplex. Labels are the
+ * largest memberships. The certificate is the Frank-Wolfe gap, 0 exactly at KKT points; a run stops when it is at most
+ * tol * max(f, 1e-6 |P|^2 / 4), where tol is 1e-4 unless given. */
+typedef enum clv_symnmf_solver {
+    CLV_SYMNMF_ROWS,     /* objects in turn, exact pairwise moves of each, over-relaxed */
+    CLV_SYMNMF_FW,       /* Frank-Wolfe */
+    CLV_SYMNMF_PAIRWISE, /* pairwise Frank-Wolfe on all rows at once */
+    CLV_SYMNMF_PGD,      /* projected gradient with backtracking */
+    CLV_SYMNMF_SPG,      /* spectral projected gradient, exact line search */
+    CLV_SYMNMF_PENALTY   /* quadratic penalties instead of constraints */
+} clv_symnmf_solver;
+typedef enum clv_symnmf_step {
+    CLV_SYMNMF_CURVATURE, /* min(gap / C, 1), C = 2 n (3 n + |P|_2) */
+    CLV_SYMNMF_EXACT      /* the least point of the quartic along the step */
+} clv_symnmf_step;
+
+typedef struct clv_symnmf_options {
+    clv_control control;
+    int64_t k;
+    int solver;        /* clv_symnmf_solver */
+    const char *start; /* "spectral", "random", "kmeans++"; "labels" and "membership" to use the arrays below */
+    int step;          /* clv_symnmf_step, of fw */
+    int64_t moves;     /* pairwise moves a row, of rows; 0: 10, and more for more than 20 clusters */
+    const int32_t *start_labels;    /* n labels -1..k-1, borrowed; softened: a fifth goes to all clusters */
+    const double *start_membership; /* n x k, rows on the simplex, borrowed; not all of it 1 / k */
+} clv_symnmf_options;
+
+CLV_API const clv_option_table *clv_symnmf_table(void);
+CLV_API void clv_symnmf_defaults(clv_symnmf_options *options);
+CLV_API clv_status clv_symnmf(clv_context *ctx, const clv_affinity *a, const clv_symnmf_options *options,
+                              clv_result **out);
+/* The mean similarity that suits k clusters, 1.25 / k: for clv_affinity_calibrate. */
+CLV_API double clv_symnmf_mean(int64_t k);
+/* Bytes that clv_symnmf would hold on n objects besides the affinity, which lives in `home`. */
+CLV_API size_t clv_symnmf_memory(int64_t n, clv_home home, const clv_symnmf_options *options);
+/* Objective and certificate of given memberships (n x k, dense; rows on the simplex to 1e-9), from the affinity alone.
+ * `tol` NaN: the default. */
+CLV_API clv_status clv_symnmf_evaluate(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
+                                       double tol, int64_t threads, clv_objective *objective,
+                                       clv_certificate *certificate);
+/* Memberships of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): each the
+ * exact solution of min |s - W w|^2 over the simplex, with W the memberships of the old (n x k, dense). */
+CLV_API clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, const clv_matrix *cross,
+                                      int64_t threads, double *out /* m x k */);
+/* The same from new points, with the similarities of clv_affinity_cross, a block of rows at a time. */
+CLV_API clv_status clv_symnmf_predict_points(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
+                                             const clv_matrix *points, const clv_affinity_options *options,
+                                             const clv_matrix *fresh, int64_t threads, double *out /* m x k */);
 
 /* dominant: maximise f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and
  * go on with the rest. The similarity of an object to itself counts as 0, whatever the affinity holds. Objects in no

@@ -148,11 +148,12 @@ static void test_folder(void **state) {
     put_text("spam/10", "ten");
     put_text("ham/1", "one");
     put_text("ham/x/1", "deep");
+    put_text("ham/y", "after");
     put_text("ham/.hidden", "hidden");
     put_text("zero", "");
     assert_ok(clv_read_corpus(ctx, folder, gather, &g, &corpus));
-    assert_string_equal(g.all, "ham:one|ham/x:deep|spam:ten|spam:two|.:|");
-    static const int32_t labels[5] = {0, 1, 2, 2, -1};
+    assert_string_equal(g.all, "ham:one|ham/x:deep|ham:after|spam:ten|spam:two|.:|");
+    static const int32_t labels[6] = {0, 1, 0, 2, 2, -1};
     assert_memory_equal(corpus->labels, labels, sizeof labels);
     assert_string_equal(corpus->names[1], "ham/x");
     clv_corpus_free(corpus);
@@ -165,7 +166,8 @@ static void test_folder(void **state) {
     assert_refused(clv_read_corpus(ctx, in_folder("zero"), gather, &g, &corpus), CLV_EUSAGE, ".jsonl.gz", NULL);
     assert_refused(clv_read_corpus(ctx, in_folder("none"), gather, &g, &corpus), CLV_ENOINPUT, "none", NULL);
     assert_refused(clv_read_corpus(ctx, in_folder("none.jsonl"), gather, &g, &corpus), CLV_ENOINPUT, "none", NULL);
-    static const char *const files[] = {"spam/2", "spam/10", "ham/1", "ham/x/1", "ham/.hidden", "zero", "l.jsonl"};
+    static const char *const files[] = {"spam/2", "spam/10",     "ham/1", "ham/x/1",
+                                        "ham/y",  "ham/.hidden", "zero",  "l.jsonl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         unlink(in_folder(files[i]));
     }

@@ -66,7 +66,26 @@ static clv_status solve_ncut(segment_job *s, const clv_control *control) {
     return cli_library(s->app, clv_ncut(s->app->ctx, s->affinity, &options, &s->result));
 }
 
+/* --- symnmf --- */
+
+static clv_status solve_symnmf(segment_job *s, const clv_control *control) {
+    clv_context *ctx = s->app->ctx;
+    const clv_matrix *points = clv_data_matrix(s->points);
+    clv_symnmf_options options;
+    clv_affinity_options how;
+    clv_affinity_defaults(&how);
+    how.memory = s->options.memory;
+    how.threads = control->threads;
+    clv_symnmf_defaults(&options);
+    options.control = *control;
+    options.k = s->options.k;
+    CLI_TRY(cli_library(s->app, clv_affinity_calibrate(ctx, points, &how, clv_symnmf_mean(options.k), &how.gamma)));
+    CLI_TRY(cli_library(s->app, clv_affinity_build(ctx, points, &how, &s->affinity)));
+    return cli_library(s->app, clv_symnmf(ctx, s->affinity, &options, &s->result));
+}
+
 const cli_segmenter cli_segmenters[] = {
     {"dominant", solve_dominant},
     {"ncut", solve_ncut},
+    {"symnmf", solve_symnmf},
 };

@@ -185,6 +185,9 @@ static clv_status build_affinity(cli_job *job) {
     if (job->method->points_only) {
         return CLV_OK;
     }
+    if (job->method->adapt) {
+        CLI_TRY(cli_library_on(job->app, job->args.operands[0], job->method->adapt(job, &how)));
+    }
     CLI_TRY(cli_library_on(job->app, job->args.operands[0],
                            clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
     clv_affinity_describe(job->affinity, &job->info);
@@ -266,6 +269,7 @@ void cli_job_close(cli_job *job) {
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
+    free(job->start_membership);
     free(job->start_weights);
     clv_release(ctx, job->truth_read);
     clv_data_free(job->extra[1]);

@@ -146,8 +146,8 @@ static const struct {
 } certificates[] = {
     {"one-move-gain", "Proved: no single object can be moved to another cluster to lower the cut.",
      "Not optimal: some object can be moved to another cluster to lower the cut."},
-    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can raise the objective at first order.",
-     "Not stationary yet: some shift of weight would raise the objective."},
+    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can improve the objective at first order.",
+     "Not stationary yet: some shift of weight would improve the objective."},
 };
 
 const char *clv_certificate_words(const clv_certificate *certificate) {

@@ -133,6 +133,7 @@ typedef struct clv_verifier {
 
 /* Those that are more than a few lines have a file of their own. */
 extern const clv_verifier clv_verify_dominant; /* verify_dominant.c */
+extern const clv_verifier clv_verify_symnmf;   /* verify_symnmf.c */
 
 /* Put the reason why the claim is rejected. Returns false. */
 __attribute__((format(printf, 2, 3))) bool clv_reject(clv_verdict *out, const char *format, ...);

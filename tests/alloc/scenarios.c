@@ -172,6 +172,33 @@ static clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario
     return clv_ncut_evaluate(ctx, made->affinity, made->result->labels, 3, threads, &objective, &certificate);
 }
 
+/* Calibrated, solved, evaluated, and its memberships given to the same points as new ones. */
+static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_symnmf_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_affinity_options how = how_to_build(self, threads);
+    double gamma;
+    clv_symnmf_defaults(&options);
+    options.k = 3;
+    options.control.threads = threads;
+    options.control.restarts = 2;
+    options.control.max_iter = 5;
+    CLV_TRY(build(ctx, made, self, threads));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    if (self->kind == CLV_AFFINITY_GAUSSIAN) {
+        CLV_TRY(clv_affinity_calibrate(ctx, points, &how, clv_symnmf_mean(3), &gamma));
+    }
+    CLV_TRY(clv_symnmf(ctx, made->affinity, &options, &made->result));
+    const clv_matrix *membership = clv_data_matrix(made->result->membership);
+    CLV_TRY(clv_symnmf_evaluate(ctx, made->affinity, membership, NAN, threads, &objective, &certificate));
+    double *out = made->blocks[0] = CLV_NEW(ctx, double, membership->rows * 3);
+    if (!out) {
+        return CLV_ENOMEM;
+    }
+    return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
+}
+
 /* How dominant sets are looked for. */
 enum { PEEL, PASSES, REPLICATE, WAYS };
 
@@ -386,6 +413,10 @@ const scenario scenarios[] = {
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"ncut from labels", cut_from_labels, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf", soft_clusters, NULL, AFFINITY(GAUSSIAN, AUTO)},
+    {"symnmf, computed", soft_clusters, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf, low rank", soft_clusters, NULL, AFFINITY(COSINE, LOWRANK)},
+    {"symnmf, sparse", soft_clusters, NULL, AFFINITY(KNN, AUTO)},
     {"dominant", peel, NULL, AFFINITY(GAUSSIAN, DENSE64)},
     {"dominant, floats", peel, NULL, AFFINITY(DISTANCE, DENSE32)},
     {"dominant, computed", peel, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
@@ -396,6 +427,10 @@ const scenario scenarios[] = {
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},
+    {"documents to points", read_documents, "docs.jsonl", 0, 0},
+    {"compressed documents to components", read_documents, "docs.jsonl.gz", 1, 0},
+    {"reduce by Lanczos", reduce_band, NULL, 0, 0},
+    {"picture to regions", segment_picture, "picture.png", 0, 0},
     {"compare labels", compare, NULL, 0, 0},
     {"silhouette and cut", judge, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"eigenpairs by ARPACK", eigenpairs, NULL, 60, 0},

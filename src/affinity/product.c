@@ -173,8 +173,9 @@ clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, cons
 
 const double *clv_product_values(clv_product *p) {
     if (is_lowrank(p->a)) {
+        int64_t rank = ((const clv_lowrank_home *)p->a->state)->rank;
         clv_blas_serial_begin();
-#pragma omp parallel for num_threads(p->threads) schedule(static)
+#pragma omp parallel for num_threads(p->threads) schedule(static) if (p->n * p->k * rank >= CHANGE_WORTH_THREADS)
         for (int64_t i = 0; i < p->n; i += CLV_TILE) {
             int64_t count = p->n - i < CLV_TILE ? p->n - i : CLV_TILE;
             clv_lowrank_expand(p->a, p->t, p->k, i, count, p->y + i, p->n);

@@ -36,7 +36,8 @@ static void the_diagonal_counts_as_zero(void **unused) {
     clv_context *ctx = new_context();
     given *g = new_given(N, 8, 0.3, 0, 0), *with = new_given(N, 8, 0.3, 0, 25);
     for (int variant = 0; variant < 8; variant++) {
-        clv_dominant_options options = plain_options(variant % 2 ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW, variant / 4);
+        clv_dominant_options options =
+            plain_options(variant % 2 ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW, variant < 4 ? 0 : 1);
         options.k = 3;
         options.cutoff =
             variant / 2 % 2 ? 0.08 : (double)NAN; /* members of little weight stay out, and are absorbed or not */

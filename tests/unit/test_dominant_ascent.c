@@ -531,7 +531,7 @@ static void a_jump_ends_at_the_stationary_point(void **unused) {
     open_setting(&s, ctx, a, CLV_DOMINANT_PFW, 10, 0); /* so much shift that all objects are in */
     assert_int_equal(clv_ascent_new(&s.problem, 1, &ascent), CLV_OK);
     for (int64_t i = 0; i < N; i++) {
-        x[i] = (double)(i + 1) / (N * (N + 1) / 2);
+        x[i] = (double)(i + 1) / (0.5 * N * (N + 1));
     }
     clv_ascent_begin(&ascent);
     assert_int_equal(clv_ascent_set(&ascent, x), CLV_OK);

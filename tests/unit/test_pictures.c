@@ -161,8 +161,8 @@ static void test_patterns(void **state) {
         int bits[8], ones = 0, changes = 0;
         for (int n = 0; n < 8; n++) {
             double angle = 2 * 3.14159265358979323846 * n / 8;
-            double x = (double)(i % W) + round(cos(angle) * 1e5) / 1e5,
-                   y = (double)(i / W) - round(sin(angle) * 1e5) / 1e5;
+            int64_t column = i % W, row = i / W;
+            double x = (double)column + round(cos(angle) * 1e5) / 1e5, y = (double)row - round(sin(angle) * 1e5) / 1e5;
             bits[n] = grey_between(image.samples, W, H, x, y) >= image.samples[i] - 1e-9;
             ones += bits[n];
         }

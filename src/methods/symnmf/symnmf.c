@@ -8,7 +8,8 @@
  * Certificate  frank-wolfe-gap: max over S of <gradient, W - S> on the product of simplices; 0 exactly at KKT points
  *              (theorem 1). A run stops at tol f.
  * Cost         an iteration of any solver is one product of P with a block of k vectors, 2 n^2 k operations; fw needs
- *              n^2 additions instead. Nothing of n x n is made besides P.
+ *              n^2 additions instead. Nothing of n x n is made besides P, but for the eigenpairs of a
+ *              spectral start on at most 2000 objects with k of a quarter of them or more.
  *
  * Policies. Uniform memberships are no start (starts.c). Labels are the largest memberships, the smaller cluster of
  * two. A column of W may end empty: its size is 0 then, no error. */
@@ -166,12 +167,15 @@ static clv_status check_row(clv_context *ctx, const double *row, int64_t k, int6
     return CLV_OK;
 }
 
+/* Memberships this near to 1/k are uniform, rounded to the digits of a file or to floats. */
+#define UNIFORM 2e-6
+
 static clv_status check_start_membership(clv_context *ctx, const double *given, int64_t n, int64_t k) {
     bool uniform = true;
     for (int64_t i = 0; i < n; i++) {
         CLV_TRY(check_row(ctx, given + i * k, k, i));
         for (int64_t c = 0; c < k; c++) {
-            uniform = uniform && fabs(given[i * k + c] - 1 / (double)k) < 1e-12;
+            uniform = uniform && fabs(given[i * k + c] - 1 / (double)k) < UNIFORM;
         }
     }
     if (uniform && k > 1) {

@@ -10,6 +10,7 @@ typedef union cli_method_options {
     clv_ncut_options ncut;
     clv_symnmf_options symnmf;
     clv_dominant_options dominant;
+    clv_kpalm_options kpalm;
 } cli_method_options;
 
 typedef struct cli_job cli_job;
@@ -36,6 +37,7 @@ typedef struct cli_method {
     /* The same with memberships, rows of fresh x job->result->k numbers; NULL: the method has none for new objects. */
     clv_status (*predict_membership)(const cli_job *job, int32_t *labels, double *membership);
     bool points_only; /* works on the points themselves: no affinity, and none of its options */
+    bool maps;        /* reads the points one after the other: a file larger than the budget is mapped */
     unsigned outputs; /* CLI_LABELS and others: what the command can write */
 } cli_method;
 

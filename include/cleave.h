@@ -817,6 +817,57 @@ CLV_API clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affin
                                                const clv_matrix *points, const clv_affinity_options *how,
                                                const clv_matrix *fresh, int nearest, int64_t threads,
                                                int32_t *out /* m */);
+/* kpalm: k-means and k-median. Minimise sigma(w, x) = sum_i s_i <w_i, d_i(x)> over k centres x and memberships w_i in
+ * the simplex, d_il = |x_l - a_i|^2 or (|x_l - a_i|^2 + epsilon^2)^(1/2). Points may be double, float or sparse, and
+ * mapped from a file: they are read once an iteration (twice for the Euclidean norm). */
+typedef enum clv_kpalm_solver { CLV_KPALM_KPALM, CLV_KPALM_LLOYD, CLV_KPALM_WEISZFELD } clv_kpalm_solver;
+typedef enum clv_kpalm_norm { CLV_KPALM_NORM_AUTO, CLV_KPALM_SQUARED, CLV_KPALM_EUCLIDEAN } clv_kpalm_norm;
+typedef enum clv_kpalm_weights { CLV_KPALM_UNIFORM, CLV_KPALM_NEAREST, CLV_KPALM_DIRICHLET } clv_kpalm_weights;
+typedef enum clv_kpalm_schedule { CLV_KPALM_CONSTANT, CLV_KPALM_HARMONIC, CLV_KPALM_GEOMETRIC } clv_kpalm_schedule;
+typedef enum clv_kpalm_unit {
+    CLV_KPALM_UNIT_AUTO,
+    CLV_KPALM_EFFECTIVE, /* k tr(S^2) / tr(S), S the covariance of the data (its square root for the Euclidean norm) */
+    CLV_KPALM_VARIANCE,  /* k tr(S), likewise */
+    CLV_KPALM_DIAMETER,  /* of the data: exact up to 2048 objects, else at least half of it */
+    CLV_KPALM_ONE        /* alpha is what it is */
+} clv_kpalm_unit;
+typedef enum clv_kpalm_empty { CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
+
+typedef struct clv_kpalm_options {
+    clv_control control;
+    int64_t k;
+    int solver;        /* clv_kpalm_solver */
+    int norm;          /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
+    const char *start; /* "random", "kmeans++", "greedy++", "d1++", "centres" to use start_centres; "auto": greedy++,
+                          for the Euclidean norm d1++ */
+    int membership;    /* clv_kpalm_weights: w(0) of kpalm */
+    int schedule;      /* clv_kpalm_schedule of alpha */
+    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 of effective or variance, else 1 */
+    int alpha_unit;    /* clv_kpalm_unit */
+    double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
+    int polish;        /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
+    int empty;         /* clv_kpalm_empty: what becomes of centres without objects */
+    const clv_matrix *start_centres; /* k x p, borrowed; for start "centres" */
+    const double *sample_weights;    /* n, borrowed, not negative; NULL: all 1 */
+    const char *sample_source;       /* where these come from, for reports; NULL: nowhere */
+} clv_kpalm_options;
+
+CLV_API const clv_option_table *clv_kpalm_table(void);
+CLV_API void clv_kpalm_defaults(clv_kpalm_options *options);
+/* The result has centres, and memberships where objects are left in several clusters (a run that was stopped early; of
+ * more than 2^20 numbers, every object is put to its nearest centre instead). */
+CLV_API clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                             clv_result **out);
+/* Bytes that clv_kpalm would hold on n x p points besides them. */
+CLV_API size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *options);
+/* Objective and certificate of given centres (k x p) with labels, or with memberships (n x k, sparse) unless these are
+ * NULL, from the points alone. */
+CLV_API clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                                      const int32_t *labels, const clv_matrix *membership, const clv_matrix *centres,
+                                      clv_objective *objective, clv_certificate *certificate);
+/* The nearest centre of each new point, the smaller one of two. */
+CLV_API clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centres, const clv_matrix *fresh,
+                                     int64_t threads, int32_t *out /* rows of fresh */);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 7  Metrics

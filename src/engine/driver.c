@@ -258,7 +258,7 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
         return clv_fail(w->run->ctx, CLV_ENUMERIC, "%s: the recomputed objective of restart %lld is not a number",
                         method->name, (long long)now->restart + 1);
     }
-    double drift = fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
+    double drift = fresh.rounded ? 0 : fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
     bool holds = method->rule_on_iterate ? fresh.converged : fresh.certificate <= method->tolerance;
     bool claim_lost = (method->stops_on_certificate || method->rule_on_iterate) && now->stop == CLV_CONVERGED && !holds;
     *sound = drift <= DRIFT_ALLOWED && !claim_lost;

@@ -114,6 +114,7 @@ typedef union method_options {
     clv_control control;
     clv_ncut_options ncut;
     clv_dominant_options dominant;
+    clv_kpalm_options kpalm;
 } method_options;
 
 static bool option_allowed(clv_context *ctx, const clv_option_table *table, const char *name, const char *value,

@@ -146,6 +146,8 @@ static const struct {
 } certificates[] = {
     {"one-move-gain", "Proved: no single object can be moved to another cluster to lower the cut.",
      "Not optimal: some object can be moved to another cluster to lower the cut."},
+    {"subgradient", "Proved: a critical point, the smallest subgradient is 0 but for rounding.",
+     "Not critical yet: there is a direction in which the objective falls."},
     {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can improve the objective at first order.",
      "Not stationary yet: some shift of weight would improve the objective."},
 };

@@ -38,7 +38,8 @@ static const clv_verifier verify_ncut = {
     .method = "ncut", .table = clv_ncut_table, .memory = ncut_memory, .evaluate = ncut_evaluate, .bound = "eigenvalue"};
 
 /* Methods that can be verified: a new one adds an entry. */
-static const clv_verifier *const verifiers[] = {&verify_ncut, &clv_verify_dominant, &clv_verify_symnmf};
+static const clv_verifier *const verifiers[] = {&verify_ncut, &clv_verify_dominant, &clv_verify_symnmf,
+                                                &clv_verify_kpalm};
 
 static const clv_verifier *find_verifier(const char *method) {
     for (size_t i = 0; i < sizeof verifiers / sizeof verifiers[0]; i++) {
@@ -252,7 +253,7 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, con
     *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
     clv_evidence evidence = {.claim = claim, .second = second, .threads = threads};
     clv_affinity_options how;
-    if (method->two_operands != (second != NULL)) {
+    if (!method->second_possible && method->two_operands != (second != NULL)) {
         return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->method,
                         method->two_operands ? "two files" : "one file");
     }

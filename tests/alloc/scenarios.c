@@ -259,6 +259,39 @@ static clv_status peel_random(clv_context *ctx, holder *made, const scenario *se
                   : CLV_ENOMEM;
 }
 
+/* All solvers, soft and hard answers, evaluated and used on new points. */
+static clv_status centre(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", NULL, &made->data[0]));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, points->rows);
+    if (!labels) {
+        return CLV_ENOMEM;
+    }
+    for (int way = 0; way < 5; way++) {
+        clv_kpalm_options options;
+        clv_objective objective;
+        clv_certificate certificate;
+        clv_kpalm_defaults(&options);
+        options.k = 3;
+        options.solver = way < 3 ? way : CLV_KPALM_KPALM;
+        options.norm = way == 3 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_NORM_AUTO;
+        options.empty = CLV_KPALM_RESEED;
+        options.control.threads = threads;
+        options.control.restarts = 2;
+        options.control.keep_trace = 1;
+        options.control.max_iter = way == 4 ? 2 : 50;
+        CLV_TRY(clv_kpalm(ctx, points, &options, &made->result));
+        const clv_matrix *centres = clv_data_matrix(made->result->centres);
+        CLV_TRY(clv_kpalm_evaluate(ctx, points, &options, made->result->labels,
+                                   made->result->membership ? clv_data_matrix(made->result->membership) : NULL, centres,
+                                   &objective, &certificate));
+        CLV_TRY(clv_kpalm_predict(ctx, centres, points, threads, labels));
+        clv_result_free(made->result);
+        made->result = NULL;
+    }
+    return CLV_OK;
+}
+
 typedef clv_status (*report_writer)(clv_context *, const clv_report *, char **, size_t *);
 
 /* A report of a run; `file` says which. The scaling is an option of the program that reads the points. */
@@ -424,6 +457,9 @@ const scenario scenarios[] = {
     {"dominant, minimax", peel, NULL, AFFINITY(MINIMAX, COMPUTED)},
     {"dominant, sparse", peel, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"dominant, random starts and new points", peel_random, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"kpalm", centre, NULL, 0, 0},
+    {"kpalm, floats", centre, "floats.npy", 0, 0},
+    {"kpalm, sparse", centre, "points.svm", 0, 0},
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},

@@ -514,6 +514,43 @@ CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity 
                                            const clv_matrix *points, const clv_affinity_options *options,
                                            const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
 
+/* ksupport: minimise sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
+ * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */
+typedef enum clv_ksupport_loss { CLV_KSUPPORT_LOGISTIC, CLV_KSUPPORT_SQUARES } clv_ksupport_loss;
+typedef enum clv_ksupport_solver {
+    CLV_KSUPPORT_FCFW,  /* fully corrective Frank-Wolfe */
+    CLV_KSUPPORT_FISTA, /* accelerated proximal gradients */
+    CLV_KSUPPORT_ADMM,
+    CLV_KSUPPORT_NEWTON /* semismooth Newton in the dual of a working set, for high accuracy */
+} clv_ksupport_solver;
+/* How the proximity operator is computed; all give the same. */
+typedef enum clv_ksupport_form {
+    CLV_KSUPPORT_SELECT, /* selection and one scalar root, nothing sorted */
+    CLV_KSUPPORT_SEARCH, /* exhaustive search over both ends of the middle part */
+    CLV_KSUPPORT_BISECT, /* BS: one end by bisection */
+    CLV_KSUPPORT_ACTIVE, /* AS: both ends by bisection */
+    CLV_KSUPPORT_BOX     /* BN: bisection over the sorted critical points */
+} clv_ksupport_form;
+typedef enum clv_ksupport_inner {
+    CLV_KSUPPORT_PROJECTED_NEWTON,
+    CLV_KSUPPORT_PQN,
+    CLV_KSUPPORT_PAIRWISE
+} clv_ksupport_inner;
+typedef enum clv_ksupport_step { CLV_KSUPPORT_BACKTRACKING, CLV_KSUPPORT_FIXED } clv_ksupport_step;
+typedef enum clv_ksupport_rule {
+    CLV_KSUPPORT_GAP,   /* duality gap / objective <= tol */
+    CLV_KSUPPORT_CHANGE /* relative change of the objective in one iteration <= tol: the rule of the paper */
+} clv_ksupport_rule;
+
+/* The norm itself, its dual norm (the 2-norm of the k largest entries), and the proximity operator argmin_w 1/2 ||w -
+ * v||^2 + lambda (||w||_k^sp)^2 by any of the forms; k from 1 on. */
+CLV_API clv_status clv_ksupport_norm(clv_context *ctx, const double *w, int64_t p, int64_t k, int64_t threads,
+                                     double *out);
+CLV_API clv_status clv_ksupport_dual_norm(clv_context *ctx, const double *g, int64_t p, int64_t k, int64_t threads,
+                                          double *out);
+CLV_API clv_status clv_ksupport_prox(clv_context *ctx, const double *v, int64_t p, int64_t k, double lambda,
+                                     clv_ksupport_form form, int64_t threads, double *out /* p */);
+
 /* ------------------------------------------------------------------------------------------------------------
  * 7  Metrics
  */

@@ -451,6 +451,9 @@ typedef struct clv_result {
     clv_data *membership;      /* n x k, dense or CSR; NULL: the labels say it all */
     clv_data *centres;         /* k x p; NULL: the method has none */
     clv_data *weights;         /* a learned model; NULL: the method learns none */
+    double *intercepts;        /* one a row of the weights; NULL: none */
+    int64_t classes_count;     /* values of y that the rows of the weights tell apart, ascending; 0: none */
+    double *classes;
     int64_t clusters_count;
     clv_cluster *clusters; /* NULL unless found one by one */
     int64_t passes;        /* over the data, of multi-start; 0: does not apply */
@@ -541,6 +544,46 @@ typedef enum clv_ksupport_rule {
     CLV_KSUPPORT_GAP,   /* duality gap / objective <= tol */
     CLV_KSUPPORT_CHANGE /* relative change of the objective in one iteration <= tol: the rule of the paper */
 } clv_ksupport_rule;
+
+typedef struct clv_ksupport_options {
+    clv_control control;         /* tol: of the rule; NaN: 1e-4, newton 1e-6 */
+    int64_t k;                   /* of the norm: about how many weights are to be nonzero */
+    int loss;                    /* clv_ksupport_loss */
+    int solver;                  /* clv_ksupport_solver */
+    double lambda;               /* positive */
+    double ridge;                /* tau */
+    double radius;               /* 0: none */
+    int intercept;               /* whether there is a b */
+    int prox;                    /* clv_ksupport_form, of fista and admm */
+    int inner;                   /* clv_ksupport_inner, of fcfw */
+    int step;                    /* clv_ksupport_step, of fista */
+    int rule;                    /* clv_ksupport_rule */
+    int working_set;             /* fcfw: iterate on the features that matter between passes over X */
+    int screening;               /* drop features that cannot matter; never changes the solution */
+    int transposed;              /* X has a row a feature: p x samples */
+    const char *start;           /* "zero", or "weights" to use start_weights */
+    const double *start_weights; /* models x p, borrowed; for start "weights" */
+} clv_ksupport_options;
+
+CLV_API const clv_option_table *clv_ksupport_table(void);
+CLV_API void clv_ksupport_defaults(clv_ksupport_options *options);
+/* X: samples x p, dense (double or float) or CSR; y: one number a sample. Logistic: any two values, the larger is the
+ * positive class; more values give one model a class against the rest. In the result, objective and certificate are
+ * sums over the models and `restarts` has an entry a model. */
+CLV_API clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y,
+                                const clv_ksupport_options *options, clv_result **out);
+CLV_API size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options);
+/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone; the intercept is the best
+ * one. */
+CLV_API clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
+                                         const clv_ksupport_options *options, const clv_matrix *weights,
+                                         clv_objective *objective, clv_certificate *certificate);
+/* For each sample of X (transposed or not, as in the options) its value: x w + b; with classes (ascending, as in the
+ * result; class_count 0 for squares) the class of the largest, and of two classes the second where x w + b > 0.
+ * `scores` (models x samples) holds x w + b itself, unless NULL. */
+CLV_API clv_status clv_ksupport_predict(clv_context *ctx, const clv_matrix *x, const clv_ksupport_options *options,
+                                        const clv_matrix *weights, const double *intercepts, const double *classes,
+                                        int64_t class_count, double *out /* samples */, double *scores);
 
 /* The norm itself, its dual norm (the 2-norm of the k largest entries), and the proximity operator argmin_w 1/2 ||w -
  * v||^2 + lambda (||w||_k^sp)^2 by any of the forms; k from 1 on. */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A working set has this many features for each that the norm asks for. */
-enum { FEATURES_A_K = 4, LEAST_FEATURES = 512, MOST_INNER = 60 };
+enum { FEATURES_A_K = 4, LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
 
 typedef struct fcfw {
     const clv_ks_problem *problem;
@@ -23,6 +23,7 @@ typedef struct fcfw {
     clv_list vertex, before;
     int64_t *top;           /* k */
     double *image, *margin; /* samples: of the new atom; of the iterate before */
+    int idle;               /* steps in a row without a decrease */
 } fcfw;
 
 static void fcfw_destroy(const clv_ks_problem *problem, void *state) {
@@ -116,7 +117,8 @@ static clv_status remember(fcfw *run, const clv_point *point) {
 
 /* Add the vertex, correct, and see to it that the objective does not rise. */
 static clv_status correct(fcfw *run, clv_point *point, double square, const double *image) {
-    double value = point->value, before = point->square, accuracy = 1e-3 * run->problem->tol * value;
+    bool exact = run->problem->options.inner == CLV_KSUPPORT_PROJECTED_NEWTON;
+    double value = point->value, before = point->square, accuracy = (exact ? 1e-7 : 0.1) * run->problem->tol * value;
     CLV_TRY(remember(run, point));
     CLV_TRY(clv_atoms_add(&run->atoms, &run->vertex, square, image));
     CLV_TRY(clv_master_solve(&run->atoms, accuracy, point->margin, &point->intercept));
@@ -138,6 +140,7 @@ static clv_status fcfw_start(void *state, clv_point *point) {
     fcfw *run = state;
     clv_atoms_free(&run->atoms);
     CLV_TRY(clv_atoms_new(run->problem, &run->atoms));
+    run->idle = 0;
     if (point->w.count > 0) {
         CLV_TRY(clv_atoms_add(&run->atoms, &point->w, point->square, point->margin));
         run->atoms.weight[0] = 1;
@@ -183,7 +186,6 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     int64_t wanted = FEATURES_A_K * p->k + point->w.count;
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     double before = point->value;
-    (void)out;
     if (p->options.working_set && p->x->does->gather && wanted < point->kept / 2) {
         clv_working on;
         CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
@@ -195,7 +197,8 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     }
     clv_point_evaluate(point);
     clv_point_screen(point);
-    out->stalled = !(point->value < before) && point->gap > p->tol * point->value;
+    run->idle = point->value < before ? 0 : run->idle + 1;
+    out->stalled = run->idle >= PATIENCE;
     return CLV_OK;
 }
 

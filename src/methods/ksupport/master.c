@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NEWTON = 50, MOST_QUASI = 500, MOST_PAIRWISE = 20000, MOST_SPECTRAL = 30, MEMORY = 10, HALVINGS = 40 };
+enum { MOST_NEWTON = 50, MOST_QUASI = 100, MOST_PAIRWISE = 1000, MOST_SPECTRAL = 30, MEMORY = 10, HALVINGS = 40 };
 
 typedef struct master {
     clv_atoms *atoms;

@@ -190,20 +190,32 @@ static clv_status parse_short(const cli_app *app, cli_args *args, arg_cursor *cu
 
 /* --- operands --- */
 
-static size_t operands_wanted(const cli_command *command) {
+static size_t operands_taken(const cli_command *command) {
     size_t count = 0;
-    while (count < 2 && command->operands[count]) {
+    while (count < CLI_OPERANDS && command->operands[count]) {
         count++;
     }
     return count;
 }
 
+static size_t operands_required(const cli_command *command) {
+    size_t count = operands_taken(command);
+    while (count > 0 && command->operands[count - 1][0] == '[') {
+        count--;
+    }
+    return count;
+}
+
 static clv_status add_operand(const cli_app *app, cli_args *args, const char *operand) {
-    size_t wanted = operands_wanted(args->command);
-    if (args->operand_count == wanted) {
-        return cli_fail(app, CLV_EUSAGE, "'%s' is one argument too many: %s takes %s%s%s", operand, args->command->name,
-                        wanted ? args->command->operands[0] : "options only", wanted > 1 ? " and " : "",
-                        wanted > 1 ? args->command->operands[1] : "");
+    const cli_command *command = args->command;
+    size_t taken = operands_taken(command), used = 0;
+    char names[128] = "options only";
+    if (args->operand_count == taken) {
+        for (size_t i = 0; i < taken && used < sizeof names; i++) {
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? " and " : "", command->operands[i]);
+        }
+        return cli_fail(app, CLV_EUSAGE, "'%s' is one argument too many: %s takes %s", operand, command->name, names);
     }
     args->operands[args->operand_count++] = operand;
     return CLV_OK;
@@ -231,7 +243,7 @@ clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **a
     for (; cursor.at < argc && !args->help; cursor.at++) {
         CLI_TRY(parse_one(app, args, &cursor, &ended));
     }
-    if (!args->help && args->operand_count < operands_wanted(args->command)) {
+    if (!args->help && args->operand_count < operands_required(args->command)) {
         return cli_fail(app, CLV_EUSAGE, "%s is missing (see cleave %s --help)",
                         args->command->operands[args->operand_count], args->command->name);
     }

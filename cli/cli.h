@@ -79,12 +79,14 @@ void cli_progress_end(cli_progress *progress);
 
 /* --- commands and their arguments (main.c, args.c, help.c) --- */
 
+enum { CLI_OPERANDS = 3 };
+
 typedef struct cli_command {
     const char *name;
-    const char *summary;     /* one line, for the list of commands */
-    const char *operands[2]; /* names of the operands, all required; NULL where there are fewer */
-    const char *about;       /* a paragraph or two for the help */
-    const char *examples;    /* lines to type, indented by two spaces */
+    const char *summary;                /* one line, for the list of commands */
+    const char *operands[CLI_OPERANDS]; /* their names; the last ones may be left out if [in brackets]; NULL: no more */
+    const char *about;                  /* a paragraph or two for the help */
+    const char *examples;               /* lines to type, indented by two spaces */
     int (*run)(cli_app *app, const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
@@ -103,7 +105,7 @@ typedef struct cli_args {
     const cli_command *command;
     cli_group groups[CLI_GROUPS];
     size_t group_count;
-    const char *operands[2];
+    const char *operands[CLI_OPERANDS];
     size_t operand_count;
     bool help; /* --help was given: nothing else was checked */
 } cli_args;

@@ -74,9 +74,11 @@ static void print_title(const char *title, const char *rest) {
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args) {
     const cli_command *command = args->command;
-    printf("cleave %s: %s\n\nUsage: cleave %s%s%s%s%s [options]\n\n%s", command->name, command->summary, command->name,
-           command->operands[0] ? " " : "", command->operands[0] ? command->operands[0] : "",
-           command->operands[1] ? " " : "", command->operands[1] ? command->operands[1] : "", command->about);
+    printf("cleave %s: %s\n\nUsage: cleave %s", command->name, command->summary, command->name);
+    for (size_t i = 0; i < CLI_OPERANDS && command->operands[i]; i++) {
+        printf(" %s", command->operands[i]);
+    }
+    printf(" [options]\n\n%s", command->about);
     for (size_t g = 0; g < args->group_count; g++) {
         const clv_option_table *table = args->groups[g].table;
         print_title("Options: ", table->title);

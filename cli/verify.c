@@ -15,7 +15,7 @@ typedef struct verification {
     cli_points_options points;
     verify_options options;
     clv_claim *claim;
-    clv_data *data;
+    clv_data *data, *second; /* second: NULL when there is one file */
     clv_verdict verdict;
 } verification;
 
@@ -61,10 +61,13 @@ static clv_status judge(verification *v) {
     const char *kind = clv_claim_option(v->claim, "affinity");
     clv_read_options reading = cli_read_options(&v->points, kind && strcmp(kind, "precomputed") == 0);
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
+    if (v->args.operand_count > 2) {
+        CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[2], NULL, &v->second)));
+    }
     cli_signals_restart_calls();
     const verify_options *options = &v->options;
-    return cli_library(v->app,
-                       clv_claim_verify(ctx, v->claim, v->data, options->memory, options->threads, &v->verdict));
+    return cli_library(v->app, clv_claim_verify_both(ctx, v->claim, v->data, v->second, options->memory,
+                                                     options->threads, &v->verdict));
 }
 
 static clv_status work(verification *v, int argc, char **argv) {
@@ -90,6 +93,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
     cli_args_add(&v.args, cli_reading_table(), &v.points);
     cli_args_add(&v.args, cli_threads_table(), &v.options);
     clv_status status = work(&v, argc, argv);
+    clv_data_free(v.second);
     clv_data_free(v.data);
     clv_claim_free(v.claim);
     return status < 0 ? cli_exit_status(status) : !v.verdict.accepted;
@@ -98,10 +102,11 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 const cli_command cli_verify = {
     .name = "verify",
     .summary = "check a result against the raw data: accept or reject it",
-    .operands = {"RESULT.json", "DATA"},
+    .operands = {"RESULT.json", "DATA", "[Y]"},
     .about = "Reads a result that --json wrote, builds the affinity again from DATA with the options of that\n"
              "result, and recomputes its objective and its certificate. The exit status is 0 when both are as\n"
-             "claimed and the result does not contradict itself, and 1 otherwise, with the reason.\n",
+             "claimed and the result does not contradict itself, and 1 otherwise, with the reason. Y is the second\n"
+             "file of a method that was given two.\n",
     .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
                 "  cleave verify result.json points.csv\n",
     .run = run,

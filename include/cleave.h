@@ -292,6 +292,9 @@ typedef struct clv_affinity_options {
                            1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
     int64_t neighbours; /* knn */
     int zero_diagonal;
+    int symmetrise;  /* of a given affinity A take (A + A')/2, in a copy */
+    double least;    /* not an option on the command line: the least similarity that a given affinity may have off the
+                        diagonal (and on it, unless that is zeroed); below 0 only for methods that can do with it */
     int home;        /* clv_home; AUTO chooses by the budget */
     int64_t memory;  /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
     int64_t threads; /* 0: as many as there are cores */
@@ -316,7 +319,8 @@ typedef struct clv_affinity_info {
 CLV_API clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                                      clv_affinity_info *out);
 /* An affinity of points (borrowed until clv_affinity_free), dense or sparse. With kind PRECOMPUTED, `points` is the
- * n x n similarity itself, borrowed, and checked: square, finite, nonnegative, symmetric to rounding. */
+ * n x n similarity itself, borrowed (copied, to symmetrise it), and checked: square, finite, not below options->least,
+ * symmetric to rounding. */
 CLV_API clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                                       clv_affinity **out);
 /* F F' for an n x r dense F (borrowed); entries must come out nonnegative (not checked). */
@@ -336,6 +340,10 @@ CLV_API int64_t clv_affinity_size(const clv_affinity *a);
 CLV_API clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out /* n */);
 CLV_API clv_status clv_affinity_apply(const clv_affinity *a, const double *x /* k x n */, int64_t k,
                                       double *y /* k x n */, int64_t threads);
+/* y[i] = sum of weights[j] a_{i, objects[j]} over j = 0..count-1: a few columns at once, for methods whose vectors have
+ * few nonzeros. Objects may come more than once, weights may be negative. */
+CLV_API clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights,
+                                        int64_t count, double *y /* n */, int64_t threads);
 /* y[c * n + i] = sum of a_ij over the j with labels[j] = c; labels below 0 count nowhere. */
 CLV_API clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k,
                                            double *y /* k x n */, int64_t threads);
@@ -662,6 +670,10 @@ typedef struct clv_verdict {
  * claim that cannot be true is a verdict too; the status fails only where no verdict could be reached. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
+/* The same for methods on two sets of data, as points and their targets; `second`, which may be NULL, is taken as it
+ * is. */
+CLV_API clv_status clv_claim_verify_both(clv_context *ctx, const clv_claim *claim, clv_data *data,
+                                         const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out);
 
 #ifdef __cplusplus
 }

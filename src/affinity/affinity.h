@@ -12,6 +12,13 @@ typedef struct clv_moves {
     int64_t count;
 } clv_moves;
 
+/* The sum over j of weights[j] a_{., objects[j]}. Objects may come more than once. */
+typedef struct clv_terms {
+    const int64_t *objects;
+    const double *weights;
+    int64_t count;
+} clv_terms;
+
 /* What a home does. `move` may be NULL (then columns serve), and `move_many` (then one move after the other); the
  * others are required. */
 typedef struct clv_home_functions {
@@ -20,6 +27,7 @@ typedef struct clv_home_functions {
     clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
     void (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
     void (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
+    clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
     double (*entry)(const clv_affinity *a, int64_t i, int64_t j);
     void (*destroy)(clv_affinity *a); /* frees what the members of `state` own */
 } clv_home_functions;
@@ -65,8 +73,37 @@ typedef struct clv_minimax_home {
     double top;        /* the largest gap */
 } clv_minimax_home;
 
+typedef struct clv_restricted_home {
+    const clv_affinity *base;
+    const int64_t *active;
+} clv_restricted_home;
+
 extern const clv_home_functions clv_dense_functions, clv_sparse_functions, clv_computed_functions,
-    clv_lowrank_functions, clv_minimax_functions;
+    clv_lowrank_functions, clv_minimax_functions, clv_restricted_functions;
+
+/* Row i as it is stored in a dense home of doubles or of floats; NULL: another home. With zero_diagonal a borrowed
+ * matrix still has its diagonal there, which counts as 0. */
+static inline const double *clv_dense_row64(const clv_affinity *a, int64_t i) {
+    bool here = a->home == &clv_dense_functions && a->info.home == CLV_HOME_DENSE64;
+    return here ? (const double *)((const clv_dense_home *)a->state)->values + i * a->info.n : NULL;
+}
+static inline const float *clv_dense_row32(const clv_affinity *a, int64_t i) {
+    bool here = a->home == &clv_dense_functions && a->info.home == CLV_HOME_DENSE32;
+    return here ? (const float *)((const clv_dense_home *)a->state)->values + i * a->info.n : NULL;
+}
+/* How many entries row i of a sparse home has, with pointers to them, ascending; -1: another home. With zero_diagonal
+ * entry (i, i) may be among them, and counts as 0. */
+static inline int64_t clv_sparse_row(const clv_affinity *a, int64_t i, const int32_t **index, const double **values) {
+    *index = NULL;
+    *values = NULL;
+    if (a->home != &clv_sparse_functions) {
+        return -1;
+    }
+    const clv_matrix *graph = &((const clv_sparse_home *)a->state)->graph;
+    *index = graph->index + graph->start[i];
+    *values = (const double *)graph->values + graph->start[i];
+    return graph->start[i + 1] - graph->start[i];
+}
 
 /* An affinity with a zeroed state of `state_size` bytes; free with clv_affinity_free. */
 clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, size_t state_size, clv_affinity **out);
@@ -75,6 +112,16 @@ clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, si
 void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n);
 /* Similarities from a tile of squared distances between panels bi and bj, with the diagonal as asked for. */
 void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile);
+
+/* computed.c: similarities of object i to the objects of panel b. */
+void clv_similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *line);
+/* combine.c: the computed home's; and column i with threads, where they pay: the bits of clv_affinity_column. */
+clv_status clv_computed_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
+clv_status clv_affinity_column_threads(const clv_affinity *a, int64_t i, double *out, int64_t threads);
+
+/* subset.c: the operator on objects[0..m-1] of `base` (distinct, in any order) as one of its own, compact, with the
+ * bits of the base's entries. Nothing is borrowed. */
+clv_status clv_affinity_subset(const clv_affinity *base, const int64_t *objects, int64_t m, clv_affinity **out);
 
 /* fill.c: write a home out as n x n numbers. */
 clv_status clv_dense_fill(const clv_affinity *source, void *values, clv_scalar scalar, int threads);
@@ -113,8 +160,17 @@ clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh);
 /* A dense or CSR matrix, a row for each row of `part`. */
 clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out);
 
-/* check.c: square, finite, nonnegative, symmetric to rounding, or a sentence that says where not. */
-clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int threads);
+/* check.c: square, finite, not below what the options allow, symmetric to rounding unless it is to be symmetrised; or a
+ * sentence that says where not. */
+clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
+                              int threads);
+
+/* symmetrise.c: (A + A')/2, into room for n x n numbers of the same type, or as CSR. */
+static inline double clv_mean_of(double a, double b) {
+    return 0.5 * a + 0.5 * b;
+}
+clv_status clv_symmetrise_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out);
+clv_status clv_symmetrise_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out);
 
 /* affinity.c: sums and products from columns alone, for homes that have nothing better. */
 clv_status clv_apply_by_columns(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);

@@ -15,6 +15,7 @@ static const clv_option affinity_options[] = {
     CLV_OPT_INT(T, neighbours, "neighbours", 0, 15, 1, INT32_MAX, NULL, "N",
                 "neighbours of an object in the knn graph"),
     CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "whether an object is similar to itself"),
+    CLV_OPT_FLAG(T, symmetrise, "symmetrise", NULL, 0, "take (A + A')/2 of a given affinity"),
     CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
                    "where the affinity lives; auto: by the budget"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
@@ -108,6 +109,16 @@ static clv_home choose_home(const clv_matrix *points, const clv_affinity_options
     return plus(dense_bytes(n, CLV_HOME_DENSE32), held) <= room ? CLV_HOME_DENSE32 : small_home(options->kind);
 }
 
+/* The same of the symmetrised copy of a given matrix; of a sparse one the most, with no entry on both sides. */
+static void copy_bytes(const clv_matrix *given, clv_home home, int64_t *held, int64_t *peak) {
+    *held = *peak = dense_bytes(given->rows, home);
+    if (clv_is_sparse(given)) {
+        int64_t once = plus(12 * given->start[given->rows], 8 * (given->rows + 1));
+        *held = plus(once, 12 * given->start[given->rows]);
+        *peak = plus(*held, once);
+    }
+}
+
 static void count_bytes(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *plan) {
     int64_t held = 0, peak = 0;
     plan->nonzeros = clv_is_sparse(points) ? points->start[points->rows] : points->rows * points->rows;
@@ -119,6 +130,8 @@ static void count_bytes(const clv_matrix *points, const clv_affinity_options *op
             held = dense_bytes(points->rows, plan->home);
             peak = peak > both ? peak : both;
         }
+    } else if (options->symmetrise) {
+        copy_bytes(points, plan->home, &held, &peak);
     }
     plan->bytes = (size_t)held;
     plan->peak = (size_t)peak;
@@ -240,19 +253,53 @@ static clv_status keep_diagonal_aside(clv_context *ctx, clv_affinity *a) {
     return CLV_OK;
 }
 
+static clv_status take_graph(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
+                             clv_affinity **out) {
+    CLV_TRY(clv_affinity_new(ctx, &clv_sparse_functions, sizeof(clv_sparse_home), out));
+    clv_sparse_home *home = (*out)->state;
+    (*out)->info.gamma = NAN;
+    if (options->symmetrise) {
+        CLV_TRY(clv_symmetrise_sparse(ctx, given, &home->owned));
+        given = &home->owned->matrix;
+    }
+    home->graph = *given;
+    return CLV_OK;
+}
+
+/* The mean of a dense matrix and its transpose, with the diagonal as asked for. */
+static clv_status copy_symmetric(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
+                                 int threads, clv_affinity *a) {
+    clv_dense_home *home = a->state;
+    int64_t n = given->rows;
+    home->owned = clv_alloc(ctx, dense_bytes(n, a->info.home), 1);
+    home->values = home->owned;
+    if (!home->owned) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_symmetrise_dense(ctx, given, threads, home->owned));
+    for (int64_t i = 0; options->zero_diagonal && i < n; i++) {
+        if (given->scalar == CLV_F32) {
+            ((float *)home->owned)[i * n + i] = 0;
+        } else {
+            ((double *)home->owned)[i * n + i] = 0;
+        }
+    }
+    return CLV_OK;
+}
+
 static clv_status make_precomputed(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
                                    int threads, clv_affinity **out) {
-    CLV_TRY(clv_affinity_check(ctx, given, threads));
+    CLV_TRY(clv_affinity_check(ctx, given, options, threads));
     if (clv_is_sparse(given)) {
-        CLV_TRY(clv_affinity_new(ctx, &clv_sparse_functions, sizeof(clv_sparse_home), out));
-        ((clv_sparse_home *)(*out)->state)->graph = *given;
-        (*out)->info.gamma = NAN;
-        return CLV_OK;
+        return take_graph(ctx, given, options, out);
     }
     CLV_TRY(clv_affinity_new(ctx, &clv_dense_functions, sizeof(clv_dense_home), out));
-    ((clv_dense_home *)(*out)->state)->values = given->values;
     (*out)->info = (clv_affinity_info){
         .n = given->rows, .home = given->scalar == CLV_F32 ? CLV_HOME_DENSE32 : CLV_HOME_DENSE64, .gamma = NAN};
+    if (options->symmetrise) {
+        return copy_symmetric(ctx, given, options, threads, *out);
+    }
+    ((clv_dense_home *)(*out)->state)->values = given->values;
     return options->zero_diagonal ? keep_diagonal_aside(ctx, *out) : CLV_OK;
 }
 

@@ -1,4 +1,5 @@
-/* A given similarity matrix must be square, finite, nonnegative and symmetric to rounding. The place reported is the
+/* A given similarity matrix must be square and finite, at least what is allowed (0, if nothing else is said), and
+ * symmetric to rounding unless it is to be made so: then its mean with its transpose counts. The place reported is the
  * first one in row order, whatever the number of threads. */
 #include "affinity/affinity.h"
 
@@ -6,33 +7,46 @@
 
 enum { BLOCK = 128 };
 
-/* What is allowed between a_ij and a_ji, relative to the larger. */
-static double tolerance_of(const clv_matrix *given) {
-    return given->scalar == CLV_F32 ? 1e-5 : 1e-10;
+typedef struct rules {
+    const clv_matrix *given;
+    const clv_affinity_options *options;
+    double tolerance; /* between a_ij and a_ji, relative to the larger */
+} rules;
+
+/* What the operator would have at (i, j). */
+static double used(const rules *r, double value, double mirror) {
+    return r->options->symmetrise && isfinite(mirror) ? clv_mean_of(value, mirror) : value;
 }
 
-static bool acceptable(double value) {
-    return isfinite(value) && value >= 0;
+static bool large_enough(const rules *r, int64_t i, int64_t j, double value) {
+    return value >= r->options->least || (i == j && r->options->zero_diagonal);
 }
 
-static bool alike(double value, double mirror, double tolerance) {
-    return fabs(value - mirror) <= tolerance * fmax(value, mirror);
+static bool alike(const rules *r, double value, double mirror) {
+    return r->options->symmetrise || fabs(value - mirror) <= r->tolerance * fmax(fabs(value), fabs(mirror));
 }
 
-static clv_status report(clv_context *ctx, int64_t i, int64_t j, double value, double mirror) {
+static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j, double value, double mirror) {
     long long row = (long long)i + 1, col = (long long)j + 1;
+    double least = r->options->least, here = used(r, value, mirror);
+    const char *what = r->options->symmetrise ? "the similarity (A + A')/2" : "the similarity";
     if (!isfinite(value)) {
         return clv_fail(ctx, CLV_EDATA, "the similarity in row %lld, column %lld is %g; it must be finite", row, col,
                         value);
     }
-    if (value < 0) {
-        return clv_fail(ctx, CLV_EDATA, "the similarity in row %lld, column %lld is %.17g; it must not be negative",
-                        row, col, value);
+    if (!large_enough(r, i, j, here) && least < 0) {
+        return clv_fail(ctx, CLV_EDATA,
+                        "%s in row %lld, column %lld is %.17g; with --shift %.10g it must be at least %.10g", what, row,
+                        col, here, -least, least);
     }
-    return clv_fail(
-        ctx, CLV_EDATA,
-        "the similarities are not symmetric: row %lld, column %lld is %.17g, row %lld, column %lld is %.17g", row, col,
-        value, col, row, mirror);
+    if (!large_enough(r, i, j, here)) {
+        return clv_fail(ctx, CLV_EDATA, "%s in row %lld, column %lld is %.17g; it must not be negative", what, row, col,
+                        here);
+    }
+    return clv_fail(ctx, CLV_EDATA,
+                    "the similarities are not symmetric: row %lld, column %lld is %.17g, row %lld, column %lld is "
+                    "%.17g; --symmetrise takes their mean",
+                    row, col, value, col, row, mirror);
 }
 
 static double dense_at(const clv_matrix *given, int64_t i, int64_t j) {
@@ -41,16 +55,17 @@ static double dense_at(const clv_matrix *given, int64_t i, int64_t j) {
 }
 
 /* The first place in the block of rows from i0 that is not as it must be, as i * n + j, or INT64_MAX. */
-static int64_t first_fault_dense(const clv_matrix *given, int64_t i0) {
+static int64_t first_fault_dense(const rules *r, int64_t i0) {
+    const clv_matrix *given = r->given;
     int64_t n = given->rows, fault = INT64_MAX;
     int64_t i1 = n - i0 < BLOCK ? n : i0 + BLOCK;
-    double tolerance = tolerance_of(given);
     for (int64_t j0 = 0; j0 < n; j0 += BLOCK) {
         int64_t j1 = n - j0 < BLOCK ? n : j0 + BLOCK;
         for (int64_t i = i0; i < i1; i++) {
             for (int64_t j = j0; j < j1; j++) {
                 double value = dense_at(given, i, j);
-                bool good = acceptable(value) && (j <= i || alike(value, dense_at(given, j, i), tolerance));
+                double mirror = j > i || r->options->symmetrise ? dense_at(given, j, i) : value;
+                bool good = isfinite(value) && large_enough(r, i, j, used(r, value, mirror)) && alike(r, value, mirror);
                 if (!good && i * n + j < fault) {
                     fault = i * n + j;
                 }
@@ -60,13 +75,14 @@ static int64_t first_fault_dense(const clv_matrix *given, int64_t i0) {
     return fault;
 }
 
-static int64_t first_fault_sparse(const clv_matrix *given, int64_t i0) {
+static int64_t first_fault_sparse(const rules *r, int64_t i0) {
+    const clv_matrix *given = r->given;
     int64_t n = given->rows, fault = INT64_MAX;
     for (int64_t i = i0; i < n && i < i0 + BLOCK; i++) {
         for (int64_t e = given->start[i]; e < given->start[i + 1]; e++) {
             int64_t j = given->index[e];
-            double value = ((const double *)given->values)[e];
-            bool good = acceptable(value) && alike(value, clv_csr_entry(given, j, i), tolerance_of(given));
+            double value = ((const double *)given->values)[e], mirror = clv_csr_entry(given, j, i);
+            bool good = isfinite(value) && large_enough(r, i, j, used(r, value, mirror)) && alike(r, value, mirror);
             if (!good && i * n + j < fault) {
                 fault = i * n + j;
             }
@@ -75,15 +91,17 @@ static int64_t first_fault_sparse(const clv_matrix *given, int64_t i0) {
     return fault;
 }
 
-clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int threads) {
+clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
+                              int threads) {
     int64_t n = given->rows, fault = INT64_MAX;
+    rules r = {given, options, given->scalar == CLV_F32 ? 1e-5 : 1e-10};
     if (given->rows != given->cols) {
         return clv_fail(ctx, CLV_EDATA, "a similarity matrix must be square; this one has %lld rows and %lld columns",
                         (long long)given->rows, (long long)given->cols);
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(min : fault)
     for (int64_t i0 = 0; i0 < n; i0 += BLOCK) {
-        int64_t found = clv_is_sparse(given) ? first_fault_sparse(given, i0) : first_fault_dense(given, i0);
+        int64_t found = clv_is_sparse(given) ? first_fault_sparse(&r, i0) : first_fault_dense(&r, i0);
         fault = found < fault ? found : fault;
     }
     if (fault == INT64_MAX) {
@@ -91,7 +109,7 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, int thr
     }
     int64_t i = fault / n, j = fault % n;
     if (clv_is_sparse(given)) {
-        return report(ctx, i, j, clv_csr_entry(given, i, j), clv_csr_entry(given, j, i));
+        return report(ctx, &r, i, j, clv_csr_entry(given, i, j), clv_csr_entry(given, j, i));
     }
-    return report(ctx, i, j, dense_at(given, i, j), dense_at(given, j, i));
+    return report(ctx, &r, i, j, dense_at(given, i, j), dense_at(given, j, i));
 }

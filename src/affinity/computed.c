@@ -37,8 +37,7 @@ void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *
     }
 }
 
-/* Similarities of object i to the objects of panel b. */
-static void similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *line) {
+void clv_similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *line) {
     clv_distance_line(&home_of(a)->panels, i, b, line);
     to_similarity(a, line, CLV_TILE);
     if (i / CLV_TILE == b && a->zero_diagonal) {
@@ -56,7 +55,7 @@ static clv_status computed_column(const clv_affinity *a, int64_t i, double *out)
     const clv_panels *panels = &home_of(a)->panels;
     double line[CLV_TILE];
     for (int64_t b = 0; b < panels->count; b++) {
-        similarity_line(a, i, b, line);
+        clv_similarity_line(a, i, b, line);
         memcpy(out + b * CLV_TILE, line, (size_t)clv_panel_size(panels, b) * sizeof *line);
     }
     return CLV_OK;
@@ -66,7 +65,7 @@ static clv_status computed_column(const clv_affinity *a, int64_t i, double *out)
 static void move_in_panel(const clv_affinity *a, int64_t i, int64_t b, double *from, double *to) {
     int64_t size = clv_panel_size(&home_of(a)->panels, b);
     double line[CLV_TILE];
-    similarity_line(a, i, b, line);
+    clv_similarity_line(a, i, b, line);
     if (from) {
         clv_deduct(from + b * CLV_TILE, line, size);
     }
@@ -203,6 +202,7 @@ const clv_home_functions clv_computed_functions = {
     .group_sums = computed_group_sums,
     .move = computed_move,
     .move_many = computed_move_many,
+    .combine = clv_computed_combine,
     .entry = computed_entry,
     .destroy = computed_destroy,
 };

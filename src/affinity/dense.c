@@ -174,6 +174,89 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
     return CLV_OK;
 }
 
+/* --- weighted sums of rows --- */
+
+/* Rows of four objects from column `at` on, `width` of them, into the strip y of sums. */
+static void add_four(const clv_affinity *a, const int64_t *objects, const double *w, int64_t at, int64_t width,
+                     double *y) {
+    if (is_f32(a)) {
+        const float *rows[4] = {row32(a, objects[0]) + at, row32(a, objects[1]) + at, row32(a, objects[2]) + at,
+                                row32(a, objects[3]) + at};
+        clv_add_weighted_four_f32(y, w, rows, width);
+    } else {
+        const double *rows[4] = {row64(a, objects[0]) + at, row64(a, objects[1]) + at, row64(a, objects[2]) + at,
+                                 row64(a, objects[3]) + at};
+        clv_add_weighted_four(y, w, rows, width);
+    }
+}
+
+static void add_one(const clv_affinity *a, int64_t object, double w, int64_t at, int64_t width, double *y) {
+    if (is_f32(a)) {
+        clv_add_weighted_f32(y, w, row32(a, object) + at, width);
+    } else {
+        clv_add_weighted(y, w, row64(a, object) + at, width);
+    }
+}
+
+/* The same for up to four objects of a matrix whose stored diagonal is to count as zero: the sums of these objects
+ * themselves are formed again, by entries. */
+static void add_without_own(const clv_affinity *a, const int64_t *objects, const double *w, int64_t some, int64_t at,
+                            int64_t width, double *y) {
+    double own[4];
+    for (int64_t m = 0; m < some; m++) {
+        int64_t i = objects[m];
+        own[m] = 0;
+        if (i >= at && i < at + width) {
+            own[m] = y[i - at];
+            for (int64_t l = 0; l < some; l++) {
+                own[m] += w[l] * dense_entry(a, objects[l], i);
+            }
+        }
+    }
+    for (int64_t m = 0; m < some; m++) {
+        add_one(a, objects[m], w[m], at, width, y);
+    }
+    for (int64_t m = 0; m < some; m++) {
+        if (objects[m] >= at && objects[m] < at + width) {
+            y[objects[m] - at] = own[m];
+        }
+    }
+}
+
+static void combine_strip(const clv_affinity *a, const clv_terms *terms, int64_t at, int64_t width, double *y) {
+    memset(y, 0, (size_t)width * sizeof *y);
+    for (int64_t m = 0; m < terms->count; m += 4) {
+        int64_t some = terms->count - m < 4 ? terms->count - m : 4;
+        if (home_of(a)->diagonal) {
+            add_without_own(a, terms->objects + m, terms->weights + m, some, at, width, y);
+        } else if (some == 4) {
+            add_four(a, terms->objects + m, terms->weights + m, at, width, y);
+        } else {
+            for (int64_t l = m; l < terms->count; l++) {
+                add_one(a, terms->objects[l], terms->weights[l], at, width, y);
+            }
+        }
+    }
+}
+
+static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    int64_t n = a->info.n;
+    int stopped = 0;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        int64_t end = (t + 1) * n / threads;
+        for (int64_t at = t * n / threads; at < end; at += STRIP) {
+            if (clv_interrupted(a->ctx)) {
+#pragma omp atomic write
+                stopped = 1;
+                break;
+            }
+            combine_strip(a, terms, at, end - at < STRIP ? end - at : STRIP, y + at);
+        }
+    }
+    return stopped ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
 /* --- products --- */
 
 /* y[:, i0..i0+rows) = x A[i0..i0+rows, :]' for doubles. */
@@ -235,6 +318,7 @@ const clv_home_functions clv_dense_functions = {
     .group_sums = dense_group_sums,
     .move = dense_move,
     .move_many = dense_move_many,
+    .combine = dense_combine,
     .entry = dense_entry,
     .destroy = dense_destroy,
 };

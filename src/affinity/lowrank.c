@@ -98,8 +98,13 @@ static void expand(const clv_affinity *a, const double *t, int64_t k, double *y,
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int i = 0; i < n; i += ROW_BLOCK) {
         int rows = n - i < ROW_BLOCK ? n - i : ROW_BLOCK;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank,
-                    home->factor + i * home->rank, rank, 0, y + i, n);
+        const double *factor = home->factor + i * home->rank;
+        if (k == 1) {
+            cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, rank, 1, factor, rank, t, 1, 0, y + i, 1);
+        } else {
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank, factor, rank, 0, y + i,
+                        n);
+        }
     }
 }
 
@@ -158,6 +163,26 @@ static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *label
     return CLV_OK;
 }
 
+static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    const clv_lowrank_home *home = home_of(a);
+    int64_t rank = home->rank;
+    double *t = CLV_NEW0(a->ctx, double, rank);
+    if (!t) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t m = 0; m < terms->count; m++) {
+        clv_add_weighted(t, terms->weights[m], home->factor + terms->objects[m] * rank, rank);
+    }
+    clv_blas_serial_begin();
+    expand(a, t, 1, y, threads);
+    clv_blas_serial_end();
+    for (int64_t m = 0; a->zero_diagonal && m < terms->count; m++) {
+        y[terms->objects[m]] -= terms->weights[m] * own_entry(a, terms->objects[m]);
+    }
+    clv_free(a->ctx, t);
+    return clv_interrupted(a->ctx) ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
 static void lowrank_destroy(clv_affinity *a) {
     clv_free(a->ctx, ((clv_lowrank_home *)a->state)->owned);
 }
@@ -167,6 +192,7 @@ const clv_home_functions clv_lowrank_functions = {
     .move = lowrank_move,
     .apply = lowrank_apply,
     .group_sums = lowrank_group_sums,
+    .combine = lowrank_combine,
     .entry = lowrank_entry,
     .destroy = lowrank_destroy,
 };

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct edge {
     double weight; /* squared length */
@@ -208,6 +209,112 @@ static clv_status minimax_column(const clv_affinity *a, int64_t i, double *out) 
     return CLV_OK;
 }
 
+/* --- weighted sums of columns ---
+ *
+ * A few are added one by one. Many come from two sweeps over the leaves, O(n + count) in all: a stack holds what lies
+ * on one side of the current leaf, by distance, nearest on top; passing a gap, everything that was nearer comes to be
+ * that far away. Every level knows the sum up to it, so nothing is ever subtracted. */
+
+enum { FEW = 4 };
+
+typedef struct level {
+    double distance, weight;
+    double sum; /* of weight * (top - distance), over this level and all below */
+} level;
+
+typedef struct sweep {
+    const clv_minimax_home *home;
+    const double *weights; /* by object */
+    level *levels;
+    int64_t depth;
+} sweep;
+
+static void add_level(sweep *s, double distance, double weight) {
+    double below = s->depth > 0 ? s->levels[s->depth - 1].sum : 0;
+    s->levels[s->depth++] = (level){distance, weight, below + weight * (s->home->top - distance)};
+}
+
+static void pass_gap(sweep *s, double gap) {
+    double weight = 0;
+    int64_t before = s->depth;
+    while (s->depth > 0 && s->levels[s->depth - 1].distance <= gap) {
+        weight += s->levels[--s->depth].weight;
+    }
+    if (s->depth < before) {
+        add_level(s, gap, weight);
+    }
+}
+
+/* Take in what the leaf at position t sees behind it, then the leaf itself. */
+static void visit(sweep *s, int64_t t, double *y) {
+    int64_t i = s->home->leaf[t];
+    y[i] += s->depth > 0 ? s->levels[s->depth - 1].sum : 0;
+    if (s->weights[i] != 0) {
+        add_level(s, 0, s->weights[i]);
+    }
+}
+
+static void sweep_both_ways(const clv_affinity *a, sweep *s, double *y) {
+    int64_t n = a->info.n;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = a->zero_diagonal ? 0 : s->weights[i] * s->home->top;
+    }
+    for (int64_t t = 0; t < n; t++) {
+        visit(s, t, y);
+        pass_gap(s, s->home->gap[t]);
+    }
+    s->depth = 0;
+    for (int64_t t = n - 1; t >= 0; t--) {
+        visit(s, t, y);
+        pass_gap(s, t > 0 ? s->home->gap[t - 1] : 0);
+    }
+}
+
+static clv_status combine_many(const clv_affinity *a, const clv_terms *terms, double *y) {
+    clv_context *ctx = a->ctx;
+    double *weights = CLV_NEW0(ctx, double, a->info.n);
+    level *levels = CLV_NEW(ctx, level, terms->count + 1);
+    clv_status status = weights && levels ? CLV_OK : CLV_ENOMEM;
+    for (int64_t m = 0; status == CLV_OK && m < terms->count; m++) {
+        weights[terms->objects[m]] += terms->weights[m];
+    }
+    if (status == CLV_OK) {
+        sweep_both_ways(a, &(sweep){home_of(a), weights, levels, 0}, y);
+    }
+    clv_free(ctx, levels);
+    clv_free(ctx, weights);
+    return status;
+}
+
+static void add_column(const clv_affinity *a, int64_t i, double weight, double *y) {
+    const clv_minimax_home *home = home_of(a);
+    int64_t own = home->position[i];
+    double largest = 0;
+    y[i] += a->zero_diagonal ? 0 : weight * home->top;
+    for (int64_t s = own; s < a->info.n - 1; s++) {
+        largest = home->gap[s] > largest ? home->gap[s] : largest;
+        y[home->leaf[s + 1]] += weight * (home->top - largest);
+    }
+    largest = 0;
+    for (int64_t s = own - 1; s >= 0; s--) {
+        largest = home->gap[s] > largest ? home->gap[s] : largest;
+        y[home->leaf[s]] += weight * (home->top - largest);
+    }
+}
+
+static clv_status minimax_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    (void)threads;
+    if (terms->count > FEW) {
+        CLV_TRY(combine_many(a, terms, y));
+    } else {
+        memset(y, 0, (size_t)a->info.n * sizeof *y);
+        for (int64_t m = 0; m < terms->count; m++) {
+            add_column(a, terms->objects[m], terms->weights[m], y);
+        }
+    }
+    return clv_interrupted(a->ctx) ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
 static double minimax_entry(const clv_affinity *a, int64_t i, int64_t j) {
     const clv_minimax_home *home = home_of(a);
     int64_t s = home->position[i], t = home->position[j];
@@ -228,6 +335,7 @@ const clv_home_functions clv_minimax_functions = {
     .column = minimax_column,
     .apply = clv_apply_by_columns,
     .group_sums = clv_group_sums_by_columns,
+    .combine = minimax_combine,
     .entry = minimax_entry,
     .destroy = minimax_destroy,
 };

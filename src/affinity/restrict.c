@@ -2,22 +2,17 @@
  * the result is gathered. A function costs what it costs on the base. */
 #include "affinity/affinity.h"
 
-typedef struct restricted_home {
-    const clv_affinity *base;
-    const int64_t *active;
-} restricted_home;
-
-static const restricted_home *home_of(const clv_affinity *a) {
+static const clv_restricted_home *home_of(const clv_affinity *a) {
     return a->state;
 }
 
 static double restricted_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    const restricted_home *home = home_of(a);
+    const clv_restricted_home *home = home_of(a);
     return clv_affinity_entry(home->base, home->active[i], home->active[j]);
 }
 
 static clv_status restricted_column(const clv_affinity *a, int64_t i, double *out) {
-    const restricted_home *home = home_of(a);
+    const clv_restricted_home *home = home_of(a);
     double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
     if (!all) {
         return CLV_ENOMEM;
@@ -40,7 +35,7 @@ static void gather(const clv_affinity *a, const double *all, int64_t k, double *
 }
 
 static clv_status restricted_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-    const restricted_home *home = home_of(a);
+    const clv_restricted_home *home = home_of(a);
     int64_t total = clv_affinity_size(home->base);
     double *spread = CLV_NEW0(a->ctx, double, 2 * k * total);
     if (!spread) {
@@ -61,7 +56,7 @@ static clv_status restricted_apply(const clv_affinity *a, const double *x, int64
 
 static clv_status sums_over_all(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads,
                                 int32_t *spread, double *all) {
-    const restricted_home *home = home_of(a);
+    const clv_restricted_home *home = home_of(a);
     if (!spread || !all) {
         return CLV_ENOMEM;
     }
@@ -87,14 +82,34 @@ static clv_status restricted_group_sums(const clv_affinity *a, const int32_t *la
     return status;
 }
 
+static clv_status restricted_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    const clv_restricted_home *home = home_of(a);
+    int64_t *objects = CLV_NEW(a->ctx, int64_t, terms->count);
+    double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
+    clv_status status = objects && all ? CLV_OK : CLV_ENOMEM;
+    for (int64_t m = 0; status == CLV_OK && m < terms->count; m++) {
+        objects[m] = home->active[terms->objects[m]];
+    }
+    if (status == CLV_OK) {
+        status = clv_affinity_combine(home->base, objects, terms->weights, terms->count, all, threads);
+    }
+    if (status == CLV_OK) {
+        gather(a, all, 1, y);
+    }
+    clv_free(a->ctx, all);
+    clv_free(a->ctx, objects);
+    return status;
+}
+
 static void restricted_destroy(clv_affinity *a) {
     (void)a;
 }
 
-static const clv_home_functions restricted_functions = {
+const clv_home_functions clv_restricted_functions = {
     .column = restricted_column,
     .apply = restricted_apply,
     .group_sums = restricted_group_sums,
+    .combine = restricted_combine,
     .entry = restricted_entry,
     .destroy = restricted_destroy,
 };
@@ -108,8 +123,8 @@ clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active
                             (long long)i, (long long)active[i], (long long)n);
         }
     }
-    CLV_TRY(clv_affinity_new(base->ctx, &restricted_functions, sizeof(restricted_home), out));
-    *(restricted_home *)(*out)->state = (restricted_home){base, active};
+    CLV_TRY(clv_affinity_new(base->ctx, &clv_restricted_functions, sizeof(clv_restricted_home), out));
+    *(clv_restricted_home *)(*out)->state = (clv_restricted_home){base, active};
     (*out)->info = base->info;
     (*out)->info.n = m;
     (*out)->info.nonzeros = m * m;

@@ -90,6 +90,54 @@ static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels
     return CLV_OK;
 }
 
+/* The first entry of row i in column `first` or after. */
+static int64_t seek(const clv_matrix *graph, int64_t i, int64_t first) {
+    int64_t low = graph->start[i], high = graph->start[i + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (graph->index[middle] < first) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Columns first .. last - 1 of the sum; whether it came to its end. */
+static bool combine_range(const clv_affinity *a, const clv_terms *terms, int64_t first, int64_t last, double *y) {
+    const clv_matrix *graph = graph_of(a);
+    const double *values = graph->values;
+    for (int64_t j = first; j < last; j++) {
+        y[j] = 0;
+    }
+    for (int64_t m = 0; m < terms->count; m++) {
+        int64_t i = terms->objects[m];
+        if (m % ROW_BLOCK == 0 && clv_interrupted(a->ctx)) {
+            return false;
+        }
+        for (int64_t e = seek(graph, i, first); e < graph->start[i + 1] && graph->index[e] < last; e++) {
+            if (counts(a, graph, i, e)) {
+                y[graph->index[e]] += terms->weights[m] * values[e];
+            }
+        }
+    }
+    return true;
+}
+
+static clv_status sparse_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    int64_t n = a->info.n;
+    int stopped = 0;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        if (!combine_range(a, terms, t * n / threads, (t + 1) * n / threads, y)) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    return stopped ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
 static void sparse_destroy(clv_affinity *a) {
     clv_data_free(((clv_sparse_home *)a->state)->owned);
 }
@@ -99,6 +147,7 @@ const clv_home_functions clv_sparse_functions = {
     .apply = sparse_apply,
     .group_sums = sparse_group_sums,
     .move = sparse_move,
+    .combine = sparse_combine,
     .entry = sparse_entry,
     .destroy = sparse_destroy,
 };

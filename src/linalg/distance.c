@@ -52,6 +52,31 @@ clv_status clv_panels_new(clv_context *ctx, const clv_matrix *points, int thread
     return CLV_OK;
 }
 
+static void gather_panel(const clv_panels *from, const int64_t *objects, int64_t size, double *panel) {
+    memset(panel, 0, (size_t)from->features * CLV_TILE * sizeof *panel);
+    for (int64_t r = 0; r < size; r++) {
+        const double *point = from->values + objects[r] / CLV_TILE * from->features * CLV_TILE + objects[r] % CLV_TILE;
+        for (int64_t f = 0; f < from->features; f++) {
+            panel[f * CLV_TILE + r] = point[f * CLV_TILE];
+        }
+    }
+}
+
+clv_status clv_panels_gather(const clv_panels *from, const int64_t *objects, int64_t count, int threads,
+                             clv_panels *out) {
+    int64_t features = from->features;
+    *out = (clv_panels){.ctx = from->ctx, .n = count, .features = features, .count = (count + CLV_TILE - 1) / CLV_TILE};
+    out->values = clv_alloc(from->ctx, clv_panels_bytes(count, features), 1);
+    if (!out->values) {
+        return CLV_ENOMEM;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t b = 0; b < out->count; b++) {
+        gather_panel(from, objects + b * CLV_TILE, clv_panel_size(out, b), out->values + b * features * CLV_TILE);
+    }
+    return CLV_OK;
+}
+
 void clv_panels_free(clv_panels *panels) {
     if (panels->values) {
         clv_free(panels->ctx, panels->values);

@@ -20,6 +20,9 @@ typedef struct clv_panels {
 /* Bytes that the panels of n points take. */
 int64_t clv_panels_bytes(int64_t n, int64_t features);
 clv_status clv_panels_new(clv_context *ctx, const clv_matrix *points, int threads, clv_panels *out);
+/* Panels of objects[0..count-1] of `from`, in this order. */
+clv_status clv_panels_gather(const clv_panels *from, const int64_t *objects, int64_t count, int threads,
+                             clv_panels *out);
 void clv_panels_free(clv_panels *panels);
 
 /* Objects in panel b. */

@@ -135,6 +135,38 @@ CLV_KERNEL void clv_accumulate_four_f32(double *restrict y, const float *restric
     }
 }
 
+CLV_KERNEL void clv_add_weighted(double *restrict y, double w, const double *restrict x, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        y[i] += w * x[i];
+    }
+}
+
+CLV_KERNEL void clv_add_weighted_f32(double *restrict y, double w, const float *restrict x, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        y[i] += w * (double)x[i];
+    }
+}
+
+CLV_KERNEL void clv_add_weighted_four(double *restrict y, const double *w, const double *const *x, int64_t n) {
+    const double *restrict a = x[0], *restrict b = x[1], *restrict c = x[2], *restrict d = x[3];
+    double wa = w[0], wb = w[1], wc = w[2], wd = w[3];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (((y[i] + wa * a[i]) + wb * b[i]) + wc * c[i]) + wd * d[i];
+    }
+}
+
+CLV_KERNEL void clv_add_weighted_four_f32(double *restrict y, const double *w, const float *const *x, int64_t n) {
+    const float *restrict a = x[0], *restrict b = x[1], *restrict c = x[2], *restrict d = x[3];
+    double wa = w[0], wb = w[1], wc = w[2], wd = w[3];
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (((y[i] + wa * (double)a[i]) + wb * (double)b[i]) + wc * (double)c[i]) + wd * (double)d[i];
+    }
+}
+
 /* In 8 x 8 blocks, whose lines stay in the first-level cache. */
 CLV_KERNEL void clv_transpose_tile(double *restrict out, const double *restrict tile) {
     enum { SIDE = 64, BLOCK = 8 };

@@ -23,6 +23,11 @@ void clv_deduct_f32(double *y, const float *x, int64_t n);
 /* y += (a + b) + (c + d): four rows for one pass over y. */
 void clv_accumulate_four(double *y, const double *a, const double *b, const double *c, const double *d, int64_t n);
 void clv_accumulate_four_f32(double *y, const float *a, const float *b, const float *c, const float *d, int64_t n);
+/* y += w x; four rows for one pass over y, added one after the other: the same bits as four calls for one. */
+void clv_add_weighted(double *y, double w, const double *x, int64_t n);
+void clv_add_weighted_f32(double *y, double w, const float *x, int64_t n);
+void clv_add_weighted_four(double *y, const double *w, const double *const *x, int64_t n);
+void clv_add_weighted_four_f32(double *y, const double *w, const float *const *x, int64_t n);
 /* The transpose of a 64 x 64 tile. */
 void clv_transpose_tile(double *out, const double *tile);
 void clv_widen(double *out, const float *x, int64_t n);

@@ -1,10 +1,9 @@
 /* A result read back from its JSON text. Only the form is checked here, field by field; whether the content is true is
  * for verify.c to say. */
 #include "io/io.h"
-#include "report/report.h"
+#include "report/fields.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +31,10 @@ void clv_claim_free(clv_claim *claim) {
     clv_free(ctx, claim->labels);
     clv_free(ctx, claim->sizes);
     clv_free(ctx, claim->eigenvalues);
+    clv_data_free(claim->membership);
+    clv_data_free(claim->centres);
+    clv_data_free(claim->weights);
+    clv_free(ctx, claim->clusters);
     clv_free(ctx, claim);
 }
 
@@ -44,77 +47,13 @@ const char *clv_claim_option(const clv_claim *claim, const char *name) {
     return NULL;
 }
 
-/* --- fields --- */
+/* --- lists --- */
 
-/* Where a field is looked for: `outer` NULL means the top. */
-typedef struct place {
-    clv_claim *claim;
-    const char *file;
-    const json_t *root;
-} place;
-
-static const json_t *find(const place *at, const char *outer, const char *name) {
-    return json_object_get(outer ? json_object_get(at->root, outer) : at->root, name);
-}
-
-static clv_status refuse(const place *at, const char *outer, const char *name, const char *wanted) {
-    return clv_fail(at->claim->ctx, CLV_EDATA, "%s: the field %s%s%s is missing or not %s", at->file,
-                    outer ? outer : "", outer ? "." : "", name, wanted);
-}
-
-static clv_status get_integer(const place *at, const char *name, int64_t *out) {
-    const json_t *value = find(at, NULL, name);
-    if (!json_is_integer(value)) {
-        return refuse(at, NULL, name, "a whole number");
-    }
-    *out = json_integer_value(value);
-    return CLV_OK;
-}
-
-static clv_status get_count(const place *at, const char *name, int64_t *out) {
-    CLV_TRY(get_integer(at, name, out));
-    return *out < 0 ? refuse(at, NULL, name, "a whole number of 0 or more") : CLV_OK;
-}
-
-static clv_status get_number(const place *at, const char *outer, const char *name, double *out) {
-    const json_t *value = find(at, outer, name);
-    if (!json_is_number(value)) {
-        return refuse(at, outer, name, "a number");
-    }
-    *out = json_number_value(value);
-    return CLV_OK;
-}
-
-static clv_status get_text(const place *at, const char *outer, const char *name, char **out) {
-    const json_t *value = find(at, outer, name);
-    if (!json_is_string(value)) {
-        return refuse(at, outer, name, "a text");
-    }
-    *out = clv_copy_text(at->claim->ctx, json_string_value(value));
-    return *out ? CLV_OK : CLV_ENOMEM;
-}
-
-/* "" where there is none. */
-static clv_status get_optional_text(const place *at, const char *outer, const char *name, char **out) {
-    if (find(at, outer, name)) {
-        return get_text(at, outer, name, out);
-    }
-    *out = clv_copy_text(at->claim->ctx, "");
-    return *out ? CLV_OK : CLV_ENOMEM;
-}
-
-/* NaN where there is none, or null, which stands for what JSON has no number for. */
-static clv_status get_optional_number(const place *at, const char *outer, const char *name, double *out) {
-    const json_t *value = find(at, outer, name);
-    *out = NAN;
-    return !value || json_is_null(value) ? CLV_OK : get_number(at, outer, name, out);
-}
-
-static clv_status get_labels(const place *at) {
-    const json_t *labels = find(at, NULL, "labels");
+static clv_status get_labels(const clv_place *at) {
+    const json_t *labels = clv_json_find(at, NULL, "labels");
     clv_claim *claim = at->claim;
     if (!json_is_array(labels)) {
-        return refuse(at, NULL, "labels", "an array");
+        return clv_json_refuse(at, NULL, "labels", "an array");
     }
     claim->labels_count = (int64_t)json_array_size(labels);
     claim->labels = CLV_NEW(claim->ctx, int32_t, claim->labels_count);
@@ -133,11 +72,11 @@ static clv_status get_labels(const place *at) {
     return CLV_OK;
 }
 
-static clv_status get_sizes(const place *at) {
-    const json_t *sizes = find(at, NULL, "sizes");
+static clv_status get_sizes(const clv_place *at) {
+    const json_t *sizes = clv_json_find(at, NULL, "sizes");
     clv_claim *claim = at->claim;
     if (!json_is_array(sizes)) {
-        return refuse(at, NULL, "sizes", "an array");
+        return clv_json_refuse(at, NULL, "sizes", "an array");
     }
     claim->sizes_count = (int64_t)json_array_size(sizes);
     claim->sizes = CLV_NEW(claim->ctx, int64_t, claim->sizes_count);
@@ -155,14 +94,14 @@ static clv_status get_sizes(const place *at) {
     return CLV_OK;
 }
 
-static clv_status get_eigenvalues(const place *at) {
-    const json_t *values = find(at, NULL, "eigenvalues");
+static clv_status get_eigenvalues(const clv_place *at) {
+    const json_t *values = clv_json_find(at, NULL, "eigenvalues");
     clv_claim *claim = at->claim;
     if (!values) {
         return CLV_OK;
     }
     if (!json_is_array(values)) {
-        return refuse(at, NULL, "eigenvalues", "an array");
+        return clv_json_refuse(at, NULL, "eigenvalues", "an array");
     }
     claim->eigenvalues_count = (int64_t)json_array_size(values);
     claim->eigenvalues = CLV_NEW(claim->ctx, double, claim->eigenvalues_count);
@@ -179,22 +118,22 @@ static clv_status get_eigenvalues(const place *at) {
     return CLV_OK;
 }
 
-static clv_status get_restart(const place *at, int64_t number) {
+static clv_status get_restart(const clv_place *at, int64_t number) {
     clv_claim_restart *restart = &at->claim->restarts[number];
     if (!json_is_object(at->root)) {
         return clv_fail(at->claim->ctx, CLV_EDATA, "%s: restart %lld is not an object", at->file,
                         (long long)number + 1);
     }
-    CLV_TRY(get_number(at, NULL, "objective", &restart->objective));
-    CLV_TRY(get_integer(at, "iterations", &restart->iterations));
-    return get_optional_text(at, NULL, "stop", &restart->stop);
+    CLV_TRY(clv_json_number(at, NULL, "objective", &restart->objective));
+    CLV_TRY(clv_json_integer(at, "iterations", &restart->iterations));
+    return clv_json_optional_text(at, NULL, "stop", &restart->stop);
 }
 
-static clv_status get_restarts(const place *at) {
-    const json_t *restarts = find(at, NULL, "restarts");
+static clv_status get_restarts(const clv_place *at) {
+    const json_t *restarts = clv_json_find(at, NULL, "restarts");
     clv_claim *claim = at->claim;
     if (!json_is_array(restarts)) {
-        return refuse(at, NULL, "restarts", "an array");
+        return clv_json_refuse(at, NULL, "restarts", "an array");
     }
     claim->restarts_count = (int64_t)json_array_size(restarts);
     claim->restarts = CLV_NEW0(claim->ctx, clv_claim_restart, claim->restarts_count);
@@ -202,7 +141,7 @@ static clv_status get_restarts(const place *at) {
         return CLV_ENOMEM;
     }
     for (int64_t r = 0; r < claim->restarts_count; r++) {
-        CLV_TRY(get_restart(&(place){claim, at->file, json_array_get(restarts, (size_t)r)}, r));
+        CLV_TRY(get_restart(&(clv_place){claim, at->file, json_array_get(restarts, (size_t)r)}, r));
     }
     return CLV_OK;
 }
@@ -225,13 +164,13 @@ static char *scalar_text(clv_context *ctx, const json_t *value) {
     return clv_copy_text(ctx, number);
 }
 
-static clv_status get_options(const place *at) {
+static clv_status get_options(const clv_place *at) {
     json_t *options = json_object_get(at->root, "options");
     clv_claim *claim = at->claim;
     const char *name;
     json_t *value;
     if (!json_is_object(options)) {
-        return refuse(at, NULL, "options", "an object");
+        return clv_json_refuse(at, NULL, "options", "an object");
     }
     claim->options = CLV_NEW0(claim->ctx, clv_claim_entry, (int64_t)json_object_size(options));
     if (!claim->options) {
@@ -257,75 +196,78 @@ static clv_status get_options(const place *at) {
 
 /* --- the whole --- */
 
-static clv_status get_affinity(const place *at) {
+static clv_status get_affinity(const clv_place *at) {
     clv_claim *claim = at->claim;
-    CLV_TRY(get_optional_number(at, "affinity", "gamma", &claim->gamma));
-    CLV_TRY(get_optional_text(at, "affinity", "kind", &claim->kind));
-    return get_optional_text(at, "affinity", "home", &claim->home);
+    CLV_TRY(clv_json_optional_number(at, "affinity", "gamma", &claim->gamma));
+    CLV_TRY(clv_json_optional_text(at, "affinity", "kind", &claim->kind));
+    return clv_json_optional_text(at, "affinity", "home", &claim->home);
 }
 
-static clv_status get_objective(const place *at) {
+static clv_status get_objective(const clv_place *at) {
     clv_claim *claim = at->claim;
-    CLV_TRY(get_text(at, "objective", "name", &claim->objective_name));
-    CLV_TRY(get_number(at, "objective", "value", &claim->objective));
-    CLV_TRY(get_text(at, "objective", "sense", &claim->sense));
-    CLV_TRY(get_optional_text(at, "bound", "name", &claim->bound_name));
-    CLV_TRY(get_optional_number(at, "bound", "gap_percent", &claim->gap_percent));
-    return get_optional_number(at, "bound", "value", &claim->bound);
+    CLV_TRY(clv_json_text(at, "objective", "name", &claim->objective_name));
+    CLV_TRY(clv_json_number(at, "objective", "value", &claim->objective));
+    CLV_TRY(clv_json_text(at, "objective", "sense", &claim->sense));
+    CLV_TRY(clv_json_optional_text(at, "bound", "name", &claim->bound_name));
+    CLV_TRY(clv_json_optional_number(at, "bound", "gap_percent", &claim->gap_percent));
+    return clv_json_optional_number(at, "bound", "value", &claim->bound);
 }
 
-static clv_status get_graph(const place *at) {
+static clv_status get_graph(const clv_place *at) {
     clv_claim *claim = at->claim;
     claim->components = -1;
-    if (find(at, NULL, "components")) {
-        CLV_TRY(get_count(at, "components", &claim->components));
+    if (clv_json_find(at, NULL, "components")) {
+        CLV_TRY(clv_json_count(at, "components", &claim->components));
     }
-    CLV_TRY(get_optional_number(at, NULL, "shift", &claim->shift));
-    CLV_TRY(get_optional_number(at, NULL, "drift", &claim->drift));
+    CLV_TRY(clv_json_optional_number(at, NULL, "shift", &claim->shift));
+    CLV_TRY(clv_json_optional_number(at, NULL, "drift", &claim->drift));
     return get_eigenvalues(at);
 }
 
-static clv_status get_certificate(const place *at) {
+static clv_status get_certificate(const clv_place *at) {
     clv_claim *claim = at->claim;
-    const json_t *holds = find(at, "certificate", "holds");
-    CLV_TRY(get_text(at, "certificate", "name", &claim->certificate_name));
-    CLV_TRY(get_number(at, "certificate", "tolerance", &claim->tolerance));
+    const json_t *holds = clv_json_find(at, "certificate", "holds");
+    CLV_TRY(clv_json_text(at, "certificate", "name", &claim->certificate_name));
+    CLV_TRY(clv_json_number(at, "certificate", "tolerance", &claim->tolerance));
     if (!json_is_boolean(holds)) {
-        return refuse(at, "certificate", "holds", "true or false");
+        return clv_json_refuse(at, "certificate", "holds", "true or false");
     }
     claim->holds = json_is_true(holds);
-    if (!find(at, "certificate", "value")) {
-        return refuse(at, "certificate", "value", "a number or null");
+    if (!clv_json_find(at, "certificate", "value")) {
+        return clv_json_refuse(at, "certificate", "value", "a number or null");
     }
-    return get_optional_number(at, "certificate", "value", &claim->certificate);
+    return clv_json_optional_number(at, "certificate", "value", &claim->certificate);
 }
 
-static clv_status get_course(const place *at) {
+static clv_status get_course(const clv_place *at) {
     clv_claim *claim = at->claim;
-    CLV_TRY(get_text(at, NULL, "solver", &claim->solver));
-    CLV_TRY(get_integer(at, "seed", &claim->seed));
-    CLV_TRY(get_text(at, NULL, "stop", &claim->stop));
-    CLV_TRY(get_integer(at, "iterations", &claim->iterations));
+    CLV_TRY(clv_json_text(at, NULL, "solver", &claim->solver));
+    CLV_TRY(clv_json_integer(at, "seed", &claim->seed));
+    CLV_TRY(clv_json_text(at, NULL, "stop", &claim->stop));
+    CLV_TRY(clv_json_integer(at, "iterations", &claim->iterations));
     return get_restarts(at);
 }
 
-static clv_status get_fields(const place *at) {
+static clv_status get_fields(const clv_place *at) {
     clv_claim *claim = at->claim;
     if (!json_is_object(at->root)) {
         return clv_fail(claim->ctx, CLV_EDATA, "%s: a result is a JSON object, and this is none", at->file);
     }
-    CLV_TRY(get_text(at, NULL, "method", &claim->method));
-    CLV_TRY(get_count(at, "n", &claim->n));
-    CLV_TRY(get_count(at, "k", &claim->k));
-    CLV_TRY(get_count(at, "left_out", &claim->left_out));
+    CLV_TRY(clv_json_text(at, NULL, "method", &claim->method));
+    CLV_TRY(clv_json_count(at, "n", &claim->n));
+    CLV_TRY(clv_json_count(at, "k", &claim->k));
     CLV_TRY(get_objective(at));
     CLV_TRY(get_certificate(at));
     CLV_TRY(get_course(at));
     CLV_TRY(get_affinity(at));
     CLV_TRY(get_graph(at));
     CLV_TRY(get_options(at));
-    CLV_TRY(get_sizes(at));
-    return get_labels(at);
+    if (clv_json_find(at, NULL, "labels")) {
+        CLV_TRY(clv_json_count(at, "left_out", &claim->left_out));
+        CLV_TRY(get_sizes(at));
+        CLV_TRY(get_labels(at));
+    }
+    return clv_claim_get_model(at);
 }
 
 clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, clv_claim **out) {
@@ -340,7 +282,7 @@ clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text,
     clv_status status = CLV_ENOMEM;
     if (claim) {
         claim->ctx = ctx;
-        status = get_fields(&(place){claim, name, root});
+        status = get_fields(&(clv_place){claim, name, root});
     }
     json_decref(root);
     if (status < 0) {

@@ -27,13 +27,13 @@ bool clv_reject_number(clv_verdict *out, const char *what, double claimed, doubl
     return clv_reject(out, "%s is claimed to be %s, but the data give %s", what, left, right);
 }
 
-static double allowed_difference(double value, int64_t k) {
-    return RELATIVE * fabs(value) + ROUNDING_A_CLUSTER * (double)k;
+double clv_allowed_difference(double found, int64_t k) {
+    return RELATIVE * fabs(found) + ROUNDING_A_CLUSTER * (double)k;
 }
 
 /* NaN is close to nothing. */
 bool clv_is_close(double claimed, double found, int64_t k) {
-    return fabs(claimed - found) <= allowed_difference(found, k);
+    return fabs(claimed - found) <= clv_allowed_difference(found, k);
 }
 
 /* --- labels, sizes, numbers of objects --- */
@@ -48,16 +48,13 @@ static bool labels_in_range(const clv_claim *claim, clv_verdict *out) {
     return true;
 }
 
-static bool shape_agrees(const clv_claim *claim, int64_t objects, clv_verdict *out) {
-    if (claim->n != objects) {
-        return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)claim->n,
-                          (long long)objects);
-    }
+static bool labels_agree(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+    int64_t least = method->k_at_most ? 0 : 1;
     if (claim->labels_count != claim->n) {
         return clv_reject(out, "%lld labels are claimed for %lld objects", (long long)claim->labels_count,
                           (long long)claim->n);
     }
-    if (claim->k < 1 || claim->k > claim->n) {
+    if (claim->k < least || claim->k > claim->n) {
         return clv_reject(out, "%lld clusters of %lld objects are claimed", (long long)claim->k, (long long)claim->n);
     }
     if (claim->sizes_count != claim->k) {
@@ -65,6 +62,17 @@ static bool shape_agrees(const clv_claim *claim, int64_t objects, clv_verdict *o
                           (long long)claim->k);
     }
     return labels_in_range(claim, out);
+}
+
+static bool shape_agrees(const clv_claim *claim, const clv_verifier *method, int64_t objects, clv_verdict *out) {
+    if (claim->n != objects) {
+        return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)claim->n,
+                          (long long)objects);
+    }
+    if (method->unlabelled) {
+        return !claim->labels || clv_reject(out, "labels are claimed, but %s gives none", method->method);
+    }
+    return labels_agree(claim, method, out);
 }
 
 static bool sizes_agree(const clv_claim *claim, const int64_t *counted, int64_t left_out, clv_verdict *out) {
@@ -137,11 +145,25 @@ static bool option_agrees(const clv_claim *claim, const char *name, const char *
                       asked, said);
 }
 
-static bool options_agree(const clv_claim *claim, clv_verdict *out) {
-    char k[32], seed[32];
-    snprintf(k, sizeof k, "%lld", (long long)claim->k);
+/* The number of clusters is the one asked for, or at most that. */
+static bool k_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+    char k[32];
+    const char *asked = clv_claim_option(claim, "k");
+    int64_t most = 0;
+    if (!method->k_at_most) {
+        snprintf(k, sizeof k, "%lld", (long long)claim->k);
+        return option_agrees(claim, "k", k, out);
+    }
+    bool number = asked && clv_scan_integer(asked, asked + strlen(asked), &most) && most > 0;
+    return !number || claim->k <= most ||
+           clv_reject(out, "%lld clusters are claimed, but at most %lld were asked for", (long long)claim->k,
+                      (long long)most);
+}
+
+static bool options_agree(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+    char seed[32];
     snprintf(seed, sizeof seed, "%lld", (long long)claim->seed);
-    return option_agrees(claim, "k", k, out) && option_agrees(claim, "seed", seed, out) &&
+    return k_agrees(claim, method, out) && option_agrees(claim, "seed", seed, out) &&
            option_agrees(claim, "solver", claim->solver, out) && option_agrees(claim, "affinity", claim->kind, out) &&
            option_agrees(claim, "home", claim->home, out);
 }
@@ -188,7 +210,7 @@ static bool restarts_agree(const clv_claim *claim, bool maximise, clv_verdict *o
 
 static bool bound_agrees(const clv_claim *claim, bool maximise, clv_verdict *out) {
     double beyond = maximise ? claim->objective - claim->bound : claim->bound - claim->objective;
-    if (isnan(claim->bound) || beyond <= allowed_difference(claim->objective, claim->k)) {
+    if (isnan(claim->bound) || beyond <= clv_allowed_difference(claim->objective, claim->k)) {
         return true;
     }
     return clv_reject(out, "the bound claimed lies %s the objective", maximise ? "below" : "above");
@@ -210,9 +232,16 @@ static bool course_agrees(const clv_claim *claim, clv_verdict *out) {
     return restarts_agree(claim, maximise, out) && bound_agrees(claim, maximise, out);
 }
 
-clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_option_table *method, int64_t objects,
-                           clv_verdict *out) {
-    bool agrees = shape_agrees(claim, objects, out) && options_allowed(ctx, claim, method, out) &&
-                  options_agree(claim, out) && course_agrees(claim, out);
-    return agrees ? compare_sizes(ctx, claim, out) : CLV_OK;
+static bool affinity_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+    bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma);
+    return !(method->points_only && claimed) ||
+           clv_reject(out, "an affinity is claimed, but %s works on the points themselves", method->method);
+}
+
+clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_verifier *method,
+                           const clv_matrix *points, clv_verdict *out) {
+    bool agrees = shape_agrees(claim, method, points->rows, out) && options_allowed(ctx, claim, method->table(), out) &&
+                  options_agree(claim, method, out) && affinity_agrees(claim, method, out) &&
+                  course_agrees(claim, out) && clv_claim_check_model(claim, points, out);
+    return agrees && claim->labels ? compare_sizes(ctx, claim, out) : CLV_OK;
 }

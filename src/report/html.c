@@ -120,6 +120,9 @@ static void put_figures(clv_text *text, const clv_report *report) {
     clv_text_add(text, "</dd></div>\n");
     put_count_card(text, "iterations", result->iterations);
     put_count_card(text, "restarts", result->restarts_count);
+    if (result->passes > 0) {
+        put_count_card(text, "passes", result->passes);
+    }
     put_number_card(text, "drift", result->drift, 2);
     if (report->affinity) {
         put_affinity_cards(text, report->affinity);
@@ -160,6 +163,27 @@ static void put_sizes(clv_text *text, const clv_result *result) {
     clv_text_add(text, "</div>\n");
     if (result->k > BARS) {
         clv_text_add(text, "<p class=\"note\">and %lld more</p>\n", (long long)(result->k - BARS));
+    }
+}
+
+/* Clusters found one by one, in the order found. */
+static void put_clusters(clv_text *text, const clv_result *result) {
+    int64_t count = result->clusters_count;
+    clv_text_add(text, "<h2>One by one</h2>\n<p class=\"note\">In the order found; the gap is the certificate of each."
+                       "</p>\n<div class=\"wide\"><table>\n<tr><th>cluster</th><th>size</th><th>cohesiveness</th>"
+                       "<th>gap</th><th>iterations</th><th>stop</th></tr>\n");
+    for (int64_t c = 0; c < count && c < BARS; c++) {
+        const clv_cluster *cluster = &result->clusters[c];
+        clv_text_add(text, "<tr><td>%lld</td><td>%lld</td><td>", (long long)c, (long long)cluster->size);
+        clv_put_rounded(text, cluster->cohesiveness, 7);
+        clv_text_add(text, "</td><td>");
+        clv_put_rounded(text, cluster->certificate, 3);
+        clv_text_add(text, "</td><td>%lld</td><td>%s</td></tr>\n", (long long)cluster->iterations,
+                     clv_stop_name(cluster->stop));
+    }
+    clv_text_add(text, "</table></div>\n");
+    if (count > BARS) {
+        clv_text_add(text, "<p class=\"note\">and %lld more</p>\n", (long long)(count - BARS));
     }
 }
 
@@ -244,6 +268,9 @@ static void put_page(clv_text *text, const clv_report *report, const clv_plane *
     put_figures(text, report);
     if (result->sizes) {
         put_sizes(text, result);
+    }
+    if (result->clusters) {
+        put_clusters(text, result);
     }
     if (plane->count > 0) {
         put_plane(text, plane, result);

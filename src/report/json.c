@@ -1,9 +1,11 @@
 /* The JSON result: the fields of a run in a fixed order, numbers that read back exactly. Written by hand, as the JSON
  * library can only be given an allocator for the whole process. The number of threads is no field: nothing in a result
  * depends on it, so the same run on other threads gives the same text but for the seconds. */
+#include "linalg/linalg.h"
 #include "report/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void put_field(clv_text *text, const char *name) {
@@ -114,7 +116,9 @@ static void put_course(clv_text *text, const clv_report *report) {
     clv_text_add(text, "\"iterations\": %lld, \"seconds\": {", (long long)result->iterations);
     put_number_field(text, "total", report->total_seconds, ", ");
     put_number_field(text, "load", report->load_seconds, ", ");
-    put_number_field(text, "affinity", report->affinity_seconds, ", ");
+    if (report->affinity) {
+        put_number_field(text, "affinity", report->affinity_seconds, ", ");
+    }
     put_number_field(text, "solve", result->seconds, "}, ");
     put_number_field(text, "drift", result->drift, ",\n \"restarts\": [");
     for (int64_t r = 0; r < result->restarts_count; r++) {
@@ -138,6 +142,108 @@ static void put_labels(clv_text *text, const clv_result *result) {
         clv_text_add(text, "%s%d", i > 0 ? ", " : "", (int)result->labels[i]);
     }
     clv_text_add(text, "]");
+}
+
+/* --- memberships, centres, weights, clusters --- */
+
+/* A number of a list: a comma before all but the first. */
+static void put_integer(clv_text *text, int64_t value, bool first) {
+    char digits[32];
+    int size = snprintf(digits, sizeof digits, "%s%lld", first ? "" : ", ", (long long)value);
+    clv_text_append(text, digits, (size_t)size);
+}
+
+static void put_real(clv_text *text, double value, bool first) {
+    clv_text_append(text, ", ", first ? 0 : 2);
+    clv_put_number(text, value);
+}
+
+/* Which of the three lists of a sparse matrix is written. */
+typedef enum list { STARTS, INDICES, VALUES } list;
+
+/* One list of the entries other than 0, by rows. */
+static void put_list(clv_text *text, const char *name, const clv_matrix *m, list which, const char *end) {
+    int64_t count = 0;
+    clv_text_add(text, "\"%s\": [%s", name, which == STARTS ? "0" : "");
+    for (int64_t i = 0; i < m->rows; i++) {
+        int64_t from = m->start ? m->start[i] : i * m->cols, to = m->start ? m->start[i + 1] : from + m->cols;
+        for (int64_t at = from; at < to; at++) {
+            double value =
+                m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+            if (value == 0) {
+                continue;
+            }
+            if (which == INDICES) {
+                put_integer(text, m->start ? m->index[at] : at - from, count == 0);
+            } else if (which == VALUES) {
+                put_real(text, value, count == 0);
+            }
+            count++;
+        }
+        if (which == STARTS) {
+            put_integer(text, count, false);
+        }
+    }
+    clv_text_add(text, "]%s", end);
+}
+
+static void put_centres(clv_text *text, const clv_matrix *m) {
+    clv_text_add(text, ",\n \"centres\": [");
+    for (int64_t c = 0; c < m->rows; c++) {
+        clv_text_add(text, "%s[", c > 0 ? ",\n  " : "");
+        for (int64_t j = 0; j < m->cols; j++) {
+            int64_t at = c * m->cols + j;
+            put_real(text,
+                     m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at],
+                     j == 0);
+        }
+        clv_text_append(text, "]", 1);
+    }
+    clv_text_append(text, "]", 1);
+}
+
+static void put_clusters(clv_text *text, const clv_result *result) {
+    clv_text_add(text, ",\n \"clusters\": [");
+    for (int64_t c = 0; c < result->clusters_count; c++) {
+        const clv_cluster *cluster = &result->clusters[c];
+        clv_text_add(text, "%s{\"size\": %lld, ", c > 0 ? ",\n  " : "", (long long)cluster->size);
+        put_number_field(text, "cohesiveness", cluster->cohesiveness, ", ");
+        put_number_field(text, "similarity", cluster->similarity, ", ");
+        put_number_field(text, "certificate", cluster->certificate, ", ");
+        clv_text_add(text,
+                     "\"iterations\": %lld, \"drops\": %lld, \"swaps\": %lld, \"prototype\": %lld, \"pass\": %lld, ",
+                     (long long)cluster->iterations, (long long)cluster->drops, (long long)cluster->swaps,
+                     (long long)cluster->prototype, (long long)cluster->pass);
+        put_string_field(text, "stop", clv_stop_name(cluster->stop), "}");
+    }
+    clv_text_append(text, "]", 1);
+}
+
+static void put_model(clv_text *text, const clv_result *result) {
+    if (result->membership) {
+        const clv_matrix *m = clv_data_matrix(result->membership);
+        clv_text_add(text, ",\n \"membership\": {");
+        put_list(text, "start", m, STARTS, ",\n  ");
+        put_list(text, "cluster", m, INDICES, ",\n  ");
+        put_list(text, "weight", m, VALUES, "}");
+    }
+    if (result->centres) {
+        put_centres(text, clv_data_matrix(result->centres));
+    }
+    if (result->weights) {
+        const clv_matrix *m = clv_data_matrix(result->weights);
+        clv_text_add(text, ",\n \"weights\": {\"rows\": %lld, \"cols\": %lld, ", (long long)m->rows,
+                     (long long)m->cols);
+        put_list(text, "start", m, STARTS, ",\n  ");
+        put_list(text, "index", m, INDICES, ",\n  ");
+        put_list(text, "value", m, VALUES, "}");
+    }
+    if (result->clusters) {
+        put_clusters(text, result);
+    }
+    if (result->passes > 0) {
+        clv_text_add(text, ",\n \"passes\": %lld", (long long)result->passes);
+    }
 }
 
 static void put_metrics(clv_text *text, const clv_report *report) {
@@ -180,6 +286,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
     if (result->labels) {
         put_labels(&text, result);
     }
+    put_model(&text, result);
     put_metrics(&text, report);
     clv_text_add(&text, "}\n");
     return clv_take_text(&text, out, size);

@@ -78,7 +78,7 @@ struct clv_claim {
     double gamma;      /* as used; NaN: none */
     int64_t n, k, left_out, seed, iterations;
     int64_t labels_count, sizes_count, options_count, restarts_count;
-    int32_t *labels;
+    int32_t *labels; /* NULL with count 0: not said, and neither are the sizes */
     int64_t *sizes;
     clv_claim_entry *options;
     clv_claim_restart *restarts;
@@ -91,24 +91,63 @@ struct clv_claim {
     int64_t components;  /* -1: not said */
     double shift, drift; /* NaN: not said */
     int64_t eigenvalues_count;
-    double *eigenvalues; /* NULL: not said */
+    double *eigenvalues;  /* NULL: not said */
+    clv_data *membership; /* CSR, as many rows as it says and k columns; NULL: not said, as all below */
+    clv_data *centres;    /* dense doubles */
+    clv_data *weights;    /* CSR */
+    int64_t clusters_count;
+    clv_cluster *clusters;
+    int64_t passes; /* 0: not said */
 };
 
 /* `name` is for messages. */
 clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, clv_claim **out);
 
+/* What a claim is judged by. */
+typedef struct clv_evidence {
+    const clv_claim *claim;       /* consistent, with the labels that it must have */
+    const clv_matrix *points;     /* scaled as claimed; with a given affinity, that itself */
+    const clv_affinity *affinity; /* built as claimed; NULL for methods on points alone */
+    const clv_data *second;       /* as read; NULL unless the method takes two operands */
+    int64_t threads;
+} clv_evidence;
+
+/* How the results of a method are verified. */
+typedef struct clv_verifier {
+    const char *method;
+    const clv_option_table *(*table)(void);
+    /* Bytes of the evaluation, besides points and affinity. */
+    size_t (*memory)(const clv_claim *claim, const clv_matrix *points);
+    /* Objective and certificate of what is claimed, with the tolerance, into out->objective and out->certificate. It
+     * may reject by clv_reject; CLV_EDATA says that the claim cannot be. */
+    clv_status (*evaluate)(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out);
+    /* Set what the method asks of its affinity besides the options claimed; NULL: nothing. */
+    void (*adapt)(const clv_claim *claim, clv_affinity_options *how);
+    const char *bound;    /* its name; NULL: the method has none. Other bounds than "eigenvalue" are for `evaluate` */
+    bool points_only;     /* works without an affinity, and claims none */
+    bool k_at_most;       /* the option k is the most clusters to find; there may be none */
+    bool two_operands;    /* the method was given a second file, and so must be the verification */
+    bool unlabelled;      /* gives no labels; k is no number of clusters */
+    bool objective_scale; /* the certificate is in units of the objective, and so is what may differ in it */
+} clv_verifier;
+
 /* Put the reason why the claim is rejected. Returns false. */
 __attribute__((format(printf, 2, 3))) bool clv_reject(clv_verdict *out, const char *format, ...);
 bool clv_reject_number(clv_verdict *out, const char *what, double claimed, double found);
-/* Whether a claimed number is the recomputed one, to rounding: 1e-9 of it, and 1e-12 a cluster where it is near 0. */
+/* How far a claimed number may lie from the recomputed one: 1e-9 of it, and 1e-12 a cluster where it is near 0. */
+double clv_allowed_difference(double found, int64_t k);
 bool clv_is_close(double claimed, double found, int64_t k);
-/* Reject a claim that contradicts itself or the number of objects: what can be told without computing anything.
- * `method` is the table of the method's options. */
-clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_option_table *method, int64_t objects,
-                           clv_verdict *out);
-/* Reject what is claimed of the graph `a` and cannot be: components, shift, drift, eigenvalues, and a bound called
- * other than `bound_name` or that those eigenvalues do not give. */
+/* Reject a claim that contradicts itself or the shape of the points: what can be told without computing anything. */
+clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_verifier *method,
+                           const clv_matrix *points, clv_verdict *out);
+/* Reject memberships, centres, clusters and passes that cannot be (soundness.c). */
+bool clv_claim_check_model(const clv_claim *claim, const clv_matrix *points, clv_verdict *out);
+/* Reject what is claimed of the graph `a` (NULL: there is none) and cannot be: components, shift, drift, eigenvalues,
+ * and a bound called other than `bound_name` (NULL: the method has none) or that those eigenvalues do not give. */
 clv_status clv_claim_check_graph(clv_context *ctx, const clv_claim *claim, const clv_affinity *a,
                                  const char *bound_name, clv_verdict *out);
+/* clv_claim_verify_both by a verifier of one's own, whatever method the claim names. */
+clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, const clv_claim *claim, clv_data *data,
+                               const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* The longest name is assignment_rate. */
-enum { SIZES_SHOWN = 20, NAME_WIDTH = 17 };
+enum { SIZES_SHOWN = 20, CLUSTERS_SHOWN = 20, NAME_WIDTH = 17 };
 
 static void put_name(clv_text *text, const char *name) {
     clv_text_add(text, "%-*s", NAME_WIDTH, name);
@@ -72,8 +72,10 @@ static void put_course(clv_text *text, const clv_report *report) {
     clv_put_seconds(text, report->total_seconds);
     clv_text_add(text, ": load ");
     clv_put_seconds(text, report->load_seconds);
-    clv_text_add(text, ", affinity ");
-    clv_put_seconds(text, report->affinity_seconds);
+    if (report->affinity) {
+        clv_text_add(text, ", affinity ");
+        clv_put_seconds(text, report->affinity_seconds);
+    }
     clv_text_add(text, ", solve ");
     clv_put_seconds(text, result->seconds);
     clv_text_add(text, "\n");
@@ -88,6 +90,34 @@ static void put_sizes(clv_text *text, const clv_result *result) {
         clv_text_add(text, " and %lld more", (long long)(result->k - SIZES_SHOWN));
     }
     clv_text_add(text, "\n");
+}
+
+/* A number in a column of its own, to the right of it. */
+static void put_cell(clv_text *text, double value, int digits, int width) {
+    clv_text cell = {.ctx = text->ctx};
+    clv_put_rounded(&cell, value, digits);
+    clv_text_add(text, "%*s", width, cell.data ? cell.data : "");
+    text->status = cell.status < 0 ? cell.status : text->status;
+    clv_free(text->ctx, cell.data);
+}
+
+/* Clusters found one by one, in the order found. */
+static void put_clusters(clv_text *text, const clv_result *result) {
+    int64_t count = result->clusters_count;
+    put_name(text, "clusters");
+    clv_text_add(text, "no.      size  cohesiveness           gap  iterations  stop\n");
+    for (int64_t c = 0; c < count && c < CLUSTERS_SHOWN; c++) {
+        const clv_cluster *cluster = &result->clusters[c];
+        put_name(text, "");
+        clv_text_add(text, "%-5lld%8lld", (long long)c, (long long)cluster->size);
+        put_cell(text, cluster->cohesiveness, 7, 14);
+        put_cell(text, cluster->certificate, 3, 14);
+        clv_text_add(text, "%12lld  %s\n", (long long)cluster->iterations, clv_stop_name(cluster->stop));
+    }
+    if (count > CLUSTERS_SHOWN) {
+        put_name(text, "");
+        clv_text_add(text, "and %lld more\n", (long long)(count - CLUSTERS_SHOWN));
+    }
 }
 
 static void put_metric(clv_text *text, const char *name, double value) {
@@ -108,6 +138,13 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
     put_course(&text, report);
     if (report->result->sizes) {
         put_sizes(&text, report->result);
+    }
+    if (report->result->clusters) {
+        put_clusters(&text, report->result);
+    }
+    if (report->result->passes > 0) {
+        put_name(&text, "passes");
+        clv_text_add(&text, "%lld\n", (long long)report->result->passes);
     }
     for (size_t m = 0; report->scores && m < clv_score_count; m++) {
         put_metric(&text, clv_score_names[m].name, clv_score(report->scores, &clv_score_names[m]));

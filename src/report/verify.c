@@ -14,40 +14,39 @@
 
 /* How far a claimed certificate may lie from the recomputed one. */
 #define CERTIFICATE_DIFFERENCE 1e-9
-/* So near to the tolerance, a cluster, rounding decides whether a certificate holds. */
+/* So near to the tolerance, a cluster, rounding decides. */
 #define UNDECIDED_A_CLUSTER 1e-14
 
-typedef clv_status (*evaluator)(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
-                                int64_t threads, clv_objective *objective, clv_certificate *certificate);
-
-typedef struct verifiable {
-    const char *method;
-    const clv_option_table *(*table)(void);
-    size_t (*memory)(int64_t n, int64_t k); /* of the evaluation */
-    evaluator evaluate;
-    const char *bound; /* its name */
-} verifiable;
-
 /* As of a single start without any improvement. */
-static size_t ncut_memory(int64_t n, int64_t k) {
+static size_t ncut_memory(const clv_claim *claim, const clv_matrix *points) {
     clv_ncut_options options;
     clv_ncut_defaults(&options);
-    options.k = k;
+    options.k = claim->k;
     options.control.restarts = 1;
     options.polish = 0;
     options.bound = CLV_NCUT_BOUND_NO;
-    return clv_ncut_memory(n, CLV_HOME_AUTO, &options);
+    return clv_ncut_memory(points->rows, CLV_HOME_AUTO, &options);
 }
 
-/* Methods that can be verified: a new one adds a line. */
-static const verifiable methods[] = {
-    {"ncut", clv_ncut_table, ncut_memory, clv_ncut_evaluate, "eigenvalue"},
+static clv_status ncut_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
+    const clv_claim *claim = evidence->claim;
+    return clv_ncut_evaluate(ctx, evidence->affinity, claim->labels, claim->k, evidence->threads, &out->objective,
+                             &out->certificate);
+}
+
+/* Methods that can be verified: a new one adds an entry. */
+static const clv_verifier verifiers[] = {
+    {.method = "ncut",
+     .table = clv_ncut_table,
+     .memory = ncut_memory,
+     .evaluate = ncut_evaluate,
+     .bound = "eigenvalue"},
 };
 
-static const verifiable *find_method(const char *name) {
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        if (strcmp(methods[i].method, name) == 0) {
-            return &methods[i];
+static const clv_verifier *find_verifier(const char *method) {
+    for (size_t i = 0; i < sizeof verifiers / sizeof verifiers[0]; i++) {
+        if (strcmp(verifiers[i].method, method) == 0) {
+            return &verifiers[i];
         }
     }
     return NULL;
@@ -86,12 +85,13 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, clv
 
 static clv_status options_as_claimed(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how,
                                      clv_verdict *out) {
-    static const char *const names[] = {"affinity", "gamma", "neighbours", "zero-diagonal"};
+    const clv_option_table *table = clv_affinity_table();
     clv_affinity_defaults(how);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = clv_claim_option(claim, names[i]);
-        if (value) {
-            STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, names[i], value), CLV_EUSAGE, out));
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->options[i].name, *value = clv_claim_option(claim, name);
+        /* Where it lives and in how much memory is decided here. */
+        if (value && strcmp(name, "home") != 0 && strcmp(name, "memory") != 0) {
+            STEP(blame(ctx, clv_options_set(ctx, table, how, name, value), CLV_EUSAGE, out));
         }
     }
     if (!claim->kind[0] || !claim->home[0]) {
@@ -131,20 +131,37 @@ static clv_status choose_home(clv_context *ctx, const clv_claim *claim, const cl
 
 /* --- the numbers --- */
 
-static bool certificate_agrees(const clv_claim *claim, clv_verdict *out) {
+/* What may differ: by rounding between two evaluations, in absolute terms or in units of the objective. */
+typedef struct allowance {
+    double certificate, tolerance;
+    double undecided; /* so near to the tolerance rounding decides whether the certificate holds */
+} allowance;
+
+static allowance allowed(const clv_claim *claim, const clv_verifier *method, const clv_verdict *out) {
+    double undecided = UNDECIDED_A_CLUSTER * fmax((double)claim->k, 1);
+    if (!method->objective_scale) {
+        return (allowance){CERTIFICATE_DIFFERENCE, 0, undecided};
+    }
+    /* A tolerance that is a share of the objective is rounded as that is. */
+    return (allowance){clv_allowed_difference(out->objective.value, claim->k),
+                       CERTIFICATE_DIFFERENCE * fabs(out->certificate.tolerance),
+                       undecided * fabs(out->objective.value)};
+}
+
+static bool certificate_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
     const clv_certificate *found = &out->certificate;
-    double undecided = UNDECIDED_A_CLUSTER * (double)claim->k;
-    if (claim->tolerance != found->tolerance) {
+    allowance most = allowed(claim, method, out);
+    if (!(fabs(claim->tolerance - found->tolerance) <= most.tolerance)) {
         return clv_reject_number(out, "the tolerance of the certificate", claim->tolerance, found->tolerance);
     }
     if (isnan(claim->certificate)) {
         return true; /* a cancelled run claims none */
     }
-    if (!(fabs(claim->certificate - found->value) <= CERTIFICATE_DIFFERENCE)) {
+    if (!(fabs(claim->certificate - found->value) <= most.certificate)) {
         return clv_reject_number(out, found->name, claim->certificate, found->value);
     }
-    bool near =
-        fabs(claim->certificate - found->tolerance) <= undecided && fabs(found->value - found->tolerance) <= undecided;
+    bool near = fabs(claim->certificate - claim->tolerance) <= most.undecided &&
+                fabs(found->value - found->tolerance) <= most.undecided;
     if (claim->holds != (found->value <= found->tolerance) && !near) {
         char value[CLV_NUMBER_SIZE];
         clv_print_number(found->value, value);
@@ -184,55 +201,86 @@ static void accept(const clv_claim *claim, clv_verdict *out) {
                                        : "which is the claim but for rounding");
 }
 
-static clv_status judge(clv_context *ctx, const clv_claim *claim, const clv_affinity *a, const verifiable *method,
-                        int64_t threads, clv_verdict *out) {
+static clv_status judge(clv_context *ctx, const clv_verifier *method, const clv_evidence *evidence, clv_verdict *out) {
+    const clv_claim *claim = evidence->claim;
     /* Labels that the method cannot have given are bad data to it. */
-    STEP(blame(ctx, method->evaluate(ctx, a, claim->labels, claim->k, threads, &out->objective, &out->certificate),
-               CLV_EDATA, out));
+    STEP(blame(ctx, method->evaluate(ctx, evidence, out), CLV_EDATA, out));
     if (!names_agree(claim, out)) {
         return CLV_OK;
     }
     if (!clv_is_close(claim->objective, out->objective.value, claim->k)) {
         clv_reject_number(out, out->objective.name, claim->objective, out->objective.value);
-    } else if (certificate_agrees(claim, out)) {
-        STEP(clv_claim_check_graph(ctx, claim, a, method->bound, out));
+    } else if (certificate_agrees(claim, method, out)) {
+        STEP(clv_claim_check_graph(ctx, claim, evidence->affinity, method->bound, out));
         accept(claim, out);
     }
     return CLV_OK;
 }
 
 /* What is left of the budget for the affinity. */
-static clv_status take_budget(clv_context *ctx, const clv_claim *claim, const verifiable *method, int64_t memory,
-                              clv_affinity_options *how) {
-    size_t needed = method->memory(claim->n, claim->k);
-    if (memory > 0 && needed >= (size_t)memory) {
-        return clv_fail(ctx, CLV_ENOMEM, "the memory budget of %lld bytes is too small: evaluating %s needs %zu",
-                        (long long)memory, method->method, needed);
+static clv_status take_budget(clv_context *ctx, const clv_evidence *evidence, const clv_verifier *method,
+                              int64_t memory, int64_t *left) {
+    size_t needed = method->memory(evidence->claim, evidence->points), held = 0, peak;
+    if (method->points_only) { /* else the affinity counts what is held already */
+        clv_context_memory(ctx, &held, &peak);
     }
-    how->memory = memory > 0 ? memory - (int64_t)needed : 0;
+    if (memory > 0 && held + needed >= (size_t)memory) {
+        return clv_fail(ctx, CLV_ENOMEM, "the memory budget of %lld bytes is too small: evaluating %s needs %zu",
+                        (long long)memory, method->method, held + needed);
+    }
+    *left = memory > 0 ? memory - (int64_t)needed : 0;
     return CLV_OK;
 }
 
-clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory, int64_t threads,
-                            clv_verdict *out) {
-    *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
-    const verifiable *method = find_method(claim->method);
-    clv_affinity_options how;
+static clv_status judge_with_affinity(clv_context *ctx, const clv_verifier *method, clv_evidence *evidence,
+                                      clv_affinity_options *how, clv_verdict *out) {
     clv_affinity *a = NULL;
-    if (!method) {
-        return clv_fail(ctx, CLV_EDATA, "results of the method '%.80s' cannot be verified", claim->method);
+    how->threads = evidence->threads;
+    STEP(choose_home(ctx, evidence->claim, evidence->points, how, out));
+    CLV_TRY(clv_affinity_build(ctx, evidence->points, how, &a));
+    evidence->affinity = a;
+    clv_status status = judge(ctx, method, evidence, out);
+    clv_affinity_free(a);
+    return status;
+}
+
+clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, const clv_claim *claim, clv_data *data,
+                               const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out) {
+    *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
+    clv_evidence evidence = {.claim = claim, .second = second, .threads = threads};
+    clv_affinity_options how;
+    if (method->two_operands != (second != NULL)) {
+        return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->method,
+                        method->two_operands ? "two files" : "one file");
     }
     if (memory < 0) {
         return clv_fail(ctx, CLV_EUSAGE, "memory = %lld is not a number of bytes", (long long)memory);
     }
-    STEP(clv_claim_check(ctx, claim, method->table(), clv_data_matrix(data)->rows, out));
-    STEP(options_as_claimed(ctx, claim, &how, out));
+    STEP(clv_claim_check(ctx, claim, method, clv_data_matrix(data), out));
+    if (!method->points_only) {
+        STEP(options_as_claimed(ctx, claim, &how, out));
+        if (method->adapt) {
+            method->adapt(claim, &how);
+        }
+    }
     STEP(scale_as_claimed(ctx, claim, data, out));
-    CLV_TRY(take_budget(ctx, claim, method, memory, &how));
-    how.threads = threads;
-    STEP(choose_home(ctx, claim, clv_data_matrix(data), &how, out));
-    CLV_TRY(clv_affinity_build(ctx, clv_data_matrix(data), &how, &a));
-    clv_status status = judge(ctx, claim, a, method, threads, out);
-    clv_affinity_free(a);
-    return status;
+    evidence.points = clv_data_matrix(data);
+    CLV_TRY(take_budget(ctx, &evidence, method, memory, &how.memory));
+    return method->points_only ? judge(ctx, method, &evidence, out)
+                               : judge_with_affinity(ctx, method, &evidence, &how, out);
+}
+
+clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory, int64_t threads,
+                            clv_verdict *out) {
+    return clv_claim_verify_both(ctx, claim, data, NULL, memory, threads, out);
+}
+
+clv_status clv_claim_verify_both(clv_context *ctx, const clv_claim *claim, clv_data *data, const clv_data *second,
+                                 int64_t memory, int64_t threads, clv_verdict *out) {
+    const clv_verifier *method = find_verifier(claim->method);
+    if (!method) {
+        *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
+        return clv_fail(ctx, CLV_EDATA, "results of the method '%.80s' cannot be verified", claim->method);
+    }
+    return clv_claim_verify_by(ctx, method, claim, data, second, memory, threads, out);
 }

@@ -102,6 +102,7 @@ static clv_status use_operator(const clv_affinity *a, double *x, double *y, int3
     CLV_TRY(clv_affinity_degrees(a, y, threads));
     CLV_TRY(clv_affinity_diagonal(a, y));
     CLV_TRY(clv_affinity_group_sums(a, labels, 3, y, threads));
+    CLV_TRY(clv_affinity_combine(a, (const int64_t[]){1, 0, 3, 1, 2}, x, 5, y, threads));
     return clv_affinity_move(a, 1, 1, 2, y);
 }
 
@@ -124,6 +125,14 @@ static clv_status use_everything(clv_context *ctx, holder *made, int64_t threads
 
 static clv_status operate(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     CLV_TRY(build(ctx, made, self, threads));
+    return use_everything(ctx, made, threads);
+}
+
+static clv_status operate_symmetrised(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_affinity_options how = how_to_build(self, threads);
+    how.symmetrise = 1;
+    CLV_TRY(clv_read(ctx, self->file, &(clv_read_options){.map = 1}, &made->data[0]));
+    CLV_TRY(clv_affinity_build(ctx, clv_data_matrix(made->data[0]), &how, &made->affinity));
     return use_everything(ctx, made, threads);
 }
 
@@ -311,6 +320,8 @@ const scenario scenarios[] = {
     {"affinity knn", operate, NULL, AFFINITY(KNN, AUTO)},
     {"affinity precomputed, mapped", operate, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity precomputed, sparse", operate, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
+    {"affinity symmetrised, mapped", operate_symmetrised, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
+    {"affinity symmetrised, sparse", operate_symmetrised, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity of a factor", operate_lowrank, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},

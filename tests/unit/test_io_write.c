@@ -107,6 +107,36 @@ static void test_sparse(void **state) {
                    "m.xyz", ".npy", ".csv", ".mtx", NULL);
 }
 
+/* With its zeros, where the format has room for them; as it is to .mtx. */
+static void test_filled(void **state) {
+    (void)state;
+    static const char *const names[] = {"m.npy", "m.csv", "m.tsv"};
+    static const int64_t start[] = {0, 2, 2, 3};
+    static const int32_t index[] = {0, 3, 1};
+    static const double values[] = {0.1, 2, -1e-300};
+    static const double filled[] = {0.1, 0, 0, 2, 0, 0, 0, 0, 0, -1e-300, 0, 0};
+    const clv_matrix sparse = {3, 4, CLV_F64, values, start, index};
+    const clv_matrix dense = {3, 4, CLV_F64, filled, NULL, NULL};
+    clv_data *data;
+    for (size_t f = 0; f < 3; f++) {
+        const char *path = in_folder(names[f]);
+        for (int s = 0; s < 2; s++) {
+            assert_ok(clv_write_dense(ctx, path, s ? &sparse : &dense));
+            assert_ok(clv_read(ctx, path, NULL, &data));
+            assert_dense(data, 3, 4, filled);
+            clv_data_free(data);
+        }
+        unlink(path);
+    }
+    assert_ok(clv_write_dense(ctx, in_folder("m.mtx"), &sparse));
+    assert_ok(clv_read(ctx, in_folder("m.mtx"), NULL, &data));
+    assert_sparse(data, 3, 4, filled);
+    clv_data_free(data);
+    unlink(in_folder("m.mtx"));
+    assert_refused(clv_write_dense(ctx, "m.xyz", &sparse), CLV_EUSAGE, "m.xyz", ".npy", NULL);
+    assert_refused(clv_write_dense(ctx, "/nowhere/m.npy", &sparse), CLV_ECREATE, "/nowhere/m.npy", NULL);
+}
+
 static void test_labels(void **state) {
     (void)state;
     static const char *const names[] = {"y.npy", "y.csv", "y.txt"};
@@ -301,9 +331,9 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_dense),  CASE(test_symmetric), CASE(test_sparse),          CASE(test_labels),
-        CASE(test_modes),  CASE(test_links),     CASE(test_refused),         CASE(test_full),
-        CASE(test_direct), CASE(test_large),     CASE(test_standard_output), CASE(test_allocations),
+        CASE(test_dense), CASE(test_symmetric),       CASE(test_sparse),      CASE(test_filled), CASE(test_labels),
+        CASE(test_modes), CASE(test_links),           CASE(test_refused),     CASE(test_full),   CASE(test_direct),
+        CASE(test_large), CASE(test_standard_output), CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_write", tests, NULL, NULL);
 }

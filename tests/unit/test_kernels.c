@@ -118,6 +118,37 @@ static void test_sums(void **state) {
     }
 }
 
+/* Four weighted rows at once are four calls for one, bit for bit, wherever the call is split; doubles and floats. */
+static void test_weighted_sums(void **state) {
+    double a[4][N], y[N], four[N], four_f32[N], one[N], one_f32[N], w[4] = {0.3, -1.7, 1e-3, 5};
+    float f[4][N];
+    (void)state;
+    for (int r = 0; r < 4; r++) {
+        draw(a[r], N, -1, 1, (uint64_t)r);
+        clv_narrow(f[r], a[r], N);
+        clv_widen(a[r], f[r], N);
+    }
+    draw(y, N, -1, 1, 9);
+    memcpy(four, y, sizeof y);
+    memcpy(four_f32, y, sizeof y);
+    memcpy(one, y, sizeof y);
+    memcpy(one_f32, y, sizeof y);
+    clv_add_weighted_four(four, w, (const double *[]){a[0], a[1], a[2], a[3]}, N);
+    clv_add_weighted_four_f32(four_f32, w, (const float *[]){f[0], f[1], f[2], f[3]}, N);
+    for (int r = 0; r < 4; r++) {
+        clv_add_weighted(one, w[r], a[r], 13);
+        clv_add_weighted(one + 13, w[r], a[r] + 13, N - 13);
+        clv_add_weighted_f32(one_f32, w[r], f[r], N);
+    }
+    for (int i = 0; i < N; i++) {
+        double sum = y[i] + w[0] * a[0][i] + w[1] * a[1][i] + w[2] * a[2][i] + w[3] * a[3][i];
+        assert_true(fabs(four[i] - sum) <= 1e-14);
+    }
+    assert_memory_equal(one, four, sizeof y);
+    assert_memory_equal(one_f32, four, sizeof y);
+    assert_memory_equal(four_f32, four, sizeof y);
+}
+
 static double squared_distance(const double *points, int64_t p, int64_t i, int64_t j) {
     double sum = 0;
     for (int64_t f = 0; f < p; f++) {
@@ -169,8 +200,8 @@ static void test_distances(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),  cmocka_unit_test(test_transforms), cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_sums), cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_exp),  cmocka_unit_test(test_transforms),    cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_sums), cmocka_unit_test(test_weighted_sums), cmocka_unit_test(test_distances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,6 +130,7 @@ def verify_accepts_and_rejects():
     points[0][0] += 1
     npy("other.npy", points)
     cleave("verify", "r.json", "other.npy", code=1, out="^rejected")
+    cleave("verify", "r.json", "x.npy", "x.npy", code=64, err="results of ncut are verified by one file of data")
     npy("short.npy", points[1:])
     cleave("verify", "r.json", "short.npy", code=1, out="^rejected")
     check(cleave("verify", "-q", changed("r.json", better), "x.npy", code=1, err="^$").out == "", "-q says nothing")

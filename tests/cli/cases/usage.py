@@ -80,6 +80,7 @@ def operands():
     cleave("ncut", "a.npy", "b.npy", "-k", "3", code=64, err="'b.npy' is one argument too many")
     cleave("eval", "a.npy", code=64, err="LABELS is missing")
     cleave("verify", "a.json", code=64, err="DATA is missing")
+    cleave("verify", "a", "b", "c", "d", code=64, err=r"'d' is one argument too many: verify takes .* and \[Y\]")
     cleave("demo", "a.npy", code=64, err="too many")
 
 

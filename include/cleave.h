@@ -593,6 +593,33 @@ CLV_API clv_status clv_ksupport_predict(clv_context *ctx, const clv_matrix *x, c
                                         const clv_matrix *weights, const double *intercepts, const double *classes,
                                         int64_t class_count, double *out /* samples */, double *scores);
 
+/* pursuit: minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
+ * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */
+typedef struct clv_pursuit_options {
+    clv_control control; /* tol: of the rule; NaN: 1e-4 */
+    int64_t k;           /* of the norm: about how many entries of W are to be nonzero */
+    int solver;          /* clv_ksupport_solver; not newton */
+    double lambda;
+    double radius;     /* 0: none */
+    int zero_diagonal; /* W has no diagonal: no object is its own explanation */
+    int prox;          /* as in clv_ksupport_options */
+    int inner;
+    int step;
+    int rule;
+} clv_pursuit_options;
+
+CLV_API const clv_option_table *clv_pursuit_table(void);
+CLV_API void clv_pursuit_defaults(clv_pursuit_options *options);
+/* Points: n x d. W is in the result as weights, CSR. */
+CLV_API clv_status clv_pursuit(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
+                               clv_result **out);
+CLV_API size_t clv_pursuit_memory(const clv_matrix *points, const clv_pursuit_options *options);
+/* Objective and certificate of a given W (n x n, dense or CSR), from the points alone. */
+CLV_API clv_status clv_pursuit_evaluate(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
+                                        const clv_matrix *w, clv_objective *objective, clv_certificate *certificate);
+/* |W| + |W'| without its diagonal, of a CSR W: owned, CSR, symmetric. */
+CLV_API clv_status clv_pursuit_affinity(clv_context *ctx, const clv_matrix *w, clv_data **out);
+
 /* The norm itself, its dual norm (the 2-norm of the k largest entries), and the proximity operator argmin_w 1/2 ||w -
  * v||^2 + lambda (||w||_k^sp)^2 by any of the forms; k from 1 on. */
 CLV_API clv_status clv_ksupport_norm(clv_context *ctx, const double *w, int64_t p, int64_t k, int64_t threads,

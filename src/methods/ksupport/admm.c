@@ -61,19 +61,20 @@ static clv_status make(admm *run, int threads) {
             return CLV_ENOMEM;
         }
     }
+    CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
+    CLV_TRY(clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set));
+    if (p->x->does->pull) {
+        return CLV_OK;
+    }
     run->gram = CLV_NEW0(p->ctx, double, PARTS *n *n);
     run->system = CLV_NEW(p->ctx, double, n *n);
     run->block = CLV_NEW(p->ctx, double, PARTS *PART_ROWS *n);
     run->pivot = CLV_NEW(p->ctx, lapack_int, n);
-    if (!run->gram || !run->system || !run->block || !run->pivot) {
-        return CLV_ENOMEM;
-    }
-    CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
-    return clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set);
+    return run->gram && run->system && run->block && run->pivot ? CLV_OK : CLV_ENOMEM;
 }
 
 static clv_status admm_create(const clv_ks_problem *problem, int threads, void **state) {
-    if (problem->x->samples > MOST_SAMPLES) {
+    if (problem->x->samples > MOST_SAMPLES && !problem->x->does->pull) {
         return clv_fail(problem->ctx, CLV_EDATA,
                         "the solver admm keeps a matrix of samples x samples: %lld samples are more than %d; use fcfw, "
                         "fista or newton",
@@ -156,6 +157,10 @@ static clv_status admm_start(void *state, clv_point *point) {
     run->intercept = point->intercept;
     if (!(run->rho > 0)) { /* not again for a state that was used before */
         double trace = 0;
+        if (x->does->pull) {
+            run->rho = 1;
+            return CLV_OK;
+        }
         CLV_TRY(form_gram(run));
         for (int64_t m = 0; m < x->samples; m++) {
             trace += run->gram[m * x->samples + m];
@@ -235,28 +240,41 @@ static void multiply(admm *run, const double *v, double *out) {
     *run->problem->passes += (double)packed->count / (double)x->features;
 }
 
+/* What the slope at t says of the least objective. */
+static void find_bound(admm *run) {
+    const clv_ks_problem *p = run->problem;
+    double loss = clv_loss_at(&p->loss, run->t, &run->intercept, run->slope, run->curve);
+    double product = clv_dot(run->slope, run->t, p->x->samples, p->loss.threads);
+    double conjugate = clv_ksupport_conjugate(&run->set, run->gradient, p->x->features, p->lambda, p->tau);
+    run->bound = fmax(run->bound, loss - product - conjugate);
+}
+
 /* x from v = z - u, and the bound that its slope gives. */
-static void update_x(admm *run) {
+static clv_status update_x(admm *run) {
     const clv_ks_problem *p = run->problem;
     const clv_design *x = p->x;
     double weight = run->rho + p->tau;
     for (int64_t j = 0; j < x->features; j++) {
         run->v[j] = run->z[j] - run->u[j];
     }
+    if (x->does->pull) {
+        CLV_TRY(x->does->pull(x, p->loss.y, run->rho, run->v, run->x, run->t, run->gradient));
+        *p->passes += 1;
+        find_bound(run);
+        return CLV_OK;
+    }
     multiply(run, run->v, run->pulled);
     for (int64_t m = 0; m < x->samples; m++) {
         run->goal[m] = run->rho / weight * run->pulled[m];
     }
     solve_margins(run, weight);
-    double loss = clv_loss_at(&p->loss, run->t, &run->intercept, run->slope, run->curve);
-    double product = cblas_ddot((int)x->samples, run->slope, 1, run->t, 1);
     x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
     *p->passes += 1;
-    double conjugate = clv_ksupport_conjugate(&run->set, run->gradient, x->features, p->lambda, p->tau);
-    run->bound = fmax(run->bound, loss - product - conjugate);
+    find_bound(run);
     for (int64_t j = 0; j < x->features; j++) {
         run->x[j] = (run->rho * run->v[j] - run->gradient[j]) / weight;
     }
+    return CLV_OK;
 }
 
 /* z and u; rho follows the residuals. */
@@ -287,13 +305,13 @@ static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     admm *run = state;
     const clv_ks_problem *p = run->problem;
     (void)out;
-    update_x(run);
+    CLV_TRY(update_x(run));
     update_z(run);
     CLV_TRY(clv_point_set_dense(point, run->z));
-    clv_point_value(point);
+    CLV_TRY(clv_point_value(point));
     point->gap = fmax(point->value - run->bound, 0);
     if (p->options.rule == CLV_KSUPPORT_GAP && point->gap <= p->tol * fabs(point->value)) {
-        clv_point_evaluate(point);
+        CLV_TRY(clv_point_evaluate(point));
     }
     return CLV_OK;
 }

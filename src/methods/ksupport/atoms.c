@@ -6,7 +6,7 @@
 #include <cblas.h>
 #include <string.h>
 
-enum { FIRST = 16, PATIENCE = 4 };
+enum { FIRST = 16, PATIENCE = 4, SLICE = 8192 };
 
 void clv_atoms_free(clv_atoms *atoms) {
     clv_context *ctx = atoms->ctx;
@@ -200,14 +200,23 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
 /* --- combining and dropping --- */
 
 void clv_atoms_combine(clv_atoms *atoms, double *z) {
-    int64_t n = atoms->problem->x->samples;
+    int64_t n = atoms->problem->x->samples, slices = (n + SLICE - 1) / SLICE;
+    int threads = atoms->problem->loss.threads;
     memset(atoms->sum.value, 0, (size_t)atoms->sum.count * sizeof *atoms->sum.value);
-    memset(z, 0, (size_t)n * sizeof *z);
+#pragma omp parallel for num_threads(threads) schedule(static) if (slices > 1)
+    for (int64_t s = 0; s < slices; s++) {
+        int64_t first = s * SLICE, length = n - first < SLICE ? n - first : SLICE;
+        memset(z + first, 0, (size_t)length * sizeof *z);
+        for (int64_t a = 0; a < atoms->count; a++) {
+            if (atoms->weight[a] > 0) {
+                cblas_daxpy((int)length, atoms->weight[a], atoms->image + a * n + first, 1, z + first, 1);
+            }
+        }
+    }
     for (int64_t a = 0; a < atoms->count; a++) {
         const clv_atom *atom = &atoms->atom[a];
         double weight = atoms->weight[a];
         if (weight > 0) {
-            cblas_daxpy((int)n, weight, atoms->image + a * n, 1, z, 1);
             for (int64_t e = 0; e < atom->count; e++) {
                 atoms->sum.value[atom->slot[e]] += weight * atom->value[e];
             }

@@ -61,23 +61,29 @@ static clv_status fcfw_create(const clv_ks_problem *problem, int threads, void *
 
 /* --- atoms --- */
 
+/* The vertex from the largest entries themselves. */
+static double scale_vertex(fcfw *run, const clv_list *top) {
+    const clv_ks_problem *p = run->problem;
+    double square = clv_list_square(top);
+    double scale = p->radius > 0 ? (square > 0 ? -p->radius / sqrt(square) : 0) : -1 / (2 * p->lambda);
+    run->vertex.count = top->count;
+    for (int64_t i = 0; i < top->count; i++) {
+        run->vertex.index[i] = top->index[i];
+        run->vertex.value[i] = scale * top->value[i];
+    }
+    return scale * scale * square;
+}
+
 /* Fills the vertex from the k largest entries of a gradient; `list` says which features it is of. Returns v. */
 static double set_vertex(fcfw *run, const clv_ksupport_set *set, const double *gradient, int64_t count,
                          const int64_t *list) {
-    const clv_ks_problem *p = run->problem;
     clv_list *u = &run->vertex;
-    double square = 0;
     u->count = clv_ksupport_vertex(set, gradient, count, run->top);
     for (int64_t i = 0; i < u->count; i++) {
         u->index[i] = list ? list[run->top[i]] : run->top[i];
         u->value[i] = gradient[run->top[i]];
-        square += u->value[i] * u->value[i];
     }
-    double scale = p->radius > 0 ? (square > 0 ? -p->radius / sqrt(square) : 0) : -1 / (2 * p->lambda);
-    for (int64_t i = 0; i < u->count; i++) {
-        u->value[i] *= scale;
-    }
-    return scale * scale * square;
+    return scale_vertex(run, u);
 }
 
 /* The weights of the point become the sum of the atoms. */
@@ -97,11 +103,7 @@ static clv_status take_sum(fcfw *run, clv_point *point) {
 /* Objective of the sum of the atoms at the margins of the point. */
 static clv_status measure_sum(fcfw *run, clv_point *point) {
     CLV_TRY(take_sum(run, point));
-    point->loss = clv_loss_at(&run->problem->loss, point->margin, &point->intercept, point->slope, point->curvature);
-    point->ridge = clv_list_square(&point->w);
-    point->square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
-    point->value = clv_ks_objective(run->problem, point->loss, point->ridge, point->square);
-    return CLV_OK;
+    return clv_point_measure(point);
 }
 
 static clv_status remember(fcfw *run, const clv_point *point) {
@@ -153,6 +155,9 @@ static clv_status fcfw_start(void *state, clv_point *point) {
 /* One iteration of Algorithm 1 on all features kept. */
 static clv_status plain_step(fcfw *run, clv_point *point) {
     const clv_ks_problem *p = run->problem;
+    if (p->x->does->steepest) {
+        return correct(run, point, scale_vertex(run, &point->top), NULL);
+    }
     const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
     clv_list_add_to(&point->w, p->tau, list, point->kept, point->gradient);
     double square = set_vertex(run, &point->set, point->gradient, point->kept, list);
@@ -195,7 +200,7 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     } else {
         CLV_TRY(plain_step(run, point));
     }
-    clv_point_evaluate(point);
+    CLV_TRY(clv_point_evaluate(point));
     clv_point_screen(point);
     run->idle = point->value < before ? 0 : run->idle + 1;
     out->stalled = run->idle >= PATIENCE;

@@ -124,10 +124,13 @@ static double largest_eigenvalue(fista *run) {
 /* ||X u||^2 / ||u||^2 for the k steepest entries u of the gradient at the start: at most that eigenvalue. */
 static double eigenvalue_from_below(fista *run, const clv_point *point) {
     const clv_ks_problem *p = run->problem;
-    clv_list *u = &run->packed;
-    u->count = clv_ksupport_vertex(&run->set, point->gradient, p->x->features, u->index);
-    for (int64_t i = 0; i < u->count; i++) {
-        u->value[i] = point->gradient[u->index[i]];
+    clv_list found = point->top, *u = &found;
+    if (point->gradient) {
+        *u = run->packed;
+        u->count = clv_ksupport_vertex(&run->set, point->gradient, p->x->features, u->index);
+        for (int64_t i = 0; i < u->count; i++) {
+            u->value[i] = point->gradient[u->index[i]];
+        }
     }
     p->x->does->margins(p->x, u->index, u->value, u->count, run->slope);
     double image = clv_dot(run->slope, run->slope, p->x->samples, 1), square = clv_list_square(u);
@@ -194,8 +197,7 @@ static clv_status try_step(fista *run, clv_point *point) {
                               p->lambda / run->lipschitz, run->w);
     }
     CLV_TRY(clv_point_set_dense(point, run->w));
-    clv_point_value(point);
-    return CLV_OK;
+    return clv_point_value(point);
 }
 
 /* Whether the quadratic model at y with this L lies above loss and ridge at w. */
@@ -242,7 +244,7 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
     extrapolate(run, point, point->value > before);
     point->gap = fmax(point->value - run->bound, 0);
     if (p->options.rule == CLV_KSUPPORT_GAP && point->gap <= p->tol * fabs(point->value)) {
-        clv_point_evaluate(point);
+        CLV_TRY(clv_point_evaluate(point));
     }
     return CLV_OK;
 }

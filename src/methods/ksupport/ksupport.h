@@ -17,6 +17,17 @@
 #include "engine/driver.h"
 #include "sets/ksupport.h"
 
+/* --- point.c --- */
+
+/* Sparse weights: places ascending. */
+typedef struct clv_list {
+    int64_t count, capacity;
+    int64_t *index;
+    double *value;
+} clv_list;
+clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity);
+void clv_list_free(clv_context *ctx, clv_list *list);
+
 /* --- design.c --- */
 
 typedef struct clv_design clv_design;
@@ -30,6 +41,11 @@ typedef struct clv_design_functions {
     void (*margins)(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z);
     /* Some columns as a design of their own; NULL: not supported. */
     clv_status (*gather)(const clv_design *x, const int64_t *list, int64_t count, clv_design *out);
+    /* The k largest entries of X'r in magnitude, without the others ever being stored; NULL: take the gradient. */
+    clv_status (*steepest)(const clv_design *x, const double *r, int64_t k, clv_list *out);
+    /* argmin 1/2 ||y - X w||^2 + rho/2 ||w - v||^2 for squares, with its margins and X'slope there; NULL: by X X'. */
+    clv_status (*pull)(const clv_design *x, const double *y, double rho, const double *v, double *w, double *margin,
+                       double *gradient);
 } clv_design_functions;
 
 struct clv_design {
@@ -39,7 +55,7 @@ struct clv_design {
     int threads;
     clv_matrix matrix; /* a row a feature, dense or CSR; or a row a sample, dense */
     clv_data *owned;   /* a copy of its own, or NULL */
-    const void *user;  /* of other kinds */
+    void *user;        /* of other kinds */
 };
 
 /* `transposed`: X has a row a feature. Dense X is borrowed as it is; sparse X with a row a sample is copied. */
@@ -76,15 +92,6 @@ double clv_loss_curvature(const clv_loss *loss);
 
 /* --- the problem --- */
 
-/* Sparse weights: places ascending. */
-typedef struct clv_list {
-    int64_t count, capacity;
-    int64_t *index;
-    double *value;
-} clv_list;
-clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity);
-void clv_list_free(clv_context *ctx, clv_list *list);
-
 typedef struct clv_ks_problem {
     clv_context *ctx;
     const clv_design *x;
@@ -107,7 +114,8 @@ typedef struct clv_point {
     clv_list w;
     double intercept;
     double *margin, *slope, *curvature; /* samples: X w, first and second derivatives of the loss */
-    double *gradient;                   /* X'slope, of the features kept */
+    double *gradient;                   /* X'slope, of the features kept; or NULL, and */
+    clv_list top;                       /* its k largest entries, for a design that finds those by itself */
     int64_t kept;                       /* features that screening has left, and */
     int64_t *keep;                      /* which, or NULL while that is all of them */
     double *norm, *least;               /* of all columns, work of the same size; NULL without screening */
@@ -121,9 +129,11 @@ typedef struct clv_point {
 clv_status clv_point_new(const clv_ks_problem *problem, int threads, bool screening, clv_point *out);
 void clv_point_free(clv_point *point); /* takes one that is all zero */
 /* Margins, loss and objective of point->w, from the data. */
-void clv_point_value(clv_point *point);
+clv_status clv_point_value(clv_point *point);
+/* The same at the margins that are there. */
+clv_status clv_point_measure(clv_point *point);
 /* The gradient too, and the gap. */
-void clv_point_evaluate(clv_point *point);
+clv_status clv_point_evaluate(clv_point *point);
 /* Drop features that cannot be in the support of the solution, which the gap tells. */
 void clv_point_screen(clv_point *point);
 /* Replace the weights by the nonzero entries of w. */

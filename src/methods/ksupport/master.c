@@ -353,14 +353,15 @@ clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, d
     master m;
     clv_status status = master_new(atoms, margin, *intercept, &m);
     if (status == CLV_OK) {
-        memcpy(m.alpha, atoms->weight, (size_t)m.t * sizeof *m.alpha);
-        m.value = evaluate(&m, m.alpha);
         clv_ksupport_inner inner = (clv_ksupport_inner)atoms->problem->options.inner;
+        bool quadratic = inner == CLV_KSUPPORT_PROJECTED_NEWTON && atoms->problem->loss.kind == CLV_KSUPPORT_SQUARES;
+        memcpy(m.alpha, atoms->weight, (size_t)m.t * sizeof *m.alpha);
+        m.value = quadratic ? 0 : evaluate(&m, m.alpha);
         if (inner == CLV_KSUPPORT_PQN) {
             quasi_newton(&m, accuracy);
         } else if (inner == CLV_KSUPPORT_PAIRWISE) {
             pairwise(&m, accuracy);
-        } else if (atoms->problem->loss.kind == CLV_KSUPPORT_SQUARES) {
+        } else if (quadratic) {
             solve_squares(&m);
         } else {
             newton(&m, accuracy);

@@ -85,9 +85,9 @@ static clv_status show(ks_run *run, clv_iterate *out) {
 
 /* Weights to start from that lie outside the ball are drawn back to it. */
 static void fit_radius(clv_point *point) {
-    double radius = point->problem->radius, square;
-    square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
-    if (radius > 0 && square > radius * radius) {
+    double radius = point->problem->radius;
+    double square = radius > 0 ? clv_ksupport_square(&point->set, point->w.value, point->w.count) : 0;
+    if (square > radius * radius) {
         for (int64_t i = 0; i < point->w.count; i++) {
             point->w.value[i] *= radius / sqrt(square);
         }
@@ -103,7 +103,7 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
         CLV_TRY(set_weights(&run->point, run->problem->start));
         fit_radius(&run->point);
     }
-    clv_point_evaluate(&run->point);
+    CLV_TRY(clv_point_evaluate(&run->point));
     CLV_TRY(run->solver->start(run->state, &run->point));
     return show(run, out);
 }
@@ -146,7 +146,7 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
     if (!known) {
         CLV_TRY(set_weights(point, run->problem->best));
         point->kept = run->problem->x->features;
-        clv_point_evaluate(point);
+        CLV_TRY(clv_point_evaluate(point));
     }
     *run->problem->best_intercept = point->intercept;
     CLV_TRY(run->solver->start(run->state, point));
@@ -189,7 +189,9 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
     CLV_TRY(clv_point_new(p, threads, false, &point));
     clv_status status = set_weights(&point, w);
     if (status == CLV_OK) {
-        clv_point_evaluate(&point);
+        status = clv_point_evaluate(&point);
+    }
+    if (status == CLV_OK) {
         double gap = relative_gap(&point);
         *objective = (clv_objective){method.objective, point.value, false};
         *certificate = (clv_certificate){method.certificate, gap, p->tol, gap <= p->tol};

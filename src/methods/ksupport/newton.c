@@ -463,7 +463,7 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     proximal_free(&q);
     clv_working_free(&on);
     CLV_TRY(status);
-    clv_point_evaluate(point);
+    CLV_TRY(clv_point_evaluate(point));
     clv_point_screen(point);
     return CLV_OK;
 }

@@ -66,6 +66,7 @@ void clv_point_free(clv_point *point) {
     }
     clv_context *ctx = point->problem->ctx;
     clv_list_free(ctx, &point->w);
+    clv_list_free(ctx, &point->top);
     clv_free(ctx, point->margin);
     clv_free(ctx, point->slope);
     clv_free(ctx, point->curvature);
@@ -77,14 +78,24 @@ void clv_point_free(clv_point *point) {
     *point = (clv_point){0};
 }
 
+static int64_t least_set(const clv_ks_problem *p) {
+    return 4 * p->k < p->x->features ? 4 * p->k : p->x->features;
+}
+
 static clv_status make_point(clv_point *point, int threads, bool screening) {
     const clv_ks_problem *p = point->problem;
     int64_t samples = p->x->samples, features = p->x->features;
     point->margin = CLV_NEW0(p->ctx, double, samples);
     point->slope = CLV_NEW0(p->ctx, double, samples);
     point->curvature = CLV_NEW0(p->ctx, double, samples);
+    if (!point->margin || !point->slope || !point->curvature) {
+        return CLV_ENOMEM;
+    }
+    if (p->x->does->steepest) { /* then nothing here is as long as the weights */
+        return clv_ksupport_set_new(p->ctx, least_set(p), p->k, threads, false, &point->set);
+    }
     point->gradient = CLV_NEW0(p->ctx, double, features);
-    if (!point->margin || !point->slope || !point->curvature || !point->gradient) {
+    if (!point->gradient) {
         return CLV_ENOMEM;
     }
     if (screening) {
@@ -133,16 +144,34 @@ static void note_pass(const clv_ks_problem *p, int64_t features) {
     *p->passes += (double)features / (double)p->x->features;
 }
 
-void clv_point_value(clv_point *point) {
+/* Work space for at least so many entries. */
+static clv_status fit_set(clv_point *point, int64_t count) {
+    const clv_ks_problem *p = point->problem;
+    int threads = point->set.threads;
+    if (count <= point->set.p) {
+        return CLV_OK;
+    }
+    clv_ksupport_set_free(&point->set);
+    return clv_ksupport_set_new(p->ctx, count + count / 2, p->k, threads, false, &point->set);
+}
+
+clv_status clv_point_value(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     p->x->does->margins(p->x, point->w.index, point->w.value, point->w.count, point->margin);
     note_pass(p, point->w.count);
+    return clv_point_measure(point);
+}
+
+clv_status clv_point_measure(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    CLV_TRY(fit_set(point, point->w.count));
     point->loss = clv_loss_at(&p->loss, point->margin, &point->intercept, point->slope, point->curvature);
     point->ridge = clv_list_square(&point->w);
     point->square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
     point->value = clv_ks_objective(p, point->loss, point->ridge, point->square);
     point->gap = NAN;
     point->fresh = false;
+    return CLV_OK;
 }
 
 double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
@@ -157,21 +186,37 @@ double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *
     return fmax(product + 0.5 * p->tau * ridge + p->lambda * square + conjugate, 0);
 }
 
-void clv_point_evaluate(clv_point *point) {
+/* The gradient of the features kept, with the norms of all columns the first time these are wanted. */
+static void find_gradient(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
     bool norms = point->norm && !point->has_norms; /* then nothing has been screened yet: these are all */
-    clv_point_value(point);
     p->x->does->gradient(p->x, point->slope, list, point->kept, point->gradient, norms ? point->norm : NULL);
-    note_pass(p, point->kept);
     for (int64_t j = 0; norms && j < p->x->features; j++) {
         point->norm[j] = sqrt(point->norm[j]);
     }
     point->has_norms = point->norm != NULL;
+    note_pass(p, point->kept);
+}
+
+clv_status clv_point_evaluate(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    CLV_TRY(clv_point_value(point));
     double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
-    point->gap =
-        clv_ks_gap(p, &point->set, point->gradient, list, point->kept, &point->w, product, point->ridge, point->square);
+    if (p->x->does->steepest) {
+        CLV_TRY(p->x->does->steepest(p->x, point->slope, p->k, &point->top));
+        note_pass(p, p->x->features);
+        double square = clv_list_square(&point->top);
+        double pull = p->radius > 0 ? p->radius * sqrt(square) : p->lambda * point->square + square / (4 * p->lambda);
+        point->gap = fmax(product + pull, 0);
+    } else {
+        find_gradient(point);
+        const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
+        point->gap = clv_ks_gap(p, &point->set, point->gradient, list, point->kept, &point->w, product, point->ridge,
+                                point->square);
+    }
     point->fresh = true;
+    return CLV_OK;
 }
 
 /* --- screening --- */

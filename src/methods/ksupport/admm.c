@@ -158,7 +158,7 @@ static clv_status admm_start(void *state, clv_point *point) {
     if (!(run->rho > 0)) { /* not again for a state that was used before */
         double trace = 0;
         if (x->does->pull) {
-            run->rho = 1;
+            run->rho = x->does->scale(x);
             return CLV_OK;
         }
         CLV_TRY(form_gram(run));
@@ -303,17 +303,13 @@ static void update_z(admm *run) {
 
 static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     admm *run = state;
-    const clv_ks_problem *p = run->problem;
     (void)out;
     CLV_TRY(update_x(run));
     update_z(run);
     CLV_TRY(clv_point_set_dense(point, run->z));
     CLV_TRY(clv_point_value(point));
     point->gap = fmax(point->value - run->bound, 0);
-    if (p->options.rule == CLV_KSUPPORT_GAP && point->gap <= p->tol * fabs(point->value)) {
-        CLV_TRY(clv_point_evaluate(point));
-    }
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_admm = {admm_create, admm_destroy, admm_start, admm_step, false};
+const clv_ks_solver clv_ks_admm = {admm_create, admm_destroy, admm_start, admm_step};

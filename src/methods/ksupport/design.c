@@ -123,7 +123,8 @@ static clv_status features_gather(const clv_design *x, const int64_t *list, int6
     return CLV_OK;
 }
 
-static const clv_design_functions by_features = {features_gradient, features_margins, features_gather, NULL, NULL};
+static const clv_design_functions by_features = {
+    features_gradient, features_margins, features_gather, NULL, NULL, NULL};
 
 /* --- dense, a row a sample --- */
 
@@ -228,7 +229,7 @@ static clv_status samples_gather(const clv_design *x, const int64_t *list, int64
     return CLV_OK;
 }
 
-static const clv_design_functions by_samples = {samples_gradient, samples_margins, samples_gather, NULL, NULL};
+static const clv_design_functions by_samples = {samples_gradient, samples_margins, samples_gather, NULL, NULL, NULL};
 
 /* --- sparse, a row a feature --- */
 
@@ -283,7 +284,8 @@ static clv_status sparse_gather(const clv_design *x, const int64_t *list, int64_
     return CLV_OK;
 }
 
-static const clv_design_functions by_sparse_features = {sparse_gradient, sparse_margins, sparse_gather, NULL, NULL};
+static const clv_design_functions by_sparse_features = {
+    sparse_gradient, sparse_margins, sparse_gather, NULL, NULL, NULL};
 
 /* CSR turned around: entries of a row stay in ascending order. */
 static clv_status turn(clv_context *ctx, const clv_matrix *m, clv_data **out) {

@@ -207,4 +207,4 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_fcfw = {fcfw_create, fcfw_destroy, fcfw_start, fcfw_step, true};
+const clv_ks_solver clv_ks_fcfw = {fcfw_create, fcfw_destroy, fcfw_start, fcfw_step};

@@ -25,6 +25,7 @@ typedef struct fista {
     double *radius_work;        /* features: what is projected; NULL without a radius */
     clv_list packed;            /* room for all features */
     double lipschitz, momentum, bound, intercept;
+    double last; /* objective of w */
 } fista;
 
 static void fista_destroy(const clv_ks_problem *problem, void *state) {
@@ -154,6 +155,7 @@ static clv_status fista_start(void *state, clv_point *point) {
     memcpy(run->z_y, point->margin, samples);
     run->momentum = 1;
     run->bound = -INFINITY;
+    run->last = point->value;
     run->intercept = point->intercept;
     return CLV_OK;
 }
@@ -229,7 +231,7 @@ static void extrapolate(fista *run, const clv_point *point, bool rose) {
 static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
     fista *run = state;
     const clv_ks_problem *p = run->problem;
-    double before = point->value, at_y = expand_at_y(run), *held = run->before;
+    double at_y = expand_at_y(run), *held = run->before;
     (void)out;
     run->before = run->w;
     run->w = held;
@@ -241,12 +243,10 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
         run->lipschitz *= 2;
         CLV_TRY(try_step(run, point));
     }
-    extrapolate(run, point, point->value > before);
+    extrapolate(run, point, point->value > run->last);
+    run->last = point->value;
     point->gap = fmax(point->value - run->bound, 0);
-    if (p->options.rule == CLV_KSUPPORT_GAP && point->gap <= p->tol * fabs(point->value)) {
-        CLV_TRY(clv_point_evaluate(point));
-    }
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_fista = {fista_create, fista_destroy, fista_start, fista_step, false};
+const clv_ks_solver clv_ks_fista = {fista_create, fista_destroy, fista_start, fista_step};

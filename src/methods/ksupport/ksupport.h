@@ -46,6 +46,7 @@ typedef struct clv_design_functions {
     /* argmin 1/2 ||y - X w||^2 + rho/2 ||w - v||^2 for squares, with its margins and X'slope there; NULL: by X X'. */
     clv_status (*pull)(const clv_design *x, const double *y, double rho, const double *v, double *w, double *margin,
                        double *gradient);
+    double (*scale)(const clv_design *x); /* the rho to begin with; for a design that has `pull` */
 } clv_design_functions;
 
 struct clv_design {
@@ -217,9 +218,8 @@ typedef struct clv_ks_solver {
     void (*destroy)(const clv_ks_problem *problem, void *state);
     /* Begin at the weights of the point, which has been evaluated. */
     clv_status (*start)(void *state, clv_point *point);
-    /* One iteration: new weights, with their value and, where the solver knows it, their gap. */
+    /* One iteration: new weights, with their value and gap, or a bound on it if the point is not fresh. */
     clv_status (*step)(void *state, clv_point *point, clv_iterate *out);
-    bool monotone;
 } clv_ks_solver;
 extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton;
 

@@ -28,13 +28,14 @@ typedef struct master {
     double *alpha, *trial, *grad, *model; /* t: now, tried, gradient, linear term of the model */
     double *hessian, *weighted, *work;    /* t x t; t x n; 2 t^2 + 8 t */
     double *memory;                       /* pqn: 2 x MEMORY x t */
+    double *direction, *shifted;          /* pairwise: n */
     double intercept, value;
 } master;
 
 static void master_free(master *m) {
     clv_context *ctx = m->atoms->ctx;
-    double *const arrays[] = {m->slope, m->curvature, m->alpha,    m->trial, m->grad,
-                              m->model, m->hessian,   m->weighted, m->work,  m->memory};
+    double *const arrays[] = {m->slope,   m->curvature, m->alpha, m->trial,  m->grad,      m->model,
+                              m->hessian, m->weighted,  m->work,  m->memory, m->direction, m->shifted};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         clv_free(ctx, arrays[i]);
     }
@@ -56,8 +57,10 @@ static clv_status master_new(clv_atoms *atoms, double *margin, double intercept,
     m->weighted = CLV_NEW(ctx, double, weighted ? t *n : 1);
     m->work = CLV_NEW(ctx, double, 2 * t * t + 8 * t);
     m->memory = CLV_NEW(ctx, double, quasi ? 2 * MEMORY *t : 1);
+    m->direction = CLV_NEW(ctx, double, n);
+    m->shifted = CLV_NEW(ctx, double, n);
     bool complete = m->slope && m->curvature && m->alpha && m->trial && m->grad && m->model && m->hessian &&
-                    m->weighted && m->work && m->memory;
+                    m->weighted && m->work && m->memory && m->direction && m->shifted;
     return complete ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -284,33 +287,49 @@ static void quasi_newton(master *m, double accuracy) {
 
 /* --- pairwise --- */
 
-/* The step along alpha_to + s, alpha_from - s that minimises phi, for s up to `most`: Newton on its derivative inside a
- * bracket. */
+static double part(const double *row, int64_t to, int64_t from) {
+    return (to >= 0 ? row[to] : 0) - (from >= 0 ? row[from] : 0);
+}
+
+/* The step s of alpha_to + s, alpha_from - s that minimises phi, for s up to `most`: Newton on its derivative inside a
+ * bracket. Only the margins along the direction are followed, so that a trial costs O(samples). */
 static double best_step(master *m, int64_t to, int64_t from, double most) {
-    double low = 0, high = most, step = most;
+    const clv_ks_problem *p = m->problem;
+    double low = 0, high = most, step = most, pull = 0, bend = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        m->direction[i] =
+            (to >= 0 ? m->atoms->image[to * m->n + i] : 0) - (from >= 0 ? m->atoms->image[from * m->n + i] : 0);
+    }
+    for (int64_t i = 0; p->tau > 0 && i < m->t; i++) {
+        pull += p->tau * m->alpha[i] * part(m->atoms->inner + i * m->atoms->capacity, to, from);
+    }
+    if (p->tau > 0) {
+        const double *inner = m->atoms->inner;
+        int64_t stride = m->atoms->capacity;
+        bend = p->tau * ((to >= 0 ? part(inner + to * stride, to, from) : 0) -
+                         (from >= 0 ? part(inner + from * stride, to, from) : 0));
+    }
+    pull +=
+        p->radius > 0
+            ? 0
+            : p->lambda * ((to >= 0 ? m->atoms->atom[to].square : 0) - (from >= 0 ? m->atoms->atom[from].square : 0));
     for (int pass = 0; pass < HALVINGS; pass++) {
-        memcpy(m->trial, m->alpha, (size_t)m->t * sizeof *m->trial);
-        if (to >= 0) {
-            m->trial[to] += step;
+        double slope = pull + step * bend, curve = bend;
+        for (int64_t i = 0; i < m->n; i++) {
+            m->shifted[i] = m->margin[i] + step * m->direction[i];
         }
-        if (from >= 0) {
-            m->trial[from] = fmax(m->trial[from] - step, 0);
+        clv_loss_at(&p->loss, m->shifted, &m->intercept, m->slope, m->curvature);
+        for (int64_t i = 0; i < m->n; i++) {
+            slope += m->slope[i] * m->direction[i];
+            curve += m->curvature[i] * m->direction[i] * m->direction[i];
         }
-        double *held = m->alpha;
-        evaluate(m, m->trial);
-        m->alpha = m->trial;
-        find_gradient(m);
-        m->alpha = held;
-        double slope = (to >= 0 ? m->grad[to] : 0) - (from >= 0 ? m->grad[from] : 0);
-        if (slope <= 0) {
-            low = step;
-        } else {
-            high = step;
+        low = slope <= 0 ? step : low;
+        high = slope <= 0 ? high : step;
+        double next = step - slope / curve;
+        if (low >= most || fabs(next - step) <= 1e-6 * high) {
+            return fmin(fmax(next, low), high);
         }
-        if (low >= most || high - low <= 1e-3 * high) {
-            return low > 0 ? low : 0.5 * high;
-        }
-        step = 0.5 * (low + high);
+        step = next > low && next < high ? next : 0.5 * (low + high);
     }
     return step;
 }

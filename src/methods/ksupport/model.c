@@ -1,8 +1,8 @@
 /* One problem, driven: a solver steps, every iterate that is shown has its objective, and the stopping rule is the
  * relative duality gap or, for comparisons with the paper, the relative change of the objective.
  *
- * There is one restart and one worker, so the iterate that the driver saves lives with the problem, as a sparse list of
- * whatever length, and a snapshot holds nothing. Objective and gap of an evaluated point come from its weights and the
+ * There is one restart and one worker, so the best iterate lives with the problem, as a sparse list of whatever length,
+ * and a snapshot holds nothing. Objective and gap of an evaluated point come from its weights and the
  * data alone; so when the driver asks to have the saved iterate recomputed and the point is that very iterate,
  * evaluated on all features, there is nothing left to compute. */
 #include "methods/ksupport/ksupport.h"
@@ -17,6 +17,9 @@ typedef struct ks_run {
     const clv_ks_solver *solver;
     void *state;
     clv_point point;
+    double last;       /* objective of the solver's iterate */
+    double value, gap; /* of the best iterate, which is in problem->best */
+    bool own;          /* that gap is the one of its own slope, from the data alone */
 } ks_run;
 
 static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
@@ -29,8 +32,8 @@ double clv_ks_tolerance(const clv_ksupport_options *options) {
     return isnan(options->control.tol) ? (exact ? 1e-6 : 1e-4) : options->control.tol;
 }
 
-static double relative_gap(const clv_point *point) {
-    return point->gap > 0 ? point->gap / fabs(point->value) : point->gap;
+static double relative(double gap, double value) {
+    return gap > 0 ? gap / fabs(value) : gap;
 }
 
 /* --- what the driver calls --- */
@@ -76,11 +79,27 @@ static clv_status set_weights(clv_point *point, const clv_list *from) {
     return CLV_OK;
 }
 
-/* Room for `save`, which cannot fail. */
-static clv_status show(ks_run *run, clv_iterate *out) {
-    out->value = run->point.value;
-    out->certificate = relative_gap(&run->point);
-    return clv_list_reserve(run->problem->ctx, run->problem->best, run->point.w.count);
+/* The point becomes the best iterate. */
+static clv_status keep(ks_run *run) {
+    const clv_list *w = &run->point.w;
+    clv_list *best = run->problem->best;
+    CLV_TRY(clv_list_reserve(run->problem->ctx, best, w->count));
+    best->count = w->count;
+    if (w->count > 0) {
+        memcpy(best->index, w->index, (size_t)w->count * sizeof *w->index);
+        memcpy(best->value, w->value, (size_t)w->count * sizeof *w->value);
+    }
+    *run->problem->best_intercept = run->point.intercept;
+    run->value = run->point.value;
+    run->gap = run->point.gap;
+    run->own = run->point.fresh;
+    return CLV_OK;
+}
+
+/* What the driver sees is the best iterate. */
+static void show(const ks_run *run, clv_iterate *out) {
+    out->value = run->value;
+    out->certificate = relative(run->gap, run->value);
 }
 
 /* Weights to start from that lie outside the ball are drawn back to it. */
@@ -104,31 +123,50 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
         fit_radius(&run->point);
     }
     CLV_TRY(clv_point_evaluate(&run->point));
+    CLV_TRY(keep(run));
     CLV_TRY(run->solver->start(run->state, &run->point));
-    return show(run, out);
+    run->last = run->value;
+    show(run, out);
+    return CLV_OK;
+}
+
+/* Solvers that do not know the gap of their iterates bound the optimum from below. Where that seems to be enough, the
+ * best iterate is evaluated by itself: that gap is the certificate. */
+static clv_status settle(ks_run *run) {
+    const clv_ks_problem *p = run->problem;
+    clv_point *point = &run->point;
+    double bound = point->value - point->gap;
+    if (point->value < run->value) {
+        CLV_TRY(keep(run));
+    } else if (!run->own) {
+        run->gap = fmax(fmin(run->gap, run->value - bound), 0);
+    }
+    if (!run->own && p->options.rule == CLV_KSUPPORT_GAP && relative(run->gap, run->value) <= p->tol) {
+        CLV_TRY(set_weights(point, p->best));
+        CLV_TRY(clv_point_evaluate(point));
+        CLV_TRY(keep(run));
+    }
+    return CLV_OK;
 }
 
 static clv_status run_step(void *state, clv_iterate *out) {
     ks_run *run = state;
-    double before = run->point.value;
+    double before = run->last;
     CLV_TRY(run->solver->step(run->state, &run->point, out));
+    run->last = run->point.value;
     if (run->problem->options.rule == CLV_KSUPPORT_CHANGE) {
-        out->converged = fabs(run->point.value - before) <= run->problem->tol * fabs(before);
+        out->converged = fabs(run->last - before) <= run->problem->tol * fabs(before);
         out->stalled = false;
     }
-    return show(run, out);
+    CLV_TRY(settle(run));
+    show(run, out);
+    return CLV_OK;
 }
 
+/* Nothing: the best iterate is kept as it is found. */
 static void run_save(const void *state, void *snapshot) {
-    const ks_run *run = state;
-    clv_list *best = run->problem->best;
-    (void)snapshot;
-    best->count = run->point.w.count;
-    if (best->count > 0) {
-        memcpy(best->index, run->point.w.index, (size_t)best->count * sizeof *best->index);
-        memcpy(best->value, run->point.w.value, (size_t)best->count * sizeof *best->value);
-    }
-    *run->problem->best_intercept = run->point.intercept;
+    (void)state;
+    *(char *)snapshot = 0;
 }
 
 static bool same_weights(const clv_list *a, const clv_list *b) {
@@ -140,17 +178,19 @@ static bool same_weights(const clv_list *a, const clv_list *b) {
 static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out) {
     ks_run *run = state;
     clv_point *point = &run->point;
-    bool known = same_weights(&point->w, run->problem->best) && isfinite(point->gap) && point->fresh &&
-                 point->kept == run->problem->x->features;
+    bool known =
+        point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, run->problem->best);
     (void)snapshot;
     if (!known) {
         CLV_TRY(set_weights(point, run->problem->best));
         point->kept = run->problem->x->features;
         CLV_TRY(clv_point_evaluate(point));
     }
-    *run->problem->best_intercept = point->intercept;
+    CLV_TRY(keep(run));
     CLV_TRY(run->solver->start(run->state, point));
-    return show(run, out);
+    run->last = run->value;
+    show(run, out);
+    return CLV_OK;
 }
 
 /* --- the public side of a problem --- */
@@ -163,7 +203,7 @@ static clv_method method_on(const clv_ks_problem *p, const char *name) {
                         .certificate = "relative-duality-gap",
                         .tolerance = p->tol,
                         .stops_on_certificate = p->options.rule == CLV_KSUPPORT_GAP,
-                        .monotone = solver_of(p)->monotone,
+                        .monotone = true,
                         .snapshot_size = 1,
                         .problem = p,
                         .create = run_create,
@@ -192,7 +232,7 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
         status = clv_point_evaluate(&point);
     }
     if (status == CLV_OK) {
-        double gap = relative_gap(&point);
+        double gap = relative(point.gap, point.value);
         *objective = (clv_objective){method.objective, point.value, false};
         *certificate = (clv_certificate){method.certificate, gap, p->tol, gap <= p->tol};
     }

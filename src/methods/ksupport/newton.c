@@ -468,4 +468,4 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_newton = {newton_create, newton_destroy, newton_start, newton_step, false};
+const clv_ks_solver clv_ks_newton = {newton_create, newton_destroy, newton_start, newton_step};

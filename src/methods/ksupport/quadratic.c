@@ -155,6 +155,13 @@ void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x,
             break;
         }
     }
+    sum = 0;
+    for (int64_t i = 0; i < t; i++) {
+        sum += x[i];
+    }
+    for (int64_t i = 0; sum > 1 && i < t; i++) { /* by rounding */
+        x[i] /= sum;
+    }
 }
 
 static int descending(const void *left, const void *right) {

@@ -76,35 +76,59 @@ static clv_status make_pull(clv_pursuit_points *p) {
     return CLV_OK;
 }
 
+/* The mean eigenvalue of X X'. */
+static double kron_scale(const clv_design *x) {
+    const clv_pursuit_points *p = x->user;
+    return fmax(clv_dot(p->points, p->points, p->n * p->d, 1) / (double)p->d, 1e-12);
+}
+
+/* Rows j0.. of V'P and, from them, of y - V'P; those of S follow by the factor of rho + P'P. */
+static void pull_rows(clv_pursuit_points *p, int64_t j0, int64_t rows, const double *y, const double *v,
+                      double *margin) {
+    int n = (int)p->n, d = (int)p->d;
+    double *out = margin + j0 * p->d, *pulled = p->pulled + j0 * p->d;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rows, d, n, 1, v + j0, n, p->points, d, 0, out, d);
+    for (int64_t e = 0; e < rows * p->d; e++) {
+        pulled[e] = y[j0 * p->d + e] - out[e];
+    }
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', d, (int)rows, p->inverse, d, pulled, d);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, d, d, 1, pulled, d, p->gram, d, 1, out, d);
+}
+
 /* W = V + P S', S = (P - V'P) (rho + P'P)^-1, from (rho + X'X) W = X'X + rho V. The margins are V'P + S P'P, and the
- * gradient there is -rho (W - V). Entries on the diagonal that W must not have are left to the proximity operator's
- * side: without a diagonal the inverse would be another matrix for every column. */
+ * gradient there is -rho (W - V). */
 static clv_status kron_pull(const clv_design *x, const double *y, double rho, const double *v, double *w,
                             double *margin, double *gradient) {
     clv_pursuit_points *p = x->user;
-    int n = (int)p->n, d = (int)p->d;
+    int64_t blocks = (p->n + ROWS - 1) / ROWS;
     CLV_TRY(make_pull(p));
     memcpy(p->inverse, p->gram, (size_t)(p->d * p->d) * sizeof *p->gram);
     for (int64_t f = 0; f < p->d; f++) {
         p->inverse[f * p->d + f] += rho;
     }
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, n, d, n, 1, v, n, p->points, d, 0, margin, d);
-    for (int64_t i = 0; i < p->n * p->d; i++) {
-        p->pulled[i] = y[i] - margin[i];
-    }
-    if (LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'U', d, n, p->inverse, d, p->pulled, d) != 0) {
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, p->inverse, (int)p->d) != 0) {
         return clv_fail(p->ctx, CLV_ENUMERIC, "pursuit: the normal equations of admm cannot be solved");
     }
-    memcpy(w, v, (size_t)(p->n * p->n) * sizeof *w);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, d, 1, p->points, d, p->pulled, d, 1, w, n);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, d, d, 1, p->pulled, d, p->gram, d, 1, margin, d);
-    for (int64_t e = 0; e < p->n * p->n; e++) {
-        gradient[e] = -rho * (w[e] - v[e]);
+#pragma omp parallel for num_threads(x->threads) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        pull_rows(p, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
+    }
+#pragma omp parallel for num_threads(x->threads) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
+        double *out = w + i0 * p->n, *slope = gradient + i0 * p->n;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
+                    (int)p->d, p->pulled, (int)p->d, 0, out, (int)p->n);
+        for (int64_t e = 0; e < rows * p->n; e++) {
+            slope[e] = -rho * out[e];
+            out[e] += v[i0 * p->n + e];
+        }
     }
     return CLV_OK;
 }
 
-static const clv_design_functions kron = {kron_gradient, kron_margins, NULL, clv_pursuit_steepest, kron_pull};
+static const clv_design_functions kron = {kron_gradient,        kron_margins, NULL,
+                                          clv_pursuit_steepest, kron_pull,    kron_scale};
 
 clv_design clv_pursuit_design(clv_pursuit_points *points) {
     return (clv_design){.ctx = points->ctx,

@@ -70,28 +70,59 @@ clv_status clv_ksupport_set_new(clv_context *ctx, int64_t p, int64_t k, int thre
     return CLV_OK;
 }
 
+/* --- loops over blocks --- */
+
+/* Work on block b, which has n entries; `user` says on what. */
+typedef void (*block_work)(void *user, int64_t b, int64_t n);
+
+/* All blocks of n entries; few are not worth waking up other threads. */
+static void over_blocks(const clv_ksupport_set *set, int64_t n, block_work work, void *user) {
+    int64_t blocks = block_count(n);
+    if (n <= FEW || set->threads == 1) {
+        for (int64_t b = 0; b < blocks; b++) {
+            work(user, b, block_size(b, n));
+        }
+        return;
+    }
+#pragma omp parallel for num_threads(set->threads) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        work(user, b, block_size(b, n));
+    }
+}
+
 /* --- gathering --- */
+
+typedef struct band {
+    const double *v;
+    double low, high;
+    int64_t *inside, *over;
+    double *out;
+} band;
+
+static void count_block(void *user, int64_t b, int64_t n) {
+    const band *of = user;
+    clv_ks_count(of->v + b * CLV_KS_BLOCK, n, of->low, of->high, &of->over[b], &of->inside[b]);
+}
+
+static void collect_block(void *user, int64_t b, int64_t n) {
+    const band *of = user;
+    clv_ks_collect(of->v + b * CLV_KS_BLOCK, n, of->low, of->high, of->out + of->inside[b]);
+}
 
 /* The magnitudes in (low, high] to set->band, in order; `above`: how many are larger than high. */
 static int64_t gather(const clv_ksupport_set *set, const double *v, int64_t n, double low, double high,
                       int64_t *above) {
-    int64_t blocks = block_count(n), *inside = set->place, *over = set->place + blocks + 1;
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (n > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        clv_ks_count(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, &over[b], &inside[b]);
-    }
-    int64_t total = 0;
+    int64_t blocks = block_count(n), total = 0;
+    band of = {v, low, high, set->place, set->place + blocks + 1, set->band};
+    over_blocks(set, n, count_block, &of);
     *above = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        int64_t count = inside[b];
-        inside[b] = total;
+        int64_t count = of.inside[b];
+        of.inside[b] = total;
         total += count;
-        *above += over[b];
+        *above += of.over[b];
     }
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (n > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        clv_ks_collect(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, set->band + inside[b]);
-    }
+    over_blocks(set, n, collect_block, &of);
     return total;
 }
 
@@ -152,13 +183,20 @@ double clv_ksupport_rank(const clv_ksupport_set *set, const double *v, int64_t p
     return z;
 }
 
+typedef struct squares {
+    const double *v;
+    double low, *sum;
+} squares;
+
+static void square_block(void *user, int64_t b, int64_t n) {
+    const squares *of = user;
+    of->sum[b] = clv_ks_squares_above(of->v + b * CLV_KS_BLOCK, n, of->low);
+}
+
 double clv_ksupport_dual_square(const clv_ksupport_set *set, const double *g, int64_t p) {
     int64_t above, blocks = block_count(p);
     double z = clv_ksupport_rank(set, g, p, &above), sum = 0;
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (p > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        set->partial[b] = clv_ks_squares_above(g + b * CLV_KS_BLOCK, block_size(b, p), z);
-    }
+    over_blocks(set, p, square_block, &(squares){g, z, set->partial});
     for (int64_t b = 0; b < blocks; b++) {
         sum += set->partial[b];
     }
@@ -180,26 +218,32 @@ static int64_t list_block(const double *g, int64_t n, int64_t first, double z, i
     return count;
 }
 
+typedef struct places {
+    const double *g;
+    double z;
+    const int64_t *ties, *first;
+    int64_t *index;
+} places;
+
+static void place_block(void *user, int64_t b, int64_t n) {
+    const places *of = user;
+    list_block(of->g + b * CLV_KS_BLOCK, n, b * CLV_KS_BLOCK, of->z, of->ties[b], of->index + of->first[b]);
+}
+
 int64_t clv_ksupport_vertex(const clv_ksupport_set *set, const double *g, int64_t p, int64_t *index) {
-    int64_t above, blocks = block_count(p), *equal = set->place, *over = set->place + blocks + 1;
+    int64_t above, blocks = block_count(p);
     double z = clv_ksupport_rank(set, g, p, &above), below = z > 0 ? nextafter(z, 0) : 0;
     int64_t ties = z > 0 ? set->k - above : 0, taken = 0;
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (p > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        clv_ks_count(g + b * CLV_KS_BLOCK, block_size(b, p), below, z, &over[b], &equal[b]);
-    }
+    band of = {g, below, z, set->place, set->place + blocks + 1, NULL};
+    over_blocks(set, p, count_block, &of);
     for (int64_t b = 0; b < blocks; b++) { /* where the block writes, and the ties it may take */
-        int64_t mine = equal[b] < ties ? equal[b] : ties, count = over[b] + mine;
-        over[b] = taken;
-        equal[b] = mine;
+        int64_t mine = of.inside[b] < ties ? of.inside[b] : ties, count = of.over[b] + mine;
+        of.over[b] = taken;
+        of.inside[b] = mine;
         ties -= mine;
         taken += count;
     }
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (p > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        list_block(g + b * CLV_KS_BLOCK, block_size(b, p), b * CLV_KS_BLOCK, z > 0 ? z : DBL_TRUE_MIN, equal[b],
-                   index + over[b]);
-    }
+    over_blocks(set, p, place_block, &(places){g, z > 0 ? z : DBL_TRUE_MIN, of.inside, of.over, index});
     return taken;
 }
 
@@ -207,25 +251,33 @@ int64_t clv_ksupport_vertex(const clv_ksupport_set *set, const double *g, int64_
 
 typedef clv_ks_sums (*block_sums)(const double *b, int64_t n, double a, double beta);
 
+typedef struct sums {
+    block_sums of;
+    const double *v;
+    double a, beta;
+    clv_ks_sums *part;
+} sums;
+
+static void sum_block(void *user, int64_t b, int64_t n) {
+    const sums *s = user;
+    s->part[b] = s->of(s->v + b * CLV_KS_BLOCK, n, s->a, s->beta);
+}
+
 static clv_ks_sums add_sums(const clv_ksupport_set *set, block_sums of, const double *v, int64_t n, double a,
                             double beta) {
-    int64_t blocks = block_count(n);
-    clv_ks_sums total = {0}, *parts = (clv_ks_sums *)set->partial;
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (n > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        parts[b] = of(v + b * CLV_KS_BLOCK, block_size(b, n), a, beta);
-    }
-    for (int64_t b = 0; b < blocks; b++) {
-        total.whole += parts[b].whole;
-        total.between += parts[b].between;
-        total.sum += parts[b].sum;
+    clv_ks_sums total = {0}, *part = (clv_ks_sums *)set->partial;
+    over_blocks(set, n, sum_block, &(sums){of, v, a, beta, part});
+    for (int64_t b = 0; b < block_count(n); b++) {
+        total.whole += part[b].whole;
+        total.between += part[b].between;
+        total.sum += part[b].sum;
     }
     return total;
 }
 
 /* The root of the piece that the sums are of, or NaN where that piece is flat. */
-static double root_of_piece(const clv_ks_sums *sums, double missing, double beta) {
-    return sums->between > 0 ? (missing - sums->whole + beta * sums->between) / sums->sum : NAN;
+static double root_of_piece(const clv_ks_sums *of, double missing, double beta) {
+    return of->between > 0 ? (missing - of->whole + beta * of->between) / of->sum : NAN;
 }
 
 /* The root between low and high over the entries of the band; entries above it add `over` to the sum. */
@@ -233,9 +285,9 @@ static double solve_root(const clv_ksupport_set *set, int64_t count, double over
                          double high) {
     double missing = (double)set->k - over, a = low > 0 ? 0.5 * (low + high) : high, width = INFINITY;
     for (int pass = 0; pass < MOST_PASSES; pass++) {
-        clv_ks_sums sums = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
-        double value = sums.whole + a * sums.sum - beta * sums.between - missing;
-        double next = root_of_piece(&sums, missing, beta);
+        clv_ks_sums found = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
+        double value = found.whole + a * found.sum - beta * found.between - missing;
+        double next = root_of_piece(&found, missing, beta);
         if (fabs(next - a) <= 4 * DBL_EPSILON * a || (isnan(next) && value == 0)) {
             return isnan(next) ? a : next;
         }
@@ -254,37 +306,34 @@ static double solve_root(const clv_ksupport_set *set, int64_t count, double over
     return a;
 }
 
-static int64_t count_above(const clv_ksupport_set *set, const double *v, int64_t p) {
-    int64_t above, blocks = block_count(p), total = 0;
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t none;
-        clv_ks_count(v + b * CLV_KS_BLOCK, block_size(b, p), 0, 0, &above, &none);
-        total += above;
+static int64_t count_nonzero(const double *v, int64_t p) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < p; j++) {
+        count += v[j] != 0;
     }
-    (void)set;
-    return total;
+    return count;
 }
 
 clv_ksupport_root clv_ksupport_find_root(const clv_ksupport_set *set, const double *v, int64_t p, double beta) {
     int64_t above, over;
     double z = clv_ksupport_rank(set, v, p, &above);
     if (!(z > 0) || set->k >= p) {
-        return (clv_ksupport_root){INFINITY, beta, count_above(set, v, p), 0};
+        return (clv_ksupport_root){INFINITY, beta, count_nonzero(v, p), 0};
     }
     double low = beta > 0 ? z * (beta / (1 + beta)) * (1 - 1e-9) : 0;
     double high = beta > 0 ? z * ((1 + beta) / beta) * (1 + 1e-9) : INFINITY;
     int64_t count = gather(set, v, p, low, high, &over);
     double a = solve_root(set, count, (double)over, beta, beta / z, (1 + beta) / z);
-    clv_ks_sums sums = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
-    return (clv_ksupport_root){a, beta, over + (int64_t)sums.whole, (int64_t)sums.between};
+    clv_ks_sums found = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
+    return (clv_ksupport_root){a, beta, over + (int64_t)found.whole, (int64_t)found.between};
 }
 
 /* --- values --- */
 
 double clv_ksupport_square(const clv_ksupport_set *set, const double *w, int64_t p) {
     clv_ksupport_root root = clv_ksupport_find_root(set, w, p, 0);
-    clv_ks_sums sums = add_sums(set, clv_ks_norm_sums, w, p, root.a, 0);
-    return isinf(root.a) ? clv_dot(w, w, p, set->threads) : sums.whole + sums.sum / root.a;
+    clv_ks_sums found = add_sums(set, clv_ks_norm_sums, w, p, root.a, 0);
+    return isinf(root.a) ? clv_dot(w, w, p, set->threads) : found.whole + found.sum / root.a;
 }
 
 /* The maximum of sum_i g_i^2 theta_i / (2 tau (theta_i + beta)) over theta in the box with sum k, beta = 2 lambda /
@@ -298,21 +347,27 @@ double clv_ksupport_conjugate(const clv_ksupport_set *set, const double *g, int6
     if (isinf(root.a)) {
         return clv_dot(g, g, p, set->threads) / (2 * tau + 4 * lambda);
     }
-    clv_ks_sums sums = add_sums(set, clv_ks_conjugate_sums, g, p, root.a, beta);
-    double missing = (double)set->k - sums.between;
-    return (sums.whole / (1 + beta) + sums.sum + missing * beta / (root.a * root.a)) / (2 * tau);
+    clv_ks_sums found = add_sums(set, clv_ks_conjugate_sums, g, p, root.a, beta);
+    double missing = (double)set->k - found.between;
+    return (found.whole / (1 + beta) + found.sum + missing * beta / (root.a * root.a)) / (2 * tau);
 }
 
 /* --- the proximity operator, and with it the projection --- */
 
+typedef struct shrinkage {
+    const double *v;
+    double a, beta, *out;
+} shrinkage;
+
+static void shrink_block(void *user, int64_t b, int64_t n) {
+    const shrinkage *of = user;
+    clv_ks_shrink(of->v + b * CLV_KS_BLOCK, n, of->a, of->beta, of->out + b * CLV_KS_BLOCK);
+}
+
 static void shrink(const clv_ksupport_set *set, const clv_ksupport_root *root, const double *v, int64_t p,
                    double *out) {
-    int64_t blocks = block_count(p);
     double a = isinf(root->a) ? DBL_MAX : root->a;
-#pragma omp parallel for num_threads(set->threads) schedule(static) if (p > FEW)
-    for (int64_t b = 0; b < blocks; b++) {
-        clv_ks_shrink(v + b * CLV_KS_BLOCK, block_size(b, p), a, root->beta, out + b * CLV_KS_BLOCK);
-    }
+    over_blocks(set, p, shrink_block, &(shrinkage){v, a, root->beta, out});
 }
 
 clv_ksupport_root clv_ksupport_set_prox(const clv_ksupport_set *set, clv_ksupport_form form, const double *v, int64_t p,

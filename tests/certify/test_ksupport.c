@@ -62,6 +62,10 @@ static double optimum(clv_context *ctx, const data *d, clv_ksupport_options opti
     options.control.tol = 1e-10;
     clv_result *result = solve(ctx, &d->dense, d->y, &options);
     double value = result->objective.value * (1 - fmax(result->certificate.value, 0));
+    if (result->certificate.value > 1e-8) {
+        print_message("loss %d ridge %g intercept %d: %g after %lld\n", options.loss, options.ridge, options.intercept,
+                      result->certificate.value, (long long)result->iterations);
+    }
     assert_true(result->certificate.value <= 1e-8);
     clv_result_free(result);
     return value;

@@ -13,10 +13,10 @@
  * is then the identity plus a matrix of low rank). Newton steps are damped: r stays where the conjugate is finite and d
  * must rise. With an intercept the r add up to 0, and steps keep that.
  *
- * sigma grows from 10 / lambda by factors of 10 to 1e3 / lambda (1e2 / lambda without a ridge, beyond which Newton
- * cycles). When the gap on the working set is small, a pass over X looks at all features, and the working set is chosen
- * anew. Reference for the scheme: Li, Sun and Toh 2018 (for the lasso). Cost: passes over X, one a step; on the working
- * set samples^2 x entries in use for each Newton step. */
+ * sigma grows from 10 / lambda or less by factors of 10 to 1e3 / lambda (1e2 / lambda without a ridge, beyond which
+ * Newton cycles), and shrinks where Newton takes many steps. When the gap on the working set is small, a pass over X
+ * looks at all features, and the working set is chosen anew. Reference for the scheme: Li, Sun and Toh 2018 (for the
+ * lasso). Cost: passes over X, one a step; on the working set samples^2 x entries in use for each Newton step. */
 #include "methods/ksupport/ksupport.h"
 
 #include <cblas.h>
@@ -24,13 +24,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEATURES_A_K = 3, LEAST_FEATURES = 512, MOST_POINTS = 30, MOST_NEWTON = 60, HALVINGS = 30 };
+enum { FEATURES_A_K = 3, LEAST_FEATURES = 512, MOST_POINTS = 30, MOST_NEWTON = 60, HALVINGS = 30, PATIENCE = 6 };
+enum { EASY = 8, HARD = 20 }; /* Newton steps for a proximal point */
 enum { DENSE_SAMPLES = 3000, CHUNKS = 8, MOST_CONJUGATE = 500 };
 
 typedef struct newton_run {
     const clv_ks_problem *problem;
     int threads;
     double sigma;
+    double lowest;                         /* gap met so far */
+    int idle;                              /* steps in a row that did not lower it much */
     double *r, *trial, *step, *rhs, *ones; /* samples */
     double *curve, *margin;                /* samples: loss*''; A w(r) */
     double *cg;                            /* 3 x samples */
@@ -105,7 +108,9 @@ static clv_status newton_create(const clv_ks_problem *problem, int threads, void
 static clv_status newton_start(void *state, clv_point *point) {
     newton_run *run = state;
     (void)point;
-    run->sigma = 10 / run->problem->lambda;
+    run->sigma = 0;
+    run->lowest = INFINITY;
+    run->idle = 0;
     return CLV_OK;
 }
 
@@ -343,8 +348,8 @@ static double proximal_gap(const proximal *q, double *intercept) {
     return loss + 0.5 * p->tau * q->ridge + p->lambda * q->penalty + distance / (2 * run->sigma) - q->dual;
 }
 
-/* Newton from run->r until the proximal point is known to `accuracy`. */
-static void find_proximal(proximal *q, double accuracy, double *intercept) {
+/* Newton from run->r until the proximal point is known to `accuracy`; returns the steps that it took. */
+static int find_proximal(proximal *q, double accuracy, double *intercept) {
     newton_run *run = q->run;
     int64_t n = run->problem->x->samples;
     evaluate_dual(q, run->r, run->rhs);
@@ -353,7 +358,7 @@ static void find_proximal(proximal *q, double accuracy, double *intercept) {
             run->rhs[m] = run->margin[m] - run->rhs[m];
         }
         if (proximal_gap(q, intercept) <= accuracy || clv_interrupted(run->problem->ctx) || !find_step(q)) {
-            return;
+            return pass;
         }
         double before = q->dual, rise = cblas_ddot((int)n, run->rhs, 1, run->step, 1), length = longest_step(run);
         bool risen = false;
@@ -366,10 +371,11 @@ static void find_proximal(proximal *q, double accuracy, double *intercept) {
         }
         if (!risen) {
             evaluate_dual(q, run->r, run->rhs);
-            return;
+            return MOST_NEWTON;
         }
         memcpy(run->r, run->trial, (size_t)n * sizeof *run->r);
     }
+    return MOST_NEWTON;
 }
 
 static void proximal_free(proximal *q) {
@@ -422,6 +428,25 @@ static clv_status take_weights(const proximal *q, clv_point *point) {
     return CLV_OK;
 }
 
+/* The first sigma: 10 / lambda, but no more than 100 times what a gradient step could be. */
+static double first_sigma(const proximal *q) {
+    const clv_ks_problem *p = q->run->problem;
+    const clv_working *on = q->on;
+    on->x.does->gradient(&on->x, q->run->r, NULL, on->count, q->w, q->u);
+    double square = clv_sum(q->u, on->count, 1) / (double)p->x->samples;
+    double step = square > 0 ? 1 / (clv_loss_curvature(&p->loss) * square) : INFINITY;
+    return fmin(10 / p->lambda, 100 * step);
+}
+
+/* sigma grows while Newton finds it easy, and shrinks when it does not. */
+static void adapt_sigma(newton_run *run, int steps) {
+    if (steps <= EASY) {
+        run->sigma = fmin(10 * run->sigma, sigma_cap(run->problem));
+    } else if (steps >= HARD) {
+        run->sigma *= 0.2;
+    }
+}
+
 /* Proximal points on a working set until its gap is a small part of what is asked for. */
 static clv_status solve_working(proximal *q, clv_point *point) {
     newton_run *run = q->run;
@@ -429,20 +454,23 @@ static clv_status solve_working(proximal *q, clv_point *point) {
     const clv_working *on = q->on;
     double goal = 0.1 * p->tol * point->value, gap = point->gap;
     clv_list_add_to(&point->w, 1, on->list, on->count, q->w0);
+    memcpy(run->r, point->slope, (size_t)p->x->samples * sizeof *run->r);
+    run->sigma = run->sigma > 0 ? run->sigma : first_sigma(q);
     for (int pass = 0; pass < MOST_POINTS; pass++) {
-        memcpy(run->r, point->slope, (size_t)p->x->samples * sizeof *run->r);
-        find_proximal(q, fmax(0.1 * goal, 1e-3 * gap), &point->intercept);
+        /* Without a ridge the gap is of first order in the distance to the solution, the objective of second. */
+        double wanted = p->tau > 0 ? fmax(0.1 * goal, 1e-3 * gap) : 1e-3 * gap * gap / point->value;
+        int steps = find_proximal(q, fmax(wanted, 1e-15 * point->value), &point->intercept);
         CLV_TRY(take_weights(q, point));
         on->x.does->gradient(&on->x, point->slope, NULL, on->count, on->gradient, NULL);
         double product = clv_dot(point->slope, point->margin, p->x->samples, 1), last = gap;
         gap =
             clv_ks_gap(p, &on->set, on->gradient, on->list, on->count, &point->w, product, point->ridge, point->square);
         *p->passes += (double)on->count / (double)p->x->features;
-        if (gap <= goal || clv_interrupted(p->ctx) || (pass > 3 && gap > 0.9 * last && run->sigma >= sigma_cap(p))) {
+        if (gap <= goal || clv_interrupted(p->ctx) || (pass > 3 && gap > 0.9 * last && steps <= EASY)) {
             break;
         }
         memcpy(q->w0, q->w, (size_t)on->count * sizeof *q->w);
-        run->sigma = fmin(10 * run->sigma, sigma_cap(p));
+        adapt_sigma(run, steps);
     }
     return CLV_OK;
 }
@@ -453,7 +481,6 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     int64_t wanted = FEATURES_A_K * p->k + point->w.count;
     clv_working on;
     proximal q;
-    (void)out;
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
     clv_status status = proximal_new(run, &on, &q);
@@ -465,6 +492,9 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     CLV_TRY(status);
     CLV_TRY(clv_point_evaluate(point));
     clv_point_screen(point);
+    run->idle = point->gap < 0.7 * run->lowest ? 0 : run->idle + 1;
+    run->lowest = fmin(run->lowest, point->gap);
+    out->stalled = run->idle >= PATIENCE;
     return CLV_OK;
 }
 

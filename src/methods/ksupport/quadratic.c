@@ -97,6 +97,13 @@ static bool advance(program *q) {
         q->x[at(q, i)] += longest * (q->step[i] - q->x[at(q, i)]);
         q->x[at(q, i)] = fmax(q->x[at(q, i)], 0);
     }
+    sum = 0;
+    for (int64_t i = 0; i < q->free_count; i++) {
+        sum += q->x[at(q, i)];
+    }
+    for (int64_t i = 0; (fills || q->full) && sum > 0 && i < q->free_count; i++) { /* long steps are rounded */
+        q->x[at(q, i)] /= sum;
+    }
     if (fills) {
         q->full = true;
     } else if (blocked >= 0) {
@@ -105,17 +112,20 @@ static bool advance(program *q) {
     return !fills && blocked < 0;
 }
 
-/* At the solution of the free entries: let in what lowers the value most; false when nothing does. */
+/* At the solution of the free entries: let in what lowers the value most; false when nothing does, and the equations of
+ * the free entries hold without the shift too. */
 static bool let_in(program *q, double tolerance) {
     int64_t best = -1;
-    double lowest = -tolerance;
+    double lowest = -tolerance, worst = 0;
     for (int64_t j = 0; j < q->t; j++) {
         double slope = q->c[j];
         for (int64_t i = 0; i < q->free_count; i++) {
             slope += q->h[j * q->t + at(q, i)] * q->x[at(q, i)];
         }
         q->slope[j] = slope + (q->full ? q->multiplier : 0);
-        if (q->slope[j] < lowest && !is_free(q, j)) {
+        if (is_free(q, j)) {
+            worst = fmax(worst, fabs(q->slope[j]));
+        } else if (q->slope[j] < lowest) {
             lowest = q->slope[j];
             best = j;
         }
@@ -127,7 +137,7 @@ static bool let_in(program *q, double tolerance) {
     if (best >= 0) {
         q->place[q->free_count++] = (double)best;
     }
-    return best >= 0;
+    return best >= 0 || worst > 10 * tolerance;
 }
 
 void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x, double *work) {
@@ -144,7 +154,7 @@ void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x,
             q.place[q.free_count++] = (double)i;
         }
     }
-    q.shift = 1e-12 * largest + 1e-300;
+    q.shift = 1e-7 * largest + 1e-300;
     q.full = sum >= 1 - 1e-14;
     for (int64_t round = 0; round < 20 * t + 100; round++) {
         if (!solve_free(&q)) {

@@ -8,6 +8,7 @@
 typedef union cli_method_options {
     clv_control control;
     clv_ncut_options ncut;
+    clv_dominant_options dominant;
 } cli_method_options;
 
 typedef struct cli_job cli_job;
@@ -56,6 +57,7 @@ struct cli_job {
     int32_t *truth_read;   /* owned; NULL when the labels came with the data */
     const int32_t *truth;  /* NULL: none */
     int32_t *start_labels; /* owned, from --start FILE, or NULL */
+    double *start_weights; /* likewise */
     clv_affinity *affinity;
     clv_affinity_info info;
     clv_result *result;

@@ -3,6 +3,7 @@
 #include "job.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -265,6 +266,7 @@ void cli_job_close(cli_job *job) {
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
+    free(job->start_weights);
     clv_release(ctx, job->truth_read);
     clv_data_free(job->extra[1]);
     clv_data_free(job->extra[0]);

@@ -525,6 +525,64 @@ CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity 
                                            const clv_matrix *points, const clv_affinity_options *options,
                                            const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
 
+/* dominant: maximise f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and
+ * go on with the rest. The similarity of an object to itself counts as 0, whatever the affinity holds. Objects in no
+ * cluster have the label -1. */
+typedef enum clv_dominant_solver {
+    CLV_DOMINANT_FW,  /* Frank-Wolfe: never takes an object out of the support again */
+    CLV_DOMINANT_PFW, /* pairwise steps */
+    CLV_DOMINANT_AFW, /* away steps: infection and immunisation dynamics */
+    CLV_DOMINANT_RD   /* replicator dynamics: a product with A a step */
+} clv_dominant_solver;
+typedef enum clv_dominant_sampling { CLV_DOMINANT_UNIFORM, CLV_DOMINANT_DPP } clv_dominant_sampling;
+
+typedef struct clv_dominant_options {
+    clv_control control;     /* tol NaN: 1e-6; the claim is gap <= tol x'Ax */
+    int64_t k;               /* the most clusters to peel; 0: until nothing similar is left */
+    int solver;              /* clv_dominant_solver */
+    const char *start;       /* "vertex": the object most similar to the rest (on computed and low-rank homes of more
+                                than 4096 objects: to a sample of 256); "center": all weights equal; "random": a random
+                                object; "auto": center for rd, else vertex */
+    double shift;            /* alpha >= 0, added to all similarities off the diagonal: larger clusters */
+    double cutoff;           /* objects of weight above this are members; NaN: 2e-12, for rd 1e-3 / objects left */
+    int64_t min_size;        /* peeling ends at a cluster of fewer members, */
+    double min_cohesiveness; /* or of a smaller x'Ax */
+    int assign;              /* in the end, the others go to the cluster of the largest mean similarity */
+    double absorb;           /* theta > 0: objects with (Ax)_i >= theta x'Ax join the cluster before it is peeled */
+    int face_solve;          /* jump to the stationary point of a face on which the support has settled */
+    int64_t multistart;      /* starts a pass, of which those that do not overlap all become clusters; 0: one by one */
+    int sampling;            /* clv_dominant_sampling, of these starts */
+    double overlap;          /* percent of its members that such a cluster may share with better ones */
+    int64_t start_object;    /* from 0: the first cluster starts there; -1: as `start` says */
+    const double *start_weights; /* n, not negative, borrowed, or NULL: the first cluster starts there */
+} clv_dominant_options;
+
+CLV_API const clv_option_table *clv_dominant_table(void);
+CLV_API void clv_dominant_defaults(clv_dominant_options *options);
+/* The result has clusters, a membership (CSR; column c holds the weights x of cluster c) and, for multi-start, passes.
+ * Its objective is the sum of the f of its clusters, its certificate that of the cluster which is furthest from its
+ * tolerance. CLV_EDATA when no two objects are similar. */
+CLV_API clv_status clv_dominant(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                                clv_result **out);
+/* Bytes that clv_dominant would hold on n objects besides the affinity, which lives in `home`. */
+CLV_API size_t clv_dominant_memory(int64_t n, clv_home home, const clv_dominant_options *options);
+/* Objective, certificate and clusters of given weights: `membership` as in a result, clusters peeled in its order, each
+ * pass[c] (NULL: one a cluster) on the objects that the passes before it left. The labels must be those that `options`
+ * give from the weights, or CLV_EDATA says where they are not. */
+CLV_API clv_status clv_dominant_evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                                         const clv_matrix *membership, const int64_t *pass, const int32_t *labels,
+                                         clv_objective *objective, clv_certificate *certificate,
+                                         clv_cluster *clusters /* k, or NULL */);
+/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): of the clusters
+ * that a new object would join, (Ax)_new + shift >= f, the one with the largest surplus; none: -1, or with `nearest`
+ * the one with the largest (Ax)_new > 0. */
+CLV_API clv_status clv_dominant_predict(clv_context *ctx, const clv_result *result, const clv_matrix *cross,
+                                        int nearest, int64_t threads, int32_t *out /* m */);
+/* The same from new points, as clv_ncut_predict_points. */
+CLV_API clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affinity *a, const clv_result *result,
+                                               const clv_matrix *points, const clv_affinity_options *how,
+                                               const clv_matrix *fresh, int nearest, int64_t threads,
+                                               int32_t *out /* m */);
 /* ksupport: minimise sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
  * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */
 typedef enum clv_ksupport_loss { CLV_KSUPPORT_LOGISTIC, CLV_KSUPPORT_SQUARES } clv_ksupport_loss;

@@ -1,8 +1,8 @@
 """The command under test: build an affinity once, cluster it in many ways."""
 
 import csv
-import json
-import subprocess
+
+from common.command import Cleave
 
 # The kernel behind the published figures: see "Reproducing the paper" in README.md.
 KERNEL = ["--scale", "unit-columns", "--affinity", "exponential", "--gamma", "1"]
@@ -10,19 +10,8 @@ KERNEL = ["--scale", "unit-columns", "--affinity", "exponential", "--gamma", "1"
 PLAIN = ["--no-polish", "--bound", "no"]
 
 
-class Cleave:
-    """The program at `path`, on `threads` threads (0: all)."""
-
-    def __init__(self, path, threads):
-        self.path = path
-        self.threads = str(threads) if threads else "all"
-
-    def run(self, *arguments):
-        """Standard output of one run; a failure is raised with the program's own sentence."""
-        done = subprocess.run([self.path, *arguments, "--threads", self.threads], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(map(str, [self.path, *arguments]))}: {done.stderr.strip()}")
-        return done.stdout
+class NcutCommand(Cleave):
+    """What this experiment runs."""
 
     def affinity(self, points, target):
         """Write the affinity of the points to `target`."""
@@ -30,8 +19,7 @@ class Cleave:
 
     def ncut(self, affinity, k, *options):
         """The JSON result of clustering a given affinity."""
-        fixed = ["--affinity", "precomputed", "-k", str(k), "--json", "-", "--no-progress"]
-        return json.loads(self.run("ncut", affinity, *fixed, *map(str, options)))
+        return self.result("ncut", affinity, "--affinity", "precomputed", "-k", k, "--no-progress", *options)
 
     def traces(self, affinity, k, folder, *options):
         """The objective by iteration, a list a restart, and the result."""

@@ -6,7 +6,7 @@ import statistics
 import tempfile
 from collections import namedtuple
 
-import npy
+from common import npy
 from command import PLAIN, objectives
 from exhaustive import lowest_cut
 from published import ALGORITHMS, TABLE_2

@@ -3,6 +3,7 @@
 import statistics
 
 import charts
+from common.markdown import table
 from published import ALGORITHMS, METRICS, TABLE_2, TABLE_3, TABLE_4
 from study import PUBLISHED_ACCURACY, SAMPLE_K, SAMPLE_SIZE, SAMPLES, STARTS, TIMED_RUNS
 
@@ -45,12 +46,6 @@ ACC: accuracy under the best matching of clusters to classes. NMI here is divide
 the paper (`cleave eval` divides by their mean). The labels are those of table 2. A lower cut is not a higher accuracy:
 these are no target of any of the algorithms. K = 7 on Landsat is an artefact of the file's labels, which has six classes.
 """
-
-
-def table(header, rows):
-    """A Markdown table; the first column is text, the rest are numbers."""
-    lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
 def paired(names):

@@ -3,6 +3,7 @@
 
 #include "linalg/kernels.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
@@ -189,4 +190,14 @@ clv_status clv_apply_by_columns(const clv_affinity *a, const double *x, int64_t 
 
 clv_status clv_group_sums_by_columns(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
     return run_by_columns(&(column_job){a, NULL, labels, k, y}, threads);
+}
+
+double clv_affinity_largest(const clv_affinity *a) {
+    if (a->home == &clv_minimax_functions) {
+        return ((const clv_minimax_home *)a->state)->top;
+    }
+    if (a->home == &clv_computed_functions) {
+        return a->info.kind == CLV_AFFINITY_DISTANCE ? ((const clv_computed_home *)a->state)->top : 1;
+    }
+    return a->home == &clv_lowrank_functions && a->info.kind == CLV_AFFINITY_COSINE ? 2 : HUGE_VAL;
 }

@@ -157,8 +157,16 @@ clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, const clv_matr
 void clv_cross_free(clv_cross *cross);
 /* Whether these points have the features of the old ones. */
 clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh);
+/* From now on only similarities to objects[0..count-1], ascending and at least one: a column each. Of a knn graph the
+ * nearest are among all objects: false, and nothing has changed. */
+bool clv_cross_narrow(clv_cross *cross, const int64_t *objects, int64_t count);
 /* A dense or CSR matrix, a row for each row of `part`. */
 clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out);
+/* All rows of `fresh`, a block at a time, so that they need not all fit: `use` gets a block and the number of its first
+ * row. */
+typedef clv_status (*clv_cross_use)(void *user, const clv_matrix *similarities, int64_t first);
+clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int threads, clv_cross_use use,
+                            void *user);
 
 /* check.c: square, finite, not below what the options allow, symmetric to rounding unless it is to be symmetrised; or a
  * sentence that says where not. */
@@ -172,7 +180,9 @@ static inline double clv_mean_of(double a, double b) {
 clv_status clv_symmetrise_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out);
 clv_status clv_symmetrise_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out);
 
-/* affinity.c: sums and products from columns alone, for homes that have nothing better. */
+/* affinity.c: a number that no entry exceeds; HUGE_VAL where none is known without looking at all of them. */
+double clv_affinity_largest(const clv_affinity *a);
+/* Sums and products from columns alone, for homes that have nothing better. */
 clv_status clv_apply_by_columns(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
 clv_status clv_group_sums_by_columns(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
 

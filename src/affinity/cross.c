@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROW_BLOCK = 32 };
+enum {
+    ROW_BLOCK = 32,
+    BLOCK_BYTES = 1 << 25 /* similarities of so many bytes are held at a time by clv_cross_blocks */
+};
 
 static clv_status check_kind(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
                              const clv_affinity_options *options) {
@@ -71,6 +74,42 @@ clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh) {
     return CLV_OK;
 }
 
+/* --- some of the old points --- */
+
+/* Object o of the panels to the place of object q <= o. */
+static void move_point(clv_panels *panels, int64_t o, int64_t q) {
+    const double *from = panels->values + o / CLV_TILE * panels->features * CLV_TILE + o % CLV_TILE;
+    double *to = panels->values + q / CLV_TILE * panels->features * CLV_TILE + q % CLV_TILE;
+    for (int64_t f = 0; f < panels->features; f++) {
+        to[f * CLV_TILE] = from[f * CLV_TILE];
+    }
+}
+
+/* Behind the last of them the last panel keeps other points instead of zeros; nothing here reads that far. */
+static void narrow_panels(clv_panels *panels, const int64_t *objects, int64_t count) {
+    for (int64_t q = 0; q < count; q++) {
+        move_point(panels, objects[q], q);
+    }
+    panels->n = count;
+    panels->count = (count + CLV_TILE - 1) / CLV_TILE;
+}
+
+bool clv_cross_narrow(clv_cross *cross, const int64_t *objects, int64_t count) {
+    int64_t rank = cross->features + 1;
+    if (cross->kind == CLV_AFFINITY_KNN) {
+        return false;
+    }
+    if (cross->kind == CLV_AFFINITY_COSINE) {
+        for (int64_t q = 0; q < count; q++) {
+            memmove(cross->factor + q * rank, cross->factor + objects[q] * rank, (size_t)rank * sizeof *cross->factor);
+        }
+    } else {
+        narrow_panels(&cross->panels, objects, count);
+    }
+    cross->n = count;
+    return true;
+}
+
 /* --- blocks of rows --- */
 
 static void fill_panel(const clv_cross *cross, const clv_panels *fresh, int64_t bi, double *out) {
@@ -131,6 +170,32 @@ clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int th
     *out = NULL;
     return cross->kind == CLV_AFFINITY_COSINE ? rows_by_factors(cross, &wide, threads, out)
                                               : rows_by_panels(cross, &wide, threads, out);
+}
+
+/* How many rows to take at a time: whole panels, at least one. */
+static int64_t rows_of_block(const clv_cross *cross) {
+    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbours : 8 * cross->n;
+    int64_t panels = BLOCK_BYTES / (row * CLV_TILE);
+    return (panels > 1 ? panels : 1) * CLV_TILE;
+}
+
+clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int threads, clv_cross_use use,
+                            void *user) {
+    int64_t step = rows_of_block(cross);
+    CLV_TRY(clv_cross_check(cross, fresh));
+    for (int64_t first = 0; first < fresh->rows; first += step) {
+        int64_t rows = fresh->rows - first < step ? fresh->rows - first : step;
+        clv_matrix part = clv_matrix_part(fresh, first, rows);
+        clv_data *similarities;
+        if (clv_interrupted(cross->ctx)) {
+            return clv_fail(cross->ctx, CLV_EINTERRUPTED, "interrupted");
+        }
+        CLV_TRY(clv_cross_rows(cross, &part, threads, &similarities));
+        clv_status status = use(user, clv_data_matrix(similarities), first);
+        clv_data_free(similarities);
+        CLV_TRY(status);
+    }
+    return CLV_OK;
 }
 
 /* --- all of it --- */

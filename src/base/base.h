@@ -22,6 +22,8 @@ bool clv_interrupted(clv_context *ctx);
 bool clv_asked_to_stop(clv_context *ctx);
 /* When, by clv_seconds, long loops are to give up; 0: never. */
 void clv_set_deadline(clv_context *ctx, double at);
+/* Between true and false long loops run to their end: for short work without which what was found could not be kept. */
+void clv_set_patient(clv_context *ctx, bool patient);
 
 /* Return from the calling function when `call` fails. */
 #define CLV_TRY(call)                                                                                                  \

@@ -15,6 +15,7 @@ struct clv_context {
     clv_interrupt interrupt;
     void *interrupt_user;
     _Atomic double deadline;
+    atomic_bool patient; /* nothing is interrupted */
     atomic_size_t held, peak;
     pthread_mutex_t message_lock;
     char message[1024];
@@ -115,11 +116,18 @@ bool clv_asked_to_stop(clv_context *ctx) {
 
 bool clv_interrupted(clv_context *ctx) {
     double deadline = atomic_load(&ctx->deadline);
+    if (atomic_load(&ctx->patient)) {
+        return false;
+    }
     return clv_asked_to_stop(ctx) || (deadline > 0 && clv_seconds() >= deadline);
 }
 
 void clv_set_deadline(clv_context *ctx, double at) {
     atomic_store(&ctx->deadline, at);
+}
+
+void clv_set_patient(clv_context *ctx, bool patient) {
+    atomic_store(&ctx->patient, patient);
 }
 
 void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak) {

@@ -224,9 +224,9 @@ static clv_status step_until_stopped(worker *w, attempt *now) {
 }
 
 static clv_status take_steps(worker *w, attempt *now) {
-    double before = now->best;
+    int64_t before = now->iterations;
     CLV_TRY(step_until_stopped(w, now));
-    if (w->run->method->monotone && now->best != before) {
+    if (w->run->method->monotone && now->iterations != before) {
         w->run->method->save(w->state, w->best);
     }
     return CLV_OK;

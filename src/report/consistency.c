@@ -113,6 +113,7 @@ static clv_status compare_sizes(clv_context *ctx, const clv_claim *claim, clv_ve
 typedef union method_options {
     clv_control control;
     clv_ncut_options ncut;
+    clv_dominant_options dominant;
 } method_options;
 
 static bool option_allowed(clv_context *ctx, const clv_option_table *table, const char *name, const char *value,

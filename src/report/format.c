@@ -140,17 +140,27 @@ double clv_gap(double objective, double bound, bool maximise) {
     return distance <= 0 ? 0 : 100 * distance / fabs(objective);
 }
 
+/* What each certificate proves, or fails to. */
+static const struct {
+    const char *name, *holds, *fails;
+} certificates[] = {
+    {"one-move-gain", "Proved: no single object can be moved to another cluster to lower the cut.",
+     "Not optimal: some object can be moved to another cluster to lower the cut."},
+    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can raise the objective at first order.",
+     "Not stationary yet: some shift of weight would raise the objective."},
+};
+
 const char *clv_certificate_words(const clv_certificate *certificate) {
-    bool one_move = strcmp(certificate->name, "one-move-gain") == 0;
     if (isnan(certificate->value)) {
         return "The run was ended before the certificate could be computed.";
     }
-    if (certificate->holds) {
-        return one_move ? "Proved: no single object can be moved to another cluster to lower the cut."
-                        : "Proved: the certificate is within its tolerance.";
+    for (size_t i = 0; i < sizeof certificates / sizeof certificates[0]; i++) {
+        if (strcmp(certificate->name, certificates[i].name) == 0) {
+            return certificate->holds ? certificates[i].holds : certificates[i].fails;
+        }
     }
-    return one_move ? "Not optimal: some object can be moved to another cluster to lower the cut."
-                    : "Not proved: the certificate is above its tolerance.";
+    return certificate->holds ? "Proved: the certificate is within its tolerance."
+                              : "Not proved: the certificate is above its tolerance.";
 }
 
 const clv_score_name clv_score_names[] = {

@@ -131,6 +131,9 @@ typedef struct clv_verifier {
     bool objective_scale; /* the certificate is in units of the objective, and so is what may differ in it */
 } clv_verifier;
 
+/* Those that are more than a few lines have a file of their own. */
+extern const clv_verifier clv_verify_dominant; /* verify_dominant.c */
+
 /* Put the reason why the claim is rejected. Returns false. */
 __attribute__((format(printf, 2, 3))) bool clv_reject(clv_verdict *out, const char *format, ...);
 bool clv_reject_number(clv_verdict *out, const char *what, double claimed, double found);

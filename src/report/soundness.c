@@ -33,7 +33,7 @@ static bool centres_possible(const clv_claim *claim, const clv_matrix *points, c
 /* Objects may be assigned to a cluster after it was found, or lost to another one that shares them: its size is bounded
  * by the number of objects alone. */
 static bool clusters_possible(const clv_claim *claim, clv_verdict *out) {
-    int64_t passes = claim->passes > 0 ? claim->passes : 1;
+    int64_t passes = claim->passes > 0 ? claim->passes : claim->clusters_count; /* not said: one a cluster */
     if (claim->clusters_count != claim->k) {
         return clv_reject(out, "%lld clusters are described, but there are %lld", (long long)claim->clusters_count,
                           (long long)claim->k);

@@ -34,19 +34,16 @@ static clv_status ncut_evaluate(clv_context *ctx, const clv_evidence *evidence, 
                              &out->certificate);
 }
 
+static const clv_verifier verify_ncut = {
+    .method = "ncut", .table = clv_ncut_table, .memory = ncut_memory, .evaluate = ncut_evaluate, .bound = "eigenvalue"};
+
 /* Methods that can be verified: a new one adds an entry. */
-static const clv_verifier verifiers[] = {
-    {.method = "ncut",
-     .table = clv_ncut_table,
-     .memory = ncut_memory,
-     .evaluate = ncut_evaluate,
-     .bound = "eigenvalue"},
-};
+static const clv_verifier *const verifiers[] = {&verify_ncut, &clv_verify_dominant};
 
 static const clv_verifier *find_verifier(const char *method) {
     for (size_t i = 0; i < sizeof verifiers / sizeof verifiers[0]; i++) {
-        if (strcmp(verifiers[i].method, method) == 0) {
-            return &verifiers[i];
+        if (strcmp(verifiers[i]->method, method) == 0) {
+            return verifiers[i];
         }
     }
     return NULL;

@@ -172,6 +172,66 @@ static clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario
     return clv_ncut_evaluate(ctx, made->affinity, made->result->labels, 3, threads, &objective, &certificate);
 }
 
+/* How dominant sets are looked for. */
+enum { PEEL, PASSES, REPLICATE, WAYS };
+
+static clv_dominant_options how_to_peel(int way, int64_t threads) {
+    clv_dominant_options options;
+    clv_dominant_defaults(&options);
+    options.k = 3;
+    options.shift = 0.5;
+    options.assign = way != REPLICATE;
+    options.absorb = way == PEEL ? 0.9 : 0;
+    options.multistart = way == PASSES ? 4 : 0;
+    options.sampling = CLV_DOMINANT_DPP;
+    options.solver = way == REPLICATE ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW;
+    options.control.tol = 1e-14; /* so that there is time for a jump on a face */
+    options.control.max_iter = 200;
+    options.control.threads = threads;
+    options.control.keep_trace = 1;
+    return options;
+}
+
+/* In all ways, each result evaluated and used on new objects. */
+static clv_status peel(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_objective objective;
+    clv_certificate certificate;
+    CLV_TRY(build(ctx, made, self, threads));
+    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, clv_affinity_size(made->affinity));
+    if (!labels) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_affinity_materialise(made->affinity, &made->data[1]));
+    for (int way = 0; way < WAYS; way++) {
+        clv_dominant_options options = how_to_peel(way, threads);
+        int64_t pass[32];
+        CLV_TRY(clv_dominant(ctx, made->affinity, &options, &made->result));
+        for (int64_t c = 0; c < made->result->k; c++) {
+            pass[c] = made->result->clusters[c].pass;
+        }
+        CLV_TRY(clv_dominant_evaluate(ctx, made->affinity, &options, clv_data_matrix(made->result->membership), pass,
+                                      made->result->labels, &objective, &certificate, NULL));
+        CLV_TRY(clv_dominant_predict(ctx, made->result, clv_data_matrix(made->data[1]), 1, threads, labels));
+        clv_result_free(made->result);
+        made->result = NULL;
+    }
+    return CLV_OK;
+}
+
+static clv_status peel_random(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_affinity_options how = how_to_build(self, threads);
+    clv_dominant_options options = how_to_peel(PEEL, threads);
+    options.start = "random";
+    options.control.restarts = 3;
+    CLV_TRY(build(ctx, made, self, threads));
+    CLV_TRY(clv_dominant(ctx, made->affinity, &options, &made->result));
+    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, made->result->n);
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    return labels ? clv_dominant_predict_points(ctx, made->affinity, made->result, points, &how, points, 0, threads,
+                                                labels)
+                  : CLV_ENOMEM;
+}
+
 typedef clv_status (*report_writer)(clv_context *, const clv_report *, char **, size_t *);
 
 /* A report of a run; `file` says which. The scaling is an option of the program that reads the points. */
@@ -326,6 +386,13 @@ const scenario scenarios[] = {
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"ncut from labels", cut_from_labels, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"dominant", peel, NULL, AFFINITY(GAUSSIAN, DENSE64)},
+    {"dominant, floats", peel, NULL, AFFINITY(DISTANCE, DENSE32)},
+    {"dominant, computed", peel, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"dominant, low rank", peel, NULL, AFFINITY(COSINE, LOWRANK)},
+    {"dominant, minimax", peel, NULL, AFFINITY(MINIMAX, COMPUTED)},
+    {"dominant, sparse", peel, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
+    {"dominant, random starts and new points", peel_random, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},

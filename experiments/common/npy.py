@@ -28,11 +28,21 @@ def rows(path):
     return [list(values[i * width:(i + 1) * width]) for i in range(height)]
 
 
-def write_rows(path, matrix):
-    """Write a list of rows as double."""
-    header = repr({"descr": "<f8", "fortran_order": False, "shape": (len(matrix), len(matrix[0]))})
+def write(path, descr, shape, parts):
+    """Write numbers that come as arrays of the type `descr`."""
+    header = repr({"descr": descr, "fortran_order": False, "shape": shape})
     padded = header + " " * (-(len(header) + 11) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(MAGIC + struct.pack("<H", len(padded)) + padded.encode("latin-1"))
-        for row in matrix:
-            array.array("d", row).tofile(file)
+        for part in parts:
+            array.array(CODES[descr], part).tofile(file)
+
+
+def write_rows(path, matrix):
+    """Write a list of rows as double."""
+    write(path, "<f8", (len(matrix), len(matrix[0])), matrix)
+
+
+def write_labels(path, labels):
+    """Write a list of integers."""
+    write(path, "<i4", (len(labels),), [labels])

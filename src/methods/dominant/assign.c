@@ -1,0 +1,183 @@
+/* Objects that no dominant set took, to the cluster they are most similar to on average, formula (29):
+ *
+ *   j goes to the cluster l with the largest (1 / |C_l|) sum over p in C_l of a_jp
+ *
+ * with the clusters as they were found: who is assigned does not change the means for the next. Ties go to the smaller
+ * label, empty clusters take nobody, and an object that is similar to no member of any cluster stays without a label.
+ *
+ * With M members and U objects to assign, the sums to a cluster are a combination of its members' columns: M n entries
+ * in all (less on sparse graphs, minimax paths and factors), and never n^2. Where every entry costs the same and U < M,
+ * the columns of the U objects are taken instead. Memory: O(n) for each thread. */
+#include "methods/dominant/dominant.h"
+
+#include <omp.h>
+#include <string.h>
+
+typedef struct assignment {
+    clv_context *ctx;
+    const clv_affinity *affinity;
+    int64_t n, k;
+    int threads;
+    const int32_t *labels; /* n: as they were */
+    int64_t *start;        /* k + 2: who has label c is in objects[start[c + 1]..start[c + 2] - 1]; -1 comes first */
+    int64_t *objects;      /* n */
+    double *best;          /* n: the largest mean so far */
+    int32_t *choice;       /* n: its cluster */
+} assignment;
+
+static void free_assignment(assignment *s) {
+    clv_free(s->ctx, s->start);
+    clv_free(s->ctx, s->objects);
+    clv_free(s->ctx, s->best);
+    clv_free(s->ctx, s->choice);
+}
+
+static clv_status check_labels(const assignment *s) {
+    for (int64_t i = 0; i < s->n; i++) {
+        if (s->labels[i] < -1 || s->labels[i] >= s->k) {
+            return clv_fail(s->ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)s->labels[i],
+                            (long long)i + 1, (long long)s->k - 1);
+        }
+    }
+    return CLV_OK;
+}
+
+/* Objects by their label, each group ascending. */
+static void group(assignment *s) {
+    for (int64_t i = 0; i < s->n; i++) {
+        s->start[s->labels[i] + 2]++;
+    }
+    for (int64_t c = 0; c <= s->k; c++) {
+        s->start[c + 1] += s->start[c];
+    }
+    for (int64_t i = 0; i < s->n; i++) {
+        s->objects[s->start[s->labels[i] + 1]++] = i;
+    }
+    memmove(s->start + 1, s->start, (size_t)(s->k + 1) * sizeof *s->start);
+    s->start[0] = 0;
+}
+
+static clv_status new_assignment(assignment *s) {
+    CLV_TRY(check_labels(s));
+    s->start = CLV_NEW0(s->ctx, int64_t, s->k + 2);
+    s->objects = CLV_NEW(s->ctx, int64_t, s->n);
+    s->best = CLV_NEW0(s->ctx, double, s->n);
+    s->choice = CLV_NEW(s->ctx, int32_t, s->n);
+    if (!s->start || !s->objects || !s->best || !s->choice) {
+        return CLV_ENOMEM;
+    }
+    memcpy(s->choice, s->labels, (size_t)s->n * sizeof *s->choice);
+    group(s);
+    return CLV_OK;
+}
+
+static int64_t size_of(const assignment *s, int64_t c) {
+    return s->start[c + 2] - s->start[c + 1];
+}
+
+static int64_t unassigned(const assignment *s) {
+    return s->start[1];
+}
+
+/* Clusters are offered in ascending order, so that the first of equals stays. */
+static void offer(assignment *s, int64_t i, int64_t c, double sum) {
+    double mean = sum / (double)size_of(s, c);
+    if (mean > s->best[i]) {
+        s->best[i] = mean;
+        s->choice[i] = (int32_t)c;
+    }
+}
+
+/* --- by clusters --- */
+
+static clv_status offer_clusters(assignment *s, double *ones, double *sums) {
+    for (int64_t i = 0; i < s->n; i++) {
+        ones[i] = 1;
+    }
+    for (int64_t c = 0; c < s->k; c++) {
+        if (size_of(s, c) > 0) {
+            CLV_TRY(
+                clv_affinity_combine(s->affinity, s->objects + s->start[c + 1], ones, size_of(s, c), sums, s->threads));
+            for (int64_t u = 0; u < unassigned(s); u++) {
+                offer(s, s->objects[u], c, sums[s->objects[u]]);
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status assign_by_clusters(assignment *s) {
+    double *ones = CLV_NEW(s->ctx, double, s->n);
+    double *sums = CLV_NEW(s->ctx, double, s->n);
+    clv_status status = ones && sums ? offer_clusters(s, ones, sums) : CLV_ENOMEM;
+    clv_free(s->ctx, ones);
+    clv_free(s->ctx, sums);
+    return status;
+}
+
+/* --- by objects --- */
+
+static clv_status offer_all(assignment *s, int64_t i, double *column) {
+    if (clv_interrupted(s->ctx)) {
+        return clv_fail(s->ctx, CLV_EINTERRUPTED, "interrupted");
+    }
+    CLV_TRY(clv_affinity_column(s->affinity, i, column));
+    for (int64_t c = 0; c < s->k; c++) {
+        double sum = 0;
+        for (int64_t e = s->start[c + 1]; e < s->start[c + 2]; e++) {
+            sum += column[s->objects[e]];
+        }
+        if (size_of(s, c) > 0) {
+            offer(s, i, c, sum);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status assign_by_objects(assignment *s) {
+    double *columns = CLV_NEW(s->ctx, double, s->n * s->threads);
+    int stopped = columns ? CLV_OK : CLV_ENOMEM;
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+    for (int64_t u = 0; u < unassigned(s); u++) {
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        if (stop == CLV_OK) {
+            clv_status status = offer_all(s, s->objects[u], columns + s->n * omp_get_thread_num());
+            if (status < 0) {
+#pragma omp atomic write
+                stopped = status;
+            }
+        }
+    }
+    clv_free(s->ctx, columns);
+    return (clv_status)stopped;
+}
+
+/* --- the cheaper way --- */
+
+static bool is_cheaper_by_objects(const assignment *s) {
+    clv_affinity_info info;
+    clv_affinity_describe(s->affinity, &info);
+    bool each_entry_costs = info.home == CLV_HOME_DENSE64 || info.home == CLV_HOME_DENSE32 ||
+                            (info.home == CLV_HOME_COMPUTED && info.kind != CLV_AFFINITY_MINIMAX);
+    return each_entry_costs && unassigned(s) < s->n - unassigned(s);
+}
+
+clv_status clv_dominant_assign(clv_context *ctx, const clv_affinity *a, int64_t k, int64_t threads, int32_t *labels) {
+    assignment s = {.ctx = ctx,
+                    .affinity = a,
+                    .n = clv_affinity_size(a),
+                    .k = k,
+                    .threads = clv_threads(threads),
+                    .labels = labels};
+    clv_status status = new_assignment(&s);
+    if (status == CLV_OK && unassigned(&s) > 0) {
+        status = is_cheaper_by_objects(&s) ? assign_by_objects(&s) : assign_by_clusters(&s);
+    }
+    if (status == CLV_OK) {
+        memcpy(labels, s.choice, (size_t)s.n * sizeof *labels);
+    }
+    free_assignment(&s);
+    return status;
+}

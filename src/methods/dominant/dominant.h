@@ -1,0 +1,237 @@
+/* Dominant sets: what the stages of the method share.
+ *
+ *   pass.c        the fused pass of a step: update r, find its largest entry; the least entry on the support
+ *   arena.c       where r lives: rows of a dense affinity
+ *   touched.c       on a sparse one, the objects that the support touches
+ *   nearby.c        on any other, the objects with the largest r, and a bound for the rest
+ *   ascent.c      the iterate: weights, support, objective; the steps of fw, pfw and afw
+ *   face.c        the stationary point of the face that the support spans
+ *   replicator.c  the steps of rd
+ *   single.c      one dominant set, as the driver sees it
+ *   peel.c        clusters one after the other: starts, labels, absorbing, taking off
+ *   multistart.c  several clusters a pass
+ *   sampling.c    objects to start from: uniform, k-DPP
+ *   assign.c      objects left over
+ *   predict.c     labels of new objects
+ *   evaluate.c    f, gap and labels of given weights
+ *   dominant.c    options, the public functions
+ *
+ * Notation: alpha is the shift, B = A - alpha I; on the simplex x'Bx = x'(A + alpha (ee' - I))x - alpha, so the shift
+ * of all entries off the diagonal costs nothing. r = Bx, value = x'Bx, gap = max r - value over the active objects. */
+#ifndef CLV_DOMINANT_H
+#define CLV_DOMINANT_H
+
+#include "affinity/affinity.h"
+#include "engine/driver.h"
+
+/* The r of objects that take no part. */
+#define CLV_GONE (-1e300)
+
+/* Where the search for one dominant set begins. */
+typedef enum clv_seed_kind { CLV_SEED_OBJECT, CLV_SEED_RANDOM, CLV_SEED_CENTRE, CLV_SEED_WEIGHTS } clv_seed_kind;
+typedef struct clv_seed {
+    clv_seed_kind kind;
+    int64_t object;        /* OBJECT; CENTRE: an object with half of the weight, or -1 */
+    const double *weights; /* WEIGHTS: n, of which those of active objects count */
+} clv_seed;
+
+/* One dominant set among the active objects. */
+typedef struct clv_dominant_problem {
+    clv_context *ctx;
+    const clv_affinity *affinity;
+    const clv_dominant_options *options;
+    int64_t n, active_count;
+    const int64_t *active; /* ascending */
+    const uint8_t *gone;   /* n: peeled off */
+    double tol, largest;   /* no similarity exceeds `largest` */
+    clv_seed seed;
+} clv_dominant_problem;
+
+/* --- pass.c: n entries of r at a time; returns the first place of the largest --- */
+int64_t clv_pass_one(double *r, const double *a, double wa, int64_t n);
+int64_t clv_pass_two(double *r, const double *a, double wa, const double *b, double wb, int64_t n);
+int64_t clv_pass_one_f32(double *r, const float *a, double wa, int64_t n);
+int64_t clv_pass_two_f32(double *r, const float *a, double wa, const float *b, double wb, int64_t n);
+int64_t clv_place_of_largest(const double *r, int64_t n);
+/* The t with the least r[at[t]]. */
+int64_t clv_place_of_least(const double *r, const int32_t *at, int64_t count);
+
+/* --- the arena: r on those objects that matter, each in a slot; x = scale y, r = scale rho --- */
+
+typedef struct clv_arena clv_arena;
+typedef struct clv_arena_kind {
+    clv_status (*create)(clv_arena *arena);
+    void (*destroy)(clv_arena *arena); /* also of one that create left half-made */
+    /* Slots for these objects, and others that matter, with rho = A x for their weights x, fresh from the affinity. */
+    clv_status (*load)(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count);
+    int64_t (*slot)(const clv_arena *arena, int64_t object); /* of an object that was loaded */
+    /* rho += wi a_i + wj a_j (j < 0: none) without the diagonal; the largest rho to `top`. */
+    clv_status (*add)(clv_arena *arena, int64_t i, double wi, int64_t j, double wj);
+    double (*entry)(clv_arena *arena, int64_t i, int64_t j);
+    /* Whether it is time to look at the objects outside, now that the largest r is `top` and the gap inside `gap`;
+     * NULL: there are none outside. */
+    bool (*outdated)(clv_arena *arena, double top, double moved, double gap);
+} clv_arena_kind;
+extern const clv_arena_kind clv_arena_rows, clv_arena_touched, clv_arena_nearby;
+
+struct clv_arena {
+    const clv_arena_kind *kind;
+    const clv_dominant_problem *problem;
+    int threads;
+    int64_t slots, capacity; /* capacity: the most there can be */
+    double *rho;             /* capacity */
+    int64_t top;             /* slot of the largest rho */
+    double goal;             /* the gap that a working set is to reach before all objects are looked at */
+    const int64_t *object;   /* of a slot; NULL: the slot is the object */
+    void *own;               /* of the kind */
+};
+
+/* The kind that suits the affinity; capacity and rho are set. Free it also on failure. */
+clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_arena *out);
+void clv_arena_free(clv_arena *arena);
+static inline int64_t clv_arena_object(const clv_arena *arena, int64_t slot) {
+    return arena->object ? arena->object[slot] : slot;
+}
+
+/* --- ascent.c --- */
+
+typedef struct clv_ascent {
+    const clv_dominant_problem *problem;
+    clv_arena arena;
+    double *y;         /* a slot: x = scale y; 0 outside the support */
+    double scale;      /* so that fw and afw need not touch x */
+    int32_t *support;  /* slots, in no order */
+    int32_t *position; /* of a slot in the support; -1: not in it */
+    int64_t size;
+    double value;              /* x'Bx */
+    double squares;            /* x'x */
+    int64_t drops, swaps;      /* since clv_ascent_begin */
+    double moved;              /* weight that changed place since the arena was loaded */
+    double *full;              /* n: work, x of all objects */
+    int64_t *objects;          /* n: work */
+    double *weights;           /* n: work */
+    int64_t settled, patience; /* steps since the support last grew or a face was tried; how many to wait for */
+    double *face;              /* work of face.c, grown as needed */
+    int64_t face_capacity;
+    int32_t *pivots;
+} clv_ascent;
+
+clv_status clv_ascent_new(const clv_dominant_problem *problem, int threads, clv_ascent *out);
+void clv_ascent_free(clv_ascent *s);
+/* Make x (n, of sum 1, 0 on objects that are gone) the iterate, with everything else computed from the affinity. */
+clv_status clv_ascent_set(clv_ascent *s, const double *x);
+void clv_ascent_get(const clv_ascent *s, double *x);
+/* Counters to 0: a new run. */
+void clv_ascent_begin(clv_ascent *s);
+/* One step of fw, pfw or afw; `*stuck` when no step can raise the value any more. */
+clv_status clv_ascent_step(clv_ascent *s, bool *stuck);
+/* A slot of the support has got, or lost, its weight. */
+void clv_ascent_enter(clv_ascent *s, int64_t slot);
+void clv_ascent_leave(clv_ascent *s, int64_t slot);
+/* Weight has moved: load the arena again if objects outside it may matter now. */
+clv_status clv_ascent_keep_up(clv_ascent *s);
+static inline double clv_ascent_gap(const clv_ascent *s) {
+    return s->scale * s->arena.rho[s->arena.top] - s->value;
+}
+/* x'Ax. */
+static inline double clv_ascent_similarity(const clv_ascent *s) {
+    return s->value + s->problem->options->shift * s->squares;
+}
+
+/* --- face.c: when it is time, try to jump --- */
+bool clv_face_is_due(const clv_ascent *s);
+clv_status clv_face_jump(clv_ascent *s);
+
+/* --- replicator.c --- */
+typedef struct clv_replicator {
+    const clv_dominant_problem *problem;
+    int threads;
+    double *x, *r, *diagonal; /* n: weights, Bx, and what the affinity keeps on its diagonal (NULL: zeros) */
+    double value, squares, gap;
+} clv_replicator;
+clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out);
+void clv_replicator_free(clv_replicator *s);
+clv_status clv_replicator_set(clv_replicator *s, const double *x);
+clv_status clv_replicator_step(clv_replicator *s, bool *stuck);
+
+/* --- single.c: one dominant set --- */
+enum { CLV_COUNTERS = 2 }; /* drops and swaps, behind the weights of a snapshot */
+typedef struct clv_dominant_set {
+    int64_t count;    /* objects with any weight, */
+    int64_t *objects; /* ascending, */
+    double *weights;  /* and their weights */
+    clv_cluster about;
+    double drift;
+    clv_trace_row *trace;
+    int64_t trace_count;
+} clv_dominant_set;
+/* `x` has room for n weights and the counters of a snapshot; the set belongs to the caller also on failure. */
+clv_status clv_dominant_single(const clv_dominant_problem *problem, const clv_control *control, double *x,
+                               clv_dominant_set *out);
+void clv_dominant_set_free(clv_context *ctx, clv_dominant_set *set);
+extern const char *const clv_dominant_solvers[];
+size_t clv_dominant_single_memory(int64_t n, clv_home home, const clv_dominant_options *options);
+
+/* --- sampling.c: `count` distinct ones of the m active objects --- */
+clv_status clv_sample_uniform(clv_context *ctx, const int64_t *active, int64_t m, int64_t count, clv_rng *rng,
+                              int64_t *out);
+clv_status clv_sample_dpp(clv_context *ctx, const clv_affinity *a, const int64_t *active, int64_t m, int64_t count,
+                          clv_rng *rng, int64_t *out);
+
+/* --- assign.c: labels of -1 by the largest mean similarity to a cluster of the others (formula 29) --- */
+clv_status clv_dominant_assign(clv_context *ctx, const clv_affinity *a, int64_t k, int64_t threads, int32_t *labels);
+
+/* --- peel.c --- */
+
+/* The objects still there, and the clusters taken off. */
+typedef struct clv_peeling {
+    clv_context *ctx;
+    const clv_affinity *affinity;
+    const clv_dominant_options *options;
+    int64_t n, active_count;
+    int64_t *active;
+    uint8_t *gone;
+    double *degree; /* n: sums of similarities to the active objects; NULL: sampled */
+    double *work;   /* n */
+    int32_t *labels;
+    int64_t count, capacity, passes;
+    clv_dominant_set *sets;
+    double began;
+    clv_stop stop; /* CLV_CONVERGED unless a limit ended it */
+} clv_peeling;
+/* All objects active, no clusters. The peeling belongs to the caller also on failure. */
+clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                           clv_peeling *out);
+void clv_peeling_free(clv_peeling *p);
+/* Peel until nothing similar is left, or `options` or a limit end it; labels are set. */
+clv_status clv_peel(clv_peeling *p);
+/* The labels that cluster number `c` gives: to its members, and to the objects that it absorbs, as far as they are
+ * active and have none yet. */
+clv_status clv_peel_label(clv_peeling *p, const clv_dominant_set *set, int32_t c);
+/* Objects with a label are no longer active; with clv_peel_take_off the sums of similarities follow. */
+void clv_peel_off(clv_peeling *p);
+clv_status clv_peel_take_off(clv_peeling *p);
+clv_dominant_problem clv_peel_problem(const clv_peeling *p);
+bool clv_starts_at_centre(const clv_dominant_options *options);
+/* The control of one search: the time that is left. */
+clv_control clv_peel_control(const clv_peeling *p);
+bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set);
+void clv_peel_note(clv_peeling *p, clv_stop stop);
+/* Ax without the diagonal, into p->work. */
+clv_status clv_peel_product(clv_peeling *p, const clv_dominant_set *set);
+/* The set in place p->count becomes a cluster. */
+clv_status clv_peel_keep(clv_peeling *p, int64_t pass);
+/* A cluster from the object with the largest sum of similarities. */
+clv_status clv_peel_vertex(clv_peeling *p);
+/* Room for so many more sets. */
+clv_status clv_peel_room(clv_peeling *p, int64_t more);
+/* multistart.c: one pass. */
+clv_status clv_peel_pass(clv_peeling *p);
+double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active);
+
+/* --- dominant.c --- */
+clv_objective clv_dominant_objective(const clv_cluster *clusters, int64_t count);
+/* That of the cluster furthest beyond its tolerance. */
+clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t count, double tol);
+
+#endif

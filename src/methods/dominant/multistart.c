@@ -1,0 +1,152 @@
+/* Several clusters a pass (section 6.5 of Johnell and Haghir Chehreghani): objects are sampled, a search starts from
+ * each, side by side on the threads, and in descending order of f every set that shares at most `overlap` percent of
+ * its members with better ones becomes a cluster. What they found depends on the seed alone, so threads do not matter.
+ */
+#include "methods/dominant/dominant.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+/* Random numbers of the samples; the streams below belong to the restarts of the driver. */
+enum { STARTS_STREAM = 1 << 29 };
+
+typedef struct pass {
+    clv_peeling *peeling;
+    clv_control control; /* of one search */
+    int64_t count;
+    int64_t *start;
+    clv_dominant_set *found;
+    double *x; /* a thread: weights and counters */
+    int threads;
+} pass;
+
+static void free_pass(pass *q) {
+    clv_context *ctx = q->peeling->ctx;
+    for (int64_t t = 0; q->found && t < q->count; t++) {
+        clv_dominant_set_free(ctx, &q->found[t]);
+    }
+    clv_free(ctx, q->found);
+    clv_free(ctx, q->start);
+    clv_free(ctx, q->x);
+}
+
+/* The caller's monitor is called by one thread at a time. */
+static int monitor_in_turn(const clv_progress *progress, void *user) {
+    const clv_control *asked = user;
+    int stop;
+#pragma omp critical(clv_dominant_monitor)
+    stop = asked->monitor(progress, asked->monitor_user);
+    return stop;
+}
+
+static clv_status open_pass(clv_peeling *p, pass *q) {
+    const clv_dominant_options *options = p->options;
+    *q = (pass){.peeling = p, .control = clv_peel_control(p)};
+    q->count = options->multistart < p->active_count ? options->multistart : p->active_count;
+    q->threads = clv_threads(options->control.threads);
+    q->threads = q->count < q->threads ? (int)q->count : q->threads;
+    q->control.restarts = 1;
+    q->control.threads = 1;
+    if (options->control.monitor) {
+        q->control.monitor = monitor_in_turn;
+        q->control.monitor_user = (void *)&options->control;
+    }
+    q->start = CLV_NEW(p->ctx, int64_t, q->count);
+    q->found = CLV_NEW0(p->ctx, clv_dominant_set, q->count);
+    q->x = CLV_NEW(p->ctx, double, (p->n + CLV_COUNTERS) * q->threads);
+    if (!q->start || !q->found || !q->x) {
+        return CLV_ENOMEM;
+    }
+    clv_rng rng = clv_rng_stream((uint64_t)options->control.seed, STARTS_STREAM + (uint64_t)p->passes);
+    return options->sampling == CLV_DOMINANT_DPP
+               ? clv_sample_dpp(p->ctx, p->affinity, p->active, p->active_count, q->count, &rng, q->start)
+               : clv_sample_uniform(p->ctx, p->active, p->active_count, q->count, &rng, q->start);
+}
+
+/* A search that was interrupted before it began leaves an empty set; all of them, no result. */
+static clv_status search_all(pass *q) {
+    clv_peeling *p = q->peeling;
+    clv_dominant_problem problem = clv_peel_problem(p);
+    clv_status failed = CLV_OK;
+    problem.seed.kind = clv_starts_at_centre(p->options) ? CLV_SEED_CENTRE : CLV_SEED_OBJECT;
+#pragma omp parallel for num_threads(q->threads) schedule(dynamic, 1)
+    for (int64_t t = 0; t < q->count; t++) {
+        clv_dominant_problem mine = problem;
+        double *x = q->x + (p->n + CLV_COUNTERS) * omp_get_thread_num();
+        mine.seed.object = q->start[t];
+        clv_status status = clv_dominant_single(&mine, &q->control, x, &q->found[t]);
+        if (status < 0) {
+#pragma omp critical(clv_dominant_status)
+            failed = failed < 0 && failed != CLV_EINTERRUPTED ? failed : status;
+        }
+    }
+    for (int64_t t = 0; failed == CLV_EINTERRUPTED && t < q->count; t++) {
+        if (q->found[t].count > 0) {
+            failed = CLV_OK;
+            clv_peel_note(p, clv_asked_to_stop(p->ctx) ? CLV_CANCELLED : CLV_TIME_LIMIT);
+        }
+    }
+    return failed;
+}
+
+/* Larger f first; equal ones as they were sampled. */
+static int by_cohesiveness(const void *left, const void *right) {
+    const clv_dominant_set *const *a = left, *const *b = right;
+    double f = (*a)->about.cohesiveness, g = (*b)->about.cohesiveness;
+    return f != g ? (f < g) - (f > g) : (*a > *b) - (*a < *b);
+}
+
+/* The percentage of its members that have a label already. */
+static double overlap_of(const clv_peeling *p, const clv_dominant_set *set) {
+    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
+    int64_t shared = 0;
+    for (int64_t t = 0; t < set->count; t++) {
+        shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
+    }
+    return 100 * (double)shared / (double)(set->about.size > 0 ? set->about.size : 1);
+}
+
+static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
+    clv_peeling *p = q->peeling;
+    CLV_TRY(clv_peel_room(p, q->count));
+    for (int64_t t = 0; t < q->count; t++) {
+        order[t] = &q->found[t];
+    }
+    qsort(order, (size_t)q->count, sizeof *order, by_cohesiveness);
+    for (int64_t t = 0; t < q->count && (p->options->k == 0 || p->count < p->options->k); t++) {
+        if (order[t]->count > 0 && clv_peel_accepts(p, order[t]) && overlap_of(p, order[t]) <= p->options->overlap) {
+            p->sets[p->count] = *order[t];
+            *order[t] = (clv_dominant_set){0};
+            CLV_TRY(clv_peel_keep(p, p->passes));
+        }
+    }
+    return CLV_OK;
+}
+
+/* Starts may all have been similar to nothing: then the best one is tried. */
+static clv_status end_pass(pass *q, int64_t before) {
+    clv_peeling *p = q->peeling;
+    clv_status status = p->count > before ? clv_peel_take_off(p) : clv_peel_vertex(p);
+    p->passes++;
+    return status;
+}
+
+clv_status clv_peel_pass(clv_peeling *p) {
+    pass q;
+    int64_t before = p->count;
+    clv_status status = open_pass(p, &q);
+    clv_dominant_set **order = CLV_NEW(p->ctx, clv_dominant_set *, q.count);
+    status = status == CLV_OK && !order ? CLV_ENOMEM : status;
+    if (status == CLV_OK) {
+        status = search_all(&q);
+    }
+    if (status == CLV_OK) {
+        status = keep_distinct(&q, order);
+    }
+    if (status == CLV_OK) {
+        status = end_pass(&q, before);
+    }
+    clv_free(p->ctx, order);
+    free_pass(&q);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* The arena of affinities that are computed: only the objects with the largest r have a slot, and columns are computed
+ * on them alone and kept while memory lasts. The steps are those that all objects would give, by a bound: weight that
+ * moves by `moved` raises no r by more than moved * largest, so as long as the top of the arena is above
+ * (largest r outside) + moved * largest, nobody outside has the largest r. When that fails, r of all objects is
+ * computed afresh from the support (a load), and the arena is chosen again if it no longer serves.
+ *
+ * Where the largest r of all are close together, loads become frequent. Once they have cost more than LOADS times the
+ * columns of the support, the arena is left alone until its own gap has fallen to a tenth of that of the last load: a
+ * working set. The steps may then differ from those that all objects would give; what they lead to is judged by all.
+ *
+ * Cost: for a load, n entries a member of the support; for a step, a column of the arena the first time that an object
+ * is used, then the pass over the arena. Memory: the points of the arena, and a double an entry of its columns. */
+#include "methods/dominant/dominant.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The arena has at least so many objects, and at least this part of all. */
+enum { LEAST = 4096, PART = 16 };
+/* Loads are free up to so many times the columns of the support, and so many more: those of a support that keeps
+ * doubling stay below. */
+enum { LOADS = 3, FREE_COLUMNS = 256 };
+/* The arena has so many objects for each one of the support. */
+enum { SHARE = 4 };
+/* Columns kept at least, whatever the budget. */
+enum { COLUMNS = 64 };
+
+typedef struct nearby {
+    int64_t wanted;     /* slots to have */
+    int64_t *object;    /* of a slot */
+    int32_t *slot_of;   /* n; valid for objects in the arena */
+    clv_affinity *here; /* the operator on the arena */
+    double *r;          /* n: work */
+    int64_t *work;      /* n */
+    double **column;    /* a slot: kept columns, or NULL */
+    int64_t *kept;      /* slots with a kept column */
+    int64_t kept_count, kept_most;
+    double outside; /* the largest r outside, */
+    double chosen;  /* and what it was when the arena was chosen */
+    int64_t spent;  /* columns computed over all objects by loads */
+    bool alone;     /* a working set */
+    clv_rng rng;    /* which column gives way: use is cyclic, so the oldest would be the next one needed */
+} nearby;
+
+static void drop_columns(clv_arena *arena) {
+    nearby *own = arena->own;
+    for (int64_t t = 0; t < own->kept_count; t++) {
+        clv_free(arena->problem->ctx, own->column[own->kept[t]]);
+        own->column[own->kept[t]] = NULL;
+    }
+    own->kept_count = 0;
+}
+
+static clv_status nearby_create(clv_arena *arena) {
+    const clv_dominant_problem *p = arena->problem;
+    nearby *own = CLV_NEW0(p->ctx, nearby, 1);
+    arena->own = own;
+    if (!own) {
+        return CLV_ENOMEM;
+    }
+    own->object = CLV_NEW(p->ctx, int64_t, arena->capacity);
+    own->slot_of = CLV_NEW0(p->ctx, int32_t, p->n);
+    own->r = CLV_NEW(p->ctx, double, p->n);
+    own->work = CLV_NEW(p->ctx, int64_t, 2 * p->n);
+    own->column = CLV_NEW0(p->ctx, double *, arena->capacity);
+    own->kept = CLV_NEW(p->ctx, int64_t, arena->capacity);
+    own->wanted = p->active_count / PART > LEAST ? p->active_count / PART : LEAST;
+    own->rng = clv_rng_stream(0, 0);
+    arena->object = own->object;
+    bool whole = own->object && own->slot_of && own->r && own->work && own->column && own->kept;
+    return whole ? CLV_OK : CLV_ENOMEM;
+}
+
+static void nearby_destroy(clv_arena *arena) {
+    nearby *own = arena->own;
+    clv_context *ctx = arena->problem->ctx;
+    if (own) {
+        if (own->column && own->kept) {
+            drop_columns(arena);
+        }
+        clv_affinity_free(own->here);
+        clv_free(ctx, own->object);
+        clv_free(ctx, own->slot_of);
+        clv_free(ctx, own->r);
+        clv_free(ctx, own->work);
+        clv_free(ctx, own->column);
+        clv_free(ctx, own->kept);
+        clv_free(ctx, own);
+    }
+}
+
+/* --- choosing the arena --- */
+
+/* The r of active objects side by side, those with weight above all others, so that they are chosen. */
+static void gather_r(clv_arena *arena, const int64_t *objects, int64_t count, double *out) {
+    const clv_dominant_problem *p = arena->problem;
+    nearby *own = arena->own;
+    for (int64_t i = 0; i < p->n; i++) {
+        own->slot_of[i] = 0;
+    }
+    for (int64_t t = 0; t < count; t++) {
+        own->slot_of[objects[t]] = -1;
+    }
+    for (int64_t t = 0; t < p->active_count; t++) {
+        int64_t i = p->active[t];
+        out[t] = own->slot_of[i] < 0 ? HUGE_VAL : own->r[i];
+    }
+}
+
+static int ascending(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The slots, in ascending order of objects; the largest r outside them. `values` is work of active_count. */
+static void choose_slots(clv_arena *arena, const int64_t *objects, int64_t count, double *values) {
+    const clv_dominant_problem *p = arena->problem;
+    nearby *own = arena->own;
+    int64_t wanted = own->wanted > SHARE * count ? own->wanted : SHARE * count;
+    arena->slots = wanted < p->active_count / 2 && isfinite(p->largest) ? wanted : p->active_count;
+    own->outside = -HUGE_VAL;
+    if (arena->slots == p->active_count) {
+        memcpy(own->object, p->active, (size_t)arena->slots * sizeof *own->object);
+    } else {
+        gather_r(arena, objects, count, values);
+        clv_top_k(values, p->active_count, arena->slots, own->work, own->work + p->n);
+        qsort(own->work, (size_t)arena->slots, sizeof *own->work, ascending);
+        int64_t chosen = 0;
+        for (int64_t t = 0; t < p->active_count; t++) {
+            if (chosen < arena->slots && own->work[chosen] == t) {
+                own->object[chosen++] = p->active[t];
+            } else {
+                own->outside = values[t] > own->outside ? values[t] : own->outside;
+            }
+        }
+    }
+    for (int64_t slot = 0; slot < arena->slots; slot++) {
+        own->slot_of[own->object[slot]] = (int32_t)slot;
+    }
+}
+
+/* How many columns of the arena fit the budget. */
+static int64_t room_for_columns(const clv_arena *arena) {
+    const clv_affinity *a = arena->problem->affinity;
+    size_t now, peak, column = (size_t)arena->slots * sizeof(double);
+    clv_context_memory(arena->problem->ctx, &now, &peak);
+    size_t room = a->budget > now ? (a->budget - now) / column : 0;
+    room = room < COLUMNS ? COLUMNS : room;
+    return room < (size_t)arena->slots ? (int64_t)room : arena->slots;
+}
+
+/* The largest r outside the arena as it is. */
+static double largest_outside(const clv_arena *arena) {
+    const clv_dominant_problem *p = arena->problem;
+    const nearby *own = arena->own;
+    double most = -HUGE_VAL;
+    for (int64_t t = 0, slot = 0; t < p->active_count; t++) {
+        int64_t i = p->active[t];
+        if (slot < arena->slots && own->object[slot] == i) {
+            slot++;
+        } else {
+            most = own->r[i] > most ? own->r[i] : most;
+        }
+    }
+    return most;
+}
+
+static bool holds_all(const clv_arena *arena, const int64_t *objects, int64_t count) {
+    const nearby *own = arena->own;
+    for (int64_t t = 0; t < count; t++) {
+        int64_t slot = own->slot_of[objects[t]];
+        if (slot >= arena->slots || own->object[slot] != objects[t]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the arena still is as good as a new one would be, or nearly: its columns are then not lost. */
+static bool still_serves(clv_arena *arena, const int64_t *objects, int64_t count) {
+    nearby *own = arena->own;
+    bool roomy = arena->slots == arena->problem->active_count || arena->slots >= SHARE * count;
+    if (!own->here || !roomy || !holds_all(arena, objects, count)) {
+        return false;
+    }
+    double top = -HUGE_VAL;
+    for (int64_t slot = 0; slot < arena->slots; slot++) {
+        top = own->r[own->object[slot]] > top ? own->r[own->object[slot]] : top;
+    }
+    own->outside = largest_outside(arena);
+    return arena->slots == arena->problem->active_count || own->outside - own->chosen <= (top - own->outside) / 4;
+}
+
+static clv_status choose_arena(clv_arena *arena, const int64_t *objects, int64_t count) {
+    nearby *own = arena->own;
+    drop_columns(arena);
+    clv_affinity_free(own->here);
+    own->here = NULL;
+    choose_slots(arena, objects, count, arena->rho);
+    own->chosen = own->outside;
+    CLV_TRY(clv_affinity_subset(arena->problem->affinity, own->object, arena->slots, &own->here));
+    own->kept_most = room_for_columns(arena);
+    return CLV_OK;
+}
+
+static clv_status nearby_load(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count) {
+    const clv_dominant_problem *p = arena->problem;
+    nearby *own = arena->own;
+    CLV_TRY(clv_affinity_combine(p->affinity, objects, weights, count, own->r, arena->threads));
+    for (int64_t t = 0; t < count; t++) {
+        own->r[objects[t]] -= weights[t] * clv_affinity_entry(p->affinity, objects[t], objects[t]);
+    }
+    own->spent += count;
+    own->alone = own->spent > LOADS * count + FREE_COLUMNS;
+    if (!still_serves(arena, objects, count)) {
+        CLV_TRY(choose_arena(arena, objects, count));
+    }
+    for (int64_t slot = 0; slot < arena->slots; slot++) {
+        arena->rho[slot] = own->r[own->object[slot]];
+    }
+    arena->top = clv_place_of_largest(arena->rho, arena->slots);
+    return CLV_OK;
+}
+
+static bool nearby_outdated(clv_arena *arena, double top, double moved, double gap) {
+    const nearby *own = arena->own;
+    if (arena->slots == arena->problem->active_count) {
+        return false;
+    }
+    return own->alone ? gap <= arena->goal : top < own->outside + moved * arena->problem->largest;
+}
+
+/* --- columns --- */
+
+/* Room for one more column: fresh, or that of a kept one other than `spared`. */
+static double *column_room(clv_arena *arena, int64_t spared) {
+    nearby *own = arena->own;
+    if (own->kept_count < own->kept_most) {
+        return CLV_NEW(arena->problem->ctx, double, arena->slots);
+    }
+    int64_t t = clv_rng_below(&own->rng, own->kept_count);
+    t = own->kept[t] == spared ? (t + 1) % own->kept_count : t;
+    double *column = own->column[own->kept[t]];
+    own->column[own->kept[t]] = NULL;
+    own->kept[t] = own->kept[--own->kept_count];
+    return column;
+}
+
+static clv_status column_of(clv_arena *arena, int64_t i, int64_t spared, const double **out) {
+    nearby *own = arena->own;
+    if (!own->column[i]) {
+        double *column = column_room(arena, spared);
+        if (!column) {
+            return CLV_ENOMEM;
+        }
+        clv_status status = clv_affinity_column_threads(own->here, i, column, arena->threads);
+        if (status < 0) {
+            clv_free(arena->problem->ctx, column);
+            return status;
+        }
+        column[i] = 0;
+        own->column[i] = column;
+        own->kept[own->kept_count++] = i;
+    }
+    *out = own->column[i];
+    return CLV_OK;
+}
+
+static int64_t nearby_slot(const clv_arena *arena, int64_t object) {
+    return ((const nearby *)arena->own)->slot_of[object];
+}
+
+static clv_status nearby_add(clv_arena *arena, int64_t i, double wi, int64_t j, double wj) {
+    const double *left, *right;
+    CLV_TRY(column_of(arena, i, j, &left));
+    if (j < 0) {
+        arena->top = clv_pass_one(arena->rho, left, wi, arena->slots);
+        return CLV_OK;
+    }
+    CLV_TRY(column_of(arena, j, i, &right));
+    arena->top = clv_pass_two(arena->rho, left, wi, right, wj, arena->slots);
+    return CLV_OK;
+}
+
+static double nearby_entry(clv_arena *arena, int64_t i, int64_t j) {
+    const nearby *own = arena->own;
+    if (own->column[j]) {
+        return own->column[j][i];
+    }
+    return own->column[i] ? own->column[i][j] : clv_affinity_entry(own->here, i, j);
+}
+
+const clv_arena_kind clv_arena_nearby = {
+    .create = nearby_create,
+    .destroy = nearby_destroy,
+    .load = nearby_load,
+    .slot = nearby_slot,
+    .add = nearby_add,
+    .entry = nearby_entry,
+    .outdated = nearby_outdated,
+};

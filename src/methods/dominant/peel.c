@@ -1,0 +1,348 @@
+/* Clusters one after the other: a dominant set among the active objects is found, labelled and taken off, until enough
+ * are found or nothing similar is left; or several a pass (multistart.c).
+ *
+ * The start "vertex" is the active object with the largest sum of similarities: exact sums, kept up to date while
+ * objects are taken off, on dense and sparse homes and up to 4096 objects; elsewhere n^2 entries are too many, and the
+ * sums are those to 256 active objects drawn anew for each cluster. */
+#include "methods/dominant/dominant.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE = 256, EXACT_OBJECTS = 4096 };
+/* Streams of random numbers: those below belong to the restarts of the driver. */
+enum { SAMPLE_STREAM = 1 << 30 };
+
+double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active) {
+    if (!isnan(options->cutoff)) {
+        return options->cutoff;
+    }
+    return options->solver == CLV_DOMINANT_RD ? 1e-3 / (double)active : 2e-12;
+}
+
+void clv_peeling_free(clv_peeling *p) {
+    for (int64_t c = 0; c < p->count; c++) {
+        clv_dominant_set_free(p->ctx, &p->sets[c]);
+    }
+    clv_free(p->ctx, p->sets);
+    clv_free(p->ctx, p->active);
+    clv_free(p->ctx, p->gone);
+    clv_free(p->ctx, p->degree);
+    clv_free(p->ctx, p->work);
+    clv_free(p->ctx, p->labels);
+}
+
+clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                           clv_peeling *out) {
+    int64_t n = clv_affinity_size(a);
+    *out = (clv_peeling){.ctx = ctx, .affinity = a, .options = options, .n = n, .active_count = n};
+    out->began = clv_seconds();
+    out->active = CLV_NEW(ctx, int64_t, n);
+    out->gone = CLV_NEW0(ctx, uint8_t, n);
+    out->work = CLV_NEW(ctx, double, n + CLV_COUNTERS);
+    out->labels = CLV_NEW(ctx, int32_t, n);
+    if (!out->active || !out->gone || !out->work || !out->labels) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        out->active[i] = i;
+        out->labels[i] = -1;
+    }
+    return CLV_OK;
+}
+
+clv_dominant_problem clv_peel_problem(const clv_peeling *p) {
+    return (clv_dominant_problem){.ctx = p->ctx,
+                                  .affinity = p->affinity,
+                                  .options = p->options,
+                                  .n = p->n,
+                                  .active_count = p->active_count,
+                                  .active = p->active,
+                                  .gone = p->gone,
+                                  .tol = isnan(p->options->control.tol) ? 1e-6 : p->options->control.tol,
+                                  .largest = clv_affinity_largest(p->affinity),
+                                  .seed = {.object = -1}};
+}
+
+/* --- where to start --- */
+
+static bool has_exact_degrees(const clv_peeling *p) {
+    clv_home home = p->affinity->info.home;
+    return home == CLV_HOME_DENSE64 || home == CLV_HOME_DENSE32 || home == CLV_HOME_SPARSE || p->n <= EXACT_OBJECTS;
+}
+
+static int64_t largest_active(const clv_peeling *p, const double *sums) {
+    int64_t best = p->active[0];
+    for (int64_t t = 1; t < p->active_count; t++) {
+        best = sums[p->active[t]] > sums[best] ? p->active[t] : best;
+    }
+    return best;
+}
+
+static clv_status make_degrees(clv_peeling *p) {
+    p->degree = CLV_NEW(p->ctx, double, p->n);
+    if (!p->degree) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_affinity_degrees(p->affinity, p->degree, p->options->control.threads));
+    for (int64_t i = 0; i < p->n; i++) {
+        p->degree[i] -= clv_affinity_entry(p->affinity, i, i);
+    }
+    return CLV_OK;
+}
+
+/* Sums of similarities to a sample of the active objects, into p->work. */
+static clv_status sample_degrees(clv_peeling *p) {
+    int64_t objects[SAMPLE];
+    double ones[SAMPLE];
+    int64_t count = p->active_count < SAMPLE ? p->active_count : SAMPLE;
+    clv_rng rng = clv_rng_stream((uint64_t)p->options->control.seed, SAMPLE_STREAM + (uint64_t)p->count);
+    CLV_TRY(clv_sample_uniform(p->ctx, p->active, p->active_count, count, &rng, objects));
+    for (int64_t t = 0; t < count; t++) {
+        ones[t] = 1;
+    }
+    CLV_TRY(clv_affinity_combine(p->affinity, objects, ones, count, p->work, p->options->control.threads));
+    for (int64_t t = 0; t < count; t++) {
+        p->work[objects[t]] -= clv_affinity_entry(p->affinity, objects[t], objects[t]);
+    }
+    return CLV_OK;
+}
+
+static clv_status find_vertex(clv_peeling *p, int64_t *out) {
+    if (has_exact_degrees(p)) {
+        if (!p->degree) {
+            CLV_TRY(make_degrees(p));
+        }
+        *out = largest_active(p, p->degree);
+    } else {
+        CLV_TRY(sample_degrees(p));
+        *out = largest_active(p, p->work);
+    }
+    return CLV_OK;
+}
+
+bool clv_starts_at_centre(const clv_dominant_options *options) {
+    return strcmp(options->start, "center") == 0 ||
+           (strcmp(options->start, "auto") == 0 && options->solver == CLV_DOMINANT_RD);
+}
+
+static clv_status choose_seed(clv_peeling *p, clv_seed *out) {
+    const clv_dominant_options *options = p->options;
+    bool first = p->count == 0;
+    *out = (clv_seed){.kind = CLV_SEED_OBJECT, .object = -1};
+    if (first && options->start_weights) {
+        *out = (clv_seed){.kind = CLV_SEED_WEIGHTS, .weights = options->start_weights, .object = -1};
+    } else if (first && options->start_object >= 0) {
+        out->object = options->start_object;
+    } else if (clv_starts_at_centre(options)) {
+        out->kind = CLV_SEED_CENTRE;
+    } else if (strcmp(options->start, "random") == 0) {
+        out->kind = CLV_SEED_RANDOM;
+    } else {
+        return find_vertex(p, &out->object);
+    }
+    return CLV_OK;
+}
+
+/* --- labels, and taking off --- */
+
+clv_status clv_peel_product(clv_peeling *p, const clv_dominant_set *set) {
+    CLV_TRY(clv_affinity_combine(p->affinity, set->objects, set->weights, set->count, p->work,
+                                 p->options->control.threads));
+    for (int64_t t = 0; t < set->count; t++) {
+        p->work[set->objects[t]] -= set->weights[t] * clv_affinity_entry(p->affinity, set->objects[t], set->objects[t]);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_peel_label(clv_peeling *p, const clv_dominant_set *set, int32_t c) {
+    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
+    for (int64_t t = 0; t < set->count; t++) {
+        int64_t i = set->objects[t];
+        if (set->weights[t] > cutoff && p->labels[i] < 0) {
+            p->labels[i] = c;
+        }
+    }
+    if (p->options->absorb > 0) {
+        CLV_TRY(clv_peel_product(p, set));
+        for (int64_t t = 0; t < p->active_count; t++) {
+            int64_t i = p->active[t];
+            if (p->labels[i] < 0 && p->work[i] >= p->options->absorb * set->about.similarity) {
+                p->labels[i] = c;
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+void clv_peel_off(clv_peeling *p) {
+    int64_t left = 0;
+    for (int64_t t = 0; t < p->active_count; t++) {
+        int64_t i = p->active[t];
+        p->gone[i] = p->labels[i] >= 0;
+        p->active[left] = i;
+        left += !p->gone[i];
+    }
+    p->active_count = left;
+}
+
+/* The similarities to objects that have just got a label no longer count. */
+static clv_status reduce_degrees(clv_peeling *p) {
+    int64_t count = 0;
+    int64_t *objects = CLV_NEW(p->ctx, int64_t, p->active_count);
+    double *weights = CLV_NEW(p->ctx, double, p->active_count);
+    clv_status status = objects && weights ? CLV_OK : CLV_ENOMEM;
+    for (int64_t t = 0; status == CLV_OK && t < p->active_count; t++) {
+        if (p->labels[p->active[t]] >= 0) {
+            objects[count] = p->active[t];
+            weights[count++] = -1;
+        }
+    }
+    if (status == CLV_OK) {
+        status = clv_affinity_combine(p->affinity, objects, weights, count, p->work, p->options->control.threads);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < p->n; i++) {
+        p->degree[i] += p->work[i];
+    }
+    clv_free(p->ctx, objects);
+    clv_free(p->ctx, weights);
+    return status;
+}
+
+clv_status clv_peel_take_off(clv_peeling *p) {
+    if (p->degree) {
+        CLV_TRY(reduce_degrees(p));
+    }
+    clv_peel_off(p);
+    return CLV_OK;
+}
+
+/* --- limits --- */
+
+static bool wants_more(const clv_peeling *p) {
+    return p->active_count > 1 && (p->options->k == 0 || p->count < p->options->k) && p->stop == CLV_CONVERGED;
+}
+
+/* The control of one search: the time that is left. */
+clv_control clv_peel_control(const clv_peeling *p) {
+    clv_control control = p->options->control;
+    if (control.time_limit > 0) {
+        control.time_limit = fmax(control.time_limit - (clv_seconds() - p->began), 1e-9);
+    }
+    return control;
+}
+
+/* A limit that holds for all of the run ends the peeling, after the cluster that it cut short. */
+void clv_peel_note(clv_peeling *p, clv_stop stop) {
+    if (p->stop != CLV_CANCELLED && (stop == CLV_TIME_LIMIT || stop == CLV_CANCELLED)) {
+        p->stop = stop;
+    }
+}
+
+/* What a limit cut short before its second object is a result still, if it is all there is. */
+bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set) {
+    bool cut = set->about.stop != CLV_CONVERGED && set->about.stop != CLV_STALLED;
+    if (p->count == 0 && cut && set->count > 0) {
+        return true;
+    }
+    return set->about.similarity > 0 && set->about.size >= p->options->min_size &&
+           set->about.similarity >= p->options->min_cohesiveness;
+}
+
+clv_status clv_peel_room(clv_peeling *p, int64_t more) {
+    if (p->count + more > p->capacity) {
+        int64_t capacity = 2 * p->capacity + more + 8;
+        clv_dominant_set *grown = clv_resize(p->ctx, p->sets, capacity, sizeof *grown);
+        if (!grown) {
+            return CLV_ENOMEM;
+        }
+        p->sets = grown;
+        p->capacity = capacity;
+    }
+    return CLV_OK;
+}
+
+/* --- one by one --- */
+
+static clv_status search(clv_peeling *p, const clv_seed *seed, clv_dominant_set *out) {
+    clv_dominant_problem problem = clv_peel_problem(p);
+    clv_control control = clv_peel_control(p);
+    problem.seed = *seed;
+    if (seed->kind != CLV_SEED_RANDOM) {
+        control.restarts = 1; /* they would all be the same */
+    }
+    *out = (clv_dominant_set){0};
+    clv_status status = clv_dominant_single(&problem, &control, p->work, out);
+    if (status < 0) {
+        clv_dominant_set_free(p->ctx, out);
+    }
+    return status;
+}
+
+/* A start that is similar to nothing says nothing of the others: once more from where there is something. */
+static clv_status search_again(clv_peeling *p, clv_dominant_set *set) {
+    clv_seed seed = {.kind = CLV_SEED_CENTRE, .object = -1};
+    clv_dominant_set_free(p->ctx, set);
+    if (p->options->solver != CLV_DOMINANT_RD) {
+        seed.kind = CLV_SEED_OBJECT;
+        CLV_TRY(find_vertex(p, &seed.object));
+    }
+    return search(p, &seed, set);
+}
+
+/* Members get their label, and are taken off by the caller. Not to be interrupted: a set without its label is lost. */
+clv_status clv_peel_keep(clv_peeling *p, int64_t pass) {
+    clv_dominant_set *set = &p->sets[p->count];
+    clv_peel_note(p, set->about.stop);
+    set->about.pass = pass;
+    p->count++;
+    clv_set_patient(p->ctx, true);
+    clv_status status = clv_peel_label(p, set, (int32_t)(p->count - 1));
+    clv_set_patient(p->ctx, false);
+    return status;
+}
+
+static clv_status peel_from(clv_peeling *p, const clv_seed *seed, bool sure) {
+    CLV_TRY(clv_peel_room(p, 1));
+    clv_dominant_set *set = &p->sets[p->count];
+    CLV_TRY(search(p, seed, set));
+    if (!sure && set->about.similarity <= 0 && !clv_peel_accepts(p, set)) {
+        CLV_TRY(search_again(p, set));
+    }
+    if (!clv_peel_accepts(p, set)) {
+        clv_peel_note(p, set->about.stop);
+        clv_dominant_set_free(p->ctx, set);
+        p->active_count = 0; /* the rest is left out */
+        return CLV_OK;
+    }
+    CLV_TRY(clv_peel_keep(p, p->options->multistart > 0 ? p->passes : p->count));
+    return clv_peel_take_off(p);
+}
+
+static clv_status peel_one(clv_peeling *p) {
+    clv_seed seed;
+    CLV_TRY(choose_seed(p, &seed));
+    bool given = p->count == 0 && (p->options->start_object >= 0 || p->options->start_weights);
+    return peel_from(p, &seed, seed.kind != CLV_SEED_RANDOM && !given);
+}
+
+clv_status clv_peel_vertex(clv_peeling *p) {
+    clv_seed seed = {.kind = CLV_SEED_OBJECT};
+    CLV_TRY(find_vertex(p, &seed.object));
+    return peel_from(p, &seed, true);
+}
+
+/* --- all --- */
+
+clv_status clv_peel(clv_peeling *p) {
+    while (wants_more(p)) {
+        clv_status status = p->options->multistart > 0 ? clv_peel_pass(p) : peel_one(p);
+        if (status == CLV_EINTERRUPTED && p->count > 0) {
+            clv_peel_note(p, clv_asked_to_stop(p->ctx) ? CLV_CANCELLED : CLV_TIME_LIMIT);
+            return CLV_OK;
+        }
+        CLV_TRY(status);
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,260 @@
+/* New objects to dominant sets that were found before (Pavan and Pelillo, "Efficient out-of-sample extension of
+ * dominant-set clusters", 2004). With x the weights of a cluster, A the affinity without its diagonal, alpha the shift
+ * and f = x'Ax + alpha (1 - x'x) the cohesiveness, giving some weight to a new object with the similarities b to the
+ * members does not lower the objective when
+ *
+ *   b'x + alpha >= f,   that is   r >= t   with   r = b'x   and   t = f - alpha.
+ *
+ * The object joins the cluster with the largest surplus r - t among those that accept it, the smaller one of two; a
+ * cluster with r = 0 never does (t may be 0 or less where a cluster holds everything there was). Cluster and weights
+ * stay as they are, so that the order of the new objects does not matter.
+ *
+ * Only similarities to members are looked at: a new object costs as many as there are members in all. */
+#include "methods/dominant/dominant.h"
+
+#include "methods/fresh.h"
+
+#include <math.h>
+
+/* Accept with this much less, relative to f and alpha: a member's own r is t to rounding. */
+static const double SLACK = 1e-12;
+
+typedef struct predictor {
+    clv_context *ctx;
+    const clv_result *result;
+    const clv_matrix *membership; /* n x k, CSR */
+    int64_t k, count;             /* clusters, members of them */
+    int64_t *members;             /* ascending */
+    int64_t *first;               /* k + 1: cluster c has the terms first[c]..first[c + 1] - 1 */
+    int64_t *column;              /* of a term: where the similarity to the member is in a dense row */
+    double *weight;               /* of a term */
+    bool narrow;                  /* dense rows have similarities to the members only, not to all objects */
+    bool nearest;                 /* who is not accepted goes to the cluster with the largest r */
+} predictor;
+
+static void free_predictor(predictor *p) {
+    clv_free(p->ctx, p->members);
+    clv_free(p->ctx, p->first);
+    clv_free(p->ctx, p->column);
+    clv_free(p->ctx, p->weight);
+}
+
+static clv_status check_result(clv_context *ctx, const clv_result *result) {
+    const clv_matrix *weights = result->membership ? clv_data_matrix(result->membership) : NULL;
+    if (!weights || !result->clusters) {
+        return clv_fail(ctx, CLV_EUSAGE, "the result has no %s: new objects can join dominant sets only",
+                        weights ? "clusters found one by one" : "weights of members");
+    }
+    if (!clv_is_sparse(weights) || weights->rows != result->n || weights->cols != result->clusters_count) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "the weights are a %s matrix of %lld x %lld; a sparse one of %lld objects x %lld clusters was "
+                        "expected",
+                        clv_is_sparse(weights) ? "sparse" : "dense", (long long)weights->rows, (long long)weights->cols,
+                        (long long)result->n, (long long)result->clusters_count);
+    }
+    return CLV_OK;
+}
+
+static bool is_member(const predictor *p, int64_t j) {
+    return p->membership->start[j] < p->membership->start[j + 1];
+}
+
+/* Where the similarity to member q is in a dense row. */
+static int64_t column_of(const predictor *p, int64_t q) {
+    return p->narrow ? q : p->members[q];
+}
+
+/* The weights by clusters, members ascending, from the rows of objects. */
+static void list_terms(predictor *p) {
+    const clv_matrix *rows = p->membership;
+    for (int64_t c = 0; c <= p->k; c++) {
+        p->first[c] = 0;
+    }
+    for (int64_t e = rows->start[0]; e < rows->start[rows->rows]; e++) {
+        p->first[rows->index[e] + 1]++;
+    }
+    for (int64_t c = 0; c < p->k; c++) {
+        p->first[c + 1] += p->first[c];
+    }
+    for (int64_t q = p->count - 1; q >= 0; q--) { /* backwards, from the ends of the lists to their beginnings */
+        int64_t j = p->members[q];
+        for (int64_t e = rows->start[j]; e < rows->start[j + 1]; e++) {
+            int64_t at = --p->first[rows->index[e] + 1];
+            p->column[at] = column_of(p, q);
+            p->weight[at] = ((const double *)rows->values)[e];
+        }
+    }
+    for (int64_t c = 0; c < p->k; c++) {
+        p->first[c] = p->first[c + 1];
+    }
+    p->first[p->k] = rows->start[rows->rows] - rows->start[0];
+}
+
+static clv_status new_predictor(predictor *p, clv_context *ctx, const clv_result *result, int nearest) {
+    *p = (predictor){.ctx = ctx, .result = result, .nearest = nearest != 0};
+    CLV_TRY(check_result(ctx, result));
+    p->membership = clv_data_matrix(result->membership);
+    p->k = p->membership->cols;
+    int64_t n = p->membership->rows, terms = p->membership->start[n] - p->membership->start[0];
+    p->members = CLV_NEW(ctx, int64_t, n);
+    p->first = CLV_NEW(ctx, int64_t, p->k + 1);
+    p->column = CLV_NEW(ctx, int64_t, terms);
+    p->weight = CLV_NEW(ctx, double, terms);
+    if (!p->members || !p->first || !p->column || !p->weight) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t j = 0; j < n; j++) {
+        if (is_member(p, j)) {
+            p->members[p->count++] = j;
+        }
+    }
+    list_terms(p);
+    return CLV_OK;
+}
+
+/* --- one object --- */
+
+static int32_t nearest_cluster(const predictor *p, const double *similar) {
+    int32_t best = -1;
+    for (int64_t c = 0; c < p->k; c++) {
+        if (similar[c] > (best < 0 ? 0 : similar[best])) {
+            best = (int32_t)c;
+        }
+    }
+    return best;
+}
+
+static int32_t best_cluster(const predictor *p, const double *similar) {
+    double alpha = p->result->shift, largest = -HUGE_VAL;
+    int32_t best = -1;
+    for (int64_t c = 0; c < p->k; c++) {
+        double f = p->result->clusters[c].cohesiveness, surplus = similar[c] - (f - alpha);
+        bool accepted = similar[c] > 0 && surplus >= -SLACK * (fabs(f) + fabs(alpha));
+        if (accepted && surplus > largest) {
+            largest = surplus;
+            best = (int32_t)c;
+        }
+    }
+    return best < 0 && p->nearest ? nearest_cluster(p, similar) : best;
+}
+
+/* r of every cluster; false, and a fault, where a similarity to a member is none. */
+static bool add_sparse(const predictor *p, const clv_matrix *cross, int64_t row, double *similar, clv_fault *fault) {
+    const clv_matrix *weights = p->membership;
+    for (int64_t c = 0; c < p->k; c++) {
+        similar[c] = 0;
+    }
+    for (int64_t at = cross->start[row]; at < cross->start[row + 1]; at++) {
+        int64_t j = cross->index[at];
+        double value = clv_stored_value(cross, at);
+        if (is_member(p, j) && !clv_is_similarity(value, -p->result->shift)) {
+            *fault = (clv_fault){j, value};
+            return false;
+        }
+        for (int64_t e = weights->start[j]; e < weights->start[j + 1]; e++) {
+            similar[weights->index[e]] += value * ((const double *)weights->values)[e];
+        }
+    }
+    return true;
+}
+
+/* r of a cluster from the row of similarities at `from`; whether all of them are good. */
+static bool add_terms(const predictor *p, const clv_matrix *cross, int64_t from, int64_t c, double *r) {
+    const double *values = cross->values;
+    const float *singles = cross->values;
+    bool single = cross->scalar == CLV_F32, good = true;
+    double sum = 0;
+    for (int64_t t = p->first[c]; t < p->first[c + 1]; t++) {
+        int64_t at = from + p->column[t];
+        double value = single ? (double)singles[at] : values[at];
+        good &= clv_is_similarity(value, -p->result->shift);
+        sum += value * p->weight[t];
+    }
+    *r = sum;
+    return good;
+}
+
+/* The first bad one of a dense row. */
+static clv_fault find_fault(const predictor *p, const clv_matrix *cross, int64_t row) {
+    clv_fault fault = {.object = -1};
+    for (int64_t q = 0; q < p->count && fault.object < 0; q++) {
+        double value = clv_stored_value(cross, row * cross->cols + column_of(p, q));
+        if (!clv_is_similarity(value, -p->result->shift)) {
+            fault = (clv_fault){p->members[q], value};
+        }
+    }
+    return fault;
+}
+
+static bool add_dense(const predictor *p, const clv_matrix *cross, int64_t row, double *similar, clv_fault *fault) {
+    bool good = true;
+    for (int64_t c = 0; c < p->k; c++) {
+        good &= add_terms(p, cross, row * cross->cols, c, &similar[c]);
+    }
+    if (!good) {
+        *fault = find_fault(p, cross, row);
+    }
+    return good;
+}
+
+/* A rule as in fresh.h. */
+static int32_t predict_row(const void *user, const clv_matrix *cross, int64_t row, double *similar, clv_fault *fault) {
+    const predictor *p = user;
+    bool good =
+        clv_is_sparse(cross) ? add_sparse(p, cross, row, similar, fault) : add_dense(p, cross, row, similar, fault);
+    return good ? best_cluster(p, similar) : -1;
+}
+
+/* --- all objects --- */
+
+static clv_fresh new_ones(const predictor *p, int64_t threads, int32_t *out) {
+    return (clv_fresh){.ctx = p->ctx,
+                       .rule = predict_row,
+                       .user = p,
+                       .k = p->k,
+                       .least = -p->result->shift,
+                       .threads = clv_threads(threads),
+                       .out = out};
+}
+
+clv_status clv_dominant_predict(clv_context *ctx, const clv_result *result, const clv_matrix *cross, int nearest,
+                                int64_t threads, int32_t *out) {
+    predictor p;
+    CLV_TRY(clv_fresh_check(ctx, cross, result->n));
+    clv_status status = new_predictor(&p, ctx, result, nearest);
+    if (status == CLV_OK) {
+        clv_fresh fresh = new_ones(&p, threads, out);
+        status = clv_fresh_label(&fresh, cross);
+    }
+    free_predictor(&p);
+    return status;
+}
+
+static clv_status predict_points(predictor *p, clv_cross *cross, const clv_matrix *points, int64_t threads,
+                                 int32_t *out) {
+    clv_fresh fresh = new_ones(p, threads, out);
+    if (cross->n != p->membership->rows) {
+        return clv_fail(p->ctx, CLV_EDATA, "the result is of %lld objects, but the affinity is of %lld",
+                        (long long)p->membership->rows, (long long)cross->n);
+    }
+    p->narrow = p->count > 0 && clv_cross_narrow(cross, p->members, p->count);
+    list_terms(p);
+    return clv_fresh_label_points(&fresh, cross, points);
+}
+
+clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affinity *a, const clv_result *result,
+                                       const clv_matrix *points, const clv_affinity_options *options,
+                                       const clv_matrix *fresh, int nearest, int64_t threads, int32_t *out) {
+    predictor p;
+    clv_cross cross = {.ctx = ctx};
+    clv_status status = new_predictor(&p, ctx, result, nearest);
+    if (status == CLV_OK) {
+        status = clv_cross_new(ctx, a, points, options, clv_threads(threads), &cross);
+    }
+    if (status == CLV_OK) {
+        status = predict_points(&p, &cross, fresh, threads, out);
+    }
+    clv_cross_free(&cross);
+    free_predictor(&p);
+    return status;
+}

@@ -36,6 +36,10 @@ clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, 
     if (method->predict) {
         cli_args_add(&job->args, cli_predict_table(method), &job->prediction);
     }
+    if (method->own) {
+        clv_options_defaults(method->own(), &job->own);
+        cli_args_add(&job->args, method->own(), &job->own);
+    }
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
     return job->args.help ? CLV_OK : method->check(job);
 }
@@ -105,7 +109,8 @@ static clv_status check_standard_input(const cli_job *job) {
 
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
-    clv_read_options reading = cli_read_options(&job->points, job->how.kind == CLV_AFFINITY_PRECOMPUTED);
+    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    clv_read_options reading = cli_read_options(&job->points, given || job->method->maps);
     CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
@@ -268,8 +273,9 @@ void cli_job_close(cli_job *job) {
     clv_release(ctx, job->start_labels);
     free(job->start_weights);
     clv_release(ctx, job->truth_read);
-    clv_data_free(job->extra[1]);
-    clv_data_free(job->extra[0]);
+    for (size_t i = 0; i < sizeof job->extra / sizeof *job->extra; i++) {
+        clv_data_free(job->extra[i]);
+    }
     clv_data_free(job->fresh);
     clv_data_free(job->data);
 }

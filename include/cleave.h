@@ -227,6 +227,10 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
+/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm, or a column of texts,
+ * which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
+CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
+
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */
 CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
@@ -635,7 +639,7 @@ CLV_API const clv_option_table *clv_ksupport_table(void);
 CLV_API void clv_ksupport_defaults(clv_ksupport_options *options);
 /* X: samples x p, dense (double or float) or CSR; y: one number a sample. Logistic: any two values, the larger is the
  * positive class; more values give one model a class against the rest. In the result, objective and certificate are
- * sums over the models and `restarts` has an entry a model. */
+ * sums over the models. */
 CLV_API clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y,
                                 const clv_ksupport_options *options, clv_result **out);
 CLV_API size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options);
@@ -650,6 +654,30 @@ CLV_API clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, 
 CLV_API clv_status clv_ksupport_predict(clv_context *ctx, const clv_matrix *x, const clv_ksupport_options *options,
                                         const clv_matrix *weights, const double *intercepts, const double *classes,
                                         int64_t class_count, double *out /* samples */, double *scores);
+
+/* Every k with every lambda in one run: for each k from the largest lambda to the smallest, each started from the
+ * solution before. All borrowed. */
+typedef struct clv_ksupport_path_data {
+    const clv_matrix *x;
+    const double *y;
+    const int64_t *k;
+    int64_t k_count;
+    const double *lambda;
+    int64_t lambda_count;
+    const clv_matrix *validation; /* laid out as x; NULL: no scores */
+    const double *validation_y;
+} clv_ksupport_path_data;
+typedef struct clv_ksupport_path_row {
+    int64_t k;
+    double lambda;
+    double objective, gap; /* gap: relative */
+    int64_t nonzeros, iterations, passes;
+    double score; /* on the validation data: share of samples that are right, or of the variance; NaN: none */
+    double seconds;
+} clv_ksupport_path_row;
+CLV_API clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data,
+                                     const clv_ksupport_options *options,
+                                     clv_ksupport_path_row *rows /* k_count x lambda_count */);
 
 /* pursuit: minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
  * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */

@@ -471,7 +471,6 @@ static void test_classes(void **state) {
     int64_t right = 0;
     assert_int_equal(result->classes_count, 3);
     assert_true(result->classes[0] == -2.5 && result->classes[1] == 4 && result->classes[2] == 10);
-    assert_int_equal(result->restarts_count, 3);
     assert_int_equal(clv_ksupport_predict(ctx, &d.dense, &options, clv_data_matrix(result->weights), result->intercepts,
                                           result->classes, 3, out, scores),
                      CLV_OK);
@@ -479,11 +478,13 @@ static void test_classes(void **state) {
         right += out[m] == d.y[m];
     }
     assert_true(right > SAMPLES * 9 / 10);
-    double sum = 0;
-    for (int c = 0; c < 3; c++) {
-        sum += result->restarts[c].objective;
-    }
-    assert_true(fabs(sum - result->objective.value) <= 1e-12 * sum);
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), &objective,
+                                           &certificate),
+                     CLV_OK);
+    assert_true(fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
+    assert_true(fabs(certificate.value - result->certificate.value) <= 1e-12);
     clv_result_free(result);
 }
 

@@ -261,8 +261,9 @@ static clv_status join_results(clv_result *all, clv_result *one, int64_t c) {
     }
     all->iterations += one->iterations;
     all->drift = fmax(all->drift, one->drift);
-    all->restarts[c] = one->restarts[0];
-    all->restarts_count = c + 1;
+    all->restarts_count = 1;
+    all->restarts[0].seconds += one->restarts[0].seconds;
+    all->restarts[0] = (clv_restart){all->objective.value, all->iterations, all->restarts[0].seconds, all->stop};
     if (one->trace_count > 0) {
         clv_trace_row *trace = clv_resize(all->ctx, all->trace, rows, sizeof *trace);
         if (!trace) {
@@ -313,7 +314,7 @@ static clv_status new_result(job *j, clv_result **out) {
     all->n = j->x.samples;
     all->k = j->problem.k;
     all->seed = j->problem.options.control.seed;
-    all->restarts = CLV_NEW0(j->ctx, clv_restart, j->models);
+    all->restarts = CLV_NEW0(j->ctx, clv_restart, 1);
     all->intercepts = CLV_NEW0(j->ctx, double, j->models);
     if (!all->restarts || !all->intercepts) {
         return CLV_ENOMEM;

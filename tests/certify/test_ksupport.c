@@ -480,9 +480,9 @@ static void test_classes(void **state) {
     assert_true(right > SAMPLES * 9 / 10);
     clv_objective objective;
     clv_certificate certificate;
-    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), &objective,
-                                           &certificate),
-                     CLV_OK);
+    assert_int_equal(
+        clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), &objective, &certificate),
+        CLV_OK);
     assert_true(fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
     assert_true(fabs(certificate.value - result->certificate.value) <= 1e-12);
     clv_result_free(result);

@@ -139,7 +139,7 @@ static double auc(const double *score) {
             }
         }
     }
-    return pairs > 0 ? right / pairs : NAN;
+    return pairs > 0 ? right / pairs : (double)NAN;
 }
 
 static double score_validation(const clv_result *result, const clv_ksupport_options *options) {
@@ -175,7 +175,7 @@ static void report(const char *line, const clv_result *result, const clv_ksuppor
     }
     printf("%s | %.4f %lld %lld %.10g %.3e %lld %.4f %.4f %s\n", line, seconds, (long long)result->iterations,
            (long long)result->passes, result->objective.value, result->certificate.value, (long long)count,
-           count > 0 ? (double)right / (double)count : NAN, score_validation(result, options),
+           count > 0 ? (double)right / (double)count : (double)NAN, score_validation(result, options),
            clv_stop_name(result->stop));
     fflush(stdout);
 }

@@ -160,7 +160,7 @@ static void find_bin(const clv_ksupport_set *set, double *low, double *high) {
         }
     }
     *low = bin > 0 ? nextafter(bin_edge(bin), -1) : -1;
-    *high = bin + 1 < CLV_KS_BINS ? nextafter(bin_edge(bin + 1), -1) : INFINITY;
+    *high = bin + 1 < CLV_KS_BINS ? nextafter(bin_edge(bin + 1), -1) : (double)INFINITY;
 }
 
 double clv_ksupport_rank(const clv_ksupport_set *set, const double *v, int64_t p, int64_t *above) {
@@ -277,7 +277,7 @@ static clv_ks_sums add_sums(const clv_ksupport_set *set, block_sums of, const do
 
 /* The root of the piece that the sums are of, or NaN where that piece is flat. */
 static double root_of_piece(const clv_ks_sums *of, double missing, double beta) {
-    return of->between > 0 ? (missing - of->whole + beta * of->between) / of->sum : NAN;
+    return of->between > 0 ? (missing - of->whole + beta * of->between) / of->sum : (double)NAN;
 }
 
 /* The root between low and high over the entries of the band; entries above it add `over` to the sum. */
@@ -321,7 +321,7 @@ clv_ksupport_root clv_ksupport_find_root(const clv_ksupport_set *set, const doub
         return (clv_ksupport_root){INFINITY, beta, count_nonzero(v, p), 0};
     }
     double low = beta > 0 ? z * (beta / (1 + beta)) * (1 - 1e-9) : 0;
-    double high = beta > 0 ? z * ((1 + beta) / beta) * (1 + 1e-9) : INFINITY;
+    double high = beta > 0 ? z * ((1 + beta) / beta) * (1 + 1e-9) : (double)INFINITY;
     int64_t count = gather(set, v, p, low, high, &over);
     double a = solve_root(set, count, (double)over, beta, beta / z, (1 + beta) / z);
     clv_ks_sums found = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);

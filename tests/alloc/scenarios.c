@@ -183,7 +183,7 @@ static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int6
     options.inner = self->home;
     options.intercept = 1;
     options.control.threads = threads;
-    options.control.max_iter = 5;
+    options.control.max_iter = 2;
     options.control.keep_trace = 1;
     CLV_TRY(clv_read(ctx, self->file, NULL, &made->data[0]));
     CLV_TRY(clv_read_targets(ctx, "labels.csv", &made->data[1]));

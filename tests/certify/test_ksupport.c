@@ -532,7 +532,7 @@ static void test_refusals(void **state) {
     double one[SAMPLES], bad[SAMPLES];
     for (int64_t m = 0; m < SAMPLES; m++) {
         one[m] = 4;
-        bad[m] = m == 5 ? NAN : (double)(m % 2);
+        bad[m] = m == 5 ? (double)NAN : (double)(m % 2);
     }
     expect(ctx, &d.dense, one, &options, CLV_EDATA, "one class only, 4");
     expect(ctx, &d.dense, bad, &options, CLV_EDATA, "sample 6");

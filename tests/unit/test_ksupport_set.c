@@ -107,7 +107,7 @@ static double square_in_closed_form(const double *w, int64_t p, int64_t k) {
     memcpy(z, w, (size_t)p * sizeof *z);
     qsort(z, (size_t)p, sizeof *z, descending);
     for (int64_t r = 0; r < k; r++) {
-        double tail = 0, first = k - r - 1 > 0 ? fabs(z[k - r - 2]) : INFINITY;
+        double tail = 0, first = k - r - 1 > 0 ? fabs(z[k - r - 2]) : (double)INFINITY;
         for (int64_t i = p - 1; i >= k - r - 1; i--) {
             tail += fabs(z[i]);
         }

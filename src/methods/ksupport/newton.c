@@ -434,7 +434,7 @@ static double first_sigma(const proximal *q) {
     const clv_working *on = q->on;
     on->x.does->gradient(&on->x, q->run->r, NULL, on->count, q->w, q->u);
     double square = clv_sum(q->u, on->count, 1) / (double)p->x->samples;
-    double step = square > 0 ? 1 / (clv_loss_curvature(&p->loss) * square) : INFINITY;
+    double step = square > 0 ? 1 / (clv_loss_curvature(&p->loss) * square) : (double)INFINITY;
     return fmin(10 / p->lambda, 100 * step);
 }
 

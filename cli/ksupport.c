@@ -211,9 +211,9 @@ static clv_status write_path(const cli_job *job, const clv_ksupport_path_row *ro
     return status;
 }
 
-/* The best by score, else the last; the run itself is of that one. */
+/* The best by score, the first of equals; without scores the last. The run itself is of that one. */
 static void choose(cli_job *job, const clv_ksupport_path_row *rows, int64_t count) {
-    int64_t best = count - 1;
+    int64_t best = isnan(rows[0].score) ? count - 1 : 0;
     for (int64_t i = 0; i < count; i++) {
         best = rows[i].score > rows[best].score ? i : best;
     }

@@ -23,25 +23,16 @@ static int threads_for(const clv_design *x, int64_t work) {
 
 /* --- dense, a row a feature --- */
 
-static void dot_rows(const clv_matrix *m, const int64_t row[4], const double *r, double out[4], double *square) {
-    if (m->scalar == CLV_F32) {
-        const float *base = m->values;
-        const float *x[4] = {base + row[0] * m->cols, base + row[1] * m->cols, base + row[2] * m->cols,
-                             base + row[3] * m->cols};
-        if (square) {
-            clv_dot_square_four_f32(x, r, m->cols, out, square);
-        } else {
-            clv_dot_four_f32(x, r, m->cols, out);
-        }
+static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, int64_t count, const double *r,
+                     double *out, double *square) {
+    if (m->scalar == CLV_F32 && square) {
+        clv_dot_square_rows_f32(m->values, list, first, count, m->cols, r, out, square);
+    } else if (m->scalar == CLV_F32) {
+        clv_dot_rows_f32(m->values, list, first, count, m->cols, r, out);
+    } else if (square) {
+        clv_dot_square_rows_f64(m->values, list, first, count, m->cols, r, out, square);
     } else {
-        const double *base = m->values;
-        const double *x[4] = {base + row[0] * m->cols, base + row[1] * m->cols, base + row[2] * m->cols,
-                              base + row[3] * m->cols};
-        if (square) {
-            clv_dot_square_four_f64(x, r, m->cols, out, square);
-        } else {
-            clv_dot_four_f64(x, r, m->cols, out);
-        }
+        clv_dot_rows_f64(m->values, list, first, count, m->cols, r, out);
     }
 }
 
@@ -50,20 +41,9 @@ static void features_gradient(const clv_design *x, const double *r, const int64_
     int64_t runs = (count + RUN - 1) / RUN;
 #pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
     for (int64_t b = 0; b < runs; b++) {
-        int64_t end = least(count, (b + 1) * RUN);
-        for (int64_t j = b * RUN; j < end; j += 4) {
-            int64_t row[4];
-            double dots[4], square[4];
-            for (int64_t i = 0; i < 4; i++) {
-                int64_t at = least(j + i, end - 1);
-                row[i] = list ? list[at] : at;
-            }
-            dot_rows(&x->matrix, row, r, dots, squares ? square : NULL);
-            memcpy(g + j, dots, (size_t)least(4, end - j) * sizeof *g);
-            if (squares) {
-                memcpy(squares + j, square, (size_t)least(4, end - j) * sizeof *g);
-            }
-        }
+        int64_t first = b * RUN;
+        dot_rows(&x->matrix, list ? list + first : NULL, first, least(RUN, count - first), r, g + first,
+                 squares ? squares + first : NULL);
     }
 }
 

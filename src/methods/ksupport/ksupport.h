@@ -63,12 +63,16 @@ struct clv_design {
 clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out);
 void clv_design_free(clv_design *x); /* takes one that is all zero */
 
-/* design_kernels.c, on four rows at once (they may be the same): <x, r>; that and <x, x>; acc += r x; acc += x^2 for
- * rows whose r is not 0. */
-void clv_dot_four_f32(const float *const x[4], const double *r, int64_t n, double out[4]);
-void clv_dot_four_f64(const double *const x[4], const double *r, int64_t n, double out[4]);
-void clv_dot_square_four_f32(const float *const x[4], const double *r, int64_t n, double out[4], double square[4]);
-void clv_dot_square_four_f64(const double *const x[4], const double *r, int64_t n, double out[4], double square[4]);
+/* design_kernels.c. <x, r> for rows of n numbers, those of a list or `count` from `first` on; that and <x, x>. */
+void clv_dot_rows_f32(const float *base, const int64_t *list, int64_t first, int64_t count, int64_t n, const double *r,
+                      double *out);
+void clv_dot_rows_f64(const double *base, const int64_t *list, int64_t first, int64_t count, int64_t n, const double *r,
+                      double *out);
+void clv_dot_square_rows_f32(const float *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                             const double *r, double *out, double *square);
+void clv_dot_square_rows_f64(const double *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                             const double *r, double *out, double *square);
+/* On four rows at once (they may be the same): acc += r x; acc += x^2 for rows whose r is not 0. */
 void clv_add_four_f32(double *acc, const float *const x[4], const double r[4], int64_t n);
 void clv_add_four_f64(double *acc, const double *const x[4], const double r[4], int64_t n);
 void clv_add_square_four_f32(double *acc, const float *const x[4], const double r[4], int64_t n);
@@ -121,6 +125,7 @@ typedef struct clv_point {
     int64_t *keep;                      /* which, or NULL while that is all of them */
     double *norm, *least;               /* of all columns, work of the same size; NULL without screening */
     bool has_norms;
+    double last_gap;            /* of the last evaluation */
     clv_ksupport_set set;       /* for gradients */
     double loss, ridge, square; /* sum of losses, ||w||^2, (||w||_k^sp)^2 */
     double value, gap;          /* gap NaN: not known */

@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The gap, as a share of the objective, from which on screening is worth its while. */
+#define SCREENED_FROM 0.01
+
 /* --- lists --- */
 
 clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity) {
@@ -110,7 +113,7 @@ static clv_status make_point(clv_point *point, int threads, bool screening) {
 }
 
 clv_status clv_point_new(const clv_ks_problem *problem, int threads, bool screening, clv_point *out) {
-    *out = (clv_point){.problem = problem, .kept = problem->x->features};
+    *out = (clv_point){.problem = problem, .kept = problem->x->features, .last_gap = INFINITY};
     clv_status status = make_point(out, threads, screening);
     if (status < 0) {
         clv_point_free(out);
@@ -190,12 +193,13 @@ double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *
 static void find_gradient(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
-    bool norms = point->norm && !point->has_norms; /* then nothing has been screened yet: these are all */
+    /* Far from the solution nothing can be dropped yet; and until it can, these are the norms of all. */
+    bool norms = point->norm && !point->has_norms && point->last_gap <= SCREENED_FROM * fabs(point->value);
     p->x->does->gradient(p->x, point->slope, list, point->kept, point->gradient, norms ? point->norm : NULL);
     for (int64_t j = 0; norms && j < p->x->features; j++) {
         point->norm[j] = sqrt(point->norm[j]);
     }
-    point->has_norms = point->norm != NULL;
+    point->has_norms = point->has_norms || norms;
     note_pass(p, point->kept);
 }
 
@@ -215,6 +219,7 @@ clv_status clv_point_evaluate(clv_point *point) {
         point->gap = clv_ks_gap(p, &point->set, point->gradient, list, point->kept, &point->w, product, point->ridge,
                                 point->square);
     }
+    point->last_gap = point->gap;
     point->fresh = true;
     return CLV_OK;
 }
@@ -228,7 +233,7 @@ void clv_point_screen(clv_point *point) {
     double *surely = point->least;
     const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
     int64_t left = 0, above;
-    if (!point->norm || p->radius > 0 || !isfinite(reach)) {
+    if (!point->has_norms || p->radius > 0 || !isfinite(reach)) {
         return;
     }
     for (int64_t j = 0; j < point->kept; j++) {

@@ -579,6 +579,26 @@ static void test_degenerate_data(void **state) {
     }
 }
 
+/* Far from the data the logistic loss is flat, and the best intercept must be found all the same. */
+static void test_intercept_far_away(void **state) {
+    (void)state;
+    enum { N = 6 };
+    double y[N] = {1, 1, 1, -1, -1, -1}, terms[N], r[N], z[N];
+    clv_loss loss = {CLV_KSUPPORT_LOGISTIC, N, y, true, 1, terms};
+    for (int trial = 0; trial < 40; trial++) {
+        double shift = trial < 20 ? pow(4, trial - 10) : -pow(4, trial - 30), b = trial % 3 ? 0 : -shift * 100, sum = 0;
+        for (int m = 0; m < N; m++) {
+            z[m] = shift + 0.3 * m;
+        }
+        double value = clv_loss_at(&loss, z, &b, r, NULL);
+        for (int m = 0; m < N; m++) {
+            sum += r[m];
+        }
+        assert_true(isfinite(value) && value <= 2 * N);
+        assert_true(fabs(sum) <= 1e-9 + 1e-15 * fabs(shift));
+    }
+}
+
 static int make(void **state) {
     return clv_context_new(NULL, (clv_context **)state);
 }
@@ -602,6 +622,7 @@ int main(void) {
         CASE(test_evaluation_from_raw_data),
         CASE(test_screening_is_safe),
         CASE(test_loss_derivatives),
+        CASE(test_intercept_far_away),
         CASE(test_quadratic_programs),
         CASE(test_radius),
         CASE(test_radius_and_lambda_meet),

@@ -308,7 +308,7 @@ static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     update_z(run);
     CLV_TRY(clv_point_set_dense(point, run->z));
     CLV_TRY(clv_point_value(point));
-    point->gap = fmax(point->value - run->bound, 0);
+    point->gap = clv_ks_clamp(point->value - run->bound);
     return CLV_OK;
 }
 

@@ -107,12 +107,7 @@ static clv_status measure_sum(fcfw *run, clv_point *point) {
 }
 
 static clv_status remember(fcfw *run, const clv_point *point) {
-    CLV_TRY(clv_list_reserve(run->problem->ctx, &run->before, point->w.count));
-    run->before.count = point->w.count;
-    if (point->w.count > 0) {
-        memcpy(run->before.index, point->w.index, (size_t)point->w.count * sizeof *point->w.index);
-        memcpy(run->before.value, point->w.value, (size_t)point->w.count * sizeof *point->w.value);
-    }
+    CLV_TRY(clv_list_copy(run->problem->ctx, &run->before, &point->w));
     memcpy(run->margin, point->margin, (size_t)run->problem->x->samples * sizeof *run->margin);
     return CLV_OK;
 }

@@ -245,7 +245,7 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
     }
     extrapolate(run, point, point->value > run->last);
     run->last = point->value;
-    point->gap = fmax(point->value - run->bound, 0);
+    point->gap = clv_ks_clamp(point->value - run->bound);
     return CLV_OK;
 }
 

@@ -27,6 +27,7 @@ typedef struct clv_list {
 } clv_list;
 clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity);
 void clv_list_free(clv_context *ctx, clv_list *list);
+clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from);
 
 /* --- design.c --- */
 
@@ -149,6 +150,10 @@ double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, doub
 /* The gap from <r, X w> and from the gradient X'r of `count` features, which is changed on the way and put back. */
 double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
                   const clv_list *w, double product, double ridge, double square);
+/* A gap that rounding has made negative is 0; one that is not a number stays so, and proves nothing. */
+static inline double clv_ks_clamp(double gap) {
+    return gap < 0 ? 0 : gap;
+}
 double clv_list_square(const clv_list *list);
 /* to[j] += scale * (entry list[j] of w), list NULL: entry j; both ascend. */
 void clv_list_add_to(const clv_list *w, double scale, const int64_t *list, int64_t count, double *to);

@@ -36,9 +36,10 @@ static void evaluate(const clv_loss *loss, const double *z, double b, double *r,
     }
 }
 
-/* Newton on the convex function of b, halved until the derivative falls; its sign brackets the root. */
+/* Newton on the convex function of b. The sign of the derivative brackets the root; where the loss is all but flat,
+ * steps are held to a length that doubles from one to the next, and inside the bracket bisection takes over. */
 static double best_intercept(const clv_loss *loss, const double *z, double start, double *r) {
-    double low = -INFINITY, high = INFINITY, b = start;
+    double low = -INFINITY, high = INFINITY, b = start, longest = 1;
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
         evaluate(loss, z, b, r, NULL);
         double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0;
@@ -52,6 +53,10 @@ static double best_intercept(const clv_loss *loss, const double *z, double start
         low = slope < 0 ? b : low;
         high = slope < 0 ? high : b;
         double next = b - slope / curvature;
+        if (!(fabs(next - b) <= longest) && loss->kind == CLV_KSUPPORT_LOGISTIC) {
+            next = b + (slope < 0 ? longest : -longest);
+            longest *= 2;
+        }
         if (!(next > low && next < high)) {
             bool both = isfinite(low) && isfinite(high);
             next = both ? 0.5 * (low + high) : b + (slope < 0 ? 1 : -1);

@@ -69,26 +69,9 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
     return CLV_OK;
 }
 
-static clv_status set_weights(clv_point *point, const clv_list *from) {
-    CLV_TRY(clv_list_reserve(point->problem->ctx, &point->w, from->count));
-    point->w.count = from->count;
-    if (from->count > 0) {
-        memcpy(point->w.index, from->index, (size_t)from->count * sizeof *from->index);
-        memcpy(point->w.value, from->value, (size_t)from->count * sizeof *from->value);
-    }
-    return CLV_OK;
-}
-
 /* The point becomes the best iterate. */
 static clv_status keep(ks_run *run) {
-    const clv_list *w = &run->point.w;
-    clv_list *best = run->problem->best;
-    CLV_TRY(clv_list_reserve(run->problem->ctx, best, w->count));
-    best->count = w->count;
-    if (w->count > 0) {
-        memcpy(best->index, w->index, (size_t)w->count * sizeof *w->index);
-        memcpy(best->value, w->value, (size_t)w->count * sizeof *w->value);
-    }
+    CLV_TRY(clv_list_copy(run->problem->ctx, run->problem->best, &run->point.w));
     *run->problem->best_intercept = run->point.intercept;
     run->value = run->point.value;
     run->gap = run->point.gap;
@@ -119,7 +102,7 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
     run->point.w.count = 0;
     run->point.kept = run->problem->x->features;
     if (run->problem->start) {
-        CLV_TRY(set_weights(&run->point, run->problem->start));
+        CLV_TRY(clv_list_copy(run->problem->ctx, &run->point.w, run->problem->start));
         fit_radius(&run->point);
     }
     CLV_TRY(clv_point_evaluate(&run->point));
@@ -139,10 +122,10 @@ static clv_status settle(ks_run *run) {
     if (point->value < run->value) {
         CLV_TRY(keep(run));
     } else if (!run->own) {
-        run->gap = fmax(fmin(run->gap, run->value - bound), 0);
+        run->gap = clv_ks_clamp(run->value - bound < run->gap ? run->value - bound : run->gap);
     }
     if (!run->own && p->options.rule == CLV_KSUPPORT_GAP && relative(run->gap, run->value) <= p->tol) {
-        CLV_TRY(set_weights(point, p->best));
+        CLV_TRY(clv_list_copy(p->ctx, &point->w, p->best));
         CLV_TRY(clv_point_evaluate(point));
         CLV_TRY(keep(run));
     }
@@ -182,7 +165,7 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
         point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, run->problem->best);
     (void)snapshot;
     if (!known) {
-        CLV_TRY(set_weights(point, run->problem->best));
+        CLV_TRY(clv_list_copy(run->problem->ctx, &point->w, run->problem->best));
         point->kept = run->problem->x->features;
         CLV_TRY(clv_point_evaluate(point));
     }
@@ -227,7 +210,7 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
     clv_method method = method_on(p, "");
     clv_point point;
     CLV_TRY(clv_point_new(p, threads, false, &point));
-    clv_status status = set_weights(&point, w);
+    clv_status status = clv_list_copy(p->ctx, &point.w, w);
     if (status == CLV_OK) {
         status = clv_point_evaluate(&point);
     }

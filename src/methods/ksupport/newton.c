@@ -34,6 +34,7 @@ typedef struct newton_run {
     double sigma;
     double lowest;                         /* gap met so far */
     int idle;                              /* steps in a row that did not lower it much */
+    clv_list before;                       /* weights */
     double *r, *trial, *step, *rhs, *ones; /* samples */
     double *curve, *margin;                /* samples: loss*''; A w(r) */
     double *cg;                            /* 3 x samples */
@@ -64,6 +65,7 @@ static void newton_destroy(const clv_ks_problem *problem, void *state) {
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
             clv_free(problem->ctx, arrays[i]);
         }
+        clv_list_free(problem->ctx, &run->before);
         clv_free(problem->ctx, run);
     }
 }
@@ -452,7 +454,7 @@ static clv_status solve_working(proximal *q, clv_point *point) {
     newton_run *run = q->run;
     const clv_ks_problem *p = run->problem;
     const clv_working *on = q->on;
-    double goal = 0.1 * p->tol * point->value, gap = point->gap;
+    double goal = 0.1 * p->tol * point->value, gap = point->gap, value = point->value;
     clv_list_add_to(&point->w, 1, on->list, on->count, q->w0);
     memcpy(run->r, point->slope, (size_t)p->x->samples * sizeof *run->r);
     run->sigma = run->sigma > 0 ? run->sigma : first_sigma(q);
@@ -461,6 +463,11 @@ static clv_status solve_working(proximal *q, clv_point *point) {
         double wanted = p->tau > 0 ? fmax(0.1 * goal, 1e-3 * gap) : 1e-3 * gap * gap / point->value;
         int steps = find_proximal(q, fmax(wanted, 1e-15 * point->value), &point->intercept);
         CLV_TRY(take_weights(q, point));
+        if (!(point->value <= value * (1 + 1e-9))) { /* lost: shorter ways are surer */
+            run->sigma *= 0.01;
+            return CLV_OK;
+        }
+        value = point->value;
         on->x.does->gradient(&on->x, point->slope, NULL, on->count, on->gradient, NULL);
         double product = clv_dot(point->slope, point->margin, p->x->samples, 1), last = gap;
         gap =
@@ -481,6 +488,8 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     int64_t wanted = FEATURES_A_K * p->k + point->w.count;
     clv_working on;
     proximal q;
+    double value = point->value;
+    CLV_TRY(clv_list_copy(p->ctx, &run->before, &point->w));
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
     clv_status status = proximal_new(run, &on, &q);
@@ -490,6 +499,10 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     proximal_free(&q);
     clv_working_free(&on);
     CLV_TRY(status);
+    if (!(point->value <= value * (1 + 1e-9))) {
+        CLV_TRY(clv_list_copy(p->ctx, &point->w, &run->before));
+        point->intercept = 0;
+    }
     CLV_TRY(clv_point_evaluate(point));
     clv_point_screen(point);
     run->idle = point->gap < 0.7 * run->lowest ? 0 : run->idle + 1;

@@ -42,6 +42,16 @@ void clv_list_free(clv_context *ctx, clv_list *list) {
     *list = (clv_list){0};
 }
 
+clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from) {
+    CLV_TRY(clv_list_reserve(ctx, to, from->count));
+    to->count = from->count;
+    if (from->count > 0) {
+        memcpy(to->index, from->index, (size_t)from->count * sizeof *from->index);
+        memcpy(to->value, from->value, (size_t)from->count * sizeof *from->value);
+    }
+    return CLV_OK;
+}
+
 double clv_list_square(const clv_list *list) {
     return clv_dot(list->value, list->value, list->count, 1);
 }
@@ -183,10 +193,10 @@ double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *
         clv_list_add_to(w, p->tau, list, count, g);
         double steepest = sqrt(clv_ksupport_dual_square(set, g, count));
         clv_list_add_to(w, -p->tau, list, count, g);
-        return fmax(product + p->tau * ridge + p->radius * steepest, 0);
+        return clv_ks_clamp(product + p->tau * ridge + p->radius * steepest);
     }
     double conjugate = clv_ksupport_conjugate(set, g, count, p->lambda, p->tau);
-    return fmax(product + 0.5 * p->tau * ridge + p->lambda * square + conjugate, 0);
+    return clv_ks_clamp(product + 0.5 * p->tau * ridge + p->lambda * square + conjugate);
 }
 
 /* The gradient of the features kept, with the norms of all columns the first time these are wanted. */
@@ -212,7 +222,7 @@ clv_status clv_point_evaluate(clv_point *point) {
         note_pass(p, p->x->features);
         double square = clv_list_square(&point->top);
         double pull = p->radius > 0 ? p->radius * sqrt(square) : p->lambda * point->square + square / (4 * p->lambda);
-        point->gap = fmax(product + pull, 0);
+        point->gap = clv_ks_clamp(product + pull);
     } else {
         find_gradient(point);
         const int64_t *list = point->kept < p->x->features ? point->keep : NULL;

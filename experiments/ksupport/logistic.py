@@ -3,7 +3,7 @@
 import subprocess
 
 from common.markdown import table
-from methods import COLOURS, LIMIT, METHODS, RULES
+from methods import COLOURS, METHODS, RULES, limit
 from pictures import by_k, by_time
 
 SIZES = {False: (1000000, 500, 10000, [2000, 4000, 6000, 8000, 10000]), True: (20000, 200, 1000, [200, 600, 1000])}
@@ -28,6 +28,7 @@ class Bench:
     def __init__(self, path, threads, quick):
         features, samples, relevant, _ = SIZES[quick]
         command = [path, features, samples, relevant, GROUPS, 1, threads, "features", VALIDATION]
+        self.limit = limit(quick)
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
 
@@ -53,9 +54,9 @@ class Bench:
             points.append((float(fields[1]), float(fields[2])))
 
 
-def question(k, *options):
+def question(k, seconds, *options):
     """A line for the program."""
-    words = {"k": k, "lambda": LAMBDA, "ridge": RIDGE, "time-limit": LIMIT}
+    words = {"k": k, "lambda": LAMBDA, "ridge": RIDGE, "time-limit": seconds}
     for more in options:
         words.update(more)
     return " ".join(f"{name} {value}" for name, value in words.items())
@@ -78,7 +79,7 @@ def study(bench, ks, floor):
         for k in ks:
             rows = []
             for name, options in METHODS:
-                fields = bench.ask(question(k, options, rule))
+                fields = bench.ask(question(k, bench.limit, options, rule))
                 rows.append(row_of(name, fields, floor))
                 if rule["rule"] == "change":
                     seconds[name].append((k, float(fields[0])))
@@ -88,10 +89,10 @@ def study(bench, ks, floor):
 
 def convergence(bench, k):
     """(F - F*) / F* by time of each method."""
-    least = float(bench.ask(question(k, {"solver": "newton", "tol": "1e-9"}))[3])
+    least = float(bench.ask(question(k, bench.limit, {"solver": "newton", "tol": "1e-9"}))[3])
     found = {}
     for name, options in METHODS:
-        points = bench.trace(question(k, options, {"rule": "gap", "tol": "1e-6", "time-limit": LIMIT / 4}))
+        points = bench.trace(question(k, bench.limit / 4, options, {"rule": "gap", "tol": "1e-6"}))
         found[name] = [(s, max((value - least) / least, 1e-12)) for s, value in points[1:]]
     return found
 
@@ -103,7 +104,7 @@ def report(path, threads, quick):
     bandwidth = float(bench.ask("bandwidth")[0])
     floor = features * samples * 4e-9 / bandwidth
     head = HEAD.format(features=features, samples=samples, relevant=relevant, groups=GROUPS, weight=LAMBDA, ridge=RIDGE,
-                       threads=threads, floor=floor, bandwidth=bandwidth, limit=LIMIT)
+                       threads=threads, floor=floor, bandwidth=bandwidth, limit=bench.limit)
     parts, seconds = study(bench, ks, floor)
     files = {"logistic-time.svg": by_k("seconds to the paper's rule, by k", seconds, COLOURS, ks)}
     pictures = ["![seconds by k](logistic-time.svg)"]

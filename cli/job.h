@@ -11,6 +11,8 @@ typedef union cli_method_options {
     clv_symnmf_options symnmf;
     clv_dominant_options dominant;
     clv_kpalm_options kpalm;
+    clv_ksupport_options ksupport;
+    clv_pursuit_options pursuit;
 } cli_method_options;
 
 typedef struct cli_job cli_job;
@@ -36,6 +38,9 @@ typedef struct cli_method {
     clv_status (*predict)(const cli_job *job, int32_t *labels);
     /* The same with memberships, rows of fresh x job->result->k numbers; NULL: the method has none for new objects. */
     clv_status (*predict_membership)(const cli_job *job, int32_t *labels, double *membership);
+    /* Options of the command alone, of job->own; NULL: none. `finish` writes what they ask for, after all else. */
+    const clv_option_table *(*own)(void);
+    clv_status (*finish)(const cli_job *job);
     bool points_only; /* works on the points themselves: no affinity, and none of its options */
     bool maps;        /* reads the points one after the other: a file larger than the budget is mapped */
     unsigned outputs; /* CLI_LABELS and others: what the command can write */
@@ -45,6 +50,16 @@ typedef struct cli_method {
 typedef struct cli_predict_options {
     const char *input, *output, *membership; /* files, or NULL */
 } cli_predict_options;
+
+/* Options that a command has beside those of its method: files, or NULL. */
+typedef union cli_own_options {
+    struct {
+        const char *path, *path_output, *validation_x, *validation_y, *scores;
+    } ksupport;
+    struct {
+        const char *graph;
+    } pursuit;
+} cli_own_options;
 
 struct cli_job {
     const cli_app *app;
@@ -56,9 +71,10 @@ struct cli_job {
     cli_output_options output;
     cli_output_room output_room;
     cli_predict_options prediction;
+    cli_own_options own;
     clv_data *data;           /* the first operand; a method's `prepare` reads the second */
     clv_data *fresh;          /* new objects, or NULL */
-    clv_data *extra[2];       /* owned: what `prepare` read besides (a second operand, a start), or NULL */
+    clv_data *extra[4];       /* owned: what `prepare` read besides (a second operand, a start), or NULL */
     int32_t *truth_read;      /* owned; NULL when the labels came with the data */
     const int32_t *truth;     /* NULL: none */
     int32_t *start_labels;    /* owned, from --start FILE, or NULL */

@@ -228,6 +228,10 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
+/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm, or a column of texts,
+ * which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
+CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
+
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */
 CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
@@ -645,6 +649,9 @@ typedef struct clv_result {
     clv_data *centres;         /* k x p; NULL: the method has none */
     clv_data *weights;         /* a learned model; NULL: the method learns none */
     clv_soft *soft;            /* NULL: clusters are hard */
+    double *intercepts;        /* one a row of the weights; NULL: none */
+    int64_t classes_count;     /* values of y that the rows of the weights tell apart, ascending; 0: none */
+    double *classes;
     int64_t clusters_count;
     clv_cluster *clusters; /* NULL unless found one by one */
     int64_t passes;        /* over the data, of multi-start; 0: does not apply */
@@ -868,6 +875,134 @@ CLV_API clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points
 /* The nearest centre of each new point, the smaller one of two. */
 CLV_API clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centres, const clv_matrix *fresh,
                                      int64_t threads, int32_t *out /* rows of fresh */);
+
+/* ksupport: minimise sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
+ * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */
+typedef enum clv_ksupport_loss { CLV_KSUPPORT_LOGISTIC, CLV_KSUPPORT_SQUARES } clv_ksupport_loss;
+typedef enum clv_ksupport_solver {
+    CLV_KSUPPORT_FCFW,  /* fully corrective Frank-Wolfe */
+    CLV_KSUPPORT_FISTA, /* accelerated proximal gradients */
+    CLV_KSUPPORT_ADMM,
+    CLV_KSUPPORT_NEWTON /* semismooth Newton in the dual of a working set, for high accuracy */
+} clv_ksupport_solver;
+/* How the proximity operator is computed; all give the same. */
+typedef enum clv_ksupport_form {
+    CLV_KSUPPORT_SELECT, /* selection and one scalar root, nothing sorted */
+    CLV_KSUPPORT_SEARCH, /* exhaustive search over both ends of the middle part */
+    CLV_KSUPPORT_BISECT, /* BS: one end by bisection */
+    CLV_KSUPPORT_ACTIVE, /* AS: both ends by bisection */
+    CLV_KSUPPORT_BOX     /* BN: bisection over the sorted critical points */
+} clv_ksupport_form;
+typedef enum clv_ksupport_inner {
+    CLV_KSUPPORT_PROJECTED_NEWTON,
+    CLV_KSUPPORT_PQN,
+    CLV_KSUPPORT_PAIRWISE
+} clv_ksupport_inner;
+typedef enum clv_ksupport_step { CLV_KSUPPORT_BACKTRACKING, CLV_KSUPPORT_FIXED } clv_ksupport_step;
+typedef enum clv_ksupport_rule {
+    CLV_KSUPPORT_GAP,   /* duality gap / objective <= tol */
+    CLV_KSUPPORT_CHANGE /* relative change of the objective in one iteration <= tol: the rule of the paper */
+} clv_ksupport_rule;
+
+typedef struct clv_ksupport_options {
+    clv_control control;         /* tol: of the rule; NaN: 1e-4, newton 1e-6 */
+    int64_t k;                   /* of the norm: about how many weights are to be nonzero */
+    int loss;                    /* clv_ksupport_loss */
+    int solver;                  /* clv_ksupport_solver */
+    double lambda;               /* positive */
+    double ridge;                /* tau */
+    double radius;               /* 0: none */
+    int intercept;               /* whether there is a b */
+    int prox;                    /* clv_ksupport_form, of fista and admm */
+    int inner;                   /* clv_ksupport_inner, of fcfw */
+    int step;                    /* clv_ksupport_step, of fista */
+    int rule;                    /* clv_ksupport_rule */
+    int working_set;             /* fcfw: iterate on the features that matter between passes over X */
+    int screening;               /* drop features that cannot matter; never changes the solution */
+    int transposed;              /* X has a row a feature: p x samples */
+    const char *start;           /* "zero", or "weights" to use start_weights */
+    const double *start_weights; /* models x p, borrowed; for start "weights" */
+} clv_ksupport_options;
+
+CLV_API const clv_option_table *clv_ksupport_table(void);
+CLV_API void clv_ksupport_defaults(clv_ksupport_options *options);
+/* X: samples x p, dense (double or float) or CSR; y: one number a sample. Logistic: any two values, the larger is the
+ * positive class; more values give one model a class against the rest. In the result, objective and certificate are
+ * sums over the models. */
+CLV_API clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y,
+                                const clv_ksupport_options *options, clv_result **out);
+CLV_API size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options);
+/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone; the intercept is the best
+ * one. */
+CLV_API clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
+                                         const clv_ksupport_options *options, const clv_matrix *weights,
+                                         clv_objective *objective, clv_certificate *certificate);
+/* For each sample of X (transposed or not, as in the options) its value: x w + b; with classes (ascending, as in the
+ * result; class_count 0 for squares) the class of the largest, and of two classes the second where x w + b > 0.
+ * `scores` (models x samples) holds x w + b itself, unless NULL. */
+CLV_API clv_status clv_ksupport_predict(clv_context *ctx, const clv_matrix *x, const clv_ksupport_options *options,
+                                        const clv_matrix *weights, const double *intercepts, const double *classes,
+                                        int64_t class_count, double *out /* samples */, double *scores);
+
+/* Every k with every lambda in one run: for each k from the largest lambda to the smallest, each started from the
+ * solution before. All borrowed. */
+typedef struct clv_ksupport_path_data {
+    const clv_matrix *x;
+    const double *y;
+    const int64_t *k;
+    int64_t k_count;
+    const double *lambda;
+    int64_t lambda_count;
+    const clv_matrix *validation; /* laid out as x; NULL: no scores */
+    const double *validation_y;
+} clv_ksupport_path_data;
+typedef struct clv_ksupport_path_row {
+    int64_t k;
+    double lambda;
+    double objective, gap; /* gap: relative */
+    int64_t nonzeros, iterations, passes;
+    double score; /* on the validation data: share of samples that are right, or of the variance; NaN: none */
+    double seconds;
+} clv_ksupport_path_row;
+CLV_API clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data,
+                                     const clv_ksupport_options *options,
+                                     clv_ksupport_path_row *rows /* k_count x lambda_count */);
+
+/* pursuit: minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
+ * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */
+typedef struct clv_pursuit_options {
+    clv_control control; /* tol: of the rule; NaN: 1e-4 */
+    int64_t k;           /* of the norm: about how many entries of W are to be nonzero */
+    int solver;          /* clv_ksupport_solver; not newton */
+    double lambda;
+    double radius;     /* 0: none */
+    int zero_diagonal; /* W has no diagonal: no object is its own explanation */
+    int prox;          /* as in clv_ksupport_options */
+    int inner;
+    int step;
+    int rule;
+} clv_pursuit_options;
+
+CLV_API const clv_option_table *clv_pursuit_table(void);
+CLV_API void clv_pursuit_defaults(clv_pursuit_options *options);
+/* Points: n x d. W is in the result as weights, CSR. */
+CLV_API clv_status clv_pursuit(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
+                               clv_result **out);
+CLV_API size_t clv_pursuit_memory(const clv_matrix *points, const clv_pursuit_options *options);
+/* Objective and certificate of a given W (n x n, dense or CSR), from the points alone. */
+CLV_API clv_status clv_pursuit_evaluate(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
+                                        const clv_matrix *w, clv_objective *objective, clv_certificate *certificate);
+/* |W| + |W'| without its diagonal, of a CSR W: owned, CSR, symmetric. */
+CLV_API clv_status clv_pursuit_affinity(clv_context *ctx, const clv_matrix *w, clv_data **out);
+
+/* The norm itself, its dual norm (the 2-norm of the k largest entries), and the proximity operator argmin_w 1/2 ||w -
+ * v||^2 + lambda (||w||_k^sp)^2 by any of the forms; k from 1 on. */
+CLV_API clv_status clv_ksupport_norm(clv_context *ctx, const double *w, int64_t p, int64_t k, int64_t threads,
+                                     double *out);
+CLV_API clv_status clv_ksupport_dual_norm(clv_context *ctx, const double *g, int64_t p, int64_t k, int64_t threads,
+                                          double *out);
+CLV_API clv_status clv_ksupport_prox(clv_context *ctx, const double *v, int64_t p, int64_t k, double lambda,
+                                     clv_ksupport_form form, int64_t threads, double *out /* p */);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 7  Metrics

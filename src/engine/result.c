@@ -43,6 +43,8 @@ void clv_result_free(clv_result *result) {
         clv_data_free(result->membership);
         clv_data_free(result->centres);
         clv_data_free(result->weights);
+        clv_free(ctx, result->intercepts);
+        clv_free(ctx, result->classes);
         clv_free(ctx, result->clusters);
         clv_free(ctx, result);
     }

@@ -14,7 +14,18 @@ static void put_run(clv_text *text, const clv_result *result) {
     put_name(text, "method");
     clv_text_add(text, "%s, solver %s\n", result->method, result->solver);
     put_name(text, "objects");
-    clv_text_add(text, "%lld in %lld cluster%s", (long long)result->n, (long long)result->k, result->k == 1 ? "" : "s");
+    if (result->weights && !result->labels) {
+        const clv_matrix *w = clv_data_matrix(result->weights);
+        clv_text_add(text, "%lld\n", (long long)result->n);
+        put_name(text, "weights");
+        clv_text_add(text, "%lld x %lld", (long long)w->rows, (long long)w->cols);
+        if (w->start) {
+            clv_text_add(text, ", %lld nonzero; k = %lld", (long long)w->start[w->rows], (long long)result->k);
+        }
+    } else {
+        clv_text_add(text, "%lld in %lld cluster%s", (long long)result->n, (long long)result->k,
+                     result->k == 1 ? "" : "s");
+    }
     if (result->left_out > 0) {
         clv_text_add(text, ", %lld left out", (long long)result->left_out);
     }

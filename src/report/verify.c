@@ -38,8 +38,8 @@ static const clv_verifier verify_ncut = {
     .method = "ncut", .table = clv_ncut_table, .memory = ncut_memory, .evaluate = ncut_evaluate, .bound = "eigenvalue"};
 
 /* Methods that can be verified: a new one adds an entry. */
-static const clv_verifier *const verifiers[] = {&verify_ncut, &clv_verify_dominant, &clv_verify_symnmf,
-                                                &clv_verify_kpalm};
+static const clv_verifier *const verifiers[] = {&verify_ncut,      &clv_verify_dominant, &clv_verify_symnmf,
+                                                &clv_verify_kpalm, &clv_verify_ksupport, &clv_verify_pursuit};
 
 static const clv_verifier *find_verifier(const char *method) {
     for (size_t i = 0; i < sizeof verifiers / sizeof verifiers[0]; i++) {

@@ -3,6 +3,12 @@
  * not looked at. */
 #include "report/report.h"
 
+#include <math.h>
+
+#define ROUNDING 1e-8
+/* Of the method, where the claim names none. */
+#define TOLERANCE 1e-4
+
 static size_t symnmf_memory(const clv_claim *claim, const clv_matrix *points) {
     clv_symnmf_options options;
     clv_symnmf_defaults(&options);
@@ -28,6 +34,21 @@ static bool labels_are_largest(const clv_claim *claim, const clv_matrix *m, clv_
     return true;
 }
 
+/* Near 0, f is a difference of numbers of the size of |P|^2, and keeps few of their digits. With `scale` the unit of
+ * the tolerance, the larger of f and a share of |P|^2, what lies closer than ROUNDING of it is the same number. */
+static void allow_rounding(const clv_claim *claim, double tol, clv_verdict *out) {
+    double scale = tol > 0 ? out->certificate.tolerance / tol : fabs(out->objective.value);
+    if (fabs(claim->objective - out->objective.value) <= ROUNDING * scale) {
+        out->objective.value = claim->objective;
+    }
+    if (fabs(claim->certificate - out->certificate.value) <= ROUNDING * scale) {
+        out->certificate.value = claim->certificate;
+    }
+    if (fabs(claim->tolerance - out->certificate.tolerance) <= ROUNDING * out->certificate.tolerance) {
+        out->certificate.tolerance = claim->tolerance;
+    }
+}
+
 static clv_status symnmf_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
     const clv_claim *claim = evidence->claim;
     const char *given = clv_claim_option(claim, "tol");
@@ -45,8 +66,10 @@ static clv_status symnmf_evaluate(clv_context *ctx, const clv_evidence *evidence
     if (!labels_are_largest(claim, membership, out)) {
         return CLV_OK;
     }
-    return clv_symnmf_evaluate(ctx, evidence->affinity, membership, control.tol, evidence->threads, &out->objective,
-                               &out->certificate);
+    CLV_TRY(clv_symnmf_evaluate(ctx, evidence->affinity, membership, control.tol, evidence->threads, &out->objective,
+                                &out->certificate));
+    allow_rounding(claim, isnan(control.tol) ? TOLERANCE : control.tol, out);
+    return CLV_OK;
 }
 
 const clv_verifier clv_verify_symnmf = {.method = "symnmf",

@@ -199,6 +199,57 @@ static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *
     return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
 }
 
+/* `kind` is a clv_ksupport_solver; targets by the labels. */
+static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_ksupport_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_ksupport_defaults(&options);
+    options.k = 1;
+    options.solver = self->kind;
+    options.inner = self->home;
+    options.intercept = 1;
+    options.control.threads = threads;
+    options.control.max_iter = 2;
+    options.control.keep_trace = 1;
+    CLV_TRY(clv_read(ctx, self->file, NULL, &made->data[0]));
+    CLV_TRY(clv_read_targets(ctx, "labels.csv", &made->data[1]));
+    const clv_matrix *x = clv_data_matrix(made->data[0]);
+    const double *y = clv_data_matrix(made->data[1])->values;
+    CLV_TRY(clv_ksupport(ctx, x, y, &options, &made->result));
+    const clv_matrix *weights = clv_data_matrix(made->result->weights);
+    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, &objective, &certificate));
+    clv_ksupport_path_row rows[2];
+    const clv_ksupport_path_data path = {.x = x,
+                                         .y = y,
+                                         .k = (const int64_t[]){1},
+                                         .k_count = 1,
+                                         .lambda = (const double[]){0.1, 1},
+                                         .lambda_count = 2,
+                                         .validation = x,
+                                         .validation_y = y};
+    return clv_ksupport_path(ctx, &path, &options, rows);
+}
+
+/* `kind` is a clv_ksupport_solver. */
+static clv_status pursue(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_pursuit_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_pursuit_defaults(&options);
+    options.k = 20;
+    options.solver = self->kind;
+    options.lambda = 0.1;
+    options.control.threads = threads;
+    options.control.max_iter = 5;
+    CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    CLV_TRY(clv_pursuit(ctx, points, &options, &made->result));
+    const clv_matrix *w = clv_data_matrix(made->result->weights);
+    CLV_TRY(clv_pursuit_evaluate(ctx, points, &options, w, &objective, &certificate));
+    return clv_pursuit_affinity(ctx, w, &made->data[1]);
+}
+
 /* How dominant sets are looked for. */
 enum { PEEL, PASSES, REPLICATE, WAYS };
 
@@ -460,6 +511,15 @@ const scenario scenarios[] = {
     {"kpalm", centre, NULL, 0, 0},
     {"kpalm, floats", centre, "floats.npy", 0, 0},
     {"kpalm, sparse", centre, "points.svm", 0, 0},
+    {"ksupport fcfw", fit, "points.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PROJECTED_NEWTON},
+    {"ksupport fcfw, pqn", fit, "floats.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PQN},
+    {"ksupport fcfw, pairwise", fit, "points.mtx", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PAIRWISE},
+    {"ksupport fista", fit, "points.npy", CLV_KSUPPORT_FISTA, 0},
+    {"ksupport admm", fit, "points.npy", CLV_KSUPPORT_ADMM, 0},
+    {"ksupport newton", fit, "points.npy", CLV_KSUPPORT_NEWTON, 0},
+    {"pursuit fcfw", pursue, NULL, CLV_KSUPPORT_FCFW, 0},
+    {"pursuit fista", pursue, NULL, CLV_KSUPPORT_FISTA, 0},
+    {"pursuit admm", pursue, NULL, CLV_KSUPPORT_ADMM, 0},
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},

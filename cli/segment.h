@@ -44,6 +44,6 @@ typedef struct cli_segmenter {
 
 extern const cli_segmenter cli_segmenters[];
 /* Their names, as the choices of an option. */
-#define CLI_SEGMENTER_NAMES "dominant|ncut|symnmf"
+#define CLI_SEGMENTER_NAMES "dominant|ncut|symnmf|kpalm"
 
 #endif

@@ -84,8 +84,19 @@ static clv_status solve_symnmf(segment_job *s, const clv_control *control) {
     return cli_library(s->app, clv_symnmf(ctx, s->affinity, &options, &s->result));
 }
 
+/* --- kpalm --- */
+
+static clv_status solve_kpalm(segment_job *s, const clv_control *control) {
+    clv_kpalm_options options;
+    clv_kpalm_defaults(&options);
+    options.control = *control;
+    options.k = s->options.k;
+    return cli_library(s->app, clv_kpalm(s->app->ctx, clv_data_matrix(s->points), &options, &s->result));
+}
+
 const cli_segmenter cli_segmenters[] = {
     {"dominant", solve_dominant},
     {"ncut", solve_ncut},
     {"symnmf", solve_symnmf},
+    {"kpalm", solve_kpalm},
 };

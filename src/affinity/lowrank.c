@@ -126,7 +126,11 @@ void clv_lowrank_gather(const clv_affinity *a, const double *x, int64_t k, doubl
 
 static double own_entry(const clv_affinity *a, int64_t i) {
     const double *f = home_of(a)->factor + i * home_of(a)->rank;
-    return clv_dot(f, f, home_of(a)->rank, 1);
+    double sum = 0; /* a loop of its own: the rank is small, and clv_dot is for long vectors */
+    for (int64_t r = 0; r < home_of(a)->rank; r++) {
+        sum += f[r] * f[r];
+    }
+    return sum;
 }
 
 static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {

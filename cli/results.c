@@ -166,6 +166,9 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     if (job->fresh) {
         note_failure(&first, cli_predict_write(job), "");
     }
+    if (job->method->finish) {
+        note_failure(&first, job->method->finish(job), "");
+    }
     return first;
 }
 

@@ -37,6 +37,10 @@ clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, 
     if (method->predict) {
         cli_args_add(&job->args, cli_predict_table(method), &job->prediction);
     }
+    if (method->own) {
+        clv_options_defaults(method->own(), &job->own);
+        cli_args_add(&job->args, method->own(), &job->own);
+    }
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
     return job->args.help ? CLV_OK : method->check(job);
 }
@@ -198,6 +202,9 @@ static clv_status build_affinity(cli_job *job) {
     if (job->method->points_only) {
         return CLV_OK;
     }
+    if (job->method->adapt) {
+        CLI_TRY(cli_library_on(job->app, job->args.operands[0], job->method->adapt(job, &how)));
+    }
     CLI_TRY(cli_library_on(job->app, job->args.operands[0],
                            clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
     clv_affinity_describe(job->affinity, &job->info);
@@ -279,10 +286,12 @@ void cli_job_close(cli_job *job) {
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
+    free(job->start_membership);
     free(job->start_weights);
     clv_release(ctx, job->truth_read);
-    clv_data_free(job->extra[1]);
-    clv_data_free(job->extra[0]);
+    for (size_t i = 0; i < sizeof job->extra / sizeof *job->extra; i++) {
+        clv_data_free(job->extra[i]);
+    }
     clv_data_free(job->fresh);
     clv_data_free(job->data);
 }

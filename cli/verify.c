@@ -62,7 +62,11 @@ static clv_status judge(verification *v) {
     clv_read_options reading = cli_read_options(&v->points, kind && strcmp(kind, "precomputed") == 0);
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
     if (v->args.operand_count > 2) {
-        CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[2], NULL, &v->second)));
+        clv_status status = clv_read_targets(ctx, v->args.operands[2], &v->second);
+        if (status == CLV_EDATA) { /* a matrix, then */
+            status = clv_read(ctx, v->args.operands[2], NULL, &v->second);
+        }
+        CLI_TRY(cli_library(v->app, status));
     }
     cli_signals_restart_calls();
     const verify_options *options = &v->options;

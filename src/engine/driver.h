@@ -26,9 +26,10 @@ typedef struct clv_method {
     const char *extras[CLV_TRACE_EXTRAS]; /* names of further columns of the trace, or NULL */
     double tolerance;                     /* the claim: certificate <= tolerance */
     bool stops_on_certificate; /* the stopping rule is that very claim; `converged` is then for the driver to say */
-    bool monotone;             /* no iterate is worse than the one before it, and none is NaN: only the last is saved */
-    size_t snapshot_size;      /* bytes that describe an iterate completely */
-    const void *problem;       /* shared by the workers, read only */
+    bool rule_on_iterate; /* the stopping rule is a property of the iterate: `resume` says again whether it holds */
+    bool monotone;        /* no iterate is worse than the one before it, and none is NaN: only the last is saved */
+    size_t snapshot_size; /* bytes that describe an iterate completely */
+    const void *problem;  /* shared by the workers, read only */
 
     clv_status (*create)(clv_context *ctx, const void *problem, int threads, void **state);
     void (*destroy)(clv_context *ctx, void *state); /* takes NULL */

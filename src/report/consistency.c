@@ -115,6 +115,8 @@ typedef union method_options {
     clv_ncut_options ncut;
     clv_dominant_options dominant;
     clv_kpalm_options kpalm;
+    clv_ksupport_options ksupport;
+    clv_pursuit_options pursuit;
 } method_options;
 
 static bool option_allowed(clv_context *ctx, const clv_option_table *table, const char *name, const char *value,
@@ -242,7 +244,8 @@ static bool affinity_agrees(const clv_claim *claim, const clv_verifier *method, 
 
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_verifier *method,
                            const clv_matrix *points, clv_verdict *out) {
-    bool agrees = shape_agrees(claim, method, points->rows, out) && options_allowed(ctx, claim, method->table(), out) &&
+    int64_t objects = method->objects ? method->objects(claim, points) : points->rows;
+    bool agrees = shape_agrees(claim, method, objects, out) && options_allowed(ctx, claim, method->table(), out) &&
                   options_agree(claim, method, out) && affinity_agrees(claim, method, out) &&
                   course_agrees(claim, out) && clv_claim_check_model(claim, points, out);
     return agrees && claim->labels ? compare_sizes(ctx, claim, out) : CLV_OK;

@@ -148,8 +148,10 @@ static const struct {
      "Not optimal: some object can be moved to another cluster to lower the cut."},
     {"subgradient", "Proved: a critical point, the smallest subgradient is 0 but for rounding.",
      "Not critical yet: there is a direction in which the objective falls."},
-    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can raise the objective at first order.",
-     "Not stationary yet: some shift of weight would raise the objective."},
+    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can improve the objective at first order.",
+     "Not stationary yet: some shift of weight would improve the objective."},
+    {"relative-duality-gap", "Proved: the objective is within this share of the least possible.",
+     "Not proved to be within the tolerance of the least possible; this share is what is proved."},
 };
 
 const char *clv_certificate_words(const clv_certificate *certificate) {

@@ -123,6 +123,8 @@ typedef struct clv_verifier {
     clv_status (*evaluate)(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out);
     /* Set what the method asks of its affinity besides the options claimed; NULL: nothing. */
     void (*adapt)(const clv_claim *claim, clv_affinity_options *how);
+    /* How many objects the points are; NULL: as many as rows. */
+    int64_t (*objects)(const clv_claim *claim, const clv_matrix *points);
     const char *bound;    /* its name; NULL: the method has none. Other bounds than "eigenvalue" are for `evaluate` */
     bool points_only;     /* works without an affinity, and claims none */
     bool k_at_most;       /* the option k is the most clusters to find; there may be none */
@@ -133,8 +135,10 @@ typedef struct clv_verifier {
 } clv_verifier;
 
 /* Those that are more than a few lines have a file of their own. */
-extern const clv_verifier clv_verify_dominant; /* verify_dominant.c */
-extern const clv_verifier clv_verify_kpalm;    /* verify_kpalm.c */
+extern const clv_verifier clv_verify_dominant;                     /* verify_dominant.c */
+extern const clv_verifier clv_verify_symnmf;                       /* verify_symnmf.c */
+extern const clv_verifier clv_verify_kpalm;                        /* verify_kpalm.c */
+extern const clv_verifier clv_verify_ksupport, clv_verify_pursuit; /* verify_ksupport.c */
 
 /* Put the reason why the claim is rejected. Returns false. */
 __attribute__((format(printf, 2, 3))) bool clv_reject(clv_verdict *out, const char *format, ...);

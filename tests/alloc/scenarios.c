@@ -172,6 +172,84 @@ static clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario
     return clv_ncut_evaluate(ctx, made->affinity, made->result->labels, 3, threads, &objective, &certificate);
 }
 
+/* Calibrated, solved, evaluated, and its memberships given to the same points as new ones. */
+static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_symnmf_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_affinity_options how = how_to_build(self, threads);
+    double gamma;
+    clv_symnmf_defaults(&options);
+    options.k = 3;
+    options.control.threads = threads;
+    options.control.restarts = 2;
+    options.control.max_iter = 5;
+    CLV_TRY(build(ctx, made, self, threads));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    if (self->kind == CLV_AFFINITY_GAUSSIAN) {
+        CLV_TRY(clv_affinity_calibrate(ctx, points, &how, clv_symnmf_mean(3), &gamma));
+    }
+    CLV_TRY(clv_symnmf(ctx, made->affinity, &options, &made->result));
+    const clv_matrix *membership = clv_data_matrix(made->result->membership);
+    CLV_TRY(clv_symnmf_evaluate(ctx, made->affinity, membership, NAN, threads, &objective, &certificate));
+    double *out = made->blocks[0] = CLV_NEW(ctx, double, membership->rows * 3);
+    if (!out) {
+        return CLV_ENOMEM;
+    }
+    return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
+}
+
+/* `kind` is a clv_ksupport_solver; targets by the labels. */
+static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_ksupport_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_ksupport_defaults(&options);
+    options.k = 1;
+    options.solver = self->kind;
+    options.inner = self->home;
+    options.intercept = 1;
+    options.control.threads = threads;
+    options.control.max_iter = 2;
+    options.control.keep_trace = 1;
+    CLV_TRY(clv_read(ctx, self->file, NULL, &made->data[0]));
+    CLV_TRY(clv_read_targets(ctx, "labels.csv", &made->data[1]));
+    const clv_matrix *x = clv_data_matrix(made->data[0]);
+    const double *y = clv_data_matrix(made->data[1])->values;
+    CLV_TRY(clv_ksupport(ctx, x, y, &options, &made->result));
+    const clv_matrix *weights = clv_data_matrix(made->result->weights);
+    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, &objective, &certificate));
+    clv_ksupport_path_row rows[2];
+    const clv_ksupport_path_data path = {.x = x,
+                                         .y = y,
+                                         .k = (const int64_t[]){1},
+                                         .k_count = 1,
+                                         .lambda = (const double[]){0.1, 1},
+                                         .lambda_count = 2,
+                                         .validation = x,
+                                         .validation_y = y};
+    return clv_ksupport_path(ctx, &path, &options, rows);
+}
+
+/* `kind` is a clv_ksupport_solver. */
+static clv_status pursue(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_pursuit_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_pursuit_defaults(&options);
+    options.k = 20;
+    options.solver = self->kind;
+    options.lambda = 0.1;
+    options.control.threads = threads;
+    options.control.max_iter = 5;
+    CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    CLV_TRY(clv_pursuit(ctx, points, &options, &made->result));
+    const clv_matrix *w = clv_data_matrix(made->result->weights);
+    CLV_TRY(clv_pursuit_evaluate(ctx, points, &options, w, &objective, &certificate));
+    return clv_pursuit_affinity(ctx, w, &made->data[1]);
+}
+
 /* How dominant sets are looked for. */
 enum { PEEL, PASSES, REPLICATE, WAYS };
 
@@ -419,6 +497,10 @@ const scenario scenarios[] = {
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"ncut from labels", cut_from_labels, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf", soft_clusters, NULL, AFFINITY(GAUSSIAN, AUTO)},
+    {"symnmf, computed", soft_clusters, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf, low rank", soft_clusters, NULL, AFFINITY(COSINE, LOWRANK)},
+    {"symnmf, sparse", soft_clusters, NULL, AFFINITY(KNN, AUTO)},
     {"dominant", peel, NULL, AFFINITY(GAUSSIAN, DENSE64)},
     {"dominant, floats", peel, NULL, AFFINITY(DISTANCE, DENSE32)},
     {"dominant, computed", peel, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
@@ -429,9 +511,22 @@ const scenario scenarios[] = {
     {"kpalm", centre, NULL, 0, 0},
     {"kpalm, floats", centre, "floats.npy", 0, 0},
     {"kpalm, sparse", centre, "points.svm", 0, 0},
+    {"ksupport fcfw", fit, "points.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PROJECTED_NEWTON},
+    {"ksupport fcfw, pqn", fit, "floats.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PQN},
+    {"ksupport fcfw, pairwise", fit, "points.mtx", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PAIRWISE},
+    {"ksupport fista", fit, "points.npy", CLV_KSUPPORT_FISTA, 0},
+    {"ksupport admm", fit, "points.npy", CLV_KSUPPORT_ADMM, 0},
+    {"ksupport newton", fit, "points.npy", CLV_KSUPPORT_NEWTON, 0},
+    {"pursuit fcfw", pursue, NULL, CLV_KSUPPORT_FCFW, 0},
+    {"pursuit fista", pursue, NULL, CLV_KSUPPORT_FISTA, 0},
+    {"pursuit admm", pursue, NULL, CLV_KSUPPORT_ADMM, 0},
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},
+    {"documents to points", read_documents, "docs.jsonl", 0, 0},
+    {"compressed documents to components", read_documents, "docs.jsonl.gz", 1, 0},
+    {"reduce by Lanczos", reduce_band, NULL, 0, 0},
+    {"picture to regions", segment_picture, "picture.png", 0, 0},
     {"compare labels", compare, NULL, 0, 0},
     {"silhouette and cut", judge, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"eigenpairs by ARPACK", eigenpairs, NULL, 60, 0},

@@ -1,0 +1,264 @@
+/* k-support logistic regression on the synthetic data of the paper, in one process: the data are made once, then every
+ * run that standard input asks for is timed.
+ *
+ *   ksupport_bench FEATURES SAMPLES RELEVANT GROUPS SEED THREADS [LAYOUT [VALIDATION]]
+ *
+ * LAYOUT: features (a row of X a feature, the default) or samples. Input lines are options of `cleave ksupport`,
+ * "NAME VALUE NAME VALUE ...": "k 2000 lambda 0.1 solver fcfw rule change tol 1e-4"; "repeat N" takes the best of N.
+ * Output lines: the input, then seconds, iterations, passes over X, objective, relative gap, nonzeros, precision of the
+ * features, AUC on VALIDATION further samples, stop. The line "bandwidth" gives the gigabytes a second at which all
+ * threads together read X when they only add it up; the line "trace OPTIONS" prints a row an iteration instead. */
+#include <cleave.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static clv_context *ctx;
+static int64_t features, samples, relevant, groups, validation;
+static int threads;
+static float *x, *extra; /* features x samples, features x validation; or x as samples x features */
+static int by_features = 1;
+static double *y, *y_extra;
+
+static void check(clv_status status) {
+    if (status < 0) {
+        fprintf(stderr, "ksupport_bench: %s\n", clv_message(ctx));
+        exit(1);
+    }
+}
+
+/* --- data --- */
+
+static uint64_t next(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *state) {
+    return ((double)(next(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static void normal_pair(uint64_t *state, double out[2]) {
+    double radius = sqrt(-2 * log(uniform(state))), angle = 6.283185307179586 * uniform(state);
+    out[0] = radius * cos(angle);
+    out[1] = radius * sin(angle);
+}
+
+/* Entries of N(0, 1); those of a relevant feature are around a mean of their group, drawn for each sample. Then samples
+ * of length 1, and labels by the logistic model whose weights are 1 on the relevant features. */
+static void make_samples(float *out, int64_t count, double *labels, uint64_t seed) {
+    double *square = calloc((size_t)count, sizeof *square), *score = calloc((size_t)count, sizeof *score);
+    double *mean = malloc((size_t)(groups * count) * sizeof *mean), pair[2];
+    uint64_t state = seed;
+    for (int64_t i = 0; i < groups * count; i++) {
+        normal_pair(&state, pair);
+        mean[i] = pair[0];
+    }
+#pragma omp parallel for num_threads(threads)
+    for (int64_t j = 0; j < features; j++) {
+        uint64_t stream = seed * 1000003u + (uint64_t)j * 0x632be59bd9b4e019u;
+        int64_t group = j < relevant ? j * groups / relevant : -1;
+        double two[2] = {0, 0};
+        for (int64_t m = 0; m < count; m++) {
+            if (m % 2 == 0) {
+                normal_pair(&stream, two);
+            }
+            out[j * count + m] = (float)(two[m % 2] + (group >= 0 ? mean[group * count + m] : 0));
+        }
+    }
+#pragma omp parallel for num_threads(threads)
+    for (int64_t slice = 0; slice < 16; slice++) {
+        int64_t end = count * (slice + 1) / 16;
+        for (int64_t j = 0; j < features; j++) {
+            for (int64_t m = count * slice / 16; m < end; m++) {
+                double entry = (double)out[j * count + m];
+                square[m] += entry * entry;
+                score[m] += j < relevant ? entry : 0;
+            }
+        }
+    }
+#pragma omp parallel for num_threads(threads)
+    for (int64_t j = 0; j < features; j++) {
+        for (int64_t m = 0; m < count; m++) {
+            out[j * count + m] = (float)((double)out[j * count + m] / sqrt(square[m]));
+        }
+    }
+    for (int64_t m = 0; m < count; m++) {
+        labels[m] = uniform(&state) < 1 / (1 + exp(-score[m] / sqrt(square[m]))) ? 1 : -1;
+    }
+    free(square);
+    free(score);
+    free(mean);
+}
+
+static void turn_x(void) {
+    float *turned = malloc((size_t)(features * samples) * sizeof *turned);
+    for (int64_t j = 0; j < features; j++) {
+        for (int64_t m = 0; m < samples; m++) {
+            turned[m * features + j] = x[j * samples + m];
+        }
+    }
+    free(x);
+    x = turned;
+    by_features = 0;
+}
+
+/* --- measures --- */
+
+static double bandwidth(void) {
+    double best = 0;
+    for (int run = 0; run < 5; run++) {
+        double began = omp_get_wtime(), total = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : total) schedule(static)
+        for (int64_t j = 0; j < features; j++) {
+            float sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (int64_t m = 0; m < samples; m++) {
+                sum += x[j * samples + m];
+            }
+            total += (double)sum;
+        }
+        double rate = (double)(features * samples) * sizeof *x / (omp_get_wtime() - began) * 1e-9;
+        best = rate > best && isfinite(total) ? rate : best;
+    }
+    return best;
+}
+
+static double auc(const double *score) {
+    double pairs = 0, right = 0;
+    for (int64_t i = 0; i < validation; i++) {
+        for (int64_t j = 0; j < validation; j++) {
+            if (y_extra[i] > y_extra[j]) {
+                pairs++;
+                right += score[i] > score[j] ? 1 : score[i] == score[j] ? 0.5 : 0;
+            }
+        }
+    }
+    return pairs > 0 ? right / pairs : (double)NAN;
+}
+
+static double score_validation(const clv_result *result, const clv_ksupport_options *options) {
+    clv_matrix fresh = {features, validation, CLV_F32, extra, NULL, NULL};
+    double *out = malloc((size_t)(validation + 1) * sizeof *out),
+           *score = malloc((size_t)(validation + 1) * sizeof *out);
+    clv_ksupport_options turned = *options;
+    turned.transposed = 1;
+    if (validation > 0) {
+        check(clv_ksupport_predict(ctx, &fresh, &turned, clv_data_matrix(result->weights), result->intercepts,
+                                   result->classes, result->classes_count, out, score));
+    }
+    double area = auc(score);
+    free(out);
+    free(score);
+    return area;
+}
+
+/* --- runs --- */
+
+static clv_result *solve(const clv_ksupport_options *options) {
+    clv_matrix view = {by_features ? features : samples, by_features ? samples : features, CLV_F32, x, NULL, NULL};
+    clv_result *result;
+    check(clv_ksupport(ctx, &view, y, options, &result));
+    return result;
+}
+
+static void report(const char *line, const clv_result *result, const clv_ksupport_options *options, double seconds) {
+    const clv_matrix *w = clv_data_matrix(result->weights);
+    int64_t count = w->start[1], right = 0;
+    for (int64_t e = 0; e < count; e++) {
+        right += w->index[e] < relevant;
+    }
+    printf("%s | %.4f %lld %lld %.10g %.3e %lld %.4f %.4f %s\n", line, seconds, (long long)result->iterations,
+           (long long)result->passes, result->objective.value, result->certificate.value, (long long)count,
+           count > 0 ? (double)right / (double)count : (double)NAN, score_validation(result, options),
+           clv_stop_name(result->stop));
+    fflush(stdout);
+}
+
+static void run_line(const char *line) {
+    clv_ksupport_options options;
+    char copy[1024], *rest = NULL;
+    int repeat = 1, trace = 0;
+    clv_ksupport_defaults(&options);
+    options.transposed = by_features;
+    options.control.threads = threads;
+    snprintf(copy, sizeof copy, "%s", line);
+    char *name = strtok_r(copy, " \n", &rest);
+    if (name && strcmp(name, "trace") == 0) {
+        trace = 1;
+        name = strtok_r(NULL, " \n", &rest);
+    }
+    for (; name; name = strtok_r(NULL, " \n", &rest)) {
+        const char *value = strtok_r(NULL, " \n", &rest);
+        const clv_option_table *table =
+            clv_options_find(clv_ksupport_table(), name) ? clv_ksupport_table() : clv_control_table();
+        if (strcmp(name, "repeat") == 0) {
+            repeat = atoi(value);
+        } else {
+            check(clv_options_set(ctx, table, &options, name, value));
+        }
+    }
+    options.control.keep_trace = trace;
+    clv_result *best = NULL;
+    double seconds = INFINITY;
+    for (int run = 0; run < repeat; run++) {
+        clv_result_free(best);
+        best = solve(&options);
+        seconds = best->seconds < seconds ? best->seconds : seconds;
+    }
+    for (int64_t t = 0; trace && t < best->trace_count; t++) {
+        const clv_trace_row *row = &best->trace[t];
+        printf("%s | %lld %.4f %.10g %.3e\n", line, (long long)row->iteration, row->seconds, row->objective,
+               row->certificate);
+    }
+    if (!trace) {
+        report(line, best, &options, seconds);
+    }
+    clv_result_free(best);
+}
+
+int main(int argc, char **argv) {
+    char line[1024];
+    if (argc < 7 || clv_context_new(NULL, &ctx) < 0) {
+        fprintf(stderr, "usage: ksupport_bench FEATURES SAMPLES RELEVANT GROUPS SEED THREADS [LAYOUT [VALIDATION]]\n");
+        return 64;
+    }
+    features = atoll(argv[1]);
+    samples = atoll(argv[2]);
+    relevant = atoll(argv[3]);
+    groups = atoll(argv[4]);
+    threads = atoi(argv[6]);
+    validation = argc > 8 ? atoll(argv[8]) : 0;
+    x = malloc((size_t)(features * samples) * sizeof *x);
+    extra = malloc((size_t)(features * validation + 1) * sizeof *extra);
+    y = malloc((size_t)samples * sizeof *y);
+    y_extra = malloc((size_t)(validation + 1) * sizeof *y);
+    if (!x || !extra || !y || !y_extra) {
+        fprintf(stderr, "ksupport_bench: out of memory\n");
+        return 71;
+    }
+    make_samples(x, samples, y, (uint64_t)atoll(argv[5]));
+    make_samples(extra, validation, y_extra, (uint64_t)atoll(argv[5]) + 7777);
+    if (argc > 7 && strcmp(argv[7], "samples") == 0) {
+        turn_x();
+    }
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        if (strcmp(line, "bandwidth") == 0) {
+            printf("bandwidth | %.3f\n", bandwidth());
+        } else if (line[0]) {
+            run_line(line);
+        }
+    }
+    free(x);
+    free(extra);
+    free(y);
+    free(y_extra);
+    clv_context_free(ctx);
+    return 0;
+}

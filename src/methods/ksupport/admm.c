@@ -1,0 +1,315 @@
+/* ADMM with the proximity operator on one side (Parikh and Boyd 2013), the baseline of the paper.
+ *
+ *   x = argmin loss(X x) + tau/2 ||x||^2 + rho/2 ||x - (z - u)||^2,   z = prox of lambda / rho at x + u,   u += x - z
+ *
+ * The first has the form x = (rho v - X'r) / (rho + tau), v = z - u, with r the slope of the loss at t = X x; so t
+ * solves t + K r(t) / (rho + tau) = rho X v / (rho + tau), K = X X', a system in the samples whose Jacobian is I + K
+ * diag(h) / (rho + tau): damped Newton. K is formed once, samples^2 features / 2 multiplications. rho is balanced
+ * between the two residuals (Boyd et al. 2011, 3.4.1). The iterate is z; its slope gives the gap by a pass of its own,
+ * which is made when r, itself a dual point, bounds the gap well enough. Cost: K, then a pass for X v, a pass for X'r,
+ * X z, and the proximity operator; samples^3 for a Newton step. */
+#include "methods/ksupport/ksupport.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST_SAMPLES = 8192, MOST_NEWTON = 50, HALVINGS = 30, PARTS = 4, PART_ROWS = 256 };
+
+typedef struct admm {
+    const clv_ks_problem *problem;
+    clv_ksupport_set set;
+    double *x, *z, *u, *v, *before;                 /* features */
+    double *gradient;                               /* features: X'r */
+    double *gram, *system, *block;                  /* K, and parts of it; work of that size; rows of X */
+    double *t, *goal, *slope, *curve, *rhs, *tried; /* samples */
+    double *pulled;                                 /* samples: X v */
+    clv_list packed;
+    lapack_int *pivot;
+    double rho, bound, intercept;
+} admm;
+
+static void admm_destroy(const clv_ks_problem *problem, void *state) {
+    admm *run = state;
+    if (run) {
+        double *const arrays[] = {run->x,     run->z,      run->u,     run->v,     run->before, run->gradient,
+                                  run->gram,  run->system, run->block, run->t,     run->goal,   run->slope,
+                                  run->curve, run->rhs,    run->tried, run->pulled};
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+            clv_free(problem->ctx, arrays[i]);
+        }
+        clv_free(problem->ctx, run->pivot);
+        clv_list_free(problem->ctx, &run->packed);
+        clv_ksupport_set_free(&run->set);
+        clv_free(problem->ctx, run);
+    }
+}
+
+static clv_status make(admm *run, int threads) {
+    const clv_ks_problem *p = run->problem;
+    int64_t features = p->x->features, n = p->x->samples;
+    double **const long_ones[] = {&run->x, &run->z, &run->u, &run->v, &run->before, &run->gradient};
+    double **const short_ones[] = {&run->t, &run->goal, &run->slope, &run->curve, &run->rhs, &run->tried, &run->pulled};
+    for (size_t i = 0; i < sizeof long_ones / sizeof long_ones[0]; i++) {
+        if (!(*long_ones[i] = CLV_NEW0(p->ctx, double, features))) {
+            return CLV_ENOMEM;
+        }
+    }
+    for (size_t i = 0; i < sizeof short_ones / sizeof short_ones[0]; i++) {
+        if (!(*short_ones[i] = CLV_NEW0(p->ctx, double, n))) {
+            return CLV_ENOMEM;
+        }
+    }
+    CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
+    CLV_TRY(clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set));
+    if (p->x->does->pull) {
+        return CLV_OK;
+    }
+    run->gram = CLV_NEW0(p->ctx, double, PARTS *n *n);
+    run->system = CLV_NEW(p->ctx, double, n *n);
+    run->block = CLV_NEW(p->ctx, double, PARTS *PART_ROWS *n);
+    run->pivot = CLV_NEW(p->ctx, lapack_int, n);
+    return run->gram && run->system && run->block && run->pivot ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status admm_create(const clv_ks_problem *problem, int threads, void **state) {
+    if (problem->x->samples > MOST_SAMPLES && !problem->x->does->pull) {
+        return clv_fail(problem->ctx, CLV_EDATA,
+                        "the solver admm keeps a matrix of samples x samples: %lld samples are more than %d; use fcfw, "
+                        "fista or newton",
+                        (long long)problem->x->samples, MOST_SAMPLES);
+    }
+    admm *run = CLV_NEW0(problem->ctx, admm, 1);
+    if (!run) {
+        return CLV_ENOMEM;
+    }
+    run->problem = problem;
+    clv_status status = make(run, threads);
+    if (status < 0) {
+        admm_destroy(problem, run);
+        return status;
+    }
+    *state = run;
+    return CLV_OK;
+}
+
+/* --- K = X X' --- */
+
+/* The part of K from some of the rows of a block, into one of the parts. */
+static void add_part(admm *run, const clv_matrix *rows, int64_t part) {
+    int64_t n = run->problem->x->samples, first = rows->rows * part / PARTS, end = rows->rows * (part + 1) / PARTS;
+    double *block = run->block + part * PART_ROWS * n;
+    for (int64_t j = first; j < end; j++) {
+        clv_matrix_row(rows, j, block + (j - first) * n);
+    }
+    cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, (int)n, (int)(end - first), 1, block, (int)n, 1,
+                run->gram + part * n * n, (int)n);
+}
+
+static clv_status add_block(admm *run, const int64_t *list, int64_t count) {
+    clv_design block = {0};
+    clv_status status = run->problem->x->does->gather(run->problem->x, list, count, &block);
+    if (status == CLV_OK) {
+#pragma omp parallel for num_threads(run->problem->x->threads) schedule(static)
+        for (int64_t part = 0; part < PARTS; part++) {
+            add_part(run, &block.matrix, part);
+        }
+    }
+    clv_design_free(&block);
+    return status;
+}
+
+static clv_status form_gram(admm *run) {
+    const clv_design *x = run->problem->x;
+    int64_t n = x->samples, list[PARTS * PART_ROWS];
+    for (int64_t first = 0; first < x->features; first += PARTS * PART_ROWS) {
+        int64_t count = 0;
+        while (count < PARTS * PART_ROWS && first + count < x->features) {
+            list[count] = first + count;
+            count++;
+        }
+        CLV_TRY(add_block(run, list, count));
+        if (clv_interrupted(x->ctx)) {
+            return CLV_EINTERRUPTED;
+        }
+    }
+    for (int64_t part = 1; part < PARTS; part++) {
+        cblas_daxpy((int)(n * n), 1, run->gram + part * n * n, 1, run->gram, 1);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            run->gram[j * n + i] = run->gram[i * n + j];
+        }
+    }
+    *run->problem->passes += 1;
+    return CLV_OK;
+}
+
+static clv_status admm_start(void *state, clv_point *point) {
+    admm *run = state;
+    const clv_design *x = run->problem->x;
+    memset(run->z, 0, (size_t)x->features * sizeof *run->z);
+    memset(run->u, 0, (size_t)x->features * sizeof *run->u);
+    clv_list_add_to(&point->w, 1, NULL, x->features, run->z);
+    memcpy(run->t, point->margin, (size_t)x->samples * sizeof *run->t);
+    run->bound = -INFINITY;
+    run->intercept = point->intercept;
+    if (!(run->rho > 0)) { /* not again for a state that was used before */
+        double trace = 0;
+        if (x->does->pull) {
+            run->rho = x->does->scale(x);
+            return CLV_OK;
+        }
+        CLV_TRY(form_gram(run));
+        for (int64_t m = 0; m < x->samples; m++) {
+            trace += run->gram[m * x->samples + m];
+        }
+        run->rho = clv_loss_curvature(&run->problem->loss) * trace / (double)x->samples;
+        run->rho = run->rho > 0 ? run->rho : 1;
+    }
+    return CLV_OK;
+}
+
+/* --- the smooth half --- */
+
+/* t + K r(t) / weight - goal into rhs; returns its squared norm. */
+static double residual_at(admm *run, const double *t, double weight) {
+    int64_t n = run->problem->x->samples;
+    clv_loss_at(&run->problem->loss, t, &run->intercept, run->slope, run->curve);
+    for (int64_t m = 0; m < n; m++) {
+        run->rhs[m] = t[m] - run->goal[m];
+    }
+    cblas_dsymv(CblasColMajor, CblasUpper, (int)n, 1 / weight, run->gram, (int)n, run->slope, 1, 1, run->rhs, 1);
+    return cblas_ddot((int)n, run->rhs, 1, run->rhs, 1);
+}
+
+/* I + K (diag(h) - h h' / sum h) / weight, the last part with an intercept only. */
+static void form_system(admm *run, double weight) {
+    int64_t n = run->problem->x->samples;
+    double total = clv_sum(run->curve, n, 1), *lean = run->tried;
+    cblas_dsymv(CblasColMajor, CblasUpper, (int)n, 1, run->gram, (int)n, run->curve, 1, 0, lean, 1);
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = 0; i < n; i++) {
+            double pull = run->problem->loss.intercept ? lean[i] / total : 0;
+            run->system[j * n + i] = (i == j) + (run->gram[j * n + i] - pull) * run->curve[j] / weight;
+        }
+    }
+}
+
+/* Damped Newton for the margins t = X x; run->slope is theirs at the end. */
+static void solve_margins(admm *run, double weight) {
+    lapack_int n = (lapack_int)run->problem->x->samples;
+    double size = residual_at(run, run->t, weight);
+    double scale = cblas_ddot(n, run->goal, 1, run->goal, 1) + cblas_ddot(n, run->t, 1, run->t, 1);
+    for (int pass = 0; pass < MOST_NEWTON && size > 1e-26 * scale; pass++) {
+        double length = 1, before = size;
+        form_system(run, weight);
+        if (LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, 1, run->system, n, run->pivot, run->rhs, n) != 0) {
+            break;
+        }
+        memcpy(run->block, run->rhs, (size_t)n * sizeof *run->rhs);
+        for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
+            for (int64_t m = 0; m < n; m++) {
+                run->tried[m] = run->t[m] - length * run->block[m];
+            }
+            size = residual_at(run, run->tried, weight);
+            if (size < before * (1 - 1e-4 * length)) {
+                break;
+            }
+        }
+        if (!(size < before)) {
+            residual_at(run, run->t, weight);
+            return;
+        }
+        memcpy(run->t, run->tried, (size_t)n * sizeof *run->t);
+    }
+}
+
+static void multiply(admm *run, const double *v, double *out) {
+    const clv_design *x = run->problem->x;
+    clv_list *packed = &run->packed;
+    packed->count = 0;
+    for (int64_t j = 0; j < x->features; j++) {
+        if (v[j] != 0) {
+            packed->index[packed->count] = j;
+            packed->value[packed->count++] = v[j];
+        }
+    }
+    x->does->margins(x, packed->index, packed->value, packed->count, out);
+    *run->problem->passes += (double)packed->count / (double)x->features;
+}
+
+/* What the slope at t says of the least objective. */
+static void find_bound(admm *run) {
+    const clv_ks_problem *p = run->problem;
+    double loss = clv_loss_at(&p->loss, run->t, &run->intercept, run->slope, run->curve);
+    double product = clv_dot(run->slope, run->t, p->x->samples, p->loss.threads);
+    double conjugate = clv_ksupport_conjugate(&run->set, run->gradient, p->x->features, p->lambda, p->tau);
+    run->bound = fmax(run->bound, loss - product - conjugate);
+}
+
+/* x from v = z - u, and the bound that its slope gives. */
+static clv_status update_x(admm *run) {
+    const clv_ks_problem *p = run->problem;
+    const clv_design *x = p->x;
+    double weight = run->rho + p->tau;
+    for (int64_t j = 0; j < x->features; j++) {
+        run->v[j] = run->z[j] - run->u[j];
+    }
+    if (x->does->pull) {
+        CLV_TRY(x->does->pull(x, p->loss.y, run->rho, run->v, run->x, run->t, run->gradient));
+        *p->passes += 1;
+        find_bound(run);
+        return CLV_OK;
+    }
+    multiply(run, run->v, run->pulled);
+    for (int64_t m = 0; m < x->samples; m++) {
+        run->goal[m] = run->rho / weight * run->pulled[m];
+    }
+    solve_margins(run, weight);
+    x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
+    *p->passes += 1;
+    find_bound(run);
+    for (int64_t j = 0; j < x->features; j++) {
+        run->x[j] = (run->rho * run->v[j] - run->gradient[j]) / weight;
+    }
+    return CLV_OK;
+}
+
+/* z and u; rho follows the residuals. */
+static void update_z(admm *run) {
+    const clv_ks_problem *p = run->problem;
+    double primal = 0, dual = 0, *held = run->before;
+    run->before = run->z;
+    run->z = held;
+    for (int64_t j = 0; j < p->x->features; j++) {
+        run->v[j] = run->x[j] + run->u[j];
+    }
+    clv_ksupport_set_prox(&run->set, (clv_ksupport_form)p->options.prox, run->v, p->x->features, p->lambda / run->rho,
+                          run->z);
+    for (int64_t j = 0; j < p->x->features; j++) {
+        double apart = run->x[j] - run->z[j], move = run->z[j] - run->before[j];
+        run->u[j] += apart;
+        primal += apart * apart;
+        dual += run->rho * run->rho * move * move;
+    }
+    double factor = primal > 100 * dual ? 2 : dual > 100 * primal ? 0.5 : 1;
+    run->rho *= factor;
+    for (int64_t j = 0; factor != 1 && j < p->x->features; j++) {
+        run->u[j] /= factor;
+    }
+}
+
+static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
+    admm *run = state;
+    (void)out;
+    CLV_TRY(update_x(run));
+    update_z(run);
+    CLV_TRY(clv_point_set_dense(point, run->z));
+    CLV_TRY(clv_point_value(point));
+    point->gap = clv_ks_clamp(point->value - run->bound);
+    return CLV_OK;
+}
+
+const clv_ks_solver clv_ks_admm = {admm_create, admm_destroy, admm_start, admm_step};

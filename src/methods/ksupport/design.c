@@ -1,0 +1,316 @@
+/* The matrix X of samples and features, in the layout it came in.
+ *
+ *   a row a feature, dense   X'r is a row of X after the other with r in the cache; X w is a sum of rows
+ *   a row a sample, dense    X'r goes over strips of columns, whose sums stay in the cache; X w gathers from each row
+ *   a row a feature, CSR     as the first; X with a row a sample is turned around once
+ *
+ * X'r over all features is the pass over X that everything else is measured by. Threads take strips or rows of fixed
+ * extent; a sum never depends on who computed it. */
+#include "methods/ksupport/ksupport.h"
+
+#include <string.h>
+
+enum { STRIP = 1024, SLICE = 256, RUN = 64 };
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Threads for so many multiplications: few are done before another thread is awake. */
+static int threads_for(const clv_design *x, int64_t work) {
+    return work > 1 << 17 ? x->threads : 1;
+}
+
+/* --- dense, a row a feature --- */
+
+static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, int64_t count, const double *r,
+                     double *out, double *square) {
+    if (m->scalar == CLV_F32 && square) {
+        clv_dot_square_rows_f32(m->values, list, first, count, m->cols, r, out, square);
+    } else if (m->scalar == CLV_F32) {
+        clv_dot_rows_f32(m->values, list, first, count, m->cols, r, out);
+    } else if (square) {
+        clv_dot_square_rows_f64(m->values, list, first, count, m->cols, r, out, square);
+    } else {
+        clv_dot_rows_f64(m->values, list, first, count, m->cols, r, out);
+    }
+}
+
+static void features_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
+                              double *squares) {
+    int64_t runs = (count + RUN - 1) / RUN;
+#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+    for (int64_t b = 0; b < runs; b++) {
+        int64_t first = b * RUN;
+        dot_rows(&x->matrix, list ? list + first : NULL, first, least(RUN, count - first), r, g + first,
+                 squares ? squares + first : NULL);
+    }
+}
+
+/* z over `n` samples from `first` on, four rows at a time. */
+static void add_rows(const clv_matrix *m, const int64_t *index, const double *value, int64_t count, int64_t first,
+                     int64_t n, double *z) {
+    memset(z, 0, (size_t)n * sizeof *z);
+    for (int64_t j = 0; j < count; j += 4) {
+        double r[4];
+        int64_t offset[4];
+        for (int64_t i = 0; i < 4; i++) {
+            int64_t at = least(j + i, count - 1);
+            r[i] = j + i < count ? value[at] : 0;
+            offset[i] = index[at] * m->cols + first;
+        }
+        if (m->scalar == CLV_F32) {
+            const float *base = m->values;
+            clv_add_four_f32(
+                z, (const float *const[4]){base + offset[0], base + offset[1], base + offset[2], base + offset[3]}, r,
+                n);
+        } else {
+            const double *base = m->values;
+            clv_add_four_f64(
+                z, (const double *const[4]){base + offset[0], base + offset[1], base + offset[2], base + offset[3]}, r,
+                n);
+        }
+    }
+}
+
+static void features_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
+    int64_t slices = (x->samples + SLICE - 1) / SLICE;
+#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+    for (int64_t s = 0; s < slices; s++) {
+        int64_t first = s * SLICE;
+        add_rows(&x->matrix, index, value, count, first, least(SLICE, x->samples - first), z + first);
+    }
+}
+
+static const clv_design_functions by_features;
+
+static clv_status new_gathered(const clv_design *x, int64_t count, clv_design *out) {
+    *out = (clv_design){
+        .ctx = x->ctx, .does = &by_features, .samples = x->samples, .features = count, .threads = x->threads};
+    CLV_TRY(clv_data_new_dense(x->ctx, "working set", count, x->samples, x->matrix.scalar, &out->owned));
+    out->matrix = out->owned->matrix;
+    return CLV_OK;
+}
+
+static clv_status features_gather(const clv_design *x, const int64_t *list, int64_t count, clv_design *out) {
+    size_t width = x->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double), row = (size_t)x->samples * width;
+    CLV_TRY(new_gathered(x, count, out));
+#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+    for (int64_t j = 0; j < count; j++) {
+        memcpy((char *)out->owned->values + (size_t)j * row, (const char *)x->matrix.values + (size_t)list[j] * row,
+               row);
+    }
+    return CLV_OK;
+}
+
+static const clv_design_functions by_features = {
+    features_gradient, features_margins, features_gather, NULL, NULL, NULL};
+
+/* --- dense, a row a sample --- */
+
+/* Four rows of a strip, with the weights they have in the sum; rows past the end have weight 0. */
+static void add_to_strip(const clv_matrix *m, int64_t i, int64_t first, int64_t n, const double *r, double *g,
+                         double *squares) {
+    double weight[4];
+    int64_t offset[4];
+    for (int64_t j = 0; j < 4; j++) {
+        int64_t row = least(i + j, m->rows - 1);
+        weight[j] = i + j < m->rows ? r[row] : 0;
+        offset[j] = row * m->cols + first;
+    }
+    if (m->scalar == CLV_F32) {
+        const float *base = m->values;
+        const float *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
+        clv_add_four_f32(g, x, weight, n);
+        if (squares) {
+            clv_add_square_four_f32(squares, x, (double[4]){1, i + 1 < m->rows, i + 2 < m->rows, i + 3 < m->rows}, n);
+        }
+    } else {
+        const double *base = m->values;
+        const double *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
+        clv_add_four_f64(g, x, weight, n);
+        if (squares) {
+            clv_add_square_four_f64(squares, x, (double[4]){1, i + 1 < m->rows, i + 2 < m->rows, i + 3 < m->rows}, n);
+        }
+    }
+}
+
+static double dense_entry(const clv_matrix *m, int64_t i, int64_t j) {
+    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[i * m->cols + j]
+                                : ((const double *)m->values)[i * m->cols + j];
+}
+
+/* Columns of a list, `n` from `first` on. */
+static void add_listed(const clv_matrix *m, const int64_t *list, int64_t n, const double *r, double *g,
+                       double *squares) {
+    for (int64_t i = 0; i < m->rows; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            double entry = dense_entry(m, i, list[j]);
+            g[j] += r[i] * entry;
+            if (squares) {
+                squares[j] += entry * entry;
+            }
+        }
+    }
+}
+
+static void samples_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
+                             double *squares) {
+    const clv_matrix *m = &x->matrix;
+    int64_t strips = (count + STRIP - 1) / STRIP;
+#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+    for (int64_t s = 0; s < strips; s++) {
+        int64_t first = s * STRIP, n = least(STRIP, count - first);
+        double *square = squares ? squares + first : NULL;
+        memset(g + first, 0, (size_t)n * sizeof *g);
+        if (square) {
+            memset(square, 0, (size_t)n * sizeof *g);
+        }
+        if (list) {
+            add_listed(m, list + first, n, r, g + first, square);
+            continue;
+        }
+        for (int64_t i = 0; i < m->rows; i += 4) {
+            add_to_strip(m, i, first, n, r, g + first, square);
+        }
+    }
+}
+
+static void samples_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
+    const clv_matrix *m = &x->matrix;
+#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+    for (int64_t i = 0; i < m->rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < count; j++) {
+            sum += value[j] * dense_entry(m, i, index[j]);
+        }
+        z[i] = sum;
+    }
+}
+
+static clv_status samples_gather(const clv_design *x, const int64_t *list, int64_t count, clv_design *out) {
+    const clv_matrix *m = &x->matrix;
+    int64_t strips = (count + SLICE - 1) / SLICE;
+    CLV_TRY(new_gathered(x, count, out));
+#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+    for (int64_t s = 0; s < strips; s++) {
+        int64_t end = least(count, (s + 1) * SLICE);
+        for (int64_t i = 0; i < m->rows; i++) {
+            for (int64_t j = s * SLICE; j < end; j++) {
+                double entry = dense_entry(m, i, list[j]);
+                if (m->scalar == CLV_F32) {
+                    ((float *)out->owned->values)[j * m->rows + i] = (float)entry;
+                } else {
+                    ((double *)out->owned->values)[j * m->rows + i] = entry;
+                }
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+static const clv_design_functions by_samples = {samples_gradient, samples_margins, samples_gather, NULL, NULL, NULL};
+
+/* --- sparse, a row a feature --- */
+
+static void sparse_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
+                            double *squares) {
+    const clv_matrix *m = &x->matrix;
+    const double *values = m->values;
+#pragma omp parallel for num_threads(threads_for(x, m->start[m->rows])) schedule(dynamic, 1024)
+    for (int64_t j = 0; j < count; j++) {
+        int64_t row = list ? list[j] : j;
+        double sum = 0, square = 0;
+        for (int64_t e = m->start[row]; e < m->start[row + 1]; e++) {
+            sum += values[e] * r[m->index[e]];
+            square += values[e] * values[e];
+        }
+        g[j] = sum;
+        if (squares) {
+            squares[j] = square;
+        }
+    }
+}
+
+static void sparse_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
+    const clv_matrix *m = &x->matrix;
+    const double *values = m->values;
+    memset(z, 0, (size_t)x->samples * sizeof *z);
+    for (int64_t j = 0; j < count; j++) {
+        for (int64_t e = m->start[index[j]]; e < m->start[index[j] + 1]; e++) {
+            z[m->index[e]] += value[j] * values[e];
+        }
+    }
+}
+
+static clv_status sparse_gather(const clv_design *x, const int64_t *list, int64_t count, clv_design *out) {
+    const clv_matrix *m = &x->matrix;
+    int64_t entries = 0;
+    for (int64_t j = 0; j < count; j++) {
+        entries += m->start[list[j] + 1] - m->start[list[j]];
+    }
+    *out = *x;
+    out->owned = NULL;
+    out->features = count;
+    CLV_TRY(clv_data_new_csr(x->ctx, "working set", count, x->samples, entries, &out->owned));
+    clv_data *own = out->owned;
+    for (int64_t j = 0, at = 0; j < count; j++) {
+        int64_t first = m->start[list[j]], n = m->start[list[j] + 1] - first;
+        memcpy((double *)own->values + at, (const double *)m->values + first, (size_t)n * sizeof(double));
+        memcpy(own->index + at, m->index + first, (size_t)n * sizeof *own->index);
+        own->start[j + 1] = at += n;
+    }
+    out->matrix = own->matrix;
+    return CLV_OK;
+}
+
+static const clv_design_functions by_sparse_features = {
+    sparse_gradient, sparse_margins, sparse_gather, NULL, NULL, NULL};
+
+/* CSR turned around: entries of a row stay in ascending order. */
+static clv_status turn(clv_context *ctx, const clv_matrix *m, clv_data **out) {
+    int64_t entries = m->start[m->rows] - m->start[0];
+    CLV_TRY(clv_data_new_csr(ctx, "X transposed", m->cols, m->rows, entries, out));
+    clv_data *t = *out;
+    memset(t->start, 0, (size_t)(m->cols + 1) * sizeof *t->start);
+    for (int64_t e = m->start[0]; e < m->start[m->rows]; e++) {
+        t->start[m->index[e] + 1]++;
+    }
+    for (int64_t j = 0; j < m->cols; j++) {
+        t->start[j + 1] += t->start[j];
+    }
+    for (int64_t i = 0; i < m->rows; i++) {
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            int64_t to = t->start[m->index[e]]++;
+            ((double *)t->values)[to] = ((const double *)m->values)[e];
+            t->index[to] = (int32_t)i;
+        }
+    }
+    memmove(t->start + 1, t->start, (size_t)m->cols * sizeof *t->start);
+    t->start[0] = 0;
+    return CLV_OK;
+}
+
+/* --- making --- */
+
+clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out) {
+    *out = (clv_design){.ctx = ctx,
+                        .samples = transposed ? x->cols : x->rows,
+                        .features = transposed ? x->rows : x->cols,
+                        .threads = threads,
+                        .matrix = *x,
+                        .does = transposed ? &by_features : &by_samples};
+    if (clv_is_sparse(x)) {
+        out->does = &by_sparse_features;
+        if (!transposed) {
+            CLV_TRY(turn(ctx, x, &out->owned));
+            out->matrix = out->owned->matrix;
+        }
+    }
+    return CLV_OK;
+}
+
+void clv_design_free(clv_design *x) {
+    clv_data_free(x->owned);
+    *x = (clv_design){0};
+}

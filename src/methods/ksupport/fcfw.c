@@ -1,0 +1,205 @@
+/* k-FCFW, Algorithm 1 of Liu, Yuan, Zhang, Liu and Metaxas: fully corrective Frank-Wolfe.
+ *
+ * An iteration takes the gradient, the vertex u = -grad_k / (2 lambda) with v = ||u||^2 (over the ball of a radius: of
+ * that length), and minimises over the hull of all atoms (master.c). What goes beyond the paper:
+ *   - Iterations run on a working set: a few times k features of steepest gradient. Only when the gap there is small
+ *     does a pass over all of X say how far the whole problem is from solved. --no-working-set: every iteration passes.
+ *   - The hull bounds F from above, so that a correction can raise F itself; then the iterate before it becomes an
+ * atom, with its norm, and the correction is repeated: F never rises.
+ *   - Atoms without weight for a while are dropped; features are screened out as the gap falls.
+ * Cost: a pass over X an iteration, and k columns for the image of the new atom; the corrections are O(samples t). */
+#include "methods/ksupport/ksupport.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A working set has this many features for each that the norm asks for. */
+enum { FEATURES_A_K = 4, LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
+
+typedef struct fcfw {
+    const clv_ks_problem *problem;
+    int threads;
+    clv_atoms atoms;
+    clv_list vertex, before;
+    int64_t *top;           /* k */
+    double *image, *margin; /* samples: of the new atom; of the iterate before */
+    int idle;               /* steps in a row without a decrease */
+} fcfw;
+
+static void fcfw_destroy(const clv_ks_problem *problem, void *state) {
+    fcfw *run = state;
+    if (run) {
+        clv_atoms_free(&run->atoms);
+        clv_list_free(problem->ctx, &run->vertex);
+        clv_list_free(problem->ctx, &run->before);
+        clv_free(problem->ctx, run->top);
+        clv_free(problem->ctx, run->image);
+        clv_free(problem->ctx, run->margin);
+        clv_free(problem->ctx, run);
+    }
+}
+
+static clv_status fcfw_create(const clv_ks_problem *problem, int threads, void **state) {
+    clv_context *ctx = problem->ctx;
+    fcfw *run = CLV_NEW0(ctx, fcfw, 1);
+    if (!run) {
+        return CLV_ENOMEM;
+    }
+    run->problem = problem;
+    run->threads = threads;
+    run->top = CLV_NEW(ctx, int64_t, problem->k);
+    run->image = CLV_NEW(ctx, double, problem->x->samples);
+    run->margin = CLV_NEW(ctx, double, problem->x->samples);
+    bool complete = run->top && run->image && run->margin;
+    if (!complete || clv_list_reserve(ctx, &run->vertex, problem->k) < 0 || clv_atoms_new(problem, &run->atoms) < 0) {
+        fcfw_destroy(problem, run);
+        return CLV_ENOMEM;
+    }
+    *state = run;
+    return CLV_OK;
+}
+
+/* --- atoms --- */
+
+/* The vertex from the largest entries themselves. */
+static double scale_vertex(fcfw *run, const clv_list *top) {
+    const clv_ks_problem *p = run->problem;
+    double square = clv_list_square(top);
+    double scale = p->radius > 0 ? (square > 0 ? -p->radius / sqrt(square) : 0) : -1 / (2 * p->lambda);
+    run->vertex.count = top->count;
+    for (int64_t i = 0; i < top->count; i++) {
+        run->vertex.index[i] = top->index[i];
+        run->vertex.value[i] = scale * top->value[i];
+    }
+    return scale * scale * square;
+}
+
+/* Fills the vertex from the k largest entries of a gradient; `list` says which features it is of. Returns v. */
+static double set_vertex(fcfw *run, const clv_ksupport_set *set, const double *gradient, int64_t count,
+                         const int64_t *list) {
+    clv_list *u = &run->vertex;
+    u->count = clv_ksupport_vertex(set, gradient, count, run->top);
+    for (int64_t i = 0; i < u->count; i++) {
+        u->index[i] = list ? list[run->top[i]] : run->top[i];
+        u->value[i] = gradient[run->top[i]];
+    }
+    return scale_vertex(run, u);
+}
+
+/* The weights of the point become the sum of the atoms. */
+static clv_status take_sum(fcfw *run, clv_point *point) {
+    const clv_list *sum = &run->atoms.sum;
+    CLV_TRY(clv_list_reserve(run->problem->ctx, &point->w, sum->count));
+    point->w.count = 0;
+    for (int64_t i = 0; i < sum->count; i++) {
+        if (sum->value[i] != 0) {
+            point->w.index[point->w.count] = sum->index[i];
+            point->w.value[point->w.count++] = sum->value[i];
+        }
+    }
+    return CLV_OK;
+}
+
+/* Objective of the sum of the atoms at the margins of the point. */
+static clv_status measure_sum(fcfw *run, clv_point *point) {
+    CLV_TRY(take_sum(run, point));
+    return clv_point_measure(point);
+}
+
+static clv_status remember(fcfw *run, const clv_point *point) {
+    CLV_TRY(clv_list_copy(run->problem->ctx, &run->before, &point->w));
+    memcpy(run->margin, point->margin, (size_t)run->problem->x->samples * sizeof *run->margin);
+    return CLV_OK;
+}
+
+/* Add the vertex, correct, and see to it that the objective does not rise. */
+static clv_status correct(fcfw *run, clv_point *point, double square, const double *image) {
+    bool exact = run->problem->options.inner == CLV_KSUPPORT_PROJECTED_NEWTON;
+    double value = point->value, before = point->square, accuracy = (exact ? 1e-7 : 0.1) * run->problem->tol * value;
+    CLV_TRY(remember(run, point));
+    CLV_TRY(clv_atoms_add(&run->atoms, &run->vertex, square, image));
+    CLV_TRY(clv_master_solve(&run->atoms, accuracy, point->margin, &point->intercept));
+    CLV_TRY(measure_sum(run, point));
+    if (point->value > value && run->before.count > 0) {
+        CLV_TRY(clv_atoms_add(&run->atoms, &run->before, before, run->margin));
+        for (int64_t i = 0; i + 1 < run->atoms.count; i++) {
+            run->atoms.weight[i] = 0;
+        }
+        run->atoms.weight[run->atoms.count - 1] = 1;
+        CLV_TRY(clv_master_solve(&run->atoms, accuracy, point->margin, &point->intercept));
+        CLV_TRY(measure_sum(run, point));
+    }
+    clv_atoms_prune(&run->atoms);
+    return CLV_OK;
+}
+
+static clv_status fcfw_start(void *state, clv_point *point) {
+    fcfw *run = state;
+    clv_atoms_free(&run->atoms);
+    CLV_TRY(clv_atoms_new(run->problem, &run->atoms));
+    run->idle = 0;
+    if (point->w.count > 0) {
+        CLV_TRY(clv_atoms_add(&run->atoms, &point->w, point->square, point->margin));
+        run->atoms.weight[0] = 1;
+    }
+    return CLV_OK;
+}
+
+/* --- a step --- */
+
+/* One iteration of Algorithm 1 on all features kept. */
+static clv_status plain_step(fcfw *run, clv_point *point) {
+    const clv_ks_problem *p = run->problem;
+    if (p->x->does->steepest) {
+        return correct(run, point, scale_vertex(run, &point->top), NULL);
+    }
+    const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
+    clv_list_add_to(&point->w, p->tau, list, point->kept, point->gradient);
+    double square = set_vertex(run, &point->set, point->gradient, point->kept, list);
+    return correct(run, point, square, NULL);
+}
+
+/* Iterations on a working set, until its gap is a small part of the whole one. */
+static clv_status working_steps(fcfw *run, clv_point *point, clv_working *on) {
+    const clv_ks_problem *p = run->problem;
+    double goal = fmax(0.1 * point->gap, 0.25 * p->tol * point->value);
+    for (int inner = 0; inner < MOST_INNER; inner++) {
+        clv_list_add_to(&point->w, p->tau, on->list, on->count, on->gradient);
+        double square = set_vertex(run, &on->set, on->gradient, on->count, on->list);
+        on->x.does->margins(&on->x, run->top, run->vertex.value, run->vertex.count, run->image);
+        CLV_TRY(correct(run, point, square, run->image));
+        on->x.does->gradient(&on->x, point->slope, NULL, on->count, on->gradient, NULL);
+        *p->passes += (double)on->count / (double)p->x->features;
+        double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
+        double gap =
+            clv_ks_gap(p, &on->set, on->gradient, on->list, on->count, &point->w, product, point->ridge, point->square);
+        if (gap <= goal || clv_interrupted(p->ctx)) {
+            break;
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
+    fcfw *run = state;
+    const clv_ks_problem *p = run->problem;
+    int64_t wanted = FEATURES_A_K * p->k + point->w.count;
+    wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
+    double before = point->value;
+    if (p->options.working_set && p->x->does->gather && wanted < point->kept / 2) {
+        clv_working on;
+        CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
+        clv_status status = working_steps(run, point, &on);
+        clv_working_free(&on);
+        CLV_TRY(status);
+    } else {
+        CLV_TRY(plain_step(run, point));
+    }
+    CLV_TRY(clv_point_evaluate(point));
+    clv_point_screen(point);
+    run->idle = point->value < before ? 0 : run->idle + 1;
+    out->stalled = run->idle >= PATIENCE;
+    return CLV_OK;
+}
+
+const clv_ks_solver clv_ks_fcfw = {fcfw_create, fcfw_destroy, fcfw_start, fcfw_step};

@@ -1,0 +1,252 @@
+/* FISTA: accelerated proximal gradients (Beck and Teboulle 2009), with any form of the proximity operator.
+ *
+ * From y = w + momentum (w - w before): w = prox of lambda / L at y - grad f(y) / L, f the loss and the ridge; over the
+ * ball of a radius its projection. L is fixed, the largest eigenvalue of X'X by power iterations times the curvature of
+ * the loss, or found by backtracking from a low guess. The momentum starts afresh when the objective rises (O'Donoghue
+ * and Candes 2015).
+ *
+ * The slope of the loss at y is a dual point, which bounds F* from below at no further pass over X; F at w less the
+ * best such bound is the gap that is watched. Where it is small enough, the gap of w itself is computed, by one more
+ * pass. Cost: a pass for X'r and one for X w, which is less the sparser w; the proximity operator. */
+#include "methods/ksupport/ksupport.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POWER_STEPS = 30, MOST_GROWTH = 60 };
+
+typedef struct fista {
+    const clv_ks_problem *problem;
+    clv_ksupport_set set;
+    double *w, *before, *y;     /* features */
+    double *gradient;           /* features, at y */
+    double *z, *z_before, *z_y; /* samples: X w, X w before, X y */
+    double *slope;              /* samples: work */
+    double *radius_work;        /* features: what is projected; NULL without a radius */
+    clv_list packed;            /* room for all features */
+    double lipschitz, momentum, bound, intercept;
+    double last; /* objective of w */
+} fista;
+
+static void fista_destroy(const clv_ks_problem *problem, void *state) {
+    fista *run = state;
+    if (run) {
+        double *const arrays[] = {run->w,        run->before, run->y,     run->gradient,   run->z,
+                                  run->z_before, run->z_y,    run->slope, run->radius_work};
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+            clv_free(problem->ctx, arrays[i]);
+        }
+        clv_list_free(problem->ctx, &run->packed);
+        clv_ksupport_set_free(&run->set);
+        clv_free(problem->ctx, run);
+    }
+}
+
+static clv_status make(fista *run, int threads) {
+    const clv_ks_problem *p = run->problem;
+    int64_t features = p->x->features, samples = p->x->samples;
+    run->w = CLV_NEW0(p->ctx, double, features);
+    run->before = CLV_NEW0(p->ctx, double, features);
+    run->y = CLV_NEW0(p->ctx, double, features);
+    run->gradient = CLV_NEW0(p->ctx, double, features);
+    run->z = CLV_NEW0(p->ctx, double, samples);
+    run->z_before = CLV_NEW0(p->ctx, double, samples);
+    run->z_y = CLV_NEW0(p->ctx, double, samples);
+    run->slope = CLV_NEW0(p->ctx, double, samples);
+    bool complete =
+        run->w && run->before && run->y && run->gradient && run->z && run->z_before && run->z_y && run->slope;
+    if (complete && p->radius > 0) {
+        run->radius_work = CLV_NEW(p->ctx, double, features);
+        complete = run->radius_work != NULL;
+    }
+    if (!complete) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
+    return clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set);
+}
+
+static clv_status fista_create(const clv_ks_problem *problem, int threads, void **state) {
+    fista *run = CLV_NEW0(problem->ctx, fista, 1);
+    if (!run) {
+        return CLV_ENOMEM;
+    }
+    run->problem = problem;
+    clv_status status = make(run, threads);
+    if (status < 0) {
+        fista_destroy(problem, run);
+        return status;
+    }
+    *state = run;
+    return CLV_OK;
+}
+
+/* --- the step size --- */
+
+/* z = X v for a vector of all features, by way of its nonzero entries. */
+static void multiply(fista *run, const double *v, double *z) {
+    const clv_design *x = run->problem->x;
+    clv_list *packed = &run->packed;
+    packed->count = 0;
+    for (int64_t j = 0; j < x->features; j++) {
+        if (v[j] != 0) {
+            packed->index[packed->count] = j;
+            packed->value[packed->count++] = v[j];
+        }
+    }
+    x->does->margins(x, packed->index, packed->value, packed->count, z);
+    *run->problem->passes += (double)packed->count / (double)x->features;
+}
+
+/* The largest eigenvalue of X X' by power iterations from a fixed start. */
+static double largest_eigenvalue(fista *run) {
+    const clv_ks_problem *p = run->problem;
+    const clv_design *x = p->x;
+    double value = 0;
+    for (int64_t m = 0; m < x->samples; m++) {
+        run->slope[m] = 1 + 0.5 * sin((double)(m + 1));
+    }
+    for (int step = 0; step < POWER_STEPS; step++) {
+        double size = sqrt(clv_dot(run->slope, run->slope, x->samples, 1)), last = value;
+        for (int64_t m = 0; size > 0 && m < x->samples; m++) {
+            run->slope[m] /= size;
+        }
+        x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
+        *p->passes += 1;
+        value = clv_dot(run->gradient, run->gradient, x->features, p->loss.threads);
+        multiply(run, run->gradient, run->slope);
+        if (value - last <= 1e-3 * value) {
+            break;
+        }
+    }
+    return 1.01 * value; /* a little more than what power iterations reach from below */
+}
+
+/* ||X u||^2 / ||u||^2 for the k steepest entries u of the gradient at the start: at most that eigenvalue. */
+static double eigenvalue_from_below(fista *run, const clv_point *point) {
+    const clv_ks_problem *p = run->problem;
+    clv_list found = point->top, *u = &found;
+    if (point->gradient) {
+        *u = run->packed;
+        u->count = clv_ksupport_vertex(&run->set, point->gradient, p->x->features, u->index);
+        for (int64_t i = 0; i < u->count; i++) {
+            u->value[i] = point->gradient[u->index[i]];
+        }
+    }
+    p->x->does->margins(p->x, u->index, u->value, u->count, run->slope);
+    double image = clv_dot(run->slope, run->slope, p->x->samples, 1), square = clv_list_square(u);
+    return square > 0 ? image / square : 0;
+}
+
+static clv_status fista_start(void *state, clv_point *point) {
+    fista *run = state;
+    const clv_ks_problem *p = run->problem;
+    size_t size = (size_t)p->x->features * sizeof *run->w, samples = (size_t)p->x->samples * sizeof *run->z;
+    if (!(run->lipschitz > 0)) { /* not again for a state that was used before */
+        double eigenvalue =
+            p->options.step == CLV_KSUPPORT_FIXED ? largest_eigenvalue(run) : eigenvalue_from_below(run, point);
+        run->lipschitz = clv_loss_curvature(&p->loss) * eigenvalue + p->tau;
+        run->lipschitz = run->lipschitz > 0 ? run->lipschitz : 1;
+    }
+    memset(run->w, 0, size);
+    clv_list_add_to(&point->w, 1, NULL, p->x->features, run->w);
+    memcpy(run->y, run->w, size);
+    memcpy(run->z, point->margin, samples);
+    memcpy(run->z_y, point->margin, samples);
+    run->momentum = 1;
+    run->bound = -INFINITY;
+    run->last = point->value;
+    run->intercept = point->intercept;
+    return CLV_OK;
+}
+
+/* --- a step --- */
+
+/* Loss and ridge at y, their gradient, and what the slope there says of the least objective. */
+static double expand_at_y(fista *run) {
+    const clv_ks_problem *p = run->problem;
+    const clv_design *x = p->x;
+    double loss = clv_loss_at(&p->loss, run->z_y, &run->intercept, run->slope, NULL);
+    double ridge = clv_dot(run->y, run->y, x->features, p->loss.threads);
+    double product = clv_dot(run->slope, run->z_y, x->samples, p->loss.threads), bound = -INFINITY;
+    x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
+    *p->passes += 1;
+    if (!(p->radius > 0)) {
+        bound = loss - product - clv_ksupport_conjugate(&run->set, run->gradient, x->features, p->lambda, p->tau);
+    }
+    for (int64_t j = 0; j < x->features; j++) {
+        run->gradient[j] += p->tau * run->y[j];
+    }
+    if (p->radius > 0) {
+        double steepest = sqrt(clv_ksupport_dual_square(&run->set, run->gradient, x->features));
+        bound = loss - product - 0.5 * p->tau * ridge - p->radius * steepest;
+    }
+    run->bound = fmax(run->bound, bound);
+    return loss + 0.5 * p->tau * ridge;
+}
+
+/* w from y with the step 1 / L; the weights of the point, their margins and their objective follow. */
+static clv_status try_step(fista *run, clv_point *point) {
+    const clv_ks_problem *p = run->problem;
+    double *target = run->radius_work ? run->radius_work : run->w;
+    for (int64_t j = 0; j < p->x->features; j++) {
+        target[j] = run->y[j] - run->gradient[j] / run->lipschitz;
+    }
+    if (p->radius > 0) {
+        clv_ksupport_project(&run->set, target, p->x->features, p->radius, run->w);
+    } else {
+        clv_ksupport_set_prox(&run->set, (clv_ksupport_form)p->options.prox, target, p->x->features,
+                              p->lambda / run->lipschitz, run->w);
+    }
+    CLV_TRY(clv_point_set_dense(point, run->w));
+    return clv_point_value(point);
+}
+
+/* Whether the quadratic model at y with this L lies above loss and ridge at w. */
+static bool is_majorised(const fista *run, const clv_point *point, double at_y) {
+    double linear = 0, square = 0;
+    for (int64_t j = 0; j < run->problem->x->features; j++) {
+        double move = run->w[j] - run->y[j];
+        linear += run->gradient[j] * move;
+        square += move * move;
+    }
+    double smooth = point->loss + 0.5 * run->problem->tau * point->ridge;
+    return smooth <= at_y + linear + 0.5 * run->lipschitz * square + 1e-14 * fabs(at_y);
+}
+
+/* y and X y from the last two points. */
+static void extrapolate(fista *run, const clv_point *point, bool rose) {
+    double next = 0.5 * (1 + sqrt(1 + 4 * run->momentum * run->momentum));
+    double share = rose ? 0 : (run->momentum - 1) / next;
+    for (int64_t j = 0; j < run->problem->x->features; j++) {
+        run->y[j] = run->w[j] + share * (run->w[j] - run->before[j]);
+    }
+    for (int64_t m = 0; m < run->problem->x->samples; m++) {
+        run->z_y[m] = point->margin[m] + share * (point->margin[m] - run->z[m]);
+    }
+    memcpy(run->z, point->margin, (size_t)run->problem->x->samples * sizeof *run->z);
+    run->momentum = rose ? 1 : next;
+}
+
+static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
+    fista *run = state;
+    const clv_ks_problem *p = run->problem;
+    double at_y = expand_at_y(run), *held = run->before;
+    (void)out;
+    run->before = run->w;
+    run->w = held;
+    CLV_TRY(try_step(run, point));
+    for (int grown = 0; p->options.step == CLV_KSUPPORT_BACKTRACKING && grown < MOST_GROWTH; grown++) {
+        if (is_majorised(run, point, at_y)) {
+            break;
+        }
+        run->lipschitz *= 2;
+        CLV_TRY(try_step(run, point));
+    }
+    extrapolate(run, point, point->value > run->last);
+    run->last = point->value;
+    point->gap = clv_ks_clamp(point->value - run->bound);
+    return CLV_OK;
+}
+
+const clv_ks_solver clv_ks_fista = {fista_create, fista_destroy, fista_start, fista_step};

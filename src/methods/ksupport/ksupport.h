@@ -1,0 +1,245 @@
+/* k-support-norm regularised learning: what the stages of the method share.
+ *
+ *   design.c, design_kernels.c  X, wherever and however it is kept: X'r, X w, columns
+ *   loss.c                      logistic and squared loss, the intercept minimised out
+ *   point.c                     an iterate: objective, gradient, duality gap, safe screening
+ *   atoms.c                     the atoms of Frank-Wolfe, their images and the union of their supports
+ *   master.c, quadratic.c       the correction over the hull of the atoms: projected Newton, PQN, pairwise
+ *   working.c                   some features as a problem of their own
+ *   fcfw.c fista.c admm.c newton.c   the solvers, a step each
+ *   model.c                     one problem, driven
+ *   ksupport.c                  options, classes, the public functions; norms.c: the norm itself for callers
+ *   path.c                      many (k, lambda) in one run
+ */
+#ifndef CLV_METHODS_KSUPPORT_H
+#define CLV_METHODS_KSUPPORT_H
+
+#include "engine/driver.h"
+#include "sets/ksupport.h"
+
+/* --- point.c --- */
+
+/* Sparse weights: places ascending. */
+typedef struct clv_list {
+    int64_t count, capacity;
+    int64_t *index;
+    double *value;
+} clv_list;
+clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity);
+void clv_list_free(clv_context *ctx, clv_list *list);
+clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from);
+
+/* --- design.c --- */
+
+typedef struct clv_design clv_design;
+
+/* What a kind of X does. `list` names features, ascending; NULL: all of them. */
+typedef struct clv_design_functions {
+    /* g[j] = <column list[j], r>, and unless NULL squares[j] = <column list[j], itself> */
+    void (*gradient)(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
+                     double *squares);
+    /* z = sum_j value[j] column index[j] */
+    void (*margins)(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z);
+    /* Some columns as a design of their own; NULL: not supported. */
+    clv_status (*gather)(const clv_design *x, const int64_t *list, int64_t count, clv_design *out);
+    /* The k largest entries of X'r in magnitude, without the others ever being stored; NULL: take the gradient. */
+    clv_status (*steepest)(const clv_design *x, const double *r, int64_t k, clv_list *out);
+    /* argmin 1/2 ||y - X w||^2 + rho/2 ||w - v||^2 for squares, with its margins and X'slope there; NULL: by X X'. */
+    clv_status (*pull)(const clv_design *x, const double *y, double rho, const double *v, double *w, double *margin,
+                       double *gradient);
+    double (*scale)(const clv_design *x); /* the rho to begin with; for a design that has `pull` */
+} clv_design_functions;
+
+struct clv_design {
+    clv_context *ctx;
+    const clv_design_functions *does;
+    int64_t samples, features;
+    int threads;
+    clv_matrix matrix; /* a row a feature, dense or CSR; or a row a sample, dense */
+    clv_data *owned;   /* a copy of its own, or NULL */
+    void *user;        /* of other kinds */
+};
+
+/* `transposed`: X has a row a feature. Dense X is borrowed as it is; sparse X with a row a sample is copied. */
+clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out);
+void clv_design_free(clv_design *x); /* takes one that is all zero */
+
+/* design_kernels.c. <x, r> for rows of n numbers, those of a list or `count` from `first` on; that and <x, x>. */
+void clv_dot_rows_f32(const float *base, const int64_t *list, int64_t first, int64_t count, int64_t n, const double *r,
+                      double *out);
+void clv_dot_rows_f64(const double *base, const int64_t *list, int64_t first, int64_t count, int64_t n, const double *r,
+                      double *out);
+void clv_dot_square_rows_f32(const float *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                             const double *r, double *out, double *square);
+void clv_dot_square_rows_f64(const double *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                             const double *r, double *out, double *square);
+/* On four rows at once (they may be the same): acc += r x; acc += x^2 for rows whose r is not 0. */
+void clv_add_four_f32(double *acc, const float *const x[4], const double r[4], int64_t n);
+void clv_add_four_f64(double *acc, const double *const x[4], const double r[4], int64_t n);
+void clv_add_square_four_f32(double *acc, const float *const x[4], const double r[4], int64_t n);
+void clv_add_square_four_f64(double *acc, const double *const x[4], const double r[4], int64_t n);
+
+/* --- loss.c --- */
+
+typedef struct clv_loss {
+    clv_ksupport_loss kind;
+    int64_t samples;
+    const double *y; /* +1 and -1, or the targets; borrowed */
+    bool intercept;
+    int threads;
+    double *terms; /* samples: work, owned by whoever made the loss */
+} clv_loss;
+
+/* min_b sum_m loss(y_m, z_m + b), with the b that is best (0 without an intercept; a start on entry), first derivatives
+ * r and, unless NULL, second derivatives h at the margins z + b. With an intercept the r add up to 0. */
+double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h);
+/* The largest second derivative: 1/4 or 1. */
+double clv_loss_curvature(const clv_loss *loss);
+
+/* --- the problem --- */
+
+typedef struct clv_ks_problem {
+    clv_context *ctx;
+    const clv_design *x;
+    clv_loss loss;
+    clv_ksupport_options options;
+    int64_t k;
+    double lambda, tau, radius; /* radius 0: the regularised form */
+    double tol;
+    const clv_list *start; /* weights to start from, or NULL */
+    bool show_certificates;
+    clv_list *best; /* where the iterate that was saved goes: there is one worker */
+    double *best_intercept;
+    double *passes; /* over X, so far */
+} clv_ks_problem;
+
+/* --- point.c --- */
+
+typedef struct clv_point {
+    const clv_ks_problem *problem;
+    clv_list w;
+    double intercept;
+    double *margin, *slope, *curvature; /* samples: X w, first and second derivatives of the loss */
+    double *gradient;                   /* X'slope, of the features kept; or NULL, and */
+    clv_list top;                       /* its k largest entries, for a design that finds those by itself */
+    int64_t kept;                       /* features that screening has left, and */
+    int64_t *keep;                      /* which, or NULL while that is all of them */
+    double *norm, *least;               /* of all columns, work of the same size; NULL without screening */
+    bool has_norms;
+    double last_gap;            /* of the last evaluation */
+    clv_ksupport_set set;       /* for gradients */
+    double loss, ridge, square; /* sum of losses, ||w||^2, (||w||_k^sp)^2 */
+    double value, gap;          /* gap NaN: not known */
+    bool fresh;                 /* all of this is of w, from the data alone */
+} clv_point;
+
+clv_status clv_point_new(const clv_ks_problem *problem, int threads, bool screening, clv_point *out);
+void clv_point_free(clv_point *point); /* takes one that is all zero */
+/* Margins, loss and objective of point->w, from the data. */
+clv_status clv_point_value(clv_point *point);
+/* The same at the margins that are there. */
+clv_status clv_point_measure(clv_point *point);
+/* The gradient too, and the gap. */
+clv_status clv_point_evaluate(clv_point *point);
+/* Drop features that cannot be in the support of the solution, which the gap tells. */
+void clv_point_screen(clv_point *point);
+/* Replace the weights by the nonzero entries of w. */
+clv_status clv_point_set_dense(clv_point *point, const double *w);
+/* F of losses, ||w||^2 and squared norm. */
+double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, double square);
+/* The gap from <r, X w> and from the gradient X'r of `count` features, which is changed on the way and put back. */
+double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
+                  const clv_list *w, double product, double ridge, double square);
+/* A gap that rounding has made negative is 0; one that is not a number stays so, and proves nothing. */
+static inline double clv_ks_clamp(double gap) {
+    return gap < 0 ? 0 : gap;
+}
+double clv_list_square(const clv_list *list);
+/* to[j] += scale * (entry list[j] of w), list NULL: entry j; both ascend. */
+void clv_list_add_to(const clv_list *w, double scale, const int64_t *list, int64_t count, double *to);
+
+/* --- atoms.c --- */
+
+/* An atom u and v >= (||u||_k^sp)^2. Its places are slots of the union. */
+typedef struct clv_atom {
+    int64_t count;
+    int32_t *slot;
+    double *value;
+    double square;
+    int idle; /* corrections in a row that gave it no weight */
+} clv_atom;
+
+typedef struct clv_atoms {
+    clv_context *ctx;
+    const clv_ks_problem *problem;
+    int64_t count, capacity;
+    clv_atom *atom;
+    double *weight; /* capacity: alpha; the rest of 1 is on the zero atom */
+    double *image;  /* capacity x samples: X u */
+    double *inner;  /* capacity x capacity: <u_i, u_j> */
+    double *gram;   /* capacity x capacity: <X u_i, X u_j>, for squares */
+    double *target; /* capacity: <X u_i, y>, for squares */
+    double *total;  /* capacity: the sum of X u_i, for squares */
+    clv_list sum;   /* union of the supports, and sum_i alpha_i u_i there */
+} clv_atoms;
+
+clv_status clv_atoms_new(const clv_ks_problem *problem, clv_atoms *out);
+void clv_atoms_free(clv_atoms *atoms); /* takes one that is all zero */
+/* Add the atom with these entries and weight 0; its image is computed unless given. */
+clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, const double *image);
+/* Drop the atoms that have had no weight for a while. */
+void clv_atoms_prune(clv_atoms *atoms);
+/* The sum of the atoms into atoms->sum.value, and that of their images into z. */
+void clv_atoms_combine(clv_atoms *atoms, double *z);
+/* sum_i alpha_i v_i */
+double clv_atoms_bound(const clv_atoms *atoms);
+
+/* --- master.c, quadratic.c --- */
+
+/* Minimise over the hull of the atoms and 0: weights, sum and margins follow. `accuracy`: how far above the minimum the
+ * value may stay. Work space is allocated. */
+clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, double *intercept);
+/* min c'x + x'Hx/2 over x >= 0, sum x <= 1, from the feasible x; H symmetric t x t, semidefinite. `work`: 2 t^2 + 8 t.
+ */
+void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x, double *work);
+/* Projection onto x >= 0, sum x <= 1; `work`: t. */
+void clv_hull_project(double *x, int64_t t, double *work);
+
+/* --- working.c --- */
+
+/* Some of the features, as a problem of their own. */
+typedef struct clv_working {
+    clv_context *ctx;
+    clv_design x;
+    int64_t count;
+    int64_t *list;        /* which, ascending */
+    double *gradient;     /* count */
+    clv_ksupport_set set; /* for vectors of count entries */
+} clv_working;
+
+/* The `wanted` features of steepest gradient among those that the point keeps, and the support of its weights. The
+ * gradient is that of the point. */
+clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out);
+void clv_working_free(clv_working *working); /* takes one that is all zero */
+
+/* --- solvers: each works on a point and has a state of its own --- */
+typedef struct clv_ks_solver {
+    clv_status (*create)(const clv_ks_problem *problem, int threads, void **state);
+    void (*destroy)(const clv_ks_problem *problem, void *state);
+    /* Begin at the weights of the point, which has been evaluated. */
+    clv_status (*start)(void *state, clv_point *point);
+    /* One iteration: new weights, with their value and gap, or a bound on it if the point is not fresh. */
+    clv_status (*step)(void *state, clv_point *point, clv_iterate *out);
+} clv_ks_solver;
+extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton;
+
+/* --- model.c --- */
+
+/* Solve; the weights go to *p->best. `n`, labels and sizes of the result are left alone. */
+clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result *result);
+/* Objective and relative gap of given weights, from the data. */
+clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
+                           clv_certificate *certificate);
+double clv_ks_tolerance(const clv_ksupport_options *options);
+
+#endif

@@ -1,0 +1,76 @@
+/* The losses: sum_m log(1 + exp(-y_m t_m)) with y = +1 or -1, and 1/2 sum_m (t_m - y_m)^2, at t = X w + b. The
+ * intercept is not penalised and costs nothing to optimise, so it is minimised out: what remains is a convex function
+ * of X w whose gradient is that of the loss at the best b, where the derivatives add up to 0. */
+#include "methods/ksupport/ksupport.h"
+
+#include <math.h>
+
+enum { MOST_NEWTON = 100 };
+
+double clv_loss_curvature(const clv_loss *loss) {
+    return loss->kind == CLV_KSUPPORT_LOGISTIC ? 0.25 : 1;
+}
+
+/* log(1 + exp(-t)) and sigma(-t), both without overflow. */
+static double logistic(double t, double *share) {
+    double e = exp(-fabs(t));
+    *share = t > 0 ? e / (1 + e) : 1 / (1 + e);
+    return log1p(e) + (t < 0 ? -t : 0);
+}
+
+static void evaluate(const clv_loss *loss, const double *z, double b, double *r, double *h) {
+    bool is_logistic = loss->kind == CLV_KSUPPORT_LOGISTIC;
+#pragma omp parallel for num_threads(loss->threads) schedule(static) if (loss->samples > 8192)
+    for (int64_t m = 0; m < loss->samples; m++) {
+        double y = loss->y[m], t = z[m] + b, share = 1;
+        if (is_logistic) {
+            loss->terms[m] = logistic(y * t, &share);
+            r[m] = -y * share;
+        } else {
+            r[m] = t - y;
+            loss->terms[m] = 0.5 * r[m] * r[m];
+        }
+        if (h) {
+            h[m] = is_logistic ? share * (1 - share) : 1;
+        }
+    }
+}
+
+/* Newton on the convex function of b. The sign of the derivative brackets the root; where the loss is all but flat,
+ * steps are held to a length that doubles from one to the next, and inside the bracket bisection takes over. */
+static double best_intercept(const clv_loss *loss, const double *z, double start, double *r) {
+    double low = -INFINITY, high = INFINITY, b = start, longest = 1;
+    for (int pass = 0; pass < MOST_NEWTON; pass++) {
+        evaluate(loss, z, b, r, NULL);
+        double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0;
+        for (int64_t m = 0; m < loss->samples; m++) {
+            double share = fabs(r[m]);
+            curvature += loss->kind == CLV_KSUPPORT_LOGISTIC ? share * (1 - share) : 1;
+        }
+        if (fabs(slope) <= 1e-14 * (double)loss->samples) {
+            break;
+        }
+        low = slope < 0 ? b : low;
+        high = slope < 0 ? high : b;
+        double next = b - slope / curvature;
+        if (!(fabs(next - b) <= longest) && loss->kind == CLV_KSUPPORT_LOGISTIC) {
+            next = b + (slope < 0 ? longest : -longest);
+            longest *= 2;
+        }
+        if (!(next > low && next < high)) {
+            bool both = isfinite(low) && isfinite(high);
+            next = both ? 0.5 * (low + high) : b + (slope < 0 ? 1 : -1);
+        }
+        if (next == b || fabs(next - b) <= 1e-15 * fabs(b)) {
+            break;
+        }
+        b = next;
+    }
+    return b;
+}
+
+double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h) {
+    *b = loss->intercept ? best_intercept(loss, z, *b, r) : 0;
+    evaluate(loss, z, *b, r, h);
+    return clv_sum(loss->terms, loss->samples, loss->threads);
+}

@@ -1,0 +1,224 @@
+/* One problem, driven: a solver steps, every iterate that is shown has its objective, and the stopping rule is the
+ * relative duality gap or, for comparisons with the paper, the relative change of the objective.
+ *
+ * There is one restart and one worker, so the best iterate lives with the problem, as a sparse list of whatever length,
+ * and a snapshot holds nothing. Objective and gap of an evaluated point come from its weights and the
+ * data alone; so when the driver asks to have the saved iterate recomputed and the point is that very iterate,
+ * evaluated on all features, there is nothing left to compute. */
+#include "methods/ksupport/ksupport.h"
+
+#include "base/options.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct ks_run {
+    const clv_ks_problem *problem;
+    const clv_ks_solver *solver;
+    void *state;
+    clv_point point;
+    double last;       /* objective of the solver's iterate */
+    double value, gap; /* of the best iterate, which is in problem->best */
+    bool own;          /* that gap is the one of its own slope, from the data alone */
+} ks_run;
+
+static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
+    static const clv_ks_solver *const solvers[] = {&clv_ks_fcfw, &clv_ks_fista, &clv_ks_admm, &clv_ks_newton};
+    return solvers[p->options.solver];
+}
+
+double clv_ks_tolerance(const clv_ksupport_options *options) {
+    bool exact = options->solver == CLV_KSUPPORT_NEWTON;
+    return isnan(options->control.tol) ? (exact ? 1e-6 : 1e-4) : options->control.tol;
+}
+
+static double relative(double gap, double value) {
+    return gap > 0 ? gap / fabs(value) : gap;
+}
+
+/* --- what the driver calls --- */
+
+static void run_destroy(clv_context *ctx, void *state) {
+    ks_run *run = state;
+    if (run) {
+        run->solver->destroy(run->problem, run->state);
+        clv_point_free(&run->point);
+        clv_free(ctx, run);
+    }
+}
+
+static clv_status run_create(clv_context *ctx, const void *problem, int threads, void **state) {
+    const clv_ks_problem *p = problem;
+    ks_run *run = CLV_NEW0(ctx, ks_run, 1);
+    if (!run) {
+        return CLV_ENOMEM;
+    }
+    run->problem = p;
+    run->solver = solver_of(p);
+    bool screening = p->options.screening && !(p->radius > 0) &&
+                     (p->options.solver == CLV_KSUPPORT_FCFW || p->options.solver == CLV_KSUPPORT_NEWTON);
+    clv_status status = clv_point_new(p, threads, screening, &run->point);
+    if (status == CLV_OK) {
+        status = run->solver->create(p, threads, &run->state);
+    }
+    if (status < 0) {
+        run_destroy(ctx, run);
+        return status;
+    }
+    *state = run;
+    return CLV_OK;
+}
+
+/* The point becomes the best iterate. */
+static clv_status keep(ks_run *run) {
+    CLV_TRY(clv_list_copy(run->problem->ctx, run->problem->best, &run->point.w));
+    *run->problem->best_intercept = run->point.intercept;
+    run->value = run->point.value;
+    run->gap = run->point.gap;
+    run->own = run->point.fresh;
+    return CLV_OK;
+}
+
+/* What the driver sees is the best iterate. */
+static void show(const ks_run *run, clv_iterate *out) {
+    out->value = run->value;
+    out->certificate = relative(run->gap, run->value);
+}
+
+/* Weights to start from that lie outside the ball are drawn back to it. */
+static void fit_radius(clv_point *point) {
+    double radius = point->problem->radius;
+    double square = radius > 0 ? clv_ksupport_square(&point->set, point->w.value, point->w.count) : 0;
+    if (square > radius * radius) {
+        for (int64_t i = 0; i < point->w.count; i++) {
+            point->w.value[i] *= radius / sqrt(square);
+        }
+    }
+}
+
+static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
+    ks_run *run = state;
+    (void)rng;
+    run->point.w.count = 0;
+    run->point.kept = run->problem->x->features;
+    if (run->problem->start) {
+        CLV_TRY(clv_list_copy(run->problem->ctx, &run->point.w, run->problem->start));
+        fit_radius(&run->point);
+    }
+    CLV_TRY(clv_point_evaluate(&run->point));
+    CLV_TRY(keep(run));
+    CLV_TRY(run->solver->start(run->state, &run->point));
+    run->last = run->value;
+    show(run, out);
+    return CLV_OK;
+}
+
+/* Solvers that do not know the gap of their iterates bound the optimum from below. Where that seems to be enough, the
+ * best iterate is evaluated by itself: that gap is the certificate. */
+static clv_status settle(ks_run *run) {
+    const clv_ks_problem *p = run->problem;
+    clv_point *point = &run->point;
+    double bound = point->value - point->gap;
+    if (point->value < run->value) {
+        CLV_TRY(keep(run));
+    } else if (!run->own) {
+        run->gap = clv_ks_clamp(run->value - bound < run->gap ? run->value - bound : run->gap);
+    }
+    if (!run->own && p->options.rule == CLV_KSUPPORT_GAP && relative(run->gap, run->value) <= p->tol) {
+        CLV_TRY(clv_list_copy(p->ctx, &point->w, p->best));
+        CLV_TRY(clv_point_evaluate(point));
+        CLV_TRY(keep(run));
+    }
+    return CLV_OK;
+}
+
+static clv_status run_step(void *state, clv_iterate *out) {
+    ks_run *run = state;
+    double before = run->last;
+    CLV_TRY(run->solver->step(run->state, &run->point, out));
+    run->last = run->point.value;
+    if (run->problem->options.rule == CLV_KSUPPORT_CHANGE) {
+        out->converged = fabs(run->last - before) <= run->problem->tol * fabs(before);
+        out->stalled = false;
+    }
+    CLV_TRY(settle(run));
+    show(run, out);
+    return CLV_OK;
+}
+
+/* Nothing: the best iterate is kept as it is found. */
+static void run_save(const void *state, void *snapshot) {
+    (void)state;
+    *(char *)snapshot = 0;
+}
+
+static bool same_weights(const clv_list *a, const clv_list *b) {
+    return a->count == b->count &&
+           (a->count == 0 || (memcmp(a->index, b->index, (size_t)a->count * sizeof *a->index) == 0 &&
+                              memcmp(a->value, b->value, (size_t)a->count * sizeof *a->value) == 0));
+}
+
+static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out) {
+    ks_run *run = state;
+    clv_point *point = &run->point;
+    bool known =
+        point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, run->problem->best);
+    (void)snapshot;
+    if (!known) {
+        CLV_TRY(clv_list_copy(run->problem->ctx, &point->w, run->problem->best));
+        point->kept = run->problem->x->features;
+        CLV_TRY(clv_point_evaluate(point));
+    }
+    CLV_TRY(keep(run));
+    CLV_TRY(run->solver->start(run->state, point));
+    run->last = run->value;
+    show(run, out);
+    return CLV_OK;
+}
+
+/* --- the public side of a problem --- */
+
+static clv_method method_on(const clv_ks_problem *p, const char *name) {
+    static const char *const solvers[] = {"fcfw", "fista", "admm", "newton"};
+    return (clv_method){.name = name,
+                        .solver = solvers[p->options.solver],
+                        .objective = "regularised-loss",
+                        .certificate = "relative-duality-gap",
+                        .tolerance = p->tol,
+                        .stops_on_certificate = p->options.rule == CLV_KSUPPORT_GAP,
+                        .monotone = true,
+                        .snapshot_size = 1,
+                        .problem = p,
+                        .create = run_create,
+                        .destroy = run_destroy,
+                        .start = run_start,
+                        .step = run_step,
+                        .save = run_save,
+                        .resume = run_resume};
+}
+
+clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result *result) {
+    clv_method steps = method_on(p, method);
+    clv_control control = p->options.control;
+    char nothing;
+    control.restarts = 1;
+    return clv_drive(p->ctx, &steps, &control, result, &nothing);
+}
+
+clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
+                           clv_certificate *certificate) {
+    clv_method method = method_on(p, "");
+    clv_point point;
+    CLV_TRY(clv_point_new(p, threads, false, &point));
+    clv_status status = clv_list_copy(p->ctx, &point.w, w);
+    if (status == CLV_OK) {
+        status = clv_point_evaluate(&point);
+    }
+    if (status == CLV_OK) {
+        double gap = relative(point.gap, point.value);
+        *objective = (clv_objective){method.objective, point.value, false};
+        *certificate = (clv_certificate){method.certificate, gap, p->tol, gap <= p->tol};
+    }
+    clv_point_free(&point);
+    return status;
+}

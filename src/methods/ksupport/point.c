@@ -1,0 +1,261 @@
+/* An iterate and what is known of it: objective, gradient, duality gap, and the features that can still matter.
+ *
+ * Gap. With r the derivatives of the loss at X w (+ b) and Omega(w) = tau/2 ||w||^2 + lambda (||w||_k^sp)^2, r is a
+ * feasible point of the Fenchel dual, and F(w) - F* <= <r, X w> + Omega(w) + Omega*(-X'r); for tau = 0 the last term is
+ * ||X'r||_(k)^2 / (4 lambda). Over the ball of a radius it is the Frank-Wolfe gap. All of it comes from w alone.
+ *
+ * Screening. The dual is mu-strongly concave (mu = 4 for the logistic loss, 1 for squares), so that its solution r* is
+ * within R = sqrt(2 gap / mu) of r, and |x_i r*| within R ||x_i|| of |x_i r|. A feature in the support of w* has
+ * |x_i r*| >= beta / (1 + beta) times the k-th largest of all (beta = 2 lambda / tau; 1 for tau = 0): features that
+ * cannot reach the least that this can be are dropped, and the problem without them has the same solution. */
+#include "methods/ksupport/ksupport.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The gap, as a share of the objective, from which on screening is worth its while. */
+#define SCREENED_FROM 0.01
+
+/* --- lists --- */
+
+clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity) {
+    if (capacity <= list->capacity) {
+        return CLV_OK;
+    }
+    int64_t *index = clv_resize(ctx, list->index, capacity, sizeof *index);
+    if (!index) {
+        return CLV_ENOMEM;
+    }
+    list->index = index;
+    double *value = clv_resize(ctx, list->value, capacity, sizeof *value);
+    if (!value) {
+        return CLV_ENOMEM;
+    }
+    list->value = value;
+    list->capacity = capacity;
+    return CLV_OK;
+}
+
+void clv_list_free(clv_context *ctx, clv_list *list) {
+    clv_free(ctx, list->index);
+    clv_free(ctx, list->value);
+    *list = (clv_list){0};
+}
+
+clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from) {
+    CLV_TRY(clv_list_reserve(ctx, to, from->count));
+    to->count = from->count;
+    if (from->count > 0) {
+        memcpy(to->index, from->index, (size_t)from->count * sizeof *from->index);
+        memcpy(to->value, from->value, (size_t)from->count * sizeof *from->value);
+    }
+    return CLV_OK;
+}
+
+double clv_list_square(const clv_list *list) {
+    return clv_dot(list->value, list->value, list->count, 1);
+}
+
+void clv_list_add_to(const clv_list *w, double scale, const int64_t *list, int64_t count, double *to) {
+    for (int64_t i = 0, j = 0; i < w->count; i++) {
+        if (!list) {
+            to[w->index[i]] += scale * w->value[i];
+            continue;
+        }
+        while (j < count && list[j] < w->index[i]) {
+            j++;
+        }
+        if (j < count && list[j] == w->index[i]) {
+            to[j] += scale * w->value[i];
+        }
+    }
+}
+
+/* --- making --- */
+
+void clv_point_free(clv_point *point) {
+    if (!point->problem) {
+        return;
+    }
+    clv_context *ctx = point->problem->ctx;
+    clv_list_free(ctx, &point->w);
+    clv_list_free(ctx, &point->top);
+    clv_free(ctx, point->margin);
+    clv_free(ctx, point->slope);
+    clv_free(ctx, point->curvature);
+    clv_free(ctx, point->gradient);
+    clv_free(ctx, point->keep);
+    clv_free(ctx, point->norm);
+    clv_free(ctx, point->least);
+    clv_ksupport_set_free(&point->set);
+    *point = (clv_point){0};
+}
+
+static int64_t least_set(const clv_ks_problem *p) {
+    return 4 * p->k < p->x->features ? 4 * p->k : p->x->features;
+}
+
+static clv_status make_point(clv_point *point, int threads, bool screening) {
+    const clv_ks_problem *p = point->problem;
+    int64_t samples = p->x->samples, features = p->x->features;
+    point->margin = CLV_NEW0(p->ctx, double, samples);
+    point->slope = CLV_NEW0(p->ctx, double, samples);
+    point->curvature = CLV_NEW0(p->ctx, double, samples);
+    if (!point->margin || !point->slope || !point->curvature) {
+        return CLV_ENOMEM;
+    }
+    if (p->x->does->steepest) { /* then nothing here is as long as the weights */
+        return clv_ksupport_set_new(p->ctx, least_set(p), p->k, threads, false, &point->set);
+    }
+    point->gradient = CLV_NEW0(p->ctx, double, features);
+    if (!point->gradient) {
+        return CLV_ENOMEM;
+    }
+    if (screening) {
+        point->keep = CLV_NEW(p->ctx, int64_t, features);
+        point->norm = CLV_NEW(p->ctx, double, features);
+        point->least = CLV_NEW(p->ctx, double, features);
+        if (!point->keep || !point->norm || !point->least) {
+            return CLV_ENOMEM;
+        }
+    }
+    return clv_ksupport_set_new(p->ctx, features, p->k, threads, false, &point->set);
+}
+
+clv_status clv_point_new(const clv_ks_problem *problem, int threads, bool screening, clv_point *out) {
+    *out = (clv_point){.problem = problem, .kept = problem->x->features, .last_gap = INFINITY};
+    clv_status status = make_point(out, threads, screening);
+    if (status < 0) {
+        clv_point_free(out);
+    }
+    return status;
+}
+
+clv_status clv_point_set_dense(clv_point *point, const double *w) {
+    int64_t features = point->problem->x->features, count = 0;
+    for (int64_t j = 0; j < features; j++) {
+        count += w[j] != 0;
+    }
+    CLV_TRY(clv_list_reserve(point->problem->ctx, &point->w, count));
+    point->w.count = 0;
+    for (int64_t j = 0; j < features; j++) {
+        if (w[j] != 0) {
+            point->w.index[point->w.count] = j;
+            point->w.value[point->w.count++] = w[j];
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- values --- */
+
+double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, double square) {
+    return loss + 0.5 * p->tau * ridge + (p->radius > 0 ? 0 : p->lambda * square);
+}
+
+static void note_pass(const clv_ks_problem *p, int64_t features) {
+    *p->passes += (double)features / (double)p->x->features;
+}
+
+/* Work space for at least so many entries. */
+static clv_status fit_set(clv_point *point, int64_t count) {
+    const clv_ks_problem *p = point->problem;
+    int threads = point->set.threads;
+    if (count <= point->set.p) {
+        return CLV_OK;
+    }
+    clv_ksupport_set_free(&point->set);
+    return clv_ksupport_set_new(p->ctx, count + count / 2, p->k, threads, false, &point->set);
+}
+
+clv_status clv_point_value(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    p->x->does->margins(p->x, point->w.index, point->w.value, point->w.count, point->margin);
+    note_pass(p, point->w.count);
+    return clv_point_measure(point);
+}
+
+clv_status clv_point_measure(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    CLV_TRY(fit_set(point, point->w.count));
+    point->loss = clv_loss_at(&p->loss, point->margin, &point->intercept, point->slope, point->curvature);
+    point->ridge = clv_list_square(&point->w);
+    point->square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
+    point->value = clv_ks_objective(p, point->loss, point->ridge, point->square);
+    point->gap = NAN;
+    point->fresh = false;
+    return CLV_OK;
+}
+
+double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
+                  const clv_list *w, double product, double ridge, double square) {
+    if (p->radius > 0) {
+        clv_list_add_to(w, p->tau, list, count, g);
+        double steepest = sqrt(clv_ksupport_dual_square(set, g, count));
+        clv_list_add_to(w, -p->tau, list, count, g);
+        return clv_ks_clamp(product + p->tau * ridge + p->radius * steepest);
+    }
+    double conjugate = clv_ksupport_conjugate(set, g, count, p->lambda, p->tau);
+    return clv_ks_clamp(product + 0.5 * p->tau * ridge + p->lambda * square + conjugate);
+}
+
+/* The gradient of the features kept, with the norms of all columns the first time these are wanted. */
+static void find_gradient(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
+    /* Far from the solution nothing can be dropped yet; and until it can, these are the norms of all. */
+    bool norms = point->norm && !point->has_norms && point->last_gap <= SCREENED_FROM * fabs(point->value);
+    p->x->does->gradient(p->x, point->slope, list, point->kept, point->gradient, norms ? point->norm : NULL);
+    for (int64_t j = 0; norms && j < p->x->features; j++) {
+        point->norm[j] = sqrt(point->norm[j]);
+    }
+    point->has_norms = point->has_norms || norms;
+    note_pass(p, point->kept);
+}
+
+clv_status clv_point_evaluate(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    CLV_TRY(clv_point_value(point));
+    double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
+    if (p->x->does->steepest) {
+        CLV_TRY(p->x->does->steepest(p->x, point->slope, p->k, &point->top));
+        note_pass(p, p->x->features);
+        double square = clv_list_square(&point->top);
+        double pull = p->radius > 0 ? p->radius * sqrt(square) : p->lambda * point->square + square / (4 * p->lambda);
+        point->gap = clv_ks_clamp(product + pull);
+    } else {
+        find_gradient(point);
+        const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
+        point->gap = clv_ks_gap(p, &point->set, point->gradient, list, point->kept, &point->w, product, point->ridge,
+                                point->square);
+    }
+    point->last_gap = point->gap;
+    point->fresh = true;
+    return CLV_OK;
+}
+
+/* --- screening --- */
+
+void clv_point_screen(clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    double mu = 1 / clv_loss_curvature(&p->loss), reach = sqrt(2 * point->gap / mu) * (1 + 1e-9);
+    double share = p->tau > 0 ? 2 * p->lambda / (2 * p->lambda + p->tau) : 1;
+    double *surely = point->least;
+    const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
+    int64_t left = 0, above;
+    if (!point->has_norms || p->radius > 0 || !isfinite(reach)) {
+        return;
+    }
+    for (int64_t j = 0; j < point->kept; j++) {
+        surely[j] = fmax(fabs(point->gradient[j]) - reach * point->norm[list ? list[j] : j], 0);
+    }
+    double bar = share * clv_ksupport_rank(&point->set, surely, point->kept, &above) * (1 - 1e-9);
+    for (int64_t j = 0; j < point->kept; j++) {
+        int64_t feature = list ? list[j] : j;
+        if (fabs(point->gradient[j]) + reach * point->norm[feature] >= bar) {
+            point->gradient[left] = point->gradient[j];
+            point->keep[left++] = feature;
+        }
+    }
+    point->kept = left;
+}

@@ -1,0 +1,77 @@
+/* Working sets: the features that look as if they mattered, gathered into a small X of their own, on which an iteration
+ * costs a few percent of a pass over X. */
+#include "methods/ksupport/ksupport.h"
+
+#include <string.h>
+
+void clv_working_free(clv_working *working) {
+    if (working->ctx) {
+        clv_free(working->ctx, working->list);
+        clv_free(working->ctx, working->gradient);
+        clv_ksupport_set_free(&working->set);
+        clv_design_free(&working->x);
+        *working = (clv_working){0};
+    }
+}
+
+/* Merge the places in `top` (positions among the kept features, ascending) with the support of w. */
+static int64_t merge(const clv_point *point, const int64_t *top, int64_t count, int64_t *out) {
+    const clv_list *w = &point->w;
+    const int64_t *keep = point->kept < point->problem->x->features ? point->keep : NULL;
+    int64_t total = 0;
+    for (int64_t i = 0, j = 0; i < count || j < w->count;) {
+        int64_t left = i < count ? (keep ? keep[top[i]] : top[i]) : INT64_MAX;
+        int64_t right = j < w->count ? w->index[j] : INT64_MAX;
+        out[total++] = left < right ? left : right;
+        i += left <= right;
+        j += right <= left;
+    }
+    return total;
+}
+
+/* The gradient of the listed features, from that of the kept ones; features that were screened out get 0. */
+static void pick_gradient(const clv_point *point, clv_working *out) {
+    const int64_t *keep = point->kept < point->problem->x->features ? point->keep : NULL;
+    for (int64_t i = 0, j = 0; i < out->count; i++) {
+        if (!keep) {
+            out->gradient[i] = point->gradient[out->list[i]];
+            continue;
+        }
+        while (j < point->kept && keep[j] < out->list[i]) {
+            j++;
+        }
+        out->gradient[i] = j < point->kept && keep[j] == out->list[i] ? point->gradient[j] : 0;
+    }
+}
+
+static clv_status choose(clv_point *point, int64_t wanted, int threads, clv_working *out) {
+    const clv_ks_problem *p = point->problem;
+    const int64_t *keep = point->kept < p->x->features ? point->keep : NULL;
+    clv_ksupport_set wide = point->set; /* the same work space, another k */
+    wide.k = wanted < point->kept ? wanted : point->kept;
+    int64_t *top = CLV_NEW(p->ctx, int64_t, wide.k);
+    out->list = CLV_NEW(p->ctx, int64_t, wide.k + point->w.count);
+    out->gradient = CLV_NEW(p->ctx, double, wide.k + point->w.count);
+    if (!top || !out->list || !out->gradient) {
+        clv_free(p->ctx, top);
+        return CLV_ENOMEM;
+    }
+    clv_list_add_to(&point->w, p->tau, keep, point->kept, point->gradient);
+    int64_t count = clv_ksupport_vertex(&wide, point->gradient, point->kept, top);
+    clv_list_add_to(&point->w, -p->tau, keep, point->kept, point->gradient);
+    out->count = merge(point, top, count, out->list);
+    clv_free(p->ctx, top);
+    pick_gradient(point, out);
+    CLV_TRY(clv_ksupport_set_new(p->ctx, out->count, p->k, threads, false, &out->set));
+    return p->x->does->gather(p->x, out->list, out->count, &out->x);
+}
+
+clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out) {
+    *out = (clv_working){.ctx = point->problem->ctx};
+    clv_status status = choose(point, wanted, threads, out);
+    *point->problem->passes += (double)out->count / (double)point->problem->x->features;
+    if (status < 0) {
+        clv_working_free(out);
+    }
+    return status;
+}

@@ -1,0 +1,204 @@
+/* The design of matrix pursuit: the linear map W -> X W from n x n weights to d x n margins, never written out. */
+#include "methods/pursuit/pursuit.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = CLV_PURSUIT_ROWS, SLICE = 64 };
+
+/* --- the map and its transpose --- */
+
+static double one_entry(const clv_pursuit_points *p, const double *r, int64_t place) {
+    int64_t i = place / p->n, j = place % p->n;
+    bool left_out = p->zero_diagonal && i == j;
+    return left_out ? 0 : cblas_ddot((int)p->d, p->points + i * p->d, 1, r + j * p->d, 1);
+}
+
+static void kron_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
+                          double *squares) {
+    const clv_pursuit_points *p = x->user;
+    int64_t blocks = (p->n + ROWS - 1) / ROWS;
+    (void)squares; /* nothing is screened here */
+    if (list) {
+        for (int64_t e = 0; e < count; e++) {
+            g[e] = one_entry(p, r, list[e]);
+        }
+        return;
+    }
+#pragma omp parallel for num_threads(x->threads) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
+                    (int)p->d, r, (int)p->d, 0, g + i0 * p->n, (int)p->n);
+        for (int64_t i = i0; p->zero_diagonal && i < i0 + rows; i++) {
+            g[i * p->n + i] = 0;
+        }
+    }
+}
+
+/* Z = W'P: each entry of W adds a multiple of a row of P to a row of Z. Threads take columns of both. */
+static void kron_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
+    const clv_pursuit_points *p = x->user;
+    int64_t slices = (p->d + SLICE - 1) / SLICE;
+#pragma omp parallel for num_threads(x->threads) schedule(static) if (count > 256)
+    for (int64_t s = 0; s < slices; s++) {
+        int64_t first = s * SLICE, width = p->d - first < SLICE ? p->d - first : SLICE;
+        for (int64_t j = 0; j < p->n; j++) {
+            memset(z + j * p->d + first, 0, (size_t)width * sizeof *z);
+        }
+        for (int64_t e = 0; e < count; e++) {
+            const double *from = p->points + index[e] / p->n * p->d + first;
+            double *to = z + index[e] % p->n * p->d + first, weight = value[e];
+#pragma omp simd
+            for (int64_t f = 0; f < width; f++) {
+                to[f] += weight * from[f];
+            }
+        }
+    }
+}
+
+/* --- the smooth half of admm --- */
+
+static clv_status make_pull(clv_pursuit_points *p) {
+    if (p->gram) {
+        return CLV_OK;
+    }
+    p->gram = CLV_NEW(p->ctx, double, p->d * p->d);
+    p->inverse = CLV_NEW(p->ctx, double, p->d * p->d);
+    p->pulled = CLV_NEW(p->ctx, double, p->n * p->d);
+    if (!p->gram || !p->inverse || !p->pulled) {
+        return CLV_ENOMEM;
+    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p->d, (int)p->d, (int)p->n, 1, p->points, (int)p->d,
+                p->points, (int)p->d, 0, p->gram, (int)p->d);
+    return CLV_OK;
+}
+
+/* The mean eigenvalue of X X'. */
+static double kron_scale(const clv_design *x) {
+    const clv_pursuit_points *p = x->user;
+    return fmax(clv_dot(p->points, p->points, p->n * p->d, 1) / (double)p->d, 1e-12);
+}
+
+/* Rows j0.. of V'P and, from them, of y - V'P; those of S follow by the factor of rho + P'P. */
+static void pull_rows(clv_pursuit_points *p, int64_t j0, int64_t rows, const double *y, const double *v,
+                      double *margin) {
+    int n = (int)p->n, d = (int)p->d;
+    double *out = margin + j0 * p->d, *pulled = p->pulled + j0 * p->d;
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rows, d, n, 1, v + j0, n, p->points, d, 0, out, d);
+    for (int64_t e = 0; e < rows * p->d; e++) {
+        pulled[e] = y[j0 * p->d + e] - out[e];
+    }
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', d, (int)rows, p->inverse, d, pulled, d);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, d, d, 1, pulled, d, p->gram, d, 1, out, d);
+}
+
+/* W = V + P S', S = (P - V'P) (rho + P'P)^-1, from (rho + X'X) W = X'X + rho V. The margins are V'P + S P'P, and the
+ * gradient there is -rho (W - V). */
+static clv_status kron_pull(const clv_design *x, const double *y, double rho, const double *v, double *w,
+                            double *margin, double *gradient) {
+    clv_pursuit_points *p = x->user;
+    int64_t blocks = (p->n + ROWS - 1) / ROWS;
+    CLV_TRY(make_pull(p));
+    memcpy(p->inverse, p->gram, (size_t)(p->d * p->d) * sizeof *p->gram);
+    for (int64_t f = 0; f < p->d; f++) {
+        p->inverse[f * p->d + f] += rho;
+    }
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, p->inverse, (int)p->d) != 0) {
+        return clv_fail(p->ctx, CLV_ENUMERIC, "pursuit: the normal equations of admm cannot be solved");
+    }
+#pragma omp parallel for num_threads(x->threads) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        pull_rows(p, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
+    }
+#pragma omp parallel for num_threads(x->threads) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
+        double *out = w + i0 * p->n, *slope = gradient + i0 * p->n;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
+                    (int)p->d, p->pulled, (int)p->d, 0, out, (int)p->n);
+        for (int64_t e = 0; e < rows * p->n; e++) {
+            slope[e] = -rho * out[e];
+            out[e] += v[i0 * p->n + e];
+        }
+    }
+    return CLV_OK;
+}
+
+static const clv_design_functions kron = {kron_gradient,        kron_margins, NULL,
+                                          clv_pursuit_steepest, kron_pull,    kron_scale};
+
+clv_design clv_pursuit_design(clv_pursuit_points *points) {
+    return (clv_design){.ctx = points->ctx,
+                        .does = &kron,
+                        .samples = points->n * points->d,
+                        .features = points->n * points->n,
+                        .threads = points->threads,
+                        .user = points};
+}
+
+/* --- the points --- */
+
+void clv_pursuit_points_free(clv_pursuit_points *p) {
+    clv_context *ctx = p->ctx;
+    clv_free(ctx, p->points);
+    clv_free(ctx, p->single);
+    clv_free(ctx, p->slope);
+    clv_free(ctx, p->tile);
+    clv_free(ctx, p->first);
+    clv_free(ctx, p->count);
+    clv_free(ctx, p->candidate);
+    clv_free(ctx, p->value);
+    clv_free(ctx, p->order);
+    clv_free(ctx, p->top);
+    clv_free(ctx, p->gram);
+    clv_free(ctx, p->inverse);
+    clv_free(ctx, p->pulled);
+    clv_ksupport_set_free(&p->set);
+    *p = (clv_pursuit_points){0};
+}
+
+static clv_status make_points(clv_pursuit_points *p, int64_t k) {
+    clv_context *ctx = p->ctx;
+    int64_t entries = p->n * p->d, blocks = (p->n + ROWS - 1) / ROWS;
+    p->capacity = 2 * k + 64;
+    p->points = CLV_NEW(ctx, double, entries);
+    p->single = CLV_NEW(ctx, float, entries);
+    p->slope = CLV_NEW(ctx, float, entries);
+    p->tile = CLV_NEW(ctx, float, (int64_t)p->threads *ROWS * p->n);
+    p->first = CLV_NEW(ctx, int64_t, blocks);
+    p->count = CLV_NEW(ctx, int64_t, blocks);
+    p->candidate = CLV_NEW(ctx, int64_t, p->capacity);
+    p->order = CLV_NEW(ctx, int64_t, p->capacity);
+    p->value = CLV_NEW(ctx, double, p->capacity);
+    p->top = CLV_NEW(ctx, int64_t, k);
+    bool complete = p->points && p->single && p->slope && p->tile && p->first && p->count && p->candidate && p->order &&
+                    p->value && p->top;
+    return complete ? clv_ksupport_set_new(ctx, p->capacity, k, p->threads, false, &p->set) : CLV_ENOMEM;
+}
+
+clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, int64_t k, bool zero_diagonal,
+                                  int threads, clv_pursuit_points *out) {
+    *out = (clv_pursuit_points){.ctx = ctx,
+                                .n = points->rows,
+                                .d = points->cols,
+                                .threads = threads,
+                                .zero_diagonal = zero_diagonal,
+                                .keep = 0.9};
+    clv_status status = make_points(out, k);
+    if (status < 0) {
+        clv_pursuit_points_free(out);
+        return status;
+    }
+    for (int64_t i = 0; i < out->n; i++) {
+        double *row = out->points + i * out->d;
+        clv_matrix_row(points, i, row);
+        out->longest = fmax(out->longest, sqrt(clv_dot(row, row, out->d, 1)));
+    }
+    for (int64_t e = 0; e < out->n * out->d; e++) {
+        out->single[e] = (float)out->points[e];
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,47 @@
+/* Matrix pursuit: what its files share.
+ *
+ *   pursuit.c  options, the public functions, W as a sparse matrix and as an affinity
+ *   kron.c     the design of the problem: samples are the n x d entries of the points, weights the n x n entries of W
+ *   scan.c     the k largest entries of the gradient, found tile by tile
+ */
+#ifndef CLV_METHODS_PURSUIT_H
+#define CLV_METHODS_PURSUIT_H
+
+#include "methods/ksupport/ksupport.h"
+
+/* Points P, a row an object, X = P'. Entry (i, j) of W has the place i n + j; entry f of X W's column j, the margin of
+ * sample j d + f. So X W is W'P, and the gradient at the slope R (n x d) is P R'. */
+typedef struct clv_pursuit_points {
+    clv_context *ctx;
+    int64_t n, d;
+    int threads;
+    bool zero_diagonal;     /* W has no diagonal */
+    double *points;         /* n x d */
+    float *single;          /* n x d: the same as floats */
+    double longest;         /* norm of a row */
+    float *slope;           /* n x d: work */
+    float *tile;            /* threads x CLV_PURSUIT_ROWS x n: work */
+    int64_t *first, *count; /* a block of rows: where its candidates begin, how many */
+    int64_t *candidate;     /* capacity */
+    double *value;          /* capacity */
+    int64_t *order;         /* capacity: candidates in the order of their places */
+    int64_t capacity;
+    double bar;  /* the k-th largest entry last time, 0 before */
+    double keep; /* candidates are entries above keep times that */
+    clv_ksupport_set set;
+    int64_t *top;
+    double *gram, *inverse, *pulled; /* d x d: P'P, (rho + P'P)^-1; n x d: for admm, made when first needed */
+} clv_pursuit_points;
+
+enum { CLV_PURSUIT_ROWS = 64 };
+
+clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, int64_t k, bool zero_diagonal,
+                                  int threads, clv_pursuit_points *out);
+void clv_pursuit_points_free(clv_pursuit_points *points); /* takes one that is all zero */
+/* The design over these points, which are borrowed. */
+clv_design clv_pursuit_design(clv_pursuit_points *points);
+
+/* scan.c: a clv_design_functions.steepest */
+clv_status clv_pursuit_steepest(const clv_design *x, const double *r, int64_t k, clv_list *out);
+
+#endif

@@ -1,0 +1,165 @@
+/* The k largest entries of the gradient P R', n x n, of which no more than a few tiles are ever there.
+ *
+ * Blocks of rows are multiplied in single precision, the product stays in the cache, and entries above a bar are noted
+ * as candidates. The bar is a little below the k-th largest entry of the time before (the first time: of a sample of
+ * rows), less what single precision can be wrong by; so the candidates contain the k largest for certain as soon as k
+ * of them, computed anew in double, are above the bar itself. Those decide. When there are too few, the bar is lowered
+ * and the scan repeated. Cost 2 n^2 d operations in single precision and d for each candidate. */
+#include "methods/pursuit/pursuit.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { ROWS = CLV_PURSUIT_ROWS, MOST_SCANS = 60, SAMPLED = 32 };
+
+CLV_KERNEL static int64_t count_above(const float *x, int64_t n, float bar) {
+    int64_t count = 0;
+#pragma omp simd reduction(+ : count)
+    for (int64_t i = 0; i < n; i++) {
+        count += fabsf(x[i]) >= bar;
+    }
+    return count;
+}
+
+/* Rows i0.. of P R' into a tile. */
+static void fill_tile(const clv_pursuit_points *p, int64_t i0, int64_t rows, float *tile) {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->single + i0 * p->d,
+                (int)p->d, p->slope, (int)p->d, 0, tile, (int)p->n);
+    for (int64_t i = 0; p->zero_diagonal && i < rows; i++) {
+        tile[i * p->n + i0 + i] = 0;
+    }
+}
+
+/* How much an entry in single precision can be off: roundings of d products and of the factors. */
+static double uncertainty(const clv_pursuit_points *p, const double *r) {
+    double longest = 0;
+    for (int64_t j = 0; j < p->n; j++) {
+        longest = fmax(longest, cblas_ddot((int)p->d, r + j * p->d, 1, r + j * p->d, 1));
+    }
+    return (double)(p->d + 4) * 0x1p-24 * p->longest * sqrt(longest);
+}
+
+/* --- one scan --- */
+
+/* Candidates of a block of rows, to a place that is reserved for them; false when there is no room. */
+static bool scan_block(clv_pursuit_points *p, int64_t b, float bar, float *tile, atomic_llong *taken) {
+    int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
+    fill_tile(p, i0, rows, tile);
+    int64_t count = count_above(tile, rows * p->n, bar), at = atomic_fetch_add(taken, count);
+    p->first[b] = at;
+    p->count[b] = count;
+    if (at + count > p->capacity) {
+        return false;
+    }
+    for (int64_t e = 0; count > 0 && e < rows * p->n; e++) {
+        if (fabsf(tile[e]) >= bar) {
+            p->candidate[at++] = i0 * p->n + e;
+        }
+    }
+    return true;
+}
+
+/* All candidates with magnitudes of at least `bar` in single precision. Returns how many there are; more than the
+ * capacity means that they are not there. */
+static int64_t scan(clv_pursuit_points *p, double bar) {
+    int64_t blocks = (p->n + ROWS - 1) / ROWS;
+    atomic_llong taken = 0;
+    float level = (float)fmax(bar, 1e-37);
+#pragma omp parallel for num_threads(p->threads) schedule(static, 1)
+    for (int64_t t = 0; t < p->threads; t++) {
+        for (int64_t b = t; b < blocks; b += p->threads) {
+            scan_block(p, b, level, p->tile + t * ROWS * p->n, &taken);
+        }
+    }
+    return (int64_t)atomic_load(&taken);
+}
+
+/* Candidates in the order of their places, whoever found them, with their values in double. */
+static void measure_candidates(clv_pursuit_points *p, const double *r, int64_t count) {
+    int64_t blocks = (p->n + ROWS - 1) / ROWS, at = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        memcpy(p->order + at, p->candidate + p->first[b], (size_t)p->count[b] * sizeof *p->order);
+        at += p->count[b];
+    }
+#pragma omp parallel for num_threads(p->threads) schedule(static) if (count * p->d > 1 << 17)
+    for (int64_t c = 0; c < count; c++) {
+        int64_t i = p->order[c] / p->n, j = p->order[c] % p->n;
+        p->value[c] = cblas_ddot((int)p->d, p->points + i * p->d, 1, r + j * p->d, 1);
+    }
+}
+
+/* --- the bar --- */
+
+/* A value that about 3/2 k of all entries exceed, by the entries of some rows. */
+static double first_bar(clv_pursuit_points *p, int64_t k) {
+    int64_t rows = p->n < SAMPLED ? p->n : SAMPLED, entries = rows * p->n;
+    double *sample = (double *)(void *)p->tile; /* room for 64 rows of floats: 32 of doubles */
+    for (int64_t s = 0; s < rows; s++) {
+        int64_t i = s * p->n / rows;
+        for (int64_t j = 0; j < p->n; j++) {
+            double entry = (double)cblas_sdot((int)p->d, p->single + i * p->d, 1, p->slope + j * p->d, 1);
+            sample[s * p->n + j] = i == j && p->zero_diagonal ? 0 : fabs(entry);
+        }
+    }
+    int64_t rank = (int64_t)(1.5 * (double)k * (double)rows / (double)p->n) + 1;
+    rank = rank < entries ? rank : entries;
+    return clv_nth_smallest(sample, entries, entries - rank);
+}
+
+static clv_status grow(clv_pursuit_points *p, int64_t count) {
+    int64_t capacity = count + count / 4;
+    int64_t *candidate = clv_resize(p->ctx, p->candidate, capacity, sizeof *candidate);
+    p->candidate = candidate ? candidate : p->candidate;
+    int64_t *order = clv_resize(p->ctx, p->order, capacity, sizeof *order);
+    p->order = order ? order : p->order;
+    double *value = clv_resize(p->ctx, p->value, capacity, sizeof *value);
+    p->value = value ? value : p->value;
+    if (!candidate || !order || !value) {
+        return CLV_ENOMEM;
+    }
+    int64_t k = p->set.k;
+    p->capacity = capacity;
+    clv_ksupport_set_free(&p->set);
+    return clv_ksupport_set_new(p->ctx, capacity, k, p->threads, false, &p->set);
+}
+
+static clv_status take_top(clv_pursuit_points *p, int64_t count, int64_t k, clv_list *out) {
+    CLV_TRY(clv_list_reserve(p->ctx, out, k));
+    out->count = clv_ksupport_vertex(&p->set, p->value, count, p->top);
+    for (int64_t i = 0; i < out->count; i++) {
+        out->index[i] = p->order[p->top[i]];
+        out->value[i] = p->value[p->top[i]];
+    }
+    return CLV_OK;
+}
+
+clv_status clv_pursuit_steepest(const clv_design *x, const double *r, int64_t k, clv_list *out) {
+    clv_pursuit_points *p = x->user;
+    double slack = uncertainty(p, r);
+    for (int64_t i = 0; i < p->n * p->d; i++) {
+        p->slope[i] = (float)r[i];
+    }
+    double bar = p->bar > 0 ? p->keep * p->bar : first_bar(p, k);
+    for (int scans = 0; scans < MOST_SCANS; scans++, bar *= 0.7) {
+        bool everything = bar <= slack || scans + 1 == MOST_SCANS;
+        int64_t above, count = scan(p, everything ? 0 : bar - slack);
+        if (count > p->capacity) {
+            CLV_TRY(grow(p, count));
+            count = scan(p, everything ? 0 : bar - slack);
+        }
+        if (count < k && !everything) {
+            continue;
+        }
+        measure_candidates(p, r, count);
+        double least = clv_ksupport_rank(&p->set, p->value, count, &above);
+        if (least >= bar || everything) {
+            bool many = count > 3 * k, few = 2 * count < 3 * k;
+            p->bar = least;
+            p->keep = many ? fmin(0.5 * (1 + p->keep), 0.98) : few ? fmax(p->keep - 0.05, 0.5) : p->keep;
+            return take_top(p, count, k, out);
+        }
+    }
+    return clv_fail(p->ctx, CLV_EINTERNAL, "pursuit: the largest entries of the gradient were not found");
+}

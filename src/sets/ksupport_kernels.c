@@ -1,0 +1,94 @@
+/* The loops of the k-support norm over one block of entries. Comparisons become masks, so that all but the two that
+ * write a variable number of entries are vector code. */
+#include "sets/ksupport.h"
+
+#include <math.h>
+#include <string.h>
+
+void clv_ks_histogram(const double *v, int64_t n, uint32_t *bins) {
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, v + i, sizeof bits);
+        bins[(bits & ~(UINT64_C(1) << 63)) >> CLV_KS_BIN_SHIFT]++;
+    }
+}
+
+CLV_KERNEL void clv_ks_count(const double *v, int64_t n, double low, double high, int64_t *above, int64_t *inside) {
+    int64_t over = 0, within = 0;
+#pragma omp simd reduction(+ : over, within)
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(v[i]);
+        over += size > high;
+        within += size > low;
+    }
+    *above = over;
+    *inside = within - over;
+}
+
+int64_t clv_ks_collect(const double *v, int64_t n, double low, double high, double *out) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(v[i]);
+        if (size > low && size <= high) {
+            out[count++] = size;
+        }
+    }
+    return count;
+}
+
+CLV_KERNEL clv_ks_sums clv_ks_root_sums(const double *b, int64_t n, double a, double beta) {
+    double whole = 0, between = 0, sum = 0;
+#pragma omp simd reduction(+ : whole, between, sum)
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(b[i]), theta = a * size - beta;
+        double full = theta >= 1 ? 1.0 : 0.0, some = theta > 0 ? 1.0 : 0.0;
+        whole += full;
+        between += some - full;
+        sum += (some - full) * size;
+    }
+    return (clv_ks_sums){whole, between, sum};
+}
+
+CLV_KERNEL clv_ks_sums clv_ks_norm_sums(const double *b, int64_t n, double a, double beta) {
+    double squares = 0, sum = 0;
+#pragma omp simd reduction(+ : squares, sum)
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(b[i]), full = a * size - beta >= 1 ? size : 0.0;
+        squares += full * full;
+        sum += size - full;
+    }
+    return (clv_ks_sums){squares, 0, sum};
+}
+
+CLV_KERNEL clv_ks_sums clv_ks_conjugate_sums(const double *b, int64_t n, double a, double beta) {
+    double squares = 0, share = 0, sum = 0;
+#pragma omp simd reduction(+ : squares, share, sum)
+    for (int64_t i = 0; i < n; i++) {
+        double square = b[i] * b[i], theta = a * fabs(b[i]) - beta;
+        double full = theta >= 1 ? 1.0 : 0.0, part = theta > 0 ? (1 - full) * theta : 0.0;
+        squares += full * square;
+        share += full + part;
+        sum += square * part / (part + beta);
+    }
+    return (clv_ks_sums){squares, share, sum};
+}
+
+CLV_KERNEL void clv_ks_shrink(const double *v, int64_t n, double a, double beta, double *out) {
+    double shrink = 1 / (1 + beta), step = beta / a;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(v[i]), theta = a * size - beta;
+        double kept = theta >= 1 ? size * shrink : theta > 0 ? size - step : 0.0;
+        out[i] = copysign(kept, v[i]);
+    }
+}
+
+CLV_KERNEL double clv_ks_squares_above(const double *v, int64_t n, double low) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++) {
+        double kept = fabs(v[i]) > low ? v[i] : 0.0;
+        sum += kept * kept;
+    }
+    return sum;
+}

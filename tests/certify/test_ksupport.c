@@ -1,0 +1,635 @@
+/* Answers of ksupport: solvers, layouts and corrections agree; the gap bounds the distance to the optimum; the
+ * objective of fcfw never rises; screening drops nothing that matters; hostile input is told apart. */
+#include "methods/ksupport/ksupport.h"
+
+#include "../unit/failing.h"
+
+#include <math.h>
+
+enum { SAMPLES = 40, FEATURES = 150, K = 9 };
+
+typedef struct data {
+    double x[SAMPLES * FEATURES], turned[SAMPLES * FEATURES], y[SAMPLES];
+    float single[SAMPLES * FEATURES];
+    clv_matrix dense, transposed, floats;
+} data;
+
+/* Gaussian features, the first ten of which decide. */
+static void make_data(data *d, uint64_t seed, clv_ksupport_loss loss) {
+    clv_rng rng = clv_rng_stream(seed, 0);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        double score = 0;
+        for (int64_t j = 0; j < FEATURES; j++) {
+            double entry = clv_rng_normal(&rng);
+            d->x[m * FEATURES + j] = d->turned[j * SAMPLES + m] = (double)(float)entry;
+            d->single[m * FEATURES + j] = (float)entry;
+            score += j < 10 ? entry : 0;
+        }
+        score += clv_rng_normal(&rng);
+        d->y[m] = loss == CLV_KSUPPORT_SQUARES ? score + 2 : score > 0.5 ? 7 : -3;
+    }
+    d->dense = (clv_matrix){SAMPLES, FEATURES, CLV_F64, d->x, NULL, NULL};
+    d->transposed = (clv_matrix){FEATURES, SAMPLES, CLV_F64, d->turned, NULL, NULL};
+    d->floats = (clv_matrix){SAMPLES, FEATURES, CLV_F32, d->single, NULL, NULL};
+}
+
+static clv_ksupport_options defaults(int loss) {
+    clv_ksupport_options options;
+    clv_ksupport_defaults(&options);
+    options.k = K;
+    options.loss = loss;
+    options.lambda = loss == CLV_KSUPPORT_SQUARES ? 3 : 0.3;
+    options.control.tol = 1e-6;
+    options.control.max_iter = 100000;
+    options.control.threads = 1;
+    return options;
+}
+
+static clv_result *solve(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options) {
+    clv_result *result = NULL;
+    clv_status status = clv_ksupport(ctx, x, y, options, &result);
+    if (status < 0) {
+        print_message("%s\n", clv_message(ctx));
+    }
+    assert_int_equal(status, CLV_OK);
+    return result;
+}
+
+/* The least value, known to 1e-10 or so. */
+static double optimum(clv_context *ctx, const data *d, clv_ksupport_options options) {
+    options.solver = CLV_KSUPPORT_NEWTON;
+    options.radius = 0;
+    options.control.tol = 1e-10;
+    clv_result *result = solve(ctx, &d->dense, d->y, &options);
+    double value = result->objective.value * (1 - fmax(result->certificate.value, 0));
+    if (result->certificate.value > 1e-8) {
+        print_message("loss %d ridge %g intercept %d: %g after %lld\n", options.loss, options.ridge, options.intercept,
+                      result->certificate.value, (long long)result->iterations);
+    }
+    assert_true(result->certificate.value <= 1e-8);
+    clv_result_free(result);
+    return value;
+}
+
+/* --- agreement --- */
+
+static void check_against(clv_context *ctx, const clv_matrix *x, const data *d, const clv_ksupport_options *options,
+                          double least) {
+    clv_result *result = solve(ctx, x, d->y, options);
+    double value = result->objective.value, gap = result->certificate.value * value;
+    if (result->stop != CLV_CONVERGED) {
+        print_message("%s inner %d: stop %s after %lld, gap %g\n", result->solver, options->inner,
+                      clv_stop_name(result->stop), (long long)result->iterations, result->certificate.value);
+    }
+    assert_int_equal(result->stop, CLV_CONVERGED);
+    assert_true(result->certificate.holds);
+    assert_true(value >= least * (1 - 1e-9));
+    assert_true(gap >= value - least - 1e-9 * least);
+    assert_true(value - least <= 1.1 * options->control.tol * value);
+    clv_result_free(result);
+}
+
+static void test_solvers_agree(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    for (int trial = 0; trial < 8; trial++) {
+        int loss = trial % 2;
+        clv_ksupport_options options = defaults(loss);
+        make_data(&d, (uint64_t)trial, (clv_ksupport_loss)loss);
+        options.intercept = trial / 2 % 2;
+        options.ridge = trial / 4 ? 0 : 1e-2;
+        double least = optimum(ctx, &d, options);
+        for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+            options.solver = solver;
+            check_against(ctx, &d.dense, &d, &options, least);
+        }
+        options.solver = CLV_KSUPPORT_FISTA;
+        options.step = CLV_KSUPPORT_FIXED;
+        options.prox = CLV_KSUPPORT_BOX;
+        check_against(ctx, &d.dense, &d, &options, least);
+        options.solver = CLV_KSUPPORT_FCFW;
+        options.control.tol = 1e-3;
+        options.inner = CLV_KSUPPORT_PQN;
+        check_against(ctx, &d.dense, &d, &options, least);
+        options.inner = CLV_KSUPPORT_PAIRWISE;
+        check_against(ctx, &d.dense, &d, &options, least);
+    }
+}
+
+static clv_data *sparse_copy(clv_context *ctx, const clv_matrix *dense) {
+    clv_data *out;
+    int64_t at = 0;
+    assert_int_equal(clv_data_new_csr(ctx, "copy", dense->rows, dense->cols, dense->rows * dense->cols, &out), CLV_OK);
+    for (int64_t i = 0; i < dense->rows; i++) {
+        for (int64_t j = 0; j < dense->cols; j++, at++) {
+            out->index[at] = (int32_t)j;
+            ((double *)out->values)[at] = ((const double *)dense->values)[at];
+        }
+        out->start[i + 1] = at;
+    }
+    return out;
+}
+
+static void test_layouts_agree(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        make_data(&d, 77, CLV_KSUPPORT_LOGISTIC);
+        double least = optimum(ctx, &d, options);
+        clv_data *rows = sparse_copy(ctx, &d.dense), *columns = sparse_copy(ctx, &d.transposed);
+        options.solver = solver;
+        check_against(ctx, &d.floats, &d, &options, least);
+        check_against(ctx, clv_data_matrix(rows), &d, &options, least);
+        options.transposed = 1;
+        check_against(ctx, &d.transposed, &d, &options, least);
+        check_against(ctx, clv_data_matrix(columns), &d, &options, least);
+        clv_data_free(rows);
+        clv_data_free(columns);
+    }
+}
+
+/* Working sets need many features before they are used at all. */
+static void test_working_set_and_threads(void **state) {
+    clv_context *ctx = *state;
+    enum { MANY = 4000, FEW = 30 };
+    double *x = malloc(MANY * FEW * sizeof *x), y[FEW];
+    clv_rng rng = clv_rng_stream(5, 0);
+    for (int64_t m = 0; m < FEW; m++) {
+        y[m] = m % 3 == 0;
+        for (int64_t j = 0; j < MANY; j++) {
+            x[m * MANY + j] = clv_rng_normal(&rng) + (j < 20 ? y[m] : 0);
+        }
+    }
+    clv_matrix view = {FEW, MANY, CLV_F64, x, NULL, NULL};
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    options.control.tol = 1e-7;
+    options.solver = CLV_KSUPPORT_NEWTON;
+    clv_result *exact = solve(ctx, &view, y, &options);
+    options.solver = CLV_KSUPPORT_FCFW;
+    for (int working = 0; working < 2; working++) {
+        for (int screening = 0; screening < 2; screening++) {
+            options.working_set = working;
+            options.screening = screening;
+            options.control.threads = 1;
+            clv_result *one = solve(ctx, &view, y, &options);
+            options.control.threads = 3;
+            clv_result *three = solve(ctx, &view, y, &options);
+            assert_true(one->certificate.holds);
+            assert_true(fabs(one->objective.value - exact->objective.value) <= 2e-7 * exact->objective.value);
+            assert_true(one->objective.value == three->objective.value);
+            assert_true(one->certificate.value == three->certificate.value);
+            assert_int_equal(one->iterations, three->iterations);
+            clv_result_free(one);
+            clv_result_free(three);
+        }
+    }
+    clv_result_free(exact);
+    free(x);
+}
+
+/* --- theory --- */
+
+static void test_objective_of_fcfw_never_rises(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    for (int trial = 0; trial < 6; trial++) {
+        clv_ksupport_options options = defaults(trial % 2);
+        make_data(&d, 100 + (uint64_t)trial, (clv_ksupport_loss)(trial % 2));
+        options.ridge = trial < 3 ? 0 : 1e-3;
+        options.control.keep_trace = 1;
+        clv_result *result = solve(ctx, &d.dense, d.y, &options);
+        assert_true(result->trace_count > 5);
+        for (int64_t t = 1; t < result->trace_count; t++) {
+            assert_true(result->trace[t].objective <= result->trace[t - 1].objective * (1 + 1e-14));
+        }
+        clv_result_free(result);
+    }
+}
+
+/* Every iterate's gap is at least its distance to the optimum. */
+static void test_gap_bounds_the_distance(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    for (int trial = 0; trial < 12; trial++) {
+        clv_ksupport_options options = defaults(trial % 2);
+        make_data(&d, 200 + (uint64_t)trial, (clv_ksupport_loss)(trial % 2));
+        options.ridge = trial % 3 == 0 ? 0 : 1e-2;
+        options.intercept = trial % 4 == 0;
+        options.solver = trial % 4;
+        double least = optimum(ctx, &d, options);
+        options.control.keep_trace = 1;
+        clv_result *result = solve(ctx, &d.dense, d.y, &options);
+        for (int64_t t = 0; t < result->trace_count; t++) {
+            double value = result->trace[t].objective;
+            assert_true(result->trace[t].certificate * value >= value - least - 1e-9 * least);
+        }
+        clv_result_free(result);
+    }
+}
+
+/* The objective and the gap from their definitions: sums written out, the conjugate through the norms. */
+static void test_evaluation_from_raw_data(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 300, CLV_KSUPPORT_LOGISTIC);
+    options.ridge = 0;
+    options.control.tol = 1e-3;
+    clv_result *result = solve(ctx, &d.dense, d.y, &options);
+    double w[FEATURES] = {0}, g[FEATURES] = {0}, loss = 0, product = 0, norm, dual;
+    const clv_matrix *weights = clv_data_matrix(result->weights);
+    clv_matrix_row(weights, 0, w);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        double margin = 0, y = d.y[m] > 0 ? 1 : -1;
+        for (int64_t j = 0; j < FEATURES; j++) {
+            margin += d.x[m * FEATURES + j] * w[j];
+        }
+        loss += log(1 + exp(-y * margin));
+        double slope = -y / (1 + exp(y * margin));
+        product += slope * margin;
+        for (int64_t j = 0; j < FEATURES; j++) {
+            g[j] += slope * d.x[m * FEATURES + j];
+        }
+    }
+    assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
+    assert_int_equal(clv_ksupport_dual_norm(ctx, g, FEATURES, K, 1, &dual), CLV_OK);
+    double value = loss + options.lambda * norm * norm;
+    double gap = product + options.lambda * norm * norm + dual * dual / (4 * options.lambda);
+    assert_true(fabs(value - result->objective.value) <= 1e-12 * value);
+    assert_true(fabs(gap - result->certificate.value * value) <= 1e-10 * value);
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, weights, &objective, &certificate), CLV_OK);
+    assert_true(fabs(objective.value - value) <= 1e-12 * value);
+    assert_true(fabs(certificate.value * value - gap) <= 1e-10 * value);
+    clv_result_free(result);
+}
+
+/* A problem by hand, for the parts that are not public. */
+static clv_ks_problem problem_of(clv_context *ctx, const clv_design *x, const double *signs, double *terms,
+                                 clv_ksupport_options options, double *passes) {
+    return (clv_ks_problem){.ctx = ctx,
+                            .x = x,
+                            .loss = {.kind = (clv_ksupport_loss)options.loss,
+                                     .samples = x->samples,
+                                     .y = signs,
+                                     .intercept = options.intercept,
+                                     .threads = 1,
+                                     .terms = terms},
+                            .options = options,
+                            .k = options.k,
+                            .lambda = options.lambda,
+                            .tau = options.ridge,
+                            .tol = options.control.tol,
+                            .passes = passes};
+}
+
+static void test_screening_is_safe(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    int64_t dropped = 0;
+    for (int trial = 0; trial < 30; trial++) {
+        clv_ksupport_options options = defaults(trial % 2);
+        make_data(&d, 400 + (uint64_t)trial, (clv_ksupport_loss)(trial % 2));
+        options.ridge = trial % 3 == 0 ? 0 : trial % 3 == 1 ? 1e-2 : 1;
+        options.intercept = trial % 5 == 0;
+        options.solver = CLV_KSUPPORT_NEWTON;
+        options.screening = 0;
+        options.control.tol = 1e-10;
+        clv_result *exact = solve(ctx, &d.dense, d.y, &options);
+        double signs[SAMPLES], terms[SAMPLES], passes = 0;
+        for (int64_t m = 0; m < SAMPLES; m++) {
+            signs[m] = trial % 2 ? d.y[m] : d.y[m] > 0 ? 1 : -1;
+        }
+        for (int rough = 0; rough < 4; rough++) {
+            options.solver = CLV_KSUPPORT_FCFW;
+            options.control.tol = pow(10, -1 - 2 * rough);
+            clv_result *near = solve(ctx, &d.dense, d.y, &options);
+            clv_design x;
+            clv_point point;
+            assert_int_equal(clv_design_new(ctx, &d.dense, false, 1, &x), CLV_OK);
+            clv_ks_problem p = problem_of(ctx, &x, signs, terms, options, &passes);
+            assert_int_equal(clv_point_new(&p, 1, true, &point), CLV_OK);
+            double w[FEATURES];
+            clv_matrix_row(clv_data_matrix(near->weights), 0, w);
+            assert_int_equal(clv_point_set_dense(&point, w), CLV_OK);
+            assert_int_equal(clv_point_evaluate(&point), CLV_OK);
+            point.last_gap = 0; /* the norms are wanted now */
+            assert_int_equal(clv_point_evaluate(&point), CLV_OK);
+            clv_point_screen(&point);
+            bool kept[FEATURES] = {false};
+            for (int64_t j = 0; j < point.kept; j++) {
+                kept[point.kept < FEATURES ? point.keep[j] : j] = true;
+            }
+            dropped += FEATURES - point.kept;
+            const clv_matrix *solution = clv_data_matrix(exact->weights);
+            for (int64_t e = 0; e < solution->start[1]; e++) {
+                assert_true(kept[solution->index[e]] || fabs(((const double *)solution->values)[e]) < 1e-7);
+            }
+            clv_point_free(&point);
+            clv_design_free(&x);
+            clv_result_free(near);
+        }
+        clv_result_free(exact);
+    }
+    assert_true(dropped > 1000); /* it does something */
+}
+
+/* Derivatives of the loss with its intercept by finite differences. */
+static void test_loss_derivatives(void **state) {
+    (void)state;
+    enum { N = 7 };
+    double y[2][N] = {{1, -1, 1, 1, -1, -1, 1}, {0.3, -2, 5, 1, 0, -1, 2}}, terms[N];
+    for (int trial = 0; trial < 4; trial++) {
+        clv_loss loss = {(clv_ksupport_loss)(trial % 2), N, y[trial % 2], trial / 2, 1, terms};
+        double z[N] = {0.1, -0.7, 1.5, 0, 2, -1, 0.4}, r[N], h[N], scratch[N], b = 0, sum = 0;
+        clv_loss_at(&loss, z, &b, r, h);
+        for (int m = 0; m < N; m++) {
+            const double step = 1e-5;
+            double up[N], down[N], at = b;
+            memcpy(up, z, sizeof z);
+            memcpy(down, z, sizeof z);
+            up[m] += step;
+            down[m] -= step;
+            double high = clv_loss_at(&loss, up, &at, scratch, NULL);
+            double low = clv_loss_at(&loss, down, &at, scratch, NULL);
+            assert_true(fabs((high - low) / (2 * step) - r[m]) < 1e-8);
+            sum += r[m];
+        }
+        assert_true(!loss.intercept || fabs(sum) < 1e-12);
+    }
+}
+
+/* --- the small quadratic programs --- */
+
+static double quadratic_value(const double *h, const double *c, const double *x, int64_t t) {
+    double value = 0;
+    for (int64_t i = 0; i < t; i++) {
+        value += c[i] * x[i];
+        for (int64_t j = 0; j < t; j++) {
+            value += 0.5 * x[i] * h[i * t + j] * x[j];
+        }
+    }
+    return value;
+}
+
+/* Optimal if and only if no vertex of the hull is downhill. */
+static void test_quadratic_programs(void **state) {
+    (void)state;
+    enum { MOST = 12 };
+    clv_rng rng = clv_rng_stream(6, 0);
+    for (int trial = 0; trial < 500; trial++) {
+        int64_t t = 1 + clv_rng_below(&rng, MOST), rank = 1 + clv_rng_below(&rng, t);
+        double f[MOST * MOST], h[MOST * MOST] = {0}, c[MOST], x[MOST] = {0}, work[2 * MOST * MOST + 8 * MOST];
+        for (int64_t i = 0; i < t * rank; i++) {
+            f[i] = clv_rng_normal(&rng);
+        }
+        for (int64_t i = 0; i < t; i++) {
+            c[i] = clv_rng_normal(&rng) * (trial % 2 ? 3 : 0.3);
+            for (int64_t j = 0; j < t; j++) {
+                for (int64_t r = 0; r < rank; r++) {
+                    h[i * t + j] += f[i * rank + r] * f[j * rank + r];
+                }
+            }
+        }
+        clv_quadratic_solve(h, c, t, x, work);
+        double sum = 0, here = 0, lowest = 0;
+        for (int64_t i = 0; i < t; i++) {
+            double slope = c[i];
+            for (int64_t j = 0; j < t; j++) {
+                slope += h[i * t + j] * x[j];
+            }
+            assert_true(x[i] >= 0);
+            sum += x[i];
+            here += slope * x[i];
+            lowest = fmin(lowest, slope);
+        }
+        assert_true(sum <= 1 + 1e-12);
+        assert_true(here - lowest <= 1e-8);
+        assert_true(quadratic_value(h, c, x, t) <= 1e-12);
+    }
+}
+
+/* --- forms of the problem --- */
+
+static void test_radius(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    for (int trial = 0; trial < 6; trial++) {
+        clv_ksupport_options options = defaults(trial % 2);
+        make_data(&d, 500 + (uint64_t)trial, (clv_ksupport_loss)(trial % 2));
+        options.radius = 0.2 + 0.3 * trial;
+        options.ridge = trial < 3 ? 0 : 0.1;
+        options.control.tol = 1e-5;
+        clv_result *atoms = solve(ctx, &d.dense, d.y, &options);
+        options.solver = CLV_KSUPPORT_FISTA;
+        clv_result *gradients = solve(ctx, &d.dense, d.y, &options);
+        double w[FEATURES], norm;
+        clv_matrix_row(clv_data_matrix(atoms->weights), 0, w);
+        assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
+        assert_true(norm <= options.radius * (1 + 1e-10));
+        assert_true(atoms->certificate.holds && gradients->certificate.holds);
+        assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
+        clv_result_free(atoms);
+        clv_result_free(gradients);
+    }
+}
+
+/* The solution of the regularised form solves the constrained one with its norm as radius. */
+static void test_radius_and_lambda_meet(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 600, CLV_KSUPPORT_LOGISTIC);
+    options.solver = CLV_KSUPPORT_NEWTON;
+    options.control.tol = 1e-9;
+    clv_result *free_one = solve(ctx, &d.dense, d.y, &options);
+    double w[FEATURES], norm;
+    clv_matrix_row(clv_data_matrix(free_one->weights), 0, w);
+    assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
+    options.solver = CLV_KSUPPORT_FCFW;
+    options.control.tol = 1e-6;
+    options.radius = norm;
+    clv_result *bound = solve(ctx, &d.dense, d.y, &options);
+    double smooth = free_one->objective.value - options.lambda * norm * norm;
+    assert_true(fabs(bound->objective.value - smooth) <= 1e-5 * smooth);
+    clv_result_free(free_one);
+    clv_result_free(bound);
+}
+
+static void test_classes(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 700, CLV_KSUPPORT_SQUARES);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        d.y[m] = d.y[m] < 0.5 ? -2.5 : d.y[m] < 3.5 ? 10 : 4;
+    }
+    options.intercept = 1;
+    options.lambda = 0.01;
+    clv_result *result = solve(ctx, &d.dense, d.y, &options);
+    double out[SAMPLES], scores[3 * SAMPLES];
+    int64_t right = 0;
+    assert_int_equal(result->classes_count, 3);
+    assert_true(result->classes[0] == -2.5 && result->classes[1] == 4 && result->classes[2] == 10);
+    assert_int_equal(clv_ksupport_predict(ctx, &d.dense, &options, clv_data_matrix(result->weights), result->intercepts,
+                                          result->classes, 3, out, scores),
+                     CLV_OK);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        right += out[m] == d.y[m];
+    }
+    assert_true(right > SAMPLES * 9 / 10);
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(
+        clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), &objective, &certificate),
+        CLV_OK);
+    assert_true(fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
+    assert_true(fabs(certificate.value - result->certificate.value) <= 1e-12);
+    clv_result_free(result);
+}
+
+static void test_warm_start(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    double w[FEATURES];
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        make_data(&d, 800, CLV_KSUPPORT_LOGISTIC);
+        options.solver = CLV_KSUPPORT_NEWTON;
+        options.control.tol = 1e-8;
+        clv_result *cold = solve(ctx, &d.dense, d.y, &options);
+        clv_matrix_row(clv_data_matrix(cold->weights), 0, w);
+        options.solver = solver;
+        options.control.tol = 1e-6;
+        options.start = "weights";
+        options.start_weights = w;
+        clv_result *warm = solve(ctx, &d.dense, d.y, &options);
+        assert_int_equal(warm->iterations, 0);
+        assert_true(warm->certificate.holds);
+        clv_result_free(cold);
+        clv_result_free(warm);
+    }
+}
+
+/* --- hostile input --- */
+
+static void expect(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options,
+                   clv_status status, const char *words) {
+    clv_result *result = NULL;
+    assert_int_equal(clv_ksupport(ctx, x, y, options, &result), status);
+    assert_null(result);
+    if (!strstr(clv_message(ctx), words)) {
+        print_message("%s\n", clv_message(ctx));
+    }
+    assert_non_null(strstr(clv_message(ctx), words));
+}
+
+static void test_refusals(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 900, CLV_KSUPPORT_LOGISTIC);
+    double one[SAMPLES], bad[SAMPLES];
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        one[m] = 4;
+        bad[m] = m == 5 ? (double)NAN : (double)(m % 2);
+    }
+    expect(ctx, &d.dense, one, &options, CLV_EDATA, "one class only, 4");
+    expect(ctx, &d.dense, bad, &options, CLV_EDATA, "sample 6");
+    options.k = FEATURES + 1;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "k = 151 exceeds the 150 features");
+    options.k = 0;
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "k");
+    options = defaults(CLV_KSUPPORT_LOGISTIC);
+    options.lambda = 0;
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "lambda");
+    options = defaults(CLV_KSUPPORT_LOGISTIC);
+    options.radius = 1;
+    options.solver = CLV_KSUPPORT_ADMM;
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "radius = 1");
+}
+
+/* Separable data without a ridge, a constant column, a single sample a class, zero features: all have a solution. */
+static void test_degenerate_data(void **state) {
+    clv_context *ctx = *state;
+    double x[] = {1, 5, 0, 2, 5, 0, -1, 5, 0, -2, 5, 0}, y[] = {1, 1, 0, 0}, zeros[12] = {0};
+    clv_matrix view = {4, 3, CLV_F64, x, NULL, NULL}, nothing = {4, 3, CLV_F64, zeros, NULL, NULL};
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        for (int intercept = 0; intercept < 2; intercept++) {
+            clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+            options.k = 1;
+            options.solver = solver;
+            options.ridge = 0;
+            options.lambda = 1e-3;
+            options.intercept = intercept;
+            clv_result *result = solve(ctx, &view, y, &options);
+            assert_true(result->certificate.holds);
+            clv_result_free(result);
+            result = solve(ctx, &nothing, y, &options);
+            assert_true(result->certificate.holds);
+            assert_true(fabs(result->objective.value - 4 * log(2)) < 1e-9);
+            clv_result_free(result);
+            options.loss = CLV_KSUPPORT_SQUARES;
+            result = solve(ctx, &view, zeros, &options);
+            assert_true(result->objective.value == 0 && result->certificate.holds);
+            clv_result_free(result);
+        }
+    }
+}
+
+/* Far from the data the logistic loss is flat, and the best intercept must be found all the same. */
+static void test_intercept_far_away(void **state) {
+    (void)state;
+    enum { N = 6 };
+    double y[N] = {1, 1, 1, -1, -1, -1}, terms[N], r[N], z[N];
+    clv_loss loss = {CLV_KSUPPORT_LOGISTIC, N, y, true, 1, terms};
+    for (int trial = 0; trial < 40; trial++) {
+        double shift = trial < 20 ? pow(4, trial - 10) : -pow(4, trial - 30), b = trial % 3 ? 0 : -shift * 100, sum = 0;
+        for (int m = 0; m < N; m++) {
+            z[m] = shift + 0.3 * m;
+        }
+        double value = clv_loss_at(&loss, z, &b, r, NULL);
+        for (int m = 0; m < N; m++) {
+            sum += r[m];
+        }
+        assert_true(isfinite(value) && value <= 2 * N);
+        assert_true(fabs(sum) <= 1e-9 + 1e-15 * fabs(shift));
+    }
+}
+
+static int make(void **state) {
+    return clv_context_new(NULL, (clv_context **)state);
+}
+
+static int finish(void **state) {
+    size_t now, peak;
+    clv_context_memory(*state, &now, &peak);
+    clv_context_free(*state);
+    return now == 0 ? 0 : -1;
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, make, finish)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(test_solvers_agree),
+        CASE(test_layouts_agree),
+        CASE(test_working_set_and_threads),
+        CASE(test_objective_of_fcfw_never_rises),
+        CASE(test_gap_bounds_the_distance),
+        CASE(test_evaluation_from_raw_data),
+        CASE(test_screening_is_safe),
+        CASE(test_loss_derivatives),
+        CASE(test_intercept_far_away),
+        CASE(test_quadratic_programs),
+        CASE(test_radius),
+        CASE(test_radius_and_lambda_meet),
+        CASE(test_classes),
+        CASE(test_warm_start),
+        CASE(test_refusals),
+        CASE(test_degenerate_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+"""ksupport and pursuit: layouts, targets, outputs, paths, verification, limits, bad input."""
+import json
+import random
+
+from harness import case, check, cleave, csv, npy, read, without, write
+
+
+def regression(samples=40, features=60, seed=1):
+    """Samples of which the first five features decide; targets."""
+    r = random.Random(seed)
+    x = [[r.gauss(0, 1) for _ in range(features)] for _ in range(samples)]
+    return x, [sum(row[:5]) + 0.3 * r.gauss(0, 1) for row in x]
+
+
+def classes():
+    x, y = regression()
+    npy("x.npy", x)
+    npy("y.npy", [[1.0 if v > 0 else -1.0] for v in y])
+    return x, y
+
+
+def fit(*args, **options):
+    return cleave("ksupport", "x.npy", "y.npy", *args, **options)
+
+
+@case
+def a_model_and_its_verification():
+    classes()
+    result = fit("-k", 5, "--json", "r.json", "--weights", "w.npy", "--trace", "t.csv", "--report", "r.html", "-q")
+    result = json.loads(read("r.json"))
+    check(result["method"] == "ksupport" and result["solver"] == "fcfw" and result["k"] == 5, f"{result}")
+    check(result["certificate"]["name"] == "relative-duality-gap" and result["certificate"]["holds"], "certificate")
+    check("labels" not in result and result["weights"]["rows"] == 1 and result["weights"]["cols"] == 60, "weights")
+    cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+    cleave("verify", "r.json", "x.npy", code=64, err="two files")
+    result["objective"]["value"] *= 1.001
+    result["restarts"][0]["objective"] *= 1.001
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="^rejected")
+    check(b"<html" in read("r.html") and read("t.csv").startswith(b"iteration,"), "report and trace")
+
+
+@case
+def solvers_and_layouts_agree():
+    x, y = classes()
+    npy("xt.npy", [list(column) for column in zip(*x)])
+    csv("x.csv", x)
+    write("y.csv", "".join("yes\n" if v > 0 else "no\n" for v in y))
+    write("x.svm", "".join(f"{1 if v > 0 else -1} " + " ".join(f"{j + 1}:{e!r}" for j, e in enumerate(row)) + "\n"
+                           for row, v in zip(x, y)))
+    tight = ["-k", 5, "--tol", 1e-6, "--json", "-"]
+    value = fit(*tight).json()["objective"]["value"]
+    for solver in ("fista", "admm", "newton"):
+        other = fit(*tight, "--solver", solver).json()
+        check(abs(other["objective"]["value"] - value) < 3e-6 * value and other["solver"] == solver, f"{other}")
+    for files in (["xt.npy", "y.npy", "--transposed"], ["x.csv", "y.csv"], ["x.svm", "x.svm"]):
+        other = cleave("ksupport", *files, *tight).json()
+        check(abs(other["objective"]["value"] - value) < 3e-6 * value, f"{files}")
+
+
+@case
+def same_json_on_any_threads():
+    classes()
+    for solver in ("fcfw", "fista", "admm", "newton"):
+        one, two = (fit("-k", 5, "--solver", solver, "--threads", t, "--json", "-").json() for t in (1, 2))
+        for result in (one, two):
+            del result["seconds"]
+            del result["restarts"][0]["seconds"]
+        check(one == two, solver)
+
+
+@case
+def classes_scores_and_new_samples():
+    x, y = regression()
+    npy("x.npy", x)
+    npy("y.npy", [[3.0 if v > 1 else 1.0 if v > -1 else 2.0] for v in y])
+    fit("-k", 5, "--lambda", 0.01, "--intercept", "--predict", "x.npy", "--predict-output", "l.csv", "--scores", "s.csv",
+        "--json", "r.json", "-q")
+    labels = [int(v) for v in read("l.csv").split()]
+    check(set(labels) <= {1, 2, 3} and len(labels) == 40, f"{labels}")
+    rows = [[float(v) for v in line.split(",")] for line in read("s.csv").decode().splitlines()]
+    check(len(rows) == 40 and len(rows[0]) == 3, "a column a model")
+    check(all([1, 2, 3][row.index(max(row))] == label for row, label in zip(rows, labels)), "the largest score wins")
+    cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+    npy("y.npy", [[v] for v in y])
+    fit("-k", 5, "--loss", "squares", "--lambda", 1, "--scores", "s.npy", "-q")
+    fit("-k", 5, "--loss", "squares", "--predict", "x.npy", "--predict-output", "l.csv", code=64, err="use --predict with --scores")
+
+
+@case
+def paths():
+    x, y = classes()
+    npy("v.npy", x[:20])
+    npy("vy.npy", [[1.0 if v > 0 else -1.0] for v in y[:20]])
+    result = fit("--path", "3,6:1,0.1", "--validation-x", "v.npy", "--validation-y", "vy.npy", "--path-output", "p.csv",
+                 "--json", "-").json()
+    rows = read("p.csv").decode().splitlines()
+    check(len(rows) == 5 and rows[0].startswith("k,lambda,objective"), f"{rows}")
+    best = max(rows[1:], key=lambda row: float(row.split(",")[7]))
+    check(result["k"] == int(best.split(",")[0]), "the best by score, the first of equals")
+    fit("--path", "3,6", code=64, err="K,K")
+    fit("--path", "3,61:1", code=65, err="k = 61 exceeds the 60 features")
+    fit("-k", 3, "--validation-x", "v.npy", code=64, err="go together")
+
+
+@case
+def starts_and_limits():
+    classes()
+    fit("-k", 5, "--weights", "w.npy", "-q")
+    result = fit("-k", 5, "--start", "w.npy", "--json", "-").json()
+    check(result["iterations"] == 0 and result["stop"] == "converged", f"{result['iterations']}")
+    check(fit("-k", 5, "--max-iter", 2, "--json", "-").json()["stop"] == "iteration limit", "max-iter")
+    check(fit("-k", 5, "--time-limit", 1e-9, "--json", "-").json()["stop"] == "time limit", "time limit")
+    fit("-k", 5, "--start", "nothing", code=64, err="neither zero nor a file")
+    fit("-k", 5, "--start", "y.npy", code=65, err="rows of 60 doubles")
+    fit("-k", 5, "--dry-run", out="ksupport")
+
+
+@case
+def bad_input():
+    classes()
+    fit(code=64, err="needs -k")
+    fit("-k", 61, code=65, err="k = 61 exceeds the 60 features of x.npy")
+    fit("-k", 5, "--lambda", 0, code=64, err="lambda")
+    fit("-k", 5, "--radius", 1, "--solver", "newton", code=64, err="radius")
+    npy("y.npy", [[1.0]] * 40)
+    fit("-k", 5, code=65, err="one class only, 1")
+    npy("y.npy", [[1.0]] * 39)
+    fit("-k", 5, code=65, err="39 targets, but x.npy has 40 samples")
+    write("nan.csv", "1\nnan\n" + "0\n" * 38)
+    cleave("ksupport", "x.npy", "nan.csv", "-k", 5, code=65, err="row 2.*not a finite number")
+    cleave("ksupport", "x.npy", "absent.npy", "-k", 5, code=66)
+    write("w.npy", "kept")
+    fit("-k", 5, "--weights", "w.npy", code=65)
+    check(read("w.npy") == b"kept", "a failed run leaves an output untouched")
+
+
+# --- pursuit ---
+
+def planes(seed=3):
+    """Points on two lines through the origin."""
+    r = random.Random(seed)
+    return [[r.choice((-1, 1)) * r.uniform(0.5, 1) * v + 0.01 * r.gauss(0, 1) for v in d]
+            for d in ((1, 0, 0, 0), (0, 0.6, 0.8, 0)) for _ in range(15)]
+
+
+@case
+def pursuit_feeds_ncut_and_dominant():
+    npy("p.npy", planes())
+    write("truth.csv", "0\n" * 15 + "1\n" * 15)
+    cleave("pursuit", "p.npy", "-k", 120, "--lambda", 0.1, "--zero-diagonal", "--weights", "w.mtx", "--graph", "a.mtx",
+           "--json", "r.json", "-q")
+    cleave("verify", "r.json", "p.npy", out="^accepted")
+    check(read("w.mtx").startswith(b"%%MatrixMarket matrix coordinate"), "W is sparse")
+    cut = cleave("ncut", "a.mtx", "--affinity", "precomputed", "-k", 2, "--truth", "truth.csv", "--json", "-").json()
+    check(cut["metrics"]["ari"] > 0.9, f"{cut['metrics']}")
+    found = cleave("dominant", "a.mtx", "--affinity", "precomputed", "-k", 2, "--assign", "--truth", "truth.csv", "--json", "-")
+    check(found.json()["metrics"]["purity"] > 0.9, "dominant sets stay on their lines")
+
+
+@case
+def pursuit_solvers_agree():
+    npy("p.npy", planes())
+    run = ["pursuit", "p.npy", "-k", 60, "--lambda", 0.5, "--tol", 1e-5, "--json", "-"]
+    value = cleave(*run).json()["objective"]["value"]
+    for solver in ("fista", "admm"):
+        other = cleave(*run, "--solver", solver).json()["objective"]["value"]
+        check(abs(other - value) < 3e-5 * value, f"{solver}: {other}")
+    one, two = (cleave(*run, "--threads", t).json() for t in (1, 2))
+    check(without(one, "seconds", "restarts") == without(two, "seconds", "restarts"), "threads")
+    cleave(*run[:2], code=64, err="needs -k")
+    cleave("pursuit", "p.npy", "-k", 901, code=65, err="exceeds the 30 x 30 entries")
+    cleave(*run, "--graph", "a.npy", code=73, err="mtx")

@@ -1,0 +1,14 @@
+/* docs/ksupport.md lists the options of ksupport. */
+#include "option_page.h"
+
+static void the_page_lists_the_options(void **state) {
+    clv_ksupport_options options;
+    (void)state;
+    clv_ksupport_defaults(&options);
+    check_option_page(CLEAVE_SOURCE_DIR "/docs/ksupport.md", clv_ksupport_table(), &options);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_page_lists_the_options)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

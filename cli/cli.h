@@ -90,8 +90,8 @@ typedef struct cli_command {
     int (*run)(cli_app *app, const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_ksupport, cli_pursuit;
-extern const cli_command cli_dominant, cli_ncut, cli_affinity, cli_eval, cli_verify, cli_demo;
+extern const cli_command cli_dominant, cli_ncut, cli_symnmf, cli_kpalm, cli_ksupport, cli_pursuit, cli_affinity,
+    cli_segment, cli_text, cli_eval, cli_verify, cli_demo;
 
 enum { CLI_GROUPS = 8, CLI_OPTIONS = 32 };
 

@@ -41,8 +41,10 @@ static void describe_value(const clv_option *option, const void *options, char *
             snprintf(text, size, "%s; or --%s [--%s]", option->help, option->off, on ? option->name : option->off);
         }
     } else {
-        /* A required number stands at a default out of its range; a file that is not given has none. */
-        bool required = option->kind == CLV_OPTION_INT && option->initial < option->least;
+        /* A required number stands at a default out of its range, unless that has a name; a file that is not given has
+         * none. */
+        bool named = option->word && (strcmp(option->word, "all") == 0 || strcmp(option->word, "none") == 0);
+        bool required = option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
         snprintf(text, size, "%s%s%s%s", option->help,
                  required   ? " (required)"
                  : *initial ? " ["

@@ -8,7 +8,9 @@
 typedef union cli_method_options {
     clv_control control;
     clv_ncut_options ncut;
+    clv_symnmf_options symnmf;
     clv_dominant_options dominant;
+    clv_kpalm_options kpalm;
     clv_ksupport_options ksupport;
     clv_pursuit_options pursuit;
 } cli_method_options;
@@ -27,6 +29,8 @@ typedef struct cli_method {
     /* Bytes that the method holds besides the points (scaled; with --affinity precomputed, the similarity) and the
      * affinity; home AUTO: what it needs on any. */
     size_t (*memory)(const clv_matrix *points, clv_home home, const cli_method_options *options);
+    /* Set what the method asks of its affinity where the arguments leave it open; NULL: nothing. */
+    clv_status (*adapt)(const cli_job *job, clv_affinity_options *how);
     /* Run on job->affinity, or on job->data where points_only. `options` are those of the job with what remains of the
      * time, the monitor and the threads that fit. */
     clv_status (*solve)(const cli_job *job, const cli_method_options *options, clv_result **out);
@@ -37,8 +41,8 @@ typedef struct cli_method {
     /* Options of the command alone, of job->own; NULL: none. `finish` writes what they ask for, after all else. */
     const clv_option_table *(*own)(void);
     clv_status (*finish)(const cli_job *job);
-    bool maps;        /* DATA may stay in its file: it is read, not changed */
     bool points_only; /* works on the points themselves: no affinity, and none of its options */
+    bool maps;        /* reads the points one after the other: a file larger than the budget is mapped */
     unsigned outputs; /* CLI_LABELS and others: what the command can write */
 } cli_method;
 
@@ -68,13 +72,14 @@ struct cli_job {
     cli_output_room output_room;
     cli_predict_options prediction;
     cli_own_options own;
-    clv_data *data;        /* the first operand; a method's `prepare` reads the second */
-    clv_data *fresh;       /* new objects, or NULL */
-    clv_data *extra[4];    /* owned: what `prepare` read besides (a second operand, a start), or NULL */
-    int32_t *truth_read;   /* owned; NULL when the labels came with the data */
-    const int32_t *truth;  /* NULL: none */
-    int32_t *start_labels; /* owned, from --start FILE, or NULL */
-    double *start_weights; /* likewise */
+    clv_data *data;           /* the first operand; a method's `prepare` reads the second */
+    clv_data *fresh;          /* new objects, or NULL */
+    clv_data *extra[4];       /* owned: what `prepare` read besides (a second operand, a start), or NULL */
+    int32_t *truth_read;      /* owned; NULL when the labels came with the data */
+    const int32_t *truth;     /* NULL: none */
+    int32_t *start_labels;    /* owned, from --start FILE, or NULL */
+    double *start_membership; /* likewise */
+    double *start_weights;    /* likewise */
     clv_affinity *affinity;
     clv_affinity_info info;
     clv_result *result;
@@ -97,7 +102,7 @@ const clv_option_table *cli_job_points_table(const cli_job *job);
 size_t cli_job_memory(const cli_job *job, const cli_method_options *options); /* of the method, as planned */
 clv_status cli_job_check_targets(const cli_job *job);
 
-extern const cli_method cli_ncut_method;
+extern const cli_method cli_ncut_method, cli_symnmf_method;
 
 /* All of it: the run of a method's command. */
 int cli_job_run(const cli_app *app, const cli_method *method, int argc, char **argv);

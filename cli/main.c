@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_dominant, &cli_ncut, &cli_ksupport, &cli_pursuit,
-                                              &cli_affinity, &cli_eval, &cli_verify,   &cli_demo};
+static const cli_command *const commands[] = {&cli_dominant, &cli_ncut,    &cli_symnmf,   &cli_kpalm,
+                                              &cli_ksupport, &cli_pursuit, &cli_affinity, &cli_segment,
+                                              &cli_text,     &cli_eval,    &cli_verify,   &cli_demo};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const cli_command *find_command(const char *name) {

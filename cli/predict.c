@@ -23,8 +23,7 @@ const clv_option_table *cli_predict_table(const cli_method *method) {
         FILE_OPTION(input, "predict",
                     READ "; with --affinity precomputed, their similarities to the objects of DATA, a row a new "
                          "object"),
-        FILE_OPTION(output, "predict-output",
-                    "labels of the new objects: .npy (int32), .csv or .txt; -1 is similar to none"),
+        FILE_OPTION(output, "predict-output", "labels of the new objects: .npy (int32), .csv or .txt; -1: no cluster"),
         FILE_OPTION(membership, "predict-membership", "their memberships, a column a cluster: .npy or .csv"),
     };
     static const clv_option_table tables[2][2] = {

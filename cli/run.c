@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- arguments --- */
@@ -107,10 +108,21 @@ static clv_status check_standard_input(const cli_job *job) {
     return CLV_OK;
 }
 
+/* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget. */
+static bool stays_in_file(const cli_job *job) {
+    struct stat file;
+    double budget = job->how.memory > 0 ? (double)job->how.memory
+                                        : 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+    if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
+        return true;
+    }
+    return job->method->maps && job->points.scale == CLV_SCALE_NONE && stat(job->args.operands[0], &file) == 0 &&
+           (double)file.st_size > budget;
+}
+
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
-    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
-    clv_read_options reading = cli_read_options(&job->points, given || job->method->maps);
+    clv_read_options reading = cli_read_options(&job->points, stays_in_file(job));
     CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
@@ -189,6 +201,9 @@ static clv_status build_affinity(cli_job *job) {
     CLI_TRY(remaining_budget(job, &how));
     if (job->method->points_only) {
         return CLV_OK;
+    }
+    if (job->method->adapt) {
+        CLI_TRY(cli_library_on(job->app, job->args.operands[0], job->method->adapt(job, &how)));
     }
     CLI_TRY(cli_library_on(job->app, job->args.operands[0],
                            clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
@@ -271,6 +286,7 @@ void cli_job_close(cli_job *job) {
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->start_labels);
+    free(job->start_membership);
     free(job->start_weights);
     clv_release(ctx, job->truth_read);
     for (size_t i = 0; i < sizeof job->extra / sizeof *job->extra; i++) {

@@ -5,6 +5,7 @@
  *   1  version, status, context        4  affinities          7  metrics
  *   2  options, the control of a run   5  results             8  reports
  *   3  data: views, files, scaling     6  methods
+ *   3a features of texts, pictures
  *
  * A complete program (tests/install builds it against an installed copy):
  *
@@ -266,6 +267,175 @@ CLV_API clv_status clv_data_scale(clv_data *data, clv_scale scale);
 CLV_API clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale);
 
 /* ------------------------------------------------------------------------------------------------------------
+ * 3a  Features: documents and pictures as points
+ */
+
+/* A document while it is read; all of it is borrowed for the call of the hook. */
+typedef struct clv_document {
+    const char *text; /* `size` bytes, not ended by NUL */
+    size_t size;
+    const char *label; /* NULL: none */
+    const char *place; /* "mail/ham/17" or "posts.jsonl, line 3", for messages */
+} clv_document;
+/* Return below zero, with the message set, to end the reading. */
+typedef clv_status (*clv_document_hook)(const clv_document *document, void *user);
+
+/* What was read besides the texts. Owned. */
+typedef struct clv_corpus {
+    int64_t documents;
+    int32_t *labels; /* 0..classes-1 in ascending order of the names, -1 for none; NULL when no document has one */
+    int64_t classes;
+    char **names;
+    clv_context *ctx; /* borrowed */
+} clv_corpus;
+
+/* Read documents one after the other, whatever their number: the files of a folder in ascending order of their names
+ * (those of a folder inside it have its name as label; names that begin with a dot are passed over), or the lines of a
+ * .jsonl or .jsonl.gz file ("-": standard input), each a JSON object with a string "text" and, unless it has none, a
+ * "label" that is a string or an integer. */
+CLV_API clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user,
+                                   clv_corpus **out);
+CLV_API void clv_corpus_free(clv_corpus *corpus);
+
+typedef enum clv_encoding {
+    CLV_ENCODING_AUTO,  /* UTF-8, and Latin-1 for documents that are not valid UTF-8 */
+    CLV_ENCODING_UTF8,  /* documents that are not valid UTF-8 are refused */
+    CLV_ENCODING_LATIN1 /* a byte a character */
+} clv_encoding;
+
+/* tf-idf. Terms are the words of two or more characters (letters and numbers of any script, and _), in lower case.
+ * Entry (d, t) is the number of times that t occurs in d, times ln((1 + n) / (1 + df(t))) + 1 with df(t) the number of
+ * the n documents that t occurs in; rows are then divided by their 2-norm. */
+typedef struct clv_tfidf_options {
+    double min_df;          /* keep the terms of so many documents or more; below 1: a share of the documents */
+    double max_df;          /* and of so many or fewer; up to 1: a share of the documents */
+    int64_t max_features;   /* keep only the terms that occur most often, first in the alphabet among equals; 0: all */
+    const char *stop_words; /* words that are no terms: "none", "english", or "list" to use stop_list */
+    int encoding;           /* clv_encoding */
+    int64_t threads;        /* 0: as many as there are cores; the result does not depend on it */
+    const char *stop_list;  /* words with blanks between, borrowed until clv_tfidf_new returns */
+} clv_tfidf_options;
+
+CLV_API const clv_option_table *clv_tfidf_table(void);
+CLV_API void clv_tfidf_defaults(clv_tfidf_options *options);
+
+typedef struct clv_tfidf clv_tfidf;
+typedef struct clv_tfidf_info {
+    int64_t documents;
+    int64_t empty;  /* documents without a term that was kept: rows of zeros */
+    int64_t latin1; /* documents read as Latin-1 because they are not UTF-8 */
+    int64_t tokens; /* words, stop words aside */
+    int64_t seen;   /* terms, before any were dropped */
+    int64_t terms;  /* kept */
+} clv_tfidf_info;
+
+/* Memory grows with the terms and the nonzeros, not with the text. Add documents, then finish once. */
+CLV_API clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out);
+/* `place` names the document in messages; the text is copied. */
+CLV_API clv_status clv_tfidf_add(clv_tfidf *tfidf, const char *text, size_t size, const char *place);
+/* documents x terms, CSR, terms in ascending order. CLV_EDATA when no term is left. */
+CLV_API clv_status clv_tfidf_finish(clv_tfidf *tfidf, clv_data **out);
+/* After finish: the terms, a column each. */
+CLV_API const char *const *clv_tfidf_terms(const clv_tfidf *tfidf, int64_t *count);
+CLV_API void clv_tfidf_describe(const clv_tfidf *tfidf, clv_tfidf_info *out);
+CLV_API void clv_tfidf_free(clv_tfidf *tfidf);
+
+/* The best rank-d approximation of a sparse matrix, which is never filled: of X itself (truncated SVD), or of X less
+ * the means of its columns (principal components). */
+typedef struct clv_reduce_options {
+    int64_t dims;
+    int centre; /* subtract the means of the columns */
+    double tol; /* residual of each eigenpair of X X' (or X' X), as a share of its eigenvalue */
+    int64_t seed;
+    int64_t threads;
+} clv_reduce_options;
+
+CLV_API const clv_option_table *clv_reduce_table(void);
+CLV_API void clv_reduce_defaults(clv_reduce_options *options);
+/* points: rows x dims, the coordinates of the rows on the axes; axes (may be NULL): dims x cols, orthonormal rows, the
+ * entry of largest magnitude positive, zero beyond the rank of the matrix; values (dims, may be NULL): singular values,
+ * largest first. */
+CLV_API clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options,
+                              clv_data **points, clv_data **axes, double *values);
+
+/* --- pictures; an alpha channel shows white below, a grey picture has three equal colours --- */
+
+/* Shrinks by means over areas, enlarges by linear interpolation. out->samples: clv_release. */
+CLV_API clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t width, int64_t height,
+                                    clv_image *out);
+/* Pixels as rows: hue, saturation and value in [0, 1]. */
+CLV_API clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_data **out);
+/* Pixels as rows: v, v s sin h, v s cos h, with the hue as an angle: near colours are near points. */
+CLV_API clv_status clv_image_points(clv_context *ctx, const clv_image *image, clv_data **out);
+/* Local binary patterns of the brightness, 8 neighbours at distance 1, rotation invariant and uniform: codes 0 to 9. */
+enum { CLV_LBP_CODES = 10 };
+CLV_API clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threads,
+                                 uint8_t *codes /* height x width */);
+
+/* A picture cut into regions 0..count-1. */
+typedef struct clv_regions {
+    int64_t width, height, count;
+    int32_t *labels;  /* height x width */
+    clv_context *ctx; /* borrowed */
+} clv_regions;
+CLV_API void clv_regions_free(clv_regions *regions);
+
+/* Each pixel a region of its own. */
+CLV_API clv_status clv_regions_of_pixels(clv_context *ctx, int64_t width, int64_t height, clv_regions **out);
+/* Superpixels: compact pieces of one colour, each connected. */
+typedef struct clv_superpixel_options {
+    int64_t superpixels; /* about so many */
+    double compactness;  /* weight of nearness against colour, in units of CIE Lab */
+    int64_t rounds;      /* of assignment and new centres */
+    int64_t threads;
+} clv_superpixel_options;
+CLV_API const clv_option_table *clv_superpixel_table(void);
+CLV_API void clv_superpixel_defaults(clv_superpixel_options *options);
+CLV_API clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_superpixel_options *options,
+                                   clv_regions **out);
+
+/* count x 3 bins: histograms of L, a and b (CIE Lab) of each region, each with sum 1. A value counts for the two bins
+ * that it lies between. */
+CLV_API clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const clv_regions *regions,
+                                         int64_t bins, int64_t threads, clv_data **out);
+/* count x CLV_LBP_CODES: shares of the codes of clv_image_lbp; the outermost pixels of the picture count only in
+ * regions that have no others. */
+CLV_API clv_status clv_region_textures(clv_context *ctx, const clv_image *image, const clv_regions *regions,
+                                       int64_t threads, clv_data **out);
+/* count x count, CSR, symmetric: the number of pairs of pixels, side by side or above each other, on a common border.
+ */
+CLV_API clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out);
+
+/* Regions as points to be clustered: mean colour, colour histogram, texture and place side by side, each times its
+ * weight (histograms as square roots, so that distances between them are Hellinger's); the place is in
+ * the last two columns. */
+typedef struct clv_region_weights {
+    double colour, histogram, texture, place;
+} clv_region_weights;
+CLV_API const clv_option_table *clv_region_table(void);
+CLV_API void clv_region_defaults(clv_region_weights *weights);
+CLV_API clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
+                                     const clv_region_weights *weights, int64_t threads, clv_data **out);
+
+/* Similarities of regions that lie near each other: exp(-d^2 / (2 (sigma m)^2)) for points (rows of `points`, a region
+ * each) at distance d, of regions that are at most `reach` steps apart across common borders; m is the median distance
+ * of pairs of points (of a sample, where there are many). count x count, CSR, with 1 on the diagonal: for
+ * CLV_AFFINITY_PRECOMPUTED. */
+CLV_API clv_status clv_region_similarity(clv_context *ctx, const clv_regions *regions, const clv_matrix *points,
+                                         int64_t reach, double sigma, clv_data **out);
+
+/* Labels of pixels made whole: connected pieces of fewer than `least` pixels, and pieces with label -1 of any size when
+ * `fill` is set, go to the neighbour with the longest common border. */
+CLV_API clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int64_t least, int fill,
+                                   int32_t *labels /* height x width */);
+/* The picture with the borders between different labels drawn on it, as RGB. out->samples: clv_release. */
+CLV_API clv_status clv_image_overlay(clv_context *ctx, const clv_image *image,
+                                     const int32_t *labels /* height x width */, clv_image *out);
+/* A picture of labels: .npy (int32, height x width), or a 16-bit grey .png, where -1 is 65535. */
+CLV_API clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                         const int32_t *labels);
+
+/* ------------------------------------------------------------------------------------------------------------
  * 4  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives
  */
 
@@ -370,6 +540,11 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
  * (CSR): to the nearest `neighbours` old points. Minimax and given affinities say nothing of new points. */
 CLV_API clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
                                       const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out);
+/* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
+ * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
+ * few passes over all pairs and a copy of the points. */
+CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points,
+                                          const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
  * `a`; other homes are written out, if that fits the budget of the options `a` was made with. */
 CLV_API clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out);
@@ -435,6 +610,16 @@ typedef struct clv_cluster {
     clv_stop stop;
 } clv_cluster;
 
+/* What a soft clustering says beyond its memberships. */
+typedef struct clv_soft {
+    double *entropy;        /* n: of the memberships of an object, in nats; 0: certain */
+    double *expected_sizes; /* k: the sums of the memberships */
+    double residual;        /* |P - W W'| / |P|, Frobenius norms, recomputed */
+    double mean_similarity; /* over all pairs; memberships in k clusters cannot say less than 1 / k */
+    double variation;       /* 1 - (sum of P)^2 / (n^2 sum of P^2): 0 when all similarities are equal */
+    int degenerate;         /* -1: too close to the identity to say anything, 1: to all ones, 0: neither */
+} clv_soft;
+
 /* Everything that a run found. Owned; read it, then clv_result_free. */
 typedef struct clv_result {
     const char *method, *solver;
@@ -463,6 +648,7 @@ typedef struct clv_result {
     clv_data *membership;      /* n x k, dense or CSR; NULL: the labels say it all */
     clv_data *centres;         /* k x p; NULL: the method has none */
     clv_data *weights;         /* a learned model; NULL: the method learns none */
+    clv_soft *soft;            /* NULL: clusters are hard */
     double *intercepts;        /* one a row of the weights; NULL: none */
     int64_t classes_count;     /* values of y that the rows of the weights tell apart, ascending; 0: none */
     double *classes;
@@ -529,6 +715,55 @@ CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity 
                                            const clv_matrix *points, const clv_affinity_options *options,
                                            const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
 
+/* symnmf: minimise f(W) = 1/4 |P - W W'|^2 over memberships W (n x k) whose rows lie on the simplex. Labels are the
+ * largest memberships. The certificate is the Frank-Wolfe gap, 0 exactly at KKT points; a run stops when it is at most
+ * tol * max(f, 1e-6 |P|^2 / 4), where tol is 1e-4 unless given. */
+typedef enum clv_symnmf_solver {
+    CLV_SYMNMF_ROWS,     /* objects in turn, exact pairwise moves of each, over-relaxed */
+    CLV_SYMNMF_FW,       /* Frank-Wolfe */
+    CLV_SYMNMF_PAIRWISE, /* pairwise Frank-Wolfe on all rows at once */
+    CLV_SYMNMF_PGD,      /* projected gradient with backtracking */
+    CLV_SYMNMF_SPG,      /* spectral projected gradient, exact line search */
+    CLV_SYMNMF_PENALTY   /* quadratic penalties instead of constraints */
+} clv_symnmf_solver;
+typedef enum clv_symnmf_step {
+    CLV_SYMNMF_CURVATURE, /* min(gap / C, 1), C = 2 n (3 n + |P|_2) */
+    CLV_SYMNMF_EXACT      /* the least point of the quartic along the step */
+} clv_symnmf_step;
+
+typedef struct clv_symnmf_options {
+    clv_control control;
+    int64_t k;
+    int solver;        /* clv_symnmf_solver */
+    const char *start; /* "spectral", "random", "kmeans++"; "labels" and "membership" to use the arrays below */
+    int step;          /* clv_symnmf_step, of fw */
+    int64_t moves;     /* pairwise moves a row, of rows; 0: 10, and more for more than 20 clusters */
+    const int32_t *start_labels;    /* n labels -1..k-1, borrowed; softened: a fifth goes to all clusters */
+    const double *start_membership; /* n x k, rows on the simplex, borrowed; not all of it 1 / k */
+} clv_symnmf_options;
+
+CLV_API const clv_option_table *clv_symnmf_table(void);
+CLV_API void clv_symnmf_defaults(clv_symnmf_options *options);
+CLV_API clv_status clv_symnmf(clv_context *ctx, const clv_affinity *a, const clv_symnmf_options *options,
+                              clv_result **out);
+/* The mean similarity that suits k clusters, 1.25 / k: for clv_affinity_calibrate. */
+CLV_API double clv_symnmf_mean(int64_t k);
+/* Bytes that clv_symnmf would hold on n objects besides the affinity, which lives in `home`. */
+CLV_API size_t clv_symnmf_memory(int64_t n, clv_home home, const clv_symnmf_options *options);
+/* Objective and certificate of given memberships (n x k, dense; rows on the simplex to 1e-9), from the affinity alone.
+ * `tol` NaN: the default. */
+CLV_API clv_status clv_symnmf_evaluate(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
+                                       double tol, int64_t threads, clv_objective *objective,
+                                       clv_certificate *certificate);
+/* Memberships of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): each the
+ * exact solution of min |s - W w|^2 over the simplex, with W the memberships of the old (n x k, dense). */
+CLV_API clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, const clv_matrix *cross,
+                                      int64_t threads, double *out /* m x k */);
+/* The same from new points, with the similarities of clv_affinity_cross, a block of rows at a time. */
+CLV_API clv_status clv_symnmf_predict_points(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
+                                             const clv_matrix *points, const clv_affinity_options *options,
+                                             const clv_matrix *fresh, int64_t threads, double *out /* m x k */);
+
 /* dominant: maximise f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and
  * go on with the rest. The similarity of an object to itself counts as 0, whatever the affinity holds. Objects in no
  * cluster have the label -1. */
@@ -572,14 +807,16 @@ CLV_API clv_status clv_dominant(clv_context *ctx, const clv_affinity *a, const c
 CLV_API size_t clv_dominant_memory(int64_t n, clv_home home, const clv_dominant_options *options);
 /* Objective, certificate and clusters of given weights: `membership` as in a result, clusters peeled in its order, each
  * pass[c] (NULL: one a cluster) on the objects that the passes before it left. The labels must be those that `options`
- * give from the weights, or CLV_EDATA says where they are not. */
+ * give from the weights, or CLV_EDATA says where they are not; nor may the clusters break another rule of `options`. Of
+ * a run that a limit cut short, set options->k to the number of clusters: else the peeling must have come to its end.
+ */
 CLV_API clv_status clv_dominant_evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
                                          const clv_matrix *membership, const int64_t *pass, const int32_t *labels,
                                          clv_objective *objective, clv_certificate *certificate,
                                          clv_cluster *clusters /* k, or NULL */);
-/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): of the clusters
- * that a new object would join, (Ax)_new + shift >= f, the one with the largest surplus; none: -1, or with `nearest`
- * the one with the largest (Ax)_new > 0. */
+/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): the first cluster
+ * that a new object would join, (Ax)_new + shift >= f; none: -1, or with `nearest` the one with the largest
+ * (Ax)_new > 0. */
 CLV_API clv_status clv_dominant_predict(clv_context *ctx, const clv_result *result, const clv_matrix *cross,
                                         int nearest, int64_t threads, int32_t *out /* m */);
 /* The same from new points, as clv_ncut_predict_points. */
@@ -587,6 +824,58 @@ CLV_API clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affin
                                                const clv_matrix *points, const clv_affinity_options *how,
                                                const clv_matrix *fresh, int nearest, int64_t threads,
                                                int32_t *out /* m */);
+/* kpalm: k-means and k-median. Minimise sigma(w, x) = sum_i s_i <w_i, d_i(x)> over k centres x and memberships w_i in
+ * the simplex, d_il = |x_l - a_i|^2 or (|x_l - a_i|^2 + epsilon^2)^(1/2). Points may be double, float or sparse, and
+ * mapped from a file: they are read once an iteration (twice for the Euclidean norm). */
+typedef enum clv_kpalm_solver { CLV_KPALM_KPALM, CLV_KPALM_LLOYD, CLV_KPALM_WEISZFELD } clv_kpalm_solver;
+typedef enum clv_kpalm_norm { CLV_KPALM_NORM_AUTO, CLV_KPALM_SQUARED, CLV_KPALM_EUCLIDEAN } clv_kpalm_norm;
+typedef enum clv_kpalm_weights { CLV_KPALM_UNIFORM, CLV_KPALM_NEAREST, CLV_KPALM_DIRICHLET } clv_kpalm_weights;
+typedef enum clv_kpalm_schedule { CLV_KPALM_CONSTANT, CLV_KPALM_HARMONIC, CLV_KPALM_GEOMETRIC } clv_kpalm_schedule;
+typedef enum clv_kpalm_unit {
+    CLV_KPALM_UNIT_AUTO,
+    CLV_KPALM_EFFECTIVE, /* k tr(S^2) / tr(S), S the covariance of the data (its square root for the Euclidean norm) */
+    CLV_KPALM_VARIANCE,  /* k tr(S), likewise */
+    CLV_KPALM_DIAMETER,  /* of the data: exact up to 2048 objects, else at least half of it */
+    CLV_KPALM_ONE        /* alpha is what it is */
+} clv_kpalm_unit;
+typedef enum clv_kpalm_empty { CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
+
+typedef struct clv_kpalm_options {
+    clv_control control;
+    int64_t k;
+    int solver;        /* clv_kpalm_solver */
+    int norm;          /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
+    const char *start; /* "random", "kmeans++", "greedy++", "d1++", "centres" to use start_centres; "auto": greedy++,
+                          for the Euclidean norm d1++ */
+    int membership;    /* clv_kpalm_weights: w(0) of kpalm */
+    int schedule;      /* clv_kpalm_schedule of alpha */
+    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 of effective or variance, else 1 */
+    int alpha_unit;    /* clv_kpalm_unit */
+    double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
+    int polish;        /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
+    int empty;         /* clv_kpalm_empty: what becomes of centres without objects */
+    const clv_matrix *start_centres; /* k x p, borrowed; for start "centres" */
+    const double *sample_weights;    /* n, borrowed, not negative; NULL: all 1 */
+    const char *sample_source;       /* where these come from, for reports; NULL: nowhere */
+} clv_kpalm_options;
+
+CLV_API const clv_option_table *clv_kpalm_table(void);
+CLV_API void clv_kpalm_defaults(clv_kpalm_options *options);
+/* The result has centres, and memberships where objects are left in several clusters (a run that was stopped early; of
+ * more than 2^20 numbers, every object is put to its nearest centre instead). */
+CLV_API clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                             clv_result **out);
+/* Bytes that clv_kpalm would hold on n x p points besides them. */
+CLV_API size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *options);
+/* Objective and certificate of given centres (k x p) with labels, or with memberships (n x k, sparse) unless these are
+ * NULL, from the points alone. */
+CLV_API clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                                      const int32_t *labels, const clv_matrix *membership, const clv_matrix *centres,
+                                      clv_objective *objective, clv_certificate *certificate);
+/* The nearest centre of each new point, the smaller one of two. */
+CLV_API clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centres, const clv_matrix *fresh,
+                                     int64_t threads, int32_t *out /* rows of fresh */);
+
 /* ksupport: minimise sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
  * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */
 typedef enum clv_ksupport_loss { CLV_KSUPPORT_LOGISTIC, CLV_KSUPPORT_SQUARES } clv_ksupport_loss;

@@ -45,7 +45,7 @@ def round_steps(low, high, count=5):
     size = 10.0 ** floor(log10(raw))
     step = size * next(m for m in (1, 2, 5, 10) if m * size >= raw * 0.999)
     decimals = max(0, -floor(log10(step)))
-    ticks = [i * step for i in range(ceil(low / step), floor(high / step) + 1)]
+    ticks = [i * step for i in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
     return [(tick, f"{tick:.{decimals}f}") for tick in ticks]
 
 

@@ -141,7 +141,7 @@ def report(cleave):
             found[noise], (rows, classes, labels) = study_noise(cleave, noise, folder)
             if noise in SHOWN:
                 panels += [(f"p = {noise:g}: data", rows, classes), (f"p = {noise:g}: FW, UNI", rows, labels)]
-    parts = [HEAD, "![Figure 3: two of the data sets, and the clusters found](figure3.svg)\n",
+    parts = [HEAD, "![Figure 3: two of the data sets, and the clusters that FW finds from the first seed](figure3.svg)\n",
              "## Means over the noise ratios\n", summary(found),
              "Published: about two passes for all, no significant difference between FW, PFW and AFW nor between UNI and\n"
              "DPP, AFW-B slightly worse. *plain* is peeling one cluster at a time, a pass each.\n",

@@ -5,6 +5,9 @@
 #include "linalg/distance.h"
 #include "linalg/linalg.h"
 
+/* Distances between points within this have squares that are numbers. */
+#define CLV_LARGEST_POINT 1e150
+
 /* Each of these objects i goes from label before[i] to after[i]; -1: from or to nowhere. */
 typedef struct clv_moves {
     const int64_t *objects;
@@ -19,14 +22,18 @@ typedef struct clv_terms {
     int64_t count;
 } clv_terms;
 
-/* What a home does. `move` may be NULL (then columns serve), and `move_many` (then one move after the other); the
- * others are required. */
+/* What a home does. `move` may be NULL (then columns serve), `move_many` (then one move after the other), and the three
+ * that product.c describes (then columns and entries); the others are required. */
 typedef struct clv_home_functions {
     clv_status (*column)(const clv_affinity *a, int64_t i, double *out);
     clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
     void (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
     void (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
+    clv_status (*moments)(const clv_affinity *a, int threads, double *sum, double *squares);
+    void (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
+    void (*add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
+                     int threads);
     clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
     double (*entry)(const clv_affinity *a, int64_t i, int64_t j);
     void (*destroy)(clv_affinity *a); /* frees what the members of `state` own */
@@ -134,6 +141,8 @@ void clv_cosine_factor(const clv_matrix *points, double *out);
 /* computed.c: the largest distance between two points; gamma by the rule in cleave.h. */
 clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int threads, double *out);
 clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out);
+/* Squared distances between pairs of different points: all, or as many drawn from a fixed seed. Owned by the caller. */
+clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, double **out, int64_t *count);
 
 /* knn.c, minimax.c: from panels. The tree belongs to the caller also on failure. */
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbours, double gamma, bool self,
@@ -179,6 +188,41 @@ static inline double clv_mean_of(double a, double b) {
 }
 clv_status clv_symmetrise_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out);
 clv_status clv_symmetrise_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out);
+
+/* lowrank.c: t = x F (k x rank), the first half of a product; y = t F' over the objects first.. of k x count. */
+void clv_lowrank_gather(const clv_affinity *a, const double *x, int64_t k, double *t, int threads);
+void clv_lowrank_expand(const clv_affinity *a, const double *t, int64_t k, int64_t first, int64_t count, double *y,
+                        int64_t stride);
+
+/* product.c: a product that follows its factor.
+ *
+ * Sums over all pairs: of the entries, and of their squares. */
+clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *sum, double *squares);
+/* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here and
+ * below. */
+void clv_affinity_block(const clv_affinity *a, int64_t first, int64_t count, double *out);
+
+/* Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */
+typedef struct clv_product {
+    const clv_affinity *a;
+    int64_t n, k;
+    int threads;
+    const double *x;
+    double *y;      /* k x n; of a low-rank home up to date only after clv_product_values */
+    double *t;      /* low rank: k x rank, x F */
+    double *column; /* homes by columns: n */
+} clv_product;
+clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out);
+void clv_product_free(clv_product *p); /* takes one that is all zero */
+size_t clv_product_memory(int64_t n, int64_t k);
+/* Y from scratch. */
+clv_status clv_product_begin(clv_product *p);
+/* Rows of Y' for the objects first..first + count - 1: out[r * k + c]. */
+void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out);
+/* X has changed by d (k x count, without gaps) for these objects. */
+clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d);
+/* All of Y. */
+const double *clv_product_values(clv_product *p);
 
 /* affinity.c: a number that no entry exceeds; HUGE_VAL where none is known without looking at all of them. */
 double clv_affinity_largest(const clv_affinity *a);

@@ -32,9 +32,6 @@ void clv_affinity_defaults(clv_affinity_options *options) {
     clv_options_defaults(clv_affinity_table(), options);
 }
 
-/* Distances between points within this have squares that are numbers. */
-#define LARGEST_POINT 1e150
-
 /* --- the plan --- */
 
 static int64_t dense_bytes(int64_t n, clv_home home) {
@@ -360,7 +357,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     *out = NULL;
     CLV_TRY(clv_affinity_plan(ctx, points, options, &plan));
     if (options->kind != CLV_AFFINITY_PRECOMPUTED) {
-        CLV_TRY(clv_matrix_check(ctx, "points", points, LARGEST_POINT));
+        CLV_TRY(clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));
     }
     clv_context_memory(ctx, &held, &most);
     clv_status status = make_source(ctx, points, options, threads, &source);

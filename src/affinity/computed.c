@@ -192,6 +192,81 @@ static clv_status computed_group_sums(const clv_affinity *a, const int32_t *labe
     return run_pass(&(pass){a, NULL, labels, k, y}, threads);
 }
 
+/* --- for products that follow their factor (product.c) --- */
+
+/* A panel of outputs takes the panels of the objects in their order. */
+static void computed_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                              double *y, int threads) {
+    const clv_panels *panels = &home_of(a)->panels;
+    int n = (int)panels->n;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t b = 0; b < panels->count; b++) {
+        _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+        for (int64_t r = 0; r < count; r += CLV_TILE) {
+            int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
+            clv_similarity_tile(a, (first + r) / CLV_TILE, b, tile);
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)clv_panel_size(panels, b), (int)some, 1,
+                        d + r, (int)count, tile, CLV_TILE, 1, y + b * CLV_TILE, n);
+        }
+    }
+}
+
+static void computed_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    for (int64_t e = 0; e < count; e += CLV_TILE) {
+        for (int64_t f = 0; f < count; f += CLV_TILE) {
+            int64_t cols = count - f < CLV_TILE ? count - f : CLV_TILE;
+            clv_similarity_tile(a, (first + e) / CLV_TILE, (first + f) / CLV_TILE, tile);
+            for (int64_t r = 0; r < CLV_TILE && e + r < count; r++) {
+                memcpy(out + (e + r) * count + f, tile + r * CLV_TILE, (size_t)cols * sizeof *out);
+            }
+        }
+    }
+}
+
+/* The shares of panel bi: tiles beside the diagonal count twice. */
+static void panel_moments(const clv_affinity *a, int64_t bi, double *sum, double *squares) {
+    const clv_panels *panels = &home_of(a)->panels;
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    *sum = *squares = 0;
+    for (int64_t bj = bi; bj < panels->count; bj++) {
+        int64_t rows = clv_panel_size(panels, bi), cols = clv_panel_size(panels, bj);
+        double times = bi == bj ? 1 : 2;
+        clv_similarity_tile(a, bi, bj, tile);
+        for (int64_t at = 0; at < CLV_TILE * CLV_TILE && (rows < CLV_TILE || cols < CLV_TILE); at++) {
+            tile[at] = at / CLV_TILE < rows && at % CLV_TILE < cols ? tile[at] : 0;
+        }
+        *sum += times * clv_sum(tile, CLV_TILE * CLV_TILE, 1);
+        *squares += times * clv_dot(tile, tile, CLV_TILE * CLV_TILE, 1);
+    }
+}
+
+static clv_status computed_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
+    int64_t count = home_of(a)->panels.count;
+    double *shares = CLV_NEW0(a->ctx, double, 2 * count);
+    int stopped = 0;
+    if (!shares) {
+        return CLV_ENOMEM;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t b = 0; b < count; b++) {
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        if (!stop) {
+            panel_moments(a, b, shares + b, shares + count + b);
+        }
+        if (!stop && clv_interrupted(a->ctx)) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    *sum = clv_sum(shares, count, 1);
+    *squares = clv_sum(shares + count, count, 1);
+    clv_free(a->ctx, shares);
+    return stopped ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
 static void computed_destroy(clv_affinity *a) {
     clv_panels_free(&((clv_computed_home *)a->state)->panels);
 }
@@ -202,6 +277,9 @@ const clv_home_functions clv_computed_functions = {
     .group_sums = computed_group_sums,
     .move = computed_move,
     .move_many = computed_move_many,
+    .moments = computed_moments,
+    .block = computed_block,
+    .add_rows = computed_add_rows,
     .combine = clv_computed_combine,
     .entry = computed_entry,
     .destroy = computed_destroy,
@@ -236,10 +314,12 @@ clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int 
 
 enum { GAMMA_PAIRS = 1 << 16 };
 
-clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out) {
+clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, double **out, int64_t *out_count) {
     int64_t n = panels->n, all = n < 2 ? 0 : n < 1024 ? n * (n - 1) / 2 : GAMMA_PAIRS;
     int64_t count = all < GAMMA_PAIRS ? all : GAMMA_PAIRS;
     double *sample = CLV_NEW(ctx, double, count > 0 ? count : 1);
+    *out = sample;
+    *out_count = count;
     if (!sample) {
         return CLV_ENOMEM;
     }
@@ -258,6 +338,13 @@ clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affini
             sample[s] = clv_distance(panels, i, j < i ? j : j + 1);
         }
     }
+    return CLV_OK;
+}
+
+clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out) {
+    int64_t count;
+    double *sample;
+    CLV_TRY(clv_sample_distances(ctx, panels, &sample, &count));
     double median = count > 0 ? clv_nth_smallest(sample, count, count / 2) : 0;
     clv_free(ctx, sample);
     if (median <= 0) { /* half of the pairs coincide: no scale to be had */

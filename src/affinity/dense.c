@@ -13,7 +13,7 @@
 #include <cblas.h>
 #include <string.h>
 
-enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512 };
+enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = 256 };
 
 static const clv_dense_home *home_of(const clv_affinity *a) {
     return a->state;
@@ -306,6 +306,88 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
     return CLV_OK;
 }
 
+/* --- for products that follow their factor (product.c) --- */
+
+/* y += d A[first.., at..], a range of columns. */
+static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
+                           int64_t at, int64_t width) {
+    double wide[CLV_TILE * FOLLOW_COLS];
+    int n = (int)a->info.n, stride = (int)count, cols = (int)width;
+    if (!is_f32(a)) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, stride, 1, d, stride, row64(a, first) + at,
+                    n, 1, y + at, n);
+        return;
+    }
+    for (int64_t r = 0; r < count; r += CLV_TILE) {
+        int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
+        for (int64_t i = 0; i < some; i++) {
+            clv_widen(wide + i * width, row32(a, first + r + i) + at, width);
+        }
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, (int)some, 1, d + r, stride, wide, cols, 1,
+                    y + at, n);
+    }
+}
+
+static void dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
+                           int threads) {
+    int64_t n = a->info.n;
+    const double *stored = home_of(a)->diagonal;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t at = 0; at < n; at += FOLLOW_COLS) {
+        add_rows_strip(a, first, count, d, k, y, at, n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS);
+    }
+    for (int64_t c = 0; stored && c < k; c++) {
+        for (int64_t r = 0; r < count; r++) {
+            y[c * n + first + r] -= stored[first + r] * d[c * count + r];
+        }
+    }
+}
+
+static void dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    for (int64_t r = 0; r < count; r++) {
+        if (is_f32(a)) {
+            clv_widen(out + r * count, row32(a, first + r) + first, count);
+        } else {
+            memcpy(out + r * count, row64(a, first + r) + first, (size_t)count * sizeof *out);
+        }
+        if (a->zero_diagonal) {
+            out[r * count + r] = 0;
+        }
+    }
+}
+
+static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *squares) {
+    double wide[WIDE_COLS], own = dense_entry(a, i, i), stored = is_f32(a) ? (double)row32(a, i)[i] : row64(a, i)[i];
+    int64_t n = a->info.n;
+    *sum = own - stored;
+    *squares = own * own - stored * stored;
+    for (int64_t j = 0; j < n; j += WIDE_COLS) {
+        int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
+        if (is_f32(a)) {
+            clv_widen(wide, row32(a, i) + j, cols);
+        }
+        const double *line = is_f32(a) ? wide : row64(a, i) + j;
+        *sum += clv_sum(line, cols, 1);
+        *squares += clv_dot(line, line, cols, 1);
+    }
+}
+
+static clv_status dense_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
+    int64_t n = a->info.n;
+    double *rows = CLV_NEW(a->ctx, double, 2 * n);
+    if (!rows) {
+        return CLV_ENOMEM;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        row_moments(a, i, rows + i, rows + n + i);
+    }
+    *sum = clv_sum(rows, n, 1);
+    *squares = clv_sum(rows + n, n, 1);
+    clv_free(a->ctx, rows);
+    return CLV_OK;
+}
+
 static void dense_destroy(clv_affinity *a) {
     clv_dense_home *home = a->state;
     clv_free(a->ctx, home->owned);
@@ -318,6 +400,9 @@ const clv_home_functions clv_dense_functions = {
     .group_sums = dense_group_sums,
     .move = dense_move,
     .move_many = dense_move_many,
+    .moments = dense_moments,
+    .block = dense_block,
+    .add_rows = dense_add_rows,
     .combine = dense_combine,
     .entry = dense_entry,
     .destroy = dense_destroy,

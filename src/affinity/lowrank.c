@@ -91,26 +91,46 @@ void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *o
     clv_lowrank_product(home->factor + i0 * home->rank, rows, home->factor, a->info.n, home->rank, out);
 }
 
+void clv_lowrank_expand(const clv_affinity *a, const double *t, int64_t k, int64_t first, int64_t count, double *y,
+                        int64_t stride) {
+    const clv_lowrank_home *home = home_of(a);
+    const double *factor = home->factor + first * home->rank;
+    int rank = (int)home->rank, rows = (int)count;
+    if (k == 1) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, rank, 1, factor, rank, t, 1, 0, y, 1);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank, factor, rank, 0, y,
+                    (int)stride);
+    }
+}
+
 /* y = t F' for t of k x rank. */
 static void expand(const clv_affinity *a, const double *t, int64_t k, double *y, int threads) {
-    const clv_lowrank_home *home = home_of(a);
-    int n = (int)a->info.n, rank = (int)home->rank;
+    int64_t n = a->info.n;
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int i = 0; i < n; i += ROW_BLOCK) {
-        int rows = n - i < ROW_BLOCK ? n - i : ROW_BLOCK;
-        const double *factor = home->factor + i * home->rank;
-        if (k == 1) {
-            cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, rank, 1, factor, rank, t, 1, 0, y + i, 1);
-        } else {
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank, factor, rank, 0, y + i,
-                        n);
-        }
+    for (int64_t i = 0; i < n; i += ROW_BLOCK) {
+        clv_lowrank_expand(a, t, k, i, n - i < ROW_BLOCK ? n - i : ROW_BLOCK, y + i, n);
+    }
+}
+
+void clv_lowrank_gather(const clv_affinity *a, const double *x, int64_t k, double *t, int threads) {
+    const clv_lowrank_home *home = home_of(a);
+    int64_t n = a->info.n, rank = home->rank;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t r = 0; r < rank; r += RANK_BLOCK) {
+        int64_t some = rank - r < RANK_BLOCK ? rank - r : RANK_BLOCK;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n,
+                    home->factor + r, (int)rank, 0, t + r, (int)rank);
     }
 }
 
 static double own_entry(const clv_affinity *a, int64_t i) {
     const double *f = home_of(a)->factor + i * home_of(a)->rank;
-    return clv_dot(f, f, home_of(a)->rank, 1);
+    double sum = 0; /* a loop of its own: the rank is small, and clv_dot is for long vectors */
+    for (int64_t r = 0; r < home_of(a)->rank; r++) {
+        sum += f[r] * f[r];
+    }
+    return sum;
 }
 
 static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
@@ -121,12 +141,7 @@ static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t 
         return CLV_ENOMEM;
     }
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t r = 0; r < rank; r += RANK_BLOCK) {
-        int64_t some = rank - r < RANK_BLOCK ? rank - r : RANK_BLOCK;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n,
-                    home->factor + r, (int)rank, 0, t + r, (int)rank);
-    }
+    clv_lowrank_gather(a, x, k, t, threads);
     expand(a, t, k, y, threads);
     clv_blas_serial_end();
     for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
@@ -163,6 +178,46 @@ static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *label
     return CLV_OK;
 }
 
+/* --- for products that follow their factor (product.c) --- */
+
+static void lowrank_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    const clv_lowrank_home *home = home_of(a);
+    const double *rows = home->factor + first * home->rank;
+    int rank = (int)home->rank, some = (int)count;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, some, some, rank, 1, rows, rank, rows, rank, 0, out, some);
+    for (int64_t r = 0; a->zero_diagonal && r < count; r++) {
+        out[r * count + r] = 0;
+    }
+}
+
+/* 1'FF'1 = |F'1|^2 and |FF'|^2 = |F'F|^2. */
+static clv_status lowrank_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
+    const clv_lowrank_home *home = home_of(a);
+    int64_t n = a->info.n, rank = home->rank;
+    double *gram = CLV_NEW0(a->ctx, double, rank *rank + rank);
+    (void)threads;
+    if (!gram) {
+        return CLV_ENOMEM;
+    }
+    clv_blas_serial_begin();
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rank, (int)rank, (int)n, 1, home->factor, (int)rank,
+                home->factor, (int)rank, 0, gram, (int)rank);
+    clv_blas_serial_end();
+    double *total = gram + rank * rank;
+    for (int64_t i = 0; i < n; i++) {
+        clv_accumulate(total, home->factor + i * rank, rank);
+    }
+    *sum = clv_dot(total, total, rank, 1);
+    *squares = clv_dot(gram, gram, rank * rank, 1);
+    for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
+        double own = own_entry(a, i);
+        *sum -= own;
+        *squares -= own * own;
+    }
+    clv_free(a->ctx, gram);
+    return CLV_OK;
+}
+
 static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
     const clv_lowrank_home *home = home_of(a);
     int64_t rank = home->rank;
@@ -192,6 +247,8 @@ const clv_home_functions clv_lowrank_functions = {
     .move = lowrank_move,
     .apply = lowrank_apply,
     .group_sums = lowrank_group_sums,
+    .moments = lowrank_moments,
+    .block = lowrank_block,
     .combine = lowrank_combine,
     .entry = lowrank_entry,
     .destroy = lowrank_destroy,

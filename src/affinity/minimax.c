@@ -168,7 +168,7 @@ static clv_status make_tree(clv_context *ctx, const clv_panels *panels, int thre
 
 clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int threads, clv_minimax_home *out) {
     int64_t n = panels->n;
-    if (panels->count < 2 * threads || n * panels->features < 1 << 15) {
+    if (panels->count < 2 * threads || n * panels->features < 1 << 17) {
         threads = 1; /* a step is shorter than the two barriers that it would need */
     }
     out->leaf = CLV_NEW(ctx, int64_t, n);

@@ -1,7 +1,7 @@
 /* Sparse home: a symmetric graph in compressed rows. Every function costs its share of the nonzeros. */
 #include "affinity/affinity.h"
 
-enum { ROW_BLOCK = 256 };
+enum { ROW_BLOCK = 256, WORTH_THREADS = 1 << 16 };
 
 static const clv_matrix *graph_of(const clv_affinity *a) {
     return &((const clv_sparse_home *)a->state)->graph;
@@ -90,6 +90,54 @@ static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels
     return CLV_OK;
 }
 
+/* --- for products that follow their factor (product.c) --- */
+
+/* Threads share the vectors: rows of the graph would meet in the same columns. */
+static void sparse_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
+                            int threads) {
+    const clv_matrix *graph = graph_of(a);
+    const double *values = graph->values;
+    int64_t entries = graph->start[first + count] - graph->start[first];
+#pragma omp parallel for num_threads(threads) schedule(static) if (entries * k >= WORTH_THREADS)
+    for (int64_t c = 0; c < k; c++) {
+        double *row = y + c * a->info.n;
+        for (int64_t i = first; i < first + count; i++) {
+            double change = d[c * count + i - first];
+            for (int64_t e = graph->start[i]; change != 0 && e < graph->start[i + 1]; e++) {
+                row[graph->index[e]] += counts(a, graph, i, e) ? change * values[e] : 0;
+            }
+        }
+    }
+}
+
+static void sparse_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    const clv_matrix *graph = graph_of(a);
+    for (int64_t e = 0; e < count * count; e++) {
+        out[e] = 0;
+    }
+    for (int64_t i = first; i < first + count; i++) {
+        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+            int64_t j = graph->index[e] - first;
+            if (j >= 0 && j < count && counts(a, graph, i, e)) {
+                out[(i - first) * count + j] = ((const double *)graph->values)[e];
+            }
+        }
+    }
+}
+
+static clv_status sparse_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
+    const clv_matrix *graph = graph_of(a);
+    int64_t entries = graph->start[a->info.n];
+    *sum = clv_sum(graph->values, entries, threads);
+    *squares = clv_dot(graph->values, graph->values, entries, threads);
+    for (int64_t i = 0; a->zero_diagonal && i < a->info.n; i++) {
+        double own = clv_csr_entry(graph, i, i);
+        *sum -= own;
+        *squares -= own * own;
+    }
+    return CLV_OK;
+}
+
 /* The first entry of row i in column `first` or after. */
 static int64_t seek(const clv_matrix *graph, int64_t i, int64_t first) {
     int64_t low = graph->start[i], high = graph->start[i + 1];
@@ -147,6 +195,9 @@ const clv_home_functions clv_sparse_functions = {
     .apply = sparse_apply,
     .group_sums = sparse_group_sums,
     .move = sparse_move,
+    .moments = sparse_moments,
+    .block = sparse_block,
+    .add_rows = sparse_add_rows,
     .combine = sparse_combine,
     .entry = sparse_entry,
     .destroy = sparse_destroy,

@@ -267,7 +267,10 @@ void clv_options_print(const clv_option *option, const void *options, char *text
             snprintf(text, size, "%s", option->word);
         } else {
             locale_t before = clv_point_begin();
-            snprintf(text, size, "%.17g", number);
+            snprintf(text, size, "%.15g", number); /* 0.3, unless that is another number */
+            if (strtod(text, NULL) != number) {
+                snprintf(text, size, "%.17g", number);
+            }
             clv_point_end(before);
         }
         break;

@@ -251,13 +251,16 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
         return CLV_OK;
     }
     CLV_TRY(status);
+    if (method->monotone) { /* with what it holds of the iterate besides, recomputed */
+        method->save(w->state, w->best);
+    }
     if (isnan(fresh.value)) {
         return clv_fail(w->run->ctx, CLV_ENUMERIC, "%s: the recomputed objective of restart %lld is not a number",
                         method->name, (long long)now->restart + 1);
     }
-    double drift = fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
-    bool claim_lost =
-        method->stops_on_certificate && now->stop == CLV_CONVERGED && !(fresh.certificate <= method->tolerance);
+    double drift = fresh.rounded ? 0 : fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
+    bool holds = method->rule_on_iterate ? fresh.converged : fresh.certificate <= method->tolerance;
+    bool claim_lost = (method->stops_on_certificate || method->rule_on_iterate) && now->stop == CLV_CONVERGED && !holds;
     *sound = drift <= DRIFT_ALLOWED && !claim_lost;
     now->drift = fmax(now->drift, drift);
     now->best = now->value = fresh.value;

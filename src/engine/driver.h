@@ -11,6 +11,7 @@ typedef struct clv_iterate {
     double certificate;             /* NaN: not computed */
     bool converged;                 /* the stopping rule holds: this iterate is where the method wants to be */
     bool stalled;                   /* further steps are pointless, yet the rule does not hold */
+    bool rounded;                   /* resume: not the iterate of the snapshot but one near it, whose value is no drift */
     double extra[CLV_TRACE_EXTRAS]; /* more columns of the trace, by the names in clv_method */
 } clv_iterate;
 
@@ -25,9 +26,10 @@ typedef struct clv_method {
     const char *extras[CLV_TRACE_EXTRAS]; /* names of further columns of the trace, or NULL */
     double tolerance;                     /* the claim: certificate <= tolerance */
     bool stops_on_certificate; /* the stopping rule is that very claim; `converged` is then for the driver to say */
-    bool monotone;             /* no iterate is worse than the one before it, and none is NaN: only the last is saved */
-    size_t snapshot_size;      /* bytes that describe an iterate completely */
-    const void *problem;       /* shared by the workers, read only */
+    bool rule_on_iterate; /* the stopping rule is a property of the iterate: `resume` says again whether it holds */
+    bool monotone;        /* no iterate is worse than the one before it, and none is NaN: only the last is saved */
+    size_t snapshot_size; /* bytes that describe an iterate completely */
+    const void *problem;  /* shared by the workers, read only */
 
     clv_status (*create)(clv_context *ctx, const void *problem, int threads, void **state);
     void (*destroy)(clv_context *ctx, void *state); /* takes NULL */

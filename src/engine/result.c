@@ -35,6 +35,11 @@ void clv_result_free(clv_result *result) {
         clv_free(ctx, result->labels);
         clv_free(ctx, result->sizes);
         clv_free(ctx, result->eigenvalues);
+        if (result->soft) {
+            clv_free(ctx, result->soft->entropy);
+            clv_free(ctx, result->soft->expected_sizes);
+            clv_free(ctx, result->soft);
+        }
         clv_data_free(result->membership);
         clv_data_free(result->centres);
         clv_data_free(result->weights);

@@ -12,6 +12,7 @@ typedef struct job {
     clv_bytes bytes; /* reading */
     size_t at;
     clv_writer *writer; /* writing */
+    int depth;          /* bits of a sample */
     png_structp png;
     png_infop info;
     bool out_of_memory;
@@ -158,17 +159,17 @@ static clv_status write_picture(job *j, const clv_image *image) {
                : image->channels == 3 ? PNG_COLOR_TYPE_RGB
                                       : PNG_COLOR_TYPE_RGB_ALPHA;
     png_set_write_fn(j->png, j, take_bytes, flush_nothing);
-    png_set_IHDR(j->png, j->info, (png_uint_32)image->width, (png_uint_32)image->height, 8, type, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(j->png, j->info, (png_uint_32)image->width, (png_uint_32)image->height, j->depth, type,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(j->png, j->info);
     for (int64_t row = 0; row < image->height; row++) {
-        png_write_row(j->png, image->samples + row * image->width * image->channels);
+        png_write_row(j->png, image->samples + row * image->width * image->channels * (j->depth / 8));
     }
     png_write_end(j->png, NULL);
     return CLV_OK;
 }
 
-clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {
+static clv_status write_samples(clv_context *ctx, const char *path, const clv_image *image, int depth) {
     int64_t limit = 1000000; /* libpng's own */
     bool channels = image->channels == 1 || image->channels == 3 || image->channels == 4;
     if (image->width < 1 || image->height < 1 || image->width > limit || image->height > limit || !channels) {
@@ -178,7 +179,7 @@ clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *im
                         (long long)image->width, (long long)image->height, (long long)image->channels,
                         (long long)limit);
     }
-    job j = {.ctx = ctx, .name = path};
+    job j = {.ctx = ctx, .name = path, .depth = depth};
     CLV_TRY(clv_writer_open(ctx, path, &j.writer));
     clv_status status = begin_writing(&j);
     if (status == CLV_OK) {
@@ -186,4 +187,32 @@ clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *im
     }
     png_destroy_write_struct(&j.png, &j.info);
     return clv_writer_finish(j.writer, status);
+}
+
+clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {
+    return write_samples(ctx, path, image, 8);
+}
+
+clv_status clv_png_write_labels(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                const int32_t *labels) {
+    enum { NONE = 65535 };
+    clv_image image = {width, height, 1, CLV_NEW(ctx, uint8_t, 2 * width * height)};
+    if (!image.samples) {
+        return CLV_ENOMEM;
+    }
+    clv_status status = CLV_OK;
+    for (int64_t i = 0; i < width * height && status == CLV_OK; i++) {
+        int32_t value = labels[i] < 0 ? NONE : labels[i];
+        if (labels[i] >= NONE) {
+            status = clv_fail(ctx, CLV_EUSAGE, "%s: label %d does not fit a picture of 16 bits; .npy takes it", path,
+                              labels[i]);
+        }
+        image.samples[2 * i] = (uint8_t)(value >> 8); /* PNG has the high byte first */
+        image.samples[2 * i + 1] = (uint8_t)(value & 255);
+    }
+    if (status == CLV_OK) {
+        status = write_samples(ctx, path, &image, 16);
+    }
+    clv_free(ctx, image.samples);
+    return status;
 }

@@ -1,14 +1,9 @@
 /* Reading files: the extension says the format, the whole content goes to its parser. A plain .npy is read straight
  * into its matrix, or mapped. */
-#include "io/io.h"
+#include "io/input.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const char *clv_errno_text(int code) {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -34,110 +29,9 @@ void clv_extension(const char *path, char extension[CLV_EXTENSION_SIZE]) {
     }
 }
 
-/* --- opening, and the whole content --- */
-
-typedef struct input {
-    clv_context *ctx;
-    const char *name;
-    int file;
-    bool standard; /* standard input, which stays open */
-    int64_t size;  /* of a regular file, else -1 */
-    uint8_t *content;
-} input;
-
-static void close_input(input *in) {
-    clv_free(in->ctx, in->content);
-    if (!in->standard && in->file >= 0) {
-        close(in->file);
-    }
-}
-
-static clv_status look_at_input(input *in) {
-    struct stat info;
-    if (in->file < 0 || fstat(in->file, &info) != 0) {
-        return clv_fail(in->ctx, CLV_ENOINPUT, "cannot read %s: %s", in->name, clv_errno_text(errno));
-    }
-    if (S_ISDIR(info.st_mode)) {
-        return clv_fail(in->ctx, CLV_ENOINPUT, "cannot read %s: it is a directory", in->name);
-    }
-    in->size = S_ISREG(info.st_mode) ? info.st_size : -1;
-    return CLV_OK;
-}
-
-static clv_status open_input(clv_context *ctx, const char *path, input *in) {
-    bool standard = strcmp(path, "-") == 0;
-    *in = (input){.ctx = ctx, .name = standard ? "standard input" : path, .standard = standard};
-    in->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    while (in->file < 0 && errno == EINTR) { /* a FIFO waits for its writer */
-        CLV_TRY(clv_check_interrupt(ctx));
-        in->file = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    clv_status status = look_at_input(in);
-    if (status < 0) {
-        close_input(in);
-    }
-    return status;
-}
-
-clv_status clv_check_interrupt(clv_context *ctx) {
-    return clv_interrupted(ctx) ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
-}
-
-/* Until a stream has something to read, or its end. The hook is asked now and then, as a signal that comes just before
- * the wait does not end it. */
-static clv_status wait_for_bytes(const input *in) {
-    enum { SLICE = 100 }; /* milliseconds */
-    struct pollfd stream = {.fd = in->file, .events = POLLIN};
-    for (int ready = in->size >= 0; ready == 0;) {
-        CLV_TRY(clv_check_interrupt(in->ctx));
-        ready = poll(&stream, 1, SLICE);
-        ready = ready < 0 && errno == EINTR ? 0 : ready;
-    }
-    return clv_check_interrupt(in->ctx);
-}
-
-/* Some bytes, at most `room`; 0 at the end of the file. */
-static clv_status read_some(const input *in, uint8_t *to, int64_t room, int64_t *got) {
-    ssize_t count = -1;
-    for (errno = EINTR; count < 0 && (errno == EINTR || errno == EAGAIN);) {
-        CLV_TRY(wait_for_bytes(in));
-        count = read(in->file, to, (size_t)room);
-    }
-    *got = count;
-    if (count < 0) {
-        return clv_fail(in->ctx, CLV_EIO, "reading %s failed: %s", in->name, clv_errno_text(errno));
-    }
-    return CLV_OK;
-}
-
-/* All bytes up to the end of the file. */
-static clv_status read_content(input *in, clv_bytes *bytes) {
-    int64_t room = in->size >= 0 ? in->size + 1 : 1 << 16; /* one to spare shows the end without another block */
-    int64_t used = 0;
-    int64_t got = 1;
-    in->content = CLV_NEW(in->ctx, uint8_t, room);
-    if (!in->content) {
-        return CLV_ENOMEM;
-    }
-    while (got > 0) {
-        if (used == room) {
-            uint8_t *grown = clv_resize(in->ctx, in->content, 2 * room, 1);
-            if (!grown) {
-                return CLV_ENOMEM;
-            }
-            in->content = grown;
-            room *= 2;
-        }
-        CLV_TRY(read_some(in, in->content + used, room - used, &got));
-        used += got;
-    }
-    *bytes = (clv_bytes){in->content, (size_t)used, in->name};
-    return CLV_OK;
-}
-
 /* --- matrices --- */
 
-static clv_status read_npy(input *in, bool map, clv_data **out) {
+static clv_status read_npy(clv_input *in, bool map, clv_data **out) {
     clv_bytes bytes;
     if (in->size >= 0) {
         CLV_TRY(clv_npy_read_plain(in->ctx, in->file, in->size, in->name, map, out));
@@ -145,7 +39,7 @@ static clv_status read_npy(input *in, bool map, clv_data **out) {
             return CLV_OK;
         }
     }
-    CLV_TRY(read_content(in, &bytes));
+    CLV_TRY(clv_input_content(in, &bytes));
     return clv_npy_parse(in->ctx, bytes, out);
 }
 
@@ -175,12 +69,12 @@ static bool is_known(const char *extension) {
            strcmp(extension, "mtx") == 0 || is_svm(extension) || is_image(extension);
 }
 
-static clv_status read_matrix(input *in, const char *extension, const clv_read_options *options, clv_data **out) {
+static clv_status read_matrix(clv_input *in, const char *extension, const clv_read_options *options, clv_data **out) {
     clv_bytes bytes;
     if (strcmp(extension, "npy") == 0) {
         return read_npy(in, options && options->map, out);
     }
-    CLV_TRY(read_content(in, &bytes));
+    CLV_TRY(clv_input_content(in, &bytes));
     if (strcmp(extension, "mtx") == 0) {
         return clv_mtx_parse(in->ctx, bytes, out);
     }
@@ -207,14 +101,14 @@ static const char *find_variable(const char *path) {
 }
 
 static clv_status read_variable(clv_context *ctx, const char *path, const char *variable, clv_data **out) {
-    input in;
+    clv_input in;
     clv_bytes bytes;
-    CLV_TRY(open_input(ctx, path, &in));
-    clv_status status = read_content(&in, &bytes);
+    CLV_TRY(clv_input_open(ctx, path, &in));
+    clv_status status = clv_input_content(&in, &bytes);
     if (status == CLV_OK) {
         status = clv_mat_parse(ctx, bytes, variable, out);
     }
-    close_input(&in);
+    clv_input_close(&in);
     return status;
 }
 
@@ -247,10 +141,10 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
             "or .jpeg (or be -, for CSV from standard input)",
             path);
     }
-    input in;
-    CLV_TRY(open_input(ctx, path, &in));
+    clv_input in;
+    CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = read_matrix(&in, extension, options, out);
-    close_input(&in);
+    clv_input_close(&in);
     return status;
 }
 
@@ -267,15 +161,15 @@ clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32
     if (!npy && !tsv && !csv) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a file of labels must end in .npy, .csv, .tsv or .txt", path);
     }
-    input in;
+    clv_input in;
     clv_bytes bytes;
-    CLV_TRY(open_input(ctx, path, &in));
-    clv_status status = read_content(&in, &bytes);
+    CLV_TRY(clv_input_open(ctx, path, &in));
+    clv_status status = clv_input_content(&in, &bytes);
     if (status == CLV_OK) {
         status = npy ? clv_npy_parse_labels(ctx, bytes, n, labels)
                      : clv_csv_parse_labels(ctx, bytes, tsv ? '\t' : 0, n, labels);
     }
-    close_input(&in);
+    clv_input_close(&in);
     return status;
 }
 
@@ -287,13 +181,13 @@ clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {
     if (!npy && !is_image(extension)) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a picture must end in .png, .jpg, .jpeg or .npy", path);
     }
-    input in;
+    clv_input in;
     clv_bytes bytes;
-    CLV_TRY(open_input(ctx, path, &in));
-    clv_status status = read_content(&in, &bytes);
+    CLV_TRY(clv_input_open(ctx, path, &in));
+    clv_status status = clv_input_content(&in, &bytes);
     if (status == CLV_OK) {
         status = npy ? clv_npy_parse_image(ctx, bytes, out) : parse_image(ctx, extension, bytes, out);
     }
-    close_input(&in);
+    clv_input_close(&in);
     return status;
 }

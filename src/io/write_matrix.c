@@ -235,3 +235,26 @@ clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *l
     }
     return clv_writer_finish(writer, CLV_OK);
 }
+
+clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                 const int32_t *labels) {
+    char extension[CLV_EXTENSION_SIZE];
+    clv_extension(path, extension);
+    bool npy = strcmp(extension, "npy") == 0;
+    int64_t pixels;
+    if (!npy && strcmp(extension, "png") != 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a picture of labels to write must end in .png or .npy", path);
+    }
+    if (width < 1 || height < 1 || !clv_mul(width, height, &pixels) || pixels > INT32_MAX) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: %lld x %lld labels cannot be written: 1 to %d are allowed", path,
+                        (long long)width, (long long)height, INT32_MAX);
+    }
+    if (!npy) {
+        return clv_png_write_labels(ctx, path, width, height, labels);
+    }
+    clv_writer *writer;
+    CLV_TRY(clv_writer_open(ctx, path, &writer));
+    put_npy_header(writer, "i4", height, width);
+    clv_writer_put(writer, labels, (size_t)pixels * sizeof *labels);
+    return clv_writer_finish(writer, CLV_OK);
+}

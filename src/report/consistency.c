@@ -114,6 +114,7 @@ typedef union method_options {
     clv_control control;
     clv_ncut_options ncut;
     clv_dominant_options dominant;
+    clv_kpalm_options kpalm;
     clv_ksupport_options ksupport;
     clv_pursuit_options pursuit;
 } method_options;

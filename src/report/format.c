@@ -146,8 +146,10 @@ static const struct {
 } certificates[] = {
     {"one-move-gain", "Proved: no single object can be moved to another cluster to lower the cut.",
      "Not optimal: some object can be moved to another cluster to lower the cut."},
-    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can raise the objective at first order.",
-     "Not stationary yet: some shift of weight would raise the objective."},
+    {"subgradient", "Proved: a critical point, the smallest subgradient is 0 but for rounding.",
+     "Not critical yet: there is a direction in which the objective falls."},
+    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can improve the objective at first order.",
+     "Not stationary yet: some shift of weight would improve the objective."},
     {"relative-duality-gap", "Proved: the objective is within this share of the least possible.",
      "Not proved to be within the tolerance of the least possible; this share is what is proved."},
 };

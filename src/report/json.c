@@ -219,7 +219,29 @@ static void put_clusters(clv_text *text, const clv_result *result) {
     clv_text_append(text, "]", 1);
 }
 
+static void put_reals(clv_text *text, const char *name, const double *values, int64_t count, const char *end) {
+    clv_text_add(text, "\"%s\": [", name);
+    for (int64_t i = 0; i < count; i++) {
+        put_real(text, values[i], i == 0);
+    }
+    clv_text_add(text, "]%s", end);
+}
+
+static void put_soft(clv_text *text, const clv_result *result) {
+    const clv_soft *soft = result->soft;
+    clv_text_add(text, ",\n \"soft\": {");
+    put_number_field(text, "residual", soft->residual, ", ");
+    put_number_field(text, "mean_similarity", soft->mean_similarity, ", ");
+    put_number_field(text, "variation", soft->variation, ", ");
+    clv_text_add(text, "\"degenerate\": %d,\n  ", soft->degenerate);
+    put_reals(text, "expected_sizes", soft->expected_sizes, result->k, ",\n  ");
+    put_reals(text, "entropy", soft->entropy, result->n, "}");
+}
+
 static void put_model(clv_text *text, const clv_result *result) {
+    if (result->soft) {
+        put_soft(text, result);
+    }
     if (result->membership) {
         const clv_matrix *m = clv_data_matrix(result->membership);
         clv_text_add(text, ",\n \"membership\": {");

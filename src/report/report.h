@@ -129,12 +129,15 @@ typedef struct clv_verifier {
     bool points_only;     /* works without an affinity, and claims none */
     bool k_at_most;       /* the option k is the most clusters to find; there may be none */
     bool two_operands;    /* the method was given a second file, and so must be the verification */
+    bool second_possible; /* it may have been given one: `evaluate` asks for it */
     bool unlabelled;      /* gives no labels; k is no number of clusters */
     bool objective_scale; /* the certificate is in units of the objective, and so is what may differ in it */
 } clv_verifier;
 
 /* Those that are more than a few lines have a file of their own. */
-extern const clv_verifier clv_verify_dominant; /* verify_dominant.c */
+extern const clv_verifier clv_verify_dominant;                     /* verify_dominant.c */
+extern const clv_verifier clv_verify_symnmf;                       /* verify_symnmf.c */
+extern const clv_verifier clv_verify_kpalm;                        /* verify_kpalm.c */
 extern const clv_verifier clv_verify_ksupport, clv_verify_pursuit; /* verify_ksupport.c */
 
 /* Put the reason why the claim is rejected. Returns false. */

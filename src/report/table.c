@@ -103,6 +103,30 @@ static void put_sizes(clv_text *text, const clv_result *result) {
     clv_text_add(text, "\n");
 }
 
+static void put_soft(clv_text *text, const clv_result *result) {
+    const clv_soft *soft = result->soft;
+    double sum = 0;
+    for (int64_t i = 0; i < result->n; i++) {
+        sum += soft->entropy[i];
+    }
+    put_name(text, "expected sizes");
+    for (int64_t c = 0; c < result->k && c < SIZES_SHOWN; c++) {
+        clv_text_add(text, "%s", c > 0 ? " " : "");
+        clv_put_rounded(text, soft->expected_sizes[c], 4);
+    }
+    clv_text_add(text, "\n");
+    put_name(text, "residual");
+    clv_put_rounded(text, soft->residual, 6);
+    clv_text_add(text, " of |P|; mean similarity ");
+    clv_put_rounded(text, soft->mean_similarity, 4);
+    clv_text_add(text, "\n");
+    put_name(text, "entropy");
+    clv_put_rounded(text, sum / (double)result->n, 4);
+    clv_text_add(text, " on average, of at most ");
+    clv_put_rounded(text, log((double)result->k), 4);
+    clv_text_add(text, "\n");
+}
+
 /* A number in a column of its own, to the right of it. */
 static void put_cell(clv_text *text, double value, int digits, int width) {
     clv_text cell = {.ctx = text->ctx};
@@ -149,6 +173,9 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
     put_course(&text, report);
     if (report->result->sizes) {
         put_sizes(&text, report->result);
+    }
+    if (report->result->soft) {
+        put_soft(&text, report->result);
     }
     if (report->result->clusters) {
         put_clusters(&text, report->result);

@@ -38,8 +38,8 @@ static const clv_verifier verify_ncut = {
     .method = "ncut", .table = clv_ncut_table, .memory = ncut_memory, .evaluate = ncut_evaluate, .bound = "eigenvalue"};
 
 /* Methods that can be verified: a new one adds an entry. */
-static const clv_verifier *const verifiers[] = {&verify_ncut, &clv_verify_dominant, &clv_verify_ksupport,
-                                                &clv_verify_pursuit};
+static const clv_verifier *const verifiers[] = {&verify_ncut,      &clv_verify_dominant, &clv_verify_symnmf,
+                                                &clv_verify_kpalm, &clv_verify_ksupport, &clv_verify_pursuit};
 
 static const clv_verifier *find_verifier(const char *method) {
     for (size_t i = 0; i < sizeof verifiers / sizeof verifiers[0]; i++) {
@@ -141,7 +141,7 @@ static allowance allowed(const clv_claim *claim, const clv_verifier *method, con
         return (allowance){CERTIFICATE_DIFFERENCE, 0, undecided};
     }
     /* A tolerance that is a share of the objective is rounded as that is. */
-    return (allowance){clv_allowed_difference(out->objective.value, claim->k),
+    return (allowance){CERTIFICATE_DIFFERENCE * fabs(out->objective.value),
                        CERTIFICATE_DIFFERENCE * fabs(out->certificate.tolerance),
                        undecided * fabs(out->objective.value)};
 }
@@ -167,6 +167,12 @@ static bool certificate_agrees(const clv_claim *claim, const clv_verifier *metho
                           claim->holds ? "to hold" : "not to hold", found->name, value);
     }
     return true;
+}
+
+static bool objective_agrees(const clv_claim *claim, const clv_verifier *method, const clv_verdict *out) {
+    double found = out->objective.value;
+    return method->objective_scale ? fabs(claim->objective - found) <= CERTIFICATE_DIFFERENCE * fabs(found)
+                                   : clv_is_close(claim->objective, found, claim->k);
 }
 
 static bool names_agree(const clv_claim *claim, clv_verdict *out) {
@@ -206,7 +212,7 @@ static clv_status judge(clv_context *ctx, const clv_verifier *method, const clv_
     if (!names_agree(claim, out)) {
         return CLV_OK;
     }
-    if (!clv_is_close(claim->objective, out->objective.value, claim->k)) {
+    if (!objective_agrees(claim, method, out)) {
         clv_reject_number(out, out->objective.name, claim->objective, out->objective.value);
     } else if (certificate_agrees(claim, method, out)) {
         STEP(clv_claim_check_graph(ctx, claim, evidence->affinity, method->bound, out));
@@ -247,7 +253,7 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, con
     *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
     clv_evidence evidence = {.claim = claim, .second = second, .threads = threads};
     clv_affinity_options how;
-    if (method->two_operands != (second != NULL)) {
+    if (!method->second_possible && method->two_operands != (second != NULL)) {
         return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->method,
                         method->two_operands ? "two files" : "one file");
     }

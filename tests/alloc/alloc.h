@@ -27,6 +27,12 @@ struct scenario {
 extern const scenario scenarios[];
 extern const size_t scenario_count;
 
+/* Of documents and pictures (features.c). */
+clv_status read_documents(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status reduce_band(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status segment_picture(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status write_documents(clv_context *ctx);
+
 /* Write the files that the scenarios read into the current folder. */
 clv_status write_fixtures(clv_context *ctx);
 

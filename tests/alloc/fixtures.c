@@ -155,5 +155,6 @@ clv_status write_fixtures(clv_context *ctx) {
     CLV_TRY(write_texts(ctx, points, labels));
     CLV_TRY(write_mat(ctx, points));
     CLV_TRY(write_pictures(ctx));
+    CLV_TRY(write_documents(ctx));
     return write_result(ctx);
 }

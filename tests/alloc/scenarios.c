@@ -172,6 +172,33 @@ static clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario
     return clv_ncut_evaluate(ctx, made->affinity, made->result->labels, 3, threads, &objective, &certificate);
 }
 
+/* Calibrated, solved, evaluated, and its memberships given to the same points as new ones. */
+static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    clv_symnmf_options options;
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_affinity_options how = how_to_build(self, threads);
+    double gamma;
+    clv_symnmf_defaults(&options);
+    options.k = 3;
+    options.control.threads = threads;
+    options.control.restarts = 2;
+    options.control.max_iter = 5;
+    CLV_TRY(build(ctx, made, self, threads));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    if (self->kind == CLV_AFFINITY_GAUSSIAN) {
+        CLV_TRY(clv_affinity_calibrate(ctx, points, &how, clv_symnmf_mean(3), &gamma));
+    }
+    CLV_TRY(clv_symnmf(ctx, made->affinity, &options, &made->result));
+    const clv_matrix *membership = clv_data_matrix(made->result->membership);
+    CLV_TRY(clv_symnmf_evaluate(ctx, made->affinity, membership, NAN, threads, &objective, &certificate));
+    double *out = made->blocks[0] = CLV_NEW(ctx, double, membership->rows * 3);
+    if (!out) {
+        return CLV_ENOMEM;
+    }
+    return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
+}
+
 /* `kind` is a clv_ksupport_solver; targets by the labels. */
 static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_ksupport_options options;
@@ -281,6 +308,39 @@ static clv_status peel_random(clv_context *ctx, holder *made, const scenario *se
     return labels ? clv_dominant_predict_points(ctx, made->affinity, made->result, points, &how, points, 0, threads,
                                                 labels)
                   : CLV_ENOMEM;
+}
+
+/* All solvers, soft and hard answers, evaluated and used on new points. */
+static clv_status centre(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", NULL, &made->data[0]));
+    const clv_matrix *points = clv_data_matrix(made->data[0]);
+    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, points->rows);
+    if (!labels) {
+        return CLV_ENOMEM;
+    }
+    for (int way = 0; way < 5; way++) {
+        clv_kpalm_options options;
+        clv_objective objective;
+        clv_certificate certificate;
+        clv_kpalm_defaults(&options);
+        options.k = 3;
+        options.solver = way < 3 ? way : CLV_KPALM_KPALM;
+        options.norm = way == 3 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_NORM_AUTO;
+        options.empty = CLV_KPALM_RESEED;
+        options.control.threads = threads;
+        options.control.restarts = 2;
+        options.control.keep_trace = 1;
+        options.control.max_iter = way == 4 ? 2 : 50;
+        CLV_TRY(clv_kpalm(ctx, points, &options, &made->result));
+        const clv_matrix *centres = clv_data_matrix(made->result->centres);
+        CLV_TRY(clv_kpalm_evaluate(ctx, points, &options, made->result->labels,
+                                   made->result->membership ? clv_data_matrix(made->result->membership) : NULL, centres,
+                                   &objective, &certificate));
+        CLV_TRY(clv_kpalm_predict(ctx, centres, points, threads, labels));
+        clv_result_free(made->result);
+        made->result = NULL;
+    }
+    return CLV_OK;
 }
 
 typedef clv_status (*report_writer)(clv_context *, const clv_report *, char **, size_t *);
@@ -437,6 +497,10 @@ const scenario scenarios[] = {
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"ncut from labels", cut_from_labels, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf", soft_clusters, NULL, AFFINITY(GAUSSIAN, AUTO)},
+    {"symnmf, computed", soft_clusters, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf, low rank", soft_clusters, NULL, AFFINITY(COSINE, LOWRANK)},
+    {"symnmf, sparse", soft_clusters, NULL, AFFINITY(KNN, AUTO)},
     {"dominant", peel, NULL, AFFINITY(GAUSSIAN, DENSE64)},
     {"dominant, floats", peel, NULL, AFFINITY(DISTANCE, DENSE32)},
     {"dominant, computed", peel, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
@@ -444,6 +508,9 @@ const scenario scenarios[] = {
     {"dominant, minimax", peel, NULL, AFFINITY(MINIMAX, COMPUTED)},
     {"dominant, sparse", peel, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"dominant, random starts and new points", peel_random, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"kpalm", centre, NULL, 0, 0},
+    {"kpalm, floats", centre, "floats.npy", 0, 0},
+    {"kpalm, sparse", centre, "points.svm", 0, 0},
     {"ksupport fcfw", fit, "points.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PROJECTED_NEWTON},
     {"ksupport fcfw, pqn", fit, "floats.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PQN},
     {"ksupport fcfw, pairwise", fit, "points.mtx", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PAIRWISE},
@@ -456,6 +523,10 @@ const scenario scenarios[] = {
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},
+    {"documents to points", read_documents, "docs.jsonl", 0, 0},
+    {"compressed documents to components", read_documents, "docs.jsonl.gz", 1, 0},
+    {"reduce by Lanczos", reduce_band, NULL, 0, 0},
+    {"picture to regions", segment_picture, "picture.png", 0, 0},
     {"compare labels", compare, NULL, 0, 0},
     {"silhouette and cut", judge, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"eigenpairs by ARPACK", eigenpairs, NULL, 60, 0},

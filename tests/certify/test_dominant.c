@@ -1,46 +1,7 @@
 /* dominant: what its answers are worth. The theory of the paper along the trace, the equivalence with infection and
- * immunisation, every stationary point of small problems by brute force, planted clusters with known weights, and what
- * evaluation, prediction and verification accept and reject. */
-#include "../unit/dominant_support.h"
-
-#include "linalg/linalg.h"
-#include "report/report.h"
-
-#include <float.h>
-
-static clv_context *open_context(void) {
-    clv_context *ctx = NULL;
-    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
-    return ctx;
-}
-
-static clv_result *solve(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options) {
-    clv_result *result = NULL;
-    if (clv_dominant(ctx, a, options, &result) < 0) {
-        fail_msg("%s", clv_message(ctx));
-    }
-    return result;
-}
-
-/* Column c of the membership, dense. */
-static void column_of(const clv_result *result, int64_t c, double *x) {
-    const clv_matrix *m = clv_data_matrix(result->membership);
-    for (int64_t i = 0; i < m->rows; i++) {
-        x[i] = 0;
-        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
-            x[i] = m->index[e] == c ? ((const double *)m->values)[e] : x[i];
-        }
-    }
-}
-
-/* The first objects are alike, and similar to everybody: they are the first cluster, and would belong to later ones. */
-static void add_hubs(double *dense, int64_t n) {
-    for (int64_t e = 0; e < n * n; e++) {
-        int64_t i = e / n, j = e % n;
-        /* multiples of powers of 2, so that they are floats as well */
-        dense[e] = i == j ? dense[e] : i < 8 && j < 8 ? 1 : i < 8 || j < 8 ? 0.75 : 0.5 * dense[e];
-    }
-}
+ * immunisation, every stationary point of small problems by brute force, planted clusters with known weights, the rule
+ * of multi-start, sameness over threads, the shortest of limits. */
+#include "dominant_points.h"
 
 /* --- the theory --- */
 
@@ -355,6 +316,7 @@ static given *planted(int64_t n, const int64_t *sizes, int count, double within,
         int b = block_of(sizes, count, i), c = block_of(sizes, count, j);
         g->dense[e] = i == j || b < 0 || c < 0 ? 0 : b == c ? within : between;
     }
+    copy_given(g);
     return g;
 }
 
@@ -431,13 +393,14 @@ static void weights_solve_the_system_of_their_block(void **unused) {
 static void a_block_holds_up_to_its_shift(void **unused) {
     (void)unused;
     const int64_t sizes[] = {8, 8, 8};
-    const double w = 0.6, limit = w * 7;
+    const double w = 0.625, limit = w * 7;
     clv_context *ctx = open_context();
     given *g = planted(24, sizes, 3, w, 0);
-    clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
-    for (int solver = CLV_DOMINANT_FW; solver <= CLV_DOMINANT_AFW; solver++) {
-        for (int above = 0; above < 2; above++) {
-            clv_dominant_options options = plain_options(solver, limit * (above ? 1.001 : 0.999));
+    for (int how = 0; how < HOLDINGS; how++) {
+        clv_affinity *base, *a = hold(ctx, g, (holding)how, 1, &base);
+        for (int variant = 0; variant < 6; variant++) {
+            bool above = variant % 2;
+            clv_dominant_options options = plain_options(variant / 2, limit * (above ? 1.001 : 0.999));
             options.control.tol = 1e-10;
             options.control.max_iter = 1000000;
             clv_result *result = solve(ctx, a, &options);
@@ -445,8 +408,9 @@ static void a_block_holds_up_to_its_shift(void **unused) {
             assert_int_equal(result->clusters[0].size, above ? 24 : 8);
             clv_result_free(result);
         }
+        clv_affinity_free(a);
+        clv_affinity_free(base);
     }
-    clv_affinity_free(a);
     free_given(g);
     clv_context_free(ctx);
 }
@@ -473,33 +437,6 @@ static void nothing_similar_is_refused(void **unused) {
 }
 
 /* --- points --- */
-
-enum { P = 2 };
-
-/* Noisy groups around the corners of a square, and some points far from all. */
-static clv_data *make_points(clv_context *ctx, int64_t n) {
-    clv_data *data = NULL;
-    clv_rng rng = clv_rng_stream(9, 0);
-    assert_int_equal(clv_data_new_dense(ctx, "points", n, P, CLV_F64, &data), CLV_OK);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t j = 0; j < P; j++) {
-            double corner = 6 * (double)(i % 4 >> j & 1);
-            ((double *)data->values)[i * P + j] =
-                (i % 23 == 22 ? 15 * clv_rng_uniform(&rng) : corner) + clv_rng_normal(&rng);
-        }
-    }
-    return data;
-}
-
-static clv_affinity_options how_to_build(clv_affinity_kind kind, clv_home home) {
-    clv_affinity_options how;
-    clv_affinity_defaults(&how);
-    how.kind = kind;
-    how.home = home;
-    how.neighbours = 12;
-    how.zero_diagonal = 1;
-    return how;
-}
 
 static void check_same(const clv_result *left, const clv_result *right) {
     const clv_matrix *a = clv_data_matrix(left->membership), *b = clv_data_matrix(right->membership);
@@ -639,6 +576,7 @@ static void a_short_time_limit_has_a_result(void **unused) {
             for (int64_t c = 0; c < result->k; c++) {
                 pass[c] = result->clusters[c].pass;
             }
+            options.k = result->k; /* it was cut short */
             assert_int_equal(clv_dominant_evaluate(ctx, a, &options, clv_data_matrix(result->membership), pass,
                                                    result->labels, &objective, &certificate, NULL),
                              CLV_OK);
@@ -649,353 +587,6 @@ static void a_short_time_limit_has_a_result(void **unused) {
         clv_affinity_free(base);
     }
     free_given(g);
-    clv_context_free(ctx);
-}
-
-/* --- evaluation --- */
-
-typedef struct judged {
-    clv_objective objective;
-    clv_certificate certificate;
-    clv_cluster clusters[32];
-} judged;
-
-static clv_status evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                           const clv_result *result, const int64_t *pass, judged *out) {
-    return clv_dominant_evaluate(ctx, a, options, clv_data_matrix(result->membership), pass, result->labels,
-                                 &out->objective, &out->certificate, out->clusters);
-}
-
-static void check_accepts(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                          const clv_result *result, int64_t *pass) {
-    judged found;
-    double unit = 1e-11 * (1 + fabs(result->objective.value));
-    for (int64_t c = 0; c < result->k; c++) {
-        pass[c] = result->clusters[c].pass;
-    }
-    if (evaluate(ctx, a, options, result, pass, &found) < 0) {
-        fail_msg("%s", clv_message(ctx));
-    }
-    assert_true(fabs(found.objective.value - result->objective.value) <= unit);
-    assert_true(fabs(found.certificate.value - found.certificate.tolerance -
-                     (result->certificate.value - result->certificate.tolerance)) <= unit);
-    assert_int_equal(found.certificate.holds, found.certificate.value <= found.certificate.tolerance);
-    for (int64_t c = 0; c < result->k; c++) {
-        assert_int_equal(found.clusters[c].size, result->clusters[c].size);
-        assert_int_equal(found.clusters[c].pass, result->clusters[c].pass);
-        assert_int_equal(found.clusters[c].prototype, result->clusters[c].prototype);
-        assert_true(fabs(found.clusters[c].cohesiveness - result->clusters[c].cohesiveness) <= unit);
-        assert_true(fabs(found.clusters[c].similarity - result->clusters[c].similarity) <= unit);
-        assert_true(fabs(found.clusters[c].certificate - result->clusters[c].certificate) <= unit);
-    }
-}
-
-/* What is changed by hand is refused, or gives other numbers. */
-static void check_rejects(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                          const double *dense, clv_result *result, int64_t *pass, int64_t *differs) {
-    const clv_matrix *m = clv_data_matrix(result->membership);
-    double *weights = (double *)m->values;
-    judged found;
-    for (int64_t i = 0; i < result->n; i += 7) {
-        int32_t own = result->labels[i];
-        result->labels[i] = own < 0 ? 0 : own == 0 ? -1 : own - 1;
-        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
-        result->labels[i] = own;
-    }
-    for (int64_t e = 0; e < m->start[m->rows]; e += 5) {
-        double own = weights[e];
-        weights[e] = own + 1e-6;
-        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
-        assert_non_null(strstr(clv_message(ctx), "add up to"));
-        weights[e] = -own;
-        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
-        weights[e] = NAN;
-        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
-        weights[e] = own;
-    }
-    if (result->k > 1 && pass[1] != pass[0]) { /* found on other objects than it says: with the gap among those */
-        int64_t own = pass[1];
-        double *x = test_malloc(2 * (size_t)result->n * sizeof *x), *r = x + result->n, most = -HUGE_VAL;
-        column_of(result, 1, x);
-        double value = fresh_r(dense, result->n, options->shift, x, r);
-        for (int64_t i = 0; i < result->n; i++) {
-            most = fmax(most, r[i]);
-        }
-        pass[1] = pass[0];
-        clv_status status = evaluate(ctx, a, options, result, pass, &found);
-        assert_true(status == CLV_EDATA || fabs(found.clusters[1].certificate - (most - value)) <= 1e-11);
-        *differs += status == CLV_EDATA || most - value > result->clusters[1].certificate + 1e-6;
-        pass[1] = own;
-        test_free(x);
-    }
-}
-
-static void results_are_accepted_and_changed_ones_are_not(void **unused) {
-    (void)unused;
-    enum { N = 130 };
-    clv_context *ctx = open_context();
-    given *g = new_given(N, 33, 0.6, 0, 2);
-    add_hubs(g->dense, N);
-    copy_given(g);
-    int64_t pass[N], differs = 0;
-    for (int variant = 0; variant < 6 * HOLDINGS; variant++) {
-        clv_affinity *base, *a = hold(ctx, g, (holding)(variant % HOLDINGS), variant % 2, &base);
-        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 0);
-        int way = variant / HOLDINGS;
-        options.k = 4;
-        options.assign = way == 1 || way == 4;
-        options.absorb = way == 2 || way == 4 ? 0.7 : 0;
-        options.multistart = way == 3 || way == 4 ? 4 : 0;
-        options.solver = way == 5 ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW;
-        options.shift = way >= 4 ? 0.5 : 0;
-        clv_result *result = solve(ctx, a, &options);
-        check_accepts(ctx, a, &options, result, pass);
-        check_rejects(ctx, a, &options, g->dense, result, pass, &differs);
-        check_accepts(ctx, a, &options, result, pass); /* the changes were undone */
-        clv_result_free(result);
-        clv_affinity_free(a);
-        clv_affinity_free(base);
-    }
-    assert_true(differs > 4);
-    free_given(g);
-    clv_context_free(ctx);
-}
-
-/* --- prediction --- */
-
-/* The row of an old object: with x stationary and a shift, (Ax)_i is f - shift + shift x_i for a member, so its own
- * cluster accepts it with a surplus of shift x_i. No cluster found while it was still there and did not take it accepts
- * it by more than its gap; so it goes to its own cluster or to a later one, and who was never taken goes nowhere. */
-static void old_objects_go_where_they_were(void **unused) {
-    (void)unused;
-    enum { N = 120 };
-    clv_context *ctx = open_context();
-    int64_t members = 0, own = 0, out = 0;
-    for (uint64_t seed = 0; seed < 6; seed++) {
-        given *g = new_given(N, seed + 60, 0.5, 0, 0);
-        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
-        clv_matrix cross = {.rows = N, .cols = N, .values = g->dense};
-        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 2);
-        int32_t labels[N];
-        options.k = 3;
-        options.control.tol = 1e-13;
-        options.control.max_iter = 100000;
-        clv_result *result = solve(ctx, a, &options);
-        assert_int_equal(clv_dominant_predict(ctx, result, &cross, 0, 2, labels), CLV_OK);
-        for (int64_t i = 0; i < N; i++) {
-            if (result->labels[i] < 0) {
-                assert_int_equal(labels[i], -1);
-                out++;
-            } else {
-                assert_true(labels[i] >= result->labels[i]);
-                assert_true(result->labels[i] < 2 || labels[i] == 2);
-                members++;
-                own += labels[i] == result->labels[i];
-            }
-        }
-        assert_int_equal(clv_dominant_predict(ctx, result, &cross, 1, 1, labels), CLV_OK);
-        for (int64_t i = 0; i < N; i++) {
-            assert_true(labels[i] >= 0); /* the nearest, as all are similar to something */
-        }
-        clv_result_free(result);
-        clv_affinity_free(a);
-        free_given(g);
-    }
-    assert_true(members > 100 && out > 50 && 10 * own > 9 * members);
-    clv_context_free(ctx);
-}
-
-/* --- verification, from the JSON text and the raw data --- */
-
-typedef struct trial {
-    clv_affinity_kind kind;
-    clv_home home;
-    int solver;
-    double shift, absorb;
-    int assign;
-    int64_t multistart;
-    int symmetrise;
-    double least; /* of given similarities */
-} trial;
-
-enum { VERIFIED = 90 };
-
-static clv_data *data_of(clv_context *ctx, const trial *t) {
-    if (t->kind != CLV_AFFINITY_PRECOMPUTED) {
-        return make_points(ctx, VERIFIED);
-    }
-    clv_data *data = NULL;
-    given *g = new_given(VERIFIED, 71, 0.4, t->least, 1);
-    assert_int_equal(clv_data_new_dense(ctx, "similarity", VERIFIED, VERIFIED, CLV_F64, &data), CLV_OK);
-    memcpy(data->values, g->dense, sizeof(double) * VERIFIED * VERIFIED);
-    add_hubs(data->values, VERIFIED);
-    for (int64_t i = 0; t->symmetrise && i < VERIFIED; i++) {
-        for (int64_t j = 0; j < i; j++) {
-            ((double *)data->values)[i * VERIFIED + j] += i % 3 == 0 ? 0.05 : 0;
-        }
-    }
-    free_given(g);
-    return data;
-}
-
-/* The JSON text of a run, owned by the context; `spoil` may change the result first. */
-static char *run_to_json(clv_context *ctx, const trial *t, void (*spoil)(clv_result *)) {
-    clv_data *data = data_of(ctx, t);
-    clv_affinity_options how = how_to_build(t->kind, t->home);
-    clv_dominant_options options = plain_options(t->solver, t->shift);
-    clv_affinity *a = NULL;
-    clv_affinity_info info;
-    char *text = NULL;
-    size_t size;
-    how.symmetrise = t->symmetrise;
-    how.least = -t->shift;
-    options.k = 4;
-    options.absorb = t->absorb;
-    options.assign = t->assign;
-    options.multistart = t->multistart;
-    assert_int_equal(clv_affinity_build(ctx, clv_data_matrix(data), &how, &a), CLV_OK);
-    clv_result *result = solve(ctx, a, &options);
-    if (spoil) {
-        assert_true(result->k > 1);
-        spoil(result);
-    }
-    clv_affinity_describe(a, &info);
-    const clv_option_table *const tables[] = {clv_control_table(), clv_dominant_table(), clv_affinity_table(), NULL};
-    const void *const structs[] = {&options.control, &options, &how};
-    clv_report report = {.result = result, .affinity = &info, .silhouette = NAN, .tables = tables, .options = structs};
-    assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
-    clv_result_free(result);
-    clv_affinity_free(a);
-    clv_data_free(data);
-    return text;
-}
-
-static clv_verdict judge(clv_context *ctx, const trial *t, void (*spoil)(clv_result *)) {
-    char *json = run_to_json(ctx, t, spoil);
-    clv_data *data = data_of(ctx, t);
-    clv_claim *claim = NULL;
-    clv_verdict verdict;
-    if (clv_claim_parse(ctx, "result.json", json, strlen(json), &claim) < 0 ||
-        clv_claim_verify(ctx, claim, data, 0, 2, &verdict) < 0) {
-        fail_msg("%s", clv_message(ctx));
-    }
-    clv_claim_free(claim);
-    clv_data_free(data);
-    clv_release(ctx, json);
-    return verdict;
-}
-
-static const trial trials[] = {
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32, CLV_DOMINANT_AFW, 1, 0, 1, 0, 0, 0},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 2, 0.4, 1, 0, 0, 0},
-    {CLV_AFFINITY_DISTANCE, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 15, 0, 1, 4, 0, 0},
-    {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.3, 0, 0, 0, 0},
-    {CLV_AFFINITY_MINIMAX, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 3, 0, 1, 0, 0, 0},
-    {CLV_AFFINITY_COSINE, CLV_HOME_AUTO, CLV_DOMINANT_FW, 2, 0.5, 0, 3, 0, 0},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_RD, 1, 0, 1, 0, 0, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 0, 0, -0.5},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_AFW, 0, 0, 0, 0, 1, 0},
-    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 3, 1, -0.5},
-};
-enum { TRIALS = sizeof trials / sizeof trials[0] };
-
-static void true_claims_are_accepted(void **unused) {
-    (void)unused;
-    clv_context *ctx = open_context();
-    for (int t = 0; t < TRIALS; t++) {
-        clv_verdict verdict = judge(ctx, &trials[t], NULL);
-        if (!verdict.accepted) {
-            fail_msg("trial %d: %s", t, verdict.reason);
-        }
-    }
-    clv_context_free(ctx);
-}
-
-static double *some_weights(clv_result *result, int64_t c, double **other) {
-    const clv_matrix *m = clv_data_matrix(result->membership);
-    double *first = NULL;
-    *other = NULL;
-    for (int64_t e = 0; e < m->start[m->rows]; e++) {
-        if (m->index[e] == c) {
-            *other = first ? (double *)m->values + e : NULL;
-            first = first ? first : (double *)m->values + e;
-        }
-    }
-    return first;
-}
-
-static void move_weight(clv_result *result) {
-    double *to, *from = some_weights(result, 1, &to);
-    *from -= 0.5 * *from;
-    *to += *from;
-}
-static void change_label(clv_result *result) {
-    result->labels[5] = result->labels[5] == 0 ? 1 : 0;
-    memset(result->sizes, 0, (size_t)result->k * sizeof *result->sizes);
-    result->left_out = 0;
-    clv_result_count(result);
-}
-static void change_pass(clv_result *result) {
-    result->clusters[1].pass = result->clusters[0].pass;
-}
-static void raise_cohesiveness(clv_result *result) {
-    result->clusters[0].cohesiveness *= 1 + 1e-6;
-}
-static void raise_similarity(clv_result *result) {
-    result->clusters[0].similarity *= 1 + 1e-6;
-}
-static void lower_gap(clv_result *result) {
-    result->clusters[1].certificate -= 1e-4;
-}
-static void change_size(clv_result *result) {
-    result->clusters[1].size++;
-}
-static void change_prototype(clv_result *result) {
-    result->clusters[1].prototype = (result->clusters[1].prototype + 1) % result->n;
-}
-static void raise_objective(clv_result *result) {
-    result->objective.value *= 1 + 1e-6;
-    result->restarts[0].objective = result->objective.value;
-}
-static void lower_certificate(clv_result *result) {
-    result->certificate.value -= 1e-4;
-}
-static void raise_tolerance(clv_result *result) {
-    result->certificate.tolerance *= 1.1;
-}
-static void forget_weights(clv_result *result) {
-    clv_data_free(result->membership);
-    result->membership = NULL;
-}
-static void forget_clusters(clv_result *result) {
-    clv_release(result->ctx, result->clusters);
-    result->clusters = NULL;
-    result->clusters_count = 0;
-}
-
-static void false_claims_are_rejected(void **unused) {
-    (void)unused;
-    static void (*const spoilers[])(clv_result *) = {
-        move_weight,     change_label,   change_pass,      raise_cohesiveness, raise_similarity,
-        lower_gap,       change_size,    change_prototype, raise_objective,    lower_certificate,
-        raise_tolerance, forget_weights, forget_clusters,
-    };
-    const int judged_trials[] = {8, 9, 11};
-    clv_context *ctx = open_context();
-    for (size_t s = 0; s < sizeof spoilers / sizeof spoilers[0]; s++) {
-        for (size_t t = 0; t < sizeof judged_trials / sizeof judged_trials[0]; t++) {
-            const trial *how = &trials[judged_trials[t]];
-            if (spoilers[s] == change_pass && judged_trials[t] != 8) {
-                continue; /* only where the second cluster is none among the objects of the first */
-            }
-            clv_verdict verdict = judge(ctx, how, spoilers[s]);
-            if (verdict.accepted) {
-                fail_msg("change %zu of trial %d is accepted: %s", s, judged_trials[t], verdict.reason);
-            }
-        }
-    }
     clv_context_free(ctx);
 }
 
@@ -1011,10 +602,6 @@ int main(void) {
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(multistart_keeps_its_rule),
         cmocka_unit_test(a_short_time_limit_has_a_result),
-        cmocka_unit_test(results_are_accepted_and_changed_ones_are_not),
-        cmocka_unit_test(old_objects_go_where_they_were),
-        cmocka_unit_test(true_claims_are_accepted),
-        cmocka_unit_test(false_claims_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

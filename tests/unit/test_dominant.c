@@ -36,9 +36,11 @@ static void the_diagonal_counts_as_zero(void **unused) {
     clv_context *ctx = new_context();
     given *g = new_given(N, 8, 0.3, 0, 0), *with = new_given(N, 8, 0.3, 0, 25);
     for (int variant = 0; variant < 8; variant++) {
-        clv_dominant_options options = plain_options(variant % 2 ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW, variant / 4);
+        clv_dominant_options options =
+            plain_options(variant % 2 ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW, variant < 4 ? 0 : 1);
         options.k = 3;
-        options.cutoff = variant / 2 % 2 ? 0.08 : NAN; /* members of little weight stay out, and are absorbed or not */
+        options.cutoff =
+            variant / 2 % 2 ? 0.08 : (double)NAN; /* members of little weight stay out, and are absorbed or not */
         options.absorb = 0.95;
         options.control.tol = 1e-10;
         clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 0);
@@ -141,7 +143,7 @@ static void peeling_is_what_it_says(void **unused) {
         options.shift = variant >= 2 * HOLDINGS ? 0.7 : 0;
         for (int way = 0; way < 5; way++) {
             options.absorb = way == 1 ? 0.6 : 0;
-            options.cutoff = way == 2 ? 0.05 : NAN;
+            options.cutoff = way == 2 ? 0.05 : (double)NAN;
             options.k = way == 3 ? 2 : 0;
             options.min_size = way == 4 ? 4 : 1;
             clv_result *result = solve(ctx, a, &options);
@@ -479,10 +481,10 @@ static void the_page_lists_the_options(void **unused) {
         const clv_option *option = &table->options[i];
         char row[256], value[64];
         clv_options_print(option, &options, value, sizeof value);
-        const char *given = option->kind == CLV_OPTION_CHOICE ? option->choices : option->meta;
-        snprintf(row, sizeof row, "| `--%s%s%s` | %s | %s |\n", option->name, given ? " " : "", given ? given : "",
+        const char *taken = option->kind == CLV_OPTION_CHOICE ? option->choices : option->meta;
+        snprintf(row, sizeof row, "| `--%s%s%s` | %s | %s |\n", option->name, taken ? " " : "", taken ? taken : "",
                  value, option->help);
-        for (char *bar = strchr(row + 1, '|'); bar && given && strchr(given, '|'); bar = strchr(bar + 1, '|')) {
+        for (char *bar = strchr(row + 1, '|'); bar && taken && strchr(taken, '|'); bar = strchr(bar + 1, '|')) {
             if (bar[1] != ' ' && bar[1] != '\n') { /* a bar inside a cell is escaped */
                 memmove(bar + 1, bar, strlen(bar) + 1);
                 *bar++ = '\\';

@@ -75,7 +75,7 @@ static void check_label(const double *row, const double *x, const double *f, dou
     for (int32_t c = 0; c < K; c++) {
         r[c] = similar_to(row, x + c * N);
         surplus[c] = r[c] + shift - f[c];
-        if (r[c] > 0 && surplus[c] >= 0 && (accepted < 0 || surplus[c] > surplus[accepted])) {
+        if (r[c] > 0 && surplus[c] >= 0 && accepted < 0) {
             accepted = c;
         }
         if (r[c] > 0 && (near < 0 || r[c] > r[near])) {
@@ -203,7 +203,7 @@ static void test_ties_and_strangers(void **state) {
     const clv_matrix view = {.rows = 6, .cols = N, .scalar = CLV_F64, .values = cross};
     assert_int_equal(new_result(ctx, x, f, 0, &result, clusters), CLV_OK);
     assert_int_equal(clv_dominant_predict(ctx, &result, &view, 0, 1, out), CLV_OK);
-    assert_memory_equal(out, ((int32_t[]){1, -1, -1, 1, -1, 0}), sizeof out);
+    assert_memory_equal(out, ((int32_t[]){0, -1, -1, 1, -1, 0}), sizeof out);
     clusters[1].cohesiveness = clusters[0].cohesiveness;
     assert_int_equal(clv_dominant_predict(ctx, &result, &view, 1, 1, out), CLV_OK);
     assert_memory_equal(out, ((int32_t[]){0, 0, -1, 1, 1, 0}), sizeof out);

@@ -86,10 +86,12 @@ clv_status clv_ascent_set(clv_ascent *s, const double *x) {
     clear_slots(s);
     s->value = 0;
     s->squares = 0;
+    s->similarity = 0;
     for (int64_t t = 0; t < count; t++) {
         int64_t slot = arena->kind->slot(arena, s->objects[t]);
         double weight = s->weights[t];
         s->y[slot] = weight;
+        s->similarity += weight * arena->rho[slot];
         clv_ascent_enter(s, slot);
         arena->rho[slot] -= s->problem->options->shift * weight;
         s->value += weight * arena->rho[slot];
@@ -117,7 +119,8 @@ void clv_ascent_begin(clv_ascent *s) {
     s->patience = 0;
 }
 
-/* Slots may be handed out again, so the iterate goes through x. */
+/* Slots may be handed out again, so the iterate goes through x. A load that is interrupted changes nothing: the step
+ * before it stands. */
 clv_status clv_ascent_keep_up(clv_ascent *s) {
     const clv_arena *arena = &s->arena;
     if (!arena->kind->outdated ||
@@ -125,7 +128,8 @@ clv_status clv_ascent_keep_up(clv_ascent *s) {
         return CLV_OK;
     }
     clv_ascent_get(s, s->full);
-    return clv_ascent_set(s, s->full);
+    clv_status status = clv_ascent_set(s, s->full);
+    return status == CLV_EINTERRUPTED ? CLV_OK : status;
 }
 
 /* --- steps --- */

@@ -13,6 +13,9 @@
 #include <omp.h>
 #include <string.h>
 
+/* Means that differ by no more than this, relatively, are equal but for the order of summation. */
+#define TIE 1e-12
+
 typedef struct assignment {
     clv_context *ctx;
     const clv_affinity *affinity;
@@ -82,7 +85,7 @@ static int64_t unassigned(const assignment *s) {
 /* Clusters are offered in ascending order, so that the first of equals stays. */
 static void offer(assignment *s, int64_t i, int64_t c, double sum) {
     double mean = sum / (double)size_of(s, c);
-    if (mean > s->best[i]) {
+    if (mean > s->best[i] * (1 + TIE)) {
         s->best[i] = mean;
         s->choice[i] = (int32_t)c;
     }

@@ -217,13 +217,23 @@ static clv_status make_result(clv_peeling *p, clv_result **out) {
     return join_traces(p, result);
 }
 
+static clv_status no_cluster(const clv_peeling *p) {
+    const clv_dominant_options *options = p->options;
+    const char *reason = "no two objects are similar";
+    if (p->n == 1) {
+        reason = "there is only one object";
+    } else if (options->min_size > 1 || options->min_cohesiveness > 0) {
+        reason = "the first is smaller or less cohesive than asked for";
+    } else if (options->cutoff > 0) {
+        reason = "no two objects are similar, or none has more weight than the cutoff";
+    }
+    return clv_fail(p->ctx, CLV_EDATA, "there is no cluster: %s", reason);
+}
+
 static clv_status run(clv_peeling *p, clv_result **out) {
     CLV_TRY(clv_peel(p));
     if (p->count == 0) {
-        return clv_fail(p->ctx, CLV_EDATA, "there is no cluster: %s",
-                        p->options->min_size > 1 || p->options->min_cohesiveness > 0
-                            ? "the first is smaller or less cohesive than asked for"
-                            : "no two objects are similar");
+        return no_cluster(p);
     }
     if (p->options->assign && p->stop != CLV_CANCELLED) {
         clv_status status = clv_dominant_assign(p->ctx, p->affinity, p->count, p->options->control.threads, p->labels);

@@ -105,6 +105,7 @@ typedef struct clv_ascent {
     int64_t size;
     double value;              /* x'Bx */
     double squares;            /* x'x */
+    double similarity;         /* x'Ax when x was last set: without the cancellation in value + shift * squares */
     int64_t drops, swaps;      /* since clv_ascent_begin */
     double moved;              /* weight that changed place since the arena was loaded */
     double *full;              /* n: work, x of all objects */
@@ -133,9 +134,9 @@ clv_status clv_ascent_keep_up(clv_ascent *s);
 static inline double clv_ascent_gap(const clv_ascent *s) {
     return s->scale * s->arena.rho[s->arena.top] - s->value;
 }
-/* x'Ax. */
+/* x'Ax: as it was computed, or what follows from the value since then. */
 static inline double clv_ascent_similarity(const clv_ascent *s) {
-    return s->value + s->problem->options->shift * s->squares;
+    return s->moved > 0 ? s->value + s->problem->options->shift * s->squares : s->similarity;
 }
 
 /* --- face.c: when it is time, try to jump --- */
@@ -146,8 +147,9 @@ clv_status clv_face_jump(clv_ascent *s);
 typedef struct clv_replicator {
     const clv_dominant_problem *problem;
     int threads;
+    double *before;           /* n: the weights before a step */
     double *x, *r, *diagonal; /* n: weights, Bx, and what the affinity keeps on its diagonal (NULL: zeros) */
-    double value, squares, gap;
+    double value, squares, similarity, gap;
 } clv_replicator;
 clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out);
 void clv_replicator_free(clv_replicator *s);
@@ -155,7 +157,7 @@ clv_status clv_replicator_set(clv_replicator *s, const double *x);
 clv_status clv_replicator_step(clv_replicator *s, bool *stuck);
 
 /* --- single.c: one dominant set --- */
-enum { CLV_COUNTERS = 2 }; /* drops and swaps, behind the weights of a snapshot */
+enum { CLV_COUNTERS = 3 }; /* drops, swaps and x'Ax, behind the weights of a snapshot */
 typedef struct clv_dominant_set {
     int64_t count;    /* objects with any weight, */
     int64_t *objects; /* ascending, */

@@ -6,6 +6,8 @@
 
 /* How far a sum of weights may lie from 1. */
 #define SUM_TOLERANCE 1e-9
+/* So many objects left over are compared with each other, a column each. */
+enum { FEW_LEFT = 4096 };
 
 /* Column c of the membership, whose entries must be weights of active objects. */
 static clv_status take_set(const clv_peeling *p, const clv_matrix *membership, int64_t c, clv_dominant_set *out) {
@@ -56,34 +58,106 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
     set->about.prototype = set->objects[heaviest];
 }
 
-static clv_status replay_cluster(clv_peeling *p, const clv_matrix *membership, int64_t c, bool ends_pass,
-                                 clv_dominant_set *set) {
+/* --- the rules of the peeling --- */
+
+/* A search that is not cut short never ends with less than the options ask for. */
+static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, int64_t c, int64_t k) {
+    double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE);
+    if (k > 1 && (set->about.size < p->options->min_size || !(set->about.similarity >= least))) {
+        return clv_fail(p->ctx, CLV_EDATA,
+                        "cluster %lld has %lld members and x'Ax = %g, which is less than its options ask for",
+                        (long long)c, (long long)set->about.size, set->about.similarity);
+    }
+    return CLV_OK;
+}
+
+/* Clusters of one pass: at most `multistart`, f descending, few members shared. `first` is the first of the pass. */
+static clv_status check_pass(const clv_peeling *p, const clv_dominant_set *set, const clv_cluster *clusters, int64_t c,
+                             int64_t first) {
+    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
+    int64_t shared = 0;
+    for (int64_t t = 0; t < set->count; t++) {
+        shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
+    }
+    bool few = 100 * (double)shared <= p->options->overlap * (double)set->about.size * (1 + SUM_TOLERANCE);
+    if (c - first >= (p->options->multistart > 0 ? p->options->multistart : 1)) {
+        return clv_fail(p->ctx, CLV_EDATA, "a pass has more clusters than starts, with cluster %lld", (long long)c);
+    }
+    if (c > first && set->about.cohesiveness > clusters[c - 1].cohesiveness * (1 + SUM_TOLERANCE)) {
+        return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has a larger f than the one before it in its pass",
+                        (long long)c);
+    }
+    if (shared >= set->about.size || !few) {
+        return clv_fail(p->ctx, CLV_EDATA, "cluster %lld shares %lld of its %lld members with better ones of its pass",
+                        (long long)c, (long long)shared, (long long)set->about.size);
+    }
+    return CLV_OK;
+}
+
+/* Whether the peeling was to end where it did, as far as that is cheap to see: with nothing left to ask for, no two of
+ * the objects left may be similar. */
+static clv_status check_end(clv_peeling *p, int64_t k) {
+    const clv_dominant_options *options = p->options;
+    bool more = options->k == 0 || k < options->k;
+    bool plain = options->min_size <= 1 && options->min_cohesiveness <= 0 && isnan(options->cutoff);
+    if (!more || !plain || p->active_count < 2 || p->active_count > FEW_LEFT) {
+        return CLV_OK;
+    }
+    int64_t left = -1, right = -1;
+    for (int64_t t = 0; t < p->active_count; t++) {
+        CLV_TRY(clv_affinity_column(p->affinity, p->active[t], p->work));
+        for (int64_t u = 0; u < t; u++) {
+            double similarity = p->work[p->active[u]];
+            if (similarity < 0) {
+                return CLV_OK; /* with negative ones, similar objects may be in no set of positive x'Ax */
+            }
+            left = similarity > 0 ? p->active[u] : left;
+            right = similarity > 0 ? p->active[t] : right;
+        }
+    }
+    if (left < 0) {
+        return CLV_OK;
+    }
+    return clv_fail(p->ctx, CLV_EDATA,
+                    "objects %lld and %lld are similar and in no cluster, though more were asked for",
+                    (long long)left + 1, (long long)right + 1);
+}
+
+/* --- the peeling again --- */
+
+static clv_status measure_cluster(clv_peeling *p, const clv_matrix *membership, int64_t c, clv_dominant_set *set) {
     set->count = 0;
     set->about = (clv_cluster){0};
     CLV_TRY(take_set(p, membership, c, set));
     CLV_TRY(clv_peel_product(p, set));
     measure(p, p->work, set);
-    CLV_TRY(clv_peel_label(p, set, (int32_t)c));
-    if (ends_pass) {
-        clv_peel_off(p);
-    }
     return CLV_OK;
 }
 
-static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int64_t *pass, clv_cluster *clusters) {
-    int64_t k = membership->cols;
-    clv_dominant_set set = {.objects = CLV_NEW(p->ctx, int64_t, p->n), .weights = CLV_NEW(p->ctx, double, p->n)};
-    clv_status status = set.objects && set.weights ? CLV_OK : CLV_ENOMEM;
-    for (int64_t c = 0; status == CLV_OK && c < k; c++) {
-        bool ends_pass = !pass || c + 1 == k || pass[c + 1] != pass[c];
-        status = replay_cluster(p, membership, c, ends_pass, &set);
-        clusters[c] = set.about;
+static clv_status replay_all(clv_peeling *p, const clv_matrix *membership, const int64_t *pass, clv_dominant_set *set,
+                             clv_cluster *clusters) {
+    int64_t k = membership->cols, first = 0;
+    for (int64_t c = 0; c < k; c++) {
+        CLV_TRY(measure_cluster(p, membership, c, set));
+        clusters[c] = set->about;
         clusters[c].pass = pass ? pass[c] : c;
+        CLV_TRY(check_size(p, set, c, k));
+        CLV_TRY(check_pass(p, set, clusters, c, first));
+        CLV_TRY(clv_peel_label(p, set, (int32_t)c));
+        if (!pass || c + 1 == k || pass[c + 1] != pass[c]) {
+            clv_peel_off(p);
+            first = c + 1;
+        }
     }
+    CLV_TRY(check_end(p, k));
+    return p->options->assign ? clv_dominant_assign(p->ctx, p->affinity, k, p->options->control.threads, p->labels)
+                              : CLV_OK;
+}
+
+static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int64_t *pass, clv_cluster *clusters) {
+    clv_dominant_set set = {.objects = CLV_NEW(p->ctx, int64_t, p->n), .weights = CLV_NEW(p->ctx, double, p->n)};
+    clv_status status = set.objects && set.weights ? replay_all(p, membership, pass, &set, clusters) : CLV_ENOMEM;
     clv_dominant_set_free(p->ctx, &set);
-    if (status == CLV_OK && p->options->assign) {
-        status = clv_dominant_assign(p->ctx, p->affinity, k, p->options->control.threads, p->labels);
-    }
     return status;
 }
 

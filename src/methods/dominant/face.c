@@ -77,8 +77,13 @@ static bool find_direction(clv_ascent *s, double *factors, double *direction) {
     if (!isfinite(sum) || fabs(sum) < 1e-300) {
         return false;
     }
+    double left = 0;
     for (int64_t a = 0; a < size; a++) {
         direction[a] = direction[a] / sum - s->scale * s->y[s->support[a]];
+        left += direction[a];
+    }
+    for (int64_t a = 0; a < size; a++) {
+        direction[a] -= left / (double)size; /* an ill-conditioned system must not lead off the simplex */
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include "methods/dominant/dominant.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 /* Random numbers of the samples; the streams below belong to the restarts of the driver. */
@@ -16,8 +17,10 @@ typedef struct pass {
     int64_t count;
     int64_t *start;
     clv_dominant_set *found;
-    double *x; /* a thread: weights and counters */
+    clv_status *status; /* a start: how its search ended */
+    double *x;          /* a thread: weights and counters */
     int threads;
+    pthread_mutex_t lock; /* of the caller's monitor */
 } pass;
 
 static void free_pass(pass *q) {
@@ -26,16 +29,18 @@ static void free_pass(pass *q) {
         clv_dominant_set_free(ctx, &q->found[t]);
     }
     clv_free(ctx, q->found);
+    clv_free(ctx, q->status);
     clv_free(ctx, q->start);
     clv_free(ctx, q->x);
 }
 
 /* The caller's monitor is called by one thread at a time. */
 static int monitor_in_turn(const clv_progress *progress, void *user) {
-    const clv_control *asked = user;
-    int stop;
-#pragma omp critical(clv_dominant_monitor)
-    stop = asked->monitor(progress, asked->monitor_user);
+    pass *q = user;
+    const clv_control *asked = &q->peeling->options->control;
+    pthread_mutex_lock(&q->lock);
+    int stop = asked->monitor(progress, asked->monitor_user);
+    pthread_mutex_unlock(&q->lock);
     return stop;
 }
 
@@ -49,12 +54,13 @@ static clv_status open_pass(clv_peeling *p, pass *q) {
     q->control.threads = 1;
     if (options->control.monitor) {
         q->control.monitor = monitor_in_turn;
-        q->control.monitor_user = (void *)&options->control;
+        q->control.monitor_user = q;
     }
     q->start = CLV_NEW(p->ctx, int64_t, q->count);
     q->found = CLV_NEW0(p->ctx, clv_dominant_set, q->count);
+    q->status = CLV_NEW0(p->ctx, clv_status, q->count);
     q->x = CLV_NEW(p->ctx, double, (p->n + CLV_COUNTERS) * q->threads);
-    if (!q->start || !q->found || !q->x) {
+    if (!q->start || !q->found || !q->status || !q->x) {
         return CLV_ENOMEM;
     }
     clv_rng rng = clv_rng_stream((uint64_t)options->control.seed, STARTS_STREAM + (uint64_t)p->passes);
@@ -64,29 +70,36 @@ static clv_status open_pass(clv_peeling *p, pass *q) {
 }
 
 /* A search that was interrupted before it began leaves an empty set; all of them, no result. */
+static clv_status judge_searches(pass *q) {
+    clv_peeling *p = q->peeling;
+    bool interrupted = false, any = false;
+    for (int64_t t = 0; t < q->count; t++) {
+        if (q->status[t] < 0 && q->status[t] != CLV_EINTERRUPTED) {
+            return q->status[t];
+        }
+        interrupted = interrupted || q->status[t] < 0;
+        any = any || q->found[t].count > 0;
+    }
+    if (interrupted && any) {
+        clv_peel_note(p, clv_asked_to_stop(p->ctx) ? CLV_CANCELLED : CLV_TIME_LIMIT);
+    }
+    return interrupted && !any ? CLV_EINTERRUPTED : CLV_OK;
+}
+
 static clv_status search_all(pass *q) {
     clv_peeling *p = q->peeling;
     clv_dominant_problem problem = clv_peel_problem(p);
-    clv_status failed = CLV_OK;
     problem.seed.kind = clv_starts_at_centre(p->options) ? CLV_SEED_CENTRE : CLV_SEED_OBJECT;
+    pthread_mutex_init(&q->lock, NULL);
 #pragma omp parallel for num_threads(q->threads) schedule(dynamic, 1)
     for (int64_t t = 0; t < q->count; t++) {
         clv_dominant_problem mine = problem;
         double *x = q->x + (p->n + CLV_COUNTERS) * omp_get_thread_num();
         mine.seed.object = q->start[t];
-        clv_status status = clv_dominant_single(&mine, &q->control, x, &q->found[t]);
-        if (status < 0) {
-#pragma omp critical(clv_dominant_status)
-            failed = failed < 0 && failed != CLV_EINTERRUPTED ? failed : status;
-        }
+        q->status[t] = clv_dominant_single(&mine, &q->control, x, &q->found[t]);
     }
-    for (int64_t t = 0; failed == CLV_EINTERRUPTED && t < q->count; t++) {
-        if (q->found[t].count > 0) {
-            failed = CLV_OK;
-            clv_peel_note(p, clv_asked_to_stop(p->ctx) ? CLV_CANCELLED : CLV_TIME_LIMIT);
-        }
-    }
-    return failed;
+    pthread_mutex_destroy(&q->lock);
+    return judge_searches(q);
 }
 
 /* Larger f first; equal ones as they were sampled. */
@@ -96,14 +109,14 @@ static int by_cohesiveness(const void *left, const void *right) {
     return f != g ? (f < g) - (f > g) : (*a > *b) - (*a < *b);
 }
 
-/* The percentage of its members that have a label already. */
-static double overlap_of(const clv_peeling *p, const clv_dominant_set *set) {
+/* Whether few enough of its members have a label already, and not all: a cluster has an object of its own. */
+static bool is_distinct(const clv_peeling *p, const clv_dominant_set *set) {
     double cutoff = clv_dominant_cutoff(p->options, p->active_count);
     int64_t shared = 0;
     for (int64_t t = 0; t < set->count; t++) {
         shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
     }
-    return 100 * (double)shared / (double)(set->about.size > 0 ? set->about.size : 1);
+    return shared < set->about.size && 100 * (double)shared <= p->options->overlap * (double)set->about.size;
 }
 
 static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
@@ -114,7 +127,7 @@ static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
     }
     qsort(order, (size_t)q->count, sizeof *order, by_cohesiveness);
     for (int64_t t = 0; t < q->count && (p->options->k == 0 || p->count < p->options->k); t++) {
-        if (order[t]->count > 0 && clv_peel_accepts(p, order[t]) && overlap_of(p, order[t]) <= p->options->overlap) {
+        if (order[t]->count > 0 && clv_peel_accepts(p, order[t]) && is_distinct(p, order[t])) {
             p->sets[p->count] = *order[t];
             *order[t] = (clv_dominant_set){0};
             CLV_TRY(clv_peel_keep(p, p->passes));

@@ -11,6 +11,10 @@
 #include <string.h>
 
 enum { SAMPLE = 256, EXACT_OBJECTS = 4096 };
+/* Larger sums of similarities come too near to CLV_GONE and to overflow. */
+#define LARGEST_SUM 1e100
+/* What reaches a threshold but for this, relatively, reaches it: the order of summation must not decide. */
+#define TIE 1e-12
 /* Streams of random numbers: those below belong to the restarts of the driver. */
 enum { SAMPLE_STREAM = 1 << 30 };
 
@@ -88,6 +92,10 @@ static clv_status make_degrees(clv_peeling *p) {
     CLV_TRY(clv_affinity_degrees(p->affinity, p->degree, p->options->control.threads));
     for (int64_t i = 0; i < p->n; i++) {
         p->degree[i] -= clv_affinity_entry(p->affinity, i, i);
+        if (!(fabs(p->degree[i]) <= LARGEST_SUM)) {
+            return clv_fail(p->ctx, CLV_EDATA, "the similarities of object %lld add up to %g; %g is the most allowed",
+                            (long long)i + 1, p->degree[i], LARGEST_SUM);
+        }
     }
     return CLV_OK;
 }
@@ -111,9 +119,6 @@ static clv_status sample_degrees(clv_peeling *p) {
 
 static clv_status find_vertex(clv_peeling *p, int64_t *out) {
     if (has_exact_degrees(p)) {
-        if (!p->degree) {
-            CLV_TRY(make_degrees(p));
-        }
         *out = largest_active(p, p->degree);
     } else {
         CLV_TRY(sample_degrees(p));
@@ -168,7 +173,7 @@ clv_status clv_peel_label(clv_peeling *p, const clv_dominant_set *set, int32_t c
         CLV_TRY(clv_peel_product(p, set));
         for (int64_t t = 0; t < p->active_count; t++) {
             int64_t i = p->active[t];
-            if (p->labels[i] < 0 && p->work[i] >= p->options->absorb * set->about.similarity) {
+            if (p->labels[i] < 0 && p->work[i] >= p->options->absorb * set->about.similarity * (1 - TIE)) {
                 p->labels[i] = c;
             }
         }
@@ -243,10 +248,10 @@ void clv_peel_note(clv_peeling *p, clv_stop stop) {
 /* What a limit cut short before its second object is a result still, if it is all there is. */
 bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set) {
     bool cut = set->about.stop != CLV_CONVERGED && set->about.stop != CLV_STALLED;
-    if (p->count == 0 && cut && set->count > 0) {
+    if (p->count == 0 && cut && set->about.size > 0) {
         return true;
     }
-    return set->about.similarity > 0 && set->about.size >= p->options->min_size &&
+    return set->about.similarity > 0 && set->about.size > 0 && set->about.size >= p->options->min_size &&
            set->about.similarity >= p->options->min_cohesiveness;
 }
 
@@ -336,6 +341,9 @@ clv_status clv_peel_vertex(clv_peeling *p) {
 /* --- all --- */
 
 clv_status clv_peel(clv_peeling *p) {
+    if (has_exact_degrees(p)) {
+        CLV_TRY(make_degrees(p));
+    }
     while (wants_more(p)) {
         clv_status status = p->options->multistart > 0 ? clv_peel_pass(p) : peel_one(p);
         if (status == CLV_EINTERRUPTED && p->count > 0) {

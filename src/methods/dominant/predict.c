@@ -5,9 +5,9 @@
  *
  *   b'x + alpha >= f,   that is   r >= t   with   r = b'x   and   t = f - alpha.
  *
- * The object joins the cluster with the largest surplus r - t among those that accept it, the smaller one of two; a
- * cluster with r = 0 never does (t may be 0 or less where a cluster holds everything there was). Cluster and weights
- * stay as they are, so that the order of the new objects does not matter.
+ * The object joins the first cluster that accepts it, in the order in which they were peeled off, as it would have, had
+ * it been there; a cluster with r = 0 never does (t may be 0 or less where a cluster holds everything there was).
+ * Cluster and weights stay as they are, so that the order of the new objects does not matter.
  *
  * Only similarities to members are looked at: a new object costs as many as there are members in all. */
 #include "methods/dominant/dominant.h"
@@ -125,13 +125,11 @@ static int32_t nearest_cluster(const predictor *p, const double *similar) {
 }
 
 static int32_t best_cluster(const predictor *p, const double *similar) {
-    double alpha = p->result->shift, largest = -HUGE_VAL;
+    double alpha = p->result->shift;
     int32_t best = -1;
-    for (int64_t c = 0; c < p->k; c++) {
+    for (int64_t c = 0; best < 0 && c < p->k; c++) {
         double f = p->result->clusters[c].cohesiveness, surplus = similar[c] - (f - alpha);
-        bool accepted = similar[c] > 0 && surplus >= -SLACK * (fabs(f) + fabs(alpha));
-        if (accepted && surplus > largest) {
-            largest = surplus;
+        if (similar[c] > 0 && surplus >= -SLACK * (fabs(f) + fabs(alpha))) {
             best = (int32_t)c;
         }
     }

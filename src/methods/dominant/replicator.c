@@ -2,10 +2,13 @@
  * product with A a step, n^2; objects never leave the support, their weights only tend to 0. */
 #include "methods/dominant/dominant.h"
 
+#include <string.h>
+
 clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out) {
     clv_context *ctx = problem->ctx;
     *out = (clv_replicator){.problem = problem, .threads = threads};
     out->x = CLV_NEW(ctx, double, problem->n);
+    out->before = CLV_NEW(ctx, double, problem->n);
     out->r = CLV_NEW(ctx, double, problem->n);
     if (!problem->affinity->zero_diagonal) {
         out->diagonal = CLV_NEW(ctx, double, problem->n);
@@ -14,12 +17,13 @@ clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, 
         }
         CLV_TRY(clv_affinity_diagonal(problem->affinity, out->diagonal));
     }
-    return out->x && out->r ? CLV_OK : CLV_ENOMEM;
+    return out->x && out->before && out->r ? CLV_OK : CLV_ENOMEM;
 }
 
 void clv_replicator_free(clv_replicator *s) {
     if (s->problem) {
         clv_free(s->problem->ctx, s->x);
+        clv_free(s->problem->ctx, s->before);
         clv_free(s->problem->ctx, s->r);
         clv_free(s->problem->ctx, s->diagonal);
     }
@@ -32,8 +36,11 @@ static clv_status measure(clv_replicator *s) {
     CLV_TRY(clv_affinity_apply(p->affinity, s->x, 1, s->r, s->threads));
     s->value = 0;
     s->squares = 0;
+    s->similarity = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        s->r[i] -= (p->options->shift + (s->diagonal ? s->diagonal[i] : 0)) * s->x[i];
+        s->r[i] -= s->diagonal ? s->diagonal[i] * s->x[i] : 0;
+        s->similarity += s->x[i] * s->r[i];
+        s->r[i] -= p->options->shift * s->x[i];
         s->value += s->x[i] * s->r[i];
         s->squares += s->x[i] * s->x[i];
         most = !p->gone[i] && s->r[i] > most ? s->r[i] : most;
@@ -56,11 +63,16 @@ clv_status clv_replicator_step(clv_replicator *s, bool *stuck) {
         return CLV_OK;
     }
     for (int64_t i = 0; i < s->problem->n; i++) {
+        s->before[i] = s->x[i];
         s->x[i] *= s->r[i] + alpha;
         sum += s->x[i];
     }
     for (int64_t i = 0; i < s->problem->n; i++) {
         s->x[i] /= sum;
     }
-    return measure(s);
+    clv_status status = measure(s);
+    if (status < 0) { /* interrupted: the step was not taken */
+        memcpy(s->x, s->before, (size_t)s->problem->n * sizeof *s->x);
+    }
+    return status;
 }

@@ -60,7 +60,7 @@ static void show(const single *s, clv_iterate *out) {
     const clv_ascent *a = &s->ascent;
     double value = s->replicates ? s->replicator.value : a->value;
     double squares = s->replicates ? s->replicator.squares : a->squares;
-    double similarity = value + p->options->shift * squares;
+    double similarity = s->replicates ? s->replicator.similarity : clv_ascent_similarity(a);
     out->value = value + p->options->shift;
     out->certificate = s->replicates ? s->replicator.gap : clv_ascent_gap(a);
     out->converged = out->certificate <= p->tol * similarity;
@@ -154,6 +154,7 @@ static void single_save(const void *state, void *snapshot) {
     normalise(x, n);
     x[n] = (double)s->ascent.drops;
     x[n + 1] = (double)s->ascent.swaps;
+    x[n + 2] = s->replicates ? s->replicator.similarity : clv_ascent_similarity(&s->ascent);
 }
 
 static clv_status single_resume(void *state, const void *snapshot, clv_iterate *out) {
@@ -169,8 +170,8 @@ void clv_dominant_set_free(clv_context *ctx, clv_dominant_set *set) {
     *set = (clv_dominant_set){0};
 }
 
-/* The objects with weight, the heaviest of them, and x'x. */
-static clv_status list_objects(const clv_dominant_problem *p, const double *x, double *squares, clv_dominant_set *out) {
+/* The objects with weight, and the heaviest of them. */
+static clv_status list_objects(const clv_dominant_problem *p, const double *x, clv_dominant_set *out) {
     int64_t count = 0, heaviest = 0;
     for (int64_t i = 0; i < p->n; i++) {
         count += x[i] > 0;
@@ -181,12 +182,10 @@ static clv_status list_objects(const clv_dominant_problem *p, const double *x, d
     if (!out->objects || !out->weights) {
         return CLV_ENOMEM;
     }
-    *squares = 0;
     for (int64_t i = 0; i < p->n; i++) {
         if (x[i] > 0) {
             out->objects[out->count] = i;
             out->weights[out->count++] = x[i];
-            *squares += x[i] * x[i];
         }
     }
     out->about.prototype = heaviest;
@@ -209,6 +208,7 @@ static clv_method method_on(const clv_dominant_problem *p) {
                         .certificate = "frank-wolfe-gap",
                         .extras = {"support", "drops", "swaps"},
                         .monotone = true,
+                        .rule_on_iterate = true,
                         .snapshot_size = (size_t)(p->n + CLV_COUNTERS) * sizeof(double),
                         .problem = p,
                         .create = single_create,
@@ -223,16 +223,14 @@ clv_status clv_dominant_single(const clv_dominant_problem *p, const clv_control 
                                clv_dominant_set *out) {
     clv_method method = method_on(p);
     clv_result *result;
-    double squares;
     CLV_TRY(clv_result_new(p->ctx, 0, 0, &result));
     clv_status status = clv_drive(p->ctx, &method, control, result, x);
     if (status == CLV_OK) {
-        status = list_objects(p, x, &squares, out);
+        status = list_objects(p, x, out);
     }
     if (status == CLV_OK) {
-        double f = result->objective.value, shift = p->options->shift;
-        out->about.cohesiveness = f;
-        out->about.similarity = f - shift * (1 - squares);
+        out->about.cohesiveness = result->objective.value;
+        out->about.similarity = x[p->n + 2];
         out->about.certificate = result->certificate.value;
         out->about.iterations = result->iterations;
         out->about.drops = (int64_t)x[p->n];

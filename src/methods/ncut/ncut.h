@@ -111,6 +111,10 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
 void clv_spectrum_free(clv_spectrum *spectrum);
 /* Labels 0..k-1 into s->labels by k-means on the rows of D^-1/2 U, or by rotation (Yu and Shi 2003). */
 clv_status clv_start_spectral(clv_partition *s, clv_rng *rng);
+/* Labels 0..k-1 of m points of k coordinates (x: a coordinate a row) by k-means, the best of `runs`. A label may have
+ * no point when points coincide. */
+clv_status clv_kmeans_points(clv_context *ctx, const double *x /* k x m */, int64_t m, int64_t k, int runs, int threads,
+                             clv_rng *rng, int32_t *labels /* m */);
 /* 1/2 sum of the k smallest eigenvalues of the normalised Laplacian, lowered by what the residuals allow; 0 unless
  * converged. */
 double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k);

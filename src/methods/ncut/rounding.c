@@ -27,6 +27,7 @@ typedef struct cloud {
     int64_t m, k;          /* points, and coordinates: as many as clusters */
     int64_t chunk, chunks; /* of points */
     bool turning;          /* costs are -<x, centre> instead of |x - centre|^2 */
+    int runs;              /* of k-means or rotation, the best of which counts */
     double *x;             /* k x m */
     double *near;          /* m: the cost of a point */
     int32_t *label, *best; /* m */
@@ -48,14 +49,11 @@ static void free_cloud(cloud *w) {
     clv_free(w->ctx, w->small);
 }
 
-static clv_status new_cloud(const clv_partition *s, cloud *w) {
-    const clv_ncut_problem *p = s->problem;
-    clv_context *ctx = p->ctx;
-    int64_t m = p->counted, k = p->k, shared = (m + MOST_CHUNKS - 1) / MOST_CHUNKS;
-    *w = (cloud){.ctx = ctx, .threads = s->threads, .m = m, .k = k, .stride = k * k + k + 1};
+static clv_status new_cloud(clv_context *ctx, int64_t m, int64_t k, int threads, cloud *w) {
+    int64_t shared = (m + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    *w = (cloud){.ctx = ctx, .threads = threads, .runs = RUNS, .m = m, .k = k, .stride = k * k + k + 1};
     w->chunk = shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
     w->chunks = (m + w->chunk - 1) / w->chunk;
-    w->turning = p->options.rounding == CLV_NCUT_ROTATION;
     w->x = CLV_NEW(ctx, double, k *m);
     w->near = CLV_NEW(ctx, double, m);
     w->label = CLV_NEW(ctx, int32_t, m);
@@ -346,7 +344,7 @@ static clv_status run_rotation(cloud *w, clv_rng *rng, double *cost) {
 
 static clv_status round_points(cloud *w, clv_rng *rng) {
     double least = INFINITY;
-    for (int run = 0; run < (w->turning ? ROTATIONS : RUNS); run++) {
+    for (int run = 0; run < w->runs; run++) {
         double cost = 0;
         if (clv_interrupted(w->ctx)) {
             return clv_fail(w->ctx, CLV_EINTERRUPTED, "interrupted while rounding eigenvectors");
@@ -371,8 +369,10 @@ clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
         return clv_fail(p->ctx, CLV_EINTERNAL, "spectral labels of %lld clusters need as many eigenvectors, not %lld",
                         (long long)p->k, (long long)p->spectrum.count);
     }
-    clv_status status = new_cloud(s, &w);
+    clv_status status = new_cloud(p->ctx, p->counted, p->k, s->threads, &w);
     if (status == CLV_OK) {
+        w.turning = p->options.rounding == CLV_NCUT_ROTATION;
+        w.runs = w.turning ? ROTATIONS : RUNS;
         fill_points(p, &w);
         clv_blas_serial_begin();
         status = round_points(&w, rng);
@@ -384,6 +384,24 @@ clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
             s->labels[i] = p->degree[i] > 0 ? *label++ : -1;
         }
         clv_fill_empty(s, rng);
+    }
+    free_cloud(&w);
+    return status;
+}
+
+clv_status clv_kmeans_points(clv_context *ctx, const double *x, int64_t m, int64_t k, int runs, int threads,
+                             clv_rng *rng, int32_t *labels) {
+    cloud w;
+    clv_status status = new_cloud(ctx, m, k, threads, &w);
+    if (status == CLV_OK) {
+        w.runs = runs;
+        memcpy(w.x, x, (size_t)(k * m) * sizeof *x);
+        clv_blas_serial_begin();
+        status = round_points(&w, rng);
+        clv_blas_serial_end();
+    }
+    if (status == CLV_OK) {
+        memcpy(labels, w.best, (size_t)m * sizeof *labels);
     }
     free_cloud(&w);
     return status;

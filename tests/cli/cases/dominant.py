@@ -212,7 +212,8 @@ def trace():
     for c, cluster in enumerate(result["clusters"]):
         own = [row for row in rows if row["restart"] == c]
         check(len(own) == cluster["iterations"] + 1, f"cluster {c}: a row an iteration")
-        check((own[0]["support"], own[-1]["drops"], own[-1]["swaps"]) == (1, cluster["drops"], cluster["swaps"]), "counts")
+        check(own[0]["support"] == 1 and own[-1]["drops"] == cluster["drops"] and
+              own[-1]["swaps"] == cluster["swaps"], f"cluster {c}: counts")
         check(own[-1]["support"] == cluster["size"], "the support is the cluster")
         check(all(a["objective"] <= b["objective"] + 1e-14 for a, b in zip(own, own[1:])), "f rises")
 
@@ -311,6 +312,12 @@ def new_similarities():
     check(read_npy_labels("p.npy") in ([1, 0, 0, -1], [1, 0, 1, -1]), f"{read_npy_labels('p.npy')}")
     npy("new.npy", [[0.1] * 3])
     given(*options, code=65, err="new.npy has 3 columns, but a.npy has 8 objects")
+    npy("a.npy", cliques(between=-0.5))
+    npy("new.npy", [[-0.5] * 4 + [1.0] * 3 + [0.0], [1.0] * 4 + [-0.5] * 3 + [0.0]])
+    given(*options, "--shift", 0.5)
+    check(read_npy_labels("p.npy") == [1, 0], "signed ones, as far as the shift goes")
+    npy("new.npy", [[-0.6] * 8])
+    given(*options, "--shift", 0.5, code=65, err="new object 1 to object 1 is -0.6")
 
 
 @case
@@ -333,13 +340,13 @@ def interrupted_with_the_result_so_far():
     npy("x.npy", [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(3000)])
     for extra in (["--solver", "rd"], ["--solver", "rd", "--assign"], ["--solver", "rd", "--home", "computed"],
                   ["--solver", "fw", "--no-face-solve", "--absorb", 0.3, "--home", "computed"],
-                  ["--solver", "fw", "--no-face-solve", "--multistart", 3],
+                  *(["--solver", "fw", "--no-face-solve", "--multistart", 3, "--seed", seed] for seed in (1, 2, 3)),
                   ["--solver", "fw", "--no-face-solve", "--multistart", 3, "--assign", "--absorb", 0.5]):
         process = subprocess.Popen([harness.CLEAVE, "dominant", "x.npy", "--tol", "1e-15", "--max-iter", "1000000000",
                                     "--progress", "--json", "r.json", *map(str, extra)], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE)
         process.stderr.readline()  # there is an iterate
-        time.sleep(0.3)
+        time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         check(process.returncode == 130 and os.path.exists("r.json"), f"{extra}: exit {process.returncode}: {err}")

@@ -1,0 +1,384 @@
+/* cleave segment: a picture into segments.
+ *
+ * picture -> superpixels (or the pixels of a smaller picture) -> a point each -> method -> a label a pixel -> pieces
+ * too small to see joined to their neighbours -> label image, overlay. */
+#include "segment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(segment_options, member_),   \
+        .meta = (meta_), .help = (help_)                                                                               \
+    }
+
+static const clv_option_table *segment_table(void) {
+    static const clv_option options[] = {
+        {.name = "method",
+         .kind = CLV_OPTION_CHOICE,
+         .offset = offsetof(segment_options, method),
+         .choices = CLI_SEGMENTER_NAMES,
+         .help = "what clusters the objects"},
+        {.name = "k",
+         .letter = 'k',
+         .kind = CLV_OPTION_INT,
+         .offset = offsetof(segment_options, k),
+         .initial = 4,
+         .least = 1,
+         .most = 65534,
+         .meta = "N",
+         .help = "segments (dominant: at most)"},
+        {.name = "pixels",
+         .kind = CLV_OPTION_TEXT,
+         .offset = offsetof(segment_options, pixels),
+         .meta = "WxH",
+         .help = "cluster the pixels of the picture made this small, instead of superpixels"},
+        {.name = "reach",
+         .kind = CLV_OPTION_INT,
+         .offset = offsetof(segment_options, reach),
+         .initial = 8,
+         .least = 1,
+         .most = 65536,
+         .meta = "N",
+         .help = "objects more than N steps apart are not similar (ncut)"},
+        {.name = "sigma",
+         .kind = CLV_OPTION_REAL,
+         .offset = offsetof(segment_options, sigma),
+         .initial = 0.3,
+         .least = 1e-3,
+         .most = 1e3,
+         .meta = "S",
+         .help = "width of the similarity, as a share of the median distance of objects (ncut)"},
+        {.name = "min-piece",
+         .kind = CLV_OPTION_INT,
+         .offset = offsetof(segment_options, least),
+         .most = 0x1p31 - 1,
+         .word = "auto",
+         .meta = "N",
+         .help = "connected pieces of fewer pixels join a neighbour; auto: a thousandth of the picture"},
+        {.name = "memory",
+         .kind = CLV_OPTION_BYTES,
+         .offset = offsetof(segment_options, memory),
+         .most = 0x1p62,
+         .word = "auto",
+         .meta = "BYTES",
+         .help = "memory budget of the similarities, as 500M or 2G; auto: half of the machine's"},
+    };
+    static const clv_option_table table = {"segmentation", options, sizeof options / sizeof *options};
+    return &table;
+}
+
+static const clv_option_table *output_table(void) {
+    static const clv_option options[] = {
+        FILE_OPTION(output, "output", 'o', "FILE", "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
+        FILE_OPTION(overlay, "overlay", 0, "FILE.png", "the picture with the borders of the segments drawn on it"),
+        FILE_OPTION(labels, "labels-out", 0, "FILE.npy", "labels of the pixels, int32, height x width"),
+        FILE_OPTION(points, "points-out", 0, "FILE",
+                    "the points that were clustered, a row an object: .npy, .csv, .tsv"),
+        FILE_OPTION(json, "json", 0, "FILE|-", "what was found; - is standard output, instead of the table"),
+        {.name = "quiet",
+         .letter = 'q',
+         .kind = CLV_OPTION_FLAG,
+         .offset = offsetof(segment_options, quiet),
+         .most = 1,
+         .help = "no table, only errors"},
+    };
+    static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
+    return &table;
+}
+
+/* --- before the work --- */
+
+static clv_status check_targets(const segment_job *s) {
+    enum { TARGETS = 5 };
+    const segment_options *o = &s->options;
+    const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
+    const char *paths[TARGETS] = {o->output, o->overlay, o->labels, o->points, json};
+    static const char *const names[TARGETS] = {"output", "overlay", "labels-out", "points-out", "json"};
+    static const char *const endings[TARGETS] = {"png|npy", "png", "npy", "npy|csv|tsv", NULL};
+    for (size_t i = 0; i < TARGETS; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
+                return cli_fail(s->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
+            }
+        }
+        CLI_TRY(cli_output_check(s->app, names[i], paths[i], endings[i], s->args.operands[0]));
+    }
+    return CLV_OK;
+}
+
+/* "120x80" as numbers. */
+static bool read_size(const char *text, int64_t *width, int64_t *height) {
+    char *end;
+    if (*text < '0' || *text > '9') {
+        return false;
+    }
+    *width = strtoll(text, &end, 10);
+    if ((*end != 'x' && *end != 'X') || end[1] < '0' || end[1] > '9') {
+        return false;
+    }
+    *height = strtoll(end + 1, &end, 10);
+    return *end == '\0' && *width >= 1 && *height >= 1 && *width <= 65535 && *height <= 65535;
+}
+
+static clv_status check(const segment_job *s) {
+    int64_t width, height;
+    if (!s->options.output && !s->options.overlay && !s->options.labels && !s->options.points) {
+        return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
+    }
+    if (s->options.pixels && !read_size(s->options.pixels, &width, &height)) {
+        return cli_fail(s->app, CLV_EUSAGE, "--pixels: '%s' is not WIDTHxHEIGHT, two numbers of 1 to 65535",
+                        s->options.pixels);
+    }
+    if (s->options.pixels && cli_args_given(&s->args, "superpixels")) {
+        return cli_fail(s->app, CLV_EUSAGE, "--pixels and --superpixels do not go together");
+    }
+    return check_targets(s);
+}
+
+/* --- the objects --- */
+
+static clv_status make_pixels(segment_job *s) {
+    clv_context *ctx = s->app->ctx;
+    int64_t width, height;
+    read_size(s->options.pixels, &width, &height);
+    CLI_TRY(cli_library(s->app, clv_image_resize(ctx, &s->image, width, height, &s->small)));
+    CLI_TRY(cli_library(s->app, clv_regions_of_pixels(ctx, width, height, &s->regions)));
+    return cli_library(s->app, clv_image_points(ctx, &s->small, &s->points));
+}
+
+static clv_status make_superpixels(segment_job *s) {
+    clv_context *ctx = s->app->ctx;
+    s->superpixels.threads = s->control.threads;
+    CLI_TRY(cli_library(s->app, clv_superpixels(ctx, &s->image, &s->superpixels, &s->regions)));
+    return cli_library(s->app,
+                       clv_region_points(ctx, &s->image, s->regions, &s->weights, s->control.threads, &s->points));
+}
+
+static clv_status make_objects(segment_job *s) {
+    double began = cli_seconds();
+    CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
+    cli_signals_restart_calls();
+    CLI_TRY(s->options.pixels ? make_pixels(s) : make_superpixels(s));
+    if (!cli_args_given(&s->args, "k") && s->options.k > s->regions->count) {
+        s->options.k = s->regions->count; /* what nobody asked for is as much as there can be */
+    }
+    if (s->options.k > s->regions->count) {
+        return cli_fail(s->app, CLV_EDATA, "k = %lld exceeds the %lld %s of %s", (long long)s->options.k,
+                        (long long)s->regions->count, s->options.pixels ? "pixels" : "superpixels",
+                        s->args.operands[0]);
+    }
+    s->object_seconds = cli_seconds() - began;
+    return CLV_OK;
+}
+
+/* --- the method, and labels for all pixels --- */
+
+/* Whether there is nothing to tell apart: one object, or many that differ by rounding at most, their place aside. */
+static bool are_alike(const segment_job *s) {
+    static const double rounding = 1e-6;
+    const clv_matrix *points = clv_data_matrix(s->points);
+    const double *values = points->values;
+    int64_t looks = points->cols - (s->options.pixels ? 0 : 2);
+    for (int64_t e = 0; e < points->rows * points->cols; e++) {
+        if (e % points->cols < looks && fabs(values[e] - values[e % points->cols]) > rounding) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static clv_status solve(segment_job *s) {
+    clv_control control = s->control;
+    double began = cli_seconds();
+    if (are_alike(s)) {
+        return CLV_OK;
+    }
+    if (control.time_limit > 0) { /* the user's limit counts from the start of the program */
+        control.time_limit = fmax(control.time_limit - cli_elapsed(s->app), 1e-6);
+    }
+    CLI_TRY(cli_segmenters[s->options.method].solve(s, &control));
+    s->solve_seconds = cli_seconds() - began;
+    return CLV_OK;
+}
+
+/* The object that a pixel of the image lies in. */
+static int32_t object_at(const segment_job *s, int64_t x, int64_t y) {
+    const clv_regions *r = s->regions;
+    int64_t column = x * r->width / s->image.width, row = y * r->height / s->image.height;
+    return r->labels[row * r->width + column];
+}
+
+/* Labels 0, 1, ... in the order of their first pixels; the number of them. */
+static int64_t renumber(int32_t *labels, int64_t pixels, int32_t *fresh, int64_t k) {
+    int64_t count = 0;
+    memset(fresh, 0xff, (size_t)k * sizeof *fresh);
+    for (int64_t i = 0; i < pixels; i++) {
+        if (labels[i] >= 0) {
+            if (fresh[labels[i]] < 0) {
+                fresh[labels[i]] = (int32_t)count++;
+            }
+            labels[i] = fresh[labels[i]];
+        }
+    }
+    return count;
+}
+
+static clv_status label_pixels(segment_job *s) {
+    int64_t width = s->image.width, height = s->image.height, pixels = width * height;
+    int64_t least = s->options.least ? s->options.least : pixels / 1000;
+    int64_t clusters = s->result ? s->result->k : 1;
+    int32_t *fresh = malloc((size_t)clusters * sizeof *fresh);
+    s->labels = malloc((size_t)pixels * sizeof *s->labels);
+    if (!s->labels || !fresh) {
+        free(fresh);
+        return cli_fail(s->app, CLV_ENOMEM, "out of memory");
+    }
+    for (int64_t i = 0; i < pixels; i++) {
+        s->labels[i] = s->result ? s->result->labels[object_at(s, i % width, i / width)] : 0;
+    }
+    clv_status status = cli_library(s->app, clv_labels_tidy(s->app->ctx, width, height, least, 1, s->labels));
+    s->segments = status == CLV_OK ? renumber(s->labels, pixels, fresh, clusters) : 0;
+    free(fresh);
+    return status;
+}
+
+/* --- outputs --- */
+
+static clv_status write_overlay(const segment_job *s) {
+    clv_image drawn;
+    CLI_TRY(cli_library(s->app, clv_image_overlay(s->app->ctx, &s->image, s->labels, &drawn)));
+    clv_status status = cli_library(s->app, clv_write_png(s->app->ctx, s->options.overlay, &drawn));
+    clv_release(s->app->ctx, drawn.samples);
+    return status;
+}
+
+static void print_result_json(FILE *stream, const clv_result *r) {
+    fprintf(stream, " \"solver\": \"%s\", \"k\": %lld, \"seed\": %lld, \"objective\": {\"name\": \"%s\", \"value\": ",
+            r->solver, (long long)r->k, (long long)r->seed, r->objective.name);
+    cli_json_number(stream, r->objective.value);
+    fprintf(stream, "},\n \"certificate\": {\"name\": \"%s\", \"value\": ", r->certificate.name);
+    cli_json_number(stream, r->certificate.value);
+    fprintf(stream, ", \"holds\": %s}, \"stop\": \"%s\",\n", r->certificate.holds ? "true" : "false",
+            clv_stop_name(r->stop));
+}
+
+static void print_json(FILE *stream, const void *what) {
+    const segment_job *s = what;
+    fprintf(stream,
+            "{\"cleave\": \"%s\", \"method\": \"%s\", \"width\": %lld, \"height\": %lld, \"objects\": %lld, "
+            "\"segments\": %lld,\n",
+            clv_version(), cli_segmenters[s->options.method].name, (long long)s->image.width,
+            (long long)s->image.height, (long long)s->regions->count, (long long)s->segments);
+    if (s->result) {
+        print_result_json(stream, s->result);
+    }
+    fprintf(stream, " \"seconds\": {\"total\": %.6f, \"objects\": %.6f, \"solve\": %.6f}}\n", cli_elapsed(s->app),
+            s->object_seconds, s->solve_seconds);
+}
+
+static void print_table(const segment_job *s) {
+    const clv_result *r = s->result;
+    printf("picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\n", (long long)s->image.width,
+           (long long)s->image.height, (long long)s->regions->count, s->options.pixels ? "pixels" : "superpixels",
+           cli_segmenters[s->options.method].name);
+    if (r) {
+        printf("objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
+               r->objective.value, r->certificate.name, r->certificate.value,
+               r->certificate.holds ? "holds" : "does not hold", clv_stop_name(r->stop));
+    }
+    printf("segments     %lld\nseconds      %.3f: objects %.3f, solve %.3f\n", (long long)s->segments,
+           cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
+}
+
+static clv_status write(const segment_job *s) {
+    clv_context *ctx = s->app->ctx;
+    const segment_options *o = &s->options;
+    int64_t width = s->image.width, height = s->image.height;
+    if (o->output) {
+        CLI_TRY(cli_library(s->app, clv_write_label_image(ctx, o->output, width, height, s->labels)));
+    }
+    if (o->labels) {
+        CLI_TRY(cli_library(s->app, clv_write_label_image(ctx, o->labels, width, height, s->labels)));
+    }
+    if (o->points) {
+        CLI_TRY(cli_library(s->app, clv_write_matrix(ctx, o->points, clv_data_matrix(s->points))));
+    }
+    if (o->overlay) {
+        CLI_TRY(write_overlay(s));
+    }
+    bool to_stdout = o->json && strcmp(o->json, "-") == 0;
+    if (o->json) {
+        CLI_TRY(cli_output_json(s->app, o->json, print_json, s));
+    }
+    if (!o->quiet && !to_stdout) {
+        print_table(s);
+    }
+    return cli_flush(s->app);
+}
+
+/* --- all of it --- */
+
+static clv_status work(segment_job *s, int argc, char **argv) {
+    CLI_TRY(cli_args_parse(s->app, &s->args, argc, argv));
+    if (s->args.help) {
+        return cli_help_command(s->app, &s->args);
+    }
+    CLI_TRY(check(s));
+    CLI_TRY(make_objects(s));
+    CLI_TRY(solve(s));
+    cli_signals_watch(s->app->ctx, false); /* what is computed is written whole */
+    CLI_TRY(label_pixels(s));
+    CLI_TRY(write(s));
+    if (cli_interrupted()) {
+        if (!s->options.quiet) {
+            fprintf(stderr, "interrupted: this is the best result so far\n");
+        }
+        return CLV_EINTERRUPTED;
+    }
+    return CLV_OK;
+}
+
+static void close(segment_job *s) {
+    clv_context *ctx = s->app->ctx;
+    clv_result_free(s->result);
+    clv_affinity_free(s->affinity);
+    clv_data_free(s->graph);
+    clv_data_free(s->points);
+    clv_regions_free(s->regions);
+    clv_release(ctx, s->small.samples);
+    clv_release(ctx, s->image.samples);
+    free(s->labels);
+}
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    segment_job s = {.app = app, .args = {.command = command}};
+    clv_options_defaults(segment_table(), &s.options);
+    clv_options_defaults(output_table(), &s.options);
+    clv_options_defaults(clv_control_table(), &s.control);
+    clv_superpixel_defaults(&s.superpixels);
+    clv_region_defaults(&s.weights);
+    cli_args_add(&s.args, segment_table(), &s.options);
+    cli_args_add(&s.args, clv_superpixel_table(), &s.superpixels);
+    cli_args_add(&s.args, clv_region_table(), &s.weights);
+    cli_args_add(&s.args, clv_control_table(), &s.control);
+    cli_args_add(&s.args, output_table(), &s.options);
+    clv_status status = work(&s, argc, argv);
+    close(&s);
+    return cli_exit_status(status);
+}
+
+const cli_command cli_segment = {
+    .name = "segment",
+    .summary = "a picture into segments",
+    .operands = {"IMAGE"},
+    .about =
+        "Cuts a picture (.png, .jpg, or .npy of uint8) into about 500 superpixels, clusters them by colour, texture\n"
+        "and nearness, and writes the label of every pixel; --overlay draws the borders on the picture.\n",
+    .examples = "  cleave segment photo.jpg -o labels.png --overlay borders.png\n"
+                "  cleave segment photo.jpg -o labels.png -k 5 --superpixels 1000\n"
+                "  cleave segment photo.jpg -o labels.npy --pixels 120x80\n",
+    .run = run,
+};

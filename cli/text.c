@@ -1,0 +1,310 @@
+/* cleave text: documents to points. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct text_options {
+    int64_t threads; /* first: the offset of cli_threads_table */
+    const char *output, *tfidf, *vocab, *labels, *json;
+    int quiet;
+} text_options;
+
+typedef struct text_job {
+    const cli_app *app;
+    cli_args args;
+    clv_tfidf_options terms;
+    clv_reduce_options reduce;
+    text_options options;
+    char *stop_list; /* from malloc */
+    clv_corpus *corpus;
+    clv_tfidf *tfidf;
+    clv_tfidf_info info;
+    clv_data *matrix, *points;
+    double *values; /* from malloc: singular values */
+    double read_seconds, reduce_seconds;
+} text_job;
+
+#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(text_options, member_),      \
+        .meta = (meta_), .help = (help_)                                                                               \
+    }
+
+static const clv_option_table *text_table(void) {
+    static const clv_option options[] = {
+        FILE_OPTION(output, "output", 'o', "FILE", "the points, a row a document: .npy, .csv or .tsv"),
+        FILE_OPTION(tfidf, "tfidf", 0, "FILE.mtx", "the sparse tf-idf matrix itself"),
+        FILE_OPTION(vocab, "vocab", 0, "FILE.txt", "the terms, one a line, in the order of the columns of tf-idf"),
+        FILE_OPTION(labels, "labels-out", 0, "FILE", "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
+        FILE_OPTION(json, "json", 0, "FILE|-", "what was made; - is standard output, instead of the table"),
+        {.name = "quiet",
+         .letter = 'q',
+         .kind = CLV_OPTION_FLAG,
+         .offset = offsetof(text_options, quiet),
+         .most = 1,
+         .help = "no table, only errors"},
+    };
+    static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
+    return &table;
+}
+
+/* --- before the work --- */
+
+static clv_status check_targets(const text_job *t) {
+    enum { TARGETS = 5 };
+    const text_options *o = &t->options;
+    const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
+    const char *paths[TARGETS] = {o->output, o->tfidf, o->vocab, o->labels, json};
+    static const char *const names[TARGETS] = {"output", "tfidf", "vocab", "labels-out", "json"};
+    static const char *const endings[TARGETS] = {"npy|csv|tsv", "mtx", NULL, "npy|csv|txt", NULL};
+    for (size_t i = 0; i < TARGETS; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
+                return cli_fail(t->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
+            }
+        }
+        CLI_TRY(cli_output_check(t->app, names[i], paths[i], endings[i], t->args.operands[0]));
+    }
+    return CLV_OK;
+}
+
+/* --stop-words is a name or a file of words. */
+static clv_status read_stop_words(text_job *t) {
+    enum { LONGEST = 1 << 24 };
+    const char *path = t->terms.stop_words;
+    struct stat info;
+    if (strcmp(path, "none") == 0 || strcmp(path, "english") == 0) {
+        return CLV_OK;
+    }
+    if (!strpbrk(path, "./") && stat(path, &info)) {
+        return cli_fail(t->app, CLV_EUSAGE, "--stop-words '%s' is neither none nor english nor a file of words", path);
+    }
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return cli_fail(t->app, CLV_ENOINPUT, "--stop-words: cannot read %s: %s", path, strerror(errno));
+    }
+    t->stop_list = calloc(LONGEST + 1, 1);
+    size_t size = t->stop_list ? fread(t->stop_list, 1, LONGEST, file) : 0;
+    bool good = !ferror(file);
+    fclose(file);
+    if (!t->stop_list) {
+        return cli_fail(t->app, CLV_ENOMEM, "out of memory");
+    }
+    if (!good || size == LONGEST || memchr(t->stop_list, '\0', size)) {
+        return cli_fail(t->app, CLV_EDATA, "--stop-words: %s is not a list of words of less than 16 MiB", path);
+    }
+    t->terms.stop_words = "list";
+    t->terms.stop_list = t->stop_list;
+    return CLV_OK;
+}
+
+static clv_status check(text_job *t) {
+    if (!t->options.output && !t->options.tfidf) {
+        return cli_fail(t->app, CLV_EUSAGE, "text needs -o FILE, where the points go (.npy, .csv or .tsv)");
+    }
+    if (t->terms.min_df > 1 && t->terms.max_df > 1 && t->terms.min_df > t->terms.max_df) {
+        return cli_fail(t->app, CLV_EUSAGE, "--min-df %g exceeds --max-df %g: no term can be kept", t->terms.min_df,
+                        t->terms.max_df);
+    }
+    CLI_TRY(check_targets(t));
+    return read_stop_words(t);
+}
+
+/* --- the work --- */
+
+static clv_status take_document(const clv_document *document, void *user) {
+    return clv_tfidf_add(user, document->text, document->size, document->place);
+}
+
+static clv_status count(text_job *t) {
+    clv_context *ctx = t->app->ctx;
+    const char *path = t->args.operands[0];
+    double began = cli_seconds();
+    t->terms.threads = t->options.threads;
+    CLI_TRY(cli_library(t->app, clv_tfidf_new(ctx, &t->terms, &t->tfidf)));
+    CLI_TRY(cli_library(t->app, clv_read_corpus(ctx, path, take_document, t->tfidf, &t->corpus)));
+    cli_signals_restart_calls();
+    if (t->options.labels && !t->corpus->labels) {
+        return cli_fail(t->app, CLV_EDATA, "--labels-out: no document of %s has a label", path);
+    }
+    CLI_TRY(cli_library_on(t->app, path, clv_tfidf_finish(t->tfidf, &t->matrix)));
+    clv_tfidf_describe(t->tfidf, &t->info);
+    t->read_seconds = cli_seconds() - began;
+    return CLV_OK;
+}
+
+/* Dimensions that nobody asked for are as many as there can be. */
+static void fit_dims(text_job *t) {
+    const clv_matrix *m = clv_data_matrix(t->matrix);
+    int64_t most = m->rows < m->cols ? m->rows : m->cols;
+    if (!cli_args_given(&t->args, "dims") && t->reduce.dims > most) {
+        t->reduce.dims = most;
+    }
+}
+
+static clv_status reduce(text_job *t) {
+    double began = cli_seconds();
+    fit_dims(t);
+    t->reduce.threads = t->options.threads;
+    t->values = calloc((size_t)t->reduce.dims, sizeof *t->values);
+    if (!t->values) {
+        return cli_fail(t->app, CLV_ENOMEM, "out of memory");
+    }
+    CLI_TRY(cli_library(t->app,
+                        clv_reduce(t->app->ctx, clv_data_matrix(t->matrix), &t->reduce, &t->points, NULL, t->values)));
+    t->reduce_seconds = cli_seconds() - began;
+    return CLV_OK;
+}
+
+/* --- outputs --- */
+
+static void print_terms(FILE *stream, const void *what) {
+    const text_job *t = what;
+    int64_t terms;
+    const char *const *names = clv_tfidf_terms(t->tfidf, &terms);
+    for (int64_t i = 0; i < terms; i++) {
+        fprintf(stream, "%s\n", names[i]);
+    }
+}
+
+static void print_string(FILE *stream, const char *text) {
+    fputc('"', stream);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            fprintf(stream, "\\%c", c);
+        } else if (c < 0x20) {
+            fprintf(stream, "\\u%04x", c);
+        } else {
+            fputc(c, stream);
+        }
+    }
+    fputc('"', stream);
+}
+
+static void print_json(FILE *stream, const void *what) {
+    const text_job *t = what;
+    const clv_tfidf_info *info = &t->info;
+    fprintf(stream,
+            "{\"cleave\": \"%s\", \"documents\": %lld, \"empty\": %lld, \"latin1\": %lld, \"tokens\": %lld, \"terms\": "
+            "%lld, \"terms_seen\": %lld, \"nonzeros\": %lld,\n",
+            clv_version(), (long long)info->documents, (long long)info->empty, (long long)info->latin1,
+            (long long)info->tokens, (long long)info->terms, (long long)info->seen,
+            (long long)clv_data_matrix(t->matrix)->start[info->documents]);
+    fputs(" \"classes\": [", stream);
+    for (int64_t c = 0; c < t->corpus->classes; c++) {
+        fputs(c ? ", " : "", stream);
+        print_string(stream, t->corpus->names[c]);
+    }
+    fputs("],\n", stream);
+    if (t->points) {
+        fprintf(stream, " \"dims\": %lld, \"centred\": %s, \"singular_values\": [", (long long)t->reduce.dims,
+                t->reduce.centre ? "true" : "false");
+        for (int64_t c = 0; c < t->reduce.dims; c++) {
+            fprintf(stream, "%s%.17g", c ? ", " : "", t->values[c]);
+        }
+        fputs("],\n", stream);
+    }
+    fprintf(stream, " \"seconds\": {\"total\": %.6f, \"terms\": %.6f, \"reduce\": %.6f}}\n", cli_elapsed(t->app),
+            t->read_seconds, t->reduce_seconds);
+}
+
+static void print_table(const text_job *t) {
+    const clv_tfidf_info *info = &t->info;
+    printf("documents  %lld", (long long)info->documents);
+    if (info->empty > 0) {
+        printf(", %lld of them without a term", (long long)info->empty);
+    }
+    if (info->latin1 > 0) {
+        printf(", %lld read as Latin-1", (long long)info->latin1);
+    }
+    printf("\nlabels     %lld\nterms      %lld of %lld, %lld words\n", (long long)t->corpus->classes,
+           (long long)info->terms, (long long)info->seen, (long long)info->tokens);
+    if (t->points) {
+        printf("points     %lld x %lld, %s; singular values %.4g to %.4g\n", (long long)info->documents,
+               (long long)t->reduce.dims, t->reduce.centre ? "principal components" : "truncated SVD", t->values[0],
+               t->values[t->reduce.dims - 1]);
+    }
+    printf("seconds    %.3f: read and count %.3f, reduce %.3f\n", cli_elapsed(t->app), t->read_seconds,
+           t->reduce_seconds);
+}
+
+static clv_status write(const text_job *t) {
+    clv_context *ctx = t->app->ctx;
+    const text_options *o = &t->options;
+    cli_signals_watch(ctx, false);
+    if (o->output) {
+        CLI_TRY(cli_library(t->app, clv_write_matrix(ctx, o->output, clv_data_matrix(t->points))));
+    }
+    if (o->tfidf) {
+        CLI_TRY(cli_library(t->app, clv_write_matrix(ctx, o->tfidf, clv_data_matrix(t->matrix))));
+    }
+    if (o->vocab) {
+        CLI_TRY(cli_output_json(t->app, o->vocab, print_terms, t));
+    }
+    if (o->labels) {
+        CLI_TRY(cli_library(t->app, clv_write_labels(ctx, o->labels, t->corpus->labels, t->corpus->documents)));
+    }
+    bool to_stdout = o->json && strcmp(o->json, "-") == 0;
+    if (o->json) {
+        CLI_TRY(cli_output_json(t->app, o->json, print_json, t));
+    }
+    if (!o->quiet && !to_stdout) {
+        print_table(t);
+    }
+    return cli_flush(t->app);
+}
+
+static clv_status work(text_job *t, int argc, char **argv) {
+    CLI_TRY(cli_args_parse(t->app, &t->args, argc, argv));
+    if (t->args.help) {
+        return cli_help_command(t->app, &t->args);
+    }
+    CLI_TRY(check(t));
+    CLI_TRY(count(t));
+    if (t->options.output) {
+        CLI_TRY(reduce(t));
+    }
+    return write(t);
+}
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    text_job t = {.app = app, .args = {.command = command}};
+    clv_tfidf_defaults(&t.terms);
+    clv_reduce_defaults(&t.reduce);
+    clv_options_defaults(text_table(), &t.options);
+    clv_options_defaults(cli_threads_table(), &t.options);
+    cli_args_add(&t.args, clv_tfidf_table(), &t.terms);
+    cli_args_add(&t.args, clv_reduce_table(), &t.reduce);
+    cli_args_add(&t.args, text_table(), &t.options);
+    cli_args_add(&t.args, cli_threads_table(), &t.options);
+    clv_status status = work(&t, argc, argv);
+    clv_data_free(t.points);
+    clv_data_free(t.matrix);
+    clv_tfidf_free(t.tfidf);
+    clv_corpus_free(t.corpus);
+    free(t.values);
+    free(t.stop_list);
+    return cli_exit_status(status);
+}
+
+const cli_command cli_text = {
+    .name = "text",
+    .summary = "documents to points: tf-idf, then SVD or principal components",
+    .operands = {"CORPUS"},
+    .about = "Turns documents into rows of numbers that the methods can cluster (with --affinity cosine, say).\n"
+             "Words of two or more characters are counted, weighted by tf-idf, and the sparse matrix is reduced\n"
+             "to --dims columns by a truncated SVD, or with --centre to principal components.\n"
+             "\n"
+             "CORPUS is a folder of files (a file in a folder inside it has that folder's name as its label), or\n"
+             "a .jsonl or .jsonl.gz file with an object {\"text\": ..., \"label\": ...} a line; - is JSON lines from\n"
+             "standard input.\n",
+    .examples =
+        "  cleave text posts.jsonl.gz -o X.npy --labels-out y.npy --stop-words english --max-df 0.5 --min-df 2\n"
+        "  cleave text mail/ -o X.npy --dims 50 --vocab terms.txt\n"
+        "  cleave ncut X.npy -k 20 --affinity cosine --truth y.npy\n",
+    .run = run,
+};

@@ -1,0 +1,66 @@
+"""The runs of one data set with one kernel: all solvers from one random start."""
+
+import csv
+import os
+import tempfile
+from collections import namedtuple
+
+# As in table 1 of the paper.
+Set = namedtuple("Set", "name n k")
+SETS = [Set("blood", 748, 10), Set("yeast", 1484, 10), Set("satimage", 4435, 6), Set("pendigits", 10992, 100)]
+
+KERNELS = {
+    "paper": ["--scale", "none", "--gamma", "1"],
+    "calibrated": ["--scale", "standard", "--gamma", "auto"],
+}
+
+# Names in the report, with the options: the three of the paper first.
+SOLVERS = {
+    "fw": ["--solver", "fw", "--step", "exact"],
+    "pgd": ["--solver", "pgd"],
+    "penalty": ["--solver", "penalty"],
+    "fw, gap/C": ["--solver", "fw", "--step", "curvature"],
+    "spg": ["--solver", "spg"],
+    "rows": ["--solver", "rows"],
+}
+COLOURS = {"fw": "#0072b2", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, gap/C": "#56b4e9", "spg": "#e69f00",
+           "rows": "#009e73"}
+
+# The paper's rule: a change of f below this, or 50 (outer) iterations.
+PAPER_CHANGE, PAPER_ITERATIONS = 1e-3, 50
+
+Run = namedtuple("Run", "solver result course stopped")
+Study = namedtuple("Study", "set kernel gamma soft runs")
+
+
+def paper_stop(objectives):
+    """Where the rule of the paper would have stopped."""
+    for at in range(1, len(objectives)):
+        if abs(objectives[at] - objectives[at - 1]) < PAPER_CHANGE or at == PAPER_ITERATIONS:
+            return at
+    return None
+
+
+def course_of(path):
+    """Lists of seconds, objectives and gaps from a trace."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [float(row[name] or "nan") for row in rows] for name in ("seconds", "objective", "certificate")}
+
+
+def study(cleave, data, the_set, kernel, seconds):
+    """All solvers from the same memberships, drawn uniformly from the simplices."""
+    points = os.path.join(data, f"{the_set.name}.X.npy")
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        start, trace = os.path.join(folder, "start.npy"), os.path.join(folder, "trace.csv")
+        first = cleave.result("symnmf", points, "-k", the_set.k, *KERNELS[kernel], "--start", "random", "--max-iter", 0,
+                              "--membership", start)
+        gamma = first["affinity"]["gamma"]
+        fixed = ["-k", the_set.k, *KERNELS[kernel][:2], "--gamma", repr(gamma), "--start", start, "--max-iter", 5000,
+                 "--time-limit", seconds + first["seconds"]["total"], "--trace", trace]
+        for solver, options in SOLVERS.items():
+            result = cleave.result("symnmf", points, *fixed, *options)
+            course = course_of(trace)
+            runs.append(Run(solver, result, course, paper_stop(course["objective"])))
+    return Study(the_set, kernel, gamma, first["soft"], runs)

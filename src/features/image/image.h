@@ -1,0 +1,36 @@
+/* Pictures as points: colours, superpixels, textures, regions. One file a stage. */
+#ifndef CLV_FEATURES_IMAGE_H
+#define CLV_FEATURES_IMAGE_H
+
+#include "linalg/linalg.h"
+
+/* Threads for work on all pixels of a picture: small ones take longer to wake them. */
+int clv_image_threads(const clv_image *image, int64_t asked);
+/* CLV_EUSAGE unless the picture has a size, samples and 1, 3 or 4 channels. */
+clv_status clv_image_check(clv_context *ctx, const clv_image *image);
+/* The colour of pixel i: over white where it is transparent, three times the same where it is grey. */
+void clv_image_rgb(const clv_image *image, int64_t i, double rgb[3]);
+/* Brightness of a colour, 0 to 255: 0.2125 red + 0.7154 green + 0.0721 blue, rounded. */
+uint8_t clv_brightness(const double rgb[3]);
+
+/* CIE L, a, b of all pixels, one plane after the other (3 x pixels); owned. */
+float *clv_image_lab(clv_context *ctx, const clv_image *image, int threads);
+
+/* A region of its own for each connected piece of one label (4 neighbours), numbered in the order of their first
+ * pixels. */
+clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height, const int32_t *labels,
+                                 clv_regions **out);
+/* Pixels of every region. */
+void clv_region_sizes(const clv_regions *regions, int64_t *sizes /* count */);
+/* CLV_EUSAGE unless the regions are of this picture. */
+clv_status clv_regions_check(clv_context *ctx, const clv_image *image, const clv_regions *regions);
+
+/* A row of pixels and the centres of superpixels (slic_kernel.c): where the centre is nearer than what was nearest,
+ * that and `label` are written. `lab` points to the three planes at the first pixel, `x` is its place. */
+typedef struct clv_slic_centre {
+    float colour[3], x, y;
+} clv_slic_centre;
+void clv_slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_centre *centre,
+                  float spread, int32_t label, float *nearest, int32_t *labels);
+
+#endif

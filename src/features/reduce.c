@@ -1,0 +1,376 @@
+/* Truncated SVD and principal components of a sparse matrix.
+ *
+ * Problem: the d largest singular values of X (or of X - 1 m', m the means of its columns) and their vectors.
+ * Method: eigenpairs of X X' or X' X, whichever is smaller, by block Lanczos (linalg/krylov.c), or by LAPACK when that
+ * is small. The operator is applied as two sparse products with a block of BLOCK vectors; the means enter as a rank-one
+ * correction, so that nothing is ever filled. Values are correct to tol^2 or so, directions to tol over their gap.
+ *
+ * Cost: a step reads X and its transpose once, 24 bytes a nonzero, for BLOCK vectors; about (d + 40) / BLOCK steps.
+ * Memory: a transpose of X, d + 40 vectors of the smaller side, 2 BLOCK of the larger one. References: Golub, Luk and
+ * Overton 1981; scikit-learn's TruncatedSVD and PCA compute the same. */
+#include "features/reduce.h"
+#include "base/options.h"
+#include "linalg/krylov.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    BLOCK = CLV_SPMM_WIDTH,
+    WORTH_THREADS = 1 << 15, /* nonzeros; for fewer, waking threads takes longer */
+    ROOM = 56,               /* basis vectors beyond those wanted */
+    SMALL = 400,             /* up to this side LAPACK on the full Gram matrix is as fast */
+    CYCLES = 200,            /* fillings of the basis */
+};
+/* Eigenvalues below this share of the largest are rounding. */
+#define NOTHING 1e-13
+
+const clv_option_table *clv_reduce_table(void) {
+    static const clv_option options[] = {
+        CLV_OPT_INT(clv_reduce_options, dims, "dims", 'd', 20, 1, 0x1p31, NULL, "N", "columns of the result"),
+        CLV_OPT_FLAG(clv_reduce_options, centre, "centre", NULL, 0,
+                     "principal components: subtract the means of the columns first"),
+        CLV_OPT_REAL(clv_reduce_options, tol, "tol", 1e-7, 1e-13, 0.1, NULL, "E",
+                     "residual of a singular vector, relative to its value squared"),
+        CLV_OPT_INT(clv_reduce_options, seed, "seed", 0, 1, 0, 0x1p53, NULL, "S",
+                    "of the random start; the result depends on it within the tolerance only"),
+    };
+    static const clv_option_table table = {"reduction", options, CLV_COUNT(options)};
+    return &table;
+}
+
+void clv_reduce_defaults(clv_reduce_options *options) {
+    *options = (clv_reduce_options){0};
+    clv_options_defaults(clv_reduce_table(), options);
+}
+
+/* The smaller side is "near", the other one "far": `near` has a row for each of the near side, `far` is its transpose.
+ */
+typedef struct reduction {
+    clv_context *ctx;
+    clv_reduce_options options;
+    const clv_matrix *x;
+    clv_data *transpose;
+    const clv_matrix *near, *far;
+    bool by_rows;        /* the near side are the rows of X */
+    double *means;       /* of the columns of X; NULL: not centred */
+    double *near_values; /* near side x BLOCK, interleaved, as is the next */
+    double *far_values;
+    int threads;
+} reduction;
+
+/* --- the transpose --- */
+
+static clv_status transpose(clv_context *ctx, const clv_matrix *m, clv_data **out) {
+    int64_t nonzeros = m->start[m->rows] - m->start[0];
+    CLV_TRY(clv_data_new_csr(ctx, "transpose", m->cols, m->rows, nonzeros, out));
+    int64_t *start = (*out)->start;
+    double *values = (*out)->values;
+    memset(start, 0, (size_t)(m->cols + 1) * sizeof *start);
+    for (int64_t e = m->start[0]; e < m->start[m->rows]; e++) {
+        start[m->index[e] + 1]++;
+    }
+    for (int64_t j = 0; j < m->cols; j++) {
+        start[j + 1] += start[j];
+    }
+    for (int64_t i = 0; i < m->rows; i++) {
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            int64_t at = start[m->index[e]]++;
+            (*out)->index[at] = (int32_t)i;
+            values[at] = ((const double *)m->values)[e];
+        }
+    }
+    memmove(start + 1, start, (size_t)m->cols * sizeof *start);
+    start[0] = 0;
+    return CLV_OK;
+}
+
+/* --- the operator --- */
+
+/* `count` vectors of n entries, a row each, side by side: BLOCK numbers an entry, zeros for the vectors that are not
+ * there. */
+static void interleave(const double *x, int64_t count, int64_t n, double *out, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < BLOCK; c++) {
+            out[i * BLOCK + c] = c < count ? x[c * n + i] : 0;
+        }
+    }
+}
+
+static void separate(const double *x, int64_t count, int64_t n, double *out, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < count; c++) {
+            out[c * n + i] = x[i * BLOCK + c];
+        }
+    }
+}
+
+/* sums[c] = sum of weight[i] x[i][c] (NULL: of x[i][c]). */
+static void weigh(const double *weight, const double *x, int64_t n, double sums[BLOCK]) {
+    for (int c = 0; c < BLOCK; c++) {
+        sums[c] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int c = 0; c < BLOCK; c++) {
+            sums[c] += (weight ? weight[i] : 1) * x[i * BLOCK + c];
+        }
+    }
+}
+
+/* y[i][c] -= weight[i] by[c] (NULL: by[c]). */
+static void correct(const double *weight, const double by[BLOCK], int64_t n, double *y, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        for (int c = 0; c < BLOCK; c++) {
+            y[i * BLOCK + c] -= (weight ? weight[i] : 1) * by[c];
+        }
+    }
+}
+
+/* far_values = B' near_values, near_values = B far_values, with B = X (less its means) or its transpose. On the side of
+ * the rows of X the correction has weights 1, on that of the columns the means. */
+static void to_far(reduction *r) {
+    double sums[BLOCK];
+    clv_spmm(r->far, r->near_values, r->far_values, r->threads);
+    if (r->means) {
+        weigh(r->by_rows ? NULL : r->means, r->near_values, r->near->rows, sums);
+        correct(r->by_rows ? r->means : NULL, sums, r->far->rows, r->far_values, r->threads);
+    }
+}
+
+static void to_near(reduction *r) {
+    double sums[BLOCK];
+    clv_spmm(r->near, r->far_values, r->near_values, r->threads);
+    if (r->means) {
+        weigh(r->by_rows ? r->means : NULL, r->far_values, r->far->rows, sums);
+        correct(r->by_rows ? NULL : r->means, sums, r->near->rows, r->near_values, r->threads);
+    }
+}
+
+static clv_status apply(void *user, const double *x, int64_t count, double *y) {
+    reduction *r = user;
+    int64_t n = r->near->rows;
+    interleave(x, count, n, r->near_values, r->threads);
+    to_far(r);
+    to_near(r);
+    separate(r->near_values, count, n, y, r->threads);
+    return CLV_OK;
+}
+
+static double excess(void *user, double value, double residual) {
+    const reduction *r = user;
+    return residual / (r->options.tol * fmax(value, 1e-300));
+}
+
+/* --- eigenpairs of the near side --- */
+
+static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
+    int64_t n = r->near->rows;
+    double *gram = CLV_NEW0(r->ctx, double, n *n);
+    double *images = CLV_NEW(r->ctx, double, n *BLOCK);
+    double *all = CLV_NEW(r->ctx, double, n);
+    clv_status status = gram && images && all ? CLV_OK : CLV_ENOMEM;
+    for (int64_t first = 0; status == CLV_OK && first < n; first += BLOCK) {
+        int64_t count = n - first < BLOCK ? n - first : BLOCK;
+        memset(images, 0, (size_t)(n * BLOCK) * sizeof *images);
+        for (int64_t c = 0; c < count; c++) {
+            images[c * n + first + c] = 1;
+        }
+        status = apply(r, images, count, gram + first * n);
+    }
+    if (status == CLV_OK) {
+        status = clv_eigen_dense(r->ctx, gram, n, all);
+    }
+    for (int64_t c = 0; status == CLV_OK && c < r->options.dims; c++) {
+        values[c] = all[n - 1 - c];
+        memcpy(vectors + c * n, gram + (n - 1 - c) * n, (size_t)n * sizeof *vectors);
+    }
+    clv_free(r->ctx, gram);
+    clv_free(r->ctx, images);
+    clv_free(r->ctx, all);
+    return status;
+}
+
+static clv_status solve(reduction *r, double *values, double *vectors) {
+    clv_krylov plan = {.ctx = r->ctx, .n = r->near->rows, .count = r->options.dims, .cycles = CYCLES, .block = BLOCK};
+    bool converged;
+    plan.basis = r->options.dims + ROOM;
+    if (plan.n <= SMALL || 3 * plan.basis > plan.n) {
+        return solve_in_full(r, values, vectors);
+    }
+    plan.eager = true;
+    plan.apply = apply;
+    plan.excess = excess;
+    plan.user = r;
+    plan.seed = (uint64_t)r->options.seed;
+    plan.threads = r->threads;
+    CLV_TRY(clv_krylov_solve(&plan, values, vectors, NULL, &converged));
+    if (!converged) {
+        return clv_fail(r->ctx, CLV_ENUMERIC, "the singular vectors do not converge to tol %g in %d restarts",
+                        r->options.tol, (int)CYCLES);
+    }
+    return CLV_OK;
+}
+
+/* --- from eigenpairs to points and axes --- */
+
+/* The vectors of the far side: B' u / s for the unit vectors u, zero where s is. */
+static void other_side(reduction *r, const double *vectors, const double *s, double *out) {
+    int64_t n = r->near->rows;
+    int64_t m = r->far->rows;
+    for (int64_t first = 0; first < r->options.dims; first += BLOCK) {
+        int64_t count = r->options.dims - first < BLOCK ? r->options.dims - first : BLOCK;
+        interleave(vectors + first * n, count, n, r->near_values, r->threads);
+        to_far(r);
+        separate(r->far_values, count, m, out + first * m, r->threads);
+    }
+    for (int64_t c = 0; c < r->options.dims; c++) {
+        for (int64_t i = 0; i < m; i++) {
+            out[c * m + i] = s[c] > 0 ? out[c * m + i] / s[c] : 0;
+        }
+    }
+}
+
+/* The entry of largest magnitude of an axis becomes positive, the first of equals. */
+static void choose_sign(double *axis, int64_t cols, double *left, int64_t rows) {
+    int64_t top = 0;
+    for (int64_t j = 1; j < cols; j++) {
+        top = fabs(axis[j]) > fabs(axis[top]) ? j : top;
+    }
+    if (axis[top] < 0) {
+        for (int64_t j = 0; j < cols; j++) {
+            axis[j] = -axis[j];
+        }
+        for (int64_t i = 0; i < rows; i++) {
+            left[i] = -left[i];
+        }
+    }
+}
+
+/* left: dims x rows, unit; right: dims x cols, unit. */
+static clv_status write_out(const reduction *r, const double *s, double *left, double *right, clv_data **points,
+                            clv_data **axes) {
+    int64_t rows = r->x->rows;
+    int64_t cols = r->x->cols;
+    int64_t dims = r->options.dims;
+    for (int64_t c = 0; c < dims; c++) {
+        choose_sign(right + c * cols, cols, left + c * rows, rows);
+    }
+    CLV_TRY(clv_data_new_dense(r->ctx, "reduction", rows, dims, CLV_F64, points));
+    double *out = (*points)->values;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t c = 0; c < dims; c++) {
+            out[i * dims + c] = left[c * rows + i] * s[c];
+        }
+    }
+    if (axes) {
+        CLV_TRY(clv_data_new_dense(r->ctx, "axes", dims, cols, CLV_F64, axes));
+        memcpy((*axes)->values, right, (size_t)(dims * cols) * sizeof *right);
+    }
+    return CLV_OK;
+}
+
+/* Singular values of eigenvalues, and unit vectors of zero where they end. */
+static void take_roots(const reduction *r, double *values, double *vectors) {
+    int64_t n = r->near->rows;
+    double top = values[0];
+    for (int64_t c = 0; c < r->options.dims; c++) {
+        bool none = !(values[c] > NOTHING * top);
+        values[c] = none ? 0 : sqrt(values[c]);
+        for (int64_t i = 0; none && i < n; i++) {
+            vectors[c * n + i] = 0;
+        }
+    }
+}
+
+static clv_status compute(reduction *r, double *values, clv_data **points, clv_data **axes) {
+    int64_t dims = r->options.dims;
+    double *s = CLV_NEW(r->ctx, double, dims);
+    double *near = CLV_NEW(r->ctx, double, dims * r->near->rows);
+    double *far = CLV_NEW(r->ctx, double, dims * r->far->rows);
+    clv_status status = s && near && far ? solve(r, s, near) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        take_roots(r, s, near);
+        other_side(r, near, s, far);
+        status = write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes);
+    }
+    if (status == CLV_OK && values) {
+        memcpy(values, s, (size_t)dims * sizeof *s);
+    }
+    clv_free(r->ctx, s);
+    clv_free(r->ctx, near);
+    clv_free(r->ctx, far);
+    return status;
+}
+
+/* --- all of it --- */
+
+static void take_means(reduction *r) {
+    const clv_matrix *columns = clv_data_matrix(r->transpose);
+    for (int64_t j = 0; j < columns->rows; j++) {
+        double sum = 0;
+        for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++) {
+            sum += ((const double *)columns->values)[e];
+        }
+        r->means[j] = sum / (double)columns->cols;
+    }
+}
+
+static clv_status prepare(reduction *r) {
+    CLV_TRY(transpose(r->ctx, r->x, &r->transpose));
+    const clv_matrix *transposed = clv_data_matrix(r->transpose);
+    r->by_rows = r->x->rows <= r->x->cols;
+    r->near = r->by_rows ? r->x : transposed;
+    r->far = r->by_rows ? transposed : r->x;
+    r->near_values = CLV_NEW(r->ctx, double, r->near->rows *BLOCK);
+    r->far_values = CLV_NEW(r->ctx, double, r->far->rows *BLOCK);
+    if (r->options.centre) {
+        r->means = CLV_NEW(r->ctx, double, r->x->cols);
+        if (!r->means) {
+            return CLV_ENOMEM;
+        }
+        take_means(r);
+    }
+    return r->near_values && r->far_values ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status check(clv_context *ctx, const clv_matrix *m, const clv_reduce_options *options) {
+    CLV_TRY(clv_options_check(ctx, clv_reduce_table(), options));
+    if (!clv_is_sparse(m)) {
+        return clv_fail(ctx, CLV_EUSAGE, "the matrix to reduce is dense; a sparse one is needed");
+    }
+    int64_t most = m->rows < m->cols ? m->rows : m->cols;
+    if (options->dims > most) {
+        return clv_fail(ctx, CLV_EUSAGE, "dims = %lld exceeds the smaller side of a matrix of %lld x %lld",
+                        (long long)options->dims, (long long)m->rows, (long long)m->cols);
+    }
+    return clv_matrix_check(ctx, "the matrix to reduce", m, 1e150);
+}
+
+clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options, clv_data **points,
+                      clv_data **axes, double *values) {
+    *points = NULL;
+    if (axes) {
+        *axes = NULL;
+    }
+    CLV_TRY(check(ctx, sparse, options));
+    bool large = sparse->start[sparse->rows] - sparse->start[0] >= WORTH_THREADS;
+    reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = large ? clv_threads(options->threads) : 1};
+    clv_blas_serial_begin();
+    clv_status status = prepare(&r);
+    if (status == CLV_OK) {
+        status = compute(&r, values, points, axes);
+    }
+    clv_blas_serial_end();
+    if (status < 0) {
+        clv_data_free(*points);
+        *points = NULL;
+    }
+    clv_free(ctx, r.means);
+    clv_free(ctx, r.near_values);
+    clv_free(ctx, r.far_values);
+    clv_data_free(r.transpose);
+    return status;
+}

@@ -1,0 +1,453 @@
+/* tf-idf of documents that come one after the other.
+ *
+ * Texts are gathered into batches of some MiB. A batch is cut into chunks of whole documents, whose terms are counted
+ * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order. So
+ * the text is gone after its batch, and what is kept is 8 bytes a nonzero and the terms. At the end terms are chosen
+ * and sorted, and the rows are written with ascending columns by two counting passes, without a comparison.
+ *
+ * Cost: a pass over the text for the words (a hash look-up each), one look-up for every term of a chunk, and two passes
+ * over the nonzeros. Reference: Salton and Buckley 1988; the weights are scikit-learn's (smooth idf, unit rows). */
+#include "base/options.h"
+#include "features/text/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* WORTH_THREADS: nonzeros; for fewer, waking threads takes longer. */
+enum { BATCH_BYTES = 4 << 20, CHUNK_BYTES = 128 << 10, WORTH_THREADS = 1 << 16 };
+
+typedef struct chunk {
+    int64_t first, count; /* documents of the batch */
+    clv_counts counts;
+    clv_status status;
+} chunk;
+
+struct clv_tfidf {
+    clv_context *ctx;
+    clv_tfidf_options options;
+    clv_tfidf_info info;
+    clv_vocabulary stop, terms;
+    /* the batch */
+    clv_text texts;
+    clv_piece *pieces; /* their texts are offsets until the batch is complete */
+    int64_t pieces_count, pieces_room;
+    chunk *chunks;
+    int64_t chunks_room;
+    int32_t *known; /* of the terms of a chunk: their number here, or -1 for stop words */
+    int64_t known_room;
+    /* all documents */
+    clv_count *entries;
+    int64_t entries_count, entries_room;
+    int64_t *ends; /* of document d in entries */
+    int64_t ends_room;
+    const char **names; /* the terms kept, after finish */
+};
+
+const clv_option_table *clv_tfidf_table(void) {
+    static const clv_option options[] = {
+        CLV_OPT_REAL(clv_tfidf_options, min_df, "min-df", 1, 0, 0x1p53, NULL, "N",
+                     "keep the terms of N documents or more; below 1: a share of the documents"),
+        CLV_OPT_REAL(clv_tfidf_options, max_df, "max-df", 1, 0, 0x1p53, NULL, "N",
+                     "and of N documents or fewer; up to 1: a share of the documents"),
+        CLV_OPT_INT(clv_tfidf_options, max_features, "max-features", 0, 0, 0, 0x1p31, "all", "N",
+                    "keep the N terms that occur most often"),
+        CLV_OPT_TEXT(clv_tfidf_options, stop_words, "stop-words", "none", "none|english|FILE",
+                     "words that are no terms: none, the built-in English ones, or those of a file"),
+        CLV_OPT_CHOICE(clv_tfidf_options, encoding, "encoding", CLV_ENCODING_AUTO, "auto|utf-8|latin-1",
+                       "of the texts; auto: UTF-8, and Latin-1 for documents that are not valid UTF-8"),
+    };
+    static const clv_option_table table = {"terms", options, CLV_COUNT(options)};
+    return &table;
+}
+
+void clv_tfidf_defaults(clv_tfidf_options *options) {
+    *options = (clv_tfidf_options){0};
+    clv_options_defaults(clv_tfidf_table(), options);
+}
+
+/* --- beginning and end --- */
+
+static clv_status read_stop_words(clv_tfidf *t) {
+    const char *how = t->options.stop_words;
+    bool english = strcmp(how, "english") == 0;
+    bool list = strcmp(how, "list") == 0;
+    if (!english && !list && strcmp(how, "none") != 0) {
+        return clv_fail(t->ctx, CLV_EUSAGE, "stop-words '%s' is none of: none, english, list", how);
+    }
+    const char *text = english ? clv_english_stop_words : list && t->options.stop_list ? t->options.stop_list : "";
+    size_t size = strlen(text);
+    uint8_t *room = CLV_NEW(t->ctx, uint8_t, 2 * (int64_t)size + 8);
+    if (!room) {
+        return CLV_ENOMEM;
+    }
+    clv_words words = {(const uint8_t *)text, (const uint8_t *)text + size, clv_utf8_valid(text, size) < size, room};
+    clv_word word;
+    clv_status status = CLV_OK;
+    while (status == CLV_OK && clv_next_word(&words, &word)) {
+        status = clv_vocabulary_add(&t->stop, word) < 0 ? CLV_ENOMEM : CLV_OK;
+    }
+    clv_free(t->ctx, room);
+    return status;
+}
+
+clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out) {
+    *out = NULL;
+    CLV_TRY(clv_options_check(ctx, clv_tfidf_table(), options));
+    clv_tfidf *t = CLV_NEW0(ctx, clv_tfidf, 1);
+    if (!t) {
+        return CLV_ENOMEM;
+    }
+    t->ctx = t->stop.ctx = t->terms.ctx = t->texts.ctx = ctx;
+    t->options = *options;
+    clv_status status = read_stop_words(t);
+    if (status < 0) {
+        clv_tfidf_free(t);
+        return status;
+    }
+    *out = t;
+    return CLV_OK;
+}
+
+void clv_tfidf_free(clv_tfidf *t) {
+    if (!t) {
+        return;
+    }
+    clv_context *ctx = t->ctx;
+    for (int64_t c = 0; c < t->chunks_room; c++) {
+        clv_counts_free(ctx, &t->chunks[c].counts);
+    }
+    clv_vocabulary_free(&t->stop);
+    clv_vocabulary_free(&t->terms);
+    clv_free(ctx, t->texts.data);
+    clv_free(ctx, t->pieces);
+    clv_free(ctx, t->chunks);
+    clv_free(ctx, t->known);
+    clv_free(ctx, t->entries);
+    clv_free(ctx, t->ends);
+    clv_free(ctx, t->names);
+    clv_free(ctx, t);
+}
+
+/* --- a batch --- */
+
+/* Room for `more` items beyond `count`, new ones zeroed. */
+static clv_status grow(clv_context *ctx, void **block, int64_t count, int64_t more, int64_t *room, size_t size) {
+    if (count + more <= *room) {
+        return CLV_OK;
+    }
+    int64_t wanted = count + more + (count + more) / 2 + 16;
+    char *grown = clv_resize(ctx, *block, wanted, size);
+    if (!grown) {
+        return CLV_ENOMEM;
+    }
+    memset(grown + (size_t)*room * size, 0, (size_t)(wanted - *room) * size);
+    *block = grown;
+    *room = wanted;
+    return CLV_OK;
+}
+
+/* Whole documents together, CHUNK_BYTES or a little more; the last chunk has what is left. */
+static clv_status cut_batch(clv_tfidf *t, int64_t *count) {
+    int64_t first = 0;
+    size_t bytes = 0;
+    *count = 0;
+    for (int64_t d = 0; d < t->pieces_count; d++) {
+        bytes += t->pieces[d].size;
+        if (bytes >= CHUNK_BYTES || d + 1 == t->pieces_count) {
+            CLV_TRY(grow(t->ctx, (void **)&t->chunks, *count, 1, &t->chunks_room, sizeof *t->chunks));
+            t->chunks[*count].first = first;
+            t->chunks[(*count)++].count = d + 1 - first;
+            first = d + 1;
+            bytes = 0;
+        }
+    }
+    return CLV_OK;
+}
+
+/* The terms of a chunk as terms of all: t->known. */
+static clv_status join_terms(clv_tfidf *t, const clv_vocabulary *terms) {
+    CLV_TRY(grow(t->ctx, (void **)&t->known, 0, terms->count, &t->known_room, sizeof *t->known));
+    for (int32_t i = 0; i < terms->count; i++) {
+        clv_word term = {terms->bytes + terms->start[i], (size_t)(terms->start[i + 1] - terms->start[i] - 1)};
+        t->known[i] = -1;
+        if (clv_vocabulary_find(&t->stop, term) < 0) {
+            t->known[i] = clv_vocabulary_add(&t->terms, term);
+            if (t->known[i] < 0) {
+                return CLV_ENOMEM;
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
+    const clv_counts *counts = &c->counts;
+    CLV_TRY(c->status);
+    CLV_TRY(join_terms(t, &counts->terms));
+    int64_t all = c->count ? counts->ends[c->count - 1] : 0;
+    CLV_TRY(grow(t->ctx, (void **)&t->entries, t->entries_count, all, &t->entries_room, sizeof *t->entries));
+    CLV_TRY(grow(t->ctx, (void **)&t->ends, t->info.documents, c->count, &t->ends_room, sizeof *t->ends));
+    for (int64_t d = 0, e = 0; d < c->count; d++) {
+        for (; e < counts->ends[d]; e++) {
+            int32_t term = t->known[counts->entries[e].term];
+            if (term >= 0) {
+                t->entries[t->entries_count++] = (clv_count){term, counts->entries[e].times};
+                t->info.tokens += counts->entries[e].times;
+            }
+        }
+        t->ends[t->info.documents++] = t->entries_count;
+    }
+    return CLV_OK;
+}
+
+static clv_status count_batch(clv_tfidf *t) {
+    int64_t count;
+    int threads = clv_threads(t->options.threads);
+    if (clv_interrupted(t->ctx)) {
+        return clv_fail(t->ctx, CLV_EINTERRUPTED, "interrupted while counting terms");
+    }
+    CLV_TRY(cut_batch(t, &count));
+    for (int64_t d = 0, at = 0; d < t->pieces_count; d++) {
+        t->pieces[d].text = t->texts.data + at;
+        at += (int64_t)t->pieces[d].size;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (count > 1)
+    for (int64_t c = 0; c < count; c++) {
+        chunk *own = &t->chunks[c];
+        own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &own->counts);
+    }
+    for (int64_t c = 0; c < count; c++) {
+        CLV_TRY(join_chunk(t, &t->chunks[c]));
+    }
+    t->pieces_count = 0;
+    t->texts.size = 0;
+    return CLV_OK;
+}
+
+clv_status clv_tfidf_add(clv_tfidf *t, const char *text, size_t size, const char *place) {
+    bool latin1 = t->options.encoding == CLV_ENCODING_LATIN1;
+    size_t valid = latin1 ? size : clv_utf8_valid(text, size);
+    if (valid < size && t->options.encoding == CLV_ENCODING_UTF8) {
+        return clv_fail(t->ctx, CLV_EDATA, "%s: byte %zu (0x%02x) is not UTF-8; encoding latin-1 takes any byte", place,
+                        valid + 1, (unsigned)(uint8_t)text[valid]);
+    }
+    CLV_TRY(grow(t->ctx, (void **)&t->pieces, t->pieces_count, 1, &t->pieces_room, sizeof *t->pieces));
+    clv_text_append(&t->texts, text, size);
+    CLV_TRY(t->texts.status);
+    t->info.latin1 += valid < size;
+    t->pieces[t->pieces_count++] = (clv_piece){NULL, size, latin1 || valid < size};
+    return t->texts.size >= BATCH_BYTES ? count_batch(t) : CLV_OK;
+}
+
+/* --- which terms --- */
+
+typedef struct ranked {
+    const char *text;
+    int32_t term;
+    int64_t documents, times;
+} ranked;
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(((const ranked *)a)->text, ((const ranked *)b)->text);
+}
+
+static int by_times(const void *a, const void *b) {
+    const ranked *x = a;
+    const ranked *y = b;
+    return x->times > y->times ? -1 : x->times < y->times ? 1 : by_text(a, b);
+}
+
+/* Documents and occurrences of every term. */
+static ranked *rank_terms(const clv_tfidf *t) {
+    ranked *all = CLV_NEW0(t->ctx, ranked, t->terms.count);
+    for (int32_t i = 0; all && i < t->terms.count; i++) {
+        all[i].text = t->terms.bytes + t->terms.start[i];
+        all[i].term = i;
+    }
+    for (int64_t e = 0; all && e < t->entries_count; e++) {
+        all[t->entries[e].term].documents++;
+        all[t->entries[e].term].times += t->entries[e].times;
+    }
+    return all;
+}
+
+/* The terms kept move to the front, sorted; returns their number. */
+static int64_t choose_terms(const clv_tfidf *t, ranked *all) {
+    double n = (double)t->info.documents;
+    double least = t->options.min_df < 1 ? t->options.min_df * n : t->options.min_df;
+    double most = t->options.max_df <= 1 ? t->options.max_df * n : t->options.max_df;
+    int64_t kept = 0;
+    for (int32_t i = 0; i < t->terms.count; i++) {
+        if ((double)all[i].documents >= least && (double)all[i].documents <= most) {
+            all[kept++] = all[i];
+        }
+    }
+    if (t->options.max_features > 0 && kept > t->options.max_features) {
+        qsort(all, (size_t)kept, sizeof *all, by_times);
+        kept = t->options.max_features;
+    }
+    qsort(all, (size_t)kept, sizeof *all, by_text);
+    return kept;
+}
+
+static clv_status no_terms(const clv_tfidf *t) {
+    if (t->info.documents == 0) {
+        return clv_fail(t->ctx, CLV_EDATA, "there are no documents");
+    }
+    if (t->terms.count == 0) {
+        return clv_fail(t->ctx, CLV_EDATA,
+                        "the vocabulary is empty: none of the %lld documents has a word of two or more characters%s",
+                        (long long)t->info.documents, t->stop.count ? " that is no stop word" : "");
+    }
+    return clv_fail(t->ctx, CLV_EDATA,
+                    "the vocabulary is empty: none of the %d terms of %lld documents lies between min-df %g and "
+                    "max-df %g",
+                    t->terms.count, (long long)t->info.documents, t->options.min_df, t->options.max_df);
+}
+
+/* --- the matrix --- */
+
+typedef struct builder {
+    const clv_tfidf *t;
+    const ranked *kept;
+    int64_t count;
+    int32_t *column;       /* of a term, or -1 */
+    int64_t *column_start; /* count + 1 */
+    int32_t *row;          /* of the entries by column, */
+    int32_t *times;        /* and how often */
+    int64_t *next;         /* of a row */
+} builder;
+
+static bool reserve(builder *b) {
+    clv_context *ctx = b->t->ctx;
+    b->column = CLV_NEW(ctx, int32_t, b->t->terms.count);
+    b->column_start = CLV_NEW0(ctx, int64_t, b->count + 1);
+    b->row = CLV_NEW(ctx, int32_t, b->t->entries_count);
+    b->times = CLV_NEW(ctx, int32_t, b->t->entries_count);
+    b->next = CLV_NEW0(ctx, int64_t, b->t->info.documents + 1);
+    return b->column && b->column_start && b->row && b->times && b->next;
+}
+
+static void discard(builder *b) {
+    clv_context *ctx = b->t->ctx;
+    clv_free(ctx, b->column);
+    clv_free(ctx, b->column_start);
+    clv_free(ctx, b->row);
+    clv_free(ctx, b->times);
+    clv_free(ctx, b->next);
+}
+
+/* The entries of terms that are kept, by column; rows ascend in each. next[d + 1] counts those of row d. */
+static void sort_by_column(builder *b) {
+    const clv_tfidf *t = b->t;
+    memset(b->column, 0xff, (size_t)t->terms.count * sizeof *b->column);
+    for (int64_t c = 0; c < b->count; c++) {
+        b->column[b->kept[c].term] = (int32_t)c;
+        b->column_start[c + 1] = b->column_start[c] + b->kept[c].documents;
+    }
+    for (int64_t d = 0, e = 0; d < t->info.documents; d++) {
+        for (; e < t->ends[d]; e++) {
+            int32_t c = b->column[t->entries[e].term];
+            if (c >= 0) {
+                int64_t at = b->column_start[c]++;
+                b->row[at] = (int32_t)d;
+                b->times[at] = t->entries[e].times;
+                b->next[d + 1]++;
+            }
+        }
+    }
+    memmove(b->column_start + 1, b->column_start, (size_t)b->count * sizeof *b->column_start);
+    b->column_start[0] = 0;
+}
+
+/* The same entries by row; columns ascend, as they are gone through in order. */
+static void fill_rows(builder *b, clv_data *out) {
+    double n = (double)b->t->info.documents;
+    double *values = out->values;
+    for (int64_t d = 0; d < out->matrix.rows; d++) {
+        b->next[d + 1] += b->next[d];
+    }
+    memcpy(out->start, b->next, (size_t)(out->matrix.rows + 1) * sizeof *out->start);
+    for (int64_t c = 0; c < b->count; c++) {
+        double idf = log((1 + n) / (1 + (double)b->kept[c].documents)) + 1;
+        for (int64_t e = b->column_start[c]; e < b->column_start[c + 1]; e++) {
+            int64_t at = b->next[b->row[e]]++;
+            out->index[at] = (int32_t)c;
+            values[at] = b->times[e] * idf;
+        }
+    }
+}
+
+static void make_unit_rows(clv_data *data, int threads) {
+    const int64_t *start = data->start;
+    double *values = data->values;
+#pragma omp parallel for num_threads(threads) schedule(static) if (start[data->matrix.rows] > WORTH_THREADS)
+    for (int64_t d = 0; d < data->matrix.rows; d++) {
+        double sum = 0;
+        for (int64_t e = start[d]; e < start[d + 1]; e++) {
+            sum += values[e] * values[e];
+        }
+        double length = sqrt(sum);
+        for (int64_t e = start[d]; e < start[d + 1]; e++) {
+            values[e] /= length;
+        }
+    }
+}
+
+static clv_status build(clv_tfidf *t, const ranked *kept, int64_t count, clv_data **out) {
+    builder b = {.t = t, .kept = kept, .count = count};
+    clv_status status = CLV_ENOMEM;
+    if (reserve(&b)) {
+        sort_by_column(&b);
+        status = clv_data_new_csr(t->ctx, "tf-idf", t->info.documents, count, b.column_start[count], out);
+    }
+    if (status == CLV_OK) {
+        fill_rows(&b, *out);
+        make_unit_rows(*out, clv_threads(t->options.threads));
+        for (int64_t d = 0; d < t->info.documents; d++) {
+            t->info.empty += (*out)->start[d + 1] == (*out)->start[d];
+        }
+    }
+    discard(&b);
+    return status;
+}
+
+static clv_status name_terms(clv_tfidf *t, const ranked *kept, int64_t count) {
+    t->names = CLV_NEW(t->ctx, const char *, count);
+    for (int64_t c = 0; t->names && c < count; c++) {
+        t->names[c] = kept[c].text;
+    }
+    t->info.terms = count;
+    return t->names ? CLV_OK : CLV_ENOMEM;
+}
+
+clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
+    *out = NULL;
+    CLV_TRY(count_batch(t));
+    t->info.seen = t->terms.count;
+    if (t->info.documents > INT32_MAX) {
+        return clv_fail(t->ctx, CLV_EDATA, "%lld documents are more than the %d that are allowed",
+                        (long long)t->info.documents, INT32_MAX);
+    }
+    ranked *all = rank_terms(t);
+    if (!all) {
+        return CLV_ENOMEM;
+    }
+    int64_t kept = choose_terms(t, all);
+    clv_status status = kept ? name_terms(t, all, kept) : no_terms(t);
+    if (status == CLV_OK) {
+        status = build(t, all, kept, out);
+    }
+    clv_free(t->ctx, all);
+    return status;
+}
+
+const char *const *clv_tfidf_terms(const clv_tfidf *t, int64_t *count) {
+    *count = t->info.terms;
+    return t->names;
+}
+
+void clv_tfidf_describe(const clv_tfidf *t, clv_tfidf_info *out) {
+    *out = t->info;
+}

@@ -1,0 +1,268 @@
+/* A corpus of documents: the files of a folder, or the lines of a JSON lines file, one at a time to a hook. */
+#include "io/corpus.h"
+#include "io/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEEPEST = 16, PIECE = 1 << 18 };
+
+/* --- documents and labels --- */
+
+clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document) {
+    if (b->documents == b->room) {
+        int64_t room = 2 * b->room + 256;
+        int64_t *starts = clv_resize(b->ctx, b->starts, room, sizeof *starts);
+        if (!starts) {
+            return CLV_ENOMEM;
+        }
+        b->starts = starts;
+        b->room = room;
+    }
+    b->starts[b->documents] = -1;
+    if (document->label) {
+        b->starts[b->documents] = (int64_t)b->names.size;
+        b->labelled++;
+        clv_text_append(&b->names, document->label, strlen(document->label) + 1);
+        CLV_TRY(b->names.status);
+    }
+    b->documents++;
+    return b->hook ? b->hook(document, b->user) : CLV_OK;
+}
+
+void clv_corpus_discard(clv_corpus_builder *b) {
+    clv_free(b->ctx, b->names.data);
+    clv_free(b->ctx, b->starts);
+}
+
+void clv_corpus_free(clv_corpus *corpus) {
+    if (!corpus) {
+        return;
+    }
+    for (int64_t c = 0; corpus->names && c < corpus->classes; c++) {
+        clv_free(corpus->ctx, corpus->names[c]);
+    }
+    clv_free(corpus->ctx, corpus->names);
+    clv_free(corpus->ctx, corpus->labels);
+    clv_free(corpus->ctx, corpus);
+}
+
+/* The name of each class: that of its first document. */
+static clv_status name_classes(const clv_field *fields, const int32_t *coded, int64_t n, clv_corpus *corpus) {
+    for (int64_t i = 0; i < n; i++) {
+        corpus->classes = coded[i] >= corpus->classes ? coded[i] + 1 : corpus->classes;
+    }
+    corpus->names = CLV_NEW0(corpus->ctx, char *, corpus->classes);
+    if (!corpus->names) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (!corpus->names[coded[i]]) {
+            corpus->names[coded[i]] = clv_copy_text(corpus->ctx, fields[i].text);
+            if (!corpus->names[coded[i]]) {
+                return CLV_ENOMEM;
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, clv_field *fields, int32_t *coded) {
+    int64_t count = 0;
+    for (int64_t d = 0; d < b->documents; d++) {
+        if (b->starts[d] >= 0) {
+            const char *name = b->names.data + b->starts[d];
+            fields[count++] = (clv_field){name, strlen(name), false};
+        }
+    }
+    CLV_TRY(clv_code_texts(b->ctx, fields, count, coded));
+    count = 0;
+    for (int64_t d = 0; d < b->documents; d++) {
+        corpus->labels[d] = b->starts[d] >= 0 ? coded[count++] : -1;
+    }
+    return name_classes(fields, coded, count, corpus);
+}
+
+static clv_status add_labels(const clv_corpus_builder *b, clv_corpus *corpus) {
+    clv_field *fields = CLV_NEW(b->ctx, clv_field, b->labelled);
+    int32_t *coded = CLV_NEW(b->ctx, int32_t, b->labelled);
+    corpus->labels = CLV_NEW(b->ctx, int32_t, b->documents);
+    clv_status status = fields && coded && corpus->labels ? code_labels(b, corpus, fields, coded) : CLV_ENOMEM;
+    clv_free(b->ctx, fields);
+    clv_free(b->ctx, coded);
+    return status;
+}
+
+clv_status clv_corpus_finish(clv_corpus_builder *b, clv_corpus **out) {
+    clv_corpus *corpus = CLV_NEW0(b->ctx, clv_corpus, 1);
+    if (!corpus) {
+        return CLV_ENOMEM;
+    }
+    corpus->ctx = b->ctx;
+    corpus->documents = b->documents;
+    clv_status status = b->labelled ? add_labels(b, corpus) : CLV_OK;
+    if (status < 0) {
+        clv_corpus_free(corpus);
+        return status;
+    }
+    *out = corpus;
+    return CLV_OK;
+}
+
+/* --- a folder --- */
+
+typedef struct folder {
+    clv_corpus_builder *to;
+    char path[PATH_MAX]; /* of the folder or file at hand */
+    size_t root;         /* the length of the corpus's own path */
+    char label[PATH_MAX];
+} folder;
+
+static clv_status read_document(folder *f) {
+    clv_input in;
+    clv_bytes bytes;
+    CLV_TRY(clv_input_open(f->to->ctx, f->path, &in));
+    clv_status status = clv_input_content(&in, &bytes);
+    if (status == CLV_OK) {
+        clv_document document = {(const char *)bytes.data, bytes.size, *f->label ? f->label : NULL, f->path};
+        status = clv_corpus_put(f->to, &document);
+    }
+    clv_input_close(&in);
+    return status;
+}
+
+static int is_shown(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static clv_status read_folder(folder *f, int depth);
+
+/* The file or folder `name` in the folder at f->path; the path is the folder's again afterwards. */
+static clv_status read_entry(folder *f, const char *name, int depth) {
+    struct stat info;
+    size_t length = strlen(f->path);
+    if (length + strlen(name) + 2 > sizeof f->path) {
+        return clv_fail(f->to->ctx, CLV_EDATA, "%s/%s: the path is too long", f->path, name);
+    }
+    snprintf(f->path + length, sizeof f->path - length, "/%s", name);
+    clv_status status = CLV_OK;
+    if (stat(f->path, &info) != 0) {
+        status = clv_fail(f->to->ctx, CLV_ENOINPUT, "cannot read %s: %s", f->path, clv_errno_text(errno));
+    } else if (S_ISDIR(info.st_mode)) {
+        memcpy(f->label, f->path + f->root + 1, strlen(f->path + f->root + 1) + 1);
+        status = read_folder(f, depth + 1);
+        f->label[length > f->root ? length - f->root - 1 : 0] = '\0';
+    } else if (S_ISREG(info.st_mode)) {
+        status = read_document(f);
+    }
+    f->path[length] = '\0';
+    return status;
+}
+
+static clv_status read_folder(folder *f, int depth) {
+    struct dirent **entries;
+    if (depth > DEEPEST) {
+        return clv_fail(f->to->ctx, CLV_EDATA, "%s: folders lie more than %d deep", f->path, (int)DEEPEST);
+    }
+    int count = scandir(f->path, &entries, is_shown, by_name);
+    if (count < 0) {
+        return clv_fail(f->to->ctx, CLV_ENOINPUT, "cannot read %s: %s", f->path, clv_errno_text(errno));
+    }
+    clv_status status = CLV_OK;
+    for (int i = 0; i < count; i++) {
+        if (status == CLV_OK) {
+            status = read_entry(f, entries[i]->d_name, depth);
+        }
+        free(entries[i]);
+    }
+    free((void *)entries);
+    return status;
+}
+
+static clv_status read_files(clv_corpus_builder *to, const char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    folder *f = CLV_NEW0(to->ctx, folder, 1);
+    if (!f) {
+        return CLV_ENOMEM;
+    }
+    f->to = to;
+    f->root = length;
+    clv_status status = CLV_OK;
+    if (length >= sizeof f->path) {
+        status = clv_fail(to->ctx, CLV_EUSAGE, "%s: the path is too long", path);
+    } else {
+        memcpy(f->path, path, length);
+        status = read_folder(f, 0);
+    }
+    clv_free(to->ctx, f);
+    return status;
+}
+
+/* --- JSON lines --- */
+
+static clv_status push_all(clv_jsonl *lines, const clv_input *in, uint8_t *piece) {
+    int64_t got = 1;
+    while (got > 0) {
+        CLV_TRY(clv_input_some(in, piece, PIECE, &got));
+        CLV_TRY(clv_jsonl_push(lines, piece, (size_t)got));
+    }
+    return clv_jsonl_end(lines);
+}
+
+static clv_status read_lines(clv_corpus_builder *to, const char *path) {
+    clv_input in;
+    clv_jsonl lines;
+    CLV_TRY(clv_input_open(to->ctx, path, &in));
+    clv_jsonl_begin(&lines, to, in.name);
+    in.content = CLV_NEW(to->ctx, uint8_t, PIECE);
+    clv_status status = in.content ? push_all(&lines, &in, in.content) : CLV_ENOMEM;
+    clv_jsonl_close(&lines);
+    clv_input_close(&in);
+    return status;
+}
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path);
+    size_t size = strlen(ending);
+    return length > size && clv_same_letters(path + length - size, ending, size);
+}
+
+static clv_status read_any(clv_corpus_builder *to, const char *path) {
+    struct stat info;
+    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        return read_files(to, path);
+    }
+    if (strcmp(path, "-") != 0 && !ends_in(path, ".jsonl") && !ends_in(path, ".jsonl.gz")) {
+        if (stat(path, &info) != 0) {
+            return clv_fail(to->ctx, CLV_ENOINPUT, "cannot read %s: %s", path, clv_errno_text(errno));
+        }
+        return clv_fail(to->ctx, CLV_EUSAGE,
+                        "%s: a corpus is a folder of files, or its name must end in .jsonl or .jsonl.gz (or be -, for "
+                        "JSON lines from standard input)",
+                        path);
+    }
+    return read_lines(to, path);
+}
+
+clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user, clv_corpus **out) {
+    *out = NULL;
+    clv_corpus_builder b = {.ctx = ctx, .hook = hook, .user = user, .names = {.ctx = ctx}};
+    clv_status status = read_any(&b, path);
+    if (status == CLV_OK) {
+        status = clv_corpus_finish(&b, out);
+    }
+    clv_corpus_discard(&b);
+    return status;
+}

@@ -1,0 +1,42 @@
+/* Documents: JSON lines, plain or compressed (jsonl.c), and the labels of a corpus (corpus.c). */
+#ifndef CLV_CORPUS_H
+#define CLV_CORPUS_H
+
+#include "io/io.h"
+
+#include <zlib.h>
+
+/* Where documents go: to the hook, and their labels here until all are known. */
+typedef struct clv_corpus_builder {
+    clv_context *ctx;
+    clv_document_hook hook;
+    void *user;
+    int64_t documents, labelled;
+    clv_text names;  /* the labels one after the other, each ended by NUL */
+    int64_t *starts; /* of a document's label in names, or -1 */
+    int64_t room;
+} clv_corpus_builder;
+clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document);
+/* The labels as numbers; frees nothing. */
+clv_status clv_corpus_finish(clv_corpus_builder *b, clv_corpus **out);
+void clv_corpus_discard(clv_corpus_builder *b);
+
+/* JSON lines that come in pieces of any size, gzip-compressed if the first bytes say so. */
+typedef struct clv_jsonl {
+    clv_corpus_builder *to;
+    const char *name;
+    int64_t line;
+    clv_text rest; /* the beginning of a line whose end has not come yet */
+    uint8_t magic[2];
+    int seen; /* bytes of magic; when both are there, the kind is known */
+    bool compressed, ended;
+    z_stream stream;
+    uint8_t *inflated;
+} clv_jsonl;
+void clv_jsonl_begin(clv_jsonl *j, clv_corpus_builder *to, const char *name);
+clv_status clv_jsonl_push(clv_jsonl *j, const uint8_t *bytes, size_t size);
+/* After the last piece. */
+clv_status clv_jsonl_end(clv_jsonl *j);
+void clv_jsonl_close(clv_jsonl *j);
+
+#endif

@@ -1,0 +1,98 @@
+/* Files and streams that are read: opened, waited for, and read in pieces or whole, asking about interrupts on the way.
+ */
+#include "io/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void clv_input_close(clv_input *in) {
+    clv_free(in->ctx, in->content);
+    if (!in->standard && in->file >= 0) {
+        close(in->file);
+    }
+}
+
+static clv_status look_at_input(clv_input *in) {
+    struct stat info;
+    if (in->file < 0 || fstat(in->file, &info) != 0) {
+        return clv_fail(in->ctx, CLV_ENOINPUT, "cannot read %s: %s", in->name, clv_errno_text(errno));
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return clv_fail(in->ctx, CLV_ENOINPUT, "cannot read %s: it is a directory", in->name);
+    }
+    in->size = S_ISREG(info.st_mode) ? info.st_size : -1;
+    return CLV_OK;
+}
+
+clv_status clv_input_open(clv_context *ctx, const char *path, clv_input *in) {
+    bool standard = strcmp(path, "-") == 0;
+    *in = (clv_input){.ctx = ctx, .name = standard ? "standard input" : path, .standard = standard};
+    in->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    while (in->file < 0 && errno == EINTR) { /* a FIFO waits for its writer */
+        CLV_TRY(clv_check_interrupt(ctx));
+        in->file = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    clv_status status = look_at_input(in);
+    if (status < 0) {
+        clv_input_close(in);
+    }
+    return status;
+}
+
+clv_status clv_check_interrupt(clv_context *ctx) {
+    return clv_interrupted(ctx) ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+}
+
+/* Until a stream has something to read, or its end. The hook is asked now and then, as a signal that comes just before
+ * the wait does not end it. */
+static clv_status wait_for_bytes(const clv_input *in) {
+    enum { SLICE = 100 }; /* milliseconds */
+    struct pollfd stream = {.fd = in->file, .events = POLLIN};
+    for (int ready = in->size >= 0; ready == 0;) {
+        CLV_TRY(clv_check_interrupt(in->ctx));
+        ready = poll(&stream, 1, SLICE);
+        ready = ready < 0 && errno == EINTR ? 0 : ready;
+    }
+    return clv_check_interrupt(in->ctx);
+}
+
+clv_status clv_input_some(const clv_input *in, uint8_t *to, int64_t room, int64_t *got) {
+    ssize_t count = -1;
+    for (errno = EINTR; count < 0 && (errno == EINTR || errno == EAGAIN);) {
+        CLV_TRY(wait_for_bytes(in));
+        count = read(in->file, to, (size_t)room);
+    }
+    *got = count;
+    if (count < 0) {
+        return clv_fail(in->ctx, CLV_EIO, "reading %s failed: %s", in->name, clv_errno_text(errno));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_input_content(clv_input *in, clv_bytes *bytes) {
+    int64_t room = in->size >= 0 ? in->size + 1 : 1 << 16; /* one to spare shows the end without another block */
+    int64_t used = 0;
+    int64_t got = 1;
+    in->content = CLV_NEW(in->ctx, uint8_t, room);
+    if (!in->content) {
+        return CLV_ENOMEM;
+    }
+    while (got > 0) {
+        if (used == room) {
+            uint8_t *grown = clv_resize(in->ctx, in->content, 2 * room, 1);
+            if (!grown) {
+                return CLV_ENOMEM;
+            }
+            in->content = grown;
+            room *= 2;
+        }
+        CLV_TRY(clv_input_some(in, in->content + used, room - used, &got));
+        used += got;
+    }
+    *bytes = (clv_bytes){in->content, (size_t)used, in->name};
+    return CLV_OK;
+}

@@ -1,0 +1,24 @@
+/* A file or stream that is being read (input.c). */
+#ifndef CLV_INPUT_H
+#define CLV_INPUT_H
+
+#include "io/io.h"
+
+typedef struct clv_input {
+    clv_context *ctx;
+    const char *name;
+    int file;
+    bool standard; /* standard input, which stays open */
+    int64_t size;  /* of a regular file, else -1 */
+    uint8_t *content;
+} clv_input;
+
+/* "-" is standard input. `path` is borrowed. */
+clv_status clv_input_open(clv_context *ctx, const char *path, clv_input *in);
+void clv_input_close(clv_input *in);
+/* Some bytes, at most `room`; 0 at the end of the file. */
+clv_status clv_input_some(const clv_input *in, uint8_t *to, int64_t room, int64_t *got);
+/* All bytes up to the end of the file; they are the input's, until it is closed. */
+clv_status clv_input_content(clv_input *in, clv_bytes *bytes);
+
+#endif

@@ -1,0 +1,162 @@
+/* The centres: x_l = sum of w_il a_i / sum of w_il (for smoothed distances each w_il divided by its distance), how far
+ * they moved and how far apart they are, and what is done about clusters without objects. O(k^2 p) an iteration. */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <string.h>
+
+double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk) {
+    const clv_kpalm_problem *p = s->problem;
+    return s->parts + 2 * chunk * p->k * (p->p + 1);
+}
+
+double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk) {
+    const clv_kpalm_problem *p = s->problem;
+    return clv_part_sums(s, chunk) + p->k * (p->p + 1);
+}
+
+static double distance_between(const double *x, const double *y, int64_t p) {
+    double sum = 0;
+    for (int64_t f = 0; f < p; f++) {
+        sum += (x[f] - y[f]) * (x[f] - y[f]);
+    }
+    return sqrt(sum);
+}
+
+/* How far the nearest other centre is, from below. Not worth it where there are nearly as many centres as objects. */
+static void find_separations(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    bool worth = p->k * 8 < p->n;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (worth && p->k >= 64 && s->threads > 1)
+    for (int64_t l = 0; l < p->k; l++) {
+        double least = HUGE_VAL;
+        for (int64_t j = 0; worth && j < p->k; j++) {
+            double apart = j == l ? HUGE_VAL : distance_between(s->centres + l * p->p, s->centres + j * p->p, p->p);
+            least = fmin(least, apart);
+        }
+        s->apart[l] = worth && p->k > 1 ? least / p->frame.unit * (1 - 1e-6) : 0;
+    }
+}
+
+static void find_movements(clv_kpalm_state *s, bool moved) {
+    const clv_kpalm_problem *p = s->problem;
+    s->most_moved = s->next_moved = 0;
+    s->mover = 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        double way = moved ? distance_between(s->centres + l * p->p, s->before + l * p->p, p->p) : 0;
+        s->moved[l] = way / p->frame.unit * (1 + 1e-6);
+        if (s->moved[l] > s->most_moved) {
+            s->next_moved = s->most_moved;
+            s->most_moved = s->moved[l];
+            s->mover = l;
+        } else if (s->moved[l] > s->next_moved) {
+            s->next_moved = s->moved[l];
+        }
+    }
+}
+
+void clv_centres_publish(clv_kpalm_state *s, bool moved) {
+    const clv_kpalm_problem *p = s->problem;
+    s->panel = s->t < s->panel_count ? s->t : s->panel_count - 1;
+    clv_panel_fill(&s->panels[s->panel], &p->frame, s->centres);
+    for (int64_t l = 0; l < p->k; l++) {
+        const double *x = s->centres + l * p->p;
+        s->square[l] = 0;
+        for (int64_t f = 0; f < p->p; f++) {
+            s->square[l] += x[f] * x[f];
+        }
+    }
+    if (p->form.bounds) {
+        find_movements(s, moved);
+        find_separations(s);
+    }
+}
+
+void clv_centres_update(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
+    for (int64_t l = 0; l < p->k; l++) {
+        const double *sum = s->total + l * (p->p + 1);
+        double mass = sum[p->p];
+        for (int64_t f = 0; f < p->p && mass > 0; f++) {
+            s->centres[l * p->p + f] = sum[f] / mass;
+        }
+    }
+}
+
+/* --- empty clusters --- */
+
+/* The object of a cluster of several that lies farthest from its centre, or -1. */
+static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members, double *most) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t object = -1;
+    double reach = p->frame.reach * p->frame.unit;
+    *most = 1e-12 * p->spread / (double)p->n + 1e-28 * reach * reach; /* less is rounding */
+    for (int64_t i = 0; i < p->n; i++) {
+        int32_t l = s->labels[i];
+        if (l >= 0 && members[l] > 1) {
+            double far = clv_kpalm_sample(p, i) * clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+            if (far > *most) {
+                *most = far;
+                object = i;
+            }
+        }
+    }
+    return object;
+}
+
+/* Object i alone becomes cluster l. Its old centre stays where it is until the next update: sigma falls by the share of
+ * the object. */
+static void move_centre(clv_kpalm_state *s, int64_t i, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t stride = p->p + 1;
+    double weight = clv_kpalm_sample(p, i);
+    clv_row_add(p->points, i, -weight, s->sums + s->labels[i] * stride);
+    s->sums[s->labels[i] * stride + p->p] -= weight;
+    clv_row_add(p->points, i, weight, s->sums + l * stride);
+    s->sums[l * stride + p->p] += weight;
+    clv_matrix_row(p->points, i, s->centres + l * p->p);
+    s->labels[i] = (int32_t)l;
+    s->upper[i] = 0;
+    s->lower[i] = 0;
+}
+
+static void count_members(const clv_kpalm_state *s, int64_t *members) {
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        if (s->labels[i] >= 0) {
+            members[s->labels[i]]++;
+        }
+    }
+}
+
+static bool has_mass(const clv_kpalm_state *s, int64_t l) {
+    return s->total[l * (s->problem->p + 1) + s->problem->p] > 0;
+}
+
+clv_status clv_centres_reseed(clv_kpalm_state *s, double *gain) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t *members = NULL;
+    *gain = 0;
+    for (int64_t l = 0; l < p->k && p->options.empty == CLV_KPALM_RESEED; l++) {
+        double share;
+        if (has_mass(s, l)) {
+            continue;
+        }
+        if (!members) {
+            members = CLV_NEW0(p->ctx, int64_t, p->k);
+            if (!members) {
+                return CLV_ENOMEM;
+            }
+            count_members(s, members);
+        }
+        int64_t object = farthest_object(s, members, &share);
+        if (object >= 0) {
+            members[s->labels[object]]--;
+            members[l] = 1;
+            move_centre(s, object, l);
+            *gain += share;
+        }
+    }
+    clv_free(p->ctx, members);
+    return CLV_OK;
+}

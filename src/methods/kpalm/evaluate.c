@@ -1,0 +1,229 @@
+/* What an iterate is worth, from the data alone; and the nearest centre of every object.
+ *
+ * The certificate is the norm of the smallest element of the subdifferential of sigma at (w, x),
+ *     { (d_i(x) + u_i)_i, grad_x H(w, x) },  u_i in the normal cone of the simplex at w_i.
+ * gamma(t) of Propositions 2 and 6 is one such element, so this is at most |gamma(t)|; unlike gamma(t) it needs no
+ * earlier iterate. For object i it is the distance of d_i to the cone: with c = -(the multiplier of sum w = 1) the
+ * least over c of sum over the support (d_l - c)^2 + sum over the rest max(c - d_l, 0)^2. It is 0 where every cluster
+ * that an object belongs to is at the least distance.
+ *
+ * Distances that decide are computed again in double, term by term; keys only say which ones are beyond doubt. */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* What a part of the objects adds. */
+typedef struct share {
+    double sigma, f, residual;
+} share;
+
+clv_matrix clv_soft_matrix(const clv_kpalm_state *s) {
+    return (clv_matrix){
+        .rows = s->problem->n, .cols = s->problem->k, .values = s->weight, .start = s->start, .index = s->index};
+}
+
+static double distance_of(const clv_kpalm_state *s, int64_t i, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    double square = clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+    return p->euclidean ? sqrt(square + p->epsilon * p->epsilon) : square;
+}
+
+/* The least over c, by Newton's method from the right on the derivative, which is convex and rises. `in` says whether l
+ * is in the support. */
+static double cone_distance(const double *d, const bool *in, int64_t k) {
+    double c = -HUGE_VAL, sum = 0;
+    int64_t count = -1, now = 0;
+    for (int64_t l = 0; l < k; l++) {
+        c = in[l] ? fmax(c, d[l]) : c;
+    }
+    while (now != count) {
+        double slope = 0, value = 0;
+        count = now;
+        now = 0;
+        for (int64_t l = 0; l < k; l++) {
+            if (in[l] || d[l] < c) {
+                slope += 1;
+                value += c - d[l];
+                now++;
+            }
+        }
+        c -= value / slope;
+    }
+    for (int64_t l = 0; l < k; l++) {
+        sum += in[l] || d[l] < c ? (d[l] - c) * (d[l] - c) : 0;
+    }
+    return sum;
+}
+
+/* F and the residual of an object from all of its distances. */
+static void judge_exactly(clv_kpalm_state *s, clv_worker *w, int64_t i, const int32_t *index, const double *weight,
+                          int64_t count, share *part) {
+    const clv_kpalm_problem *p = s->problem;
+    double least = HUGE_VAL, sample = clv_kpalm_sample(p, i);
+    memset(w->support, 0, (size_t)p->k * sizeof *w->support);
+    for (int64_t l = 0; l < p->k; l++) {
+        w->distance[l] = distance_of(s, i, l);
+        least = fmin(least, w->distance[l]);
+    }
+    for (int64_t e = 0; e < count; e++) {
+        w->support[index[e]] = weight[e] > 0;
+    }
+    part->f += sample * least;
+    part->residual += sample * sample * cone_distance(w->distance, w->support, p->k);
+}
+
+/* sigma and the sums of one object; its entries are index and weight. */
+static double add_object(clv_kpalm_state *s, int64_t i, const int32_t *index, const double *weight, int64_t count,
+                         double *sums, share *part) {
+    const clv_kpalm_problem *p = s->problem;
+    double sample = clv_kpalm_sample(p, i), distance = 0;
+    for (int64_t e = 0; e < count; e++) {
+        double *sum = sums + index[e] * (p->p + 1);
+        distance = distance_of(s, i, index[e]);
+        part->sigma += sample * weight[e] * distance;
+        double mass = sample * weight[e] / (p->euclidean ? distance : 1);
+        clv_row_add(p->points, i, mass, sum);
+        sum[p->p] += mass;
+    }
+    return sample * distance;
+}
+
+static void judge_tile(clv_kpalm_state *s, clv_worker *w, const clv_matrix *membership, int64_t chunk, int64_t count,
+                       bool all, share *part) {
+    static const double whole = 1;
+    const clv_panel *panel = &s->panels[s->panel];
+    if (all) {
+        clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
+        clv_tile_scan(panel, w->keys, count, w->nearest);
+    }
+    for (int64_t r = 0; r < count; r++) {
+        int64_t i = w->rows[r], from = membership ? membership->start[i] : 0;
+        int64_t entries = membership ? membership->start[i + 1] - from : 1;
+        const int32_t *index = membership ? membership->index + from : &s->labels[i];
+        const double *weight = membership ? (const double *)membership->values + from : &whole;
+        double *sums = entries == 1 ? clv_part_sums(s, chunk) : clv_part_soft(s, chunk);
+        double own = add_object(s, i, index, weight, entries, sums, part);
+        const clv_nearest *nearest = &w->nearest[r];
+        bool clear =
+            entries == 1 && all && index[0] == nearest->centre && nearest->next - nearest->key > 4 * panel->error;
+        if (clear) {
+            part->f += own;
+        } else if (all) {
+            judge_exactly(s, w, i, index, weight, entries, part);
+        }
+    }
+}
+
+static void judge_chunk(clv_kpalm_state *s, const clv_matrix *membership, int64_t chunk, bool all, share *part) {
+    const clv_kpalm_problem *p = s->problem;
+    clv_worker *w = &s->workers[omp_get_thread_num()];
+    int64_t from, to;
+    *part = (share){0};
+    memset(clv_part_sums(s, chunk), 0, 2 * (size_t)(p->k * (p->p + 1)) * sizeof(double));
+    clv_kpalm_chunk(p, chunk, &from, &to);
+    for (; from < to && !clv_interrupted(p->ctx); from += CLV_TILE_ROWS) {
+        int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
+        for (int64_t r = 0; r < count; r++) {
+            w->rows[r] = from + r;
+        }
+        judge_tile(s, w, membership, chunk, count, all, part);
+    }
+}
+
+/* |grad_x H|^2, from the sums; these also refresh those of the state. */
+static double gradient_of(clv_kpalm_state *s, bool refresh) {
+    const clv_kpalm_problem *p = s->problem;
+    double norm = 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        for (int64_t f = p->p; f >= 0; f--) {
+            int64_t at = l * (p->p + 1) + f;
+            double sums = 0, soft = 0;
+            for (int64_t c = 0; c < p->chunks; c++) {
+                sums += clv_part_sums(s, c)[at];
+                soft += clv_part_soft(s, c)[at];
+            }
+            s->total[at] = sums + soft;
+            s->sums[at] = refresh ? sums : s->sums[at];
+            if (f < p->p) {
+                double mass = s->total[l * (p->p + 1) + p->p];
+                double slope = (p->euclidean ? 1 : 2) * (mass * s->centres[l * p->p + f] - s->total[at]);
+                norm += slope * slope;
+            }
+        }
+    }
+    return norm;
+}
+
+clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, bool all, bool refresh,
+                           clv_kpalm_judgement *out) {
+    const clv_kpalm_problem *p = s->problem;
+    share *parts = CLV_NEW(p->ctx, share, p->chunks), sum = {0};
+    if (!parts) {
+        return CLV_ENOMEM;
+    }
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+    for (int64_t c = 0; c < p->chunks; c++) {
+        judge_chunk(s, membership, c, all, &parts[c]);
+    }
+    for (int64_t c = 0; c < p->chunks; c++) {
+        sum.sigma += parts[c].sigma;
+        sum.f += parts[c].f;
+        sum.residual += parts[c].residual;
+    }
+    clv_free(p->ctx, parts);
+    if (clv_interrupted(p->ctx)) {
+        return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
+    }
+    double gradient = gradient_of(s, refresh);
+    *out = (clv_kpalm_judgement){sum.sigma, all ? sum.f : NAN, all ? sqrt(sum.residual + gradient) : NAN};
+    return CLV_OK;
+}
+
+/* --- nearest centres --- */
+
+int32_t clv_nearest_centre(const clv_panel *panel, const clv_matrix *points, int64_t i, const clv_nearest *found,
+                           const double *centres, const double *square) {
+    int32_t best = found->centre;
+    if (found->next - found->key > 4 * panel->error) {
+        return best;
+    }
+    double least = HUGE_VAL;
+    for (int64_t l = 0; l < panel->k; l++) {
+        double distance = clv_row_distance(points, i, centres + l * panel->p, square[l]);
+        if (distance < least) {
+            least = distance;
+            best = (int32_t)l;
+        }
+    }
+    return best;
+}
+
+static void assign_chunk(clv_kpalm_state *s, int64_t chunk) {
+    const clv_kpalm_problem *p = s->problem;
+    const clv_panel *panel = &s->panels[s->panel];
+    clv_worker *w = &s->workers[omp_get_thread_num()];
+    int64_t from, to;
+    clv_kpalm_chunk(p, chunk, &from, &to);
+    for (; from < to; from += CLV_TILE_ROWS) {
+        int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
+        for (int64_t r = 0; r < count; r++) {
+            w->rows[r] = from + r;
+        }
+        clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
+        clv_tile_scan(panel, w->keys, count, w->nearest);
+        for (int64_t r = 0; r < count; r++) {
+            s->labels[from + r] = clv_nearest_centre(panel, p->points, from + r, &w->nearest[r], s->centres, s->square);
+        }
+    }
+}
+
+clv_status clv_kpalm_assign(clv_kpalm_state *s) {
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+    for (int64_t c = 0; c < s->problem->chunks; c++) {
+        assign_chunk(s, c);
+    }
+    s->soft = 0;
+    return CLV_OK;
+}

@@ -1,0 +1,107 @@
+/* The polish: single objects to other clusters (Hartigan 1975), squared distances.
+ *
+ * A fixed point of Lloyd's algorithm may still be improved by moving one object, because its old centre moves away from
+ * it and the new one towards it: sigma falls by s W_a / (W_a - s) d_a - s W_b / (W_b + s) d_b, with W the masses of the
+ * clusters and s the sample weight. What no such move improves is a fixed point of Lloyd's algorithm as well. Cost: one
+ * pass over the objects that bounds do not rule out, k p each. */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <string.h>
+
+static double mass_of(const clv_kpalm_state *s, int64_t l) {
+    return s->sums[l * (s->problem->p + 1) + s->problem->p];
+}
+
+static double distance_to(const clv_kpalm_state *s, int64_t i, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    return clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+}
+
+/* By how much sigma falls when object i leaves its cluster. */
+static double leaving_gain(const clv_kpalm_state *s, int64_t i) {
+    double sample = clv_kpalm_sample(s->problem, i), mass = mass_of(s, s->labels[i]);
+    return mass > sample ? sample * mass / (mass - sample) * distance_to(s, i, s->labels[i]) : 0;
+}
+
+/* Whether no cluster can be worth entering: by the bound of the distances to the other centres, which have moved by at
+ * most `drift` since. */
+static bool is_ruled_out(const clv_kpalm_state *s, int64_t i, double gain, double least_mass, double drift) {
+    const clv_kpalm_problem *p = s->problem;
+    double sample = clv_kpalm_sample(p, i), lower = fmax((double)s->lower[i] * p->frame.unit - drift, 0);
+    return gain <= 0 || sample * least_mass / (least_mass + sample) * lower * lower * (1 - 1e-6) >= gain;
+}
+
+/* The cluster that costs least to enter. */
+static int32_t best_entry(const clv_kpalm_state *s, int64_t i, double *cost) {
+    double sample = clv_kpalm_sample(s->problem, i);
+    int32_t best = -1;
+    *cost = HUGE_VAL;
+    for (int32_t l = 0; l < s->problem->k; l++) {
+        double mass = mass_of(s, l);
+        double entering = l == s->labels[i] ? HUGE_VAL : sample * mass / (mass + sample) * distance_to(s, i, l);
+        if (entering < *cost) {
+            *cost = entering;
+            best = l;
+        }
+    }
+    return best;
+}
+
+static void move_centre(clv_kpalm_state *s, int64_t i, int32_t l, double weight) {
+    const clv_kpalm_problem *p = s->problem;
+    double *sum = s->sums + l * (p->p + 1), *x = s->centres + l * p->p;
+    clv_row_add(p->points, i, weight, sum);
+    sum[p->p] += weight;
+    s->square[l] = 0;
+    for (int64_t f = 0; f < p->p; f++) {
+        x[f] = sum[f] / sum[p->p];
+        s->square[l] += x[f] * x[f];
+    }
+}
+
+static double drift_of(const clv_kpalm_state *s, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    double sum = 0;
+    for (int64_t f = 0; f < p->p; f++) {
+        double step = s->centres[l * p->p + f] - s->before[l * p->p + f];
+        sum += step * step;
+    }
+    return sqrt(sum);
+}
+
+clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
+    const clv_kpalm_problem *p = s->problem;
+    double least_mass = HUGE_VAL, drift = 0, worth = 1e-12 * p->spread / (double)p->n;
+    *moved = 0;
+    memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
+    for (int64_t l = 0; l < p->k; l++) {
+        least_mass = fmin(least_mass, mass_of(s, l));
+    }
+    s->torn = true;
+    for (int64_t i = 0; i < p->n; i++) {
+        double gain = leaving_gain(s, i), cost;
+        if (is_ruled_out(s, i, gain, least_mass, drift)) {
+            continue;
+        }
+        int32_t to = best_entry(s, i, &cost);
+        if (to >= 0 && gain - cost > worth) {
+            int32_t from = s->labels[i];
+            move_centre(s, i, from, -clv_kpalm_sample(p, i));
+            move_centre(s, i, to, clv_kpalm_sample(p, i));
+            s->labels[i] = to;
+            drift = fmax(drift, fmax(drift_of(s, from), drift_of(s, to)));
+            least_mass = fmin(least_mass, mass_of(s, from));
+            s->upper[i] = 1e30f;
+            s->lower[i] = 0;
+            s->value -= gain - cost;
+            ++*moved;
+        }
+        if (i % 1024 == 0 && clv_interrupted(p->ctx)) {
+            return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
+        }
+    }
+    clv_centres_publish(s, true);
+    s->torn = false;
+    return CLV_OK;
+}

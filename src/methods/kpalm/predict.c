@@ -1,0 +1,183 @@
+/* New points: the nearest centre of each, the first of equals; and the value of given labels, memberships and centres.
+ */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+typedef struct prediction {
+    clv_context *ctx;
+    clv_frame frame;
+    clv_panel panel;
+    double *centres, *square; /* k x p, k */
+    double *mean;             /* p: of the centres */
+    void *keys;               /* threads x tile */
+    int threads;
+} prediction;
+
+static void free_prediction(prediction *q) {
+    clv_panel_free(&q->panel);
+    clv_free(q->ctx, q->centres);
+    clv_free(q->ctx, q->square);
+    clv_free(q->ctx, q->mean);
+    clv_free(q->ctx, q->keys);
+}
+
+/* Mean and size of the centres, and how far the new points reach. */
+static clv_status measure(prediction *q, const clv_matrix *centres, const clv_matrix *points) {
+    int64_t k = centres->rows, p = centres->cols;
+    double reach = 0, radius = 0, norm = 0;
+    for (int64_t l = 0; l < k; l++) {
+        double *x = q->centres + l * p;
+        clv_matrix_row(centres, l, x);
+        for (int64_t f = 0; f < p; f++) {
+            q->square[l] += x[f] * x[f];
+            q->mean[f] += x[f] / (double)k;
+        }
+    }
+    for (int64_t f = 0; f < p; f++) {
+        norm += q->mean[f] * q->mean[f];
+    }
+#pragma omp parallel for num_threads(q->threads) schedule(static) reduction(max : reach)
+    for (int64_t i = 0; i < points->rows; i++) {
+        double distance = clv_row_distance(points, i, q->mean, norm);
+        reach = distance > reach || isnan(distance) ? (isnan(distance) ? HUGE_VAL : distance) : reach;
+    }
+    if (!(reach <= 1e300)) {
+        CLV_TRY(clv_matrix_check(q->ctx, "the new points:", points, 1e150));
+        return clv_fail(q->ctx, CLV_EDATA, "a new point is too far from the centres to be squared");
+    }
+    radius = sqrt(reach);
+    double unit = radius > 0 ? ldexp(1, ilogb(radius)) : 1;
+    q->frame = (clv_frame){points, q->mean, unit, (radius + sqrt(norm)) / unit, radius / unit, sqrt(norm) / unit};
+    return CLV_OK;
+}
+
+static clv_status make_prediction(clv_context *ctx, const clv_matrix *centres, const clv_matrix *points,
+                                  int64_t threads, prediction *q) {
+    int64_t k = centres->rows, p = centres->cols;
+    *q = (prediction){.ctx = ctx, .threads = clv_threads(threads)};
+    CLV_TRY(clv_panel_new(ctx, points, k, &q->panel));
+    q->centres = CLV_NEW(ctx, double, k *p);
+    q->square = CLV_NEW0(ctx, double, k);
+    q->mean = CLV_NEW0(ctx, double, p);
+    q->keys = clv_alloc(ctx, q->threads * CLV_TILE_ROWS * q->panel.width, clv_number_size(&q->panel));
+    if (!q->centres || !q->square || !q->mean || !q->keys) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(measure(q, centres, points));
+    clv_panel_fill(&q->panel, &q->frame, q->centres);
+    return CLV_OK;
+}
+
+static void predict_tile(const prediction *q, int64_t from, int64_t count, int32_t *out) {
+    int64_t rows[CLV_TILE_ROWS];
+    clv_nearest nearest[CLV_TILE_ROWS];
+    void *keys = clv_tile_row(&q->panel, q->keys, omp_get_thread_num() * CLV_TILE_ROWS);
+    for (int64_t r = 0; r < count; r++) {
+        rows[r] = from + r;
+    }
+    clv_tile_keys(&q->panel, &q->frame, rows, count, keys);
+    clv_tile_scan(&q->panel, keys, count, nearest);
+    for (int64_t r = 0; r < count; r++) {
+        out[from + r] = clv_nearest_centre(&q->panel, q->frame.points, from + r, &nearest[r], q->centres, q->square);
+    }
+}
+
+clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centres, const clv_matrix *fresh, int64_t threads,
+                             int32_t *out) {
+    prediction q;
+    if (centres->rows < 1 || centres->cols != fresh->cols) {
+        return clv_fail(ctx, CLV_EDATA, "the new points have %lld columns, but the %lld centres have %lld",
+                        (long long)fresh->cols, (long long)centres->rows, (long long)centres->cols);
+    }
+    clv_status status = make_prediction(ctx, centres, fresh, threads, &q);
+    int64_t tiles = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
+    if (status == CLV_OK) {
+#pragma omp parallel for num_threads(q.threads) schedule(static)
+        for (int64_t b = 0; b < tiles; b++) {
+            int64_t from = b * CLV_TILE_ROWS, left = fresh->rows - from;
+            predict_tile(&q, from, left < CLV_TILE_ROWS ? left : CLV_TILE_ROWS, out);
+        }
+    }
+    free_prediction(&q);
+    return status;
+}
+
+/* --- the value of what is given --- */
+
+static clv_status check_labels(const clv_kpalm_problem *p, const int32_t *labels) {
+    for (int64_t i = 0; i < p->n; i++) {
+        if (labels[i] < 0 || labels[i] >= p->k) {
+            return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is outside 0..%lld", (int)labels[i],
+                            (long long)i + 1, (long long)p->k - 1);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix *m) {
+    const double *weight = m->values;
+    if (!m->start || m->rows != p->n || m->cols != p->k) {
+        return clv_fail(p->ctx, CLV_EDATA, "the memberships are not sparse and %lld x %lld", (long long)p->n,
+                        (long long)p->k);
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        double sum = 0;
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            sum += weight[e] >= 0 ? weight[e] : NAN;
+        }
+        if (!(fabs(sum - 1) <= 1e-5)) { /* weights of floats */
+            return clv_fail(p->ctx, CLV_EDATA, "the memberships of object %lld are not numbers from 0 that add up to 1",
+                            (long long)i + 1);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_matrix *membership,
+                        const clv_matrix *centres, clv_kpalm_judgement *out) {
+    clv_kpalm_state *s = NULL;
+    CLV_TRY(membership ? check_membership(p, membership) : check_labels(p, labels));
+    p->hard = true; /* no room for weights is needed */
+    p->keeps_weights = false;
+    p->form.replay = 0;
+    CLV_TRY(clv_kpalm_state_new(p->ctx, p, clv_threads(p->options.control.threads), &s));
+    for (int64_t l = 0; l < p->k; l++) {
+        clv_matrix_row(centres, l, s->centres + l * p->p);
+    }
+    if (!membership) {
+        memcpy(s->labels, labels, (size_t)p->n * sizeof *labels);
+    }
+    clv_centres_publish(s, false);
+    clv_status status = clv_kpalm_judge(s, membership, true, true, out);
+    clv_kpalm_state_free(p->ctx, s);
+    return status;
+}
+
+clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                              const int32_t *labels, const clv_matrix *membership, const clv_matrix *centres,
+                              clv_objective *objective, clv_certificate *certificate) {
+    clv_kpalm_problem problem = {0};
+    clv_kpalm_judgement found = {0};
+    clv_kpalm_options given = *options;
+    given.start = "auto";
+    if (centres->rows != options->k || centres->cols != points->cols) {
+        return clv_fail(ctx, CLV_EDATA, "there are %lld x %lld centres, where k x columns = %lld x %lld",
+                        (long long)centres->rows, (long long)centres->cols, (long long)options->k,
+                        (long long)points->cols);
+    }
+    CLV_TRY(clv_matrix_check(ctx, "the centres:", centres, 1e150));
+    clv_status status = clv_kpalm_problem_new(ctx, points, &given, &problem);
+    if (status == CLV_OK) {
+        status = judge(&problem, labels, membership, centres, &found);
+    }
+    clv_method method = clv_kpalm_method(&problem);
+    clv_kpalm_problem_free(&problem);
+    CLV_TRY(status);
+    *objective = (clv_objective){method.objective, found.sigma, method.maximise};
+    *certificate = (clv_certificate){method.certificate, found.subgradient, method.tolerance,
+                                     found.subgradient <= method.tolerance};
+    return CLV_OK;
+}

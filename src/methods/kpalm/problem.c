@@ -1,0 +1,411 @@
+/* What all restarts share, from the points and the options: mean and spread, the units of alpha and epsilon, and how
+ * the work is divided. Three passes over the points, and a few more (n <= 2048: all pairs) where the diameter is
+ * needed. */
+#include "methods/kpalm/kpalm.h"
+
+#include "base/options.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_CHUNKS = 32,
+    MOST_BLOCK = 512,
+    LEAST_BLOCK = 16,
+    BLOCK_WEIGHTS = 1 << 18, /* weights of a block, at most */
+    EXACT_DIAMETER = 2048,   /* objects up to which all pairs are compared */
+    SWEEPS = 3,
+    LEAST_PAIRS = 1024, /* pairs of objects that are looked at, and coordinates of them */
+    MOST_PAIRS = 1 << 16,
+    PAIR_WORK = 1 << 26
+};
+/* Weights up to which a snapshot holds them all, and nothing is replayed. */
+#define KEPT_WEIGHTS (INT64_C(1) << 20)
+/* Bytes for the sums of all chunks together. */
+#define MOST_SUMS (INT64_C(1) << 26)
+/* Nothing larger can be squared. */
+#define LARGEST 1e150
+/* alpha does not fall below this part of alpha(0): Assumption 2 wants a lower bound. */
+#define ALPHA_FLOOR 0x1p-30
+
+void clv_kpalm_problem_free(clv_kpalm_problem *p) {
+    if (p->ctx) {
+        clv_free(p->ctx, p->mean);
+        p->mean = NULL;
+    }
+}
+
+/* --- the division of the work --- */
+
+void clv_kpalm_chunk(const clv_kpalm_problem *p, int64_t c, int64_t *from, int64_t *to) {
+    int64_t blocks = (p->n + p->block - 1) / p->block;
+    *from = blocks * c / p->chunks * p->block;
+    *to = blocks * (c + 1) / p->chunks * p->block;
+    *to = *to < p->n ? *to : p->n;
+}
+
+static int64_t between(int64_t value, int64_t least, int64_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Replaying saves memory where the weights of all objects would take more than the points; it costs the centres of a
+ * few iterations, which must be small beside the points. */
+static int64_t replayed_iterations(const clv_kpalm_problem *p) {
+    size_t points = (size_t)p->n * (size_t)p->p * (p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double));
+    size_t panel = clv_panel_bytes(p->points, p->k);
+    if (p->hard || p->keeps_weights || clv_is_sparse(p->points)) {
+        return 0;
+    }
+    return between((int64_t)(points / 8 / panel), 0, CLV_MOST_REPLAY);
+}
+
+/* Of the sizes alone, never of the threads. */
+void clv_kpalm_divide(clv_kpalm_problem *p) {
+    int64_t width = clv_panel_width(p->points->scalar, p->k);
+    int64_t bytes = 2 * (int64_t)sizeof(double) * p->k * (p->p + 1);
+    p->block = between(BLOCK_WEIGHTS / width, LEAST_BLOCK, MOST_BLOCK);
+    p->chunks = between(MOST_SUMS / bytes, 1, MOST_CHUNKS);
+    int64_t blocks = (p->n + p->block - 1) / p->block;
+    p->chunks = p->chunks < blocks ? p->chunks : blocks;
+    p->keeps_weights = !p->hard && p->n <= KEPT_WEIGHTS / p->k;
+    p->affine = !p->hard && !p->euclidean && p->options.membership == CLV_KPALM_UNIFORM && !clv_is_sparse(p->points);
+    p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
+}
+
+/* --- mean and spread --- */
+
+static int threads_for(const clv_kpalm_problem *p) {
+    int threads = clv_threads(p->options.control.threads);
+    return threads < p->chunks ? threads : (int)p->chunks;
+}
+
+typedef struct extent {
+    double most; /* squared distance */
+    int64_t object;
+    double sum;
+} extent;
+
+/* What is not a number exceeds everything, and stays. */
+static bool exceeds(double distance, double most) {
+    return !isnan(most) && !(distance <= most);
+}
+
+/* The sum of sample |a - c|^2 and the farthest object from c. */
+static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
+    extent parts[MOST_CHUNKS];
+    int threads = threads_for(p);
+    double square = 0;
+    for (int64_t f = 0; f < p->p; f++) {
+        square += c[f] * c[f];
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int64_t b = 0; b < p->chunks; b++) {
+        int64_t from, to;
+        clv_kpalm_chunk(p, b, &from, &to);
+        parts[b] = (extent){-1, from, 0};
+        for (int64_t i = from; i < to; i++) {
+            double distance = clv_row_distance(p->points, i, c, square);
+            parts[b].sum += clv_kpalm_sample(p, i) * distance;
+            if (exceeds(distance, parts[b].most)) {
+                parts[b].most = distance;
+                parts[b].object = i;
+            }
+        }
+    }
+    *out = parts[0];
+    for (int64_t b = 1; b < p->chunks; b++) {
+        out->sum += parts[b].sum;
+        if (exceeds(parts[b].most, out->most)) {
+            out->most = parts[b].most;
+            out->object = parts[b].object;
+        }
+    }
+    return clv_interrupted(p->ctx) ? clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted") : CLV_OK;
+}
+
+static clv_status find_mean(clv_kpalm_problem *p) {
+    int threads = threads_for(p);
+    double *parts = CLV_NEW0(p->ctx, double, p->chunks * p->p);
+    if (!parts) {
+        return CLV_ENOMEM;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int64_t b = 0; b < p->chunks; b++) {
+        int64_t from, to;
+        clv_kpalm_chunk(p, b, &from, &to);
+        for (int64_t i = from; i < to; i++) {
+            clv_row_add(p->points, i, clv_kpalm_sample(p, i) / p->mass, parts + b * p->p);
+        }
+    }
+    for (int64_t b = 0; b < p->chunks; b++) {
+        for (int64_t f = 0; f < p->p; f++) {
+            p->mean[f] += parts[b * p->p + f];
+        }
+    }
+    clv_free(p->ctx, parts);
+    return CLV_OK;
+}
+
+static double power_of_two(double length) {
+    return length > 0 ? ldexp(1, ilogb(length)) : 1;
+}
+
+static clv_status find_frame(clv_kpalm_problem *p) {
+    extent origin, centre;
+    p->mean = CLV_NEW0(p->ctx, double, p->p);
+    if (!p->mean) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(measure(p, p->mean, &origin)); /* the mean is still 0 */
+    if (!(origin.most <= LARGEST * LARGEST)) {
+        CLV_TRY(clv_matrix_check(p->ctx, "the points:", p->points, LARGEST));
+        return clv_fail(p->ctx, CLV_EDATA, "object %lld is too far from the origin to be squared",
+                        (long long)origin.object + 1);
+    }
+    CLV_TRY(find_mean(p));
+    CLV_TRY(measure(p, p->mean, &centre));
+    double square = 0;
+    for (int64_t f = 0; f < p->p; f++) {
+        square += p->mean[f] * p->mean[f];
+    }
+    double radius = sqrt(centre.most), unit = power_of_two(radius > 0 ? radius : sqrt(origin.most));
+    p->spread = centre.sum;
+    p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
+    return CLV_OK;
+}
+
+/* --- the effective variance --- */
+
+/* tr(S^2) / tr(S) of the covariance S: the variance along the directions that matter, whatever the number of columns.
+ * tr(S^2) is the mean of ((a - mean).(b - mean))^2 over pairs of objects: all of them where they are few, else a sample
+ * that depends on the sizes alone. */
+static double product_of(const clv_kpalm_problem *p, const double *a, const double *b) {
+    double sum = 0, scale = 1 / p->frame.unit;
+    for (int64_t f = 0; f < p->p; f++) {
+        sum += (a[f] - p->mean[f]) * scale * ((b[f] - p->mean[f]) * scale);
+    }
+    return sum;
+}
+
+static void sample_pairs(clv_kpalm_problem *p, double *rows, double *sum, double *weight) {
+    int64_t pairs = between(PAIR_WORK / p->p, LEAST_PAIRS, MOST_PAIRS);
+    bool all = p->n * (p->n - 1) / 2 <= pairs;
+    clv_rng rng = clv_rng_stream(1, 0);
+    for (int64_t i = 0, done = 0; all ? i < p->n : done < pairs; i++) {
+        int64_t first = all ? i : clv_rng_below(&rng, p->n);
+        clv_matrix_row(p->points, first, rows);
+        for (int64_t j = 0; j < (all ? i : 1); j++, done++) {
+            int64_t second = all ? j : clv_rng_below(&rng, p->n);
+            double product, both = clv_kpalm_sample(p, first) * clv_kpalm_sample(p, second);
+            if (second != first) {
+                clv_matrix_row(p->points, second, rows + p->p);
+                product = product_of(p, rows, rows + p->p);
+                *sum += both * product * product;
+                *weight += both;
+            }
+        }
+    }
+}
+
+static clv_status find_effective(clv_kpalm_problem *p) {
+    double *rows = CLV_NEW(p->ctx, double, 2 * p->p), sum = 0, weight = 0, unit = p->frame.unit;
+    double variance = p->spread / p->mass / unit / unit;
+    if (!rows) {
+        return CLV_ENOMEM;
+    }
+    if (p->n <= INT32_MAX) {
+        sample_pairs(p, rows, &sum, &weight);
+    }
+    clv_free(p->ctx, rows);
+    double effective = weight > 0 && variance > 0 ? sum / weight / variance : 0;
+    p->effective = (effective > 0 ? fmin(effective, variance) : variance) * unit * unit;
+    return CLV_OK;
+}
+
+/* --- diameter --- */
+
+static clv_status farthest_pair(clv_kpalm_problem *p, double *row, double *most) {
+    for (int64_t i = 0; i < p->n; i++) {
+        double square = 0;
+        clv_matrix_row(p->points, i, row);
+        for (int64_t f = 0; f < p->p; f++) {
+            square += row[f] * row[f];
+        }
+        for (int64_t j = 0; j < i; j++) {
+            *most = fmax(*most, clv_row_distance(p->points, j, row, square));
+        }
+        if (i % 64 == 0 && clv_interrupted(p->ctx)) {
+            return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
+        }
+    }
+    return CLV_OK;
+}
+
+/* From the farthest object of the mean to the farthest object of that, and so on: at least half of the diameter. */
+static clv_status sweep(clv_kpalm_problem *p, double *row, double *most) {
+    extent found;
+    memcpy(row, p->mean, (size_t)p->p * sizeof *row);
+    for (int s = 0; s <= SWEEPS; s++) {
+        CLV_TRY(measure(p, row, &found));
+        *most = s > 0 ? fmax(*most, found.most) : 0;
+        clv_matrix_row(p->points, found.object, row);
+    }
+    return CLV_OK;
+}
+
+static clv_status find_diameter(clv_kpalm_problem *p) {
+    double most = 0, *row = CLV_NEW(p->ctx, double, p->p);
+    if (!row) {
+        return CLV_ENOMEM;
+    }
+    clv_status status = p->n <= EXACT_DIAMETER ? farthest_pair(p, row, &most) : sweep(p, row, &most);
+    p->diameter = sqrt(most);
+    clv_free(p->ctx, row);
+    return status;
+}
+
+/* --- alpha and epsilon --- */
+
+static bool needs_diameter(const clv_kpalm_problem *p) {
+    bool alpha = !p->hard && p->options.alpha_unit == CLV_KPALM_DIAMETER;
+    return alpha || (p->euclidean && isnan(p->options.epsilon));
+}
+
+static void find_parameters(clv_kpalm_problem *p) {
+    const clv_kpalm_options *options = &p->options;
+    double variance = p->spread / p->mass, length = p->euclidean ? sqrt(variance) : variance;
+    double effective = p->euclidean ? sqrt(p->effective) : p->effective;
+    bool varies = options->alpha_unit == CLV_KPALM_EFFECTIVE || options->alpha_unit == CLV_KPALM_VARIANCE;
+    double unit = options->alpha_unit == CLV_KPALM_EFFECTIVE  ? (double)p->k * effective
+                  : options->alpha_unit == CLV_KPALM_VARIANCE ? (double)p->k * length
+                  : options->alpha_unit == CLV_KPALM_DIAMETER ? p->diameter
+                                                              : 1;
+    double factor = varies ? 3 : 1;
+    p->alpha = unit * (isnan(options->alpha) ? factor : options->alpha);
+    p->alpha = p->alpha > 0 ? p->alpha : 1; /* objects that are all equal */
+    if (p->euclidean) {
+        double share = options->solver == CLV_KPALM_WEISZFELD ? 0.001 : 0.05;
+        p->epsilon = isnan(options->epsilon) ? share * p->diameter : options->epsilon;
+        double reach = p->frame.reach * p->frame.unit;
+        bool equal = p->frame.radius * p->frame.unit <= 1e-12 * reach; /* any will do, but rounding */
+        p->epsilon = fmax(p->epsilon, (equal ? 1 : 1e-12) * (reach > 0 ? reach : 1));
+    }
+    double tol = isnan(options->control.tol) ? (p->euclidean ? 1e-6 : 1e-9) : options->control.tol;
+    double gradient = p->euclidean ? p->mass : p->mass * sqrt(variance) + sqrt(p->mass) * variance;
+    double rounding = 64 * DBL_EPSILON * p->mass * (p->euclidean ? 1 : p->frame.reach * p->frame.unit);
+    p->tolerance = tol * gradient + rounding;
+}
+
+double clv_kpalm_alpha(const clv_kpalm_problem *p, int64_t t) {
+    double factor = p->options.schedule == CLV_KPALM_CONSTANT   ? 1
+                    : p->options.schedule == CLV_KPALM_HARMONIC ? 1 / ((double)t + 1)
+                                                                : ldexp(1, t < 1000 ? -(int)t : -1000);
+    return p->alpha * fmax(factor, ALPHA_FLOOR);
+}
+
+bool clv_kpalm_alpha_at_floor(const clv_kpalm_problem *p, int64_t t) {
+    return clv_kpalm_alpha(p, t) <= p->alpha * ALPHA_FLOOR;
+}
+
+/* --- checks --- */
+
+static clv_status check_start(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {
+    static const char *const starts[] = {"auto", "random", "kmeans++", "greedy++", "d1++", "centres"};
+    const char *start = options->start ? options->start : "";
+    const clv_matrix *centres = options->start_centres;
+    bool known = false;
+    for (size_t i = 0; i < CLV_COUNT(starts); i++) {
+        known = known || strcmp(start, starts[i]) == 0;
+    }
+    if (!known) {
+        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, random, kmeans++, greedy++, d1++, centres",
+                        start);
+    }
+    if (strcmp(start, "centres") != 0) {
+        return CLV_OK;
+    }
+    if (!centres) {
+        return clv_fail(ctx, CLV_EUSAGE, "start = 'centres' needs the centres to start from");
+    }
+    if (centres->rows != options->k || centres->cols != points->cols) {
+        return clv_fail(ctx, CLV_EDATA, "%lld x %lld starting centres were given, where k x columns = %lld x %lld",
+                        (long long)centres->rows, (long long)centres->cols, (long long)options->k,
+                        (long long)points->cols);
+    }
+    return clv_matrix_check(ctx, "the starting centres:", centres, LARGEST);
+}
+
+static clv_status check_sizes(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {
+    if (options->k < 1) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "k = %lld is not a number of clusters: kpalm needs k from 1 to the %lld objects",
+                        (long long)options->k, (long long)points->rows);
+    }
+    if (options->k > points->rows) {
+        return clv_fail(ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)options->k,
+                        (long long)points->rows);
+    }
+    if (points->cols < 1) {
+        return clv_fail(ctx, CLV_EDATA, "the points have no columns");
+    }
+    if (options->solver == CLV_KPALM_LLOYD && options->norm == CLV_KPALM_EUCLIDEAN) {
+        return clv_fail(ctx, CLV_EUSAGE, "solver 'lloyd' is for norm 'squared': use kpalm or weiszfeld");
+    }
+    if (options->solver == CLV_KPALM_WEISZFELD && options->norm == CLV_KPALM_SQUARED) {
+        return clv_fail(ctx, CLV_EUSAGE, "solver 'weiszfeld' is for norm 'euclidean': use kpalm or lloyd");
+    }
+    return CLV_OK;
+}
+
+/* The sum of the sample weights. */
+static clv_status weigh(clv_kpalm_problem *p) {
+    p->mass = p->sample ? 0 : (double)p->n;
+    for (int64_t i = 0; p->sample && i < p->n; i++) {
+        if (!(p->sample[i] >= 0 && p->sample[i] <= LARGEST)) {
+            return clv_fail(p->ctx, CLV_EDATA, "the sample weight %g of object %lld is not a number from 0 to %g",
+                            p->sample[i], (long long)i + 1, LARGEST);
+        }
+        p->mass += p->sample[i];
+    }
+    return p->mass > 0 ? CLV_OK : clv_fail(p->ctx, CLV_EDATA, "the sample weights are all 0");
+}
+
+/* "auto" becomes what it stands for. */
+static void resolve(clv_kpalm_options *options) {
+    bool euclidean = options->norm == CLV_KPALM_EUCLIDEAN || options->solver == CLV_KPALM_WEISZFELD;
+    options->norm = euclidean ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_SQUARED;
+    if (strcmp(options->start, "auto") == 0) {
+        options->start = euclidean ? "d1++" : "greedy++";
+    }
+    if (options->alpha_unit == CLV_KPALM_UNIT_AUTO) {
+        options->alpha_unit = euclidean ? CLV_KPALM_DIAMETER : CLV_KPALM_EFFECTIVE;
+    }
+}
+
+clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                                 clv_kpalm_problem *out) {
+    *out = (clv_kpalm_problem){.ctx = ctx, .points = points, .options = *options, .sample = options->sample_weights};
+    CLV_TRY(clv_options_check(ctx, clv_kpalm_table(), options));
+    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
+    CLV_TRY(check_sizes(ctx, points, options));
+    CLV_TRY(check_start(ctx, points, options));
+    resolve(&out->options);
+    out->n = points->rows;
+    out->p = points->cols;
+    out->k = options->k;
+    out->euclidean = out->options.norm == CLV_KPALM_EUCLIDEAN;
+    out->hard = options->solver != CLV_KPALM_KPALM;
+    out->show = options->control.keep_trace;
+    CLV_TRY(weigh(out));
+    clv_kpalm_divide(out);
+    CLV_TRY(find_frame(out));
+    if (needs_diameter(out)) {
+        CLV_TRY(find_diameter(out));
+    }
+    if (!out->hard && out->options.alpha_unit == CLV_KPALM_EFFECTIVE) {
+        CLV_TRY(find_effective(out));
+    }
+    find_parameters(out);
+    return CLV_OK;
+}

@@ -1,0 +1,225 @@
+/* Starting centres.
+ *
+ * random     k different objects
+ * kmeans++   one after the other, each drawn with probability proportional to its squared distance to the nearest
+ *            centre so far (Arthur and Vassilvitskii 2007)
+ * greedy++   the same, the best of 2 + log k draws each time
+ * d1++       kmeans++ with the distance itself: outliers weigh less
+ *
+ * All of the data take part; sample weights multiply the probabilities. Cost: two passes over the points a centre. The
+ * distances to the nearest centre so far are kept in s->upper, those to the mean in s->lower (squared, in units). */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { MOST_DRAWS = 64 };
+
+typedef struct seeding {
+    clv_kpalm_state *s;
+    clv_panel panel; /* of candidates */
+    double *rows;    /* MOST_DRAWS x p */
+    double *sums;    /* chunks x MOST_DRAWS */
+    int draws;
+    bool linear; /* probabilities by the distance, not its square */
+} seeding;
+
+static double part_of(const seeding *g, double near, int64_t i) {
+    return clv_kpalm_sample(g->s->problem, i) * (g->linear ? sqrt(near) : near);
+}
+
+/* --- passes over the points --- */
+
+typedef void (*tile_visit)(seeding *g, int64_t chunk, const clv_worker *w, int64_t count);
+
+static clv_status visit_tiles(seeding *g, tile_visit visit) {
+    clv_kpalm_state *s = g->s;
+    const clv_kpalm_problem *p = s->problem;
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+    for (int64_t c = 0; c < p->chunks; c++) {
+        clv_worker *w = &s->workers[omp_get_thread_num()];
+        int64_t from, to;
+        clv_kpalm_chunk(p, c, &from, &to);
+        memset(g->sums + c * MOST_DRAWS, 0, MOST_DRAWS * sizeof *g->sums);
+        for (; from < to; from += CLV_TILE_ROWS) {
+            int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
+            for (int64_t r = 0; r < count; r++) {
+                w->rows[r] = from + r;
+            }
+            clv_tile_keys(&g->panel, &p->frame, w->rows, count, w->keys);
+            visit(g, c, w, count);
+        }
+    }
+    return clv_interrupted(p->ctx) ? clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted") : CLV_OK;
+}
+
+/* Squared distance of row r of a tile to candidate c; nothing where it is rounding. */
+static double square_of(const seeding *g, const clv_worker *w, int64_t r, int64_t c) {
+    double square = clv_weight_get(&g->panel, w->keys, r * g->panel.width + c) + (double)g->s->lower[w->rows[r]];
+    return square > 4 * g->panel.error ? square : 0;
+}
+
+/* What would be left if candidate c became a centre. */
+static void try_candidates(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
+    for (int64_t r = 0; r < count; r++) {
+        double near = (double)g->s->upper[w->rows[r]];
+        for (int c = 0; c < g->draws; c++) {
+            g->sums[chunk * MOST_DRAWS + c] += part_of(g, fmin(near, square_of(g, w, r, c)), w->rows[r]);
+        }
+    }
+}
+
+/* Candidate 0 has become a centre. */
+static void come_nearer(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
+    for (int64_t r = 0; r < count; r++) {
+        int64_t i = w->rows[r];
+        double near = fmin((double)g->s->upper[i], square_of(g, w, r, 0));
+        g->s->upper[i] = (float)near;
+        g->sums[chunk * MOST_DRAWS] += part_of(g, (double)g->s->upper[i], i);
+    }
+}
+
+static double total_of(const seeding *g, int c) {
+    double sum = 0;
+    for (int64_t b = 0; b < g->s->problem->chunks; b++) {
+        sum += g->sums[b * MOST_DRAWS + c];
+    }
+    return sum;
+}
+
+/* --- draws --- */
+
+/* An object with probability proportional to its part; by sample weight where nothing is left. */
+static int64_t draw(const seeding *g, clv_rng *rng) {
+    const clv_kpalm_problem *p = g->s->problem;
+    double left = clv_rng_uniform(rng) * total_of(g, 0);
+    int64_t from = 0, to = 0, last = -1;
+    if (!(total_of(g, 0) > 0)) {
+        do {
+            last = clv_rng_below(rng, p->n);
+        } while (!(clv_kpalm_sample(p, last) > 0));
+        return last;
+    }
+    for (int64_t c = 0; c < p->chunks; c++) {
+        clv_kpalm_chunk(p, c, &from, &to);
+        if (left < g->sums[c * MOST_DRAWS] || c + 1 == p->chunks) {
+            break;
+        }
+        left -= g->sums[c * MOST_DRAWS];
+    }
+    for (int64_t i = from; i < to && (left >= 0 || last < 0); i++) {
+        double part = part_of(g, (double)g->s->upper[i], i);
+        if (part > 0) {
+            last = i;
+            left -= part;
+        }
+    }
+    return last >= 0 ? last : clv_rng_below(rng, p->n);
+}
+
+/* Object `objects[c]` as candidate c, for all c. */
+static void set_candidates(seeding *g, const int64_t *objects, int count) {
+    const clv_kpalm_problem *p = g->s->problem;
+    for (int c = 0; c < count; c++) {
+        clv_matrix_row(p->points, objects[c], g->rows + c * p->p);
+    }
+    for (int64_t c = count; c < g->panel.k; c++) {
+        memcpy(g->rows + c * p->p, g->rows, (size_t)p->p * sizeof *g->rows);
+    }
+    clv_panel_fill(&g->panel, &p->frame, g->rows);
+}
+
+/* The best of some draws. */
+static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
+    int64_t objects[MOST_DRAWS];
+    int best = 0;
+    for (int c = 0; c < g->draws; c++) {
+        objects[c] = draw(g, rng);
+    }
+    if (g->draws > 1) {
+        set_candidates(g, objects, g->draws);
+        CLV_TRY(visit_tiles(g, try_candidates));
+        for (int c = 1; c < g->draws; c++) {
+            best = total_of(g, c) < total_of(g, best) ? c : best;
+        }
+    }
+    *out = objects[best];
+    return CLV_OK;
+}
+
+static clv_status draw_centres(seeding *g, clv_rng *rng) {
+    clv_kpalm_state *s = g->s;
+    const clv_kpalm_problem *p = s->problem;
+    int64_t object = 0;
+    do {
+        object = clv_rng_below(rng, p->n);
+    } while (!(clv_kpalm_sample(p, object) > 0));
+    for (int64_t l = 0; l < p->k; l++) {
+        if (l > 0) {
+            CLV_TRY(choose(g, rng, &object));
+        }
+        clv_matrix_row(p->points, object, s->centres + l * p->p);
+        set_candidates(g, &object, 1);
+        CLV_TRY(visit_tiles(g, come_nearer));
+    }
+    return CLV_OK;
+}
+
+static void measure_norms(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        double norm;
+        clv_tile_norms(&p->frame, &i, 1, &norm);
+        s->lower[i] = (float)norm;
+        s->upper[i] = 1e30f;
+    }
+}
+
+static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, bool linear) {
+    const clv_kpalm_problem *p = s->problem;
+    seeding g = {.s = s, .linear = linear};
+    g.draws = greedy ? (int)fmin(2 + log((double)p->k), MOST_DRAWS) : 1;
+    g.rows = CLV_NEW(p->ctx, double, MOST_DRAWS * p->p);
+    g.sums = CLV_NEW0(p->ctx, double, p->chunks *MOST_DRAWS);
+    clv_status status = g.rows && g.sums ? clv_panel_new(p->ctx, p->points, g.draws, &g.panel) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        measure_norms(s);
+        status = draw_centres(&g, rng);
+    }
+    clv_panel_free(&g.panel);
+    clv_free(p->ctx, g.rows);
+    clv_free(p->ctx, g.sums);
+    return status;
+}
+
+/* k different objects: those drawn are marked in s->labels. */
+static void seed_random(clv_kpalm_state *s, clv_rng *rng) {
+    const clv_kpalm_problem *p = s->problem;
+    memset(s->labels, 0, (size_t)p->n * sizeof *s->labels);
+    for (int64_t l = 0; l < p->k; l++) {
+        int64_t object;
+        do {
+            object = clv_rng_below(rng, p->n);
+        } while (s->labels[object]);
+        s->labels[object] = 1;
+        clv_matrix_row(p->points, object, s->centres + l * p->p);
+    }
+}
+
+clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
+    const clv_kpalm_problem *p = s->problem;
+    const char *start = p->options.start;
+    if (strcmp(start, "centres") == 0) {
+        for (int64_t l = 0; l < p->k; l++) {
+            clv_matrix_row(p->options.start_centres, l, s->centres + l * p->p);
+        }
+        return CLV_OK;
+    }
+    if (strcmp(start, "random") == 0) {
+        seed_random(s, rng);
+        return CLV_OK;
+    }
+    return seed_plusplus(s, rng, strcmp(start, "greedy++") == 0, strcmp(start, "d1++") == 0);
+}

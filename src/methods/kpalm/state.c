@@ -1,0 +1,158 @@
+/* What one restart works with: made once, so that an iteration allocates nothing but longer lists of weights. */
+#include "methods/kpalm/kpalm.h"
+
+#include <string.h>
+
+static void free_worker(clv_context *ctx, clv_worker *w) {
+    void *blocks[] = {w->projected, w->keys,   w->weights,  w->line,        w->listed,      w->index, w->gathered,
+                      w->wide,      w->norms,  w->distance, w->shifts,      w->support,     w->rows,  w->was,
+                      w->nearest,   w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        clv_free(ctx, blocks[i]);
+    }
+}
+
+void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
+    if (!s) {
+        return;
+    }
+    for (int64_t i = 0; s->panels && i < s->panel_count; i++) {
+        clv_panel_free(&s->panels[i]);
+    }
+    clv_panel_free(&s->affine);
+    for (int64_t i = 0; s->pools && i < s->pool_count; i++) {
+        clv_free(ctx, s->pools[i].index);
+        clv_free(ctx, s->pools[i].weight);
+    }
+    for (int i = 0; s->workers && i < s->threads; i++) {
+        free_worker(ctx, &s->workers[i]);
+    }
+    void *blocks[] = {s->centres, s->before, s->square, s->panels, s->moved, s->apart, s->labels,
+                      s->upper,   s->lower,  s->pools,  s->sums,   s->total, s->parts, s->tallies,
+                      s->workers, s->start,  s->index,  s->weight, s->shifts};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        clv_free(ctx, blocks[i]);
+    }
+    clv_free(ctx, s);
+}
+
+static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
+    clv_context *ctx = p->ctx;
+    int64_t width = clv_panel_width(p->points->scalar, p->k), pitch = clv_tile_pitch(p->points);
+    size_t size = p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+    bool dense = !clv_is_sparse(p->points);
+    w->keys = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
+    w->weights = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
+    w->line = clv_alloc(ctx, width, size);
+    w->projected = CLV_NEW(ctx, clv_projection, CLV_TILE_ROWS);
+    w->listed = clv_alloc(ctx, width + 1, size);
+    w->index = CLV_NEW(ctx, int32_t, width + 1);
+    w->gathered = clv_alloc(ctx, dense && !p->hard ? CLV_TILE_ROWS * pitch : 1, size);
+    w->wide = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
+    w->norms = CLV_NEW(ctx, double, CLV_TILE_ROWS);
+    w->distance = CLV_NEW(ctx, double, p->k);
+    w->shifts = CLV_NEW(ctx, float, CLV_TILE_ROWS *CLV_MOST_REPLAY);
+    w->support = CLV_NEW(ctx, bool, p->k);
+    w->rows = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
+    w->was = CLV_NEW(ctx, int32_t, CLV_TILE_ROWS);
+    w->nearest = CLV_NEW0(ctx, clv_nearest, CLV_TILE_ROWS);
+    w->vertex = CLV_NEW(ctx, int64_t, p->block);
+    w->replayed = CLV_NEW(ctx, int64_t, p->block);
+    w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
+    w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
+    bool all = w->keys && w->weights && w->line && w->projected && w->listed && w->index && w->gathered && w->wide &&
+               w->norms && w->shifts && w->distance && w->support && w->rows && w->was && w->nearest && w->vertex &&
+               w->replayed && w->fresh.index && w->fresh.weight;
+    return all ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status make_weights(const clv_kpalm_problem *p, clv_kpalm_state *s) {
+    if (!p->keeps_weights) {
+        return CLV_OK;
+    }
+    s->start = CLV_NEW(p->ctx, int64_t, p->n + 1);
+    s->index = CLV_NEW(p->ctx, int32_t, p->n * p->k);
+    s->weight = CLV_NEW(p->ctx, double, p->n * p->k);
+    return s->start && s->index && s->weight ? CLV_OK : CLV_ENOMEM;
+}
+
+/* What the first iterations need: soft.c. */
+static clv_status make_affine(const clv_kpalm_problem *p, clv_kpalm_state *s) {
+    if (!p->affine) {
+        return CLV_OK;
+    }
+    s->shifts = CLV_NEW(p->ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
+    if (!s->shifts) {
+        return CLV_ENOMEM;
+    }
+    return clv_panel_new(p->ctx, p->points, p->k, &s->affine);
+}
+
+static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
+    clv_context *ctx = p->ctx;
+    int64_t entries = p->k * (p->p + 1);
+    s->panels = CLV_NEW0(ctx, clv_panel, s->panel_count);
+    s->pools = CLV_NEW0(ctx, clv_pool, s->pool_count);
+    s->workers = CLV_NEW0(ctx, clv_worker, s->threads);
+    s->centres = CLV_NEW(ctx, double, p->k * p->p);
+    s->before = CLV_NEW0(ctx, double, p->k * p->p);
+    s->square = CLV_NEW(ctx, double, p->k);
+    s->moved = CLV_NEW0(ctx, double, p->k);
+    s->apart = CLV_NEW0(ctx, double, p->k);
+    s->labels = CLV_NEW(ctx, int32_t, p->n);
+    s->upper = CLV_NEW(ctx, float, p->n);
+    s->lower = CLV_NEW(ctx, float, p->n);
+    s->sums = CLV_NEW(ctx, double, entries);
+    s->total = CLV_NEW(ctx, double, entries);
+    s->parts = CLV_NEW(ctx, double, 2 * p->chunks * entries);
+    s->tallies = CLV_NEW(ctx, clv_tally, p->chunks);
+    bool all = s->panels && s->pools && s->workers && s->centres && s->before && s->square && s->moved && s->apart &&
+               s->labels && s->upper && s->lower && s->sums && s->total && s->parts && s->tallies;
+    return all ? make_weights(p, s) : CLV_ENOMEM;
+}
+
+clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *problem, int threads, clv_kpalm_state **out) {
+    clv_kpalm_state *s = CLV_NEW0(ctx, clv_kpalm_state, 1);
+    *out = NULL;
+    if (!s) {
+        return CLV_ENOMEM;
+    }
+    s->problem = problem;
+    s->threads = problem->chunks < threads ? (int)problem->chunks : threads;
+    s->panel_count = 1 + problem->form.replay;
+    s->pool_count = problem->hard ? 0 : (problem->n + problem->block - 1) / problem->block;
+    clv_status status = make_parts(problem, s);
+    if (status == CLV_OK) {
+        status = make_affine(problem, s);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < s->panel_count; i++) {
+        status = clv_panel_new(ctx, problem->points, problem->k, &s->panels[i]);
+    }
+    for (int i = 0; status == CLV_OK && i < s->threads; i++) {
+        status = make_worker(problem, &s->workers[i]);
+    }
+    if (status < 0) {
+        clv_kpalm_state_free(ctx, s);
+        return status;
+    }
+    *out = s;
+    return CLV_OK;
+}
+
+size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options) {
+    size_t n = (size_t)p->n, k = (size_t)p->k, q = (size_t)p->p + 1;
+    size_t size = p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double), entry = size + sizeof(int32_t);
+    size_t width = (size_t)clv_panel_width(p->points->scalar, p->k);
+    size_t threads = (size_t)clv_driver_threads_each(&options->control);
+    size_t worker = CLV_TILE_ROWS * (2 * width + (size_t)clv_tile_pitch(p->points)) * size;
+    size_t objects = n * (sizeof(int32_t) + 2 * sizeof(float));
+    size_t sums = (2 * (size_t)p->chunks + 4) * k * q * sizeof(double);
+    size_t panels = (size_t)(1 + p->form.replay) * clv_panel_bytes(p->points, p->k);
+    if (!p->hard) {
+        bool brief = options->schedule == CLV_KPALM_GEOMETRIC && p->form.replay > 0;
+        objects += n * (brief ? 4 : k) * entry;
+        objects += p->keeps_weights ? n * (sizeof(int64_t) + k * (sizeof(int32_t) + sizeof(double))) : 0;
+        worker += (size_t)p->block * k * entry;
+    }
+    return sizeof(clv_kpalm_state) + objects + sums + panels + threads * worker;
+}

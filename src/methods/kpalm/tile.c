@@ -1,0 +1,334 @@
+/* Tiles: see tile.h. A key costs one fused multiplication and addition a feature; with 16 features or more the kernel
+ * runs at the speed of the vector unit. Six rows by four vectors of centres are accumulated in registers where there
+ * are 32 of them, six by one where there are 16. */
+#include "methods/kpalm/tile.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 6, VECTORS = 4 };
+
+#define REAL float
+#define INTEGER int32_t
+#define NAME(x) x##_f32
+#define HUGE_KEY 1e30f
+#include "methods/kpalm/tile_kernels.h"
+#undef REAL
+#undef INTEGER
+#undef NAME
+#undef HUGE_KEY
+
+#define REAL double
+#define INTEGER int64_t
+#define NAME(x) x##_f64
+#define HUGE_KEY 1e300
+#include "methods/kpalm/tile_kernels.h"
+#undef REAL
+#undef INTEGER
+#undef NAME
+#undef HUGE_KEY
+
+/* Vectors of centres that are accumulated at once. */
+static int vectors_at_once(void) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    return __builtin_cpu_supports("avx512f") ? VECTORS : 1;
+#else
+    return 1;
+#endif
+}
+
+/* --- panels --- */
+
+int64_t clv_panel_lanes(clv_scalar scalar) {
+    return scalar == CLV_F32 ? LANES_f32 : LANES_f64;
+}
+
+static int64_t rounded_up(int64_t count, clv_scalar scalar) {
+    int64_t lanes = clv_panel_lanes(scalar);
+    return (count + lanes - 1) / lanes * lanes;
+}
+
+int64_t clv_panel_width(clv_scalar scalar, int64_t k) {
+    return rounded_up(k, scalar);
+}
+
+static size_t size_of(clv_scalar scalar) {
+    return scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+}
+
+size_t clv_panel_bytes(const clv_matrix *points, int64_t k) {
+    return (size_t)((points->cols + 1) * rounded_up(k, points->scalar)) * size_of(points->scalar);
+}
+
+clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, clv_panel *out) {
+    int64_t count;
+    *out = (clv_panel){
+        .ctx = ctx, .k = k, .p = points->cols, .width = rounded_up(k, points->scalar), .scalar = points->scalar};
+    if (!clv_mul(points->cols, out->width, &count)) {
+        return clv_fail(ctx, CLV_ENOMEM, "%lld centres of %lld coordinates are more than memory can address",
+                        (long long)k, (long long)points->cols);
+    }
+    out->lines = clv_alloc(ctx, count, size_of(out->scalar));
+    out->offset = clv_alloc(ctx, out->width, size_of(out->scalar));
+    return out->lines && out->offset ? CLV_OK : CLV_ENOMEM;
+}
+
+void clv_panel_free(clv_panel *panel) {
+    if (panel->ctx) {
+        clv_free(panel->ctx, panel->lines);
+        clv_free(panel->ctx, panel->offset);
+        panel->lines = panel->offset = NULL;
+    }
+}
+
+size_t clv_number_size(const clv_panel *panel) {
+    return size_of(panel->scalar);
+}
+
+void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r) {
+    return (char *)tile + (size_t)(r * panel->width) * size_of(panel->scalar);
+}
+
+/* How much a key can be wrong: by rounding in a sum of p products and in what goes into it. */
+static double key_error(const clv_panel *panel, const clv_frame *frame, double largest) {
+    double rounding = panel->scalar == CLV_F32 ? (double)FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    double terms = 2 * (frame->reach + frame->mean_norm) * largest + largest * largest + frame->radius * frame->radius;
+    return (double)(panel->p + 8) * rounding * terms;
+}
+
+/* One centre, as it is after rounding to the type of the points: the offset must belong to the very same line. */
+static double fill_line(clv_panel *panel, const clv_frame *frame, const double *centre, int64_t l) {
+    double scale = 1 / frame->unit, square = 0, product = 0;
+    for (int64_t f = 0; f < panel->p; f++) {
+        int64_t at = f * panel->width + l;
+        clv_weight_set(panel, panel->lines, at, -2 * ((centre[f] - frame->mean[f]) * scale) * scale);
+        double shifted = -0.5 * clv_weight_get(panel, panel->lines, at) * frame->unit;
+        square += shifted * shifted;
+        product += shifted * (frame->mean[f] * scale);
+    }
+    clv_weight_set(panel, panel->offset, l, square + 2 * product);
+    return square;
+}
+
+void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centres) {
+    double largest = 0;
+    for (int64_t l = 0; l < panel->k; l++) {
+        largest = fmax(largest, fill_line(panel, frame, centres + l * panel->p, l));
+    }
+    for (int64_t l = panel->k; l < panel->width; l++) {
+        clv_weight_set(panel, panel->offset, l, panel->scalar == CLV_F32 ? 1e30 : 1e300);
+        for (int64_t f = 0; f < panel->p; f++) {
+            clv_weight_set(panel, panel->lines, f * panel->width + l, 0);
+        }
+    }
+    panel->error = key_error(panel, frame, sqrt(largest));
+}
+
+/* --- keys --- */
+
+static void dense_keys_f32(const clv_panel *panel, const clv_matrix *points, const int64_t *rows, int64_t count,
+                           float *keys) {
+    const float *values = points->values;
+    int most = vectors_at_once();
+    for (int64_t r = 0; r < count; r += ROWS) {
+        const float *row[ROWS];
+        for (int j = 0; j < ROWS; j++) {
+            row[j] = values + rows[r + j < count ? r + j : count - 1] * panel->p;
+        }
+        key_rows_f32(row, panel->p, panel->lines, panel->offset, panel->width, most, keys + r * panel->width);
+    }
+}
+
+static void dense_keys_f64(const clv_panel *panel, const clv_matrix *points, const int64_t *rows, int64_t count,
+                           double *keys) {
+    const double *values = points->values;
+    int most = vectors_at_once();
+    for (int64_t r = 0; r < count; r += ROWS) {
+        const double *row[ROWS];
+        for (int j = 0; j < ROWS; j++) {
+            row[j] = values + rows[r + j < count ? r + j : count - 1] * panel->p;
+        }
+        key_rows_f64(row, panel->p, panel->lines, panel->offset, panel->width, most, keys + r * panel->width);
+    }
+}
+
+/* A sparse row: four nonzeros at a time, so that the line of keys is read and written once for them. */
+CLV_KERNEL static void sparse_key_row(const double *value, const int32_t *index, int64_t nonzeros, const double *lines,
+                                      const double *offset, int64_t width, double *restrict key) {
+    int64_t e = 0;
+    memcpy(key, offset, (size_t)width * sizeof *key);
+    for (; e + 4 <= nonzeros; e += 4) {
+        const double *a = lines + index[e] * width, *b = lines + index[e + 1] * width;
+        const double *c = lines + index[e + 2] * width, *d = lines + index[e + 3] * width;
+        double u = value[e], v = value[e + 1], x = value[e + 2], y = value[e + 3];
+#pragma omp simd
+        for (int64_t l = 0; l < width; l++) {
+            key[l] += (u * a[l] + v * b[l]) + (x * c[l] + y * d[l]);
+        }
+    }
+    for (; e < nonzeros; e++) {
+        const double *a = lines + index[e] * width;
+        double u = value[e];
+#pragma omp simd
+        for (int64_t l = 0; l < width; l++) {
+            key[l] += u * a[l];
+        }
+    }
+}
+
+void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys) {
+    const clv_matrix *points = frame->points;
+    if (clv_is_sparse(points)) {
+        for (int64_t r = 0; r < count; r++) {
+            int64_t from = points->start[rows[r]];
+            sparse_key_row((const double *)points->values + from, points->index + from,
+                           points->start[rows[r] + 1] - from, panel->lines, panel->offset, panel->width,
+                           (double *)keys + r * panel->width);
+        }
+    } else if (panel->scalar == CLV_F32) {
+        dense_keys_f32(panel, points, rows, count, keys);
+    } else {
+        dense_keys_f64(panel, points, rows, count, keys);
+    }
+}
+
+void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms) {
+    double square = frame->mean_norm * frame->unit;
+    for (int64_t r = 0; r < count; r++) {
+        double distance = clv_row_distance(frame->points, rows[r], frame->mean, square * square);
+        norms[r] = distance / frame->unit / frame->unit;
+    }
+}
+
+void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
+    if (panel->scalar == CLV_F32) {
+        scan_f32(keys, count, panel->width, out);
+    } else {
+        scan_f64(keys, count, panel->width, out);
+    }
+}
+
+void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon) {
+    for (int64_t r = 0; r < count; r++) {
+        for (int64_t l = 0; l < panel->k; l++) {
+            int64_t at = r * panel->width + l;
+            clv_weight_set(panel, keys, at,
+                           sqrt(fmax(clv_weight_get(panel, keys, at) + norms[r], 0) + epsilon * epsilon));
+        }
+    }
+}
+
+void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
+                      clv_projection *out) {
+    int32_t k = (int32_t)panel->k, width = (int32_t)panel->width;
+    if (panel->scalar == CLV_F32) {
+        project_f32(d, weights, work, count, k, width, (float)fmin(1 / alpha, 1e30), out);
+    } else {
+        project_f64(d, weights, work, count, k, width, fmin(1 / alpha, 1e200), out);
+    }
+}
+
+void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
+                     void *weights) {
+    const clv_panel *base = replay->base;
+    const clv_matrix *points = frame->points;
+    int most = vectors_at_once();
+    for (int64_t r = 0; r < count; r += ROWS) {
+        const void *row[ROWS];
+        const float *shift[ROWS];
+        for (int j = 0; j < ROWS; j++) {
+            int64_t at = r + j < count ? r + j : count - 1;
+            row[j] = (const char *)points->values + (size_t)(rows[at] * base->p) * clv_number_size(base);
+            shift[j] = replay->shift + at * replay->stride;
+        }
+        if (base->scalar == CLV_F32) {
+            replay_rows_f32((const float *const *)row, base, replay->panels, replay->steps, replay->inverse_alpha,
+                            shift, most, clv_tile_row(base, weights, r));
+        } else {
+            replay_rows_f64((const double *const *)row, base, replay->panels, replay->steps, replay->inverse_alpha,
+                            shift, most, clv_tile_row(base, weights, r));
+        }
+    }
+}
+
+void clv_panel_fill_even(clv_panel *panel) {
+    memset(panel->lines, 0, (size_t)(panel->p * panel->width) * clv_number_size(panel));
+    for (int64_t l = 0; l < panel->width; l++) {
+        clv_weight_set(panel, panel->offset, l, l < panel->k ? 1 / (double)panel->k : 0);
+    }
+}
+
+/* --- rows --- */
+
+int64_t clv_tile_pitch(const clv_matrix *points) {
+    return rounded_up(points->cols, points->scalar);
+}
+
+void clv_tile_gather(const clv_matrix *points, const int64_t *rows, int64_t count, void *out) {
+    int64_t p = points->cols, pitch = clv_tile_pitch(points);
+    size_t size = size_of(points->scalar);
+    for (int64_t r = 0; r < count; r++) {
+        char *to = (char *)out + (size_t)(r * pitch) * size;
+        memcpy(to, (const char *)points->values + (size_t)(rows[r] * p) * size, (size_t)p * size);
+        memset(to + (size_t)p * size, 0, (size_t)(pitch - p) * size);
+    }
+}
+
+void clv_tile_spread(const clv_panel *panel, const void *weights, const void *gathered, int64_t count, void *line,
+                     double *sums) {
+    int64_t pitch = rounded_up(panel->p, panel->scalar), stride = panel->p + 1;
+    if (panel->scalar == CLV_F32) {
+        spread_f32(weights, panel->width, gathered, pitch, count, panel->k, panel->p, sums, stride);
+        add_mass_f32(weights, panel->width, count, panel->k, line, sums + panel->p, stride);
+    } else {
+        spread_f64(weights, panel->width, gathered, pitch, count, panel->k, panel->p, sums, stride);
+        add_mass_f64(weights, panel->width, count, panel->k, line, sums + panel->p, stride);
+    }
+}
+
+int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out) {
+    return panel->scalar == CLV_F32 ? collect_f32(weights, panel->width, index, out)
+                                    : collect_f64(weights, panel->width, index, out);
+}
+
+void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {
+    if (panel->scalar == CLV_F32) {
+        scale_f32(weights, distance, panel->width, (float)sample);
+    } else {
+        scale_f64(weights, distance, panel->width, sample);
+    }
+}
+
+/* Of a sparse row: |a|^2 - 2 a.c + |c|^2, term by term over the nonzeros. */
+static double sparse_distance(const clv_matrix *points, int64_t i, const double *c, double square) {
+    const double *values = points->values;
+    double sum = square;
+    for (int64_t e = points->start[i]; e < points->start[i + 1]; e++) {
+        sum += values[e] * (values[e] - 2 * c[points->index[e]]);
+    }
+    return fmax(sum, 0);
+}
+
+double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square) {
+    if (clv_is_sparse(points)) {
+        return sparse_distance(points, i, c, square);
+    }
+    if (points->scalar == CLV_F32) {
+        return row_distance_f32((const float *)points->values + i * points->cols, c, points->cols);
+    }
+    return row_distance_f64((const double *)points->values + i * points->cols, c, points->cols);
+}
+
+void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum) {
+    if (clv_is_sparse(points)) {
+        const double *values = points->values;
+        for (int64_t e = points->start[i]; e < points->start[i + 1]; e++) {
+            sum[points->index[e]] += weight * values[e];
+        }
+    } else if (points->scalar == CLV_F32) {
+        row_add_f32((const float *)points->values + i * points->cols, weight, points->cols, sum);
+    } else {
+        row_add_f64((const double *)points->values + i * points->cols, weight, points->cols, sum);
+    }
+}

@@ -1,0 +1,110 @@
+/* Tiles: the distances of a few dozen points to all centres at once, and what is done to them while they lie in the
+ * first-level cache. Kernels for float and double points and for compressed sparse rows.
+ *
+ * |a - x|^2 = |a - mean|^2 + key, and key = |x - mean|^2 + 2 mean.(x - mean) - 2 a.(x - mean): the sum over features is
+ * one multiplication and addition a centre on the points as they are, and what cancels is of the size of the spread of
+ * the data, not of their distance from the origin. All of it is in units of a power of two near the largest
+ * |a - mean|^2, so that squares of floats neither overflow nor vanish. */
+#ifndef CLV_KPALM_TILE_H
+#define CLV_KPALM_TILE_H
+
+#include "linalg/linalg.h"
+
+/* Rows of a tile: with 100 centres a tile of floats has 21 KiB. A multiple of the rows a kernel takes at once. */
+enum { CLV_TILE_ROWS = 48 };
+
+/* What the kernels know of the points. */
+typedef struct clv_frame {
+    const clv_matrix *points;
+    const double *mean; /* p */
+    double unit;        /* length: a power of two; keys are in units of its square */
+    double reach;       /* the largest |a|, in units */
+    double radius;      /* the largest |a - mean|, in units */
+    double mean_norm;   /* |mean|, in units */
+} clv_frame;
+
+/* Centres as the kernels want them: in the type of the points, feature by feature. */
+typedef struct clv_panel {
+    clv_context *ctx;
+    int64_t k, p;
+    int64_t width; /* k, rounded up to whole vectors; the keys of the rest are huge */
+    clv_scalar scalar;
+    void *lines, *offset;
+    double error; /* a key is wrong by at most this */
+} clv_panel;
+
+typedef struct clv_nearest {
+    double key, next; /* the least and the second least */
+    int32_t centre;
+} clv_nearest;
+
+typedef struct clv_projection {
+    int64_t support;
+    double sum;    /* of the weights: 1 but for rounding */
+    double change; /* squared length of the step */
+    double shift;  /* the weights are max(w - d / alpha - shift, 0) */
+} clv_projection;
+
+/* Numbers in a vector of the kernels; `width` is a multiple. */
+int64_t clv_panel_lanes(clv_scalar scalar);
+int64_t clv_panel_width(clv_scalar scalar, int64_t k);
+clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, clv_panel *out);
+void clv_panel_free(clv_panel *panel); /* takes one that is all zero */
+size_t clv_panel_bytes(const clv_matrix *points, int64_t k);
+void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centres /* k x p */);
+
+/* Keys of rows[0..count-1] into count x width numbers of the panel's type. Their squared distance to the mean, in
+ * units, as double. */
+void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys);
+void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
+void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
+/* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
+void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
+/* weights <- P(weights - d / alpha), row by row. `work` has room for CLV_TOGETHER rows; rows up to a multiple of that
+ * are touched, and must hold numbers. */
+void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
+                      clv_projection *out);
+/* Weights again, without a projection: from w = base (a panel of weights) by `steps` times
+ * w <- max(w - key to panels[t] inverse_alpha[t] - shift, 0), with the shifts that the projections found. Dense points.
+ */
+typedef struct clv_replay {
+    const clv_panel *base, *panels;
+    int64_t steps;
+    const double *inverse_alpha; /* steps */
+    const float *shift;          /* a tile's rows x stride */
+    int64_t stride;
+} clv_replay;
+void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
+                     void *weights);
+/* The same weight 1 / k for all, as keys. */
+void clv_panel_fill_even(clv_panel *panel);
+/* The nonzeros of a row of weights, at most k, one more than that in room: how many. */
+int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out);
+/* A row of weights times `sample`, and over `distance` unless that is NULL. */
+void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample);
+/* Rows of the points side by side, padded with zeros to whole vectors; and the sums over them by their weights, with
+ * the sum of the weights in column p. `line` has room for a row of weights. */
+int64_t clv_tile_pitch(const clv_matrix *points);
+void clv_tile_gather(const clv_matrix *points, const int64_t *rows, int64_t count, void *out);
+void clv_tile_spread(const clv_panel *panel, const void *weights, const void *gathered, int64_t count, void *line,
+                     double *sums /* k x (p + 1) */);
+
+/* One row of the points, in double: |a_i - c|^2, and sum += weight a_i. `square` is |c|^2, needed for sparse rows. */
+double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square);
+void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
+
+/* Numbers of the panel's type: their size, row r of a tile, and one of them. */
+size_t clv_number_size(const clv_panel *panel);
+void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r);
+static inline double clv_weight_get(const clv_panel *panel, const void *weights, int64_t at) {
+    return panel->scalar == CLV_F32 ? (double)((const float *)weights)[at] : ((const double *)weights)[at];
+}
+static inline void clv_weight_set(const clv_panel *panel, void *weights, int64_t at, double value) {
+    if (panel->scalar == CLV_F32) {
+        ((float *)weights)[at] = (float)value;
+    } else {
+        ((double *)weights)[at] = value;
+    }
+}
+
+#endif

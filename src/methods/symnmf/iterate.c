@@ -1,0 +1,279 @@
+/* The iterate: memberships W (k x n here, a cluster a row), the product P W that follows them, and what is measured of
+ * both.
+ *
+ *   f(W)     1/4 (|P|^2 - 2 <W, P W> + |W'W|^2), with |P|^2 known
+ *   gradient W W'W - P W
+ *   gap      sum over objects of (gradient . row - least entry of the gradient of the row): what the linear model can
+ *            still gain on the product of simplices
+ *
+ * One measurement costs 4 n k^2 operations, in fixed chunks of objects whose sums are added in order. */
+#include "methods/symnmf/symnmf.h"
+
+#include "sets/simplex.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+/* Chunks for sums over objects: as many on any number of threads. */
+enum { MOST_PARTS = 64 };
+/* Below this share of |P|^2 / 4 an objective counts as this: that is what rounding leaves of an exact factorisation. */
+#define LEAST_SHARE 1e-6
+
+/* At least k objects to a part, so that all k x k sums together take no more room than memberships. */
+static int64_t part_length(int64_t n, int64_t k) {
+    int64_t shared = (n + MOST_PARTS - 1) / MOST_PARTS;
+    shared = shared > k ? shared : k;
+    return shared > CLV_SYMNMF_CHUNK ? (shared + CLV_SYMNMF_CHUNK - 1) / CLV_SYMNMF_CHUNK * CLV_SYMNMF_CHUNK
+                                     : CLV_SYMNMF_CHUNK;
+}
+
+static int64_t part_count(int64_t n, int64_t k) {
+    return (n + part_length(n, k) - 1) / part_length(n, k);
+}
+
+/* --- making --- */
+
+typedef struct needs {
+    bool held, direction, image, previous, vertex, rows;
+} needs;
+
+static needs needs_of(int solver) {
+    switch ((clv_symnmf_solver)solver) {
+    case CLV_SYMNMF_ROWS:
+        return (needs){.rows = true};
+    case CLV_SYMNMF_FW:
+        return (needs){.direction = true, .image = true, .previous = true, .vertex = true};
+    case CLV_SYMNMF_PAIRWISE:
+        return (needs){.direction = true, .image = true};
+    case CLV_SYMNMF_SPG:
+        return (needs){.direction = true, .image = true, .previous = true};
+    case CLV_SYMNMF_PGD:
+        return (needs){.held = true, .direction = true};
+    case CLV_SYMNMF_PENALTY:
+        return (needs){.held = true, .direction = true, .image = true, .previous = true};
+    }
+    return (needs){0};
+}
+
+static bool make(clv_context *ctx, bool wanted, int64_t count, double **out) {
+    *out = wanted ? CLV_NEW(ctx, double, count) : NULL;
+    return *out || !wanted;
+}
+
+clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, clv_memberships *out) {
+    const clv_symnmf_problem *p = problem;
+    clv_context *ctx = p->ctx;
+    int64_t block = p->n * p->k, square = p->k * p->k;
+    needs need = needs_of(p->options.solver);
+    *out = (clv_memberships){.problem = p, .threads = threads};
+    bool complete = make(ctx, true, block, &out->w) && make(ctx, true, square, &out->gram) &&
+                    make(ctx, true, block, &out->gradient) && make(ctx, need.held, block, &out->held) &&
+                    make(ctx, need.direction, block, &out->direction) && make(ctx, need.image, block, &out->image) &&
+                    make(ctx, need.previous, block, &out->previous) && make(ctx, true, 2 * square, &out->cross) &&
+                    make(ctx, true, part_count(p->n, p->k) * (square + 2), &out->partial) &&
+                    make(ctx, need.rows, clv_rows_work(p->n, p->k), &out->rows);
+    if (complete && !need.rows) {
+        out->pw = CLV_NEW(ctx, double, block);
+        complete = out->pw != NULL;
+    }
+    if (complete && need.vertex) {
+        out->vertex = CLV_NEW(ctx, int32_t, 2 * p->n);
+        out->moved = CLV_NEW(ctx, int64_t, p->n);
+        complete = out->vertex && out->moved;
+    }
+    clv_status status = complete ? CLV_OK : CLV_ENOMEM;
+    if (complete && need.rows) {
+        status = clv_product_new(p->affinity, p->k, out->w, threads, &out->product);
+        out->pw = out->product.y;
+    }
+    if (status < 0) {
+        clv_memberships_free(out);
+    }
+    return status;
+}
+
+void clv_memberships_free(clv_memberships *s) {
+    if (s->problem) {
+        clv_context *ctx = s->problem->ctx;
+        double *blocks[] = {s->w,     s->gram,     s->gradient, s->held,    s->direction,
+                            s->image, s->previous, s->cross,    s->partial, s->rows};
+        for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+            clv_free(ctx, blocks[b]);
+        }
+        clv_free(ctx, s->vertex);
+        clv_free(ctx, s->moved);
+        clv_free(ctx, s->product.a ? NULL : s->pw);
+        clv_product_free(&s->product);
+    }
+    *s = (clv_memberships){0};
+}
+
+size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
+    needs need = needs_of(solver);
+    size_t block = (size_t)(n * k), square = (size_t)(k * k);
+    size_t blocks = 3 + (size_t)need.held + (size_t)need.direction + (size_t)need.image + (size_t)need.previous;
+    size_t numbers = blocks * block + 3 * square + (size_t)part_count(n, k) * (square + 2) +
+                     (need.rows ? (size_t)clv_rows_work(n, k) : 0);
+    return (numbers + (size_t)(need.vertex ? 3 * n : n)) * sizeof(double);
+}
+
+/* --- measuring --- */
+
+/* out = left right' for k x n blocks, part by part. */
+static void multiply_across(clv_memberships *s, const double *left, const double *right, double *out) {
+    int64_t n = s->problem->n, k = s->problem->k, square = k * k, length = part_length(n, k), parts = part_count(n, k);
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+    for (int64_t part = 0; part < parts; part++) {
+        int64_t at = part * length, some = n - at < length ? n - at : length;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)k, (int)some, 1, left + at, (int)n,
+                    right + at, (int)n, 0, s->partial + part * square, (int)k);
+    }
+    memcpy(out, s->partial, (size_t)square * sizeof *out);
+    for (int64_t part = 1; part < parts; part++) {
+        for (int64_t e = 0; e < square; e++) {
+            out[e] += s->partial[part * square + e];
+        }
+    }
+}
+
+/* What the gap and <W, P W> get from `some` objects. */
+static void add_objects(const clv_memberships *s, int64_t at, int64_t some, double *sums) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    double along[CLV_SYMNMF_CHUNK], least[CLV_SYMNMF_CHUNK], inner = 0, gap = 0;
+    for (int64_t i = 0; i < some; i++) {
+        along[i] = 0;
+        least[i] = INFINITY;
+    }
+    for (int64_t c = 0; c < k; c++) {
+        const double *w = s->w + c * n + at, *slope = s->gradient + c * n + at;
+        for (int64_t i = 0; i < some; i++) {
+            along[i] += slope[i] * w[i];
+            least[i] = slope[i] < least[i] ? slope[i] : least[i];
+        }
+        inner += clv_dot(w, s->pw + c * n + at, some, 1);
+    }
+    for (int64_t i = 0; i < some; i++) {
+        gap += fmax(along[i] - least[i], 0);
+    }
+    sums[0] += gap;
+    sums[1] += inner;
+}
+
+/* Gradients of a chunk of objects: gram W - P W. */
+static void find_gradient(const clv_memberships *s, int64_t at, int64_t some) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    double *g = s->gradient + at;
+    for (int64_t c = 0; c < k; c++) {
+        memcpy(g + c * n, s->pw + c * n + at, (size_t)some * sizeof *g);
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)k, 1, s->gram, (int)k, s->w + at,
+                (int)n, -1, g, (int)n);
+}
+
+static void measure_part(const clv_memberships *s, int64_t part, double *sums) {
+    int64_t n = s->problem->n, length = part_length(n, s->problem->k),
+            end = (part + 1) * length < n ? (part + 1) * length : n;
+    sums[0] = sums[1] = 0;
+    for (int64_t at = part * length; at < end; at += CLV_SYMNMF_CHUNK) {
+        int64_t some = end - at < CLV_SYMNMF_CHUNK ? end - at : CLV_SYMNMF_CHUNK;
+        find_gradient(s, at, some);
+        add_objects(s, at, some, sums);
+    }
+}
+
+void clv_memberships_measure(clv_memberships *s) {
+    int64_t n = s->problem->n, k = s->problem->k, parts = part_count(n, k);
+    clv_blas_serial_begin();
+    multiply_across(s, s->w, s->w, s->gram);
+    double *sums = s->partial + parts * k * k;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+    for (int64_t part = 0; part < parts; part++) {
+        measure_part(s, part, sums + 2 * part);
+    }
+    clv_blas_serial_end();
+    s->gap = s->inner = 0;
+    for (int64_t part = 0; part < parts; part++) {
+        s->gap += sums[2 * part];
+        s->inner += sums[2 * part + 1];
+    }
+    double overlap = clv_dot(s->gram, s->gram, k * k, 1);
+    s->value = fmax((s->problem->squares - 2 * s->inner + overlap) / 4, 0);
+}
+
+clv_status clv_memberships_refresh(clv_memberships *s) {
+    if (s->product.a) {
+        CLV_TRY(clv_product_begin(&s->product));
+        clv_product_values(&s->product);
+    } else {
+        CLV_TRY(clv_affinity_apply(s->problem->affinity, s->w, s->problem->k, s->pw, s->threads));
+    }
+    clv_memberships_measure(s);
+    return CLV_OK;
+}
+
+double clv_symnmf_tolerance(const clv_symnmf_problem *problem, double value) {
+    return problem->tol * fmax(value, LEAST_SHARE * problem->squares / 4);
+}
+
+/* --- along a direction --- */
+
+/* (W + tD)'(W + tD) = A + t B + t^2 C with A = W'W, B = W'D + D'W, C = D'D. */
+void clv_memberships_quartic(clv_memberships *s, double *coefficients) {
+    int64_t n = s->problem->n, k = s->problem->k, square = k * k;
+    double *b = s->cross, *c = s->cross + square, *z = coefficients;
+    clv_blas_serial_begin();
+    multiply_across(s, s->w, s->direction, b);
+    multiply_across(s, s->direction, s->direction, c);
+    clv_blas_serial_end();
+    for (int64_t i = 0; i < k; i++) {
+        for (int64_t j = 0; j <= i; j++) {
+            b[i * k + j] = b[j * k + i] = b[i * k + j] + b[j * k + i];
+        }
+    }
+    z[0] = s->value;
+    z[1] = clv_dot(s->gram, b, square, 1) / 2 - clv_dot(s->direction, s->pw, n * k, s->threads);
+    z[2] = (clv_dot(b, b, square, 1) + 2 * clv_dot(s->gram, c, square, 1)) / 4 -
+           clv_dot(s->direction, s->image, n * k, s->threads) / 2;
+    z[3] = clv_dot(b, c, square, 1) / 2;
+    z[4] = clv_dot(c, c, square, 1) / 4;
+}
+
+/* Entries that rounding takes below 0 are 0. */
+void clv_memberships_go(clv_memberships *s, double t) {
+    int64_t count = s->problem->n * s->problem->k;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+    for (int64_t e = 0; e < count; e++) {
+        s->w[e] = fmax(s->w[e] + t * s->direction[e], 0);
+        s->pw[e] += t * s->image[e];
+    }
+    clv_memberships_measure(s);
+}
+
+/* --- rows --- */
+
+void clv_project_rows(const clv_memberships *s, double *block) {
+    int64_t n = s->problem->n, k = s->problem->k;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+    for (int64_t i = 0; i < n; i++) {
+        clv_simplex_project(block + i, k, n);
+    }
+}
+
+void clv_memberships_save(const clv_memberships *s, double *rows) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    for (int64_t c = 0; c < k; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            rows[i * k + c] = s->w[c * n + i];
+        }
+    }
+}
+
+void clv_memberships_load(clv_memberships *s, const double *rows) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    for (int64_t c = 0; c < k; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            s->w[c * n + i] = rows[i * k + c];
+        }
+    }
+}

@@ -1,0 +1,225 @@
+/* Memberships of new objects: with s the similarities of a new object to the old ones and W their memberships,
+ *
+ *   minimise |s - W w|^2 over the simplex,   that is   1/2 w'Mw - q'w   with M = W'W and q = W's.
+ *
+ * It is the part of f that the new object adds as one more row, counted once, without its similarity to itself, and W
+ * stays as it is. Solved exactly (sets/simplex.c). M costs n k^2 operations once, a new object 2 n k and its program.
+ */
+#include "methods/symnmf/symnmf.h"
+
+#include "methods/fresh.h"
+#include "sets/simplex.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* Similarities of so many bytes are held at a time when they are made from points; new objects to a product. */
+enum { BLOCK_BYTES = 1 << 25, OBJECTS = 64 };
+
+typedef struct predictor {
+    clv_context *ctx;
+    int64_t n, k;
+    int threads;
+    double *w;        /* n x k */
+    double *gram;     /* k x k: M */
+    double *work;     /* threads x (OBJECTS x k + the work of a program) */
+    int64_t *support; /* threads x k */
+    double *wide;     /* threads x OBJECTS x n: similarities as doubles, of floats only; NULL until needed */
+} predictor;
+
+static int64_t work_each(int64_t k) {
+    return OBJECTS * k + clv_simplex_qp_work(k);
+}
+
+static void free_predictor(predictor *p) {
+    clv_free(p->ctx, p->w);
+    clv_free(p->ctx, p->gram);
+    clv_free(p->ctx, p->work);
+    clv_free(p->ctx, p->support);
+    clv_free(p->ctx, p->wide);
+}
+
+static clv_status check_memberships(const predictor *p) {
+    for (int64_t e = 0; e < p->n * p->k; e++) {
+        if (!(p->w[e] >= 0 && isfinite(p->w[e]))) {
+            return clv_fail(p->ctx, CLV_EDATA, "membership %g of object %lld in cluster %lld is outside 0..1", p->w[e],
+                            (long long)(e / p->k) + 1, (long long)(e % p->k) + 1);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status new_predictor(clv_context *ctx, const clv_matrix *membership, int64_t threads, predictor *p) {
+    int64_t n = membership->rows, k = membership->cols, entries;
+    *p = (predictor){.ctx = ctx, .n = n, .k = k, .threads = clv_threads(threads)};
+    if (n < 1 || k < 1 || !clv_mul(n, k, &entries)) {
+        return clv_fail(ctx, CLV_EUSAGE, "%lld x %lld is no size of memberships", (long long)n, (long long)k);
+    }
+    p->w = CLV_NEW(ctx, double, entries);
+    p->gram = CLV_NEW(ctx, double, k *k);
+    p->work = CLV_NEW(ctx, double, p->threads *work_each(k));
+    p->support = CLV_NEW(ctx, int64_t, p->threads * k);
+    if (!p->w || !p->gram || !p->work || !p->support) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        clv_matrix_row(membership, i, p->w + i * k);
+    }
+    CLV_TRY(check_memberships(p));
+    clv_blas_serial_begin();
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)k, (int)k, (int)n, 1, p->w, (int)k, p->w, (int)k, 0,
+                p->gram, (int)k);
+    clv_blas_serial_end();
+    return CLV_OK;
+}
+
+/* --- some new objects --- */
+
+/* The place of the first stored similarity of row r that cannot be one, or -1. */
+static int64_t find_fault(const clv_matrix *cross, int64_t r) {
+    int64_t from = clv_is_sparse(cross) ? cross->start[r] : r * cross->cols;
+    int64_t to = clv_is_sparse(cross) ? cross->start[r + 1] : from + cross->cols;
+    for (int64_t at = from; at < to; at++) {
+        if (!clv_is_similarity(clv_stored_value(cross, at), 0)) {
+            return at;
+        }
+    }
+    return -1;
+}
+
+/* q of the rows first.. of a sparse matrix. */
+static void gather_sparse(const predictor *p, const clv_matrix *cross, int64_t first, int64_t count, double *q) {
+    memset(q, 0, (size_t)(count * p->k) * sizeof *q);
+    for (int64_t r = 0; r < count; r++) {
+        for (int64_t e = cross->start[first + r]; e < cross->start[first + r + 1]; e++) {
+            const double *w = p->w + cross->index[e] * p->k;
+            for (int64_t c = 0; c < p->k; c++) {
+                q[r * p->k + c] += ((const double *)cross->values)[e] * w[c];
+            }
+        }
+    }
+}
+
+static void gather_dense(const predictor *p, const clv_matrix *cross, int64_t first, int64_t count, double *q) {
+    const double *rows = (const double *)cross->values + first * p->n;
+    if (cross->scalar == CLV_F32) {
+        double *wide = p->wide + omp_get_thread_num() * OBJECTS * p->n;
+        for (int64_t r = 0; r < count; r++) {
+            clv_matrix_row(cross, first + r, wide + r * p->n);
+        }
+        rows = wide;
+    }
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)count, (int)p->k, (int)p->n, 1, rows, (int)p->n, p->w,
+                (int)p->k, 0, q, (int)p->k);
+}
+
+/* Memberships of the rows first.. of `cross`; the first row with a fault, or INT64_MAX. */
+static int64_t predict_some(const predictor *p, const clv_matrix *cross, int64_t first, int64_t count, double *out) {
+    double *q = p->work + omp_get_thread_num() * work_each(p->k);
+    int64_t *support = p->support + omp_get_thread_num() * p->k;
+    for (int64_t r = first; r < first + count; r++) {
+        if (find_fault(cross, r) >= 0) {
+            return r;
+        }
+    }
+    if (clv_is_sparse(cross)) {
+        gather_sparse(p, cross, first, count, q);
+    } else {
+        gather_dense(p, cross, first, count, q);
+    }
+    for (int64_t r = 0; r < count; r++) {
+        clv_simplex_qp(p->gram, q + r * p->k, p->k, out + r * p->k, q + OBJECTS * p->k, support);
+    }
+    return INT64_MAX;
+}
+
+/* --- all of them --- */
+
+static clv_status report_fault(const predictor *p, const clv_matrix *cross, int64_t before, int64_t r) {
+    int64_t at = find_fault(cross, r), j = clv_is_sparse(cross) ? cross->index[at] : at - r * cross->cols;
+    return clv_fail(p->ctx, CLV_EDATA,
+                    "the similarity of new object %lld to object %lld is %g; it must be finite and not negative",
+                    (long long)(before + r) + 1, (long long)j + 1, clv_stored_value(cross, at));
+}
+
+/* Memberships of the rows of `cross`, which are the new objects from `before` on. */
+static clv_status predict_rows(predictor *p, const clv_matrix *cross, int64_t before, double *out) {
+    int64_t bad_row = INT64_MAX;
+    if (!clv_is_sparse(cross) && cross->scalar == CLV_F32 && !p->wide) {
+        p->wide = CLV_NEW(p->ctx, double, p->threads *OBJECTS * p->n);
+        if (!p->wide) {
+            return CLV_ENOMEM;
+        }
+    }
+    clv_blas_serial_begin();
+#pragma omp parallel for num_threads(p->threads) schedule(static) reduction(min : bad_row)
+    for (int64_t first = 0; first < cross->rows; first += OBJECTS) {
+        int64_t count = cross->rows - first < OBJECTS ? cross->rows - first : OBJECTS;
+        int64_t bad = predict_some(p, cross, first, count, out + (before + first) * p->k);
+        bad_row = bad < bad_row ? bad : bad_row;
+    }
+    clv_blas_serial_end();
+    return bad_row == INT64_MAX ? CLV_OK : report_fault(p, cross, before, bad_row);
+}
+
+clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, const clv_matrix *cross, int64_t threads,
+                              double *out) {
+    predictor p = {.ctx = ctx};
+    CLV_TRY(clv_fresh_check(ctx, cross, membership->rows));
+    clv_status status = new_predictor(ctx, membership, threads, &p);
+    if (status == CLV_OK) {
+        status = predict_rows(&p, cross, 0, out);
+    }
+    free_predictor(&p);
+    return status;
+}
+
+/* --- from points --- */
+
+/* How many rows to take at a time: whole panels, at least one. */
+static int64_t rows_of_block(const clv_cross *cross) {
+    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbours : 8 * cross->n;
+    int64_t panels = BLOCK_BYTES / (row * CLV_TILE);
+    return (panels > 1 ? panels : 1) * CLV_TILE;
+}
+
+static clv_status predict_blocks(predictor *p, const clv_cross *cross, const clv_matrix *fresh, double *out) {
+    int64_t step = rows_of_block(cross);
+    CLV_TRY(clv_cross_check(cross, fresh));
+    for (int64_t first = 0; first < fresh->rows; first += step) {
+        int64_t rows = fresh->rows - first < step ? fresh->rows - first : step;
+        clv_matrix part = clv_matrix_part(fresh, first, rows);
+        clv_data *similarities;
+        if (clv_interrupted(p->ctx)) {
+            return clv_fail(p->ctx, CLV_EINTERRUPTED, "interrupted");
+        }
+        CLV_TRY(clv_cross_rows(cross, &part, p->threads, &similarities));
+        clv_status status = predict_rows(p, clv_data_matrix(similarities), first, out);
+        clv_data_free(similarities);
+        CLV_TRY(status);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_symnmf_predict_points(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
+                                     const clv_matrix *points, const clv_affinity_options *options,
+                                     const clv_matrix *fresh, int64_t threads, double *out) {
+    predictor p = {.ctx = ctx};
+    clv_cross cross;
+    if (points->rows != membership->rows) {
+        return clv_fail(ctx, CLV_EDATA, "there are memberships of %lld objects, but %lld points",
+                        (long long)membership->rows, (long long)points->rows);
+    }
+    clv_status status = clv_cross_new(ctx, a, points, options, clv_threads(threads), &cross);
+    if (status == CLV_OK) {
+        status = new_predictor(ctx, membership, threads, &p);
+    }
+    if (status == CLV_OK) {
+        status = predict_blocks(&p, &cross, fresh, out);
+    }
+    free_predictor(&p);
+    clv_cross_free(&cross);
+    return status;
+}

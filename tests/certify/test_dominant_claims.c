@@ -1,0 +1,532 @@
+/* dominant: what is claimed of its answers. Evaluation, prediction and verification accept true results and reject
+ * those with a number changed by hand; interrupted runs tell the truth. */
+#include "dominant_points.h"
+
+#include "report/report.h"
+
+#include <stdatomic.h>
+
+/* The first objects are alike, and similar to everybody: they are the first cluster, and would belong to later ones. */
+static void add_hubs(double *dense, int64_t n) {
+    for (int64_t e = 0; e < n * n; e++) {
+        int64_t i = e / n, j = e % n;
+        /* multiples of powers of 2, so that they are floats as well */
+        dense[e] = i == j ? dense[e] : i < 8 && j < 8 ? 1 : i < 8 || j < 8 ? 0.75 : 0.5 * dense[e];
+    }
+}
+
+/* --- evaluation --- */
+
+typedef struct judged {
+    clv_objective objective;
+    clv_certificate certificate;
+    clv_cluster clusters[64];
+} judged;
+
+static clv_status evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                           const clv_result *result, const int64_t *pass, judged *out) {
+    return clv_dominant_evaluate(ctx, a, options, clv_data_matrix(result->membership), pass, result->labels,
+                                 &out->objective, &out->certificate, out->clusters);
+}
+
+static void check_accepts(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                          const clv_result *result, int64_t *pass) {
+    judged found;
+    double unit = 1e-11 * (1 + fabs(result->objective.value));
+    for (int64_t c = 0; c < result->k; c++) {
+        pass[c] = result->clusters[c].pass;
+    }
+    if (evaluate(ctx, a, options, result, pass, &found) < 0) {
+        fail_msg("%s", clv_message(ctx));
+    }
+    assert_true(fabs(found.objective.value - result->objective.value) <= unit);
+    assert_true(fabs(found.certificate.value - found.certificate.tolerance -
+                     (result->certificate.value - result->certificate.tolerance)) <= unit);
+    assert_int_equal(found.certificate.holds, found.certificate.value <= found.certificate.tolerance);
+    for (int64_t c = 0; c < result->k; c++) {
+        assert_int_equal(found.clusters[c].size, result->clusters[c].size);
+        assert_int_equal(found.clusters[c].pass, result->clusters[c].pass);
+        assert_int_equal(found.clusters[c].prototype, result->clusters[c].prototype);
+        assert_true(fabs(found.clusters[c].cohesiveness - result->clusters[c].cohesiveness) <= unit);
+        assert_true(fabs(found.clusters[c].similarity - result->clusters[c].similarity) <= unit);
+        assert_true(fabs(found.clusters[c].certificate - result->clusters[c].certificate) <= unit);
+    }
+}
+
+/* What is changed by hand is refused, or gives other numbers. */
+static void check_rejects(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
+                          const double *dense, clv_result *result, int64_t *pass, int64_t *differs) {
+    const clv_matrix *m = clv_data_matrix(result->membership);
+    double *weights = (double *)m->values;
+    judged found;
+    for (int64_t i = 0; i < result->n; i += 7) {
+        int32_t own = result->labels[i];
+        result->labels[i] = own < 0 ? 0 : own == 0 ? -1 : own - 1;
+        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
+        result->labels[i] = own;
+    }
+    for (int64_t e = 0; e < m->start[m->rows]; e += 5) {
+        double own = weights[e];
+        weights[e] = own + 1e-6;
+        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
+        assert_non_null(strstr(clv_message(ctx), "add up to"));
+        weights[e] = -own;
+        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
+        weights[e] = NAN;
+        assert_int_equal(evaluate(ctx, a, options, result, pass, &found), CLV_EDATA);
+        weights[e] = own;
+    }
+    if (result->k > 1 && pass[1] != pass[0]) { /* found on other objects than it says: with the gap among those */
+        int64_t own = pass[1];
+        double *x = test_malloc(2 * (size_t)result->n * sizeof *x), *r = x + result->n, most = -HUGE_VAL;
+        column_of(result, 1, x);
+        double value = fresh_r(dense, result->n, options->shift, x, r);
+        for (int64_t i = 0; i < result->n; i++) {
+            most = fmax(most, r[i]);
+        }
+        pass[1] = pass[0];
+        clv_status status = evaluate(ctx, a, options, result, pass, &found);
+        assert_true(status == CLV_EDATA || fabs(found.clusters[1].certificate - (most - value)) <= 1e-11);
+        *differs += status == CLV_EDATA || most - value > result->clusters[1].certificate + 1e-6;
+        pass[1] = own;
+        test_free(x);
+    }
+}
+
+static void results_are_accepted_and_changed_ones_are_not(void **unused) {
+    (void)unused;
+    enum { N = 130 };
+    clv_context *ctx = open_context();
+    given *g = new_given(N, 33, 0.6, 0, 2);
+    add_hubs(g->dense, N);
+    copy_given(g);
+    int64_t pass[N], differs = 0;
+    for (int variant = 0; variant < 6 * HOLDINGS; variant++) {
+        clv_affinity *base, *a = hold(ctx, g, (holding)(variant % HOLDINGS), variant % 2, &base);
+        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 0);
+        int way = variant / HOLDINGS;
+        options.k = 4;
+        options.assign = way == 1 || way == 4;
+        options.absorb = way == 2 || way == 4 ? 0.7 : 0;
+        options.multistart = way == 3 || way == 4 ? 4 : 0;
+        options.solver = way == 5 ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW;
+        options.shift = way >= 4 ? 0.5 : 0;
+        clv_result *result = solve(ctx, a, &options);
+        check_accepts(ctx, a, &options, result, pass);
+        check_rejects(ctx, a, &options, g->dense, result, pass, &differs);
+        check_accepts(ctx, a, &options, result, pass); /* the changes were undone */
+        clv_result_free(result);
+        clv_affinity_free(a);
+        clv_affinity_free(base);
+    }
+    assert_true(differs > 4);
+    free_given(g);
+    clv_context_free(ctx);
+}
+
+/* Similarities of either sign, peeled to the end: a set may have more negative ones than positive ones inside. */
+static void signed_results_are_accepted(void **unused) {
+    (void)unused;
+    enum { N = 40 };
+    clv_context *ctx = open_context();
+    int64_t pass[N];
+    for (int variant = 0; variant < 60; variant++) {
+        given *g = new_given(N, (uint64_t)variant + 900, 0.5, -0.5, 0);
+        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+        clv_dominant_options options = plain_options(variant % 3, variant % 2 ? 1 : 0.5);
+        clv_result *result = NULL;
+        options.multistart = variant % 5 == 0 ? 4 : 0;
+        options.control.max_iter = variant % 4 == 0 ? 2 : 10000;
+        clv_status status = clv_dominant(ctx, a, &options, &result);
+        assert_true(status == CLV_OK || status == CLV_EDATA); /* nothing but sets of no similarity */
+        if (status == CLV_OK) {
+            check_accepts(ctx, a, &options, result, pass);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+        free_given(g);
+    }
+    clv_context_free(ctx);
+}
+
+/* Clusters of a pass that share more than is allowed, or are more than there were starts, cannot be. */
+static void passes_are_checked(void **unused) {
+    (void)unused;
+    enum { N = 120 };
+    clv_context *ctx = open_context();
+    int64_t pass[N], shared = 0;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        given *g = new_given(N, seed + 300, 0.5, 0, 0);
+        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 1);
+        options.k = 8;
+        options.multistart = 8;
+        options.overlap = 60;
+        clv_result *result = solve(ctx, a, &options);
+        const clv_matrix *m = clv_data_matrix(result->membership);
+        check_accepts(ctx, a, &options, result, pass);
+        judged found;
+        if (m->start[m->rows] > result->n - result->left_out) { /* somebody is in two clusters */
+            options.overlap = 0;
+            assert_int_equal(evaluate(ctx, a, &options, result, pass, &found), CLV_EDATA);
+            options.overlap = 60;
+            shared++;
+        }
+        if (result->k > 1 && pass[1] == pass[0]) {
+            options.multistart = 1;
+            assert_int_equal(evaluate(ctx, a, &options, result, pass, &found), CLV_EDATA);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+        free_given(g);
+    }
+    assert_true(shared > 2);
+    clv_context_free(ctx);
+}
+
+/* --- prediction --- */
+
+/* The row of an old object: with x stationary and a shift, (Ax)_i is f - shift + shift x_i for a member, so its own
+ * cluster accepts it with a surplus of shift x_i. No cluster found while it was still there and did not take it accepts
+ * it by more than its gap; so it goes to its own cluster or to a later one, and who was never taken goes nowhere. */
+static void old_objects_go_where_they_were(void **unused) {
+    (void)unused;
+    enum { N = 120 };
+    clv_context *ctx = open_context();
+    int64_t members = 0, own = 0, out = 0;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        given *g = new_given(N, seed + 60, 0.5, 0, 0);
+        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+        clv_matrix cross = {.rows = N, .cols = N, .values = g->dense};
+        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 2);
+        int32_t labels[N];
+        options.k = 3;
+        options.control.tol = 1e-13;
+        options.control.max_iter = 100000;
+        clv_result *result = solve(ctx, a, &options);
+        assert_int_equal(clv_dominant_predict(ctx, result, &cross, 0, 2, labels), CLV_OK);
+        for (int64_t i = 0; i < N; i++) {
+            if (result->labels[i] < 0) {
+                assert_int_equal(labels[i], -1);
+                out++;
+            } else {
+                assert_true(labels[i] >= result->labels[i]);
+                assert_true(result->labels[i] < 2 || labels[i] == 2);
+                members++;
+                own += labels[i] == result->labels[i];
+            }
+        }
+        assert_int_equal(clv_dominant_predict(ctx, result, &cross, 1, 1, labels), CLV_OK);
+        for (int64_t i = 0; i < N; i++) {
+            assert_true(labels[i] >= 0); /* the nearest, as all are similar to something */
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+        free_given(g);
+    }
+    assert_true(members > 100 && out > 50 && 10 * own > 9 * members);
+    clv_context_free(ctx);
+}
+
+/* --- verification, from the JSON text and the raw data --- */
+
+typedef struct trial {
+    clv_affinity_kind kind;
+    clv_home home;
+    int solver;
+    double shift, absorb;
+    int assign;
+    int64_t multistart;
+    int symmetrise;
+    double least; /* of given similarities */
+    double tol;   /* 0: by default */
+} trial;
+
+enum { VERIFIED = 90 };
+
+static clv_data *data_of(clv_context *ctx, const trial *t) {
+    if (t->kind != CLV_AFFINITY_PRECOMPUTED) {
+        return make_points(ctx, VERIFIED);
+    }
+    clv_data *data = NULL;
+    given *g = new_given(VERIFIED, 71, 0.4, t->least, 1);
+    assert_int_equal(clv_data_new_dense(ctx, "similarity", VERIFIED, VERIFIED, CLV_F64, &data), CLV_OK);
+    memcpy(data->values, g->dense, sizeof(double) * VERIFIED * VERIFIED);
+    add_hubs(data->values, VERIFIED);
+    for (int64_t i = 0; t->symmetrise && i < VERIFIED; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            ((double *)data->values)[i * VERIFIED + j] += i % 3 == 0 ? 0.05 : 0;
+        }
+    }
+    free_given(g);
+    return data;
+}
+
+/* The JSON text of a result, owned by its context. */
+static char *to_json(const clv_result *result, const clv_affinity *a, const clv_affinity_options *how,
+                     const clv_dominant_options *options) {
+    clv_affinity_info info;
+    char *text = NULL;
+    size_t size;
+    clv_affinity_describe(a, &info);
+    const clv_option_table *const tables[] = {clv_control_table(), clv_dominant_table(), clv_affinity_table(), NULL};
+    const void *const structs[] = {&options->control, options, how};
+    clv_report report = {.result = result, .affinity = &info, .silhouette = NAN, .tables = tables, .options = structs};
+    assert_int_equal(clv_report_json(result->ctx, &report, &text, &size), CLV_OK);
+    return text;
+}
+
+/* Called before the run, and on its result. */
+typedef struct meddling {
+    void (*before)(clv_context *ctx);
+    void (*after)(clv_result *result);
+} meddling;
+
+/* The JSON text of a run, owned by the context; NULL: it was interrupted before there was a result. */
+static char *run_to_json(clv_context *ctx, const trial *t, const meddling *with) {
+    clv_data *data = data_of(ctx, t);
+    clv_affinity_options how = how_to_build(t->kind, t->home);
+    clv_dominant_options options = plain_options(t->solver, t->shift);
+    clv_affinity *a = NULL;
+    clv_result *result = NULL;
+    char *text = NULL;
+    how.symmetrise = t->symmetrise;
+    how.least = -t->shift;
+    options.k = 4;
+    options.absorb = t->absorb;
+    options.assign = t->assign;
+    options.multistart = t->multistart;
+    options.control.threads = t->multistart > 0 ? 2 : 1;
+    options.control.tol = t->tol > 0 ? t->tol : (double)NAN;
+    assert_int_equal(clv_affinity_build(ctx, clv_data_matrix(data), &how, &a), CLV_OK);
+    if (with->before) {
+        with->before(ctx);
+    }
+    clv_status status = clv_dominant(ctx, a, &options, &result);
+    clv_context_set_interrupt(ctx, NULL, NULL);
+    if (status < 0 && !(with->before && status == CLV_EINTERRUPTED)) {
+        fail_msg("%s", clv_message(ctx));
+    }
+    if (status == CLV_OK && with->after) {
+        assert_true(result->k > 1);
+        with->after(result);
+    }
+    if (status == CLV_OK) {
+        text = to_json(result, a, &how, &options);
+    }
+    clv_result_free(result);
+    clv_affinity_free(a);
+    clv_data_free(data);
+    return text;
+}
+
+/* The verdict on a run; accepted when there is nothing to judge. */
+static clv_verdict judge(clv_context *ctx, const trial *t, const meddling *with) {
+    char *json = run_to_json(ctx, t, with);
+    clv_verdict verdict = {.accepted = 1};
+    if (!json) {
+        return verdict;
+    }
+    clv_data *data = data_of(ctx, t);
+    clv_claim *claim = NULL;
+    if (clv_claim_parse(ctx, "result.json", json, strlen(json), &claim) < 0 ||
+        clv_claim_verify(ctx, claim, data, 0, 2, &verdict) < 0) {
+        fail_msg("%s", clv_message(ctx));
+    }
+    clv_claim_free(claim);
+    clv_data_free(data);
+    clv_release(ctx, json);
+    return verdict;
+}
+
+static const trial trials[] = {
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32, CLV_DOMINANT_AFW, 1, 0, 1, 0, 0, 0, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 2, 0.4, 1, 0, 0, 0, 0},
+    {CLV_AFFINITY_DISTANCE, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 15, 0, 1, 4, 0, 0, 0},
+    {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.3, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_MINIMAX, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 3, 0, 1, 0, 0, 0, 0},
+    {CLV_AFFINITY_COSINE, CLV_HOME_AUTO, CLV_DOMINANT_FW, 2, 0.5, 0, 3, 0, 0, 0},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO, CLV_DOMINANT_RD, 1, 0, 1, 0, 0, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0, 0, 0, 0, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 0, 0, -0.5, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_AFW, 0, 0, 0, 0, 1, 0, 0},
+    {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0.5, 0, 1, 3, 1, -0.5, 0},
+};
+enum { TRIALS = sizeof trials / sizeof trials[0] };
+
+static void true_claims_are_accepted(void **unused) {
+    (void)unused;
+    clv_context *ctx = open_context();
+    for (int t = 0; t < TRIALS; t++) {
+        clv_verdict verdict = judge(ctx, &trials[t], &(meddling){0});
+        if (!verdict.accepted) {
+            fail_msg("trial %d: %s", t, verdict.reason);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+static double *some_weights(clv_result *result, int64_t c, double **other) {
+    const clv_matrix *m = clv_data_matrix(result->membership);
+    double *first = NULL;
+    *other = NULL;
+    for (int64_t e = 0; e < m->start[m->rows]; e++) {
+        if (m->index[e] == c) {
+            *other = first ? (double *)m->values + e : NULL;
+            first = first ? first : (double *)m->values + e;
+        }
+    }
+    return first;
+}
+
+static void move_weight(clv_result *result) {
+    double *to, *from = some_weights(result, 1, &to);
+    *from -= 0.5 * *from;
+    *to += *from;
+}
+static void change_label(clv_result *result) {
+    result->labels[5] = result->labels[5] == 0 ? 1 : 0;
+    memset(result->sizes, 0, (size_t)result->k * sizeof *result->sizes);
+    result->left_out = 0;
+    clv_result_count(result);
+}
+static void change_pass(clv_result *result) {
+    result->clusters[1].pass = result->clusters[0].pass;
+}
+static void raise_cohesiveness(clv_result *result) {
+    result->clusters[0].cohesiveness *= 1 + 1e-6;
+}
+static void raise_similarity(clv_result *result) {
+    result->clusters[0].similarity *= 1 + 1e-6;
+}
+static void lower_gap(clv_result *result) {
+    result->clusters[1].certificate -= 1e-4;
+}
+static void change_size(clv_result *result) {
+    result->clusters[1].size++;
+}
+static void change_prototype(clv_result *result) {
+    result->clusters[1].prototype = (result->clusters[1].prototype + 1) % result->n;
+}
+static void raise_objective(clv_result *result) {
+    result->objective.value *= 1 + 1e-6;
+    result->restarts[0].objective = result->objective.value;
+}
+static void lower_certificate(clv_result *result) {
+    result->certificate.value -= 1e-4;
+}
+static void raise_tolerance(clv_result *result) {
+    result->certificate.tolerance *= 1.1;
+}
+static void forget_weights(clv_result *result) {
+    clv_data_free(result->membership);
+    result->membership = NULL;
+}
+static void forget_clusters(clv_result *result) {
+    clv_release(result->ctx, result->clusters);
+    result->clusters = NULL;
+    result->clusters_count = 0;
+}
+
+static void false_claims_are_rejected(void **unused) {
+    (void)unused;
+    static void (*const spoilers[])(clv_result *) = {
+        move_weight,     change_label,   change_pass,      raise_cohesiveness, raise_similarity,
+        lower_gap,       change_size,    change_prototype, raise_objective,    lower_certificate,
+        raise_tolerance, forget_weights, forget_clusters,
+    };
+    const int judged_trials[] = {8, 9, 11};
+    clv_context *ctx = open_context();
+    for (size_t s = 0; s < sizeof spoilers / sizeof spoilers[0]; s++) {
+        for (size_t t = 0; t < sizeof judged_trials / sizeof judged_trials[0]; t++) {
+            const trial *how = &trials[judged_trials[t]];
+            if (spoilers[s] == change_pass && judged_trials[t] != 8) {
+                continue; /* only where the second cluster is none among the objects of the first */
+            }
+            clv_verdict verdict = judge(ctx, how, &(meddling){.after = spoilers[s]});
+            if (verdict.accepted) {
+                fail_msg("change %zu of trial %d is accepted: %s", s, judged_trials[t], verdict.reason);
+            }
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* As a run leaves it that was interrupted in all clusters from this one on, before their gaps were recomputed. */
+static int64_t first_cut;
+
+static void cut_short(clv_result *result) {
+    for (int64_t c = first_cut; c < result->k; c++) {
+        result->clusters[c].certificate = NAN;
+        result->clusters[c].stop = CLV_CANCELLED;
+    }
+    result->stop = result->restarts[0].stop = CLV_CANCELLED;
+    result->certificate = clv_dominant_certificate(result->clusters, result->k, 1e-6);
+}
+
+static void claims_without_a_certificate_are_accepted(void **unused) {
+    (void)unused;
+    clv_context *ctx = open_context();
+    for (first_cut = 0; first_cut < 4; first_cut++) {
+        clv_verdict verdict = judge(ctx, &trials[8], &(meddling){.after = cut_short});
+        if (!verdict.accepted) {
+            fail_msg("without the gaps from cluster %lld on: %s", (long long)first_cut, verdict.reason);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+static atomic_long polls;
+static long polls_allowed;
+
+static int stop_after_polls(void *unused) {
+    (void)unused;
+    return atomic_fetch_add(&polls, 1) >= polls_allowed;
+}
+
+static void be_interrupted(clv_context *ctx) {
+    atomic_store(&polls, 0);
+    clv_context_set_interrupt(ctx, stop_after_polls, NULL);
+}
+
+/* Whichever of its polls the hook stops a run at, there is no result or a true one. */
+static void interrupted_runs_tell_the_truth(void **unused) {
+    (void)unused;
+    const trial cut[] = {
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 0, 0, 0, 1e-12},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 0, 0, 0, 1e-12},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_AFW, 0, 0, 1, 3, 0, 0, 1e-12},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64, CLV_DOMINANT_FW, 0.5, 0.4, 1, 4, 0, 0, 1e-12},
+        {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED, CLV_DOMINANT_RD, 0.5, 0, 1, 0, 0, 0, 1e-3},
+        {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED, CLV_DOMINANT_PFW, 0.5, 0.5, 1, 2, 0, 0, 1e-12},
+        {CLV_AFFINITY_COSINE, CLV_HOME_LOWRANK, CLV_DOMINANT_AFW, 0.5, 0, 1, 0, 0, 0, 1e-12},
+        {CLV_AFFINITY_KNN, CLV_HOME_AUTO, CLV_DOMINANT_PFW, 0, 0.5, 1, 3, 0, 0, 1e-12},
+    };
+    clv_context *ctx = open_context();
+    for (size_t t = 0; t < sizeof cut / sizeof cut[0]; t++) {
+        bool stopped = true;
+        for (polls_allowed = 0; stopped && polls_allowed < 4000; polls_allowed += 1 + polls_allowed / 60) {
+            clv_verdict verdict = judge(ctx, &cut[t], &(meddling){.before = be_interrupted});
+            if (!verdict.accepted) {
+                fail_msg("trial %zu, stopped after %ld polls: %s", t, polls_allowed, verdict.reason);
+            }
+            stopped = atomic_load(&polls) > polls_allowed;
+        }
+    }
+    clv_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_accepted_and_changed_ones_are_not),
+        cmocka_unit_test(signed_results_are_accepted),
+        cmocka_unit_test(passes_are_checked),
+        cmocka_unit_test(old_objects_go_where_they_were),
+        cmocka_unit_test(true_claims_are_accepted),
+        cmocka_unit_test(false_claims_are_rejected),
+        cmocka_unit_test(claims_without_a_certificate_are_accepted),
+        cmocka_unit_test(interrupted_runs_tell_the_truth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,464 @@
+/* kpalm against its theory: a plain implementation of the slides' formulas in this file, its sufficient decrease and
+ * subgradient bounds, the counterexample to a printed constant, the vertex property, limits that are fixed points of
+ * Lloyd's algorithm, and the optimum by brute force. */
+#include "cleave.h"
+
+#include "base/base.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { N = 40, P = 3, K = 4 };
+
+typedef struct iterate {
+    double w[N][K], x[K][P];
+} iterate;
+
+typedef struct problem {
+    double a[N][P];
+    double epsilon; /* 0: squared distances */
+} problem;
+
+static double distance(const problem *q, const iterate *z, int i, int l) {
+    double sum = 0;
+    for (int f = 0; f < P; f++) {
+        sum += (z->x[l][f] - q->a[i][f]) * (z->x[l][f] - q->a[i][f]);
+    }
+    return q->epsilon > 0 ? sqrt(sum + q->epsilon * q->epsilon) : sum;
+}
+
+static double sigma(const problem *q, const iterate *z) {
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        for (int l = 0; l < K; l++) {
+            sum += z->w[i][l] * distance(q, z, i, l);
+        }
+    }
+    return sum;
+}
+
+/* The projection by bisection on tau: another way than the library's. */
+static void project(double *v) {
+    double low = -HUGE_VAL, high = -HUGE_VAL;
+    for (int l = 0; l < K; l++) {
+        high = fmax(high, v[l]);
+    }
+    low = high - 1;
+    for (int step = 0; step < 200; step++) {
+        double middle = (low + high) / 2, sum = 0;
+        for (int l = 0; l < K; l++) {
+            sum += fmax(v[l] - middle, 0);
+        }
+        *(sum > 1 ? &low : &high) = middle;
+    }
+    for (int l = 0; l < K; l++) {
+        v[l] = fmax(v[l] - low, 0);
+    }
+}
+
+/* One iteration by the formulas. */
+static void plain_step(const problem *q, double alpha, const iterate *z, iterate *next) {
+    *next = *z;
+    for (int i = 0; i < N; i++) {
+        for (int l = 0; l < K; l++) {
+            next->w[i][l] = z->w[i][l] - distance(q, z, i, l) / alpha;
+        }
+        project(next->w[i]);
+    }
+    for (int l = 0; l < K; l++) {
+        double mass = 0, sum[P] = {0};
+        for (int i = 0; i < N; i++) {
+            double weight = next->w[i][l] / (q->epsilon > 0 ? distance(q, z, i, l) : 1);
+            mass += weight;
+            for (int f = 0; f < P; f++) {
+                sum[f] += weight * q->a[i][f];
+            }
+        }
+        for (int f = 0; f < P && mass > 0; f++) {
+            next->x[l][f] = sum[f] / mass;
+        }
+    }
+}
+
+static void random_problem(clv_rng *rng, problem *q, iterate *z) {
+    for (int i = 0; i < N; i++) {
+        for (int f = 0; f < P; f++) {
+            q->a[i][f] = clv_rng_normal(rng) + 3 * (i % 3) + 10;
+        }
+        for (int l = 0; l < K; l++) {
+            z->w[i][l] = 1.0 / K;
+        }
+    }
+    for (int l = 0; l < K; l++) {
+        memcpy(z->x[l], q->a[7 * l + 1], sizeof z->x[l]);
+    }
+}
+
+static double diameter(const problem *q) {
+    double most = 0;
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < i; j++) {
+            double sum = 0;
+            for (int f = 0; f < P; f++) {
+                sum += (q->a[i][f] - q->a[j][f]) * (q->a[i][f] - q->a[j][f]);
+            }
+            most = fmax(most, sum);
+        }
+    }
+    return sqrt(most);
+}
+
+static double gap2(const iterate *z, const iterate *next, double *centres) {
+    double weights = 0;
+    *centres = 0;
+    for (int i = 0; i < N; i++) {
+        for (int l = 0; l < K; l++) {
+            weights += (next->w[i][l] - z->w[i][l]) * (next->w[i][l] - z->w[i][l]);
+        }
+    }
+    for (int l = 0; l < K; l++) {
+        for (int f = 0; f < P; f++) {
+            *centres += (next->x[l][f] - z->x[l][f]) * (next->x[l][f] - z->x[l][f]);
+        }
+    }
+    return weights + *centres;
+}
+
+static double least_mass(const iterate *z) {
+    double least = HUGE_VAL;
+    for (int l = 0; l < K; l++) {
+        double mass = 0;
+        for (int i = 0; i < N; i++) {
+            mass += z->w[i][l];
+        }
+        least = fmin(least, mass);
+    }
+    return least;
+}
+
+/* |gamma(t + 1)| of Propositions 2 and 6, from two iterates. */
+static double gamma_norm(const problem *q, double alpha, const iterate *z, const iterate *next) {
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        for (int l = 0; l < K; l++) {
+            double part = distance(q, next, i, l) - distance(q, z, i, l) - alpha * (next->w[i][l] - z->w[i][l]);
+            sum += part * part;
+        }
+    }
+    for (int l = 0; l < K && q->epsilon > 0; l++) {
+        for (int f = 0; f < P; f++) {
+            double slope = 0;
+            for (int i = 0; i < N; i++) {
+                slope += next->w[i][l] * (next->x[l][f] - q->a[i][f]) / distance(q, next, i, l);
+            }
+            sum += slope * slope;
+        }
+    }
+    return sqrt(sum);
+}
+
+static clv_kpalm_options options_for(const problem *q) {
+    clv_kpalm_options options;
+    clv_kpalm_defaults(&options);
+    options.k = K;
+    options.norm = q->epsilon > 0 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_SQUARED;
+    options.epsilon = q->epsilon > 0 ? q->epsilon : (double)NAN;
+    options.control.threads = 1;
+    options.polish = 0;
+    return options;
+}
+
+/* The certificate of an iterate, by the library. */
+static double certificate_of(clv_context *ctx, const problem *q, const iterate *z) {
+    static int64_t start[N + 1];
+    static int32_t index[N * K], labels[N];
+    static double weight[N * K];
+    int64_t used = 0;
+    for (int i = 0; i < N; i++) {
+        start[i] = used;
+        for (int l = 0; l < K; l++) {
+            if (z->w[i][l] > 0) {
+                index[used] = l;
+                weight[used++] = z->w[i][l];
+            }
+        }
+    }
+    start[N] = used;
+    clv_matrix points = {.rows = N, .cols = P, .values = q->a}, centres = {.rows = K, .cols = P, .values = z->x};
+    clv_matrix membership = {.rows = N, .cols = K, .values = weight, .start = start, .index = index};
+    clv_kpalm_options options = options_for(q);
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(
+        clv_kpalm_evaluate(ctx, &points, &options, labels, &membership, &centres, &objective, &certificate), CLV_OK);
+    assert_true(fabs(objective.value - sigma(q, z)) <= 1e-9 * sigma(q, z));
+    return certificate.value;
+}
+
+/* Propositions 1, 2, 5 and 6 on random problems, and the certificate of the library below |gamma|. */
+static void theory_holds(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(3, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 40; trial++) {
+        problem q = {.epsilon = trial % 2 ? 0.3 : 0};
+        iterate z, next;
+        random_problem(&rng, &q, &z);
+        double across = diameter(&q), far = 0, alpha = trial % 2 ? across : 3 * K * across;
+        for (int i = 0; i < N; i++) {
+            far = fmax(far, sqrt(q.a[i][0] * q.a[i][0] + q.a[i][1] * q.a[i][1] + q.a[i][2] * q.a[i][2]));
+        }
+        for (int t = 0; t < 12; t++, alpha /= 2) {
+            double way, both, beta, rho;
+            plain_step(&q, alpha, &z, &next);
+            both = gap2(&z, &next, &way);
+            beta = 2 * least_mass(&next);
+            rho = q.epsilon > 0 ? fmin(alpha, beta / 2 / sqrt(across * across + q.epsilon * q.epsilon)) / 2
+                                : fmin(alpha, beta) / 2;
+            assert_true(sigma(&q, &z) - sigma(&q, &next) >= rho * both - 1e-9);
+            double gamma = gamma_norm(&q, alpha, &z, &next);
+            double bound = q.epsilon > 0 ? N * across / q.epsilon + alpha * sqrt(N) + 2 * N * sqrt(K) / q.epsilon
+                                         : N * (4 * far + alpha);
+            assert_true(gamma <= bound * sqrt(both) + 1e-9);
+            assert_true(certificate_of(ctx, &q, &next) <= gamma * (1 + 1e-9) + 1e-8);
+            z = next;
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* The library's iterates are those of the formulas; its `decrease` is at least 1. */
+static void iterates_follow_the_formulas(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(4, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 20; trial++) {
+        problem q = {.epsilon = trial % 2 ? 0.4 : 0};
+        iterate z, next, first;
+        random_problem(&rng, &q, &z);
+        first = z;
+        double alpha = q.epsilon > 0 ? 10 : 200;
+        clv_matrix points = {.rows = N, .cols = P, .values = q.a}, centres = {.rows = K, .cols = P, .values = first.x};
+        clv_kpalm_options options = options_for(&q);
+        options.alpha = alpha;
+        options.alpha_unit = CLV_KPALM_ONE;
+        options.start = "centres";
+        options.start_centres = &centres;
+        options.control.keep_trace = 1;
+        for (int t = 1; t <= 10; t++, alpha /= 2) {
+            clv_result *result;
+            plain_step(&q, alpha, &z, &next);
+            z = next;
+            options.control.max_iter = t;
+            assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+            if (result->iterations < t) { /* it has converged */
+                clv_result_free(result);
+                break;
+            }
+            assert_true(fabs(result->objective.value - sigma(&q, &z)) <= 1e-9 * sigma(&q, &z));
+            const double *x = clv_data_matrix(result->centres)->values;
+            for (int e = 0; e < K * P; e++) {
+                assert_true(fabs(x[e] - (&z.x[0][0])[e]) <= 1e-8);
+            }
+            for (int64_t row = 1; row < result->trace_count; row++) {
+                double ratio = result->trace[row].extra[1];
+                assert_true(isnan(ratio) || ratio >= 1 - 1e-6);
+                assert_true(result->trace[row].objective <= result->trace[row - 1].objective * (1 + 1e-12));
+            }
+            clv_result_free(result);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* 99 points at 0, one at 1, x(0) = 1, epsilon = 0.3, k = 1: the printed constant of Proposition 5 is too large. */
+static void the_printed_constant_is_too_large(void **unused) {
+    (void)unused;
+    double points[100] = {0}, x0 = 1, epsilon = 0.3, mass = 0, sum = 0, before = 0, after = 0;
+    points[99] = 1;
+    for (int i = 0; i < 100; i++) {
+        double root = sqrt((x0 - points[i]) * (x0 - points[i]) + epsilon * epsilon);
+        before += root;
+        mass += 1 / root;
+        sum += points[i] / root;
+    }
+    double x1 = sum / mass;
+    for (int i = 0; i < 100; i++) {
+        after += sqrt((x1 - points[i]) * (x1 - points[i]) + epsilon * epsilon);
+    }
+    double printed = 0.5 * (2 * 100) / sqrt(1 + epsilon * epsilon) * (x1 - x0) * (x1 - x0);
+    assert_true(before - after < printed);
+    assert_true(before - after >= printed / 2);
+    clv_context *ctx;
+    clv_result *result;
+    clv_kpalm_options options;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    clv_kpalm_defaults(&options);
+    clv_matrix matrix = {.rows = 100, .cols = 1, .values = points}, start = {.rows = 1, .cols = 1, .values = &x0};
+    options.k = 1;
+    options.norm = CLV_KPALM_EUCLIDEAN;
+    options.epsilon = epsilon;
+    options.start = "centres";
+    options.start_centres = &start;
+    options.control.max_iter = 1;
+    options.control.keep_trace = 1;
+    assert_int_equal(clv_kpalm(ctx, &matrix, &options, &result), CLV_OK);
+    assert_true(fabs(result->objective.value - after) <= 1e-9);
+    assert_true(result->trace[1].extra[1] >= 1);
+    clv_result_free(result);
+    clv_context_free(ctx);
+}
+
+/* At the end every object is at its nearest centre, every centre the mean of its objects; with the polish no single
+ * object improves by moving. */
+static void limits_are_fixed_points(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(9, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 30; trial++) {
+        problem q = {0};
+        iterate z;
+        clv_result *result;
+        random_problem(&rng, &q, &z);
+        clv_matrix points = {.rows = N, .cols = P, .values = q.a};
+        clv_kpalm_options options = options_for(&q);
+        options.polish = trial % 2;
+        options.start = trial % 3 ? "random" : "kmeans++";
+        options.schedule = trial % 5 == 0   ? CLV_KPALM_CONSTANT
+                           : trial % 5 == 1 ? CLV_KPALM_HARMONIC
+                                            : CLV_KPALM_GEOMETRIC;
+        options.control.seed = trial;
+        assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+        assert_int_equal(result->stop, CLV_CONVERGED);
+        assert_null(result->membership);
+        assert_true(result->certificate.holds);
+        memcpy(z.x, clv_data_matrix(result->centres)->values, sizeof z.x);
+        for (int i = 0; i < N; i++) {
+            int own = result->labels[i];
+            double size = (double)result->sizes[own];
+            for (int l = 0; l < K; l++) {
+                double there = (double)result->sizes[l];
+                assert_true(distance(&q, &z, i, own) <= distance(&q, &z, i, l) * (1 + 1e-12));
+                if (options.polish && l != own && size > 1) {
+                    double gain =
+                        size / (size - 1) * distance(&q, &z, i, own) - there / (there + 1) * distance(&q, &z, i, l);
+                    assert_true(gain <= 1e-9);
+                }
+            }
+        }
+        for (int l = 0; l < K; l++) {
+            for (int f = 0; f < P && result->sizes[l] > 0; f++) {
+                double mean = 0;
+                for (int i = 0; i < N; i++) {
+                    mean += result->labels[i] == l ? q.a[i][f] / (double)result->sizes[l] : 0;
+                }
+                assert_true(fabs(mean - z.x[l][f]) <= 1e-10 * fabs(mean));
+            }
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
+/* The least over all partitions of 9 points into 3. */
+static void restarts_find_the_optimum(void **unused) {
+    (void)unused;
+    enum { POINTS = 9 };
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(12, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 5; trial++) {
+        double a[POINTS][2], best = HUGE_VAL;
+        for (int i = 0; i < POINTS; i++) {
+            a[i][0] = clv_rng_normal(&rng);
+            a[i][1] = clv_rng_normal(&rng);
+        }
+        for (int code = 0; code < 19683; code++) {
+            double sum[3][3] = {{0}}, value = 0;
+            for (int i = 0, rest = code; i < POINTS; i++, rest /= 3) {
+                sum[rest % 3][0] += a[i][0];
+                sum[rest % 3][1] += a[i][1];
+                sum[rest % 3][2] += 1;
+                value += a[i][0] * a[i][0] + a[i][1] * a[i][1];
+            }
+            for (int l = 0; l < 3; l++) {
+                value -= sum[l][2] > 0 ? (sum[l][0] * sum[l][0] + sum[l][1] * sum[l][1]) / sum[l][2] : 0;
+            }
+            best = fmin(best, value);
+        }
+        clv_matrix points = {.rows = POINTS, .cols = 2, .values = a};
+        for (int solver = CLV_KPALM_KPALM; solver <= CLV_KPALM_LLOYD; solver++) {
+            clv_kpalm_options options;
+            clv_result *result;
+            clv_kpalm_defaults(&options);
+            options.k = 3;
+            options.solver = solver;
+            options.start = "random";
+            options.control.restarts = 60;
+            assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+            assert_true(fabs(result->objective.value - best) <= 1e-9);
+            clv_result_free(result);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* The gradient part of the certificate by finite differences: labels at the nearest centres, centres anywhere. */
+static void the_certificate_is_the_gradient(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(15, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 10; trial++) {
+        problem q = {.epsilon = trial % 2 ? 0.5 : 0};
+        iterate z;
+        double norm = 0;
+        random_problem(&rng, &q, &z);
+        for (int l = 0; l < K; l++) {
+            for (int f = 0; f < P; f++) {
+                z.x[l][f] += clv_rng_normal(&rng);
+            }
+        }
+        memset(z.w, 0, sizeof z.w);
+        for (int i = 0; i < N; i++) {
+            int own = 0;
+            for (int l = 1; l < K; l++) {
+                own = distance(&q, &z, i, l) < distance(&q, &z, i, own) ? l : own;
+            }
+            z.w[i][own] = 1;
+        }
+        for (int l = 0; l < K; l++) {
+            for (int f = 0; f < P; f++) {
+                iterate up = z, down = z;
+                up.x[l][f] += 1e-5;
+                down.x[l][f] -= 1e-5;
+                double slope = (sigma(&q, &up) - sigma(&q, &down)) / 2e-5;
+                norm += slope * slope;
+            }
+        }
+        assert_true(fabs(certificate_of(ctx, &q, &z) - sqrt(norm)) <= 1e-5 * sqrt(norm));
+    }
+    clv_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(theory_holds),
+        cmocka_unit_test(iterates_follow_the_formulas),
+        cmocka_unit_test(the_printed_constant_is_too_large),
+        cmocka_unit_test(limits_are_fixed_points),
+        cmocka_unit_test(restarts_find_the_optimum),
+        cmocka_unit_test(the_certificate_is_the_gradient),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

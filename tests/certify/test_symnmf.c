@@ -1,0 +1,584 @@
+/* symnmf against its theory: objective and gap from the raw matrix, theorem 1 (gap 0 exactly at KKT points), theorem 2
+ * with the constant of theorem 3, lemma 3 against finite differences, exact factorisations recovered, and predictions
+ * against a search. */
+#include "brute_force.h"
+
+#include "linalg/linalg.h"
+#include "methods/symnmf/symnmf.h"
+
+enum { MOST_N = 64, MOST_K = 6 };
+
+static const char *const solver_names[] = {"rows", "fw", "pairwise", "pgd", "spg", "penalty"};
+
+/* --- definitions --- */
+
+/* w: n x k. */
+static double brute_value(const double *p, int64_t n, const double *w, int64_t k) {
+    long double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            long double rest = p[i * n + j];
+            for (int64_t c = 0; c < k; c++) {
+                rest -= (long double)w[i * k + c] * w[j * k + c];
+            }
+            sum += rest * rest;
+        }
+    }
+    return (double)(sum / 4);
+}
+
+/* (W W' - P) W */
+static void brute_gradient(const double *p, int64_t n, const double *w, int64_t k, double *g) {
+    memset(g, 0, (size_t)(n * k) * sizeof *g);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            double rest = -p[i * n + j];
+            for (int64_t c = 0; c < k; c++) {
+                rest += w[i * k + c] * w[j * k + c];
+            }
+            for (int64_t c = 0; c < k; c++) {
+                g[i * k + c] += rest * w[j * k + c];
+            }
+        }
+    }
+}
+
+static double brute_gap(const double *p, int64_t n, const double *w, int64_t k) {
+    double g[MOST_N * MOST_K], gap = 0;
+    brute_gradient(p, n, w, k, g);
+    for (int64_t i = 0; i < n; i++) {
+        double least = INFINITY;
+        for (int64_t c = 0; c < k; c++) {
+            gap += g[i * k + c] * w[i * k + c];
+            least = fmin(least, g[i * k + c]);
+        }
+        gap -= least;
+    }
+    return gap;
+}
+
+/* How far W is from the KKT conditions, in full: multipliers l_i for the sums and m_ic >= 0 for the signs must give
+ * g_ic = l_i + m_ic with m_ic w_ic = 0. The best l_i is a gradient of the support; the distance is what is left. */
+static double kkt_distance(const double *p, int64_t n, const double *w, int64_t k) {
+    double g[MOST_N * MOST_K], worst = 0;
+    brute_gradient(p, n, w, k, g);
+    for (int64_t i = 0; i < n; i++) {
+        double low = INFINITY, high = -INFINITY, least = INFINITY;
+        for (int64_t c = 0; c < k; c++) {
+            least = fmin(least, g[i * k + c]);
+            low = w[i * k + c] > 0 ? fmin(low, g[i * k + c]) : low;
+            high = w[i * k + c] > 0 ? fmax(high, g[i * k + c]) : high;
+        }
+        worst = fmax(worst, fmax(high - low, low - least));
+    }
+    return worst;
+}
+
+static void random_rows(clv_rng *rng, double *w, int64_t n, int64_t k, bool sparse) {
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t c = 0; c < k; c++) {
+            double draw = -log1p(-clv_rng_uniform(rng));
+            w[i * k + c] = sparse && c != i % k && clv_rng_uniform(rng) < 0.5 ? 0 : draw;
+            sum += w[i * k + c];
+        }
+        for (int64_t c = 0; c < k; c++) {
+            w[i * k + c] /= sum;
+        }
+    }
+}
+
+static void product_of_rows(const double *w, int64_t n, int64_t k, double *p) {
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            p[i * n + j] = 0;
+            for (int64_t c = 0; c < k; c++) {
+                p[i * n + j] += w[i * k + c] * w[j * k + c];
+            }
+        }
+    }
+}
+
+/* Gaussian similarities of points in three groups. */
+static void grouped(clv_rng *rng, double *p, int64_t n) {
+    double x[2 * MOST_N];
+    for (int64_t e = 0; e < 2 * n; e++) {
+        x[e] = 2 * (double)(e / 2 % 3 == e % 2) + 0.7 * clv_rng_normal(rng);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            double dx = x[2 * i] - x[2 * j], dy = x[2 * i + 1] - x[2 * j + 1];
+            p[i * n + j] = exp(-0.5 * (dx * dx + dy * dy));
+        }
+    }
+}
+
+static clv_symnmf_options options_for(int64_t k, int solver) {
+    clv_symnmf_options options;
+    clv_symnmf_defaults(&options);
+    options.k = k;
+    options.solver = solver;
+    options.control.threads = 1;
+    options.control.keep_trace = 1;
+    options.control.max_iter = 2000;
+    return options;
+}
+
+static clv_result *solve(clv_context *ctx, const double *p, int64_t n, const clv_symnmf_options *options) {
+    clv_affinity *a = affinity_of(ctx, p, n);
+    clv_result *result = NULL;
+    assert_int_equal(clv_symnmf(ctx, a, options, &result), CLV_OK);
+    clv_affinity_free(a);
+    return result;
+}
+
+/* --- claims --- */
+
+static void check_claims(const clv_result *result, const double *p, int64_t n) {
+    int64_t k = result->k;
+    const double *w = clv_data_matrix(result->membership)->values;
+    double value = brute_value(p, n, w, k), gap = brute_gap(p, n, w, k), squares = 0;
+    assert_true(fabs(result->objective.value - value) <= 1e-12 * (double)(n * n));
+    assert_true(fabs(result->certificate.value - gap) <= 1e-11 * (double)(n * n));
+    assert_int_equal(result->certificate.holds, result->certificate.value <= result->certificate.tolerance);
+    for (int64_t e = 0; e < n * n; e++) {
+        squares += p[e] * p[e];
+    }
+    assert_true(fabs(result->soft->residual * result->soft->residual * squares - 4 * value) <= 1e-10 * squares);
+    for (int64_t c = 0; c < k; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            sum += w[i * k + c];
+        }
+        assert_true(fabs(sum - result->soft->expected_sizes[c]) <= 1e-10);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0, entropy = 0;
+        for (int64_t c = 0; c < k; c++) {
+            assert_true(w[i * k + c] >= 0 && w[i * k + c] <= w[i * k + result->labels[i]]);
+            sum += w[i * k + c];
+            entropy -= w[i * k + c] > 0 ? w[i * k + c] * log(w[i * k + c]) : 0;
+        }
+        assert_true(fabs(sum - 1) <= 1e-11);
+        assert_true(fabs(entropy - result->soft->entropy[i]) <= 1e-11);
+    }
+}
+
+/* Every solver from every start: what is claimed is so, f never rises (but with penalties), and those that converge end
+ * at the same f from the spectral start. */
+static void claims_are_those_of_the_matrix(void **unused) {
+    (void)unused;
+    enum { N = 45, K = 3 };
+    static const char *const starts[] = {"spectral", "random", "kmeans++"};
+    double p[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(1, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    grouped(&rng, p, N);
+    for (int solver = 0; solver < 6; solver++) {
+        for (int start = 0; start < 3; start++) {
+            clv_symnmf_options options = options_for(K, solver);
+            options.start = starts[start];
+            options.control.max_iter = solver == CLV_SYMNMF_PENALTY ? 15 : 500;
+            clv_result *result = solve(ctx, p, N, &options);
+            assert_string_equal(result->solver, solver_names[solver]);
+            check_claims(result, p, N);
+            assert_true(result->drift <= 1e-10);
+            for (int64_t t = 1; t < result->trace_count && solver != CLV_SYMNMF_PENALTY; t++) {
+                assert_true(result->trace[t].objective <= result->trace[t - 1].objective * (1 + 1e-13));
+            }
+            bool exact = solver != CLV_SYMNMF_FW && solver != CLV_SYMNMF_PENALTY;
+            assert_true(!exact || (result->certificate.holds && result->stop == CLV_CONVERGED));
+            clv_result_free(result);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* In tiny problems a row's product with itself counts: its gradient must be kept up to date to the last term. */
+static void tiny_problems_descend(void **unused) {
+    (void)unused;
+    double p[64];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(11, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 300; trial++) {
+        int64_t n = 1 + trial % 6, k = 1 + trial % n;
+        clv_symnmf_options options = options_for(k, trial % 5);
+        random_similarity(&rng, p, n, false);
+        for (int64_t i = 0; i < n; i++) {
+            p[i * n + i] *= trial % 2 ? 3 : 0.5;
+        }
+        options.start = "random";
+        options.moves = 40;
+        options.control.tol = 1e-10;
+        options.control.seed = trial;
+        options.control.max_iter = 300;
+        clv_result *result = solve(ctx, p, n, &options);
+        check_claims(result, p, n);
+        for (int64_t t = 1; t < result->trace_count; t++) {
+            assert_true(result->trace[t].objective <= result->trace[t - 1].objective + 1e-13);
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
+static void converging_solvers_agree(void **unused) {
+    (void)unused;
+    enum { N = 60, K = 3 };
+    double p[N * N], least = INFINITY, values[6];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(2, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    grouped(&rng, p, N);
+    for (int solver = 0; solver < 6; solver++) {
+        clv_symnmf_options options = options_for(K, solver);
+        options.control.tol = 1e-7;
+        options.control.max_iter = solver == CLV_SYMNMF_PENALTY ? 20 : 20000;
+        clv_result *result = solve(ctx, p, N, &options);
+        values[solver] = result->objective.value;
+        least = fmin(least, values[solver]);
+        clv_result_free(result);
+    }
+    for (int solver = 0; solver < 6; solver++) {
+        double allowed = solver == CLV_SYMNMF_PENALTY ? 0.2 : solver == CLV_SYMNMF_FW ? 1e-3 : 1e-6;
+        assert_true(values[solver] <= least * (1 + allowed));
+    }
+    clv_context_free(ctx);
+}
+
+/* --- theorem 1 --- */
+
+static double library_gap(clv_context *ctx, const double *p, int64_t n, const double *w, int64_t k) {
+    clv_affinity *a = affinity_of(ctx, p, n);
+    clv_matrix matrix = {.rows = n, .cols = k, .values = w};
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(clv_symnmf_evaluate(ctx, a, &matrix, NAN, 1, &objective, &certificate), CLV_OK);
+    assert_true(fabs(objective.value - brute_value(p, n, w, k)) <= 1e-12 * (double)(n * n));
+    clv_affinity_free(a);
+    return certificate.value;
+}
+
+static void the_gap_is_0_at_kkt_points_only(void **unused) {
+    (void)unused;
+    enum { N = 20, K = 3 };
+    double p[N * N], w[N * K];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(3, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 30; trial++) {
+        /* Uniform memberships, whatever the matrix. */
+        random_semidefinite(&rng, p, N);
+        for (int e = 0; e < N * K; e++) {
+            w[e] = 1.0 / K;
+        }
+        assert_true(kkt_distance(p, N, w, K) <= 1e-12 && fabs(library_gap(ctx, p, N, w, K)) <= 1e-11);
+        /* An exact factorisation, with zeros: the gradient vanishes. */
+        random_rows(&rng, w, N, K, true);
+        product_of_rows(w, N, K, p);
+        assert_true(kkt_distance(p, N, w, K) <= 1e-12 && fabs(library_gap(ctx, p, N, w, K)) <= 1e-11);
+        /* Shares of a row shifted between two clusters: no longer. */
+        w[0] = w[0] > 0.5 ? w[0] - 0.2 : w[0] + 0.2 * (1 - w[0]);
+        double rest = w[1] + w[2];
+        w[1] = rest > 0 ? w[1] * (1 - w[0]) / rest : 1 - w[0];
+        w[2] = 1 - w[0] - w[1];
+        assert_true(kkt_distance(p, N, w, K) > 1e-3 && library_gap(ctx, p, N, w, K) > 1e-4);
+        /* Anything else: the gap is the steepest feasible slope, met by finite differences towards the vertices. */
+        random_rows(&rng, w, N, K, trial % 2);
+        random_semidefinite(&rng, p, N);
+        double gap = library_gap(ctx, p, N, w, K), g[N * K], moved[N * K], t = 1e-6;
+        assert_true(gap > 1e-6 && kkt_distance(p, N, w, K) > 1e-6);
+        brute_gradient(p, N, w, K, g);
+        for (int i = 0; i < N; i++) {
+            int best = 0;
+            for (int c = 1; c < K; c++) {
+                best = g[i * K + c] < g[i * K + best] ? c : best;
+            }
+            for (int c = 0; c < K; c++) {
+                moved[i * K + c] = w[i * K + c] + t * ((c == best) - w[i * K + c]);
+            }
+        }
+        double slope = (brute_value(p, N, moved, K) - brute_value(p, N, w, K)) / t;
+        assert_true(fabs(slope + gap) <= 1e-4 * gap + 1e-6);
+    }
+    clv_context_free(ctx);
+}
+
+/* Solved to the end, the point satisfies the conditions on its border too. */
+static void solutions_are_kkt_points(void **unused) {
+    (void)unused;
+    enum { N = 40, K = 4 };
+    double p[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(4, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    grouped(&rng, p, N);
+    clv_symnmf_options options = options_for(K, CLV_SYMNMF_ROWS);
+    options.control.tol = 1e-11;
+    clv_result *result = solve(ctx, p, N, &options);
+    const double *w = clv_data_matrix(result->membership)->values;
+    int64_t zeros = 0;
+    for (int e = 0; e < N * K; e++) {
+        zeros += w[e] == 0;
+    }
+    assert_true(result->certificate.holds && zeros > 0);
+    assert_true(kkt_distance(p, N, w, K) <= 1e-4);
+    clv_result_free(result);
+    clv_context_free(ctx);
+}
+
+/* --- theorems 2 and 3 --- */
+
+static double curvature_of(clv_context *ctx, const double *p, int64_t n) {
+    double copy[MOST_N * MOST_N], values[MOST_N];
+    memcpy(copy, p, (size_t)(n * n) * sizeof *p);
+    assert_int_equal(clv_eigen_dense(ctx, copy, n, values), CLV_OK);
+    return 2 * (double)n * (3 * (double)n + fmax(fabs(values[0]), values[n - 1]));
+}
+
+/* The decrease (16) at every iteration, and the bound (11) after it. */
+static void frank_wolfe_keeps_its_promise(void **unused) {
+    (void)unused;
+    enum { N = 30, K = 3 };
+    double p[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(5, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 6; trial++) {
+        if (trial % 2) {
+            grouped(&rng, p, N);
+        } else {
+            random_semidefinite(&rng, p, N);
+        }
+        double c = curvature_of(ctx, p, N), least = INFINITY;
+        clv_symnmf_options options = options_for(K, CLV_SYMNMF_FW);
+        options.step = CLV_SYMNMF_CURVATURE;
+        options.start = "random";
+        options.control.seed = trial;
+        options.control.max_iter = 1000;
+        clv_result *result = solve(ctx, p, N, &options);
+        check_claims(result, p, N);
+        double h = result->trace[0].objective; /* at least h_0, as f >= 0 */
+        for (int64_t t = 0; t < result->trace_count; t++) {
+            double f = result->trace[t].objective, g = result->trace[t].certificate;
+            least = fmin(least, g);
+            assert_true(least <= fmax(2 * h * c, sqrt(2 * h * c)) / sqrt((double)t + 1));
+            assert_true(least > c || least <= sqrt(2 * h * c / ((double)t + 1)) * (1 + 1e-6));
+            if (t + 1 < result->trace_count) {
+                double promised = g > c ? g - c / 2 : g * g / (2 * c);
+                assert_true(result->trace[t + 1].objective <= f - promised * (1 - 1e-5) + 1e-10 * f);
+            }
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
+/* |f(y) - f(x) - <gradient, y - x>| <= C t^2 / 2, vertices included. */
+static void the_curvature_is_bounded(void **unused) {
+    (void)unused;
+    enum { N = 25, K = 3 };
+    double p[N * N], x[N * K], s[N * K], y[N * K], g[N * K];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(6, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 300; trial++) {
+        double t = trial % 3 ? clv_rng_uniform(&rng) + 1e-3 : 1, slope = 0;
+        random_similarity(&rng, p, N, true);
+        random_rows(&rng, x, N, K, trial % 2);
+        for (int i = 0; i < N; i++) {
+            int vertex = trial % 4 ? (int)clv_rng_below(&rng, K) : 0;
+            for (int c = 0; c < K; c++) {
+                s[i * K + c] = c == vertex;
+                y[i * K + c] = x[i * K + c] + t * (s[i * K + c] - x[i * K + c]);
+            }
+        }
+        brute_gradient(p, N, x, K, g);
+        for (int e = 0; e < N * K; e++) {
+            slope += g[e] * (y[e] - x[e]);
+        }
+        double bend = 2 / (t * t) * fabs(brute_value(p, N, y, K) - brute_value(p, N, x, K) - slope);
+        assert_true(bend <= curvature_of(ctx, p, N) * (1 + 1e-9));
+    }
+    clv_context_free(ctx);
+}
+
+/* --- lemma 3 --- */
+
+/* The gradient by the library at any W, n x k in and out. */
+static void library_gradient(clv_memberships *s, const double *w, double *g) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    clv_memberships_load(s, w);
+    assert_int_equal(clv_memberships_refresh(s), CLV_OK);
+    for (int64_t e = 0; e < n * k; e++) {
+        g[e] = s->gradient[e % k * n + e / k];
+    }
+}
+
+/* Entry of (12) between vec W at (i, c) and (j, d), columns stacked: W'W (x) I + I (x) (W W' - P) + (W' (x) W) K, of
+ * which the last takes the place (j, d) of W to (d, j) of W'. */
+static double hessian_entry(const double *p, int64_t n, const double *w, int64_t k, int64_t i, int64_t c, int64_t j,
+                            int64_t d) {
+    double entry = w[i * k + d] * w[j * k + c];
+    for (int64_t a = 0; i == j && a < n; a++) {
+        entry += w[a * k + c] * w[a * k + d];
+    }
+    for (int64_t b = 0; c == d && b < k; b++) {
+        entry += w[i * k + b] * w[j * k + b];
+    }
+    return entry - (c == d ? p[i * n + j] : 0);
+}
+
+static void the_hessian_is_that_of_lemma_3(void **unused) {
+    (void)unused;
+    enum { N = 7, K = 3 };
+    double p[N * N], w[N * K], up[N * K], down[N * K], step = 1e-5;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(7, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    random_semidefinite(&rng, p, N);
+    random_rows(&rng, w, N, K, false);
+    clv_affinity *a = affinity_of(ctx, p, N);
+    clv_symnmf_problem problem = {.ctx = ctx, .affinity = a, .n = N, .k = K};
+    clv_memberships s;
+    problem.options.solver = CLV_SYMNMF_PGD;
+    assert_int_equal(clv_memberships_new(&problem, 1, &s), CLV_OK);
+    for (int64_t to = 0; to < N * K; to++) {
+        double held = w[to];
+        w[to] = held + step;
+        library_gradient(&s, w, up);
+        w[to] = held - step;
+        library_gradient(&s, w, down);
+        w[to] = held;
+        for (int64_t from = 0; from < N * K; from++) {
+            double difference = (up[from] - down[from]) / (2 * step);
+            double entry = hessian_entry(p, N, w, K, from / K, from % K, to / K, to % K);
+            assert_true(fabs(difference - entry) <= 1e-8);
+        }
+    }
+    clv_memberships_free(&s);
+    clv_affinity_free(a);
+    clv_context_free(ctx);
+}
+
+/* --- exact factorisations --- */
+
+/* The largest difference between two matrices of memberships under the best order of clusters. */
+static double difference_of(clv_context *ctx, const double *w, const double *truth, int64_t n, int64_t k) {
+    double weight[MOST_K * MOST_K] = {0}, worst = 0;
+    int64_t match[MOST_K];
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t e = 0; e < k * k; e++) {
+            weight[e] -= pow(w[i * k + e / k] - truth[i * k + e % k], 2);
+        }
+    }
+    for (int64_t e = 0; e < k * k; e++) {
+        weight[e] += 2 * (double)n;
+    }
+    assert_int_equal(clv_assign(ctx, weight, k, k, match), CLV_OK);
+    for (int64_t e = 0; e < n * k; e++) {
+        worst = fmax(worst, fabs(w[e] - truth[e / k * k + match[e % k]]));
+    }
+    return worst;
+}
+
+/* Some rows are vertices, which makes W unique up to the order of clusters. */
+static void a_product_of_memberships_is_taken_apart(void **unused) {
+    (void)unused;
+    enum { N = 60 };
+    double p[N * N], truth[N * MOST_K];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(8, 0);
+    int cases = 0, found = 0;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 12; trial++) {
+        int64_t k = 2 + trial % 4;
+        random_rows(&rng, truth, N, k, true);
+        for (int64_t i = 0; i < 4 * k; i++) {
+            for (int64_t c = 0; c < k; c++) {
+                truth[i * k + c] = c == i % k;
+            }
+        }
+        product_of_rows(truth, N, k, p);
+        clv_symnmf_options options = options_for(k, CLV_SYMNMF_ROWS);
+        options.control.tol = 1e-9;
+        options.control.restarts = 5;
+        clv_result *result = solve(ctx, p, N, &options);
+        check_claims(result, p, N);
+        assert_true(result->objective.value <= 1e-8);
+        cases++;
+        found += difference_of(ctx, clv_data_matrix(result->membership)->values, truth, N, k) <= 1e-3;
+        clv_result_free(result);
+    }
+    assert_int_equal(found, cases);
+    clv_context_free(ctx);
+}
+
+/* --- new objects --- */
+
+static void predictions_are_optimal(void **unused) {
+    (void)unused;
+    enum { N = 30, K = 3, M = 40, GRID = 60 };
+    double w[N * K], cross[M * N], out[M * K];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(9, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    random_rows(&rng, w, N, K, true);
+    for (int e = 0; e < M * N; e++) {
+        cross[e] = clv_rng_uniform(&rng);
+    }
+    clv_matrix membership = {.rows = N, .cols = K, .values = w}, similarities = {.rows = M, .cols = N, .values = cross};
+    assert_int_equal(clv_symnmf_predict(ctx, &membership, &similarities, 2, out), CLV_OK);
+    for (int r = 0; r < M; r++) {
+        double least = INFINITY, here = 0;
+        for (int a = 0; a <= GRID; a++) {
+            for (int b = 0; a + b <= GRID; b++) {
+                double row[K] = {(double)a / GRID, (double)b / GRID, (double)(GRID - a - b) / GRID}, sum = 0;
+                for (int j = 0; j < N; j++) {
+                    double rest = cross[r * N + j] - row[0] * w[j * K] - row[1] * w[j * K + 1] - row[2] * w[j * K + 2];
+                    sum += rest * rest;
+                }
+                least = fmin(least, sum);
+            }
+        }
+        for (int j = 0; j < N; j++) {
+            const double *row = out + r * K;
+            double rest = cross[r * N + j] - row[0] * w[j * K] - row[1] * w[j * K + 1] - row[2] * w[j * K + 2];
+            here += rest * rest;
+        }
+        assert_true(here <= least + 1e-12);
+        assert_true(fabs(out[r * K] + out[r * K + 1] + out[r * K + 2] - 1) <= 1e-12);
+    }
+    /* Similarities that memberships explain are explained by those. */
+    for (int r = 0; r < M; r++) {
+        double row[K];
+        random_rows(&rng, row, 1, K, r % 2);
+        for (int j = 0; j < N; j++) {
+            cross[r * N + j] = row[0] * w[j * K] + row[1] * w[j * K + 1] + row[2] * w[j * K + 2];
+        }
+        clv_matrix one = {.rows = 1, .cols = N, .values = cross + r * N};
+        assert_int_equal(clv_symnmf_predict(ctx, &membership, &one, 1, out), CLV_OK);
+        for (int c = 0; c < K; c++) {
+            assert_true(fabs(out[c] - row[c]) <= 1e-9);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(claims_are_those_of_the_matrix),
+        cmocka_unit_test(tiny_problems_descend),
+        cmocka_unit_test(converging_solvers_agree),
+        cmocka_unit_test(the_gap_is_0_at_kkt_points_only),
+        cmocka_unit_test(solutions_are_kkt_points),
+        cmocka_unit_test(frank_wolfe_keeps_its_promise),
+        cmocka_unit_test(the_curvature_is_bounded),
+        cmocka_unit_test(the_hessian_is_that_of_lemma_3),
+        cmocka_unit_test(a_product_of_memberships_is_taken_apart),
+        cmocka_unit_test(predictions_are_optimal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+"""text and segment: documents and pictures in, points and labels out."""
+import gzip
+import json
+import math
+import os
+import re
+import struct
+import zlib
+
+from harness import case, check, cleave, npy, read, read_npy_labels, shared, without, write
+
+
+# --- files ---
+
+def jsonl(path, documents):
+    """(text, label) pairs as JSON lines, compressed if the name says so."""
+    lines = "".join(json.dumps({"text": text} if label is None else {"text": text, "label": label}) + "\n"
+                    for text, label in documents)
+    with (gzip.open(path, "wt") if path.endswith(".gz") else open(path, "w")) as file:
+        file.write(lines)
+    return path
+
+
+def two_topics(per=15):
+    """Documents about two things that share no words."""
+    words = [["whale", "ocean", "harpoon", "ship", "sea"], ["engine", "wheel", "brake", "road", "gear"]]
+    return [(" ".join(words[t][(i * j + j) % 5] for j in range(1, 9)), f"topic {t}") for i in range(per) for t in (0, 1)]
+
+
+def read_matrix(path):
+    data = read(path)
+    size = struct.unpack("<H", data[8:10])[0]
+    header = data[10:10 + size].decode()
+    rows, cols = (int(v) for v in header.split("(")[1].split(")")[0].split(",")[:2])
+    kind = "d" if "<f8" in header else "i"
+    values = struct.unpack(f"<{rows * cols}{kind}", data[10 + size:])
+    return [list(values[i * cols:(i + 1) * cols]) for i in range(rows)]
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def png(path, rows, channels=3, size=None):
+    """Rows of pixels (tuples of 8-bit samples); `size` is what the header says instead."""
+    width, height = size or (len(rows[0]), len(rows))
+    colour = {1: 0, 3: 2, 4: 6}[channels]
+    raw = b"".join(b"\0" + bytes(v for pixel in row for v in pixel) for row in rows)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
+    return path
+
+
+def read_png16(path):
+    """Rows of a 16-bit grey PNG, with any filter."""
+    data, at, body = read(path), 8, b""
+    while at < len(data):
+        size, name = struct.unpack(">I4s", data[at:at + 8])
+        if name == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
+            check((depth, colour) == (16, 0), f"depth {depth}, colour {colour}")
+        if name == b"IDAT":
+            body += data[at + 8:at + 8 + size]
+        at += 12 + size
+    raw, stride, before, rows = zlib.decompress(body), 2 * width, bytes(2 * width), []
+    for y in range(height):
+        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        for i in range(stride):
+            a, b, c = line[i - 2] if i > 1 else 0, before[i], before[i - 2] if i > 1 else 0
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) & 255
+        before = bytes(line)
+        rows.append(list(struct.unpack(f">{width}H", before)))
+    return rows
+
+
+def two_colours(width=60, height=40):
+    """A blue disc on orange, with a little noise."""
+    def pixel(x, y):
+        inside = (x - width / 3) ** 2 + (y - height / 2) ** 2 < (height / 3) ** 2
+        noise = (x * 7 + y * 13) % 9
+        return (20 + noise, 40, 200 - noise) if inside else (240 - noise, 150 + noise, 40)
+    return [[pixel(x, y) for x in range(width)] for y in range(height)]
+
+
+# --- text ---
+
+@case
+def text_of_two_topics():
+    documents = two_topics()
+    jsonl("d.jsonl", documents)
+    result = cleave("text", "d.jsonl", "-o", "x.npy", "--labels-out", "y.npy", "--vocab", "v.txt", "--dims", 2, "--json", "-").json()
+    check(result["documents"] == 30 and result["terms"] == 10 and result["classes"] == ["topic 0", "topic 1"], f"{result}")
+    check(read("v.txt").decode().split() == sorted(read("v.txt").decode().split()), "terms ascend")
+    labels = read_npy_labels("y.npy")
+    check(labels == [0, 1] * 15, f"{labels}")
+    points = read_matrix("x.npy")
+    cosines = [sum(a * b for a, b in zip(points[0], q)) / math.hypot(*points[0]) / math.hypot(*q) for q in points]
+    check(all((c > 0.99) == (label == 0) for c, label in zip(cosines, labels)), f"{cosines}")
+    found = cleave("ncut", "x.npy", "-k", 2, "--affinity", "cosine", "--truth", "y.npy", "--json", "-").json()
+    check(found["metrics"]["ari"] == 1, "the topics are found")
+    cleave("text", "d.jsonl", "-o", "p.npy", "--dims", 2, "--centre", out="principal components")
+    means = [sum(column) / 30 for column in zip(*read_matrix("p.npy"))]
+    check(all(abs(m) < 1e-12 for m in means), f"centred: {means}")
+
+
+@case
+def text_in_any_container():
+    documents = two_topics()
+    jsonl("d.jsonl", documents)
+    jsonl("d.jsonl.gz", documents)
+    for topic in (0, 1):
+        os.makedirs(f"d/topic {topic}")
+    for i, (text, label) in enumerate(sorted(documents, key=lambda d: d[1])):
+        write(f"d/{label}/{i:03d}", text)
+    cleave("text", "d.jsonl", "-o", "a.npy", "-q", "--threads", 1)
+    cleave("text", "d.jsonl.gz", "-o", "b.npy", "-q", "--threads", 2)
+    cleave("text", "-", "-o", "c.npy", "-q", stdin=read("d.jsonl.gz"))
+    check(read("a.npy") == read("b.npy") == read("c.npy"), "the same points")
+    cleave("text", "d/", "-o", "f.npy", "--labels-out", "f.csv", "--vocab", "f.txt", "-q")
+    check(read("f.csv").decode().split() == ["0"] * 15 + ["1"] * 15, "labels of folders")
+    cleave("text", "d.jsonl", "-o", "a.npy", "--vocab", "a.txt", "-q")
+    check(read("a.txt") == read("f.txt"), "the same terms")
+
+
+@case
+def text_options():
+    write("stop.txt", "whale\nOCEAN")
+    documents = two_topics() + [("whale rare", None)]
+    jsonl("d.jsonl", documents)
+    def terms(*options):
+        cleave("text", "d.jsonl", "--tfidf", "t.mtx", "--vocab", "v.txt", "-q", *options)
+        return read("v.txt").decode().split()
+    check("rare" in terms() and len(terms()) == 11, "all")
+    check("rare" not in terms("--min-df", 2), "min-df")
+    check(len(terms("--max-features", 3)) == 3, "max-features")
+    check(terms("--stop-words", "stop.txt") == [t for t in terms() if t not in ("whale", "ocean")], "stop words of a file")
+    check(len(terms("--max-df", 1)) == 11 and "whale" not in terms("--max-df", 2), "a share of 1 is all, 2 are documents")
+    check(len(terms()) == 11 and read("t.mtx").startswith(b"%%MatrixMarket matrix coordinate real general\n31 11 "), "tf-idf itself")
+    result = cleave("text", "d.jsonl", "-o", "x.npy", "--labels-out", "y.npy", "--json", "-").json()
+    check(result["dims"] == 11, "20 dimensions that nobody asked for")
+    check(read_npy_labels("y.npy")[-1] == -1, "a document without a label")
+
+
+@case
+def text_refusals():
+    jsonl("d.jsonl", two_topics())
+    cleave("text", "d.jsonl", code=64, err="needs -o FILE")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 40, code=64, err="dims = 40 exceeds")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 0, code=64, err="dims")
+    cleave("text", "d.jsonl", "-o", "x.png", code=73, err="x.png")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--vocab", "x.npy", code=64, err="both name")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--stop-words", "klingon", code=64, err="klingon")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--stop-words", "none.txt", code=66, err="none.txt")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--min-df", 1000, code=65, err="d.jsonl.*vocabulary is empty.*min-df 1000")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--min-df", 9, "--max-df", 5, code=64, err="min-df 9 exceeds --max-df 5")
+    cleave("text", "none.jsonl", "-o", "x.npy", code=66, err="none.jsonl")
+    write("e.jsonl", "")
+    cleave("text", "e.jsonl", "-o", "x.npy", code=65, err="no documents")
+    jsonl("b.jsonl", [("a ! b", None), ("", None)])
+    cleave("text", "b.jsonl", "-o", "x.npy", code=65, err="vocabulary is empty")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--stop-words", "english", "-q")
+    cleave("text", "b.jsonl", "-o", "x.npy", "--labels-out", "y.npy", code=65, err="no document.*label")
+    write("c.jsonl", '{"text": "good"}\n{"text": 3}\n')
+    cleave("text", "c.jsonl", "-o", "y.npy", code=65, err="c.jsonl, line 2")
+    with open("cut.jsonl.gz", "wb") as file:
+        file.write(gzip.compress(read("d.jsonl"))[:-9])
+    cleave("text", "cut.jsonl.gz", "-o", "y.npy", code=65, err="cut.jsonl.gz is cut off")
+    os.makedirs("folder/sub")
+    cleave("text", "folder", "-o", "y.npy", code=65, err="no documents")
+    with open("folder/sub/latin", "wb") as file:
+        file.write(b"caf\xe9 cr\xe8me")
+    cleave("text", "folder", "-o", "y.npy", "--encoding", "utf-8", code=65, err="folder/sub/latin: byte 4.*0xe9")
+    cleave("text", "folder", "-o", "z.npy", out="1 read as Latin-1")
+    check(not os.path.exists("y.npy"), "nothing was written")
+
+
+@case
+def text_of_newsgroups():
+    path = shared("newsgroups-test.jsonl.gz")
+    result = cleave("text", path, "-o", "x.npy", "--labels-out", "y.npy", "--json", "-").json()
+    check(result["documents"] == 7532 and len(result["classes"]) == 20, f"{result['documents']}")
+    check(read_npy_labels("y.npy").count(0) == 319, "alt.atheism comes first")
+    values = result["singular_values"]
+    check(values == sorted(values, reverse=True) and values[-1] > 0, f"{values}")
+    points = read_matrix("x.npy")
+    for c in (0, 7, 19):
+        norm = math.sqrt(sum(row[c] ** 2 for row in points))
+        check(abs(norm - values[c]) < 1e-6, f"column {c} has norm {norm}, singular value {values[c]}")
+
+
+# --- segment ---
+
+def segment_methods():
+    """Those that the help offers."""
+    return re.split(r",\s*", re.search(r"--method NAME.*?\(([^)]*)\)", cleave("segment", "--help").out, re.S).group(1))
+
+
+@case
+def segment_two_colours():
+    rows = two_colours()
+    png("p.png", rows)
+    check("dominant" in segment_methods() and "ncut" in segment_methods(), f"{segment_methods()}")
+    for method in segment_methods():
+        result = cleave("segment", "p.png", "-o", "l.png", "-k", 2, "--overlay", "o.png", "--labels-out", "l.npy",
+                        "--method", method, "--json", "-").json()
+        check(result["segments"] == 2 and result["width"] == 60 and result["height"] == 40, f"{result}")
+        check(result["certificate"]["holds"] is True and result["method"] == method, f"{result}")
+        labels = read_png16("l.png")
+        check(labels == read_matrix("l.npy"), "the same labels in both files")
+        wrong = sum(labels[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
+        check(wrong < 40, f"{method}: {wrong} pixels on the wrong side")
+        check(read("o.png")[:8] == b"\x89PNG\r\n\x1a\n", "an overlay")
+        cleave("segment", "p.png", "-o", "s.npy", "--pixels", "30x20", "-k", 2, "--method", method, out="600 pixels")
+        small = read_matrix("s.npy")
+        wrong = sum(small[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
+        check(wrong < 150, f"{method}: {wrong} pixels on the wrong side")
+        one = cleave("segment", "p.png", "-o", "1.npy", "--method", method, "--threads", 1, "--json", "-").json()
+        two = cleave("segment", "p.png", "-o", "2.npy", "--method", method, "--threads", 2, "--json", "-").json()
+        check(without(one, "seconds") == without(two, "seconds") and read("1.npy") == read("2.npy"),
+              f"{method}: threads do not matter")
+    cleave("segment", "p.png", "--points-out", "x.npy", "--pixels", "6x4", "-q")
+    points = read_matrix("x.npy")
+    check(len(points) == 24 and len(points[0]) == 3 and all(0 <= p[0] <= 1 for p in points), f"{points[0]}")
+
+
+@case
+def segment_odd_pictures():
+    png("one.png", [[(10, 20, 30)]])
+    cleave("segment", "one.png", "-o", "l.png", "--overlay", "o.png", out="segments +1")
+    check(read_png16("l.png") == [[0]], "one pixel, one segment")
+    cleave("segment", "one.png", "-o", "l.png", "-k", 2, code=65, err="k = 2 exceeds the 1 superpixels of one.png")
+    png("flat.png", [[(9, 9, 9)] * 40] * 30)
+    cleave("segment", "flat.png", "-o", "l.png", "-k", 1, out="segments +1")
+    png("grey.png", [[((x * 8 + y) % 256,) for x in range(40)] for y in range(30)], channels=1)
+    cleave("segment", "grey.png", "-o", "l.png", "-k", 3, "-q")
+    png("alpha.png", [[(200, 0, 0, 255 if x < 20 else 0) for x in range(40)] for y in range(30)], channels=4)
+    cleave("segment", "alpha.png", "-o", "l.npy", "-k", 2, "-q")
+    check(all(row == [0] * 20 + [1] * 20 for row in read_matrix("l.npy")), "what is transparent is a segment")
+    png("thin.png", [[(x, 0, 255 - x) for x in range(200)]])
+    cleave("segment", "thin.png", "-o", "l.npy", "-q")
+
+
+@case
+def segment_refusals():
+    png("p.png", two_colours())
+    cleave("segment", "p.png", code=64, err="needs -o FILE")
+    cleave("segment", "p.png", "-o", "l.jpg", code=73, err="l.jpg")
+    cleave("segment", "p.png", "-o", "p.png", code=64, err="overwrite")
+    cleave("segment", "p.png", "-o", "l.png", "--overlay", "l.png", code=64, err="both name")
+    for size in ("12", "0x3", "3x", "ax3", "3x4x5", "70000x2"):
+        cleave("segment", "p.png", "-o", "l.png", "--pixels", size, code=64, err="WIDTHxHEIGHT")
+    cleave("segment", "p.png", "-o", "l.png", "--pixels", "9x9", "--superpixels", 3, code=64, err="do not go together")
+    cleave("segment", "none.png", "-o", "l.png", code=66, err="none.png")
+    data = read("p.png")
+    for size in (0, 7, 20, len(data) // 2, len(data) - 20):
+        with open("cut.png", "wb") as file:
+            file.write(data[:size])
+        cleave("segment", "cut.png", "-o", "l.png", code=65, err="cut.png")
+    png("bomb.png", [[(0, 0, 0)]], size=(30000, 30000))
+    cleave("segment", "bomb.png", "-o", "l.png", code=65, err="bomb.png.*30000 x 30000")
+    npy("d.npy", [[1.0, 2.0]])
+    cleave("segment", "d.npy", "-o", "l.png", code=65, err="d.npy is not a picture")
+    check(not os.path.exists("l.png"), "nothing was written")

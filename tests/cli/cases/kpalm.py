@@ -1,0 +1,178 @@
+"""kpalm: options, starts, outputs, memberships, sample weights, new points, mapped files, limits."""
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+
+import harness
+from harness import case, check, cleave, npy, read, read_npy_labels, without, write
+
+
+def points(n=300, groups=3, seed=1, columns=2):
+    draw = random.Random(seed)
+    return [[6 * ((i % groups) == f % groups) + draw.gauss(0, 1) for f in range(columns)] for i in range(n)]
+
+
+def matrix(path):
+    data = read(path)
+    size = struct.unpack("<H", data[8:10])[0]
+    header = eval(data[10:10 + size])
+    rows, cols = header["shape"]
+    flat = struct.unpack(f"<{rows * cols}d", data[10 + size:])
+    return [list(flat[i * cols:(i + 1) * cols]) for i in range(rows)]
+
+
+def square(a, b):
+    return sum((x - y) ** 2 for x, y in zip(a, b))
+
+
+@case
+def solvers_and_norms():
+    npy("x.npy", points())
+    for extra in ([], ["--solver", "lloyd"], ["--solver", "weiszfeld"], ["--norm", "euclidean"],
+                  ["--alpha-schedule", "constant"], ["--alpha-schedule", "harmonic"], ["--alpha-unit", "diameter"],
+                  ["--initial-weights", "nearest"], ["--initial-weights", "dirichlet"], ["--start", "random"],
+                  ["--start", "kmeans++"], ["--start", "d1++"], ["--no-polish"], ["--empty", "reseed"],
+                  ["--scale", "standard"]):
+        result = cleave("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-q", *extra)
+        result = json.loads(read("r.json"))
+        check(result["stop"] == "converged" and result["certificate"]["holds"], f"{extra}: {result['certificate']}")
+        check("affinity" not in result and sum(result["sizes"]) == 300, f"{extra}")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+@case
+def outputs_belong_together():
+    data = points()
+    npy("x.npy", data)
+    cleave("kpalm", "x.npy", "-k", 3, "-o", "y.npy", "--centers", "c.npy", "--membership", "w.npy", "--json", "r.json",
+           "--trace", "t.csv", "--report", "r.html", "-q")
+    labels, centres, weights, result = read_npy_labels("y.npy"), matrix("c.npy"), matrix("w.npy"), json.loads(read("r.json"))
+    value = sum(min(square(row, c) for c in centres) for row in data)
+    check(abs(value - result["objective"]["value"]) < 1e-9 * value, f"{value} {result['objective']}")
+    for row, label, weight in zip(data, labels, weights):
+        check(square(row, centres[label]) <= min(square(row, c) for c in centres) + 1e-12, "the nearest")
+        check(weight[label] == 1 and sum(weight) == 1, f"{weight}")
+    head, *rows = read("t.csv").decode().split()
+    check(head == "iteration,seconds,objective,certificate,restart,F,decrease,alpha,soft", head)
+    values = [float(row.split(",")[2]) for row in rows]
+    check(all(a >= b for a, b in zip(values, values[1:])), "sigma falls")
+    ratios = [float(row.split(",")[6]) for row in rows if row.split(",")[6]]
+    check(ratios and all(ratio >= 1 for ratio in ratios), f"{ratios}")
+
+
+@case
+def early_answers_are_soft():
+    npy("x.npy", points())
+    result = cleave("kpalm", "x.npy", "-k", 4, "--max-iter", 2, "--membership", "w.npy", "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    weights = matrix("w.npy")
+    check(result["stop"] == "iteration limit" and any(0 < w < 1 for row in weights for w in row), "soft")
+    check(all(abs(sum(row) - 1) < 1e-9 for row in weights), "on the simplex")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+@case
+def a_false_claim_is_rejected():
+    npy("x.npy", points())
+    cleave("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    for change in (lambda r: r["objective"].update(value=r["objective"]["value"] * 0.99),
+                   lambda r: r["centres"][0].__setitem__(0, r["centres"][0][0] + 0.01),
+                   lambda r: r["labels"].__setitem__(0, (r["labels"][0] + 1) % 3),
+                   lambda r: r["certificate"].update(tolerance=1.0),
+                   lambda r: r.pop("centres")):
+        false = json.loads(json.dumps(result))
+        change(false)
+        write("f.json", json.dumps(false))
+        cleave("verify", "f.json", "x.npy", code=1, out="^rejected")
+
+
+@case
+def starts_from_a_file():
+    data = points()
+    npy("x.npy", data)
+    npy("c.npy", data[:3])
+    first = cleave("kpalm", "x.npy", "-k", 3, "--start", "c.npy", "--solver", "lloyd", "--json", "-").json()
+    check(len(first["restarts"]) == 1, "one is enough")
+    cleave("kpalm", "x.npy", "-k", 4, "--start", "c.npy", code=65, err="c.npy is 3 x 2")
+    cleave("kpalm", "x.npy", "-k", 3, "--start", "nowhere", code=64, err="neither")
+    cleave("kpalm", "x.npy", "-k", 3, "--start", "./nowhere.npy", code=66, err="nowhere")
+
+
+@case
+def sample_weights():
+    npy("x.npy", points(60))
+    npy("s.npy", [[1.0 + i % 3] for i in range(60)])
+    cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "s.npy", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", "s.npy", out="^accepted")
+    cleave("verify", "r.json", "x.npy", code=64, err="sample weights")
+    npy("short.npy", [[1.0]] * 59)
+    cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "short.npy", code=65, err="59 x 1")
+    npy("negative.npy", [[-1.0]] * 60)
+    cleave("kpalm", "x.npy", "-k", 3, "--sample-weights", "negative.npy", code=65, err="object 1")
+
+
+@case
+def new_points():
+    npy("x.npy", points())
+    npy("new.npy", [[6.0, 0.0], [0.0, 6.0], [0.0, 0.0]])
+    cleave("kpalm", "x.npy", "-k", 3, "--centers", "c.npy", "--predict", "new.npy", "--predict-output", "p.npy", "-q")
+    centres = matrix("c.npy")
+    for row, label in zip([[6.0, 0.0], [0.0, 6.0], [0.0, 0.0]], read_npy_labels("p.npy")):
+        check(square(row, centres[label]) == min(square(row, c) for c in centres), f"{label}")
+
+
+@case
+def refusals():
+    npy("x.npy", points(5))
+    cleave("kpalm", "x.npy", code=64, err="needs -k")
+    cleave("kpalm", "x.npy", "-k", 0, code=64, err="k")
+    cleave("kpalm", "x.npy", "-k", 6, code=65, err="k = 6 exceeds the 5 rows of x.npy")
+    cleave("kpalm", "x.npy", "-k", 2, "--solver", "lloyd", "--norm", "euclidean", code=64, err="lloyd")
+    cleave("kpalm", "x.npy", "-k", 2, "--affinity", "gaussian", code=64, err="affinity")
+    cleave("kpalm", "x.npy", "-k", 2, "-o", "/nowhere/y.npy", code=73)
+    write("bad.csv", "1,2\n3,nan\n5,6\n")
+    cleave("kpalm", "bad.csv", "-k", 2, code=65, err="bad.csv")
+    npy("one.npy", [[1.0, 2.0]])
+    check(cleave("kpalm", "one.npy", "-k", 1, "--json", "-").json()["objective"]["value"] == 0, "one object")
+
+
+@case
+def larger_than_memory():
+    npy("x.npy", points(20000, columns=8))
+    size = os.path.getsize("x.npy")
+    told = cleave("kpalm", "x.npy", "-k", 3, "--solver", "lloyd", "--memory", size - 1, "-v", "--json", "m.json", err="mapped")
+    plain = cleave("kpalm", "x.npy", "-k", 3, "--solver", "lloyd", "--json", "-").json()
+    mapped = json.loads(read("m.json"))
+    check(mapped["labels"] == plain["labels"] and mapped["objective"] == plain["objective"], "the same")
+    cleave("kpalm", "x.npy", "-k", 3, "--memory", "1K", code=71, err="memory")
+
+
+@case
+def threads_do_not_matter():
+    npy("x.npy", points(5000))
+    results = []
+    for threads in (1, 2, 3):
+        result = cleave("kpalm", "x.npy", "-k", 5, "--restarts", 2, "--threads", threads, "--json", "-").json()
+        results.append(without(result, "seconds"))
+    check(all(result == results[0] for result in results), "the same but for seconds")
+
+
+@case
+def limits_and_interruption():
+    npy("x.npy", points(20000, groups=7, columns=8))
+    cleave("kpalm", "x.npy", "-k", 50, "--time-limit", 1e-6, "--json", "r.json", "-q")
+    check(json.loads(read("r.json"))["stop"] == "time limit", "time limit")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    process = subprocess.Popen([harness.CLEAVE, "kpalm", "x.npy", "-k", "50", "--restarts", "1000000", "--progress", "--json",
+                                "i.json"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process.stderr.readline()  # there is an iterate
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    check(process.returncode == 130 and json.loads(read("i.json"))["stop"] == "cancelled", f"{process.returncode}: {err}")
+    cleave("verify", "i.json", "x.npy", out="^accepted")

@@ -1,0 +1,196 @@
+"""cleave symnmf: memberships, the calibrated gamma, warnings, starts from files, verification, new objects."""
+import json
+import math
+import os
+
+from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, same_partition, two_blocks, without, write
+
+
+FAR = ((0, 0), (9, 0), (0, 9))
+
+
+def rows_of(path):
+    """The rows of a .csv file of numbers."""
+    return [[float(v) for v in line.split(",")] for line in read(path).decode().splitlines()]
+
+
+def mean_similarity(points, gamma):
+    return sum(math.exp(-gamma * math.dist(a, b) ** 2) for a in points for b in points) / len(points) ** 2
+
+
+@case
+def memberships_labels_and_what_follows():
+    points, truth = blobs_npy(centres=FAR)
+    result = cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.csv", "-o", "l.npy", "--json", "-").json()
+    w, labels = rows_of("w.csv"), read_npy_labels("l.npy")
+    n = len(points)
+    check(same_partition(labels, truth), "three clouds")
+    check(all(abs(sum(row) - 1) < 1e-9 and min(row) >= 0 for row in w), "rows on the simplex")
+    check(labels == result["labels"] == [row.index(max(row)) for row in w], "labels are the largest memberships")
+    soft = result["soft"]
+    for c in range(3):
+        check(abs(soft["expected_sizes"][c] - sum(row[c] for row in w)) < 1e-9, "expected sizes")
+    for row, entropy in zip(w, soft["entropy"]):
+        check(abs(entropy + sum(v * math.log(v) for v in row if v > 0)) < 1e-9, "entropies")
+    gamma = result["affinity"]["gamma"]
+    p = [[math.exp(-gamma * math.dist(a, b) ** 2) for b in points] for a in points]
+    rest = [[p[i][j] - sum(w[i][c] * w[j][c] for c in range(3)) for j in range(n)] for i in range(n)]
+    value = sum(v * v for row in rest for v in row) / 4
+    check(abs(result["objective"]["value"] / value - 1) < 1e-9, "the objective is that of the memberships")
+    total = sum(v * v for row in p for v in row)
+    check(abs(soft["residual"] - 2 * math.sqrt(value / total)) < 1e-9, "the residual")
+    check(result["certificate"]["holds"] and result["certificate"]["value"] <= 1e-4 * value, "the certificate")
+
+
+@case
+def gamma_auto_makes_the_mean_suit_k():
+    points, _ = blobs_npy()
+    for k in (2, 3, 10):
+        gamma = cleave("symnmf", "x.npy", "-k", k, "--json", "-").json()["affinity"]["gamma"]
+        check(abs(mean_similarity(points, gamma) * k / 1.25 - 1) < 1e-9, f"mean at k = {k}")
+        again = cleave("symnmf", "x.npy", "-k", k, "--gamma", "auto", "--json", "-").json()["affinity"]["gamma"]
+        check(gamma == again, "auto is the default")
+    given = cleave("symnmf", "x.npy", "-k", 3, "--gamma", 0.7, "--json", "-", err="").json()
+    check(given["affinity"]["gamma"] == 0.7, "a gamma that is given stays")
+
+
+@case
+def degenerate_affinities_are_warned_of():
+    blobs_npy()
+    cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e6, err=r"^warning: .*mean similarity is 0\.0\d+.*identity")
+    cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e-6, err=r"^warning: .*all ones")
+    cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e6, "-q")
+    cleave("symnmf", "x.npy", "-k", 3)
+
+
+@case
+def every_solver_is_verified():
+    blobs_npy()
+    for solver in ("rows", "fw", "pairwise", "pgd", "spg", "penalty"):
+        for extra in ([], ["--scale", "standard", "--start", "random", "--tol", 1e-6]):
+            cleave("symnmf", "x.npy", "-k", 3, "--solver", solver, "--max-iter", 40, "--json", "r.json", "-q", *extra)
+            cleave("verify", "r.json", "x.npy", out="^accepted")
+    cleave("symnmf", "x.npy", "-k", 3, "--solver", "fw", "--step", "curvature", "--max-iter", 40, "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+
+
+@case
+def tampering_is_rejected():
+    blobs_npy()
+    cleave("symnmf", "x.npy", "-k", 3, "--json", "r.json", "-q")
+    honest = json.loads(read("r.json"))
+
+    def rejected(change, pattern):
+        claim = json.loads(json.dumps(honest))
+        change(claim)
+        write("bad.json", json.dumps(claim))
+        cleave("verify", "bad.json", "x.npy", code=1, out="^rejected: .*" + pattern)
+
+    def shift(claim):
+        claim["membership"]["weight"][0] *= 0.9
+
+    def swap(claim):
+        claim["labels"] = claim["labels"][::-1]
+
+    def lower(claim):
+        for place, name in ((claim["objective"], "value"), (claim["restarts"][0], "objective")):
+            place[name] *= 0.99
+
+    rejected(lower, "symnmf")
+    rejected(lambda c: c["certificate"].update(value=0), "frank-wolfe-gap")
+    rejected(shift, "object 1 add up to")
+    rejected(swap, "largest membership")
+    rejected(lambda c: c["affinity"].update(gamma=0.5), "gamma")
+    rejected(lambda c: c.pop("membership"), "memberships")
+
+
+@case
+def starts_from_files():
+    _, truth = blobs_npy(centres=FAR)
+    n = len(truth)
+    hard = [[0.9 if c == t else 0.05 for c in range(3)] for t in truth]
+    npy("w.npy", hard)
+    csv("w.csv", hard)
+    npy("f.npy", hard, "<f4")
+    for start in ("y.npy", "w.npy", "w.csv", "f.npy"):
+        result = cleave("symnmf", "x.npy", "-k", 3, "--start", start, "--restarts", 5, "--json", "-").json()
+        check(same_partition(result["labels"], truth) and len(result["restarts"]) == 1, f"from {start}")
+    cleave("symnmf", "x.npy", "-k", 4, "--start", "w.npy", code=65, err="3 columns; memberships in k = 4")
+    npy("short.npy", hard[1:])
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "short.npy", code=65, err=f"{n - 1} rows, but there are {n} objects")
+    npy("uniform.npy", [[1 / 3] * 3] * n)
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "uniform.npy", code=65, err="all 1/3")
+    npy("off.npy", [[0.5, 0.5, 0.5]] * n)
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "off.npy", code=65, err="object 1 add up to 1.5")
+    npy("high.npy", [7] * n, "<i4")
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "high.npy", code=65, err=r"label 7 of object 1 is outside -1\.\.2")
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "nowhere.npy", code=66)
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "spectra", code=64, err="neither spectral")
+
+
+@case
+def threads_change_nothing_but_the_seconds():
+    blobs_npy(per=400)
+    for solver in ("rows", "fw", "pairwise", "pgd", "spg", "penalty"):
+        runs = []
+        for threads in (1, 2):
+            run = cleave("symnmf", "x.npy", "-k", 3, "--solver", solver, "--max-iter", 5, "--restarts", 2, "--json", "-",
+                         "--threads", threads).json()
+            runs.append(without(run, "seconds"))
+        check(runs[0] == runs[1], f"{solver} on 1 and on 2 threads")
+
+
+@case
+def new_objects():
+    points, truth = blobs_npy(centres=FAR)
+    new, expected = blobs(per=10, centres=FAR, seed=5)
+    npy("new.npy", new)
+    cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.csv", "-o", "l.npy", "--predict", "new.npy", "--predict-output",
+           "p.npy", "--predict-membership", "pw.csv", "--json", "r.json", "-q")
+    w, labels, found = rows_of("pw.csv"), read_npy_labels("l.npy"), read_npy_labels("p.npy")
+    names = {t: label for t, label in zip(truth, labels)}
+    check(found == [row.index(max(row)) for row in w], "labels are the largest memberships")
+    check(found == [names[t] for t in expected], "new objects go to their clouds")
+    old, gamma = rows_of("w.csv"), json.loads(read("r.json"))["affinity"]["gamma"]
+    for x, row in zip(new, w):
+        s = [math.exp(-gamma * math.dist(x, y) ** 2) for y in points]
+        slope = [sum((sum(row[b] * v[b] for b in range(3)) - t) * v[c] for v, t in zip(old, s)) for c in range(3)]
+        gap = sum(g * v for g, v in zip(slope, row)) - min(slope)
+        check(abs(sum(row) - 1) < 1e-9 and gap < 1e-7, f"optimal: {row}, gap {gap}")
+
+
+@case
+def given_similarities():
+    npy("s.npy", two_blocks(8))
+    npy("new.npy", [[0.9] * 4 + [0.1] * 4, [0.1] * 4 + [0.8] * 4])
+    result = cleave("symnmf", "s.npy", "--affinity", "precomputed", "-k", 2, "--predict", "new.npy", "--predict-output", "p.npy",
+                    "--json", "-").json()
+    check(same_partition(result["labels"], [0] * 4 + [1] * 4), "two blocks")
+    check(read_npy_labels("p.npy") == [result["labels"][0], result["labels"][4]], "new objects")
+    check("gamma" not in result["affinity"], "nothing is calibrated")
+
+
+@case
+def refusals():
+    blobs_npy()
+    cleave("symnmf", "x.npy", code=64, err="needs -k N")
+    cleave("symnmf", "x.npy", "-k", 0, code=64)
+    cleave("symnmf", "x.npy", "-k", 100, code=65, err="k = 100 exceeds the 60 rows of x.npy")
+    cleave("symnmf", "x.npy", "-k", 3, "--solver", "newton", code=64)
+    cleave("symnmf", "x.npy", "-k", 3, "--moves", -1, code=64)
+    cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.png", code=73)
+    cleave("symnmf", "x.npy", "-k", 3, "--membership", "no/such/folder/w.npy", code=73)
+    npy("nan.npy", [[1.0, float("nan")], [0.0, 1.0]])
+    cleave("symnmf", "nan.npy", "-k", 2, code=65, err="row 1 column 2")
+    check(not os.path.exists("w.npy"), "nothing is written")
+
+
+@case
+def small_and_degenerate_data():
+    npy("one.npy", [[1.0, 2.0]])
+    cleave("symnmf", "one.npy", "-k", 1, out="converged")
+    npy("same.npy", [[1.0, 2.0]] * 7)
+    for k in (1, 2, 7):
+        result = cleave("symnmf", "same.npy", "-k", k, "--json", "-", "-q").json()
+        check(result["objective"]["value"] < 1e-6, "all in one cluster")
+    cleave("symnmf", "same.npy", "-k", 3, "--time-limit", 1e-9, "-q")

@@ -1,0 +1,639 @@
+/* kpalm: the kernels against their definitions, the fast form against the plain one, options and refusals, policies on
+ * empty clusters and odd data, sameness over threads. Theory and optima are in tests/certify. */
+#include "failing.h"
+
+#include "base/options.h"
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST = 1 << 16 };
+
+/* Points in groups, away from the origin. */
+static void fill(double *x, int64_t n, int64_t p, uint64_t seed) {
+    clv_rng rng = clv_rng_stream(seed, 0);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t f = 0; f < p; f++) {
+            x[i * p + f] = 5 + 3 * (double)((i * 7 + f * f) % 5) + clv_rng_normal(&rng);
+        }
+    }
+}
+
+typedef struct data {
+    clv_matrix matrix;
+    double values[MOST];
+    float narrow[MOST];
+    int64_t start[MOST];
+    int32_t index[MOST];
+} data;
+
+enum { DOUBLES, FLOATS, SPARSE, KINDS };
+
+/* The same points in each kind of storage; every fourth entry is 0. */
+static data *make(int64_t n, int64_t p, int kind, uint64_t seed) {
+    data *d = calloc(1, sizeof *d);
+    assert_non_null(d);
+    assert_true(n * p <= MOST);
+    fill(d->values, n, p, seed);
+    for (int64_t e = 0; e < n * p; e++) {
+        d->values[e] = e % 4 == 3 ? 0 : (double)(float)d->values[e];
+        d->narrow[e] = (float)d->values[e];
+    }
+    d->matrix = (clv_matrix){.rows = n, .cols = p, .values = d->values};
+    if (kind == FLOATS) {
+        d->matrix.scalar = CLV_F32;
+        d->matrix.values = d->narrow;
+    } else if (kind == SPARSE) {
+        int64_t used = 0;
+        for (int64_t i = 0; i < n; i++) {
+            d->start[i] = used;
+            for (int64_t f = 0; f < p; f++) {
+                if (d->values[i * p + f] != 0) {
+                    d->index[used] = (int32_t)f;
+                    d->values[used++] = d->values[i * p + f];
+                }
+            }
+        }
+        d->start[n] = used;
+        d->matrix.start = d->start;
+        d->matrix.index = d->index;
+    }
+    return d;
+}
+
+static clv_kpalm_options options_for(int64_t k) {
+    clv_kpalm_options options;
+    clv_kpalm_defaults(&options);
+    options.k = k;
+    options.control.threads = 1;
+    return options;
+}
+
+/* --- kernels --- */
+
+static void keys_are_distances(void **unused) {
+    (void)unused;
+    enum { N = 50, P = 13, K = 21 };
+    clv_context *ctx = new_context();
+    for (int kind = 0; kind < KINDS; kind++) {
+        data *d = make(N, P, kind, 3);
+        clv_kpalm_options options = options_for(K);
+        clv_kpalm_problem problem;
+        clv_panel panel;
+        double centres[K * P], norms[CLV_TILE_ROWS], row[P];
+        int64_t rows[CLV_TILE_ROWS];
+        clv_nearest nearest[CLV_TILE_ROWS];
+        fill(centres, K, P, 4);
+        assert_int_equal(clv_kpalm_problem_new(ctx, &d->matrix, &options, &problem), CLV_OK);
+        assert_int_equal(clv_panel_new(ctx, &d->matrix, K, &panel), CLV_OK);
+        clv_panel_fill(&panel, &problem.frame, centres);
+        void *keys = clv_alloc(ctx, CLV_TILE_ROWS * panel.width, sizeof(double));
+        for (int64_t r = 0; r < 31; r++) {
+            rows[r] = (r * 17) % N;
+        }
+        clv_tile_keys(&panel, &problem.frame, rows, 31, keys);
+        clv_tile_norms(&problem.frame, rows, 31, norms);
+        clv_tile_scan(&panel, keys, 31, nearest);
+        double unit = problem.frame.unit * problem.frame.unit;
+        for (int64_t r = 0; r < 31; r++) {
+            double least = HUGE_VAL, next = HUGE_VAL;
+            clv_matrix_row(&d->matrix, rows[r], row);
+            for (int64_t l = 0; l < K; l++) {
+                double distance = 0;
+                for (int64_t f = 0; f < P; f++) {
+                    distance += (row[f] - centres[l * P + f]) * (row[f] - centres[l * P + f]);
+                }
+                double key = clv_weight_get(&panel, keys, r * panel.width + l);
+                assert_true(fabs((key + norms[r]) * unit - distance) <= panel.error * unit);
+                next = distance < least ? least : fmin(next, distance);
+                least = fmin(least, distance);
+            }
+            assert_true(fabs((nearest[r].key + norms[r]) * unit - least) <= panel.error * unit);
+            assert_true(fabs((nearest[r].next + norms[r]) * unit - next) <= panel.error * unit);
+        }
+        assert_true(panel.error < 1e-3);
+        clv_free(ctx, keys);
+        clv_panel_free(&panel);
+        clv_kpalm_problem_free(&problem);
+        free(d);
+    }
+    clv_context_free(ctx);
+}
+
+static int descending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* By sorting. */
+static void project(double *v, int64_t k) {
+    double sorted[128], sum = 0, tau = 0;
+    memcpy(sorted, v, (size_t)k * sizeof *v);
+    qsort(sorted, (size_t)k, sizeof *sorted, descending);
+    for (int64_t l = 0; l < k; l++) {
+        sum += sorted[l];
+        if (sorted[l] - (sum - 1) / (double)(l + 1) > 0) {
+            tau = (sum - 1) / (double)(l + 1);
+        }
+    }
+    for (int64_t l = 0; l < k; l++) {
+        v[l] = fmax(v[l] - tau, 0);
+    }
+}
+
+static void projections_are_projections(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(5, 0);
+    for (int trial = 0; trial < 400; trial++) {
+        int64_t k = 1 + clv_rng_below(&rng, 100);
+        bool narrow = trial % 2;
+        double v[128], w[128], alpha = exp(8 * clv_rng_uniform(&rng) - 6), sum = 0;
+        clv_matrix points = {.rows = 1, .cols = 1, .scalar = narrow ? CLV_F32 : CLV_F64};
+        clv_panel panel;
+        clv_projection found;
+        assert_int_equal(clv_panel_new(ctx, &points, k, &panel), CLV_OK);
+        void *d = clv_alloc(ctx, 3 * panel.width, sizeof(double));
+        void *weights = clv_tile_row(&panel, d, 1), *work = clv_tile_row(&panel, d, 2);
+        for (int64_t l = 0; l < panel.width; l++) {
+            w[l] = l < k ? -log(1 - clv_rng_uniform(&rng)) : 0;
+            sum += w[l];
+        }
+        for (int64_t l = 0; l < panel.width; l++) {
+            clv_weight_set(&panel, weights, l, w[l] / sum);
+            clv_weight_set(&panel, d, l, l < k ? 3 * clv_rng_uniform(&rng) : narrow ? 1e30 : 1e300);
+            v[l] = clv_weight_get(&panel, weights, l) - clv_weight_get(&panel, d, l) / alpha;
+        }
+        project(v, k);
+        clv_tile_project(&panel, d, weights, 1, work, alpha, &found);
+        int64_t support = 0;
+        for (int64_t l = 0; l < panel.width; l++) {
+            double is = clv_weight_get(&panel, weights, l);
+            assert_true(fabs(is - (l < k ? v[l] : 0)) <= (narrow ? 1e-6 / fmin(alpha, 1) : 1e-12 / fmin(alpha, 1)));
+            support += is > 0;
+        }
+        assert_int_equal(found.support, support);
+        assert_true(support > 1 || found.sum == 1);
+        clv_free(ctx, d);
+        clv_panel_free(&panel);
+    }
+    clv_context_free(ctx);
+}
+
+/* --- the fast form --- */
+
+/* A run of some iterations in a form; labels (below 0: in several clusters) and centres of the last. */
+static void iterate(clv_context *ctx, const data *d, const clv_kpalm_options *options, const clv_kpalm_form *form,
+                    int64_t steps, int threads, int32_t *labels, double *centres, double *value) {
+    clv_kpalm_problem problem;
+    clv_iterate iterate;
+    void *state;
+    assert_int_equal(clv_kpalm_problem_new(ctx, &d->matrix, options, &problem), CLV_OK);
+    problem.form = *form;
+    problem.keeps_weights = false;
+    clv_method method = clv_kpalm_method(&problem);
+    clv_rng rng = clv_rng_stream(11, 0);
+    assert_int_equal(method.create(ctx, &problem, threads, &state), CLV_OK);
+    assert_int_equal(method.start(state, &rng, &iterate), CLV_OK);
+    for (int64_t t = 0; t < steps; t++) {
+        assert_int_equal(method.step(state, &iterate), CLV_OK);
+    }
+    clv_kpalm_state *s = state;
+    for (int64_t i = 0; i < problem.n; i++) {
+        labels[i] = s->labels[i] < 0 ? -1 : s->labels[i];
+    }
+    memcpy(centres, s->centres, (size_t)(problem.k * problem.p) * sizeof *centres);
+    *value = s->value;
+    method.destroy(ctx, state);
+    clv_kpalm_problem_free(&problem);
+}
+
+static void expect_same_run(clv_context *ctx, const data *d, const clv_kpalm_options *options, int64_t steps) {
+    static int32_t plain_labels[MOST], labels[MOST];
+    static double plain_centres[MOST], centres[MOST];
+    const clv_kpalm_form plain = {false, false, 0}, forms[] = {{true, true, 0}, {true, true, 3}, {false, true, 8}};
+    double plain_value, value, scale = 0, most = 0;
+    int64_t entries = options->k * d->matrix.cols;
+    bool narrow = d->matrix.scalar == CLV_F32;
+    iterate(ctx, d, options, &plain, steps, 1, plain_labels, plain_centres, &plain_value);
+    for (size_t f = 0; f < CLV_COUNT(forms); f++) {
+        iterate(ctx, d, options, &forms[f], steps, 2, labels, centres, &value);
+        int64_t different = 0;
+        for (int64_t i = 0; i < d->matrix.rows; i++) {
+            different += labels[i] != plain_labels[i];
+        }
+        for (int64_t e = 0; e < entries; e++) {
+            scale = fmax(scale, fabs(plain_centres[e]));
+            most = fmax(most, fabs(centres[e] - plain_centres[e]));
+        }
+        assert_int_equal(different, 0);
+        assert_true(most <= (narrow ? 2e-5 : 1e-10) * scale);
+        assert_true(fabs(value - plain_value) <= (narrow ? 1e-4 : 1e-9) * plain_value);
+    }
+}
+
+static void the_fast_form_is_the_plain_form(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    for (int kind = 0; kind < KINDS; kind++) {
+        data *d = make(3000, 7, kind, 8);
+        for (int norm = CLV_KPALM_SQUARED; norm <= CLV_KPALM_EUCLIDEAN; norm++) {
+            for (int solver = 0; solver < 2; solver++) {
+                clv_kpalm_options options = options_for(19);
+                bool euclidean = norm == CLV_KPALM_EUCLIDEAN;
+                options.norm = norm;
+                options.solver = solver == 0 ? CLV_KPALM_KPALM : euclidean ? CLV_KPALM_WEISZFELD : CLV_KPALM_LLOYD;
+                options.start = "random";
+                for (int64_t steps = 1; steps <= 16; steps += 5) {
+                    options.membership = (int)(steps % 3);
+                    expect_same_run(ctx, d, &options, steps);
+                }
+            }
+        }
+        free(d);
+    }
+    clv_context_free(ctx);
+}
+
+/* Out of range for a square in float; far from the origin; tiny. */
+static void scale_and_place_do_not_matter(void **unused) {
+    (void)unused;
+    enum { N = 600, P = 3 };
+    clv_context *ctx = new_context();
+    data *d = make(N, P, FLOATS, 21);
+    clv_kpalm_options options = options_for(5);
+    clv_result *first, *other;
+    options.polish = 0;
+    assert_int_equal(clv_kpalm(ctx, &d->matrix, &options, &first), CLV_OK);
+    static float moved[N * P];
+    const struct { float factor, shift; } ways[] = {{0x1p80f, 0}, {0x1p-80f, 0}, {1, 256}};
+    for (size_t way = 0; way < CLV_COUNT(ways); way++) {
+        for (int64_t e = 0; e < N * P; e++) {
+            moved[e] = (d->narrow[e] + ways[way].shift) * ways[way].factor;
+        }
+        clv_matrix matrix = {.rows = N, .cols = P, .scalar = CLV_F32, .values = moved};
+        assert_int_equal(clv_kpalm(ctx, &matrix, &options, &other), CLV_OK);
+        double factor = (double)ways[way].factor, expected = first->objective.value * factor * factor;
+        assert_true(fabs(other->objective.value - expected) <= 1e-3 * expected);
+        assert_true(other->certificate.holds);
+        clv_result_free(other);
+    }
+    clv_result_free(first);
+    free(d);
+    clv_context_free(ctx);
+}
+
+/* --- odd data --- */
+
+static clv_result *solve(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {
+    clv_result *result = NULL;
+    if (clv_kpalm(ctx, points, options, &result) != CLV_OK) {
+        fail_msg("%s", clv_message(ctx));
+    }
+    return result;
+}
+
+static void odd_sizes_are_solved(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(9, 2, DOUBLES, 2);
+    for (int solver = 0; solver < 3; solver++) {
+        clv_kpalm_options options = options_for(1);
+        options.solver = solver;
+        clv_result *one = solve(ctx, &d->matrix, &options);
+        assert_int_equal(one->stop, CLV_CONVERGED);
+        assert_int_equal(one->sizes[0], 9);
+        assert_true(one->certificate.holds);
+        clv_result_free(one);
+        options.k = 9;
+        clv_result *all = solve(ctx, &d->matrix, &options);
+        assert_true(all->certificate.holds);
+        assert_int_equal(all->stop, CLV_CONVERGED);
+        clv_result_free(all);
+        options.k = 2;
+        d->matrix.rows = 2;
+        clv_result_free(solve(ctx, &d->matrix, &options));
+        d->matrix.rows = 9;
+    }
+    clv_kpalm_options options = options_for(9);
+    options.start = "kmeans++";
+    clv_result *each = solve(ctx, &d->matrix, &options);
+    assert_true(each->objective.value <= 1e-20);
+    clv_result_free(each);
+    free(d);
+    clv_context_free(ctx);
+}
+
+static void equal_points_are_one_cluster(void **unused) {
+    (void)unused;
+    double same[40], two[40];
+    clv_context *ctx = new_context();
+    for (int e = 0; e < 40; e++) {
+        same[e] = 0.1;
+        two[e] = e < 20 ? 0.3 : 0.7;
+    }
+    for (int solver = 0; solver < 3; solver++) {
+        for (int empty = 0; empty < 2; empty++) {
+            clv_matrix points = {.rows = 20, .cols = 2, .values = same};
+            clv_kpalm_options options = options_for(3);
+            options.solver = solver;
+            options.empty = empty;
+            clv_result *result = solve(ctx, &points, &options);
+            assert_true(result->certificate.holds);
+            clv_result_free(result);
+            points.values = two;
+            options.start = "random";
+            result = solve(ctx, &points, &options);
+            assert_true(result->certificate.holds);
+            assert_true(result->stop == CLV_CONVERGED);
+            clv_result_free(result);
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* Two starting centres that are the same never separate by themselves; a reseed moves one. */
+static void empty_clusters_are_kept_or_reseeded(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(60, 2, DOUBLES, 6);
+    double centres[] = {6, 6, 6, 6, 12, 12};
+    clv_matrix given = {.rows = 3, .cols = 2, .values = centres};
+    for (int solver = CLV_KPALM_KPALM; solver <= CLV_KPALM_LLOYD; solver++) {
+        double value[2];
+        for (int empty = 0; empty < 2; empty++) {
+            clv_kpalm_options options = options_for(3);
+            options.solver = solver;
+            options.empty = empty;
+            options.start = "centres";
+            options.start_centres = &given;
+            options.polish = 0;
+            clv_result *result = solve(ctx, &d->matrix, &options);
+            int64_t least = 60;
+            for (int l = 0; l < 3; l++) {
+                least = result->sizes[l] < least ? result->sizes[l] : least;
+            }
+            if (solver == CLV_KPALM_KPALM) { /* with lloyd the centre left behind may find objects later */
+                assert_int_equal(least == 0, empty == CLV_KPALM_KEEP);
+            }
+            value[empty] = result->objective.value;
+            clv_result_free(result);
+        }
+        assert_true(value[CLV_KPALM_RESEED] <= value[CLV_KPALM_KEEP] * (solver == CLV_KPALM_KPALM ? 0.9 : 1.1));
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
+/* A weight of 2 is the same as the object twice. */
+static void sample_weights_count_objects(void **unused) {
+    (void)unused;
+    enum { N = 80, P = 2 };
+    clv_context *ctx = new_context();
+    double points[2 * N * P], sample[N], centres[4 * P];
+    fill(points, N, P, 12);
+    memcpy(points + N * P, points, (N / 2) * P * sizeof *points); /* the first half twice */
+    memcpy(centres, points + 10 * P, sizeof centres);
+    for (int i = 0; i < N; i++) {
+        sample[i] = i < N / 2 ? 2 : 1;
+    }
+    clv_matrix given = {.rows = 4, .cols = P, .values = centres};
+    for (int norm = CLV_KPALM_SQUARED; norm <= CLV_KPALM_EUCLIDEAN; norm++) {
+        clv_kpalm_options options = options_for(4);
+        options.norm = norm;
+        options.start = "centres";
+        options.start_centres = &given;
+        options.epsilon = 0.1;
+        options.polish = 0;
+        options.alpha_unit = CLV_KPALM_VARIANCE;
+        clv_matrix repeated = {.rows = N + N / 2, .cols = P, .values = points},
+                   once = {.rows = N, .cols = P, .values = points};
+        clv_result *twice = solve(ctx, &repeated, &options);
+        options.sample_weights = sample;
+        clv_result *weighted = solve(ctx, &once, &options);
+        assert_true(fabs(twice->objective.value - weighted->objective.value) <= 1e-6 * twice->objective.value);
+        assert_memory_equal(twice->labels, weighted->labels, N * sizeof(int32_t));
+        clv_result_free(twice);
+        clv_result_free(weighted);
+    }
+    clv_context_free(ctx);
+}
+
+/* --- refusals --- */
+
+static void expect_refusal(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                           clv_status status, const char *words) {
+    clv_result *result;
+    assert_int_equal(clv_kpalm(ctx, points, options, &result), status);
+    assert_null(result);
+    if (!strstr(clv_message(ctx), words)) {
+        fail_msg("'%s' does not say '%s'", clv_message(ctx), words);
+    }
+}
+
+static void refuses_what_cannot_be(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(10, 2, DOUBLES, 1);
+    clv_kpalm_options options = options_for(12);
+    double sample[10] = {1, 1, -1};
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "k = 12 exceeds the 10 objects");
+    options = options_for(2);
+    options.solver = CLV_KPALM_LLOYD;
+    options.norm = CLV_KPALM_EUCLIDEAN;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "lloyd");
+    options.solver = CLV_KPALM_WEISZFELD;
+    options.norm = CLV_KPALM_SQUARED;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "weiszfeld");
+    options = options_for(2);
+    options.start = "elsewhere";
+    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "elsewhere");
+    options.start = "centres";
+    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "centres");
+    clv_matrix three = {.rows = 3, .cols = 2, .values = d->values};
+    options.start_centres = &three;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "3 x 2");
+    options = options_for(2);
+    options.sample_weights = sample;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "object 3");
+    options.sample_weights = NULL;
+    d->values[7] = NAN;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "row 4 column 2: nan");
+    d->values[7] = 1e200;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "row 4 column 2: 1e+200");
+    free(d);
+    clv_context_free(ctx);
+}
+
+/* --- results --- */
+
+static void same_bits_on_any_threads(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    for (int kind = 0; kind < KINDS; kind++) {
+        data *d = make(6000, 5, kind, 31);
+        for (int solver = 0; solver < 3; solver++) {
+            clv_kpalm_options options = options_for(12);
+            options.solver = solver;
+            options.control.restarts = 2;
+            clv_result *one = solve(ctx, &d->matrix, &options);
+            options.control.threads = 5;
+            clv_result *many = solve(ctx, &d->matrix, &options);
+            assert_memory_equal(one->labels, many->labels, 6000 * sizeof(int32_t));
+            assert_memory_equal(one->centres->values, many->centres->values, 12 * 5 * sizeof(double));
+            assert_true(one->objective.value == many->objective.value);
+            assert_true(one->certificate.value == many->certificate.value);
+            clv_result_free(one);
+            clv_result_free(many);
+        }
+        free(d);
+    }
+    clv_context_free(ctx);
+}
+
+/* Stopped early: memberships are in the result, add up to 1 and can be evaluated. */
+static void early_answers_are_soft(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(200, 3, FLOATS, 9);
+    clv_kpalm_options options = options_for(4);
+    clv_objective objective;
+    clv_certificate certificate;
+    for (int64_t steps = 0; steps < 4; steps++) {
+        options.control.max_iter = steps;
+        clv_result *result = solve(ctx, &d->matrix, &options);
+        assert_int_equal(result->stop, CLV_ITERATION_LIMIT);
+        assert_non_null(result->membership);
+        assert_int_equal(clv_kpalm_evaluate(ctx, &d->matrix, &options, result->labels,
+                                            clv_data_matrix(result->membership), clv_data_matrix(result->centres),
+                                            &objective, &certificate),
+                         CLV_OK);
+        assert_true(objective.value == result->objective.value);
+        assert_true(certificate.value == result->certificate.value);
+        assert_true(result->drift <= 1e-5);
+        clv_result_free(result);
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
+static void new_points_go_to_the_nearest_centre(void **unused) {
+    (void)unused;
+    enum { K = 6, P = 4, M = 100 };
+    clv_context *ctx = new_context();
+    double centres[K * P];
+    int32_t labels[M];
+    fill(centres, K, P, 14);
+    clv_matrix given = {.rows = K, .cols = P, .values = centres};
+    for (int kind = 0; kind < KINDS; kind++) {
+        data *d = make(M, P, kind, 15);
+        double row[P];
+        assert_int_equal(clv_kpalm_predict(ctx, &given, &d->matrix, 2, labels), CLV_OK);
+        for (int64_t i = 0; i < M; i++) {
+            double least = HUGE_VAL, own = 0;
+            clv_matrix_row(&d->matrix, i, row);
+            for (int64_t l = 0; l < K; l++) {
+                double distance = 0;
+                for (int64_t f = 0; f < P; f++) {
+                    distance += (row[f] - centres[l * P + f]) * (row[f] - centres[l * P + f]);
+                }
+                least = fmin(least, distance);
+                own = l == labels[i] ? distance : own;
+            }
+            assert_true(own <= least * (1 + 1e-12));
+        }
+        free(d);
+    }
+    clv_matrix narrow = {.rows = K, .cols = P - 1, .values = centres};
+    assert_int_equal(clv_kpalm_predict(ctx, &narrow, &given, 1, labels), CLV_EDATA);
+    clv_context_free(ctx);
+}
+
+static int stop_soon(void *user) {
+    return ++*(int *)user > 3;
+}
+
+static void an_interruption_keeps_an_answer(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(3000, 4, DOUBLES, 40);
+    for (int first = 0; first < 3; first++) {
+        int polls = 0;
+        clv_kpalm_options options = options_for(8);
+        options.start = "random";
+        options.solver = first;
+        clv_result *result = NULL;
+        clv_context_set_interrupt(ctx, stop_soon, &polls);
+        clv_status status = clv_kpalm(ctx, &d->matrix, &options, &result);
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        assert_true(status == CLV_EINTERRUPTED || (status == CLV_OK && result->stop == CLV_CANCELLED));
+        clv_result_free(result);
+        options.control.time_limit = 1e-9;
+        result = solve(ctx, &d->matrix, &options);
+        assert_int_equal(result->stop, CLV_TIME_LIMIT);
+        assert_true(isfinite(result->objective.value));
+        clv_result_free(result);
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
+#ifdef CLEAVE_SOURCE_DIR
+/* docs/kpalm.md lists each option of the table with its default and its help. */
+static void the_page_lists_the_options(void **unused) {
+    (void)unused;
+    static char page[1 << 16];
+    FILE *file = fopen(CLEAVE_SOURCE_DIR "/docs/kpalm.md", "r");
+    assert_non_null(file);
+    size_t size = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[size] = '\0';
+    const clv_option_table *table = clv_kpalm_table();
+    clv_kpalm_options options;
+    clv_kpalm_defaults(&options);
+    for (size_t i = 0; i < table->count; i++) {
+        const clv_option *option = &table->options[i];
+        char row[256], value[64];
+        clv_options_print(option, &options, value, sizeof value);
+        const char *given = option->kind == CLV_OPTION_CHOICE ? option->choices : option->meta;
+        snprintf(row, sizeof row, "| `--%s%s%s` | %s | %s |\n", option->name, given ? " " : "", given ? given : "",
+                 strcmp(option->name, "k") == 0                ? "required"
+                 : strcmp(option->name, "sample-weights") == 0 ? "none"
+                                                               : value,
+                 option->help);
+        for (char *bar = strchr(row + 1, '|'); bar && given && strchr(given, '|'); bar = strchr(bar + 1, '|')) {
+            if (bar[1] != ' ' && bar[1] != '\n') { /* a bar inside a cell is escaped */
+                memmove(bar + 1, bar, strlen(bar) + 1);
+                *bar++ = '\\';
+            }
+        }
+        if (!strstr(page, row)) {
+            fail_msg("docs/kpalm.md lacks: %s", row);
+        }
+    }
+}
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_distances),
+        cmocka_unit_test(projections_are_projections),
+        cmocka_unit_test(the_fast_form_is_the_plain_form),
+        cmocka_unit_test(scale_and_place_do_not_matter),
+        cmocka_unit_test(odd_sizes_are_solved),
+        cmocka_unit_test(equal_points_are_one_cluster),
+        cmocka_unit_test(empty_clusters_are_kept_or_reseeded),
+        cmocka_unit_test(sample_weights_count_objects),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(early_answers_are_soft),
+        cmocka_unit_test(new_points_go_to_the_nearest_centre),
+        cmocka_unit_test(an_interruption_keeps_an_answer),
+#ifdef CLEAVE_SOURCE_DIR
+        cmocka_unit_test(the_page_lists_the_options),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* Products that follow their factor, sums over all entries and blocks, on every home against the entries; and the gamma
+ * that a mean of similarities asks for. */
+#include "failing.h"
+
+#include "affinity/affinity.h"
+
+#include <math.h>
+
+enum { N = 300, P = 5, K = 4 };
+
+typedef struct fixture {
+    clv_context *ctx;
+    double points[N * P];
+    clv_matrix matrix;
+} fixture;
+
+static void fill(fixture *f) {
+    clv_rng rng = clv_rng_stream(3, 0);
+    f->ctx = new_context();
+    for (int64_t e = 0; e < N * P; e++) {
+        f->points[e] = clv_rng_normal(&rng);
+    }
+    f->matrix = (clv_matrix){.rows = N, .cols = P, .values = f->points};
+}
+
+/* The affinities that are tried: every kind and home, with and without a diagonal. */
+static bool build(fixture *f, int which, clv_affinity **out) {
+    static const struct {
+        int kind, home;
+    } made[] = {{CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64},  {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32},
+                {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED}, {CLV_AFFINITY_EXPONENTIAL, CLV_HOME_COMPUTED},
+                {CLV_AFFINITY_COSINE, CLV_HOME_LOWRANK},    {CLV_AFFINITY_KNN, CLV_HOME_SPARSE},
+                {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED},  {CLV_AFFINITY_DISTANCE, CLV_HOME_DENSE64}};
+    clv_affinity_options how;
+    clv_affinity_defaults(&how);
+    if (which / 2 >= (int)(sizeof made / sizeof *made)) {
+        return false;
+    }
+    how.kind = made[which / 2].kind;
+    how.home = made[which / 2].home;
+    how.zero_diagonal = which % 2;
+    assert_int_equal(clv_affinity_build(f->ctx, &f->matrix, &how, out), CLV_OK);
+    return true;
+}
+
+static void moments_and_blocks_are_those_of_the_entries(void **unused) {
+    (void)unused;
+    static fixture f;
+    static double block[N * N];
+    fill(&f);
+    clv_affinity *a;
+    for (int which = 0; build(&f, which, &a); which++) {
+        double sum, squares, true_sum = 0, true_squares = 0;
+        for (int64_t i = 0; i < N; i++) {
+            for (int64_t j = 0; j < N; j++) {
+                double entry = clv_affinity_entry(a, i, j);
+                true_sum += entry;
+                true_squares += entry * entry;
+            }
+        }
+        for (int threads = 1; threads <= 2; threads++) {
+            assert_int_equal(clv_affinity_moments(a, threads, &sum, &squares), CLV_OK);
+            assert_true(fabs(sum - true_sum) <= 1e-11 * true_sum);
+            assert_true(fabs(squares - true_squares) <= 1e-11 * true_squares);
+        }
+        for (int64_t first = 0; first < N; first += 2 * CLV_TILE) {
+            int64_t count = N - first < 2 * CLV_TILE ? N - first : 2 * CLV_TILE;
+            clv_affinity_block(a, first, count, block);
+            for (int64_t e = 0; e < count * count; e++) {
+                double entry = clv_affinity_entry(a, first + e / count, first + e % count);
+                assert_true(fabs(block[e] - entry) <= 1e-12);
+            }
+        }
+        clv_affinity_free(a);
+    }
+    end_context(f.ctx);
+}
+
+static double product_at(const clv_affinity *a, const double *x, int64_t c, int64_t i) {
+    double sum = 0;
+    for (int64_t j = 0; j < N; j++) {
+        sum += clv_affinity_entry(a, i, j) * x[c * N + j];
+    }
+    return sum;
+}
+
+/* Two rounds of changes, block by block; rows are right before every change, everything at the end. */
+static void products_follow(void **unused) {
+    (void)unused;
+    static fixture f;
+    static double x[K * N], d[K * 2 * CLV_TILE], rows[K * 2 * CLV_TILE], first_bits[K * N];
+    fill(&f);
+    clv_affinity *a;
+    for (int which = 0; build(&f, which, &a); which++) {
+        for (int threads = 1; threads <= 2; threads++) {
+            clv_rng rng = clv_rng_stream(4, 0);
+            clv_product p;
+            for (int64_t e = 0; e < K * N; e++) {
+                x[e] = clv_rng_uniform(&rng);
+            }
+            assert_int_equal(clv_product_new(a, K, x, threads, &p), CLV_OK);
+            assert_int_equal(clv_product_begin(&p), CLV_OK);
+            for (int64_t step = 0; step < 2 * N; step += 2 * CLV_TILE) {
+                int64_t first = step % (3 * 2 * CLV_TILE), left = N - first;
+                int64_t count = left < 2 * CLV_TILE ? left : 2 * CLV_TILE;
+                clv_product_rows(&p, first, count, rows);
+                for (int64_t r = 0; r < count; r += 37) {
+                    for (int64_t c = 0; c < K; c++) {
+                        assert_true(fabs(rows[r * K + c] - product_at(a, x, c, first + r)) <= 1e-10);
+                    }
+                }
+                for (int64_t c = 0; c < K; c++) {
+                    for (int64_t r = 0; r < count; r++) {
+                        d[c * count + r] = r % 3 ? clv_rng_normal(&rng) : 0;
+                        x[c * N + first + r] += d[c * count + r];
+                    }
+                }
+                assert_int_equal(clv_product_change(&p, first, count, d), CLV_OK);
+            }
+            const double *y = clv_product_values(&p);
+            for (int64_t e = 0; e < K * N; e++) {
+                assert_true(fabs(y[e] - product_at(a, x, e / N, e % N)) <= 1e-10);
+                assert_true(threads == 1 || first_bits[e] == y[e]);
+                first_bits[e] = y[e];
+            }
+            clv_product_free(&p);
+        }
+        clv_affinity_free(a);
+    }
+    end_context(f.ctx);
+}
+
+/* --- calibration --- */
+
+static double mean_at(fixture *f, const clv_affinity_options *how, double gamma) {
+    clv_affinity_options fixed = *how;
+    clv_affinity *a;
+    double sum, squares;
+    fixed.gamma = gamma;
+    assert_int_equal(clv_affinity_build(f->ctx, &f->matrix, &fixed, &a), CLV_OK);
+    assert_int_equal(clv_affinity_moments(a, 1, &sum, &squares), CLV_OK);
+    clv_affinity_free(a);
+    return sum / ((double)N * N);
+}
+
+static void gamma_gives_the_mean(void **unused) {
+    (void)unused;
+    static const double means[] = {0.005, 0.0125, 0.125, 0.5, 0.9, 0.99};
+    static fixture f;
+    fill(&f);
+    for (int trial = 0; trial < 24; trial++) {
+        clv_affinity_options how;
+        double gamma, again, mean = means[trial / 4];
+        clv_affinity_defaults(&how);
+        how.kind = trial % 2 ? CLV_AFFINITY_EXPONENTIAL : CLV_AFFINITY_GAUSSIAN;
+        how.zero_diagonal = trial / 2 % 2;
+        how.threads = 1;
+        assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, mean, &gamma), CLV_OK);
+        assert_true(fabs(mean_at(&f, &how, gamma) / mean - 1) < 1e-10);
+        how.threads = 2;
+        assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, mean, &again), CLV_OK);
+        assert_true(gamma == again);
+    }
+    end_context(f.ctx);
+}
+
+/* With a diagonal of ones no mean is below 1/n, and none above 1: then the rule of the median. */
+static void impossible_means_fall_back(void **unused) {
+    (void)unused;
+    static fixture f;
+    fill(&f);
+    clv_affinity_options how;
+    clv_affinity *a;
+    clv_affinity_info info;
+    double gamma;
+    clv_affinity_defaults(&how);
+    assert_int_equal(clv_affinity_build(f.ctx, &f.matrix, &how, &a), CLV_OK);
+    clv_affinity_describe(a, &info);
+    clv_affinity_free(a);
+    assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 1.25, &gamma), CLV_OK);
+    assert_true(gamma == info.gamma);
+    assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 1.0 / (2 * N), &gamma), CLV_OK);
+    assert_true(gamma == info.gamma);
+    assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 0, &gamma), CLV_EUSAGE);
+    how.kind = CLV_AFFINITY_COSINE;
+    assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 0.5, &gamma), CLV_EUSAGE);
+    for (int64_t e = 0; e < N * P; e++) {
+        f.points[e] = 1; /* all coincide: mean 1 whatever gamma */
+    }
+    how.kind = CLV_AFFINITY_GAUSSIAN;
+    assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 0.5, &gamma), CLV_OK);
+    assert_true(gamma == 1);
+    end_context(f.ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moments_and_blocks_are_those_of_the_entries),
+        cmocka_unit_test(products_follow),
+        cmocka_unit_test(gamma_gives_the_mean),
+        cmocka_unit_test(impossible_means_fall_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

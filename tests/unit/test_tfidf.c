@@ -1,0 +1,256 @@
+/* tf-idf against its definition, on random documents; what is refused; the same on any number of threads. */
+#include "io_support.h"
+
+#include "features/text/text.h"
+
+#include <math.h>
+
+enum { DOCUMENTS = 40, WORDS = 26, LONGEST = 30 };
+
+/* Document d has word w counts[d][w] times; word w is the w-th small letter, twice. */
+typedef struct sample {
+    int counts[DOCUMENTS][WORDS];
+    char texts[DOCUMENTS][4 * LONGEST + 1];
+} sample;
+
+static void draw(sample *s, uint64_t seed) {
+    clv_rng rng = clv_rng_stream(seed, 0);
+    memset(s, 0, sizeof *s);
+    for (int d = 0; d < DOCUMENTS; d++) {
+        int length = (int)clv_rng_below(&rng, LONGEST);
+        for (int i = 0; i < length; i++) {
+            double u = clv_rng_uniform(&rng);
+            int w = (int)(WORDS * u * u); /* some words are common */
+            char *at = s->texts[d] + strlen(s->texts[d]);
+            at[0] = (char)('A' + w); /* in capitals, now and then */
+            at[1] = (char)('a' + w);
+            at[2] = clv_rng_below(&rng, 2) ? ' ' : ',';
+            at[3] = '\0';
+            s->counts[d][w]++;
+        }
+    }
+}
+
+static clv_tfidf *make(const sample *s, const clv_tfidf_options *options) {
+    clv_tfidf *t;
+    assert_ok(clv_tfidf_new(ctx, options, &t));
+    for (int d = 0; d < DOCUMENTS; d++) {
+        assert_ok(clv_tfidf_add(t, s->texts[d], strlen(s->texts[d]), "text"));
+    }
+    return t;
+}
+
+/* Whether a word is kept, by the definition; stop words have no counts. */
+static bool is_kept(const sample *s, const clv_tfidf_options *o, int word) {
+    double documents[WORDS] = {0};
+    int64_t times[WORDS] = {0};
+    bool inside[WORDS];
+    for (int w = 0; w < WORDS; w++) {
+        for (int d = 0; d < DOCUMENTS; d++) {
+            documents[w] += s->counts[d][w] > 0;
+            times[w] += s->counts[d][w];
+        }
+        double least = o->min_df < 1 ? o->min_df * DOCUMENTS : o->min_df;
+        double most = o->max_df <= 1 ? o->max_df * DOCUMENTS : o->max_df;
+        inside[w] = documents[w] > 0 && documents[w] >= least && documents[w] <= most;
+    }
+    int64_t before = 0; /* words that go before this one */
+    for (int w = 0; w < WORDS; w++) {
+        before += inside[w] && (times[w] > times[word] || (times[w] == times[word] && w < word));
+    }
+    return inside[word] && (o->max_features == 0 || before < o->max_features);
+}
+
+static void check_against_definition(const sample *s, const clv_tfidf_options *o) {
+    clv_tfidf *t = make(s, o);
+    clv_data *data;
+    int64_t columns = 0, count;
+    assert_ok(clv_tfidf_finish(t, &data));
+    const char *const *names = clv_tfidf_terms(t, &count);
+    double expected[DOCUMENTS][WORDS];
+    for (int w = 0; w < WORDS; w++) {
+        if (!is_kept(s, o, w)) {
+            continue;
+        }
+        char name[3] = {(char)('a' + w), (char)('a' + w), '\0'};
+        assert_true(columns < count);
+        assert_string_equal(names[columns], name);
+        double documents = 0;
+        for (int d = 0; d < DOCUMENTS; d++) {
+            documents += s->counts[d][w] > 0;
+        }
+        for (int d = 0; d < DOCUMENTS; d++) {
+            expected[d][columns] = s->counts[d][w] * (log((1 + DOCUMENTS) / (1 + documents)) + 1);
+        }
+        columns++;
+    }
+    assert_int_equal(columns, count);
+    assert_true(clv_data_matrix(data)->rows == DOCUMENTS && clv_data_matrix(data)->cols == columns);
+    for (int d = 0; d < DOCUMENTS; d++) {
+        double row[WORDS], norm = 0;
+        clv_matrix_row(clv_data_matrix(data), d, row);
+        for (int64_t c = 0; c < columns; c++) {
+            norm += expected[d][c] * expected[d][c];
+        }
+        for (int64_t c = 0; c < columns; c++) {
+            assert_true(fabs(row[c] - (norm > 0 ? expected[d][c] / sqrt(norm) : 0)) < 1e-15);
+        }
+    }
+    clv_data_free(data);
+    clv_tfidf_free(t);
+}
+
+static void test_definition(void **state) {
+    (void)state;
+    sample s;
+    clv_tfidf_options o;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        draw(&s, seed);
+        clv_tfidf_defaults(&o);
+        check_against_definition(&s, &o);
+        o.min_df = 5;
+        check_against_definition(&s, &o);
+        o.min_df = 0.1;
+        o.max_df = 0.4;
+        check_against_definition(&s, &o);
+        o.max_df = 12;
+        check_against_definition(&s, &o);
+        for (o.max_features = 1; o.max_features < 12; o.max_features += 3) {
+            check_against_definition(&s, &o);
+        }
+    }
+}
+
+static void test_stop_words(void **state) {
+    (void)state;
+    sample s;
+    clv_tfidf_options o;
+    draw(&s, 9);
+    clv_tfidf_defaults(&o);
+    o.stop_words = "list";
+    o.stop_list = "aa  CC\nzz unknown";
+    for (int d = 0; d < DOCUMENTS; d++) {
+        s.counts[d][0] = s.counts[d][2] = s.counts[d][25] = 0;
+    }
+    check_against_definition(&s, &o);
+    clv_tfidf *t;
+    clv_data *data;
+    int64_t count;
+    o.stop_words = "english";
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    const char *text = "the whales of THE sea and their songs";
+    assert_ok(clv_tfidf_add(t, text, strlen(text), "text"));
+    assert_ok(clv_tfidf_finish(t, &data));
+    const char *const *names = clv_tfidf_terms(t, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(names[0], "sea");
+    assert_string_equal(names[1], "songs");
+    assert_string_equal(names[2], "whales");
+    clv_data_free(data);
+    clv_tfidf_free(t);
+    o.stop_words = "french";
+    assert_refused(clv_tfidf_new(ctx, &o, &t), CLV_EUSAGE, "french", "english", NULL);
+}
+
+/* Enough text for several batches and many chunks. */
+static clv_data *make_long(int64_t threads, clv_tfidf_info *info) {
+    clv_tfidf_options o;
+    clv_tfidf *t;
+    clv_data *data;
+    clv_rng rng = clv_rng_stream(4, 0);
+    char text[8192];
+    clv_tfidf_defaults(&o);
+    o.threads = threads;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    for (int d = 0; d < 1300; d++) {
+        size_t used = 0;
+        while (used < sizeof text - 16) {
+            used += (size_t)snprintf(text + used, 16, "w%lld ", (long long)clv_rng_below(&rng, 1 + d));
+        }
+        assert_ok(clv_tfidf_add(t, text, used, "text"));
+    }
+    assert_ok(clv_tfidf_finish(t, &data));
+    clv_tfidf_describe(t, info);
+    clv_tfidf_free(t);
+    return data;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    clv_tfidf_info info, again;
+    clv_data *one = make_long(1, &info), *two = make_long(3, &again);
+    assert_memory_equal(&info, &again, sizeof info);
+    assert_true(info.documents == 1300 && info.empty == 0 && info.terms == 1300);
+    const clv_matrix *a = clv_data_matrix(one), *b = clv_data_matrix(two);
+    assert_memory_equal(a->start, b->start, (size_t)(a->rows + 1) * sizeof *a->start);
+    assert_memory_equal(a->index, b->index, (size_t)a->start[a->rows] * sizeof *a->index);
+    assert_memory_equal(a->values, b->values, (size_t)a->start[a->rows] * sizeof(double));
+    for (int64_t i = 0; i < a->rows; i++) { /* columns ascend, rows have length 1 */
+        double sum = 0;
+        for (int64_t e = a->start[i]; e < a->start[i + 1]; e++) {
+            assert_true(e == a->start[i] || a->index[e - 1] < a->index[e]);
+            sum += ((const double *)a->values)[e] * ((const double *)a->values)[e];
+        }
+        assert_true(fabs(sum - 1) < 1e-12);
+    }
+    clv_data_free(one);
+    clv_data_free(two);
+}
+
+static void test_encodings(void **state) {
+    (void)state;
+    clv_tfidf_options o;
+    clv_tfidf *t;
+    clv_data *data;
+    clv_tfidf_info info;
+    int64_t count;
+    clv_tfidf_defaults(&o);
+    o.encoding = CLV_ENCODING_UTF8;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_refused(clv_tfidf_add(t, "caf\xe9!", 5, "a/b.txt"), CLV_EDATA, "a/b.txt", "byte 4", "0xe9", NULL);
+    clv_tfidf_free(t);
+    o.encoding = CLV_ENCODING_AUTO;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_ok(clv_tfidf_add(t, "caf\xe9!", 5, "a"));
+    assert_ok(clv_tfidf_add(t, "caf\xc3\xa9!", 6, "b"));
+    assert_ok(clv_tfidf_add(t, "", 0, "c"));
+    assert_ok(clv_tfidf_finish(t, &data));
+    clv_tfidf_describe(t, &info);
+    assert_true(info.latin1 == 1 && info.documents == 3 && info.empty == 1 && info.terms == 1 && info.tokens == 2);
+    assert_string_equal(clv_tfidf_terms(t, &count)[0], "caf\u00e9");
+    clv_data_free(data);
+    clv_tfidf_free(t);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    clv_tfidf_options o;
+    clv_tfidf *t;
+    clv_data *data;
+    clv_tfidf_defaults(&o);
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_refused(clv_tfidf_finish(t, &data), CLV_EDATA, "no documents", NULL);
+    clv_tfidf_free(t);
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_ok(clv_tfidf_add(t, "a . b", 5, "x"));
+    assert_refused(clv_tfidf_finish(t, &data), CLV_EDATA, "vocabulary is empty", "1 documents", NULL);
+    clv_tfidf_free(t);
+    o.min_df = 3;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_ok(clv_tfidf_add(t, "word word word", 14, "x"));
+    assert_refused(clv_tfidf_finish(t, &data), CLV_EDATA, "vocabulary is empty", "min-df 3", NULL);
+    clv_tfidf_free(t);
+    o.min_df = -1;
+    assert_refused(clv_tfidf_new(ctx, &o, &t), CLV_EUSAGE, "min-df", NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_definition, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_stop_words, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_threads, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_encodings, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_refused, open_context, close_context),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,8 +2,9 @@
  *
  * An iteration takes the gradient, the vertex u = -grad_k / (2 lambda) with v = ||u||^2 (over the ball of a radius: of
  * that length), and minimises over the hull of all atoms (master.c). What goes beyond the paper:
- *   - Iterations run on a working set: a few times k features of steepest gradient. Only when the gap there is small
- *     does a pass over all of X say how far the whole problem is from solved. --no-working-set: every iteration passes.
+ *   - Iterations run on a working set: the 2 k features of steepest gradient, and the support. Only when the gap there
+ * is small does a pass over all of X say how far the whole problem is from solved. --no-working-set: every iteration
+ * passes.
  *   - The hull bounds F from above, so that a correction can raise F itself; then the iterate before it becomes an
  * atom, with its norm, and the correction is repeated: F never rises.
  *   - Atoms without weight for a while are dropped; features are screened out as the gap falls.

@@ -489,7 +489,7 @@ size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *opti
     size_t k = (size_t)options->k, number = sizeof(double);
     bool sorting = options->prox != CLV_KSUPPORT_SELECT;
     bool sets = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_NEWTON;
-    size_t working = sets ? 6 * k + 512 < features ? 6 * k + 512 : features : 0;
+    size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
     size_t dense = sets ? 4 : 9, atoms = options->solver == CLV_KSUPPORT_FCFW ? 32 : 0;
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
     size_t square = options->solver == CLV_KSUPPORT_ADMM || options->solver == CLV_KSUPPORT_NEWTON

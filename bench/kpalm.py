@@ -14,7 +14,7 @@ import time
 import numpy as np
 from sklearn.cluster import KMeans
 
-K, ITERATIONS, REPEATS = 100, 20, 3
+K, ITERATIONS, ROUNDS = 100, 20, 3
 SIZES = ["100000x16", "100000x64", "1000000x16", "1000000x64"]
 HEADER = ("size", "what", "seconds", "value", "scikit-learn / this", "target", "peak memory / data")
 PEAK = """

@@ -7,11 +7,11 @@
 
 /* What a method says of its current iterate. The driver sets all members to "unknown" (NaN, false) before a call. */
 typedef struct clv_iterate {
-    double value;                   /* objective */
-    double certificate;             /* NaN: not computed */
-    bool converged;                 /* the stopping rule holds: this iterate is where the method wants to be */
-    bool stalled;                   /* further steps are pointless, yet the rule does not hold */
-    bool rounded;                   /* resume: not the iterate of the snapshot but one near it, whose value is no drift */
+    double value;       /* objective */
+    double certificate; /* NaN: not computed */
+    bool converged;     /* the stopping rule holds: this iterate is where the method wants to be */
+    bool stalled;       /* further steps are pointless, yet the rule does not hold */
+    bool rounded;       /* resume: not the iterate of the snapshot but one near it, whose value is no drift */
     double extra[CLV_TRACE_EXTRAS]; /* more columns of the trace, by the names in clv_method */
 } clv_iterate;
 

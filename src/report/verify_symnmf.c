@@ -36,8 +36,7 @@ static bool labels_are_largest(const clv_claim *claim, const clv_matrix *m, clv_
 
 /* Near 0, f is a difference of numbers of the size of |P|^2, and keeps few of their digits. With `scale` the unit of
  * the tolerance, the larger of f and a share of |P|^2, what lies closer than ROUNDING of it is the same number. */
-static void allow_rounding(const clv_claim *claim, double tol, clv_verdict *out) {
-    double scale = tol > 0 ? out->certificate.tolerance / tol : fabs(out->objective.value);
+static void allow_rounding(const clv_claim *claim, double scale, clv_verdict *out) {
     if (fabs(claim->objective - out->objective.value) <= ROUNDING * scale) {
         out->objective.value = claim->objective;
     }
@@ -66,9 +65,15 @@ static clv_status symnmf_evaluate(clv_context *ctx, const clv_evidence *evidence
     if (!labels_are_largest(claim, membership, out)) {
         return CLV_OK;
     }
-    CLV_TRY(clv_symnmf_evaluate(ctx, evidence->affinity, membership, control.tol, evidence->threads, &out->objective,
+    /* A tolerance of 0 has no unit: that of the method's own serves for rounding. */
+    double tol = control.tol > 0 ? control.tol : TOLERANCE;
+    CLV_TRY(clv_symnmf_evaluate(ctx, evidence->affinity, membership, tol, evidence->threads, &out->objective,
                                 &out->certificate));
-    allow_rounding(claim, isnan(control.tol) ? TOLERANCE : control.tol, out);
+    allow_rounding(claim, out->certificate.tolerance / tol, out);
+    if (control.tol <= 0) {
+        out->certificate.tolerance = 0;
+        out->certificate.holds = out->certificate.value <= 0;
+    }
     return CLV_OK;
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A working set has this many features for each that the norm asks for. */
-enum { FEATURES_A_K = 4, LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
+enum { FEATURES_A_K = 2, LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
 
 typedef struct fcfw {
     const clv_ks_problem *problem;

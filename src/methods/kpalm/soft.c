@@ -126,8 +126,7 @@ static void put_aside(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to, 
 
 /* Whether the sums of an object are made cluster by cluster, not in a tile of objects. */
 static bool is_short(const clv_kpalm_state *s, int64_t support) {
-    const clv_kpalm_problem *p = s->problem;
-    return support * 4 < p->k || support < 4 || clv_is_sparse(p->points);
+    return support <= SHORT || clv_is_sparse(s->problem->points);
 }
 
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */

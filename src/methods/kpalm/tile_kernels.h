@@ -113,13 +113,30 @@ CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width,
     }
 }
 
-/* v = w - d / alpha, and a tau from below: the largest less 1, or the one for a full support where that is larger.
- * Where alpha is so small that d / alpha would lose what matters, the least is taken from d first. */
+/* One step of Newton's method; the number of entries above tau. */
+static inline __attribute__((always_inline)) REAL NAME(newton)(const NAME(lanes) * v, int32_t vectors, REAL *tau) {
+    const NAME(lanes) zero = {0}, one = zero + 1;
+    NAME(lanes) sum = zero, above = zero;
+    for (int32_t j = 0; j < vectors; j++) {
+        NAME(lanes) over = v[j] - *tau;
+        NAME(mask) in = over > zero;
+        sum += (NAME(lanes))(in & (NAME(mask))over);
+        above += (NAME(lanes))(in & (NAME(mask))one);
+    }
+    REAL count = NAME(sum_lanes)(&above);
+    *tau += (NAME(sum_lanes)(&sum) - 1) / count;
+    return count;
+}
+
+/* v = w - d / alpha, and a tau from below: that of the largest entry of each lane, as tau can only rise with more
+ * entries, or the one for a full support. Where alpha is so small that d / alpha would lose what matters, the least is
+ * taken from d first. */
 static inline __attribute__((always_inline)) REAL NAME(prepare)(const NAME(lanes) * d, const NAME(lanes) * w,
                                                                 NAME(lanes) * v, int32_t k, int32_t vectors,
                                                                 REAL inverse_alpha, REAL *least) {
     const NAME(lanes) zero = {0};
     NAME(lanes) top = zero - HUGE_KEY, all = zero, under = zero + HUGE_KEY;
+    REAL count = NAME(LANES) + 1, now, tau, full;
     *least = 0;
     if (inverse_alpha > 64) {
         for (int32_t j = 0; j < vectors; j++) {
@@ -134,23 +151,12 @@ static inline __attribute__((always_inline)) REAL NAME(prepare)(const NAME(lanes
         top = CHOOSE(x > top, x, top);
         all += CHOOSE(d[j] < HUGE_KEY / 2, x, zero);
     }
-    REAL tau = NAME(top_lane)(&top) - 1, full = (NAME(sum_lanes)(&all) - 1) / (REAL)k;
-    return full > tau && inverse_alpha <= 64 ? full : tau;
-}
-
-/* One step of Newton's method; the number of entries above tau. */
-static inline __attribute__((always_inline)) REAL NAME(newton)(const NAME(lanes) * v, int32_t vectors, REAL *tau) {
-    const NAME(lanes) zero = {0}, one = zero + 1;
-    NAME(lanes) sum = zero, above = zero;
-    for (int32_t j = 0; j < vectors; j++) {
-        NAME(lanes) over = v[j] - *tau;
-        NAME(mask) in = over > zero;
-        sum += (NAME(lanes))(in & (NAME(mask))over);
-        above += (NAME(lanes))(in & (NAME(mask))one);
+    tau = NAME(top_lane)(&top) - 1;
+    while ((now = NAME(newton)(&top, 1, &tau)) < count) {
+        count = now;
     }
-    REAL count = NAME(sum_lanes)(&above);
-    *tau += (NAME(sum_lanes)(&sum) - 1) / count;
-    return count;
+    full = (NAME(sum_lanes)(&all) - 1) / (REAL)k;
+    return full > tau && inverse_alpha <= 64 ? full : tau;
 }
 
 /* The weights for tau; a single one is 1. */
@@ -310,19 +316,22 @@ CLV_KERNEL static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t
     }
 }
 
-/* The nonzeros of a row of weights: most vectors have none. */
+/* The nonzeros of a row of weights, vector by vector as the bits of a number. */
 CLV_KERNEL static int64_t NAME(collect)(const REAL *weight, int64_t width, int32_t *index, REAL *out) {
+    const NAME(lanes) zero = {0};
     int64_t count = 0;
     for (int64_t first = 0; first < width; first += NAME(LANES)) {
-        REAL any = 0;
-#pragma omp simd reduction(max : any)
+        NAME(mask) in = *(const NAME(lanes) *)(weight + first) > zero;
+        INTEGER lane[NAME(LANES)], bits = 0;
+        memcpy(lane, &in, sizeof lane);
+#pragma omp simd reduction(| : bits)
         for (int l = 0; l < NAME(LANES); l++) {
-            any = weight[first + l] > any ? weight[first + l] : any;
+            bits |= lane[l] & ((INTEGER)1 << l);
         }
-        for (int l = 0; any > 0 && l < NAME(LANES); l++) {
-            index[count] = (int32_t)(first + l);
-            out[count] = weight[first + l];
-            count += weight[first + l] > 0;
+        for (; bits; bits &= bits - 1) {
+            int64_t at = first + __builtin_ctz((unsigned)bits);
+            index[count] = (int32_t)at;
+            out[count++] = weight[at];
         }
     }
     return count;

@@ -49,7 +49,8 @@ clv_status cli_predict_check(const cli_job *job) {
         return CLV_OK;
     }
     if (!wanted) {
-        return cli_fail(job->app, CLV_EUSAGE, "--predict needs --predict-output FILE, where the labels go");
+        return cli_fail(job->app, CLV_EUSAGE, "--predict needs --predict-output FILE%s, where the results go",
+                        job->method->predict_membership ? " or --predict-membership FILE" : "");
     }
     if (!prediction->input) {
         return cli_fail(job->app, CLV_EUSAGE, "--%s needs --predict FILE, the new objects",

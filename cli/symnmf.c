@@ -19,6 +19,10 @@ static clv_status check(const cli_job *job) {
 
 /* --- a file to start from --- */
 
+static double entry(const clv_matrix *m, size_t e) {
+    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[e] : ((const double *)m->values)[e];
+}
+
 /* Memberships as the library takes them: n x k doubles. */
 static clv_status copy_membership(cli_job *job, const clv_matrix *given) {
     size_t rows = (size_t)given->rows, cols = (size_t)given->cols;
@@ -28,18 +32,18 @@ static clv_status copy_membership(cli_job *job, const clv_matrix *given) {
     }
     for (size_t i = 0; i < rows && given->start; i++) {
         for (int64_t e = given->start[i]; e < given->start[i + 1]; e++) {
-            out[i * cols + (size_t)given->index[e]] = ((const double *)given->values)[e];
+            out[i * cols + (size_t)given->index[e]] = entry(given, (size_t)e);
         }
     }
     for (size_t e = 0; e < rows * cols && !given->start; e++) {
-        out[e] =
-            given->scalar == CLV_F32 ? (double)((const float *)given->values)[e] : ((const double *)given->values)[e];
+        out[e] = entry(given, e);
     }
     job->options.symnmf.start_membership = out;
     return CLV_OK;
 }
 
-/* A matrix of k columns is memberships; anything else is to be labels. */
+/* A matrix of k columns is memberships, and anything else is to be labels; so is one column, but for ones with k = 1.
+ */
 static clv_status read_start_file(cli_job *job, int64_t n) {
     clv_symnmf_options *options = &job->options.symnmf;
     const char *path = options->start;
@@ -49,7 +53,8 @@ static clv_status read_start_file(cli_job *job, int64_t n) {
         return cli_library(job->app, status);
     }
     const clv_matrix *matrix = status == CLV_OK ? clv_data_matrix(given) : NULL;
-    bool labels = !matrix || matrix->cols == 1 || clv_data_labels(given);
+    bool ones = matrix && options->k == 1 && !matrix->start && matrix->rows > 0 && entry(matrix, 0) > 0;
+    bool labels = !matrix || (matrix->cols == 1 && !ones) || clv_data_labels(given);
     if (labels) {
         status = cli_read_labels_of(job->app, "--start", path, n, &job->start_labels);
         options->start_labels = job->start_labels;
@@ -126,8 +131,12 @@ static clv_status adapt(const cli_job *job, clv_affinity_options *how) {
 
 static void warn(const cli_job *job, const clv_result *result) {
     const clv_soft *soft = result->soft;
-    if (job->output.quiet || soft->degenerate == 0) {
+    if (job->output.quiet) {
         return;
+    }
+    if (strcmp(job->options.symnmf.start, "spectral") == 0 && strcmp(soft->start, "spectral") != 0) {
+        fprintf(stderr, "warning: the eigenvectors for --start spectral were not found%s: the start is %s\n",
+                job->options.control.time_limit > 0 ? " in half of the time limit" : "", soft->start);
     }
     if (soft->degenerate < 0) {
         fprintf(stderr,
@@ -135,7 +144,7 @@ static void warn(const cli_job *job, const clv_result *result) {
                 "affinity is too close to the identity to say anything; try %s\n",
                 soft->mean_similarity, (long long)result->k, 1 / (double)result->k,
                 has_gamma(&job->how) ? "--gamma auto or a smaller --gamma" : "--affinity gaussian, or ncut");
-    } else {
+    } else if (soft->degenerate > 0) {
         fprintf(
             stderr,
             "warning: the similarities vary by %.3g of their squares around their mean of %.3g: the affinity is too "

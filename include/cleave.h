@@ -612,6 +612,7 @@ typedef struct clv_cluster {
 
 /* What a soft clustering says beyond its memberships. */
 typedef struct clv_soft {
+    const char *start;      /* taken; kmeans++ where the eigenpairs of a spectral one were not to be had in time */
     double *entropy;        /* n: of the memberships of an object, in nats; 0: certain */
     double *expected_sizes; /* k: the sums of the memberships */
     double residual;        /* |P - W W'| / |P|, Frobenius norms, recomputed */

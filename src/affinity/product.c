@@ -1,9 +1,10 @@
 /* A product Y = X A that follows its factor: X (k x n) changes for some neighbouring objects at a time, and Y
  * is brought up to date by X's change times their rows of A instead of being computed anew.
  *
- *   dense, computed   Y += D A[rows, :], a matrix product of 2 n k operations an object, threads share ranges of
- * columns sparse            the edges of the objects low rank          only T = X F is kept, 2 r k operations an
- * object; rows of Y are T F' when they are looked at others            by columns
+ *   dense, computed   Y += D A[rows, :], a matrix product of 2 n k operations an object; threads share the columns
+ *   sparse            the edges of the objects
+ *   low rank          only T = X F is kept, 2 r k operations an object; rows of Y are T F' when looked at
+ *   others            by columns
  *
  * A full round over all objects thus costs what one product does. Every entry of Y adds up its shares in the same order
  * on any number of threads. Also here: the sums over all entries and over their squares, by the same homes. */
@@ -33,19 +34,28 @@ static clv_status moments_by_columns(const clv_affinity *a, int threads, double 
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         double *column = columns + n * omp_get_thread_num();
+        int over;
+#pragma omp atomic read
+        over = failed;
+        if (over) {
+            continue;
+        }
         clv_status status = a->home->column(a, i, column);
         if (status == CLV_OK && i % 256 == 0 && clv_interrupted(a->ctx)) {
             status = clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted");
         }
-        sums[i] = clv_sum(column, n, 1);
-        sums[n + i] = clv_dot(column, column, n, 1);
         if (status < 0) {
 #pragma omp atomic write
             failed = status;
+            continue;
         }
+        sums[i] = clv_sum(column, n, 1);
+        sums[n + i] = clv_dot(column, column, n, 1);
     }
-    *sum = clv_sum(sums, n, 1);
-    *squares = clv_sum(sums + n, n, 1);
+    if (failed == CLV_OK) {
+        *sum = clv_sum(sums, n, 1);
+        *squares = clv_sum(sums + n, n, 1);
+    }
     clv_free(a->ctx, columns);
     return (clv_status)failed;
 }

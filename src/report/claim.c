@@ -31,6 +31,8 @@ void clv_claim_free(clv_claim *claim) {
     clv_free(ctx, claim->labels);
     clv_free(ctx, claim->sizes);
     clv_free(ctx, claim->eigenvalues);
+    clv_free(ctx, claim->soft.entropy);
+    clv_free(ctx, claim->soft.expected_sizes);
     clv_data_free(claim->membership);
     clv_data_free(claim->centres);
     clv_data_free(claim->weights);
@@ -94,28 +96,13 @@ static clv_status get_sizes(const clv_place *at) {
     return CLV_OK;
 }
 
-static clv_status get_eigenvalues(const clv_place *at) {
-    const json_t *values = clv_json_find(at, NULL, "eigenvalues");
+static clv_status get_soft(const clv_place *at) {
     clv_claim *claim = at->claim;
-    if (!values) {
-        return CLV_OK;
-    }
-    if (!json_is_array(values)) {
-        return clv_json_refuse(at, NULL, "eigenvalues", "an array");
-    }
-    claim->eigenvalues_count = (int64_t)json_array_size(values);
-    claim->eigenvalues = CLV_NEW(claim->ctx, double, claim->eigenvalues_count);
-    if (!claim->eigenvalues) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t e = 0; e < claim->eigenvalues_count; e++) {
-        const json_t *value = json_array_get(values, (size_t)e);
-        if (!json_is_number(value)) {
-            return clv_fail(claim->ctx, CLV_EDATA, "%s: eigenvalue %lld is not a number", at->file, (long long)e + 1);
-        }
-        claim->eigenvalues[e] = json_number_value(value);
-    }
-    return CLV_OK;
+    CLV_TRY(clv_json_optional_number(at, "soft", "residual", &claim->soft.residual));
+    CLV_TRY(clv_json_optional_number(at, "soft", "mean_similarity", &claim->soft.mean_similarity));
+    CLV_TRY(clv_json_optional_number(at, "soft", "variation", &claim->soft.variation));
+    CLV_TRY(clv_json_optional_numbers(at, "soft", "entropy", &claim->soft.entropy, &claim->entropy_count));
+    return clv_json_optional_numbers(at, "soft", "expected_sizes", &claim->soft.expected_sizes, &claim->expected_count);
 }
 
 static clv_status get_restart(const clv_place *at, int64_t number) {
@@ -221,7 +208,7 @@ static clv_status get_graph(const clv_place *at) {
     }
     CLV_TRY(clv_json_optional_number(at, NULL, "shift", &claim->shift));
     CLV_TRY(clv_json_optional_number(at, NULL, "drift", &claim->drift));
-    return get_eigenvalues(at);
+    return clv_json_optional_numbers(at, NULL, "eigenvalues", &claim->eigenvalues, &claim->eigenvalues_count);
 }
 
 static clv_status get_certificate(const clv_place *at) {
@@ -261,6 +248,7 @@ static clv_status get_fields(const clv_place *at) {
     CLV_TRY(get_course(at));
     CLV_TRY(get_affinity(at));
     CLV_TRY(get_graph(at));
+    CLV_TRY(get_soft(at));
     CLV_TRY(get_options(at));
     if (clv_json_find(at, NULL, "labels")) {
         CLV_TRY(clv_json_count(at, "left_out", &claim->left_out));

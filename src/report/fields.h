@@ -24,6 +24,9 @@ clv_status clv_json_text(const clv_place *at, const char *outer, const char *nam
 clv_status clv_json_optional_text(const clv_place *at, const char *outer, const char *name, char **out);
 /* NaN where there is none, or null, which stands for what JSON has no number for. */
 clv_status clv_json_optional_number(const clv_place *at, const char *outer, const char *name, double *out);
+/* Owned; left alone where there is none. */
+clv_status clv_json_optional_numbers(const clv_place *at, const char *outer, const char *name, double **out,
+                                     int64_t *count);
 
 /* Memberships, centres, weights, clusters and passes into at->claim, which has its k; those not there stay NULL and 0.
  * What is read is a valid matrix, whatever it says. */

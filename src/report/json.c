@@ -229,7 +229,7 @@ static void put_reals(clv_text *text, const char *name, const double *values, in
 
 static void put_soft(clv_text *text, const clv_result *result) {
     const clv_soft *soft = result->soft;
-    clv_text_add(text, ",\n \"soft\": {");
+    clv_text_add(text, ",\n \"soft\": {\"start\": \"%s\", ", soft->start);
     put_number_field(text, "residual", soft->residual, ", ");
     put_number_field(text, "mean_similarity", soft->mean_similarity, ", ");
     put_number_field(text, "variation", soft->variation, ", ");

@@ -558,7 +558,7 @@ static void damaged_claims_are_refused(void **unused) {
     check_refused("\"components\": 4", "\"components\": -4", "field components ");
     check_refused("\"drift\": 1e-15", "\"drift\": []", "field drift ");
     check_refused("\"drift\": 1e-15", "\"shift\": true", "field shift ");
-    check_refused("[1, 0.75]", "[1, null]", "eigenvalue 2 is not a number");
+    check_refused("[1, 0.75]", "[1, null]", "number 2 of eigenvalues is not a number");
     check_refused("[1, 0.75]", "0.75", "field eigenvalues ");
     check_refused("\"stop\": \"stalled\"", "\"stop\": null", "field stop ");
     check_refused("\"iterations\": 9", "\"iterations\": 9.5", "field iterations ");

@@ -3,8 +3,8 @@
  *   pgd      W goes to the projection of W - a G; a is halved until f falls by a share of what the gradient promises
  *            (Armijo), and doubled for the next step.
  *   penalty  the baseline of Zhao, Poupart, Zhang and Lysy (2015): the constraints become penalties,
- *            f(V) + mu/2 (|V 1 - 1|^2 + |min(V, 0)|^2), which gradient descent lowers by at most INNER steps; then mu
- * is doubled. What is shown of it is the projection of V on the simplices. */
+ *            f(V) + mu/2 (|V 1 - 1|^2 + |min(V, 0)|^2), which gradient descent lowers by at most INNER steps;
+ *            then mu is doubled. What is shown of it is the projection of V on the simplices. */
 #include "methods/symnmf/symnmf.h"
 
 #include <math.h>
@@ -22,14 +22,6 @@ enum { INNER = 50, HALVINGS = 60 };
 /* V is as good as on the simplices, and f no longer changes. */
 #define FEASIBLE 1e-6
 #define OUTER_ENOUGH 1e-9
-
-static double first_length(const clv_memberships *s) {
-    double trace = 0;
-    for (int64_t c = 0; c < s->problem->k; c++) {
-        trace += s->gram[c * s->problem->k + c];
-    }
-    return 1 / trace;
-}
 
 static void copy(double *to, const double *from, const clv_memberships *s) {
     memcpy(to, from, (size_t)(s->problem->n * s->problem->k) * sizeof *to);
@@ -55,7 +47,7 @@ static double promised(const clv_memberships *s) {
 
 clv_status clv_pgd_step(clv_memberships *s) {
     double before = s->value;
-    s->step = s->primed ? fmin(2 * s->step, LONGEST * first_length(s)) : first_length(s);
+    s->step = s->primed ? fmin(2 * s->step, LONGEST * clv_memberships_length(s)) : clv_memberships_length(s);
     s->primed = true;
     copy(s->held, s->w, s);
     copy(s->direction, s->gradient, s);
@@ -110,7 +102,7 @@ static clv_status descend(clv_memberships *s, double *value, bool *moved) {
     double slope = clv_dot(s->gradient, s->gradient, count, s->threads), before = *value;
     copy(s->previous, s->w, s);
     copy(s->direction, s->gradient, s);
-    s->step = fmin(2 * s->step, LONGEST * first_length(s));
+    s->step = fmin(2 * s->step, LONGEST * clv_memberships_length(s));
     for (int halving = 0; halving < HALVINGS; halving++, s->step /= 2) {
         for (int64_t e = 0; e < count; e++) {
             s->w[e] = s->previous[e] - s->step * s->direction[e];
@@ -154,7 +146,7 @@ clv_status clv_penalty_step(clv_memberships *s) {
     if (!s->primed) {
         copy(s->held, s->w, s);
         s->weight = FIRST_WEIGHT;
-        s->step = first_length(s);
+        s->step = clv_memberships_length(s);
         s->primed = true;
     }
     copy(s->w, s->held, s);

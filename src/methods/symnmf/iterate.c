@@ -260,6 +260,14 @@ void clv_project_rows(const clv_memberships *s, double *block) {
     }
 }
 
+double clv_memberships_length(const clv_memberships *s) {
+    double trace = 0;
+    for (int64_t c = 0; c < s->problem->k; c++) {
+        trace += s->gram[c * s->problem->k + c];
+    }
+    return 1 / trace;
+}
+
 void clv_memberships_save(const clv_memberships *s, double *rows) {
     int64_t n = s->problem->n, k = s->problem->k;
     for (int64_t c = 0; c < k; c++) {

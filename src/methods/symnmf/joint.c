@@ -112,21 +112,13 @@ clv_status clv_pairwise_step(clv_memberships *s) {
 
 /* --- spectral projected gradient --- */
 
-static double first_length(const clv_memberships *s) {
-    double trace = 0;
-    for (int64_t c = 0; c < s->problem->k; c++) {
-        trace += s->gram[c * s->problem->k + c];
-    }
-    return 1 / trace;
-}
-
 /* |S|^2 / <S, Y>: S the last change of W, t D, and Y that of the gradient. */
 static double next_length(const clv_memberships *s, double t) {
     int64_t count = s->problem->n * s->problem->k;
     double squares = clv_dot(s->direction, s->direction, count, s->threads);
     double bend =
         clv_dot(s->direction, s->gradient, count, s->threads) - clv_dot(s->direction, s->previous, count, s->threads);
-    double first = first_length(s), length = bend > 0 ? t * squares / bend : LONGEST * first;
+    double first = clv_memberships_length(s), length = bend > 0 ? t * squares / bend : LONGEST * first;
     return fmin(fmax(length, SHORTEST * first), LONGEST * first);
 }
 
@@ -134,7 +126,7 @@ clv_status clv_spg_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     int64_t count = p->n * p->k;
     double quartic[5];
-    s->step = s->primed ? s->step : first_length(s);
+    s->step = s->primed ? s->step : clv_memberships_length(s);
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] = s->w[e] - s->step * s->gradient[e];
     }

@@ -1,9 +1,11 @@
 /* Where a restart begins. Never at the uniform memberships: these are a KKT point (gap 0) that no solver would leave.
  *
- *   spectral    P ~ U L U' by its k leading eigenpairs; k-means on the rows of U L^1/2, whose inner products are the
- * best approximation of P by rank k, as W W' is to be; the labels softened kmeans++    seeds drawn by squared distance
- * in the feature space of P (p_ii + p_jj - 2 p_ij), every object to the nearest; softened random      rows from the
- * uniform distribution on the simplex (Dirichlet with parameters 1) labels      given, softened; -1 is any cluster
+ *   spectral    P ~ U L U' by its k leading eigenpairs; k-means on the rows of U L^1/2, whose inner products are
+ *               the best approximation of P by rank k, as W W' is to be; softened, then some sweeps on U L U'
+ *   kmeans++    seeds drawn by squared distance in the feature space of P (p_ii + p_jj - 2 p_ij), every object
+ *               to the nearest; softened
+ *   random      rows from the uniform distribution on the simplex (Dirichlet with parameters 1)
+ *   labels      given, softened; -1 is any cluster
  *   membership  given
  *
  * Softened: SOFTENED of a row goes to all clusters in equal parts. Hard labels are more often near a poor local
@@ -19,6 +21,7 @@
 
 enum {
     SMALL = 300,     /* objects: up to this clv_eigen is as fast */
+    TINY = 64,       /* objects: up to this a whole matrix is no matter */
     MOST_BLOCK = 32, /* vectors to a product */
     CYCLES = 5,      /* fillings of the basis */
     WARM_SWEEPS = 20,
@@ -52,6 +55,8 @@ static double error_of(void *user, double value, double residual) {
     return residual / (EIGEN_TOLERANCE * fmax(fabs(value), 1e-300));
 }
 
+/* For more than a quarter of the objects, clv_eigen would build an n x n matrix: there, fewer pairs do, and the rest of
+ * values and embedding, all 0, stays. */
 static clv_status find_pairs(const clv_symnmf_problem *p, operator_of_p *op, double *values) {
     bool converged;
     clv_krylov plan = {
@@ -63,7 +68,8 @@ static clv_status find_pairs(const clv_symnmf_problem *p, operator_of_p *op, dou
     plan.user = op;
     plan.seed = (uint64_t)p->options.control.seed;
     if (p->n <= SMALL || 3 * plan.basis > p->n) {
-        return clv_eigen(p->ctx, multiply_one, op, p->n, p->k, CLV_EIGEN_LARGEST, 1e-8, plan.seed, values,
+        int64_t most = p->n > TINY && p->k >= p->n / 4 ? p->n / 4 - 1 : p->k;
+        return clv_eigen(p->ctx, multiply_one, op, p->n, most, CLV_EIGEN_LARGEST, 1e-8, plan.seed, values,
                          p->embedding);
     }
     return clv_krylov_solve(&plan, values, p->embedding, NULL, &converged); /* the best there are will do */
@@ -71,8 +77,8 @@ static clv_status find_pairs(const clv_symnmf_problem *p, operator_of_p *op, dou
 
 clv_status clv_symnmf_embed(clv_symnmf_problem *p, int threads) {
     operator_of_p op = {p->affinity, threads};
-    double *values = CLV_NEW(p->ctx, double, p->k);
-    p->embedding = CLV_NEW(p->ctx, double, p->k * p->n);
+    double *values = CLV_NEW0(p->ctx, double, p->k);
+    p->embedding = CLV_NEW0(p->ctx, double, p->k * p->n);
     clv_status status = values && p->embedding ? find_pairs(p, &op, values) : CLV_ENOMEM;
     for (int64_t c = 0; status == CLV_OK && c < p->k; c++) {
         double scale = sqrt(fmax(values[c], 0));

@@ -8,8 +8,7 @@
  * Certificate  frank-wolfe-gap: max over S of <gradient, W - S> on the product of simplices; 0 exactly at KKT points
  *              (theorem 1). A run stops at tol f.
  * Cost         an iteration of any solver is one product of P with a block of k vectors, 2 n^2 k operations; fw needs
- *              n^2 additions instead. Nothing of n x n is made besides P, but for the eigenpairs of a
- *              spectral start on at most 2000 objects with k of a quarter of them or more.
+ *              n^2 additions instead. Nothing of n x n is made besides P.
  *
  * Policies. Uniform memberships are no start (starts.c). Labels are the largest memberships, the smaller cluster of
  * two. A column of W may end empty: its size is 0 then, no error. */
@@ -198,12 +197,13 @@ static clv_status check_start_labels(clv_context *ctx, const int32_t *labels, in
     return any ? CLV_OK : clv_fail(ctx, CLV_EDATA, "no object has a label to start from: all are -1");
 }
 
+static const char *const starts[] = {"spectral", "random", "kmeans++", "labels", "membership"};
+
 static bool is_start(const clv_symnmf_options *options, const char *name) {
     return strcmp(options->start ? options->start : "", name) == 0;
 }
 
 static clv_status check_options(clv_context *ctx, const clv_symnmf_options *options, int64_t n) {
-    static const char *const starts[] = {"spectral", "random", "kmeans++", "labels", "membership"};
     CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
     CLV_TRY(check_k(ctx, n, options->k));
     CLV_TRY(clv_options_check(ctx, clv_symnmf_table(), options));
@@ -270,7 +270,8 @@ static clv_status find_curvature(clv_symnmf_problem *p) {
     return CLV_OK;
 }
 
-/* The eigenpairs of a spectral start. Within a time limit they get half of it, and k-means++ serves if that is over. */
+/* The eigenpairs of a spectral start. Within a time limit they get half of it. If that is over, or there is no finding
+ * them, k-means++ serves, and the result says so. */
 static clv_status find_embedding(clv_symnmf_problem *p) {
     const clv_control *control = &p->options.control;
     if (control->time_limit > 0) {
@@ -278,12 +279,22 @@ static clv_status find_embedding(clv_symnmf_problem *p) {
     }
     clv_status status = clv_symnmf_embed(p, clv_threads(control->threads));
     clv_set_deadline(p->ctx, 0);
-    if (status == CLV_EINTERRUPTED && !clv_asked_to_stop(p->ctx)) {
+    if (status == CLV_ENUMERIC || (status == CLV_EINTERRUPTED && !clv_asked_to_stop(p->ctx))) {
         clv_free(p->ctx, p->embedding);
         p->embedding = NULL;
         return CLV_OK;
     }
     return status;
+}
+
+/* One that needs no eigenpairs where there are none; with one cluster, any is the same. */
+static const char *start_taken(const clv_symnmf_problem *p) {
+    const char *taken = is_start(&p->options, "spectral") && p->k > 1 && !p->embedding ? "kmeans++" : p->options.start;
+    size_t at = 0;
+    while (at + 1 < CLV_COUNT(starts) && strcmp(starts[at], taken) != 0) {
+        at++;
+    }
+    return starts[at]; /* not the caller's text, which the result may outlive */
 }
 
 static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv_symnmf_options *options,
@@ -360,6 +371,7 @@ static clv_status add_findings(const clv_symnmf_problem *p, clv_result *result) 
     if (!soft->entropy || !soft->expected_sizes) {
         return CLV_ENOMEM;
     }
+    soft->start = start_taken(p);
     soft->residual = p->squares > 0 ? 2 * sqrt(result->objective.value / p->squares) : 0;
     soft->mean_similarity = p->sum / (n * n);
     soft->variation = p->squares > 0 ? fmax(1 - p->sum / n * (p->sum / n) / p->squares, 0) : 0;

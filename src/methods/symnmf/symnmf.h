@@ -68,6 +68,8 @@ clv_status clv_memberships_refresh(clv_memberships *s);
 double clv_symnmf_tolerance(const clv_symnmf_problem *problem, double value);
 /* f along W + t D: coefficients of 1, t, ..., t^4, from D and its image. */
 void clv_memberships_quartic(clv_memberships *s, double *coefficients);
+/* The first step along the gradient: 1 / tr(W'W). */
+double clv_memberships_length(const clv_memberships *s);
 /* W += t D, P W += t P D; then measure. */
 void clv_memberships_go(clv_memberships *s, double t);
 /* n x k, a row an object, and back. */

@@ -102,6 +102,20 @@ def tampering_is_rejected():
     rejected(swap, "largest membership")
     rejected(lambda c: c["affinity"].update(gamma=0.5), "gamma")
     rejected(lambda c: c.pop("membership"), "memberships")
+    for name, pattern in (("residual", "residual"), ("mean_similarity", "mean similarity"), ("variation", "variation")):
+        rejected(lambda c: c["soft"].update({name: 1.001 * c["soft"][name] + 1e-6}), pattern)
+    for name, pattern in (("entropy", "entropy of object 1"), ("expected_sizes", "expected size of cluster 0")):
+        rejected(lambda c: c["soft"][name].__setitem__(0, c["soft"][name][0] + 1e-6), pattern)
+        rejected(lambda c: c["soft"][name].pop(), "claimed of")
+
+
+@case
+def a_start_out_of_time_says_so():
+    blobs_npy()
+    run = cleave("symnmf", "x.npy", "-k", 3, "--time-limit", 1e-9, "--json", "r.json", err="the start is kmeans[+][+]")
+    assert json.loads(read("r.json"))["soft"]["start"] == "kmeans++", run
+    cleave("symnmf", "x.npy", "-k", 3, "--json", "r.json")
+    assert json.loads(read("r.json"))["soft"]["start"] == "spectral"
 
 
 @case
@@ -189,6 +203,9 @@ def refusals():
 def small_and_degenerate_data():
     npy("one.npy", [[1.0, 2.0]])
     cleave("symnmf", "one.npy", "-k", 1, out="converged")
+    for start in ("ones.npy", "zeros.npy"):
+        npy(start, [[float(start == "ones.npy")]])
+        cleave("symnmf", "one.npy", "-k", 1, "--start", start, out="converged")
     npy("same.npy", [[1.0, 2.0]] * 7)
     for k in (1, 2, 7):
         result = cleave("symnmf", "same.npy", "-k", k, "--json", "-", "-q").json()

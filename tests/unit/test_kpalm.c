@@ -95,7 +95,7 @@ static void keys_are_distances(void **unused) {
         }
         clv_tile_keys(&panel, &problem.frame, rows, 31, keys);
         clv_tile_norms(&problem.frame, rows, 31, norms);
-        clv_tile_scan(&panel, keys, 31, nearest);
+        clv_tile_scan(&panel, keys, 31, NULL, nearest);
         double unit = problem.frame.unit * problem.frame.unit;
         for (int64_t r = 0; r < 31; r++) {
             double least = HUGE_VAL, next = HUGE_VAL;
@@ -184,6 +184,29 @@ static void projections_are_projections(void **unused) {
 
 /* --- the fast form --- */
 
+/* The bounds of objects in one cluster hold for the centres that they were last compared with. */
+static void expect_true_bounds(const clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    double unit = p->frame.unit;
+    for (int64_t i = 0; i < p->n; i++) {
+        double own = 0, others = HUGE_VAL;
+        if (s->labels[i] < 0 || s->upper[i] == 0) { /* 0: the centre was put on it since */
+            continue;
+        }
+        for (int64_t l = 0; l < p->k; l++) {
+            double square = 0;
+            for (int64_t f = 0; f < p->p; f++) {
+                square += s->before[l * p->p + f] * s->before[l * p->p + f];
+            }
+            double distance = sqrt(clv_row_distance(p->points, i, s->before + l * p->p, square));
+            own = l == s->labels[i] ? distance : own;
+            others = l != s->labels[i] && distance < others ? distance : others;
+        }
+        assert_true((double)s->upper[i] * unit >= own * (1 - 1e-6) - 1e-6 * unit);
+        assert_true((double)s->lower[i] * unit <= others * (1 + 1e-6) + 1e-6 * unit);
+    }
+}
+
 /* A run of some iterations in a form; labels (below 0: in several clusters) and centres of the last. */
 static void iterate(clv_context *ctx, const data *d, const clv_kpalm_options *options, const clv_kpalm_form *form,
                     int64_t steps, int threads, int32_t *labels, double *centres, double *value) {
@@ -203,6 +226,9 @@ static void iterate(clv_context *ctx, const data *d, const clv_kpalm_options *op
     clv_kpalm_state *s = state;
     for (int64_t i = 0; i < problem.n; i++) {
         labels[i] = s->labels[i] < 0 ? -1 : s->labels[i];
+    }
+    if (form->bounds) {
+        expect_true_bounds(s);
     }
     memcpy(centres, s->centres, (size_t)(problem.k * problem.p) * sizeof *centres);
     *value = s->value;
@@ -240,8 +266,9 @@ static void the_fast_form_is_the_plain_form(void **unused) {
     for (int kind = 0; kind < KINDS; kind++) {
         data *d = make(3000, 7, kind, 8);
         for (int norm = CLV_KPALM_SQUARED; norm <= CLV_KPALM_EUCLIDEAN; norm++) {
-            for (int solver = 0; solver < 2; solver++) {
-                clv_kpalm_options options = options_for(19);
+            for (int choice = 0; choice < 4; choice++) {
+                int solver = choice % 2;
+                clv_kpalm_options options = options_for(choice < 2 ? 19 : 60); /* 60: with lists of centres near by */
                 bool euclidean = norm == CLV_KPALM_EUCLIDEAN;
                 options.norm = norm;
                 options.solver = solver == 0 ? CLV_KPALM_KPALM : euclidean ? CLV_KPALM_WEISZFELD : CLV_KPALM_LLOYD;
@@ -254,6 +281,40 @@ static void the_fast_form_is_the_plain_form(void **unused) {
         }
         free(d);
     }
+    clv_context_free(ctx);
+}
+
+/* Centres on a line: one at 0, a crowd at 1 that fills its list, another at -1.2 that is not in it. The objects at
+ * -0.58 must be compared again after the first iteration, and the nearest other centre is one of the second crowd. */
+static void centres_that_are_not_listed_bound_too(void **unused) {
+    (void)unused;
+    enum { RIGHT = 20, LEFT = 27, K = RIGHT + LEFT + 1, EACH = 12, OWN = 60, N = (K - 1) * EACH + OWN };
+    clv_context *ctx = new_context();
+    data *d = calloc(1, sizeof *d);
+    double start[K] = {0};
+    assert_non_null(d);
+    for (int64_t i = 0; i < N; i++) {
+        int64_t c = i / EACH; /* crowd by crowd, then those of the centre at 0 */
+        d->values[i] = c < RIGHT ? 1 + 0.001 * (double)c : c < RIGHT + LEFT ? -1.2 - 0.001 * (double)c : 0.58;
+        d->values[i] *= c >= K - 1 && i % 2 ? -1 : 1;
+        start[c < K - 1 ? c : K - 1] = c < RIGHT ? d->values[i] + 0.2 : c < K - 1 ? d->values[i] - 0.1 : 0;
+        d->narrow[i] = (float)d->values[i];
+    }
+    for (int kind = DOUBLES; kind <= FLOATS; kind++) {
+        clv_kpalm_options options = options_for(K);
+        d->matrix = (clv_matrix){.rows = N, .cols = 1, .values = d->values};
+        if (kind == FLOATS) {
+            d->matrix.scalar = CLV_F32;
+            d->matrix.values = d->narrow;
+        }
+        options.solver = CLV_KPALM_LLOYD;
+        options.start = "centres";
+        options.start_centres = &(clv_matrix){.rows = K, .cols = 1, .values = start};
+        for (int64_t steps = 1; steps < 4; steps++) {
+            expect_same_run(ctx, d, &options, steps);
+        }
+    }
+    free(d);
     clv_context_free(ctx);
 }
 
@@ -621,6 +682,7 @@ int main(void) {
         cmocka_unit_test(keys_are_distances),
         cmocka_unit_test(projections_are_projections),
         cmocka_unit_test(the_fast_form_is_the_plain_form),
+        cmocka_unit_test(centres_that_are_not_listed_bound_too),
         cmocka_unit_test(scale_and_place_do_not_matter),
         cmocka_unit_test(odd_sizes_are_solved),
         cmocka_unit_test(equal_points_are_one_cluster),

@@ -15,44 +15,25 @@ double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk) {
     return clv_part_sums(s, chunk) + p->k * (p->p + 1);
 }
 
-static double distance_between(const double *x, const double *y, int64_t p) {
-    double sum = 0;
-    for (int64_t f = 0; f < p; f++) {
-        sum += (x[f] - y[f]) * (x[f] - y[f]);
-    }
-    return sqrt(sum);
-}
-
-/* How far the nearest other centre is, from below. Not worth it where there are nearly as many centres as objects. */
-static void find_separations(clv_kpalm_state *s) {
-    const clv_kpalm_problem *p = s->problem;
-    bool worth = p->k * 8 < p->n;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (worth && p->k >= 64 && s->threads > 1)
-    for (int64_t l = 0; l < p->k; l++) {
-        double least = HUGE_VAL;
-        for (int64_t j = 0; worth && j < p->k; j++) {
-            double apart = j == l ? HUGE_VAL : distance_between(s->centres + l * p->p, s->centres + j * p->p, p->p);
-            least = fmin(least, apart);
-        }
-        s->apart[l] = worth && p->k > 1 ? least / p->frame.unit * (1 - 1e-6) : 0;
-    }
-}
-
+/* How far the centres went, and what that does to bounds. */
 static void find_movements(clv_kpalm_state *s, bool moved) {
     const clv_kpalm_problem *p = s->problem;
-    s->most_moved = s->next_moved = 0;
-    s->mover = 0;
+    clv_slack *slack = &s->slack;
+    double most = 0, next = 0;
+    int64_t mover = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        double way = moved ? distance_between(s->centres + l * p->p, s->before + l * p->p, p->p) : 0;
-        s->moved[l] = way / p->frame.unit * (1 + 1e-6);
-        if (s->moved[l] > s->most_moved) {
-            s->next_moved = s->most_moved;
-            s->most_moved = s->moved[l];
-            s->mover = l;
-        } else if (s->moved[l] > s->next_moved) {
-            s->next_moved = s->moved[l];
-        }
+        double square = moved ? clv_squared_distance(s->centres + l * p->p, s->before + l * p->p, p->p) : 0;
+        double way = sqrt(square) / p->frame.unit * (1 + 2 * CLV_LOOSE);
+        slack->moved[l] = (float)way;
+        next = fmax(next, fmin(way, most));
+        mover = way > most ? l : mover;
+        most = fmax(most, way);
     }
+    for (int64_t l = 0; l < p->k; l++) {
+        slack->others[l] = (float)(l == mover ? next : most);
+        slack->apart[l] = (float)(s->apart[l] * (1 - CLV_LOOSE));
+    }
+    slack->gap = (float)(4 * s->panels[s->panel].error * (1 + CLV_LOOSE));
 }
 
 void clv_centres_publish(clv_kpalm_state *s, bool moved) {
@@ -67,8 +48,8 @@ void clv_centres_publish(clv_kpalm_state *s, bool moved) {
         }
     }
     if (p->form.bounds) {
+        clv_vicinity_update(s);
         find_movements(s, moved);
-        find_separations(s);
     }
 }
 

@@ -96,7 +96,7 @@ static void judge_tile(clv_kpalm_state *s, clv_worker *w, const clv_matrix *memb
     const clv_panel *panel = &s->panels[s->panel];
     if (all) {
         clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
-        clv_tile_scan(panel, w->keys, count, w->nearest);
+        clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
     }
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r], from = membership ? membership->start[i] : 0;
@@ -213,7 +213,7 @@ static void assign_chunk(clv_kpalm_state *s, int64_t chunk) {
             w->rows[r] = from + r;
         }
         clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
-        clv_tile_scan(panel, w->keys, count, w->nearest);
+        clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
         for (int64_t r = 0; r < count; r++) {
             s->labels[from + r] = clv_nearest_centre(panel, p->points, from + r, &w->nearest[r], s->centres, s->square);
         }

@@ -5,6 +5,7 @@
  *   starts.c     random, k-means++, greedy k-means++, D^1, given centres
  *   step.c       an iteration: the objects block by block, then the centres
  *   soft.c       objects that belong to several clusters: their weights, kept or computed again
+ *   vicinity.c   the centres around each centre
  *   centres.c    centres from the sums, how far they moved, empty clusters
  *   exchange.c   the polish: single objects to other clusters
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
@@ -96,7 +97,8 @@ typedef struct clv_worker {
     float *shifts;              /* tile x replay */
     double *distance;           /* k */
     bool *support;              /* k */
-    int64_t *rows;              /* a tile's: objects */
+    int64_t *rows, *close;      /* a tile's: objects */
+    uint8_t *open;              /* a block's: objects whose bounds do not settle them */
     int32_t *was;               /* a tile's: the label so far */
     clv_projection *projected;  /* a tile's */
     clv_nearest *nearest;       /* a tile's */
@@ -114,6 +116,15 @@ typedef struct clv_tally {
     clv_status status;
 } clv_tally;
 
+/* For each centre, the `count` centres around it, itself first; a panel of these, a vector to a feature; and the
+ * distance to the nearest centre that is not listed, in units, from below. No lists: count 0. */
+typedef struct clv_vicinity {
+    int64_t count;
+    int32_t *centre;      /* k x count */
+    void *lines, *offset; /* k x p x count, k x count, in the type of the points */
+    double *beyond;       /* k */
+} clv_vicinity;
+
 typedef struct clv_kpalm_state {
     const clv_kpalm_problem *problem;
     int threads;
@@ -123,11 +134,11 @@ typedef struct clv_kpalm_state {
     double *square;           /* k: |x_l|^2 */
     clv_panel *panels;        /* of x(0), x(1), ... while weights are replayed; then only the last is filled again */
     int64_t panel_count, panel;
-    clv_panel affine;      /* uniform weights, as a panel */
-    float *shifts;         /* replay x n: what the projections took off */
-    double *moved, *apart; /* k: how far a centre went, and how far the next one is, in units */
-    double most_moved, next_moved;
-    int64_t mover;
+    clv_panel affine; /* uniform weights, as a panel */
+    float *shifts;    /* replay x n: what the projections took off */
+    double *apart;    /* k: how far the next centre is, in units, from below */
+    clv_slack slack;  /* for the step from the centres before to these */
+    clv_vicinity vicinity;
     int32_t *labels;      /* n */
     float *upper, *lower; /* n: bounds of the distances to the own centre and to all others */
     clv_pool *pools;      /* of blocks */
@@ -164,6 +175,13 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
 /* The weights of all objects into s->start, index and weight; from there back to labels and pools. */
 void clv_soft_export(clv_kpalm_state *s);
 clv_status clv_soft_import(clv_kpalm_state *s);
+
+/* --- vicinity.c --- */
+clv_status clv_vicinity_new(const clv_kpalm_problem *p, clv_vicinity *out);
+void clv_vicinity_free(clv_context *ctx, clv_vicinity *v);
+size_t clv_vicinity_bytes(const clv_kpalm_problem *p);
+/* The lists and s->apart for x(t), whose panel is filled. */
+void clv_vicinity_update(clv_kpalm_state *s);
 
 /* --- centres.c --- */
 

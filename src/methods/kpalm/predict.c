@@ -79,7 +79,7 @@ static void predict_tile(const prediction *q, int64_t from, int64_t count, int32
         rows[r] = from + r;
     }
     clv_tile_keys(&q->panel, &q->frame, rows, count, keys);
-    clv_tile_scan(&q->panel, keys, count, nearest);
+    clv_tile_scan(&q->panel, keys, count, NULL, nearest);
     for (int64_t r = 0; r < count; r++) {
         out[from + r] = clv_nearest_centre(&q->panel, q->frame.points, from + r, &nearest[r], q->centres, q->square);
     }

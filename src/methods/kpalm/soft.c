@@ -72,15 +72,19 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block) {
 static void settle_row(clv_kpalm_state *s, clv_worker *w, int64_t r, double *sums, double *soft, clv_tally *tally) {
     const clv_panel *panel = panel_now(s);
     clv_nearest nearest;
-    clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
-    clv_settle(s, w->rows[r], w->was[r] >= 0 ? w->was[r] : CLV_UNASSIGNED, w->index[0], sums, soft, tally);
-    clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, &nearest);
+    clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, NULL, &nearest);
+    int32_t label = nearest.centre;
+    if (!(clv_weight_get(panel, w->weights, r * panel->width + label) > 0)) { /* by rounding: look for it */
+        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
+        label = w->index[0];
+    }
+    clv_settle(s, w->rows[r], w->was[r] >= 0 ? w->was[r] : CLV_UNASSIGNED, label, sums, soft, tally);
     if (s->problem->euclidean) { /* the keys have become smoothed distances: back to squares, less the norm */
         double epsilon = s->problem->epsilon / s->problem->frame.unit, less = epsilon * epsilon + w->norms[r];
         nearest.key = nearest.key * nearest.key - less;
         nearest.next = nearest.next * nearest.next - less;
     }
-    if (nearest.centre != w->index[0]) { /* by rounding: look again */
+    if (nearest.centre != label) { /* look again next time */
         nearest.next = nearest.key;
     }
     clv_set_bounds(s, w->rows[r], &nearest, w->norms[r]);
@@ -149,7 +153,7 @@ static void keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first
 /* Instead of projections: all of the weight to the nearest centre. */
 static void choose_nearest(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_panel *panel = panel_now(s);
-    clv_tile_scan(panel, w->keys, count, w->nearest);
+    clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
     for (int64_t r = 0; r < count; r++) {
         void *row = clv_tile_row(panel, w->weights, r);
         w->projected[r] = (clv_projection){.support = 1, .sum = 1};

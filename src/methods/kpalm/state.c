@@ -4,9 +4,9 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->projected, w->keys,   w->weights,  w->line,        w->listed,      w->index, w->gathered,
-                      w->wide,      w->norms,  w->distance, w->shifts,      w->support,     w->rows,  w->was,
-                      w->nearest,   w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
+    void *blocks[] = {w->projected, w->keys,  w->weights,  w->line,   w->listed,   w->index,       w->gathered,
+                      w->wide,      w->norms, w->distance, w->shifts, w->support,  w->rows,        w->close,
+                      w->open,      w->was,   w->nearest,  w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -20,6 +20,7 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
         clv_panel_free(&s->panels[i]);
     }
     clv_panel_free(&s->affine);
+    clv_vicinity_free(ctx, &s->vicinity);
     for (int64_t i = 0; s->pools && i < s->pool_count; i++) {
         clv_free(ctx, s->pools[i].index);
         clv_free(ctx, s->pools[i].weight);
@@ -27,9 +28,9 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
-    void *blocks[] = {s->centres, s->before, s->square, s->panels, s->moved, s->apart, s->labels,
-                      s->upper,   s->lower,  s->pools,  s->sums,   s->total, s->parts, s->tallies,
-                      s->workers, s->start,  s->index,  s->weight, s->shifts};
+    void *blocks[] = {s->centres, s->before,  s->square,  s->panels, s->slack.moved, s->slack.others, s->slack.apart,
+                      s->apart,   s->labels,  s->upper,   s->lower,  s->pools,       s->sums,         s->total,
+                      s->parts,   s->tallies, s->workers, s->start,  s->index,       s->weight,       s->shifts};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -43,7 +44,7 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     bool dense = !clv_is_sparse(p->points);
     w->keys = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->weights = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
-    w->line = clv_alloc(ctx, width, size);
+    w->line = clv_alloc(ctx, CLV_PROJECTED_AT_ONCE * width, size);
     w->projected = CLV_NEW(ctx, clv_projection, CLV_TILE_ROWS);
     w->listed = clv_alloc(ctx, width + 1, size);
     w->index = CLV_NEW(ctx, int32_t, width + 1);
@@ -54,6 +55,8 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->shifts = CLV_NEW(ctx, float, CLV_TILE_ROWS *CLV_MOST_REPLAY);
     w->support = CLV_NEW(ctx, bool, p->k);
     w->rows = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
+    w->close = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
+    w->open = CLV_NEW(ctx, uint8_t, p->block);
     w->was = CLV_NEW(ctx, int32_t, CLV_TILE_ROWS);
     w->nearest = CLV_NEW0(ctx, clv_nearest, CLV_TILE_ROWS);
     w->vertex = CLV_NEW(ctx, int64_t, p->block);
@@ -61,8 +64,8 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
     w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
     bool all = w->keys && w->weights && w->line && w->projected && w->listed && w->index && w->gathered && w->wide &&
-               w->norms && w->shifts && w->distance && w->support && w->rows && w->was && w->nearest && w->vertex &&
-               w->replayed && w->fresh.index && w->fresh.weight;
+               w->norms && w->shifts && w->distance && w->support && w->rows && w->close && w->open && w->was &&
+               w->nearest && w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -97,7 +100,9 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->centres = CLV_NEW(ctx, double, p->k * p->p);
     s->before = CLV_NEW0(ctx, double, p->k * p->p);
     s->square = CLV_NEW(ctx, double, p->k);
-    s->moved = CLV_NEW0(ctx, double, p->k);
+    s->slack.moved = CLV_NEW0(ctx, float, p->k);
+    s->slack.others = CLV_NEW0(ctx, float, p->k);
+    s->slack.apart = CLV_NEW0(ctx, float, p->k);
     s->apart = CLV_NEW0(ctx, double, p->k);
     s->labels = CLV_NEW(ctx, int32_t, p->n);
     s->upper = CLV_NEW(ctx, float, p->n);
@@ -106,8 +111,9 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->total = CLV_NEW(ctx, double, entries);
     s->parts = CLV_NEW(ctx, double, 2 * p->chunks * entries);
     s->tallies = CLV_NEW(ctx, clv_tally, p->chunks);
-    bool all = s->panels && s->pools && s->workers && s->centres && s->before && s->square && s->moved && s->apart &&
-               s->labels && s->upper && s->lower && s->sums && s->total && s->parts && s->tallies;
+    bool all = s->panels && s->pools && s->workers && s->centres && s->before && s->square && s->apart &&
+               s->slack.moved && s->slack.others && s->slack.apart && s->labels && s->upper && s->lower && s->sums &&
+               s->total && s->parts && s->tallies;
     return all ? make_weights(p, s) : CLV_ENOMEM;
 }
 
@@ -124,6 +130,9 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *proble
     clv_status status = make_parts(problem, s);
     if (status == CLV_OK) {
         status = make_affine(problem, s);
+    }
+    if (status == CLV_OK) {
+        status = clv_vicinity_new(problem, &s->vicinity);
     }
     for (int64_t i = 0; status == CLV_OK && i < s->panel_count; i++) {
         status = clv_panel_new(ctx, problem->points, problem->k, &s->panels[i]);
@@ -154,5 +163,5 @@ size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_option
         objects += p->keeps_weights ? n * (sizeof(int64_t) + k * (sizeof(int32_t) + sizeof(double))) : 0;
         worker += (size_t)p->block * k * entry;
     }
-    return sizeof(clv_kpalm_state) + objects + sums + panels + threads * worker;
+    return sizeof(clv_kpalm_state) + objects + sums + panels + clv_vicinity_bytes(p) + threads * worker;
 }

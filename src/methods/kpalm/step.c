@@ -16,42 +16,26 @@
 #include <omp.h>
 #include <string.h>
 
-/* Rounding of floats that hold bounds. */
-#define LOOSE 1e-6
-
 void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm) {
-    double error = s->panels[s->panel].error;
-    s->upper[i] = (float)(sqrt(fmax(nearest->key + norm, 0) + error) * (1 + LOOSE));
-    s->lower[i] = (float)(sqrt(fmax(nearest->next + norm - error, 0)) * (1 - LOOSE));
+    double error = s->panels[s->panel].error, own = nearest->key + norm, others = nearest->next + norm - error;
+    s->upper[i] = (float)(sqrt((own > 0 ? own : 0) + error) * (1 + CLV_LOOSE));
+    s->lower[i] = (float)(sqrt(others > 0 ? others : 0) * (1 - CLV_LOOSE));
 }
 
-/* Whether no other centre can be found nearer than the own one. */
-static bool is_settled(const clv_kpalm_state *s, int64_t i) {
-    double upper = (double)s->upper[i], lower = fmax((double)s->lower[i], s->apart[s->labels[i]] - upper);
+/* Whether what lies at least `lower` away is certainly not as near as what lies at most `upper` away. */
+static bool is_clear(const clv_kpalm_state *s, double lower, double upper) {
     return lower > upper && lower * lower - upper * upper > 4 * s->panels[s->panel].error;
 }
 
-static double own_distance(const clv_kpalm_state *s, int64_t i) {
-    const clv_kpalm_problem *p = s->problem;
-    int32_t l = s->labels[i];
-    return clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
-}
-
-/* The bounds of an object in one cluster after the centres moved; then the own distance itself. */
+/* Whether the distance to the own centre itself settles an object in one cluster. */
 static bool stays(clv_kpalm_state *s, int64_t i) {
     const clv_kpalm_problem *p = s->problem;
     int32_t l = s->labels[i];
-    double other = l == s->mover ? s->next_moved : s->most_moved;
-    s->upper[i] = (float)(((double)s->upper[i] + s->moved[l]) * (1 + LOOSE));
-    s->lower[i] = (float)fmax(((double)s->lower[i] - other) * (1 - LOOSE), 0);
-    if (!p->form.bounds) {
-        return false;
-    }
-    if (is_settled(s, i)) {
-        return true;
-    }
-    s->upper[i] = (float)(sqrt(own_distance(s, i)) / p->frame.unit * (1 + LOOSE));
-    return is_settled(s, i);
+    double square = clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+    double upper = sqrt(square) / p->frame.unit * (1 + CLV_LOOSE), lower = (double)s->lower[i];
+    s->upper[i] = (float)upper;
+    upper = (double)s->upper[i];
+    return is_clear(s, lower > s->apart[l] - upper ? lower : s->apart[l] - upper, upper);
 }
 
 /* The share of an object that is wholly in cluster l in the sums of smoothed distances. */
@@ -125,7 +109,10 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
         return CLV_OK;
     }
     clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
-    clv_tile_scan(panel, w->keys, count, w->nearest);
+    for (int64_t r = 0; r < count; r++) {
+        w->was[r] = s->labels[w->rows[r]];
+    }
+    clv_tile_scan(panel, w->keys, count, w->was, w->nearest);
     clv_tile_norms(&p->frame, w->rows, count, w->norms);
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r];
@@ -148,44 +135,144 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
     return clv_soft_advance(s, w, several, first, false, sums, soft, tally);
 }
 
-/* The objects of a block that are in one cluster, or in none yet. */
-static clv_status visit_whole(clv_kpalm_state *s, clv_worker *w, int64_t whole, int64_t first, double *sums,
-                              double *soft, clv_tally *tally) {
+/* What the whole objects of a block are compared in: a tile with all centres, a tile with those near by. */
+typedef struct visit {
+    clv_kpalm_state *s;
+    clv_worker *w;
+    int64_t first; /* of the block */
+    double *sums, *soft;
+    clv_tally *tally;
+    int64_t count, close; /* objects in w->rows and w->close */
+} visit;
+
+static clv_status compare_with_all(visit *v, int64_t i) {
+    v->w->rows[v->count++] = i;
+    if (v->count < CLV_TILE_ROWS) {
+        return CLV_OK;
+    }
+    v->count = 0;
+    return compare(v->s, v->w, CLV_TILE_ROWS, v->first, v->sums, v->soft, v->tally);
+}
+
+/* Whether only listed centres (vicinity.c) can be the nearest one. */
+static bool is_surrounded(const clv_kpalm_state *s, int64_t i) {
+    double upper = (double)s->upper[i];
+    return s->vicinity.count > 0 && is_clear(s, s->vicinity.beyond[s->labels[i]] - upper, upper);
+}
+
+/* An object and the nearest of the centres around its own one. Whether that says it all: an object that begins to leave
+ * its cluster is for compare. */
+static bool settle_near(visit *v, int64_t i, clv_nearest *nearest, double norm) {
+    clv_kpalm_state *s = v->s;
     const clv_kpalm_problem *p = s->problem;
-    int64_t count = 0;
-    for (int64_t v = 0; v < whole; v++) {
-        int64_t i = w->vertex[v];
-        if (s->labels[i] >= 0 && stays(s, i)) {
-            if (p->euclidean || !p->form.incremental) {
-                clv_settle(s, i, s->labels[i], s->labels[i], sums, soft, tally);
-            }
-            continue;
-        }
-        w->rows[count++] = i;
-        if (count == CLV_TILE_ROWS) {
-            CLV_TRY(compare(s, w, count, first, sums, soft, tally));
-            count = 0;
+    int32_t label = s->labels[i];
+    float beyond = (float)((s->vicinity.beyond[label] - (double)s->upper[i]) * (1 - CLV_LOOSE));
+    nearest->centre = s->vicinity.centre[label * s->vicinity.count + nearest->centre];
+    nearest->centre = clv_nearest_centre(&s->panels[s->panel], p->points, i, nearest, s->centres, s->square);
+    if (nearest->centre != label && !p->hard && !s->hardened) {
+        return false;
+    }
+    v->tally->change += label != nearest->centre ? 2 * clv_kpalm_sample(p, i) : 0;
+    clv_settle(s, i, label, nearest->centre, v->sums, v->soft, v->tally);
+    clv_set_bounds(s, i, nearest, norm);
+    s->lower[i] = s->lower[i] < beyond ? s->lower[i] : beyond;
+    return true;
+}
+
+static clv_status compare_near(visit *v) {
+    clv_kpalm_state *s = v->s;
+    clv_worker *w = v->w;
+    const clv_panel *panel = &s->panels[s->panel];
+    int64_t left = 0;
+    for (int64_t r = 0; r < v->close; r++) {
+        w->was[r] = s->labels[w->close[r]];
+    }
+    clv_tile_keys_near(panel, &s->problem->frame, w->close, w->was, v->close, s->vicinity.lines, s->vicinity.offset,
+                       w->keys);
+    clv_tile_scan_near(panel, w->keys, v->close, w->nearest);
+    clv_tile_norms(&s->problem->frame, w->close, v->close, w->norms);
+    for (int64_t r = 0; r < v->close; r++) {
+        if (!settle_near(v, w->close[r], &w->nearest[r], w->norms[r])) {
+            w->close[left++] = w->close[r];
         }
     }
-    return compare(s, w, count, first, sums, soft, tally);
+    v->close = 0;
+    for (int64_t r = 0; r < left; r++) {
+        CLV_TRY(compare_with_all(v, w->close[r]));
+    }
+    return CLV_OK;
+}
+
+/* An object that is in one cluster, or in none yet. */
+static clv_status visit_whole(visit *v, int64_t i) {
+    clv_kpalm_state *s = v->s;
+    const clv_kpalm_problem *p = s->problem;
+    int32_t label = s->labels[i];
+    if (label < 0 || !p->form.bounds) {
+        return compare_with_all(v, i);
+    }
+    if (!v->w->open[i - v->first] || stays(s, i)) {
+        if (p->euclidean || !p->form.incremental) {
+            clv_settle(s, i, label, label, v->sums, v->soft, v->tally);
+        }
+        return CLV_OK;
+    }
+    if (!is_surrounded(s, i)) {
+        return compare_with_all(v, i);
+    }
+    v->w->close[v->close++] = i;
+    return v->close < CLV_TILE_ROWS ? CLV_OK : compare_near(v);
+}
+
+static clv_status visit_wholes(visit *v, int64_t whole) {
+    for (int64_t at = 0; at < whole; at++) {
+        CLV_TRY(visit_whole(v, v->w->vertex[at]));
+    }
+    CLV_TRY(compare_near(v));
+    return compare(v->s, v->w, v->count, v->first, v->sums, v->soft, v->tally);
+}
+
+/* Whether eight objects in a row are settled, as most are after some iterations. */
+static bool none_open(const uint8_t *open) {
+    uint64_t eight;
+    memcpy(&eight, open, sizeof eight);
+    return eight == 0;
+}
+
+/* The objects of a block by kind: in one cluster or none, of these only the ones that there is something to do for; in
+ * several, with weights that are replayed; in several, with weights that are stored. */
+static void sort_block(const clv_kpalm_state *s, clv_worker *w, int64_t first, int64_t last, int64_t *whole,
+                       int64_t *replayed, int64_t *stored) {
+    const clv_kpalm_problem *p = s->problem;
+    if (p->form.bounds) {
+        clv_loosen(&s->slack, s->labels + first, last - first, s->upper + first, s->lower + first, w->open);
+    }
+    bool every = !p->form.bounds || !p->form.incremental || p->euclidean;
+    *whole = *replayed = *stored = 0;
+    for (int64_t i = first; i < last; i++) {
+        if (!every && i + 8 <= last && none_open(w->open + (i - first))) {
+            i += 7;
+            continue;
+        }
+        if (s->labels[i] >= CLV_UNASSIGNED) {
+            w->vertex[*whole] = i;
+            *whole += every || w->open[i - first];
+        } else if (s->labels[i] == CLV_REPLAYED) {
+            w->replayed[(*replayed)++] = i;
+        } else {
+            (*stored)++;
+        }
+    }
 }
 
 static clv_status visit_block(clv_kpalm_state *s, clv_worker *w, int64_t block, double *sums, double *soft,
                               clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
     int64_t first = block * p->block, last = first + p->block < p->n ? first + p->block : p->n;
-    int64_t whole = 0, replayed = 0, stored = 0;
-    for (int64_t i = first; i < last; i++) {
-        if (s->labels[i] >= CLV_UNASSIGNED) {
-            w->vertex[whole++] = i;
-        } else if (s->labels[i] == CLV_REPLAYED) {
-            w->replayed[replayed++] = i;
-        } else {
-            stored++;
-        }
-    }
+    int64_t whole, replayed, stored;
+    sort_block(s, w, first, last, &whole, &replayed, &stored);
     w->fresh.used = w->fresh.weights = 0;
-    CLV_TRY(visit_whole(s, w, whole, first, sums, soft, tally));
+    CLV_TRY(visit_wholes(&(visit){s, w, first, sums, soft, tally, 0, 0}, whole));
     if (replayed + stored > 0) {
         CLV_TRY(clv_soft_block(s, w, block, replayed, sums, soft, tally));
     }

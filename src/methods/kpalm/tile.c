@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 6, VECTORS = 4 };
+enum { ROWS = 6, VECTORS = 4, GROUP = CLV_PROJECTED_AT_ONCE };
 
 typedef double eight __attribute__((vector_size(64), may_alias));
 
@@ -199,6 +199,23 @@ void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t
     }
 }
 
+void clv_panel_pick(const clv_panel *panel, const int32_t *centre, void *lines, void *offset, int64_t at) {
+    if (panel->scalar == CLV_F32) {
+        pick_f32(panel, centre, (float *)lines + at * panel->p * LANES_f32, (float *)offset + at * LANES_f32);
+    } else {
+        pick_f64(panel, centre, (double *)lines + at * panel->p * LANES_f64, (double *)offset + at * LANES_f64);
+    }
+}
+
+void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, const int32_t *at,
+                        int64_t count, const void *lines, const void *offset, void *keys) {
+    if (panel->scalar == CLV_F32) {
+        near_keys_f32(panel, frame->points->values, rows, at, count, lines, offset, keys);
+    } else {
+        near_keys_f64(panel, frame->points->values, rows, at, count, lines, offset, keys);
+    }
+}
+
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms) {
     double square = frame->mean_norm * frame->unit;
     for (int64_t r = 0; r < count; r++) {
@@ -207,12 +224,22 @@ void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, 
     }
 }
 
-void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
+static void scan(const clv_panel *panel, const void *keys, int64_t width, int64_t count, const int32_t *own,
+                 clv_nearest *out) {
     if (panel->scalar == CLV_F32) {
-        scan_f32(keys, count, panel->width, out);
+        scan_f32(keys, count, width, own, out);
     } else {
-        scan_f64(keys, count, panel->width, out);
+        scan_f64(keys, count, width, own, out);
     }
+}
+
+void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, const int32_t *own, clv_nearest *out) {
+    scan(panel, keys, panel->width, count, own, out);
+}
+
+void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
+    static const int32_t first[CLV_TILE_ROWS];
+    scan(panel, keys, clv_panel_lanes(panel->scalar), count, first, out);
 }
 
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon) {
@@ -336,5 +363,29 @@ void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum
         row_add_f32((const float *)points->values + i * points->cols, weight, points->cols, sum);
     } else {
         row_add_f64((const double *)points->values + i * points->cols, weight, points->cols, sum);
+    }
+}
+
+double clv_squared_distance(const double *x, const double *y, int64_t p) {
+    return row_distance_f64(x, y, p);
+}
+
+/* --- bounds --- */
+
+/* All in floats, each rounded to the safe side by CLV_LOOSE. */
+CLV_KERNEL void clv_loosen(const clv_slack *slack, const int32_t *restrict labels, int64_t count, float *restrict upper,
+                           float *restrict lower, uint8_t *restrict open) {
+    const float *restrict moved = slack->moved, *restrict others = slack->others, *restrict apart = slack->apart;
+    const float gap = slack->gap, more = (float)(1 + CLV_LOOSE), less = (float)(1 - CLV_LOOSE);
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) {
+        int32_t l = labels[i] < 0 ? 0 : labels[i];
+        float up = (upper[i] + moved[l]) * more, low = (lower[i] - others[l]) * less, between = (apart[l] - up) * less;
+        low = low > 0 ? low : 0;
+        upper[i] = up;
+        lower[i] = low;
+        float least = low > between ? low : between, apart_by = least - up;
+        int settled = (labels[i] >= 0) & (apart_by > 0) & (apart_by * (least + up) > gap);
+        open[i] = (uint8_t)!settled;
     }
 }

@@ -13,6 +13,9 @@
 /* Rows of a tile: with 100 centres a tile of floats has 21 KiB. A multiple of the rows a kernel takes at once. */
 enum { CLV_TILE_ROWS = 48 };
 
+/* Rows that are projected at once, each with a line of work. */
+enum { CLV_PROJECTED_AT_ONCE = 4 };
+
 /* What the kernels know of the points. */
 typedef struct clv_frame {
     const clv_matrix *points;
@@ -56,8 +59,16 @@ void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *cent
 /* Keys of rows[0..count-1] into count x width numbers of the panel's type. Their squared distance to the mean, in
  * units, as double. */
 void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys);
+/* Centre `centre[j]` of the panel becomes column j of panel `at` of a row of panels of one vector to a feature. */
+void clv_panel_pick(const clv_panel *panel, const int32_t *centre, void *lines, void *offset, int64_t at);
+/* Keys of rows[0..count-1], of which row r is compared with panel at[r] of such a row: count x one vector. */
+void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, const int32_t *at,
+                        int64_t count, const void *lines, const void *offset, void *keys);
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
-void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
+/* The least keys of rows; own[r] (or NULL) is where that of row r probably is, below 0: no idea. Of keys to a vector of
+ * centres near by, the first is the likely one. */
+void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, const int32_t *own, clv_nearest *out);
+void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
 /* weights <- P(weights - d / alpha), row by row. `work` has room for CLV_TOGETHER rows; rows up to a multiple of that
@@ -92,6 +103,22 @@ void clv_tile_spread(const clv_panel *panel, const void *weights, const void *ga
 /* One row of the points, in double: |a_i - c|^2, and sum += weight a_i. `square` is |c|^2, needed for sparse rows. */
 double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square);
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
+
+/* Rounding of floats that hold bounds. */
+#define CLV_LOOSE 1e-6
+double clv_squared_distance(const double *x, const double *y, int64_t p);
+
+/* What becomes of bounds of the distances of objects to their own centre (upper) and to all others (lower) when the
+ * centres move; in units, each a little too large (apart: too small), k of each: how far a centre went, how far any
+ * other one went at most, how far the next centre is. An object is settled while the square of its lower bound is more
+ * than `gap` above that of the upper one. */
+typedef struct clv_slack {
+    float *moved, *others, *apart;
+    float gap;
+} clv_slack;
+/* open: objects that are not settled, and all with a label below 0. */
+void clv_loosen(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,
+                uint8_t *open);
 
 /* Numbers of the panel's type: their size, row r of a tile, and one of them. */
 size_t clv_number_size(const clv_panel *panel);

@@ -89,27 +89,85 @@ CLV_KERNEL static void NAME(key_rows)(const REAL *const *rows, int64_t p, const 
     }
 }
 
-/* The least key of each row, the next one, and where the least is: the first of equals. */
-CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width, clv_nearest *out) {
-    const int32_t count = (int32_t)width;
-    for (int64_t r = 0; r < rows; r++) {
-        const REAL *restrict key = keys + r * width;
-        REAL least = HUGE_KEY, next = HUGE_KEY;
-        int32_t at = INT32_MAX, ties = 0;
+/* Keys of ROWS rows, each to a vector of centres of its own. */
+CLV_KERNEL static void NAME(near_rows)(const REAL *const *rows, const REAL *const *lines, const REAL *const *offset,
+                                       int64_t p, REAL *out) {
+    NAME(lanes) sum[ROWS];
+    for (int r = 0; r < ROWS; r++) {
+        sum[r] = *(const NAME(lanes) *)offset[r];
+    }
+    for (int64_t f = 0; f < p; f++) {
+        for (int r = 0; r < ROWS; r++) {
+            sum[r] += rows[r][f] * ((const NAME(lanes) *)lines[r])[f];
+        }
+    }
+    memcpy(out, sum, sizeof sum);
+}
+
+static void NAME(near_keys)(const clv_panel *panel, const REAL *values, const int64_t *rows, const int32_t *at,
+                            int64_t count, const REAL *lines, const REAL *offset, REAL *keys) {
+    for (int64_t r = 0; r < count; r += ROWS) {
+        const REAL *row[ROWS], *line[ROWS], *first[ROWS];
+        for (int j = 0; j < ROWS; j++) {
+            int64_t one = r + j < count ? r + j : count - 1;
+            row[j] = values + rows[one] * panel->p;
+            line[j] = lines + at[one] * panel->p * NAME(LANES);
+            first[j] = offset + at[one] * NAME(LANES);
+        }
+        NAME(near_rows)(row, line, first, panel->p, keys + r * NAME(LANES));
+    }
+}
+
+static void NAME(pick)(const clv_panel *panel, const int32_t *centre, REAL *lines, REAL *offset) {
+    for (int64_t f = 0; f < panel->p; f++) {
+        const REAL *from = (const REAL *)panel->lines + f * panel->width;
+        for (int j = 0; j < NAME(LANES); j++) {
+            lines[f * NAME(LANES) + j] = from[centre[j]];
+        }
+    }
+    for (int j = 0; j < NAME(LANES); j++) {
+        offset[j] = ((const REAL *)panel->offset)[centre[j]];
+    }
+}
+
+/* The least of all but one. */
+static inline __attribute__((always_inline)) REAL NAME(least_of)(const REAL *restrict key, int32_t count, int32_t but) {
+    REAL least = HUGE_KEY;
 #pragma omp simd reduction(min : least) aligned(key : 64)
-        for (int32_t l = 0; l < count; l++) {
-            least = key[l] < least ? key[l] : least;
-        }
+    for (int32_t l = 0; l < count; l++) {
+        REAL one = l == but ? HUGE_KEY : key[l];
+        least = one < least ? one : least;
+    }
+    return least;
+}
+
+/* The least key, the next one, and where the least is: the first of equals. */
+static inline __attribute__((always_inline)) clv_nearest NAME(scan_row)(const REAL *restrict key, int32_t count) {
+    REAL least = NAME(least_of)(key, count, -1), next = HUGE_KEY;
+    int32_t at = INT32_MAX, ties = 0;
 #pragma omp simd reduction(min : at, next) reduction(+ : ties) aligned(key : 64)
-        for (int32_t l = 0; l < count; l++) {
-            int equal = key[l] == least;
-            int32_t place = equal ? l : INT32_MAX;
-            REAL other = equal ? HUGE_KEY : key[l];
-            at = place < at ? place : at;
-            next = other < next ? other : next;
-            ties += equal;
+    for (int32_t l = 0; l < count; l++) {
+        int equal = key[l] == least;
+        int32_t place = equal ? l : INT32_MAX;
+        REAL other = equal ? HUGE_KEY : key[l];
+        at = place < at ? place : at;
+        next = other < next ? other : next;
+        ties += equal;
+    }
+    return (clv_nearest){(double)least, (double)(ties > 1 ? least : next), at};
+}
+
+/* Of each row. `own` says where the least probably is (below 0: no idea); then all others need but one look. */
+CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width, const int32_t *own, clv_nearest *out) {
+    for (int64_t r = 0; r < rows; r++) {
+        const REAL *key = keys + r * width;
+        int32_t at = own ? own[r] : -1;
+        REAL next = at >= 0 ? NAME(least_of)(key, (int32_t)width, at) : 0;
+        if (at >= 0 && key[at] < next) {
+            out[r] = (clv_nearest){(double)key[at], (double)next, at};
+        } else {
+            out[r] = NAME(scan_row)(key, (int32_t)width);
         }
-        out[r] = (clv_nearest){(double)least, (double)(ties > 1 ? least : next), at};
     }
 }
 
@@ -128,35 +186,76 @@ static inline __attribute__((always_inline)) REAL NAME(newton)(const NAME(lanes)
     return count;
 }
 
-/* v = w - d / alpha, and a tau from below: that of the largest entry of each lane, as tau can only rise with more
- * entries, or the one for a full support. Where alpha is so small that d / alpha would lose what matters, the least is
- * taken from d first. */
-static inline __attribute__((always_inline)) REAL NAME(prepare)(const NAME(lanes) * d, const NAME(lanes) * w,
+/* A row on its way to its projection. */
+typedef struct NAME(descent) {
+    REAL tau, count; /* from below; entries that were above it, or more */
+    REAL least;      /* what was taken from d */
+    REAL full;       /* tau for a full support, or less */
+} NAME(descent);
+
+/* v = w - d / alpha. Where alpha is so small that d / alpha would lose what matters, the least is taken from d first.
+ */
+static inline __attribute__((always_inline)) void NAME(prepare)(const NAME(lanes) * d, const NAME(lanes) * w,
                                                                 NAME(lanes) * v, int32_t k, int32_t vectors,
-                                                                REAL inverse_alpha, REAL *least) {
+                                                                REAL inverse_alpha, NAME(lanes) * most,
+                                                                NAME(descent) * out) {
     const NAME(lanes) zero = {0};
     NAME(lanes) top = zero - HUGE_KEY, all = zero, under = zero + HUGE_KEY;
-    REAL count = NAME(LANES) + 1, now, tau, full;
-    *least = 0;
+    REAL least = 0;
     if (inverse_alpha > 64) {
         for (int32_t j = 0; j < vectors; j++) {
             under = CHOOSE(d[j] < under, d[j], under);
         }
         under = -under;
-        *least = -NAME(top_lane)(&under);
+        least = -NAME(top_lane)(&under);
     }
     for (int32_t j = 0; j < vectors; j++) {
-        NAME(lanes) x = w[j] - (d[j] - *least) * inverse_alpha;
+        NAME(lanes) x = w[j] - (d[j] - least) * inverse_alpha;
         v[j] = x;
         top = CHOOSE(x > top, x, top);
         all += CHOOSE(d[j] < HUGE_KEY / 2, x, zero);
     }
-    tau = NAME(top_lane)(&top) - 1;
-    while ((now = NAME(newton)(&top, 1, &tau)) < count) {
-        count = now;
+    *most = top;
+    out->least = least;
+    out->tau = NAME(top_lane)(&top) - 1;
+    out->full = inverse_alpha <= 64 ? (NAME(sum_lanes)(&all) - 1) / (REAL)k : -HUGE_KEY;
+}
+
+/* Newton's method to its end on rows side by side, `pitch` vectors apart, from their tau and counts (more than there
+ * can be). Several at once, as each waits for one sum after the other; what is done to a row that is ready is thrown
+ * away.
+ */
+static inline __attribute__((always_inline)) void NAME(solve)(const NAME(lanes) * v, int64_t pitch, int32_t vectors,
+                                                              NAME(descent) * rows, int group) {
+    bool going[GROUP], any = true;
+    for (int g = 0; g < group; g++) {
+        going[g] = true;
     }
-    full = (NAME(sum_lanes)(&all) - 1) / (REAL)k;
-    return full > tau && inverse_alpha <= 64 ? full : tau;
+    while (any) {
+        any = false;
+        for (int g = 0; g < group; g++) {
+            REAL tau = rows[g].tau, now = NAME(newton)(v + g * pitch, vectors, &tau);
+            bool fewer = now < rows[g].count;
+            rows[g].tau = going[g] ? tau : rows[g].tau;
+            rows[g].count = going[g] ? now : rows[g].count;
+            going[g] = going[g] & fewer;
+            any |= going[g];
+        }
+    }
+}
+
+/* A tau from below: that of the largest entry of each lane, as tau can only rise with more entries, or the one for a
+ * full support. */
+static inline __attribute__((always_inline)) void NAME(begin)(NAME(descent) * rows, NAME(lanes) * top, int32_t k,
+                                                              int group) {
+    for (int g = 0; g < group; g++) {
+        rows[g].count = NAME(LANES) + 1;
+    }
+    NAME(solve)(top, 1, 1, rows, group);
+    for (int g = 0; g < group; g++) {
+        rows[g].tau = rows[g].full > rows[g].tau ? rows[g].full : rows[g].tau;
+        rows[g].count = (REAL)k;
+    }
 }
 
 /* The weights for tau; a single one is 1. */
@@ -178,21 +277,37 @@ static inline __attribute__((always_inline)) clv_projection NAME(conclude)(NAME(
                             (double)NAME(sum_lanes)(&change), 0};
 }
 
+/* Rows d and w, `group` of them; work has as many lines. */
+static inline __attribute__((always_inline)) void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group,
+                                                                      int32_t k, int32_t width, REAL inverse_alpha,
+                                                                      clv_projection *out) {
+    int32_t vectors = width / NAME(LANES);
+    NAME(descent) rows[GROUP];
+    NAME(lanes) top[GROUP];
+    for (int g = 0; g < group; g++) {
+        NAME(prepare)
+        ((const NAME(lanes) *)(d + g * width), (const NAME(lanes) *)(w + g * width), (NAME(lanes) *)(work + g * width),
+         k, vectors, inverse_alpha, &top[g], &rows[g]);
+    }
+    NAME(begin)(rows, top, k, group);
+    NAME(solve)((const NAME(lanes) *)work, vectors, vectors, rows, group);
+    for (int g = 0; g < group; g++) {
+        out[g] = NAME(conclude)((NAME(lanes) *)(w + g * width), (const NAME(lanes) *)(work + g * width), vectors,
+                                rows[g].tau, rows[g].count == 1);
+        out[g].shift = (double)rows[g].tau - (double)rows[g].least * (double)inverse_alpha;
+    }
+}
+
 /* w <- P(w - d / alpha), P the projection on the simplex, by Newton's method on sum max(v - tau, 0) = 1 from below: tau
  * rises and the support shrinks until it stays. Rounding cannot make it cycle, as the count must fall. */
 CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width,
                                      REAL inverse_alpha, clv_projection *out) {
-    int32_t vectors = width / NAME(LANES);
-    NAME(lanes) *v = (NAME(lanes) *)work;
-    for (int64_t r = 0; r < rows; r++) {
-        NAME(lanes) *weights = (NAME(lanes) *)(w + r * width);
-        REAL least, count = (REAL)k, now;
-        REAL tau = NAME(prepare)((const NAME(lanes) *)(d + r * width), weights, v, k, vectors, inverse_alpha, &least);
-        while ((now = NAME(newton)(v, vectors, &tau)) < count) {
-            count = now;
-        }
-        out[r] = NAME(conclude)(weights, v, vectors, tau, now == 1);
-        out[r].shift = (double)tau - (double)least * (double)inverse_alpha;
+    int64_t r = 0;
+    for (; r + GROUP <= rows; r += GROUP) {
+        NAME(project_group)(d + r * width, w + r * width, work, GROUP, k, width, inverse_alpha, out + r);
+    }
+    for (; r < rows; r++) {
+        NAME(project_group)(d + r * width, w + r * width, work, 1, k, width, inverse_alpha, out + r);
     }
 }
 

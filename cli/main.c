@@ -1,6 +1,7 @@
 /* cleave: the command. A table of subcommands; each is one file with its description, its options and its run. */
 #include "cli.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 static const cli_command *const commands[] = {&cli_dominant, &cli_ncut,    &cli_symnmf,   &cli_kpalm,
@@ -67,7 +68,24 @@ static int dispatch(cli_app *app, int argc, char **argv) {
     return run_command(app, argv[1], argc - 2, argv + 2);
 }
 
+/* OpenBLAS starts its threads when it is loaded, and these spin for a tenth of a second before they sleep: longer than
+ * many a run, on cores that our own threads need. The library runs BLAS on one thread anyway, and this process is ours,
+ * so they are sent home; where BLAS is another one, nothing is found and nothing done. */
+static void end_blas_threads(void) {
+    void (*limit)(int) = NULL;
+    int (*end)(void) = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "openblas_set_num_threads");
+    memcpy(&limit, &found, sizeof limit); /* ISO C has no cast from an object to a function */
+    found = dlsym(RTLD_DEFAULT, "blas_thread_shutdown_");
+    memcpy(&end, &found, sizeof end);
+    if (limit && end) {
+        limit(1);
+        end();
+    }
+}
+
 int main(int argc, char **argv) {
+    end_blas_threads();
     cli_app app = {.program = argc > 0 ? argv[0] : "cleave", .started = cli_seconds()};
     clv_status status = clv_context_new(NULL, &app.ctx);
     if (status < 0) {

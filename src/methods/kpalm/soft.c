@@ -75,7 +75,7 @@ static void settle_row(clv_kpalm_state *s, clv_worker *w, int64_t r, double *sum
     clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, NULL, &nearest);
     int32_t label = nearest.centre;
     if (!(clv_weight_get(panel, w->weights, r * panel->width + label) > 0)) { /* by rounding: look for it */
-        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
+        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), true, w->index, w->listed);
         label = w->index[0];
     }
     clv_settle(s, w->rows[r], w->was[r] >= 0 ? w->was[r] : CLV_UNASSIGNED, label, sums, soft, tally);
@@ -140,7 +140,7 @@ static void keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first
     int64_t i = w->rows[r];
     bool kept = !replayed || found->support <= SHORT || s->t + 1 >= s->panel_count;
     if (kept || is_short(s, found->support)) {
-        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), w->index, w->listed);
+        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), found->support <= SHORT, w->index, w->listed);
     }
     s->labels[i] = kept ? CLV_STORED : CLV_REPLAYED;
     if (kept) {

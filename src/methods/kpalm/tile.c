@@ -320,9 +320,9 @@ void clv_tile_spread(const clv_panel *panel, const void *weights, const void *ga
     }
 }
 
-int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out) {
-    return panel->scalar == CLV_F32 ? collect_f32(weights, panel->width, index, out)
-                                    : collect_f64(weights, panel->width, index, out);
+int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out) {
+    return panel->scalar == CLV_F32 ? collect_f32(weights, panel->width, few, index, out)
+                                    : collect_f64(weights, panel->width, few, index, out);
 }
 
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {

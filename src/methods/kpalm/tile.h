@@ -89,8 +89,8 @@ void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int
                      void *weights);
 /* The same weight 1 / k for all, as keys. */
 void clv_panel_fill_even(clv_panel *panel);
-/* The nonzeros of a row of weights, at most k, one more than that in room: how many. */
-int64_t clv_tile_collect(const clv_panel *panel, const void *weights, int32_t *index, void *out);
+/* The nonzeros of a row of weights, at most k, one more than that in room: how many. `few`: probably less than ten. */
+int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample);
 /* Rows of the points side by side, padded with zeros to whole vectors; and the sums over them by their weights, with

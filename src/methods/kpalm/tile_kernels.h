@@ -213,7 +213,8 @@ static inline __attribute__((always_inline)) void NAME(prepare)(const NAME(lanes
         NAME(lanes) x = w[j] - (d[j] - least) * inverse_alpha;
         v[j] = x;
         top = CHOOSE(x > top, x, top);
-        all += CHOOSE(d[j] < HUGE_KEY / 2, x, zero);
+        all +=
+            j < vectors - 1 ? x : CHOOSE(d[j] < HUGE_KEY / 2, x, zero); /* only the last has lanes without a centre */
     }
     *most = top;
     out->least = least;
@@ -431,20 +432,57 @@ CLV_KERNEL static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t
     }
 }
 
-/* The nonzeros of a row of weights, vector by vector as the bits of a number. */
-CLV_KERNEL static int64_t NAME(collect)(const REAL *weight, int64_t width, int32_t *index, REAL *out) {
+/* The lanes that are not 0, as the bits of a number. */
+static inline __attribute__((always_inline)) unsigned NAME(lane_bits)(const NAME(mask) * lanes) {
+    INTEGER lane[NAME(LANES)], bits = 0;
+    memcpy(lane, lanes, sizeof lane);
+#pragma omp simd reduction(| : bits)
+    for (int l = 0; l < NAME(LANES); l++) {
+        bits |= lane[l] ? (INTEGER)1 << l : 0;
+    }
+    return (unsigned)bits;
+}
+
+/* A few nonzeros of a row: first the vectors of each lane that have one, as the bits of a number, then the lanes; put
+ * in order one by one. */
+static inline __attribute__((always_inline)) int64_t NAME(collect_few)(const REAL *weight, int32_t vectors,
+                                                                       int32_t *index, REAL *out) {
+    const NAME(lanes) zero = {0};
+    NAME(mask) found = {0};
+    INTEGER lane[NAME(LANES)];
+    int64_t count = 0;
+    for (int32_t j = 0; j < vectors; j++) {
+        found |= (((const NAME(lanes) *)weight)[j] > zero) & ((INTEGER)1 << j);
+    }
+    memcpy(lane, &found, sizeof lane);
+    for (unsigned bits = NAME(lane_bits)(&found); bits; bits &= bits - 1) {
+        int l = __builtin_ctz(bits);
+        for (unsigned in = (unsigned)lane[l]; in; in &= in - 1) {
+            int32_t place = __builtin_ctz(in) * NAME(LANES) + l;
+            int64_t at = count++;
+            for (; at > 0 && index[at - 1] > place; at--) {
+                index[at] = index[at - 1];
+            }
+            index[at] = place;
+        }
+    }
+    for (int64_t e = 0; e < count; e++) {
+        out[e] = weight[index[e]];
+    }
+    return count;
+}
+
+/* The nonzeros of a row of weights. `few`: probably less than ten. */
+CLV_KERNEL static int64_t NAME(collect)(const REAL *weight, int64_t width, bool few, int32_t *index, REAL *out) {
     const NAME(lanes) zero = {0};
     int64_t count = 0;
+    if (few && width <= 30 * NAME(LANES)) {
+        return NAME(collect_few)(weight, (int32_t)width / NAME(LANES), index, out);
+    }
     for (int64_t first = 0; first < width; first += NAME(LANES)) {
         NAME(mask) in = *(const NAME(lanes) *)(weight + first) > zero;
-        INTEGER lane[NAME(LANES)], bits = 0;
-        memcpy(lane, &in, sizeof lane);
-#pragma omp simd reduction(| : bits)
-        for (int l = 0; l < NAME(LANES); l++) {
-            bits |= lane[l] & ((INTEGER)1 << l);
-        }
-        for (; bits; bits &= bits - 1) {
-            int64_t at = first + __builtin_ctz((unsigned)bits);
+        for (unsigned bits = NAME(lane_bits)(&in); bits; bits &= bits - 1) {
+            int64_t at = first + __builtin_ctz(bits);
             index[count] = (int32_t)at;
             out[count++] = weight[at];
         }

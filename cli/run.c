@@ -269,8 +269,13 @@ static clv_status measure(cli_job *job) {
     }
     /* Once interrupted, no more work of n^2. */
     if (job->output.silhouette && !cli_interrupted()) {
-        CLI_TRY(cli_library(app, clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
-                                                job->options.control.threads, &job->silhouette)));
+        clv_status status = clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
+                                           job->options.control.threads, &job->silhouette);
+        if (status == CLV_EINTERRUPTED) { /* the clustering itself is there */
+            job->silhouette = NAN;
+            return CLV_OK;
+        }
+        CLI_TRY(cli_library(app, status));
     }
     return CLV_OK;
 }

@@ -643,6 +643,7 @@ typedef struct clv_result {
     int64_t left_out;
     int64_t components;        /* of the graph; 0: not counted */
     double shift;              /* alpha added to the normalised affinity; 0: none */
+    double alpha, epsilon;     /* of kpalm, as used: alpha(0) and epsilon in units of the data; 0: none */
     int64_t eigenvalues_count; /* of the normalised affinity, largest first */
     double *eigenvalues;       /* NULL: not computed */
     int k_chosen;              /* k was chosen from their gaps */

@@ -86,10 +86,19 @@ static void put_claims(clv_text *text, const clv_result *result) {
     clv_text_add(text, "\"holds\": %s},\n", result->certificate.holds ? "true" : "false");
 }
 
-/* What was learned of the graph on the way: components, shift, eigenvalues and, from them, other choices of k. */
+/* What was learned or set on the way: alpha and epsilon; of the graph components, shift, eigenvalues and, from them,
+ * other choices of k. */
 static void put_graph(clv_text *text, const clv_result *result) {
     if (result->components > 0) {
         clv_text_add(text, " \"components\": %lld,\n", (long long)result->components);
+    }
+    if (result->alpha > 0) {
+        clv_text_append(text, " ", 1);
+        put_number_field(text, "alpha", result->alpha, ",\n");
+    }
+    if (result->epsilon > 0) {
+        clv_text_append(text, " ", 1);
+        put_number_field(text, "epsilon", result->epsilon, ",\n");
     }
     if (result->shift > 0) {
         clv_text_append(text, " ", 1);

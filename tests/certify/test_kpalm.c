@@ -143,8 +143,23 @@ static double least_mass(const iterate *z) {
     return least;
 }
 
-/* |gamma(t + 1)| of Propositions 2 and 6, from two iterates. */
-static double gamma_norm(const problem *q, double alpha, const iterate *z, const iterate *next) {
+/* The unit of moves of centres: the root mean square distance of the objects to their mean. */
+static double length_of(const problem *q) {
+    double sum = 0;
+    for (int f = 0; f < P; f++) {
+        double mean = 0;
+        for (int i = 0; i < N; i++) {
+            mean += q->a[i][f] / N;
+        }
+        for (int i = 0; i < N; i++) {
+            sum += (q->a[i][f] - mean) * (q->a[i][f] - mean) / N;
+        }
+    }
+    return sqrt(sum);
+}
+
+/* |gamma(t + 1)| of Propositions 2 and 6, from two iterates; slopes are for moves of centres by `unit`. */
+static double gamma_norm(const problem *q, double alpha, const iterate *z, const iterate *next, double unit) {
     double sum = 0;
     for (int i = 0; i < N; i++) {
         for (int l = 0; l < K; l++) {
@@ -158,7 +173,7 @@ static double gamma_norm(const problem *q, double alpha, const iterate *z, const
             for (int i = 0; i < N; i++) {
                 slope += next->w[i][l] * (next->x[l][f] - q->a[i][f]) / distance(q, next, i, l);
             }
-            sum += slope * slope;
+            sum += unit * slope * unit * slope;
         }
     }
     return sqrt(sum);
@@ -224,10 +239,11 @@ static void theory_holds(void **unused) {
             rho = q.epsilon > 0 ? fmin(alpha, beta / 2 / sqrt(across * across + q.epsilon * q.epsilon)) / 2
                                 : fmin(alpha, beta) / 2;
             assert_true(sigma(&q, &z) - sigma(&q, &next) >= rho * both - 1e-9);
-            double gamma = gamma_norm(&q, alpha, &z, &next);
+            double gamma = gamma_norm(&q, alpha, &z, &next, 1);
             double bound = q.epsilon > 0 ? N * across / q.epsilon + alpha * sqrt(N) + 2 * N * sqrt(K) / q.epsilon
                                          : N * (4 * far + alpha);
             assert_true(gamma <= bound * sqrt(both) + 1e-9);
+            gamma = gamma_norm(&q, alpha, &z, &next, length_of(&q));
             assert_true(certificate_of(ctx, &q, &next) <= gamma * (1 + 1e-9) + 1e-8);
             z = next;
         }
@@ -443,7 +459,7 @@ static void the_certificate_is_the_gradient(void **unused) {
                 up.x[l][f] += 1e-5;
                 down.x[l][f] -= 1e-5;
                 double slope = (sigma(&q, &up) - sigma(&q, &down)) / 2e-5;
-                norm += slope * slope;
+                norm += length_of(&q) * slope * length_of(&q) * slope;
             }
         }
         assert_true(fabs(certificate_of(ctx, &q, &z) - sqrt(norm)) <= 1e-5 * sqrt(norm));
@@ -451,9 +467,67 @@ static void the_certificate_is_the_gradient(void **unused) {
     clv_context_free(ctx);
 }
 
+/* A vertex e_l stays, P(e_l - d / alpha) = e_l, if and only if d_l is least, whatever alpha: how far the projection by
+ * bisection is from e_l says which. */
+static void vertices_stay_while_nearest(void **unused) {
+    (void)unused;
+    clv_rng rng = clv_rng_stream(16, 0);
+    for (int trial = 0; trial < 1000; trial++) {
+        double d[K], v[K], alpha = exp(10 * clv_rng_uniform(&rng) - 5);
+        int own = (int)clv_rng_below(&rng, K), nearest = 0;
+        for (int l = 0; l < K; l++) {
+            d[l] = clv_rng_uniform(&rng);
+            nearest = d[l] < d[nearest] ? l : nearest;
+        }
+        for (int l = 0; l < K; l++) {
+            v[l] = (l == own) - d[l] / alpha;
+        }
+        project(v);
+        double lost = 1 - v[own];
+        assert_true(own == nearest ? lost <= 1e-9 : lost >= fmin((d[own] - d[nearest]) / alpha / K, 1) - 1e-9);
+    }
+}
+
+/* The same problem in other units: the certificate is in the unit of sigma, and holds or not alike. */
+static void units_do_not_matter(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 12; trial++) {
+        clv_rng rng = clv_rng_stream(17, (uint64_t)trial);
+        problem q = {.epsilon = trial % 2 ? 0.5 : 0};
+        iterate z;
+        clv_certificate first = {0};
+        random_problem(&rng, &q, &z);
+        for (int unit = 0; unit < 3; unit++) {
+            const double scales[] = {1, 0x1p-40, 0x1p40};
+            double scale = scales[unit], squared = q.epsilon > 0 ? scale : scale * scale;
+            problem scaled = {.epsilon = q.epsilon * scale};
+            for (int e = 0; e < N * P; e++) {
+                (&scaled.a[0][0])[e] = scale * (&q.a[0][0])[e];
+            }
+            clv_matrix points = {.rows = N, .cols = P, .values = scaled.a};
+            clv_kpalm_options options = options_for(&scaled);
+            options.control.max_iter = trial;
+            clv_result *result;
+            assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+            first = unit == 0 ? result->certificate : first;
+            assert_true(fabs(result->certificate.tolerance - first.tolerance * squared) <=
+                        1e-9 * first.tolerance * squared);
+            assert_true(fabs(result->certificate.value - first.value * squared) <=
+                        1e-6 * first.tolerance * squared + 1e-9 * first.value * squared);
+            assert_int_equal(result->certificate.holds, first.holds);
+            clv_result_free(result);
+        }
+    }
+    clv_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(theory_holds),
+        cmocka_unit_test(vertices_stay_while_nearest),
+        cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(iterates_follow_the_formulas),
         cmocka_unit_test(the_printed_constant_is_too_large),
         cmocka_unit_test(limits_are_fixed_points),

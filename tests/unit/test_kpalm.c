@@ -163,11 +163,11 @@ static void projections_are_projections(void **unused) {
         }
         for (int64_t l = 0; l < panel.width; l++) {
             clv_weight_set(&panel, weights, l, w[l] / sum);
-            clv_weight_set(&panel, d, l, l < k ? 3 * clv_rng_uniform(&rng) : narrow ? 1e30 : 1e300);
+            clv_weight_set(&panel, d, l, l < k ? 3 * clv_rng_uniform(&rng) : HUGE_VAL);
             v[l] = clv_weight_get(&panel, weights, l) - clv_weight_get(&panel, d, l) / alpha;
         }
         project(v, k);
-        clv_tile_project(&panel, d, weights, 1, work, alpha, &found);
+        clv_tile_project(&panel, d, weights, 1, work, alpha, alpha < 1, &found);
         int64_t support = 0;
         for (int64_t l = 0; l < panel.width; l++) {
             double is = clv_weight_get(&panel, weights, l);
@@ -177,6 +177,43 @@ static void projections_are_projections(void **unused) {
         assert_int_equal(found.support, support);
         assert_true(support > 1 || found.sum == 1);
         clv_free(ctx, d);
+        clv_panel_free(&panel);
+    }
+    clv_context_free(ctx);
+}
+
+/* Any number of centres, with a right, a wrong or no idea of where the least key is; equal keys, and lanes without a
+ * centre. */
+static void scans_find_the_least_keys(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(6, 0);
+    for (int64_t trial = 0; trial < 200; trial++) {
+        int64_t k = 1 + trial / 2;
+        clv_matrix points = {.rows = 1, .cols = 1, .scalar = trial % 2 ? CLV_F32 : CLV_F64};
+        clv_panel panel;
+        clv_nearest found[CLV_TILE_ROWS];
+        int32_t own[CLV_TILE_ROWS];
+        assert_int_equal(clv_panel_new(ctx, &points, k, &panel), CLV_OK);
+        void *keys = clv_alloc(ctx, CLV_TILE_ROWS * panel.width, sizeof(double));
+        for (int64_t e = 0; e < CLV_TILE_ROWS * panel.width; e++) {
+            clv_weight_set(&panel, keys, e, e % panel.width < k ? (double)clv_rng_below(&rng, 500) / 8 : HUGE_VAL);
+            own[e / panel.width] = (int32_t)clv_rng_below(&rng, k + 1) - 1;
+        }
+        clv_tile_scan(&panel, keys, CLV_TILE_ROWS, own, found);
+        for (int64_t r = 0; r < CLV_TILE_ROWS; r++) {
+            double least = HUGE_VAL, next = HUGE_VAL;
+            int64_t at = -1;
+            for (int64_t l = 0; l < k; l++) {
+                double key = clv_weight_get(&panel, keys, r * panel.width + l);
+                next = key < least ? least : fmin(next, key);
+                at = key < least ? l : at;
+                least = fmin(least, key);
+            }
+            assert_true(found[r].key == least && found[r].next == next);
+            assert_int_equal(found[r].centre, at);
+        }
+        clv_free(ctx, keys);
         clv_panel_free(&panel);
     }
     clv_context_free(ctx);
@@ -681,6 +718,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_distances),
         cmocka_unit_test(projections_are_projections),
+        cmocka_unit_test(scans_find_the_least_keys),
         cmocka_unit_test(the_fast_form_is_the_plain_form),
         cmocka_unit_test(centres_that_are_not_listed_bound_too),
         cmocka_unit_test(scale_and_place_do_not_matter),

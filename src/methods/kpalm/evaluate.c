@@ -5,7 +5,8 @@
  * gamma(t) of Propositions 2 and 6 is one such element, so this is at most |gamma(t)|; unlike gamma(t) it needs no
  * earlier iterate. For object i it is the distance of d_i to the cone: with c = -(the multiplier of sum w = 1) the
  * least over c of sum over the support (d_l - c)^2 + sum over the rest max(c - d_l, 0)^2. It is 0 where every cluster
- * that an object belongs to is at the least distance.
+ * that an object belongs to is at the least distance. Moves of centres are measured in p->length, the spread of the
+ * data, so that both parts have the unit of sigma.
  *
  * Distances that decide are computed again in double, term by term; keys only say which ones are beyond doubt. */
 #include "methods/kpalm/kpalm.h"
@@ -34,11 +35,11 @@ static double distance_of(const clv_kpalm_state *s, int64_t i, int64_t l) {
  * is in the support. */
 static double cone_distance(const double *d, const bool *in, int64_t k) {
     double c = -HUGE_VAL, sum = 0;
-    int64_t count = -1, now = 0;
+    int64_t count = k + 1, now = k;
     for (int64_t l = 0; l < k; l++) {
         c = in[l] ? fmax(c, d[l]) : c;
     }
-    while (now != count) {
+    while (now < count) { /* rounding cannot make it cycle, as the count must fall */
         double slope = 0, value = 0;
         count = now;
         now = 0;
@@ -177,8 +178,8 @@ clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, boo
         return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
     }
     double gradient = gradient_of(s, refresh);
-    *out =
-        (clv_kpalm_judgement){sum.sigma, all ? sum.f : (double)NAN, all ? sqrt(sum.residual + gradient) : (double)NAN};
+    *out = (clv_kpalm_judgement){sum.sigma, all ? sum.f : (double)NAN,
+                                 all ? sqrt(sum.residual + p->length * p->length * gradient) : (double)NAN};
     return CLV_OK;
 }
 

@@ -72,7 +72,9 @@ static double drift_of(const clv_kpalm_state *s, int64_t l) {
 
 clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
     const clv_kpalm_problem *p = s->problem;
-    double least_mass = HUGE_VAL, drift = 0, worth = 1e-12 * p->spread / (double)p->n;
+    double reach = p->frame.reach * p->frame.unit, least_mass = HUGE_VAL, drift = 0;
+    /* Less is rounding: of sigma, or of coordinates far from the origin. */
+    double worth = 1e-12 * p->spread / (double)p->n + 1e-14 * p->mass / (double)p->n * reach * p->length;
     *moved = 0;
     memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
     for (int64_t l = 0; l < p->k; l++) {

@@ -198,11 +198,30 @@ static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_it
     return CLV_OK;
 }
 
+/* Of exact values alone; not where all of it may be rounding. */
+static double sufficient_decrease(const clv_kpalm_state *s, double before) {
+    const clv_kpalm_problem *p = s->problem;
+    double rounding = (p->points->scalar == CLV_F32 ? 1e-5 : 1e-12) * before;
+    bool exact = p->show && (p->keeps_weights || s->soft == 0);
+    return exact && s->promised > rounding ? (before - s->value) / s->promised : (double)NAN;
+}
+
 static void describe(const clv_kpalm_state *s, double alpha, clv_iterate *out) {
     out->value = s->value;
     out->extra[1] = s->sufficient;
     out->extra[2] = alpha;
     out->extra[3] = (double)s->soft;
+}
+
+/* What the start is worth where every object goes to its nearest centre at once. */
+static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
+    CLV_TRY(clv_kpalm_assign(s));
+    CLV_TRY(look_closely(s, true, true, out));
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        s->labels[i] = CLV_UNASSIGNED;
+    }
+    memset(s->sums, 0, (size_t)(s->problem->k * (s->problem->p + 1)) * sizeof *s->sums);
+    return CLV_OK;
 }
 
 static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
@@ -234,8 +253,11 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     }
     s->soft = none ? 0 : p->n;
     forget_bounds(s);
+    s->tied = 0;
     s->value = uniform_value(s);
-    if (!none) {
+    if (none && p->show) {
+        CLV_TRY(look_at_nearest(s, out));
+    } else if (!none) {
         bool exact = p->show || p->euclidean || p->options.membership == CLV_KPALM_DIRICHLET;
         CLV_TRY(look_closely(s, exact, p->show, out));
     }
@@ -246,19 +268,16 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
 static clv_status kpalm_step(void *state, clv_iterate *out) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
-    double alpha = p->hard ? 0 : clv_kpalm_alpha(p, s->t), carried;
+    double alpha = p->hard ? 0 : clv_kpalm_alpha(p, s->t), before = s->value;
+    int64_t moved = 0;
     out->extra[0] = NAN;
     CLV_TRY(clv_kpalm_iterate(s, out));
     if (out->converged && p->options.polish && !p->hard && !p->euclidean) {
-        int64_t moved;
         CLV_TRY(clv_kpalm_exchange(s, &moved));
         out->converged = moved == 0;
     }
-    carried = s->value;
     CLV_TRY(look_closely(s, p->show || p->euclidean || out->converged, p->show, out));
-    if (!(s->value <= carried)) { /* by rounding */
-        s->value = fmax(s->value, carried);
-    }
+    s->sufficient = moved > 0 ? (double)NAN : sufficient_decrease(s, before); /* the polish is no step of KPALM */
     describe(s, alpha, out);
     return CLV_OK;
 }
@@ -412,6 +431,8 @@ static clv_status solve(clv_kpalm_problem *p, double began, clv_result **out) {
     }
     clv_status status = clv_drive(p->ctx, &method, &control, *out, answer);
     if (status == CLV_OK) {
+        (*out)->alpha = p->hard ? 0 : p->alpha;
+        (*out)->epsilon = p->epsilon;
         status = unpack(p, answer, *out);
     }
     clv_free(p->ctx, answer);
@@ -424,6 +445,7 @@ clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm
     *out = NULL;
     clv_status status = clv_kpalm_problem_new(ctx, points, options, &problem);
     if (status == CLV_OK) {
+        problem.hurry = options->control.time_limit > 0 ? began + options->control.time_limit / 2 : 0;
         status = solve(&problem, began, out);
     }
     clv_kpalm_problem_free(&problem);

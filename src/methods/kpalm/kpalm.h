@@ -51,11 +51,13 @@ typedef struct clv_kpalm_problem {
     clv_frame frame;
     double *mean;     /* p */
     double spread;    /* sum of sample |a - mean|^2 */
+    double length;    /* the unit of moves of centres in the certificate: (spread / mass)^1/2 */
     double effective; /* tr(S^2) / tr(S) of the covariance S; 0 where nothing asks for it */
     double diameter;  /* 0 where nothing asks for it */
     double alpha;     /* alpha(0) */
     double epsilon;   /* 0 for squared distances */
     double tolerance;
+    double hurry; /* when starts take what is at hand; 0: never */
     clv_kpalm_form form;
     int64_t block, chunks; /* rows that are worked on at once; parts of the work, whatever the threads */
     bool keeps_weights;    /* a snapshot holds the weights of all objects */
@@ -143,16 +145,19 @@ typedef struct clv_kpalm_state {
     float *upper, *lower; /* n: bounds of the distances to the own centre and to all others */
     clv_pool *pools;      /* of blocks */
     int64_t pool_count;
-    double *sums;             /* k x (p + 1): of the objects wholly in a cluster; the last column is their mass */
-    double *total;            /* k x (p + 1): of all */
-    double *parts;            /* chunks x 2 x k x (p + 1): changes of sums, and sums of the soft objects */
-    clv_tally *tallies;       /* chunks */
-    clv_worker *workers;      /* threads */
-    int64_t soft;             /* objects in several clusters */
-    bool hardened;            /* ties are broken: every object goes to its nearest centre */
-    bool torn;                /* an interrupted step: labels and centres do not belong together */
-    double value, sufficient; /* sigma; its decrease over what Propositions 1 and 5 promise */
-    int64_t *start;           /* n + 1: the weights of all objects as CSR, where the problem keeps them */
+    double *sums;        /* k x (p + 1): of the objects wholly in a cluster; the last column is their mass */
+    double *total;       /* k x (p + 1): of all */
+    double *parts;       /* chunks x 2 x k x (p + 1): changes of sums, and sums of the soft objects */
+    clv_tally *tallies;  /* chunks */
+    clv_worker *workers; /* threads */
+    int64_t soft;        /* objects in several clusters */
+    bool hardened;       /* ties are broken: every object goes to its nearest centre */
+    bool torn;           /* an interrupted step: labels and centres do not belong together */
+    double value;        /* sigma */
+    double promised;     /* decrease of sigma, by Propositions 1 and 5 */
+    double sufficient;   /* the decrease over that; NaN: none to speak of */
+    int64_t tied;        /* iterations in which objects were in several clusters and nothing moved */
+    int64_t *start;      /* n + 1: the weights of all objects as CSR, where the problem keeps them */
     int32_t *index;
     double *weight;
 } clv_kpalm_state;

@@ -49,7 +49,10 @@ static clv_status measure(prediction *q, const clv_matrix *centres, const clv_ma
         return clv_fail(q->ctx, CLV_EDATA, "a new point is too far from the centres to be squared");
     }
     radius = sqrt(reach);
-    double unit = radius > 0 ? ldexp(1, ilogb(radius)) : 1;
+    for (int64_t l = 0; l < k; l++) {
+        reach = fmax(reach, clv_squared_distance(q->centres + l * p, q->mean, p));
+    }
+    double unit = reach > 0 ? ldexp(1, ilogb(sqrt(reach))) : 1;
     q->frame = (clv_frame){points, q->mean, unit, (radius + sqrt(norm)) / unit, radius / unit, sqrt(norm) / unit};
     return CLV_OK;
 }
@@ -162,7 +165,8 @@ clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const 
     clv_kpalm_problem problem = {0};
     clv_kpalm_judgement found = {0};
     clv_kpalm_options given = *options;
-    given.start = "auto";
+    given.start = "centres"; /* which the unit of lengths must suit */
+    given.start_centres = centres;
     if (centres->rows != options->k || centres->cols != points->cols) {
         return clv_fail(ctx, CLV_EDATA, "there are %lld x %lld centres, where k x columns = %lld x %lld",
                         (long long)centres->rows, (long long)centres->cols, (long long)options->k,

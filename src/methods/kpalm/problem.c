@@ -26,6 +26,10 @@ enum {
 #define MOST_SUMS (INT64_C(1) << 26)
 /* Nothing larger can be squared. */
 #define LARGEST 1e150
+/* Sample weights of float points. */
+#define LARGEST_FLOAT 1e30
+/* Centres to start from that lie this many times farther than the objects set the unit of lengths. */
+#define FAR 1024
 /* alpha does not fall below this part of alpha(0): Assumption 2 wants a lower bound. */
 #define ALPHA_FLOOR 0x1p-30
 
@@ -151,9 +155,32 @@ static double power_of_two(double length) {
     return length > 0 ? ldexp(1, ilogb(length)) : 1;
 }
 
+/* How far the centres to start from lie, if that is much farther than the objects: keys must not overflow. */
+static double farthest_start(const clv_kpalm_problem *p) {
+    const clv_matrix *centres = p->options.start_centres;
+    double most = 0, *row = p->mean + p->p;
+    for (int64_t l = 0; centres && strcmp(p->options.start, "centres") == 0 && l < p->k; l++) {
+        clv_matrix_row(centres, l, row);
+        most = fmax(most, clv_squared_distance(row, p->mean, p->p));
+    }
+    return sqrt(most) > FAR * sqrt(p->spread / p->mass) ? sqrt(most) : 0;
+}
+
+/* Squares of lengths near `length` must be numbers of the type of the points. */
+static clv_status check_range(const clv_kpalm_problem *p, double length) {
+    bool narrow = p->points->scalar == CLV_F32;
+    double least = narrow ? 1e-32 : 1e-140, most = narrow ? 1e36 : LARGEST;
+    if (length == 0 || (length >= least && length <= most)) {
+        return CLV_OK;
+    }
+    return clv_fail(p->ctx, CLV_EDATA,
+                    "the points and centres spread over %g: as %s, that must be %g to %g; scale them", length,
+                    narrow ? "floats" : "doubles", least, most);
+}
+
 static clv_status find_frame(clv_kpalm_problem *p) {
     extent origin, centre;
-    p->mean = CLV_NEW0(p->ctx, double, p->p);
+    p->mean = CLV_NEW0(p->ctx, double, 2 * p->p); /* and a row to work in */
     if (!p->mean) {
         return CLV_ENOMEM;
     }
@@ -171,8 +198,11 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     }
     double radius = sqrt(centre.most), unit = power_of_two(radius > 0 ? radius : sqrt(origin.most));
     p->spread = centre.sum;
+    p->length = fmax(sqrt(p->spread / p->mass), 1e-12 * sqrt(origin.most)); /* less is rounding */
+    double far = farthest_start(p);
+    unit = far > radius ? power_of_two(far) : unit;
     p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
-    return CLV_OK;
+    return check_range(p, fmax(radius, far));
 }
 
 /* --- the effective variance --- */
@@ -293,9 +323,8 @@ static void find_parameters(clv_kpalm_problem *p) {
         p->epsilon = fmax(p->epsilon, (equal ? 1 : 1e-12) * (reach > 0 ? reach : 1));
     }
     double tol = isnan(options->control.tol) ? (p->euclidean ? 1e-6 : 1e-9) : options->control.tol;
-    double gradient = p->euclidean ? p->mass : p->mass * sqrt(variance) + sqrt(p->mass) * variance;
-    double rounding = 64 * DBL_EPSILON * p->mass * (p->euclidean ? 1 : p->frame.reach * p->frame.unit);
-    p->tolerance = tol * gradient + rounding;
+    double rounding = 64 * DBL_EPSILON * (p->euclidean ? p->length : p->frame.reach * p->frame.unit * p->length);
+    p->tolerance = p->mass * (tol * (p->euclidean ? p->length : p->length * p->length) + rounding);
 }
 
 double clv_kpalm_alpha(const clv_kpalm_problem *p, int64_t t) {
@@ -350,6 +379,9 @@ static clv_status check_sizes(clv_context *ctx, const clv_matrix *points, const 
     if (points->cols < 1) {
         return clv_fail(ctx, CLV_EDATA, "the points have no columns");
     }
+    if (options->alpha <= 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "alpha = %g: it must be more than 0", options->alpha);
+    }
     if (options->solver == CLV_KPALM_LLOYD && options->norm == CLV_KPALM_EUCLIDEAN) {
         return clv_fail(ctx, CLV_EUSAGE, "solver 'lloyd' is for norm 'squared': use kpalm or weiszfeld");
     }
@@ -361,15 +393,21 @@ static clv_status check_sizes(clv_context *ctx, const clv_matrix *points, const 
 
 /* The sum of the sample weights. */
 static clv_status weigh(clv_kpalm_problem *p) {
+    double largest = p->points->scalar == CLV_F32 ? LARGEST_FLOAT : LARGEST, most = 0;
     p->mass = p->sample ? 0 : (double)p->n;
     for (int64_t i = 0; p->sample && i < p->n; i++) {
-        if (!(p->sample[i] >= 0 && p->sample[i] <= LARGEST)) {
+        if (!(p->sample[i] >= 0 && p->sample[i] <= largest)) {
             return clv_fail(p->ctx, CLV_EDATA, "the sample weight %g of object %lld is not a number from 0 to %g",
-                            p->sample[i], (long long)i + 1, LARGEST);
+                            p->sample[i], (long long)i + 1, largest);
         }
         p->mass += p->sample[i];
+        most = fmax(most, p->sample[i]);
     }
-    return p->mass > 0 ? CLV_OK : clv_fail(p->ctx, CLV_EDATA, "the sample weights are all 0");
+    if (p->mass > 0 && (!p->sample || most >= 1 / largest)) {
+        return CLV_OK;
+    }
+    return clv_fail(p->ctx, CLV_EDATA, "the largest sample weight is %g, where %g or more is needed", most,
+                    1 / largest);
 }
 
 /* "auto" becomes what it stands for. */

@@ -66,6 +66,14 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block) {
     return CLV_OK;
 }
 
+/* Whether weights of iteration t lose digits by d / alpha. */
+static bool is_steep(const clv_kpalm_state *s, int64_t t) {
+    const clv_kpalm_problem *p = s->problem;
+    const clv_panel *panel = t < s->t ? &s->panels[t] : panel_now(s);
+    double unit = p->frame.unit, alpha = clv_kpalm_alpha(p, t) / unit / (p->euclidean ? 1 : unit);
+    return clv_panel_is_steep(panel, &p->frame, p->epsilon / unit, alpha);
+}
+
 /* --- one tile --- */
 
 /* An object that has just become wholly part of one cluster. */
@@ -170,6 +178,7 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
     const clv_kpalm_problem *p = s->problem;
     const clv_panel *panel = panel_now(s);
     double alpha = clv_kpalm_alpha(p, s->t) / p->frame.unit / (p->euclidean ? 1 : p->frame.unit);
+    bool steep = is_steep(s, s->t);
     int64_t wide = 0;
     if (count > 0 && p->euclidean) {
         clv_tile_smooth(panel, w->keys, count, w->norms, p->epsilon / p->frame.unit);
@@ -177,7 +186,7 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
     if (s->hardened) {
         choose_nearest(s, w, count);
     } else {
-        clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, w->projected);
+        clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, steep, w->projected);
     }
     for (int64_t r = 0; r < count; r++) {
         double sample = clv_kpalm_sample(p, w->rows[r]);
@@ -193,7 +202,7 @@ clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, in
         if (w->was[r] >= 0) {
             clv_leave(s, w->rows[r], w->was[r], sums, tally);
         }
-        keep_row(s, w, r, first, &found, replayed);
+        keep_row(s, w, r, first, &found, replayed && !steep);
         if (is_short(s, found.support)) {
             add_listed(s, w, r, found.support, soft, tally);
         } else {
@@ -246,7 +255,7 @@ static void project_again(clv_kpalm_state *s, clv_worker *w, int64_t count) {
         if (p->euclidean) {
             clv_tile_smooth(panel, w->keys, count, w->norms, p->epsilon / p->frame.unit);
         }
-        clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, w->projected);
+        clv_tile_project(panel, w->keys, w->weights, count, w->line, alpha, is_steep(s, t), w->projected);
     }
 }
 

@@ -1,12 +1,13 @@
 /* Starting centres.
  *
- * random     k different objects
+ * random     k different objects, with probability proportional to their weights
  * kmeans++   one after the other, each drawn with probability proportional to its squared distance to the nearest
  *            centre so far (Arthur and Vassilvitskii 2007)
  * greedy++   the same, the best of 2 + log k draws each time
  * d1++       kmeans++ with the distance itself: outliers weigh less
  *
- * All of the data take part; sample weights multiply the probabilities. Cost: two passes over the points a centre. The
+ * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, the centres
+ * that are still missing are drawn by weight alone. Cost: two passes over the points a centre. The
  * distances to the nearest centre so far are kept in s->upper, those to the mean in s->lower (squared, in units). */
 #include "methods/kpalm/kpalm.h"
 
@@ -90,16 +91,29 @@ static double total_of(const seeding *g, int c) {
 
 /* --- draws --- */
 
+/* An object with probability proportional to its sample weight. */
+static int64_t draw_by_weight(const clv_kpalm_problem *p, clv_rng *rng) {
+    if (!p->sample) {
+        return clv_rng_below(rng, p->n);
+    }
+    double left = clv_rng_uniform(rng) * p->mass;
+    int64_t last = -1;
+    for (int64_t i = 0; i < p->n && (left >= 0 || last < 0); i++) {
+        if (p->sample[i] > 0) {
+            last = i;
+            left -= p->sample[i];
+        }
+    }
+    return last;
+}
+
 /* An object with probability proportional to its part; by sample weight where nothing is left. */
 static int64_t draw(const seeding *g, clv_rng *rng) {
     const clv_kpalm_problem *p = g->s->problem;
     double left = clv_rng_uniform(rng) * total_of(g, 0);
     int64_t from = 0, to = 0, last = -1;
     if (!(total_of(g, 0) > 0)) {
-        do {
-            last = clv_rng_below(rng, p->n);
-        } while (!(clv_kpalm_sample(p, last) > 0));
-        return last;
+        return draw_by_weight(p, rng);
     }
     for (int64_t c = 0; c < p->chunks; c++) {
         clv_kpalm_chunk(p, c, &from, &to);
@@ -115,7 +129,7 @@ static int64_t draw(const seeding *g, clv_rng *rng) {
             left -= part;
         }
     }
-    return last >= 0 ? last : clv_rng_below(rng, p->n);
+    return last >= 0 ? last : draw_by_weight(p, rng);
 }
 
 /* Object `objects[c]` as candidate c, for all c. */
@@ -151,17 +165,19 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
 static clv_status draw_centres(seeding *g, clv_rng *rng) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
-    int64_t object = 0;
-    do {
-        object = clv_rng_below(rng, p->n);
-    } while (!(clv_kpalm_sample(p, object) > 0));
+    int64_t object = draw_by_weight(p, rng);
     for (int64_t l = 0; l < p->k; l++) {
-        if (l > 0) {
+        bool late = p->hurry > 0 && clv_seconds() >= p->hurry;
+        if (l > 0 && late) {
+            object = draw_by_weight(p, rng);
+        } else if (l > 0) {
             CLV_TRY(choose(g, rng, &object));
         }
         clv_matrix_row(p->points, object, s->centres + l * p->p);
-        set_candidates(g, &object, 1);
-        CLV_TRY(visit_tiles(g, come_nearer));
+        if (!late) {
+            set_candidates(g, &object, 1);
+            CLV_TRY(visit_tiles(g, come_nearer));
+        }
     }
     return CLV_OK;
 }
@@ -194,18 +210,45 @@ static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, b
     return status;
 }
 
-/* k different objects: those drawn are marked in s->labels. */
-static void seed_random(clv_kpalm_state *s, clv_rng *rng) {
-    const clv_kpalm_problem *p = s->problem;
-    memset(s->labels, 0, (size_t)p->n * sizeof *s->labels);
-    for (int64_t l = 0; l < p->k; l++) {
-        int64_t object;
-        do {
-            object = clv_rng_below(rng, p->n);
-        } while (s->labels[object]);
-        s->labels[object] = 1;
-        clv_matrix_row(p->points, object, s->centres + l * p->p);
+/* k different objects by weight: the k largest of -weight / log(uniform) (Efraimidis and Spirakis 2006), the heap of
+ * which is sifted in `first`. Where fewer than k have a weight, others follow. */
+static void keep_largest(double *first, int64_t *object, int64_t k, double key, int64_t i) {
+    int64_t at = 0;
+    while (2 * at + 1 < k) {
+        int64_t child = 2 * at + 1;
+        child += child + 1 < k && first[child + 1] < first[child];
+        if (key <= first[child]) {
+            break;
+        }
+        first[at] = first[child];
+        object[at] = object[child];
+        at = child;
     }
+    first[at] = key;
+    object[at] = i;
+}
+
+static clv_status seed_random(clv_kpalm_state *s, clv_rng *rng) {
+    const clv_kpalm_problem *p = s->problem;
+    double *first = CLV_NEW(p->ctx, double, p->k);
+    int64_t *object = CLV_NEW(p->ctx, int64_t, p->k);
+    for (int64_t l = 0; first && object && l < p->k; l++) {
+        first[l] = -HUGE_VAL; /* below any key */
+    }
+    for (int64_t i = 0; first && object && i < p->n; i++) {
+        double sample = clv_kpalm_sample(p, i), drawn = -log1p(-clv_rng_uniform(rng)) + 1e-300;
+        double key = sample > 0 ? fmax(-drawn / sample, -1e299) : -1e300 * (1 + drawn);
+        if (key > first[0]) {
+            keep_largest(first, object, p->k, key, i);
+        }
+    }
+    for (int64_t l = 0; first && object && l < p->k; l++) {
+        clv_matrix_row(p->points, object[l], s->centres + l * p->p);
+    }
+    clv_status status = first && object ? CLV_OK : CLV_ENOMEM;
+    clv_free(p->ctx, first);
+    clv_free(p->ctx, object);
+    return status;
 }
 
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
@@ -218,8 +261,7 @@ clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
         return CLV_OK;
     }
     if (strcmp(start, "random") == 0) {
-        seed_random(s, rng);
-        return CLV_OK;
+        return seed_random(s, rng);
     }
     return seed_plusplus(s, rng, strcmp(start, "greedy++") == 0, strcmp(start, "d1++") == 0);
 }

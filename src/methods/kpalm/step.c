@@ -16,6 +16,9 @@
 #include <omp.h>
 #include <string.h>
 
+/* Iterations that ties are waited for. */
+enum { PATIENCE = 40 };
+
 void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm) {
     double error = s->panels[s->panel].error, own = nearest->key + norm, others = nearest->next + norm - error;
     s->upper[i] = (float)(sqrt((own > 0 ? own : 0) + error) * (1 + CLV_LOOSE));
@@ -120,7 +123,7 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
         w->nearest[r].centre =
             clv_nearest_centre(panel, p->points, i, &w->nearest[r], s->centres, s->square); /* beyond rounding */
         if (takes_all(s, &w->nearest[r], w->norms[r], label)) {
-            tally->change += label != w->nearest[r].centre ? 2 * clv_kpalm_sample(p, i) : 0;
+            tally->change += label >= 0 && label != w->nearest[r].centre ? 2 * clv_kpalm_sample(p, i) : 0;
             clv_settle(s, i, label, w->nearest[r].centre, sums, soft, tally);
             clv_set_bounds(s, i, &w->nearest[r], w->norms[r]);
             continue;
@@ -368,26 +371,25 @@ static double sigma_at_most(const clv_kpalm_state *s, const clv_tally *tally) {
     return tally->cost - fall;
 }
 
-/* The decrease of sigma over rho_1 |z(t + 1) - z(t)|^2; at least 1 by Propositions 1 and 5. rho_1 of Proposition 5 is
- * printed twice too large: L_l >= (sum of w_il) / sqrt(d^2 + epsilon^2), and beta is twice that sum. */
-static double sufficient_decrease(const clv_kpalm_state *s, const clv_tally *tally, double decrease) {
+/* rho_1 |z(t + 1) - z(t)|^2: by how much sigma must fall at least, by Propositions 1 and 5. rho_1 of Proposition 5 is
+ * printed twice too large: L_l >= (sum of w_il) / sqrt(d^2 + epsilon^2), and beta is twice that sum. Here it is made of
+ * L_l itself. */
+static double promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
-    double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0, bound;
+    double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0;
     for (int64_t l = 0; l < p->k; l++) {
         least = fmin(least, mass_of(s, l)); /* smoothed: the sum of w / distance is L_l itself */
         way += way2(s, l);
     }
-    bound = p->euclidean ? least : 2 * least;
-    double promised = fmin(alpha, bound) / 2 * (tally->change + way);
-    return promised > 0 ? decrease / promised : HUGE_VAL;
+    return fmin(alpha, p->euclidean ? least : 2 * least) / 2 * (tally->change + way);
 }
 
 /* --- the iteration --- */
 
 /* Whether anything may still change. Objects that stay in several clusters without any change are tied between centres,
- * or alpha is so large that nothing ever moves. A schedule that falls is waited for; then objects go to their nearest
- * centre, the first of equals, from here on: that cannot raise sigma, and the limit is a fixed point of Lloyd's
- * algorithm as it is without ties. */
+ * or alpha is so large that nothing ever moves. A schedule that falls is waited for, for a while; then objects go to
+ * their nearest centre, the first of equals, from here on: that cannot raise sigma, and the limit is a fixed point of
+ * Lloyd's algorithm as it is without ties. */
 static void note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
     double gradient = 0, way = 0;
@@ -396,12 +398,12 @@ static void note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterat
         way = fmax(way, way2(s, l));
     }
     bool still = tally->changed == 0 && s->t > 0;
-    bool small = !p->euclidean || sqrt(gradient) <= p->tolerance / 2;
+    bool small = !p->euclidean || p->length * sqrt(gradient) <= p->tolerance / 2;
     out->converged = still && tally->soft == 0 && small;
     bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= 1e-7 * p->frame.unit;
-    if (tied && (p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t))) {
-        s->hardened = true;
-    }
+    s->tied = tied ? s->tied + 1 : 0;
+    bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->tied >= PATIENCE;
+    s->hardened = s->hardened || (tied && waited);
 }
 
 static void visit_all(clv_kpalm_state *s) {
@@ -415,7 +417,7 @@ static void visit_all(clv_kpalm_state *s) {
 clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
     clv_tally tally;
-    double before = s->value, gain = 0;
+    double gain = 0;
     s->torn = true;
     visit_all(s);
     CLV_TRY(add_up(s, &tally));
@@ -428,7 +430,7 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
         s->value -= p->euclidean ? 0 : gain;
         out->converged = false;
     }
-    s->sufficient = sufficient_decrease(s, &tally, before - s->value);
+    s->promised = promised_decrease(s, &tally);
     s->t++;
     clv_centres_publish(s, true);
     s->torn = false;

@@ -9,13 +9,16 @@
 
 enum { ROWS = 6, VECTORS = 4, GROUP = CLV_PROJECTED_AT_ONCE };
 
+/* d / alpha above this, and the least is taken from d before it is divided. */
+#define STEEP 64
+
 typedef double eight __attribute__((vector_size(64), may_alias));
 
 #define REAL float
 #define INTEGER int32_t
 #define QUARTER_SUM(x) (((x)[0] + (x)[2]) + ((x)[1] + (x)[3]))
 #define NAME(x) x##_f32
-#define HUGE_KEY 1e30f
+#define HUGE_KEY HUGE_VALF
 #include "methods/kpalm/tile_kernels.h"
 #undef REAL
 #undef INTEGER
@@ -27,7 +30,7 @@ typedef double eight __attribute__((vector_size(64), may_alias));
 #define INTEGER int64_t
 #define QUARTER_SUM(x) ((x)[0] + (x)[1])
 #define NAME(x) x##_f64
-#define HUGE_KEY 1e300
+#define HUGE_KEY HUGE_VAL
 #include "methods/kpalm/tile_kernels.h"
 #undef REAL
 #undef INTEGER
@@ -96,11 +99,12 @@ void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r) {
     return (char *)tile + (size_t)(r * panel->width) * size_of(panel->scalar);
 }
 
-/* How much a key can be wrong: by rounding in a sum of p products and in what goes into it. */
-static double key_error(const clv_panel *panel, const clv_frame *frame, double largest) {
+/* How large the terms of a key can be, and how much it can be wrong: by rounding in a sum of p products and in what
+ * goes into it. */
+static void find_error(clv_panel *panel, const clv_frame *frame, double largest) {
     double rounding = panel->scalar == CLV_F32 ? (double)FLT_EPSILON / 2 : DBL_EPSILON / 2;
-    double terms = 2 * (frame->reach + frame->mean_norm) * largest + largest * largest + frame->radius * frame->radius;
-    return (double)(panel->p + 8) * rounding * terms;
+    panel->most = 2 * (frame->reach + frame->mean_norm) * largest + largest * largest + frame->radius * frame->radius;
+    panel->error = (double)(panel->p + 8) * rounding * panel->most;
 }
 
 /* One centre, as it is after rounding to the type of the points: the offset must belong to the very same line. */
@@ -123,12 +127,12 @@ void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *cent
         largest = fmax(largest, fill_line(panel, frame, centres + l * panel->p, l));
     }
     for (int64_t l = panel->k; l < panel->width; l++) {
-        clv_weight_set(panel, panel->offset, l, panel->scalar == CLV_F32 ? 1e30 : 1e300);
+        clv_weight_set(panel, panel->offset, l, HUGE_VAL);
         for (int64_t f = 0; f < panel->p; f++) {
             clv_weight_set(panel, panel->lines, f * panel->width + l, 0);
         }
     }
-    panel->error = key_error(panel, frame, sqrt(largest));
+    find_error(panel, frame, sqrt(largest));
 }
 
 /* --- keys --- */
@@ -252,13 +256,18 @@ void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const do
     }
 }
 
+bool clv_panel_is_steep(const clv_panel *panel, const clv_frame *frame, double epsilon, double alpha) {
+    double square = panel->most + frame->radius * frame->radius + epsilon * epsilon;
+    return !((epsilon > 0 ? sqrt(square) : panel->most) <= STEEP * alpha);
+}
+
 void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
-                      clv_projection *out) {
+                      bool steep, clv_projection *out) {
     int32_t k = (int32_t)panel->k, width = (int32_t)panel->width;
     if (panel->scalar == CLV_F32) {
-        project_f32(d, weights, work, count, k, width, (float)fmin(1 / alpha, 1e30), out);
+        project_f32(d, weights, work, count, k, width, (float)fmin(1 / alpha, 1e30), steep, out);
     } else {
-        project_f64(d, weights, work, count, k, width, fmin(1 / alpha, 1e200), out);
+        project_f64(d, weights, work, count, k, width, fmin(1 / alpha, 1e200), steep, out);
     }
 }
 
@@ -340,7 +349,7 @@ static double sparse_distance(const clv_matrix *points, int64_t i, const double 
     for (int64_t e = points->start[i]; e < points->start[i + 1]; e++) {
         sum += values[e] * (values[e] - 2 * c[points->index[e]]);
     }
-    return fmax(sum, 0);
+    return sum < 0 ? 0 : sum; /* what is not a number stays */
 }
 
 double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square) {

@@ -33,6 +33,7 @@ typedef struct clv_panel {
     int64_t width; /* k, rounded up to whole vectors; the keys of the rest are huge */
     clv_scalar scalar;
     void *lines, *offset;
+    double most;  /* no term of a key is larger */
     double error; /* a key is wrong by at most this */
 } clv_panel;
 
@@ -71,10 +72,13 @@ void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, cons
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
-/* weights <- P(weights - d / alpha), row by row. `work` has room for CLV_TOGETHER rows; rows up to a multiple of that
- * are touched, and must hold numbers. */
+/* Whether d / alpha can be so large that weights would lose digits by it; d are keys, or smoothed distances where
+ * epsilon > 0; in units. */
+bool clv_panel_is_steep(const clv_panel *panel, const clv_frame *frame, double epsilon, double alpha);
+/* weights <- P(weights - d / alpha), row by row; steep: with care for large d / alpha. `work` has room for
+ * CLV_PROJECTED_AT_ONCE rows. */
 void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
-                      clv_projection *out);
+                      bool steep, clv_projection *out);
 /* Weights again, without a projection: from w = base (a panel of weights) by `steps` times
  * w <- max(w - key to panels[t] inverse_alpha[t] - shift, 0), with the shifts that the projections found. Dense points.
  */

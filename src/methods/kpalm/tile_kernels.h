@@ -130,11 +130,13 @@ static void NAME(pick)(const clv_panel *panel, const int32_t *centre, REAL *line
     }
 }
 
+/* Numbers of one size all through, so that every lane of a vector is one key. */
+
 /* The least of all but one. */
-static inline __attribute__((always_inline)) REAL NAME(least_of)(const REAL *restrict key, int32_t count, int32_t but) {
+static inline __attribute__((always_inline)) REAL NAME(least_of)(const REAL *restrict key, INTEGER count, INTEGER but) {
     REAL least = HUGE_KEY;
 #pragma omp simd reduction(min : least) aligned(key : 64)
-    for (int32_t l = 0; l < count; l++) {
+    for (INTEGER l = 0; l < count; l++) {
         REAL one = l == but ? HUGE_KEY : key[l];
         least = one < least ? one : least;
     }
@@ -142,19 +144,15 @@ static inline __attribute__((always_inline)) REAL NAME(least_of)(const REAL *res
 }
 
 /* The least key, the next one, and where the least is: the first of equals. */
-static inline __attribute__((always_inline)) clv_nearest NAME(scan_row)(const REAL *restrict key, int32_t count) {
-    REAL least = NAME(least_of)(key, count, -1), next = HUGE_KEY;
-    int32_t at = INT32_MAX, ties = 0;
-#pragma omp simd reduction(min : at, next) reduction(+ : ties) aligned(key : 64)
-    for (int32_t l = 0; l < count; l++) {
-        int equal = key[l] == least;
-        int32_t place = equal ? l : INT32_MAX;
-        REAL other = equal ? HUGE_KEY : key[l];
+static inline __attribute__((always_inline)) clv_nearest NAME(scan_row)(const REAL *restrict key, INTEGER count) {
+    REAL least = NAME(least_of)(key, count, -1);
+    INTEGER at = count;
+#pragma omp simd reduction(min : at) aligned(key : 64)
+    for (INTEGER l = 0; l < count; l++) {
+        INTEGER place = key[l] == least ? l : count;
         at = place < at ? place : at;
-        next = other < next ? other : next;
-        ties += equal;
     }
-    return (clv_nearest){(double)least, (double)(ties > 1 ? least : next), at};
+    return (clv_nearest){(double)least, (double)NAME(least_of)(key, count, at), (int32_t)at};
 }
 
 /* Of each row. `own` says where the least probably is (below 0: no idea); then all others need but one look. */
@@ -162,11 +160,11 @@ CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width,
     for (int64_t r = 0; r < rows; r++) {
         const REAL *key = keys + r * width;
         int32_t at = own ? own[r] : -1;
-        REAL next = at >= 0 ? NAME(least_of)(key, (int32_t)width, at) : 0;
+        REAL next = at >= 0 ? NAME(least_of)(key, (INTEGER)width, at) : 0;
         if (at >= 0 && key[at] < next) {
             out[r] = (clv_nearest){(double)key[at], (double)next, at};
         } else {
-            out[r] = NAME(scan_row)(key, (int32_t)width);
+            out[r] = NAME(scan_row)(key, (INTEGER)width);
         }
     }
 }
@@ -197,12 +195,12 @@ typedef struct NAME(descent) {
  */
 static inline __attribute__((always_inline)) void NAME(prepare)(const NAME(lanes) * d, const NAME(lanes) * w,
                                                                 NAME(lanes) * v, int32_t k, int32_t vectors,
-                                                                REAL inverse_alpha, NAME(lanes) * most,
+                                                                REAL inverse_alpha, bool steep, NAME(lanes) * most,
                                                                 NAME(descent) * out) {
     const NAME(lanes) zero = {0};
     NAME(lanes) top = zero - HUGE_KEY, all = zero, under = zero + HUGE_KEY;
     REAL least = 0;
-    if (inverse_alpha > 64) {
+    if (steep) {
         for (int32_t j = 0; j < vectors; j++) {
             under = CHOOSE(d[j] < under, d[j], under);
         }
@@ -213,13 +211,13 @@ static inline __attribute__((always_inline)) void NAME(prepare)(const NAME(lanes
         NAME(lanes) x = w[j] - (d[j] - least) * inverse_alpha;
         v[j] = x;
         top = CHOOSE(x > top, x, top);
-        all +=
-            j < vectors - 1 ? x : CHOOSE(d[j] < HUGE_KEY / 2, x, zero); /* only the last has lanes without a centre */
+        all += j < vectors - 1 ? x
+                               : CHOOSE(d[j] < zero + HUGE_KEY, x, zero); /* only the last has lanes without a centre */
     }
     *most = top;
     out->least = least;
     out->tau = NAME(top_lane)(&top) - 1;
-    out->full = inverse_alpha <= 64 ? (NAME(sum_lanes)(&all) - 1) / (REAL)k : -HUGE_KEY;
+    out->full = steep ? -HUGE_KEY : (NAME(sum_lanes)(&all) - 1) / (REAL)k;
 }
 
 /* Newton's method to its end on rows side by side, `pitch` vectors apart, from their tau and counts (more than there
@@ -281,14 +279,14 @@ static inline __attribute__((always_inline)) clv_projection NAME(conclude)(NAME(
 /* Rows d and w, `group` of them; work has as many lines. */
 static inline __attribute__((always_inline)) void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group,
                                                                       int32_t k, int32_t width, REAL inverse_alpha,
-                                                                      clv_projection *out) {
+                                                                      bool steep, clv_projection *out) {
     int32_t vectors = width / NAME(LANES);
     NAME(descent) rows[GROUP];
     NAME(lanes) top[GROUP];
     for (int g = 0; g < group; g++) {
         NAME(prepare)
         ((const NAME(lanes) *)(d + g * width), (const NAME(lanes) *)(w + g * width), (NAME(lanes) *)(work + g * width),
-         k, vectors, inverse_alpha, &top[g], &rows[g]);
+         k, vectors, inverse_alpha, steep, &top[g], &rows[g]);
     }
     NAME(begin)(rows, top, k, group);
     NAME(solve)((const NAME(lanes) *)work, vectors, vectors, rows, group);
@@ -302,13 +300,13 @@ static inline __attribute__((always_inline)) void NAME(project_group)(const REAL
 /* w <- P(w - d / alpha), P the projection on the simplex, by Newton's method on sum max(v - tau, 0) = 1 from below: tau
  * rises and the support shrinks until it stays. Rounding cannot make it cycle, as the count must fall. */
 CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width,
-                                     REAL inverse_alpha, clv_projection *out) {
+                                     REAL inverse_alpha, bool steep, clv_projection *out) {
     int64_t r = 0;
     for (; r + GROUP <= rows; r += GROUP) {
-        NAME(project_group)(d + r * width, w + r * width, work, GROUP, k, width, inverse_alpha, out + r);
+        NAME(project_group)(d + r * width, w + r * width, work, GROUP, k, width, inverse_alpha, steep, out + r);
     }
     for (; r < rows; r++) {
-        NAME(project_group)(d + r * width, w + r * width, work, 1, k, width, inverse_alpha, out + r);
+        NAME(project_group)(d + r * width, w + r * width, work, 1, k, width, inverse_alpha, steep, out + r);
     }
 }
 

@@ -467,6 +467,70 @@ static void the_certificate_is_the_gradient(void **unused) {
     clv_context_free(ctx);
 }
 
+/* The least over c of sum over the support (d - c)^2 + sum over the rest max(c - d, 0)^2, by trying every c that is the
+ * mean of the support and of some of the nearest others. */
+static double cone_by_trial(const double *d, const double *w) {
+    double best = HUGE_VAL;
+    for (int subset = 0; subset < 1 << K; subset++) {
+        double sum = 0, count = 0, value = 0;
+        for (int l = 0; l < K; l++) {
+            bool in = w[l] > 0 || subset >> l & 1;
+            sum += in ? d[l] : 0;
+            count += in;
+        }
+        for (int l = 0; l < K; l++) {
+            double step = d[l] - sum / count;
+            value += w[l] > 0 ? step * step : step < 0 ? step * step : 0;
+        }
+        best = fmin(best, value);
+    }
+    return best;
+}
+
+/* The part of the objects in the certificate: centres at the weighted means, where their own part is 0, and weights
+ * that are no projections of anything. */
+static void the_certificate_knows_the_cones(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(18, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 40; trial++) {
+        problem q = {0};
+        iterate z;
+        double norm = 0;
+        random_problem(&rng, &q, &z);
+        for (int i = 0; i < N; i++) {
+            double sum = 0;
+            for (int l = 0; l < K; l++) {
+                z.w[i][l] = clv_rng_below(&rng, 3) == 0 ? clv_rng_uniform(&rng) : 0;
+                sum += z.w[i][l];
+            }
+            for (int l = 0; l < K; l++) {
+                z.w[i][l] = sum > 0 ? z.w[i][l] / sum : l == i % K;
+            }
+        }
+        for (int l = 0; l < K; l++) {
+            for (int f = 0; f < P; f++) {
+                double sum = 0, mass = 0;
+                for (int i = 0; i < N; i++) {
+                    sum += z.w[i][l] * q.a[i][f];
+                    mass += z.w[i][l];
+                }
+                z.x[l][f] = mass > 0 ? sum / mass : z.x[l][f];
+            }
+        }
+        for (int i = 0; i < N; i++) {
+            double d[K];
+            for (int l = 0; l < K; l++) {
+                d[l] = distance(&q, &z, i, l);
+            }
+            norm += cone_by_trial(d, z.w[i]);
+        }
+        assert_true(fabs(certificate_of(ctx, &q, &z) - sqrt(norm)) <= 1e-9 * sqrt(norm));
+    }
+    clv_context_free(ctx);
+}
+
 /* A vertex e_l stays, P(e_l - d / alpha) = e_l, if and only if d_l is least, whatever alpha: how far the projection by
  * bisection is from e_l says which. */
 static void vertices_stay_while_nearest(void **unused) {
@@ -528,6 +592,7 @@ int main(void) {
         cmocka_unit_test(theory_holds),
         cmocka_unit_test(vertices_stay_while_nearest),
         cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(the_certificate_knows_the_cones),
         cmocka_unit_test(iterates_follow_the_formulas),
         cmocka_unit_test(the_printed_constant_is_too_large),
         cmocka_unit_test(limits_are_fixed_points),

@@ -35,7 +35,7 @@ static double distance_of(const clv_kpalm_state *s, int64_t i, int64_t l) {
  * is in the support. */
 static double cone_distance(const double *d, const bool *in, int64_t k) {
     double c = -HUGE_VAL, sum = 0;
-    int64_t count = k + 1, now = k;
+    int64_t count = k + 2, now = k + 1; /* more than there are: the first pass decides nothing */
     for (int64_t l = 0; l < k; l++) {
         c = in[l] ? fmax(c, d[l]) : c;
     }

@@ -201,7 +201,8 @@ static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_it
 /* Of exact values alone; not where all of it may be rounding. */
 static double sufficient_decrease(const clv_kpalm_state *s, double before) {
     const clv_kpalm_problem *p = s->problem;
-    double rounding = (p->points->scalar == CLV_F32 ? 1e-5 : 1e-12) * before;
+    double size = before + p->mass * p->length * (p->euclidean ? 1 : p->length);
+    double rounding = (p->points->scalar == CLV_F32 ? 1e-5 : 1e-12) * size;
     bool exact = p->show && (p->keeps_weights || s->soft == 0);
     return exact && s->promised > rounding ? (before - s->value) / s->promised : (double)NAN;
 }

@@ -44,8 +44,8 @@ static clv_status measure(prediction *q, const clv_matrix *centres, const clv_ma
         double distance = clv_row_distance(points, i, q->mean, norm);
         reach = distance > reach || isnan(distance) ? (isnan(distance) ? HUGE_VAL : distance) : reach;
     }
-    if (!(reach <= 1e300)) {
-        CLV_TRY(clv_matrix_check(q->ctx, "the new points:", points, 1e150));
+    if (!(reach <= 1e140)) {
+        CLV_TRY(clv_matrix_check(q->ctx, "the new points:", points, 1e70));
         return clv_fail(q->ctx, CLV_EDATA, "a new point is too far from the centres to be squared");
     }
     radius = sqrt(reach);
@@ -172,7 +172,7 @@ clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const 
                         (long long)centres->rows, (long long)centres->cols, (long long)options->k,
                         (long long)points->cols);
     }
-    CLV_TRY(clv_matrix_check(ctx, "the centres:", centres, 1e150));
+    CLV_TRY(clv_matrix_check(ctx, "the centres:", centres, 1e70));
     clv_status status = clv_kpalm_problem_new(ctx, points, &given, &problem);
     if (status == CLV_OK) {
         status = judge(&problem, labels, membership, centres, &found);

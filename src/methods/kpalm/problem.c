@@ -24,10 +24,9 @@ enum {
 #define KEPT_WEIGHTS (INT64_C(1) << 20)
 /* Bytes for the sums of all chunks together. */
 #define MOST_SUMS (INT64_C(1) << 26)
-/* Nothing larger can be squared. */
-#define LARGEST 1e150
-/* Sample weights of float points. */
-#define LARGEST_FLOAT 1e30
+/* The fourth power of nothing larger is a number; and sample weights. */
+#define LARGEST 1e70
+#define LARGEST_WEIGHT 1e30
 /* Centres to start from that lie this many times farther than the objects set the unit of lengths. */
 #define FAR 1024
 /* alpha does not fall below this part of alpha(0): Assumption 2 wants a lower bound. */
@@ -166,16 +165,30 @@ static double farthest_start(const clv_kpalm_problem *p) {
     return sqrt(most) > FAR * sqrt(p->spread / p->mass) ? sqrt(most) : 0;
 }
 
-/* Squares of lengths near `length` must be numbers of the type of the points. */
+/* Powers of lengths near `length` must be numbers, those in keys of the type of the points. */
 static clv_status check_range(const clv_kpalm_problem *p, double length) {
     bool narrow = p->points->scalar == CLV_F32;
-    double least = narrow ? 1e-32 : 1e-140, most = narrow ? 1e36 : LARGEST;
+    double least = narrow ? 1e-32 : 1 / LARGEST, most = narrow ? 1e36 : LARGEST;
     if (length == 0 || (length >= least && length <= most)) {
         return CLV_OK;
     }
     return clv_fail(p->ctx, CLV_EDATA,
                     "the points and centres spread over %g: as %s, that must be %g to %g; scale them", length,
                     narrow ? "floats" : "doubles", least, most);
+}
+
+/* The squares of all coordinates are 0: so must they be. */
+static clv_status check_zeros(clv_kpalm_problem *p) {
+    double *row = p->mean + p->p;
+    for (int64_t i = 0; i < p->n; i++) {
+        clv_matrix_row(p->points, i, row);
+        for (int64_t f = 0; f < p->p; f++) {
+            if (row[f] != 0) {
+                return check_range(p, fabs(row[f]));
+            }
+        }
+    }
+    return CLV_OK;
 }
 
 static clv_status find_frame(clv_kpalm_problem *p) {
@@ -187,8 +200,10 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     CLV_TRY(measure(p, p->mean, &origin)); /* the mean is still 0 */
     if (!(origin.most <= LARGEST * LARGEST)) {
         CLV_TRY(clv_matrix_check(p->ctx, "the points:", p->points, LARGEST));
-        return clv_fail(p->ctx, CLV_EDATA, "object %lld is too far from the origin to be squared",
-                        (long long)origin.object + 1);
+        return clv_fail(p->ctx, CLV_EDATA, "object %lld is too far from the origin", (long long)origin.object + 1);
+    }
+    if (origin.most == 0) {
+        CLV_TRY(check_zeros(p));
     }
     CLV_TRY(find_mean(p));
     CLV_TRY(measure(p, p->mean, &centre));
@@ -201,6 +216,10 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     p->length = fmax(sqrt(p->spread / p->mass), 1e-12 * sqrt(origin.most)); /* less is rounding */
     double far = farthest_start(p);
     unit = far > radius ? power_of_two(far) : unit;
+    if (radius > 1e-12 * sqrt(origin.most) && far > (p->points->scalar == CLV_F32 ? 1e9 : 1e15) * radius) {
+        return clv_fail(p->ctx, CLV_EDATA, "the starting centres lie up to %g from the mean, the objects within %g",
+                        far, radius);
+    }
     p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
     return check_range(p, fmax(radius, far));
 }
@@ -393,21 +412,21 @@ static clv_status check_sizes(clv_context *ctx, const clv_matrix *points, const 
 
 /* The sum of the sample weights. */
 static clv_status weigh(clv_kpalm_problem *p) {
-    double largest = p->points->scalar == CLV_F32 ? LARGEST_FLOAT : LARGEST, most = 0;
+    double most = 0;
     p->mass = p->sample ? 0 : (double)p->n;
     for (int64_t i = 0; p->sample && i < p->n; i++) {
-        if (!(p->sample[i] >= 0 && p->sample[i] <= largest)) {
+        if (!(p->sample[i] >= 0 && p->sample[i] <= LARGEST_WEIGHT)) {
             return clv_fail(p->ctx, CLV_EDATA, "the sample weight %g of object %lld is not a number from 0 to %g",
-                            p->sample[i], (long long)i + 1, largest);
+                            p->sample[i], (long long)i + 1, LARGEST_WEIGHT);
         }
         p->mass += p->sample[i];
         most = fmax(most, p->sample[i]);
     }
-    if (p->mass > 0 && (!p->sample || most >= 1 / largest)) {
+    if (p->mass > 0 && (!p->sample || most >= 1 / LARGEST_WEIGHT)) {
         return CLV_OK;
     }
     return clv_fail(p->ctx, CLV_EDATA, "the largest sample weight is %g, where %g or more is needed", most,
-                    1 / largest);
+                    1 / LARGEST_WEIGHT);
 }
 
 /* "auto" becomes what it stands for. */

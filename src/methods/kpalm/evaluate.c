@@ -8,7 +8,8 @@
  * that an object belongs to is at the least distance. Moves of centres are measured in p->length, the spread of the
  * data, so that both parts have the unit of sigma.
  *
- * Distances that decide are computed again in double, term by term; keys only say which ones are beyond doubt. */
+ * Distances that decide are computed again in double, of dense points term by term; keys only say which ones are beyond
+ * doubt. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>

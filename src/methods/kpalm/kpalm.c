@@ -43,7 +43,7 @@ static const clv_option kpalm_options[] = {
                  "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
     CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until no single object improves by moving"),
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
-                   "centres without objects stay, or move to a far one"),
+                   "centres without objects stay (but for the polish), or move to a far one"),
     CLV_OPT_TEXT(T, sample_source, "sample-weights", NULL, "FILE", "weights of the objects"),
 };
 #undef T

@@ -2,8 +2,8 @@
  *
  * Their weights live in a pool a block of objects, as lists of (cluster, weight). In the first iterations on large
  * data, when most objects belong to most clusters, long lists are not kept: w(t) is computed again from w(0) and the
- * centres x(0), ..., x(t - 1), by the very same operations, so that the bits are those that would have been stored.
- * That costs t tiles instead of one for a few iterations, and no array of objects x clusters ever. */
+ * centres x(0), ..., x(t - 1); for uniform w(0) with one shift an object and iteration, a float, else by projections.
+ * That costs t tiles instead of one for a few iterations, and no array of objects x clusters. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>

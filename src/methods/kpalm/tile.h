@@ -2,9 +2,9 @@
  * first-level cache. Kernels for float and double points and for compressed sparse rows.
  *
  * |a - x|^2 = |a - mean|^2 + key, and key = |x - mean|^2 + 2 mean.(x - mean) - 2 a.(x - mean): the sum over features is
- * one multiplication and addition a centre on the points as they are, and what cancels is of the size of the spread of
- * the data, not of their distance from the origin. All of it is in units of a power of two near the largest
- * |a - mean|^2, so that squares of floats neither overflow nor vanish. */
+ * one multiplication and addition a centre on the points as they are. What cancels is a product of the distance from
+ * the origin with the spread of the data, not a square of the former. All of it is in units of a power of two near the
+ * largest |a - mean|^2, so that squares of floats neither overflow nor vanish. */
 #ifndef CLV_KPALM_TILE_H
 #define CLV_KPALM_TILE_H
 

@@ -393,6 +393,96 @@ static clv_result *solve(clv_context *ctx, const clv_matrix *points, const clv_k
     return result;
 }
 
+/* Object 7 has nearly all of the weight, object 8 has none. */
+static void starts_follow_the_weights(void **unused) {
+    (void)unused;
+    enum { N = 60 };
+    static const char *const starts[] = {"random", "kmeans++", "greedy++", "d1++"};
+    clv_context *ctx = new_context();
+    data *d = make(N, 2, DOUBLES, 31);
+    double weights[N];
+    for (int i = 0; i < N; i++) {
+        weights[i] = i == 7 ? 1e9 : i == 8 ? 0 : 1e-9;
+    }
+    for (size_t s = 0; s < CLV_COUNT(starts); s++) {
+        for (int64_t k = 1; k < N; k += N - 2) { /* 1, and all that have a weight */
+            clv_kpalm_options options = options_for(k);
+            options.start = starts[s];
+            options.solver = CLV_KPALM_LLOYD;
+            options.sample_weights = weights;
+            options.control.max_iter = 0;
+            clv_result *result = solve(ctx, &d->matrix, &options);
+            const double *centres = clv_data_matrix(result->centres)->values;
+            bool heavy = false, weightless = false;
+            for (int64_t l = 0; l < k; l++) {
+                heavy = heavy || memcmp(centres + 2 * l, d->values + 14, 2 * sizeof(double)) == 0;
+                weightless = weightless || memcmp(centres + 2 * l, d->values + 16, 2 * sizeof(double)) == 0;
+            }
+            assert_true(heavy && !weightless);
+            clv_result_free(result);
+        }
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
+/* Starting centres that are equal, with a schedule that hardly falls: ties are not waited for for ever. */
+static void ties_come_to_an_end(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(90, 2, DOUBLES, 32);
+    double same[6] = {10, 10, 10, 10, 10, 10};
+    clv_matrix start = {.rows = 3, .cols = 2, .values = same};
+    for (int schedule = CLV_KPALM_CONSTANT; schedule <= CLV_KPALM_GEOMETRIC; schedule++) {
+        clv_kpalm_options options = options_for(3);
+        options.start = "centres";
+        options.start_centres = &start;
+        options.schedule = schedule;
+        options.control.max_iter = 2000;
+        clv_result *result = solve(ctx, &d->matrix, &options);
+        assert_int_equal(result->stop, CLV_CONVERGED);
+        clv_result_free(result);
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
+/* Weights after one iteration from centres far away, where d / alpha has no digits left for them, add up to 1. */
+static void far_starts_keep_the_weights(void **unused) {
+    (void)unused;
+    enum { N = 200, K = 17 };
+    clv_context *ctx = new_context();
+    for (int kind = DOUBLES; kind <= FLOATS; kind++) {
+        data *d = make(N, 3, kind, 33);
+        double far[K * 3];
+        clv_rng rng = clv_rng_stream(34, 0);
+        for (int e = 0; e < K * 3; e++) {
+            far[e] = 1e7 * clv_rng_normal(&rng);
+        }
+        clv_matrix start = {.rows = K, .cols = 3, .values = far};
+        clv_kpalm_options options = options_for(K);
+        options.start = "centres";
+        options.start_centres = &start;
+        for (options.control.max_iter = 1; options.control.max_iter < 5; options.control.max_iter++) {
+            clv_result *result = solve(ctx, &d->matrix, &options);
+            const clv_matrix *m = result->membership ? clv_data_matrix(result->membership) : NULL;
+            for (int64_t i = 0; m && i < N; i++) {
+                double sum = 0;
+                for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+                    sum += ((const double *)m->values)[e];
+                }
+                assert_true(fabs(sum - 1) <= 1e-5);
+            }
+            for (int64_t i = 0; i < N; i++) {
+                assert_true(result->labels[i] >= 0 && result->labels[i] < K);
+            }
+            clv_result_free(result);
+        }
+        free(d);
+    }
+    clv_context_free(ctx);
+}
+
 static void odd_sizes_are_solved(void **unused) {
     (void)unused;
     clv_context *ctx = new_context();
@@ -561,6 +651,28 @@ static void refuses_what_cannot_be(void **unused) {
     expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "row 4 column 2: nan");
     d->values[7] = 1e200;
     expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "row 4 column 2: 1e+200");
+    d->values[7] = 1;
+    options.alpha = 0;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "alpha = 0");
+    options = options_for(2);
+    double far[4] = {1e30, 0, 0, 1e30}, heavy[10] = {1, 1, 1e40};
+    clv_matrix two = {.rows = 2, .cols = 2, .values = far};
+    options.start = "centres";
+    options.start_centres = &two;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "the starting centres lie up to");
+    options = options_for(2);
+    options.sample_weights = heavy;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "1e+40 of object 3");
+    options.sample_weights = NULL;
+    for (int e = 0; e < 20; e++) { /* the squares are 0, the points are not */
+        d->values[e] *= 1e-200;
+    }
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "as doubles, that must be 1e-70 to 1e+70");
+    for (int e = 0; e < 20; e++) {
+        d->narrow[e] *= 1e-40f;
+    }
+    clv_matrix narrow = {.rows = 10, .cols = 2, .scalar = CLV_F32, .values = d->narrow};
+    expect_refusal(ctx, &narrow, &options, CLV_EDATA, "as floats, that must be 1e-32 to 1e+36");
     free(d);
     clv_context_free(ctx);
 }
@@ -722,6 +834,9 @@ int main(void) {
         cmocka_unit_test(the_fast_form_is_the_plain_form),
         cmocka_unit_test(centres_that_are_not_listed_bound_too),
         cmocka_unit_test(scale_and_place_do_not_matter),
+        cmocka_unit_test(starts_follow_the_weights),
+        cmocka_unit_test(ties_come_to_an_end),
+        cmocka_unit_test(far_starts_keep_the_weights),
         cmocka_unit_test(odd_sizes_are_solved),
         cmocka_unit_test(equal_points_are_one_cluster),
         cmocka_unit_test(empty_clusters_are_kept_or_reseeded),

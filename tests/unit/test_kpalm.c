@@ -480,11 +480,11 @@ static void large_distances_keep_the_weights(void **unused) {
             options.control.max_iter = steps;
             options.norm = CLV_KPALM_EUCLIDEAN;
             options.epsilon = 1000;
-            expect_whole_weights(ctx, d, &options, 1e-6);
+            expect_whole_weights(ctx, d, &options, 5e-6);
             options.norm = CLV_KPALM_SQUARED;
             options.start = "centres";
             options.start_centres = &start;
-            expect_whole_weights(ctx, d, &options, 1e-6);
+            expect_whole_weights(ctx, d, &options, 5e-6);
         }
         free(d);
     }

@@ -10,7 +10,7 @@
 enum { ROWS = 6, VECTORS = 4, GROUP = CLV_PROJECTED_AT_ONCE };
 
 /* d / alpha above this, and the least is taken from d before it is divided. */
-#define STEEP 64
+#define STEEP 16
 
 typedef double eight __attribute__((vector_size(64), may_alias));
 

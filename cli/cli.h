@@ -158,6 +158,18 @@ typedef struct cli_output_room {
 } cli_output_room;
 const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs);
 
+/* A file's name, and a switch, in a table of options of struct type_. */
+#define CLI_FILE_OPTION(type_, member_, name_, letter_, meta_, help_)                                                  \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(type_, member_),             \
+        .meta = (meta_), .help = (help_)                                                                               \
+    }
+#define CLI_FLAG_OPTION(type_, member_, name_, letter_, help_)                                                         \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_FLAG, .offset = offsetof(type_, member_), .most = 1,  \
+        .help = (help_)                                                                                                \
+    }
+
 /* A table of one's own that has only `threads`, described as in clv_control_table, at offset 0 (an int64_t). */
 const clv_option_table *cli_threads_table(void);
 
@@ -168,6 +180,14 @@ const clv_option_table *cli_threads_table(void);
 clv_status cli_output_check(const cli_app *app, const char *option, const char *path, const char *endings,
                             const char *input);
 bool cli_has_ending(const char *path, const char *endings);
+/* What a command may write: the option that names it, the path (NULL: not asked for), and the endings as above. */
+typedef struct cli_target {
+    const char *option, *path, *endings;
+} cli_target;
+/* Whether all of them can be written, none is one of the inputs (NULL: passed over), and no two are one file, however
+ * it is spelt. --json - is standard output, and passes. */
+clv_status cli_targets_check(const cli_app *app, const cli_target *targets, size_t count, const char *const *inputs,
+                             size_t input_count);
 /* Text to a file, or to standard output when `path` is "-". */
 clv_status cli_output_text(const cli_app *app, const char *path, const char *text, size_t size);
 /* What `print` writes of `what`, to the same places. */

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
-    {                                                                                                                  \
-        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(segment_options, member_),   \
-        .meta = (meta_), .help = (help_)                                                                               \
-    }
-
 static const clv_option_table *segment_table(void) {
     static const clv_option options[] = {
         {.name = "method",
@@ -72,18 +66,17 @@ static const clv_option_table *segment_table(void) {
 
 static const clv_option_table *output_table(void) {
     static const clv_option options[] = {
-        FILE_OPTION(output, "output", 'o', "FILE", "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
-        FILE_OPTION(overlay, "overlay", 0, "FILE.png", "the picture with the borders of the segments drawn on it"),
-        FILE_OPTION(labels, "labels-out", 0, "FILE.npy", "labels of the pixels, int32, height x width"),
-        FILE_OPTION(points, "points-out", 0, "FILE",
-                    "the points that were clustered, a row an object: .npy, .csv, .tsv"),
-        FILE_OPTION(json, "json", 0, "FILE|-", "what was found; - is standard output, instead of the table"),
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = CLV_OPTION_FLAG,
-         .offset = offsetof(segment_options, quiet),
-         .most = 1,
-         .help = "no table, only errors"},
+        CLI_FILE_OPTION(segment_options, output, "output", 'o', "FILE",
+                        "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
+        CLI_FILE_OPTION(segment_options, overlay, "overlay", 0, "FILE.png",
+                        "the picture with the borders of the segments drawn on it"),
+        CLI_FILE_OPTION(segment_options, labels, "labels-out", 0, "FILE.npy",
+                        "labels of the pixels, int32, height x width"),
+        CLI_FILE_OPTION(segment_options, points, "points-out", 0, "FILE",
+                        "the points that were clustered, a row an object: .npy, .csv, .tsv"),
+        CLI_FILE_OPTION(segment_options, json, "json", 0, "FILE|-",
+                        "what was found; - is standard output, instead of the table"),
+        CLI_FLAG_OPTION(segment_options, quiet, "quiet", 'q', "no table, only errors"),
     };
     static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
     return &table;
@@ -92,21 +85,13 @@ static const clv_option_table *output_table(void) {
 /* --- before the work --- */
 
 static clv_status check_targets(const segment_job *s) {
-    enum { TARGETS = 5 };
     const segment_options *o = &s->options;
-    const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
-    const char *paths[TARGETS] = {o->output, o->overlay, o->labels, o->points, json};
-    static const char *const names[TARGETS] = {"output", "overlay", "labels-out", "points-out", "json"};
-    static const char *const endings[TARGETS] = {"png|npy", "png", "npy", "npy|csv|tsv", NULL};
-    for (size_t i = 0; i < TARGETS; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
-                return cli_fail(s->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
-            }
-        }
-        CLI_TRY(cli_output_check(s->app, names[i], paths[i], endings[i], s->args.operands[0]));
-    }
-    return CLV_OK;
+    const cli_target targets[] = {{"output", o->output, "png|npy"},
+                                  {"overlay", o->overlay, "png"},
+                                  {"labels-out", o->labels, "npy"},
+                                  {"points-out", o->points, "npy|csv|tsv"},
+                                  {"json", o->json, NULL}};
+    return cli_targets_check(s->app, targets, sizeof targets / sizeof *targets, s->args.operands, 1);
 }
 
 /* "120x80" as numbers. */

@@ -75,6 +75,8 @@ typedef struct cli_progress {
 void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown);
 /* A clv_monitor; `user` is a cli_progress. */
 int cli_progress_monitor(const clv_progress *now, void *user);
+/* "documents 1200  3.1 s": for work that is counted. */
+void cli_progress_count(cli_progress *progress, const char *what, int64_t count);
 void cli_progress_end(cli_progress *progress);
 
 /* --- commands and their arguments (main.c, args.c, help.c) --- */
@@ -115,6 +117,9 @@ typedef struct cli_args {
 void cli_args_add(cli_args *args, const clv_option_table *table, void *options);
 clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv);
 bool cli_args_given(const cli_args *args, const char *name);
+/* Whether there is to be a progress line: as --progress or --no-progress say, else if standard error is a terminal;
+ * never with --quiet (progress.c). */
+bool cli_progress_wanted(const cli_args *args, int asked, int quiet);
 
 /* How far two names are apart: the insertions, deletions, changes and swaps from one to the other. A name that
  * begins with the other is near. */
@@ -172,6 +177,13 @@ const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs
 
 /* A table of one's own that has only `threads`, described as in clv_control_table, at offset 0 (an int64_t). */
 const clv_option_table *cli_threads_table(void);
+
+/* --- what would be held (dryrun.c) --- */
+
+/* A field such as "VmHWM" of the kernel's account of this process, in bytes; 0 where there is none. */
+size_t cli_process_bytes(const char *field);
+/* A line of the table of --dry-run. */
+void cli_forecast_line(const char *name, size_t bytes, const char *note);
 
 /* --- output files (outputs.c) --- */
 

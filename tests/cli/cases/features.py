@@ -5,8 +5,11 @@ import math
 import os
 import re
 import struct
+import subprocess
+import time
 import zlib
 
+import harness
 from harness import case, check, cleave, npy, read, read_npy_labels, shared, without, write
 
 
@@ -219,7 +222,7 @@ def segment_two_colours():
         check(wrong < 150, f"{method}: {wrong} pixels on the wrong side")
         one = cleave("segment", "p.png", "-o", "1.npy", "--method", method, "--threads", 1, "--json", "-").json()
         two = cleave("segment", "p.png", "-o", "2.npy", "--method", method, "--threads", 2, "--json", "-").json()
-        check(without(one, "seconds") == without(two, "seconds") and read("1.npy") == read("2.npy"),
+        check(without(one, "seconds", "bytes") == without(two, "seconds", "bytes") and read("1.npy") == read("2.npy"),
               f"{method}: threads do not matter")
     cleave("segment", "p.png", "--points-out", "x.npy", "--pixels", "6x4", "-q")
     points = read_matrix("x.npy")
@@ -244,13 +247,74 @@ def segment_odd_pictures():
 
 
 @case
+def segment_memory():
+    """The budget holds for every method; what cannot fit is refused before it is allocated."""
+    png("p.png", two_colours(120, 80))
+    for method in segment_methods():
+        for objects in ((), ("--pixels", "40x30")):
+            accepted = 0
+            for budget in (1000, 100000, 400000, 700000, 1000000, 2000000, 5000000, 30000000):
+                args = ("segment", "p.png", "-o", "l.npy", "--method", method, "--memory", budget, "--max-iter", 20, *objects)
+                process = subprocess.run([harness.CLEAVE, *map(str, args), "--json", "-"], capture_output=True)
+                check(process.returncode in (0, 71), f"{args}: {process}")
+                if process.returncode == 0:
+                    accepted += 1
+                    peak = json.loads(process.stdout)["bytes"]["peak"]
+                    check(peak <= budget, f"{args}: {peak} bytes")
+                else:
+                    check(not accepted and process.stderr.count(b"\n") == 1 and b"budget" in process.stderr, f"{args}: {process}")
+            check(0 < accepted < 8, f"{method} {objects}: {accepted} budgets were enough")
+    began = time.monotonic()
+    cleave("segment", "p.png", "-o", "x.npy", "--pixels", "65535x30000", code=71, err="p.png .120 x 80.*--pixels would take.*--memory")
+    cleave("segment", "p.png", "-o", "x.npy", "--pixels", "2000x2000", "--method", "ncut", "--memory", "1G", code=71, err="ncut would take")
+    check(time.monotonic() - began < 20 and not os.path.exists("x.npy"), "refused at once")
+
+
+@case
+def segment_dry_run():
+    png("p.png", two_colours())
+    for method in segment_methods():
+        plan = cleave("segment", "p.png", "--dry-run", "-o", "l.npy", "--method", method, "--json", "-").json()
+        check(plan["dry_run"] and plan["method"] == method and plan["width"] == 60, f"{plan}")
+        check(plan["bytes"]["method"] > 0 and plan["bytes"]["resident_peak"] > plan["bytes"]["objects"], f"{plan}")
+    cleave("segment", "p.png", "--dry-run", "--pixels", "30x20", out="600 pixels.*\n.*home dense-f64")
+    check(not os.path.exists("l.npy"), "nothing is written")
+
+
+@case
+def segment_messages():
+    png("p.png", two_colours())
+    cleave("segment", "p.png", "-o", "l.npy", "-v", err="p.png: 60 x 40 pixels with 3 channels; [0-9]+ superpixels.*\ndominant: ")
+    cleave("segment", "p.png", "-o", "l.npy", "--method", "ncut", "--progress", err="restart 1 of")
+
+
+@case
+def segment_options_of_another_kind():
+    """What would have no effect is refused."""
+    png("p.png", two_colours())
+    for option in ("superpixels", "compactness", "rounds", "colour", "histogram", "texture", "place"):
+        cleave("segment", "p.png", "-o", "l.npy", "--pixels", "9x9", f"--{option}", 1, code=64, err=f"--pixels and --{option} do not go together")
+    for method in set(segment_methods()) - {"ncut"}:
+        for option in ("reach", "sigma"):
+            cleave("segment", "p.png", "-o", "l.npy", "--method", method, f"--{option}", 1, code=64,
+                   err=f"--{option} does not go with --method {method}")
+    cleave("segment", "p.png", "-o", "l.npy", "--restarts", 3, code=64, err="--restarts does not go with --method dominant")
+    nothing = ("--colour", 0, "--histogram", 0, "--texture", 0)
+    cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 0, code=64, err="all 0")
+    for method in ("ncut", "kpalm"):
+        result = cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 1, "-k", 4, "--method", method, "--json", "-").json()
+        check(result["segments"] == 4, f"{method}: the place alone tells superpixels apart")
+    check(not os.path.exists("x.npy"), "nothing was written")
+
+
+@case
 def segment_refusals():
     png("p.png", two_colours())
     cleave("segment", "p.png", code=64, err="needs -o FILE")
     cleave("segment", "p.png", "-o", "l.jpg", code=73, err="l.jpg")
     cleave("segment", "p.png", "-o", "p.png", code=64, err="overwrite")
     cleave("segment", "p.png", "-o", "l.png", "--overlay", "l.png", code=64, err="both name")
-    for size in ("12", "0x3", "3x", "ax3", "3x4x5", "70000x2"):
+    for size in ("12", "0x3", "3x", "ax3", "3x4x5", "70000x2", "65535x65535"):
         cleave("segment", "p.png", "-o", "l.png", "--pixels", size, code=64, err="WIDTHxHEIGHT")
     cleave("segment", "p.png", "-o", "l.png", "--pixels", "9x9", "--superpixels", 3, code=64, err="do not go together")
     cleave("segment", "none.png", "-o", "l.png", code=66, err="none.png")

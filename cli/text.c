@@ -104,7 +104,7 @@ static clv_status check(text_job *t) {
 /* --- the work --- */
 
 static clv_status take_document(const clv_document *document, void *user) {
-    return clv_tfidf_add(user, document->text, document->size, document->place);
+    return clv_tfidf_add(user, document);
 }
 
 static clv_status count(text_job *t) {

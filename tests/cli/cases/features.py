@@ -175,9 +175,42 @@ def text_refusals():
     cleave("text", "folder", "-o", "y.npy", code=65, err="no documents")
     with open("folder/sub/latin", "wb") as file:
         file.write(b"caf\xe9 cr\xe8me")
-    cleave("text", "folder", "-o", "y.npy", "--encoding", "utf-8", code=65, err="folder/sub/latin: byte 4.*0xe9")
+    cleave("text", "folder", "-o", "y.npy", "--encoding", "utf-8", code=65, err="folder/sub/latin: byte 4 is not UTF-8")
     cleave("text", "folder", "-o", "z.npy", out="1 read as Latin-1")
     check(not os.path.exists("y.npy"), "nothing was written")
+
+
+@case
+def text_encodings():
+    """The same rule for files and for lines of JSON."""
+    word, folders = "caf\u00e9", {}
+    for name, body in (("utf8", word.encode()), ("latin1", word.encode("latin-1"))):
+        os.makedirs(name)
+        with open(f"{name}/doc", "wb") as file:
+            file.write(b"\xef\xbb\xbf" * (name == "utf8") + body + b" other")
+        with open(f"{name}.jsonl", "wb") as file:
+            file.write(b"\xef\xbb\xbf" * (name == "utf8") + b'{"text": "' + body + b' other"}\n')
+    write("escaped.jsonl", '{"text": "caf\\u00e9 other"}\n')
+    def terms(corpus, encoding):
+        cleave("text", corpus, "--tfidf", "t.mtx", "--vocab", "v.txt", "-q", "--encoding", encoding)
+        return read("v.txt").decode().split()
+    for corpus in ("utf8", "latin1", "utf8.jsonl", "latin1.jsonl", "escaped.jsonl"):
+        check(terms(corpus, "auto") == [word, "other"], f"{corpus}: {terms(corpus, 'auto')}")
+    for corpus in ("latin1", "latin1.jsonl", "utf8.jsonl", "escaped.jsonl"):
+        check(terms(corpus, "latin-1") == [word, "other"], f"{corpus}: {terms(corpus, 'latin-1')}")
+    for corpus in ("utf8", "utf8.jsonl", "escaped.jsonl"):
+        check(terms(corpus, "utf-8") == [word, "other"], f"{corpus}: {terms(corpus, 'utf-8')}")
+    cleave("text", "latin1", "--tfidf", "x.mtx", "--encoding", "utf-8", code=65, err="latin1/doc: byte 4 is not UTF-8")
+    cleave("text", "latin1.jsonl", "--tfidf", "x.mtx", "--encoding", "utf-8", code=65, err="latin1.jsonl, line 1: byte 14 is not UTF-8")
+    for corpus in ("latin1", "latin1.jsonl"):
+        cleave("text", corpus, "--tfidf", "t.mtx", out="1 read as Latin-1")
+    jsonl("nul.jsonl", [("one word", "a"), ("two words", "a\0b")])
+    cleave("text", "nul.jsonl", "-o", "x.npy", code=65, err="nul.jsonl, line 2.*NUL")
+    os.makedirs(b"names/\xe9")
+    write(b"names/\xe9/1", "some words")
+    result = cleave("text", "names", "-o", "n.npy", "--json", "-").json()
+    check(result["classes"] == ["\u00e9"], f"{result}")
+    check(not os.path.exists("x.mtx") and not os.path.exists("x.npy"), "nothing was written")
 
 
 @case

@@ -24,23 +24,11 @@ typedef struct keeper {
 
 static const clv_option_table *keep_table(void) {
     static const clv_option options[] = {
-        {.name = "output",
-         .letter = 'o',
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(keep_options, output),
-         .meta = "FILE",
-         .help = "where it goes (required): .npy for a dense one, .mtx for any"},
-        {.name = "json",
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(keep_options, json),
-         .meta = "FILE|-",
-         .help = "what was made; - is standard output, instead of the table"},
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = CLV_OPTION_FLAG,
-         .offset = offsetof(keep_options, quiet),
-         .most = 1,
-         .help = "no table, only errors"},
+        CLI_FILE_OPTION(keep_options, output, "output", 'o', "FILE",
+                        "where it goes (required): .npy for a dense one, .mtx for any"),
+        CLI_FILE_OPTION(keep_options, json, "json", 0, "FILE|-",
+                        "what was made; - is standard output, instead of the table"),
+        CLI_FLAG_OPTION(keep_options, quiet, "quiet", 'q', "no table, only errors"),
     };
     static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
     return &table;
@@ -48,16 +36,12 @@ static const clv_option_table *keep_table(void) {
 
 static clv_status check(const keeper *k) {
     const keep_options *keep = &k->keep;
-    const char *json = keep->json && strcmp(keep->json, "-") != 0 ? keep->json : NULL;
+    const cli_target targets[] = {{"output", keep->output, "npy|mtx"}, {"json", keep->json, NULL}};
     if (!keep->output) {
         return cli_fail(k->app, CLV_EUSAGE, "affinity needs -o FILE, where the affinity goes (.npy or .mtx)");
     }
-    if (json && strcmp(json, keep->output) == 0) {
-        return cli_fail(k->app, CLV_EUSAGE, "--output and --json both name %s", json);
-    }
     CLI_TRY(cli_check_precomputed(k->app, &k->how, &k->points));
-    CLI_TRY(cli_output_check(k->app, "output", keep->output, "npy|mtx", k->args.operands[0]));
-    return cli_output_check(k->app, "json", json, NULL, k->args.operands[0]);
+    return cli_targets_check(k->app, targets, sizeof targets / sizeof *targets, k->args.operands, 1);
 }
 
 /* Find out before the work whether the format can hold what will come. */

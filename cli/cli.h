@@ -75,6 +75,8 @@ typedef struct cli_progress {
 void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown);
 /* A clv_monitor; `user` is a cli_progress. */
 int cli_progress_monitor(const clv_progress *now, void *user);
+/* "documents 1200  3.1 s": for work that is counted. */
+void cli_progress_count(cli_progress *progress, const char *what, int64_t count);
 void cli_progress_end(cli_progress *progress);
 
 /* --- commands and their arguments (main.c, args.c, help.c) --- */
@@ -115,6 +117,9 @@ typedef struct cli_args {
 void cli_args_add(cli_args *args, const clv_option_table *table, void *options);
 clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv);
 bool cli_args_given(const cli_args *args, const char *name);
+/* Whether there is to be a progress line: as --progress or --no-progress say, else if standard error is a terminal;
+ * never with --quiet (progress.c). */
+bool cli_progress_wanted(const cli_args *args, int asked, int quiet);
 
 /* How far two names are apart: the insertions, deletions, changes and swaps from one to the other. A name that
  * begins with the other is near. */
@@ -158,8 +163,27 @@ typedef struct cli_output_room {
 } cli_output_room;
 const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs);
 
+/* A file's name, and a switch, in a table of options of struct type_. */
+#define CLI_FILE_OPTION(type_, member_, name_, letter_, meta_, help_)                                                  \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(type_, member_),             \
+        .meta = (meta_), .help = (help_)                                                                               \
+    }
+#define CLI_FLAG_OPTION(type_, member_, name_, letter_, help_)                                                         \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_FLAG, .offset = offsetof(type_, member_), .most = 1,  \
+        .help = (help_)                                                                                                \
+    }
+
 /* A table of one's own that has only `threads`, described as in clv_control_table, at offset 0 (an int64_t). */
 const clv_option_table *cli_threads_table(void);
+
+/* --- what would be held (dryrun.c) --- */
+
+/* A field such as "VmHWM" of the kernel's account of this process, in bytes; 0 where there is none. */
+size_t cli_process_bytes(const char *field);
+/* A line of the table of --dry-run. */
+void cli_forecast_line(const char *name, size_t bytes, const char *note);
 
 /* --- output files (outputs.c) --- */
 
@@ -168,6 +192,14 @@ const clv_option_table *cli_threads_table(void);
 clv_status cli_output_check(const cli_app *app, const char *option, const char *path, const char *endings,
                             const char *input);
 bool cli_has_ending(const char *path, const char *endings);
+/* What a command may write: the option that names it, the path (NULL: not asked for), and the endings as above. */
+typedef struct cli_target {
+    const char *option, *path, *endings;
+} cli_target;
+/* Whether all of them can be written, none is one of the inputs (NULL: passed over), and no two are one file, however
+ * it is spelt. --json - is standard output, and passes. */
+clv_status cli_targets_check(const cli_app *app, const cli_target *targets, size_t count, const char *const *inputs,
+                             size_t input_count);
 /* Text to a file, or to standard output when `path` is "-". */
 clv_status cli_output_text(const cli_app *app, const char *path, const char *text, size_t size);
 /* What `print` writes of `what`, to the same places. */

@@ -9,8 +9,7 @@ typedef struct forecast {
     size_t points, affinity, affinity_peak, method, method_thread, resident;
 } forecast;
 
-/* A field such as "VmHWM" of the kernel's account of this process, in bytes; 0 where there is none. */
-static size_t process_bytes(const char *field) {
+size_t cli_process_bytes(const char *field) {
     char line[256];
     size_t kilobytes = 0;
     FILE *status = fopen("/proc/self/status", "r");
@@ -44,15 +43,15 @@ static forecast foresee(const cli_job *job) {
                   .method = cli_job_memory(job, &job->options),
                   .method_thread = cli_job_memory(job, &one)};
     /* A mapped similarity becomes resident as it is read. */
-    size_t now = process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
+    size_t now = cli_process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
     size_t building = now + f.affinity_peak, solving = now + f.affinity + f.method;
     f.resident = building > solving ? building : solving;
-    size_t before = process_bytes("VmHWM");
+    size_t before = cli_process_bytes("VmHWM");
     f.resident = f.resident > before ? f.resident : before;
     return f;
 }
 
-static void print_line(const char *name, size_t bytes, const char *note) {
+void cli_forecast_line(const char *name, size_t bytes, const char *note) {
     char readable[32];
     cli_print_bytes((double)bytes, readable, sizeof readable);
     printf("%-16s %14zu bytes  %10s  %s\n", name, bytes, readable, note);
@@ -63,16 +62,16 @@ static void print_table(const forecast *f) {
     const cli_job *job = f->job;
     const clv_matrix *points = clv_data_matrix(job->data);
     snprintf(note, sizeof note, "%lld x %lld", (long long)points->rows, (long long)points->cols);
-    print_line("points", f->points, note);
+    cli_forecast_line("points", f->points, note);
     if (!job->method->points_only) {
         snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind),
                  clv_home_name(job->info.home));
-        print_line("affinity", f->affinity, note);
-        print_line("  while built", f->affinity_peak, "");
+        cli_forecast_line("affinity", f->affinity, note);
+        cli_forecast_line("  while built", f->affinity_peak, "");
     }
-    print_line(job->method->command->name, f->method, "in all");
-    print_line("  per thread", f->method_thread, "");
-    print_line("resident, peak", f->resident, "predicted for the whole program");
+    cli_forecast_line(job->method->command->name, f->method, "in all");
+    cli_forecast_line("  per thread", f->method_thread, "");
+    cli_forecast_line("resident, peak", f->resident, "predicted for the whole program");
 }
 
 static void print_json(FILE *stream, const void *what) {

@@ -48,32 +48,27 @@ clv_read_options cli_read_options(const cli_points_options *points, bool map) {
     return options;
 }
 
-#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
-    {                                                                                                                  \
-        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT,                                                 \
-        .offset = offsetof(cli_output_options, member_), .meta = (meta_), .help = (help_)                              \
-    }
-#define FLAG_OPTION(member_, name_, letter_, help_)                                                                    \
-    {                                                                                                                  \
-        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_FLAG,                                                 \
-        .offset = offsetof(cli_output_options, member_), .most = 1, .help = (help_)                                    \
-    }
-
 const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs) {
     static const clv_option options[] = {
-        FILE_OPTION(output, "output", 'o', "FILE", "labels out: .npy (int32), .csv or .txt; -1 is left out"),
-        FILE_OPTION(membership, "membership", 0, "FILE",
-                    "memberships out, a row an object and a column a cluster: .npy, .csv or .mtx"),
-        FILE_OPTION(centres, "centers", 0, "FILE", "centres out, a row a cluster: .npy or .csv"),
-        FILE_OPTION(weights, "weights", 0, "FILE", "the weights learned out: .npy, .csv or .mtx"),
-        FILE_OPTION(json, "json", 0, "FILE|-", "the whole result; - is standard output, instead of the table"),
-        FILE_OPTION(trace, "trace", 0, "FILE.csv", "objective and certificate, a row an iteration"),
-        FILE_OPTION(report, "report", 0, "FILE.html", "a self-contained page with pictures"),
-        FLAG_OPTION(silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
-        FLAG_OPTION(dry_run, "dry-run", 0, "say what would be allocated, and stop"),
-        FLAG_OPTION(progress, "progress", 0, "progress on standard error, also when that is no terminal"),
-        FLAG_OPTION(quiet, "quiet", 'q', "no table and no messages, only errors"),
-        FLAG_OPTION(verbose, "verbose", 'v', "say what was read and made, on standard error"),
+        CLI_FILE_OPTION(cli_output_options, output, "output", 'o', "FILE",
+                        "labels out: .npy (int32), .csv or .txt; -1 is left out"),
+        CLI_FILE_OPTION(cli_output_options, membership, "membership", 0, "FILE",
+                        "memberships out, a row an object and a column a cluster: .npy, .csv or .mtx"),
+        CLI_FILE_OPTION(cli_output_options, centres, "centers", 0, "FILE",
+                        "centres out, a row a cluster: .npy or .csv"),
+        CLI_FILE_OPTION(cli_output_options, weights, "weights", 0, "FILE",
+                        "the weights learned out: .npy, .csv or .mtx"),
+        CLI_FILE_OPTION(cli_output_options, json, "json", 0, "FILE|-",
+                        "the whole result; - is standard output, instead of the table"),
+        CLI_FILE_OPTION(cli_output_options, trace, "trace", 0, "FILE.csv",
+                        "objective and certificate, a row an iteration"),
+        CLI_FILE_OPTION(cli_output_options, report, "report", 0, "FILE.html", "a self-contained page with pictures"),
+        CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
+        CLI_FLAG_OPTION(cli_output_options, dry_run, "dry-run", 0, "say what would be allocated, and stop"),
+        CLI_FLAG_OPTION(cli_output_options, progress, "progress", 0,
+                        "progress on standard error, also when that is no terminal"),
+        CLI_FLAG_OPTION(cli_output_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
+        CLI_FLAG_OPTION(cli_output_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
     static const struct {
         const char *name;

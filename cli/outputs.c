@@ -25,14 +25,21 @@ bool cli_has_ending(const char *path, const char *endings) {
     return false;
 }
 
+/* "a/b.npy" lies in "a", "/b.npy" in "/", "b.npy" in "."; false: the name is too long. */
+static bool folder_of(const char *path, char folder[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    if (strlen(path) >= PATH_MAX) {
+        return false;
+    }
+    snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".");
+    return true;
+}
+
 static clv_status check_folder(const cli_app *app, const char *option, const char *path) {
     char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    if (strlen(path) >= sizeof folder) {
+    if (!folder_of(path, folder)) {
         return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: the name is too long", option, path);
     }
-    /* "a/b.npy" lies in "a", "/b.npy" in "/", "b.npy" in ".". */
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".");
     if (access(folder, W_OK | X_OK)) {
         return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: folder %s: %s", option, path, folder,
                         strerror(errno));
@@ -68,6 +75,65 @@ clv_status cli_output_check(const cli_app *app, const char *option, const char *
     }
     return check_folder(app, option, path);
 }
+
+/* --- several outputs --- */
+
+static bool same_object(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static const char *last_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether two paths name one file: both spelt alike, the same file that is there, or the same name in the same folder.
+ * A device may be written twice. */
+static bool same_file(const char *a, const char *b) {
+    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    struct stat info;
+    if (strcmp(a, b) == 0) {
+        return true;
+    }
+    if (stat(a, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return false;
+    }
+    return same_object(a, b) || (strcmp(last_name(a), last_name(b)) == 0 && folder_of(a, folder_a) &&
+                                 folder_of(b, folder_b) && same_object(folder_a, folder_b));
+}
+
+static bool is_standard_output(const cli_target *target) {
+    return target->path && strcmp(target->path, "-") == 0 && strcmp(target->option, "json") == 0;
+}
+
+static clv_status check_distinct(const cli_app *app, const cli_target *targets, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const char *one = targets[j].path, *other = targets[i].path;
+            if (one && other && same_file(one, other)) {
+                return cli_fail(app, CLV_EUSAGE, "--%s and --%s both name %s", targets[j].option, targets[i].option,
+                                other);
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status cli_targets_check(const cli_app *app, const cli_target *targets, size_t count, const char *const *inputs,
+                             size_t input_count) {
+    CLI_TRY(check_distinct(app, targets, count));
+    for (size_t i = 0; i < input_count; i++) {
+        for (size_t t = 0; inputs[i] && t < count; t++) {
+            if (!is_standard_output(&targets[t])) {
+                CLI_TRY(cli_output_check(app, targets[t].option, targets[t].path, targets[t].endings, inputs[i]));
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- writing --- */
 
 clv_status cli_output_text(const cli_app *app, const char *path, const char *text, size_t size) {
     if (strcmp(path, "-") == 0) {

@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_OPTION(member_, name_, help_)                                                                             \
-    {                                                                                                                  \
-        .name = (name_), .kind = CLV_OPTION_TEXT, .offset = offsetof(cli_predict_options, member_), .meta = "FILE",    \
-        .help = (help_)                                                                                                \
-    }
+#define FILE_OPTION(member_, name_, help_) CLI_FILE_OPTION(cli_predict_options, member_, name_, 0, "FILE", help_)
 #define READ "new objects to label, read and scaled like DATA"
 
 /* Memberships are the last option: tables without them are one shorter. */

@@ -51,9 +51,24 @@ void cli_signals_restart_calls(void) {
     restart_calls(SIGTERM);
 }
 
+bool cli_progress_wanted(const cli_args *args, int asked, int quiet) {
+    bool wanted = cli_args_given(args, "progress") ? asked : isatty(STDERR_FILENO);
+    return wanted && !quiet;
+}
+
 void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown) {
     *progress = (cli_progress){.app = app, .restarts = restarts, .shown = shown, .last = -INFINITY};
     progress->terminal = isatty(STDERR_FILENO) != 0;
+}
+
+/* Ten times a second for a reader; once a second for a log. */
+static bool is_time(cli_progress *progress) {
+    double seconds = cli_seconds();
+    if (!progress->shown || seconds - progress->last < (progress->terminal ? 0.1 : 1.0)) {
+        return false;
+    }
+    progress->last = seconds;
+    return true;
 }
 
 static void draw(cli_progress *progress, const clv_progress *now) {
@@ -69,13 +84,19 @@ static void draw(cli_progress *progress, const clv_progress *now) {
 
 int cli_progress_monitor(const clv_progress *now, void *user) {
     cli_progress *progress = user;
-    double seconds = cli_seconds();
-    /* Ten times a second for a reader; once a second for a log. */
-    if (progress->shown && seconds - progress->last >= (progress->terminal ? 0.1 : 1.0)) {
-        progress->last = seconds;
+    if (is_time(progress)) {
         draw(progress, now);
     }
     return interrupted;
+}
+
+void cli_progress_count(cli_progress *progress, const char *what, int64_t count) {
+    if (is_time(progress)) {
+        fprintf(stderr, "%s%s %lld  %.1f s%s", progress->terminal ? "\r\033[K" : "", what, (long long)count,
+                cli_elapsed(progress->app), progress->terminal ? "" : "\n");
+        fflush(stderr);
+        progress->drawn = true;
+    }
 }
 
 void cli_progress_end(cli_progress *progress) {

@@ -6,57 +6,21 @@
 
 /* --- targets --- */
 
-typedef struct target {
-    const char *name, *path, *endings;
-} target;
-
-enum { TARGETS = 9 };
-
-static void list_targets(const cli_job *job, target list[TARGETS]) {
-    const cli_output_options *output = &job->output;
-    const target all[TARGETS] = {{"output", output->output, "npy|csv|txt"},
-                                 {"membership", output->membership, "npy|csv|mtx"},
-                                 {"centers", output->centres, "npy|csv"},
-                                 {"weights", output->weights, "npy|csv|mtx"},
-                                 {"json", output->json, NULL},
-                                 {"trace", output->trace, "csv"},
-                                 {"report", output->report, "html|htm"},
-                                 {"predict-output", job->prediction.output, "npy|csv|txt"},
-                                 {"predict-membership", job->prediction.membership, "npy|csv"}};
-    memcpy(list, all, sizeof all);
-}
-
-static clv_status check_distinct(const cli_job *job, const target list[TARGETS]) {
-    for (size_t i = 0; i < TARGETS; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (list[i].path && list[j].path && strcmp(list[i].path, list[j].path) == 0) {
-                return cli_fail(job->app, CLV_EUSAGE, "--%s and --%s both name %s", list[j].name, list[i].name,
-                                list[i].path);
-            }
-        }
-    }
-    return CLV_OK;
-}
-
-/* Whether all can be written, and none is this input. */
-static clv_status check_against(const cli_job *job, const target list[TARGETS], const char *input) {
-    for (size_t i = 0; i < TARGETS; i++) {
-        bool standard_output = list[i].path == job->output.json && list[i].path && strcmp(list[i].path, "-") == 0;
-        if (!standard_output) {
-            CLI_TRY(cli_output_check(job->app, list[i].name, list[i].path, list[i].endings, input));
-        }
-    }
-    return CLV_OK;
-}
-
 clv_status cli_job_check_targets(const cli_job *job) {
-    target list[TARGETS];
-    list_targets(job, list);
-    CLI_TRY(check_distinct(job, list));
-    for (size_t i = 0; i < job->args.operand_count; i++) {
-        CLI_TRY(check_against(job, list, job->args.operands[i]));
-    }
-    return job->prediction.input ? check_against(job, list, job->prediction.input) : CLV_OK;
+    const cli_output_options *output = &job->output;
+    const cli_target targets[] = {{"output", output->output, "npy|csv|txt"},
+                                  {"membership", output->membership, "npy|csv|mtx"},
+                                  {"centers", output->centres, "npy|csv"},
+                                  {"weights", output->weights, "npy|csv|mtx"},
+                                  {"json", output->json, NULL},
+                                  {"trace", output->trace, "csv"},
+                                  {"report", output->report, "html|htm"},
+                                  {"predict-output", job->prediction.output, "npy|csv|txt"},
+                                  {"predict-membership", job->prediction.membership, "npy|csv"}};
+    const char *inputs[CLI_OPERANDS + 1];
+    memcpy(inputs, job->args.operands, sizeof job->args.operands);
+    inputs[CLI_OPERANDS] = job->prediction.input;
+    return cli_targets_check(job->app, targets, sizeof targets / sizeof *targets, inputs, CLI_OPERANDS + 1);
 }
 
 /* A file that could not be written to its end is 73 as one that could not be begun; 74 is standard output. */

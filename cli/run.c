@@ -217,11 +217,6 @@ static clv_status build_affinity(cli_job *job) {
 
 /* --- the method --- */
 
-static bool shows_progress(const cli_job *job) {
-    bool wanted = cli_args_given(&job->args, "progress") ? job->output.progress : isatty(STDERR_FILENO);
-    return wanted && !job->output.quiet;
-}
-
 /* Fewer threads when the method's work arrays for all of them would not fit the budget. */
 static int64_t threads_within_budget(const cli_job *job) {
     cli_method_options options = job->options;
@@ -242,8 +237,9 @@ static clv_status run_method(cli_job *job) {
     cli_method_options options = job->options;
     clv_control *control = &options.control;
     cli_progress progress;
-    cli_progress_begin(&progress, job->app, control->restarts, shows_progress(job));
-    if (shows_progress(job)) {
+    cli_progress_begin(&progress, job->app, control->restarts,
+                       cli_progress_wanted(&job->args, job->output.progress, job->output.quiet));
+    if (progress.shown) {
         control->monitor = cli_progress_monitor;
         control->monitor_user = &progress;
     }

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
-    {                                                                                                                  \
-        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(segment_options, member_),   \
-        .meta = (meta_), .help = (help_)                                                                               \
-    }
-
 static const clv_option_table *segment_table(void) {
     static const clv_option options[] = {
         {.name = "method",
@@ -64,7 +58,7 @@ static const clv_option_table *segment_table(void) {
          .most = 0x1p62,
          .word = "auto",
          .meta = "BYTES",
-         .help = "memory budget of the similarities, as 500M or 2G; auto: half of the machine's"},
+         .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
     };
     static const clv_option_table table = {"segmentation", options, sizeof options / sizeof *options};
     return &table;
@@ -72,18 +66,22 @@ static const clv_option_table *segment_table(void) {
 
 static const clv_option_table *output_table(void) {
     static const clv_option options[] = {
-        FILE_OPTION(output, "output", 'o', "FILE", "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
-        FILE_OPTION(overlay, "overlay", 0, "FILE.png", "the picture with the borders of the segments drawn on it"),
-        FILE_OPTION(labels, "labels-out", 0, "FILE.npy", "labels of the pixels, int32, height x width"),
-        FILE_OPTION(points, "points-out", 0, "FILE",
-                    "the points that were clustered, a row an object: .npy, .csv, .tsv"),
-        FILE_OPTION(json, "json", 0, "FILE|-", "what was found; - is standard output, instead of the table"),
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = CLV_OPTION_FLAG,
-         .offset = offsetof(segment_options, quiet),
-         .most = 1,
-         .help = "no table, only errors"},
+        CLI_FILE_OPTION(segment_options, output, "output", 'o', "FILE",
+                        "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
+        CLI_FILE_OPTION(segment_options, overlay, "overlay", 0, "FILE.png",
+                        "the picture with the borders of the segments drawn on it"),
+        CLI_FILE_OPTION(segment_options, labels, "labels-out", 0, "FILE.npy",
+                        "labels of the pixels, int32, height x width"),
+        CLI_FILE_OPTION(segment_options, points, "points-out", 0, "FILE",
+                        "the points that were clustered, a row an object: .npy, .csv, .tsv"),
+        CLI_FILE_OPTION(segment_options, json, "json", 0, "FILE|-",
+                        "what was found; - is standard output, instead of the table"),
+        CLI_FLAG_OPTION(segment_options, dry_run, "dry-run", 0,
+                        "make the objects, say what would be allocated, and stop"),
+        CLI_FLAG_OPTION(segment_options, progress, "progress", 0,
+                        "progress on standard error, also when that is no terminal"),
+        CLI_FLAG_OPTION(segment_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
+        CLI_FLAG_OPTION(segment_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
     static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
     return &table;
@@ -92,21 +90,13 @@ static const clv_option_table *output_table(void) {
 /* --- before the work --- */
 
 static clv_status check_targets(const segment_job *s) {
-    enum { TARGETS = 5 };
     const segment_options *o = &s->options;
-    const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
-    const char *paths[TARGETS] = {o->output, o->overlay, o->labels, o->points, json};
-    static const char *const names[TARGETS] = {"output", "overlay", "labels-out", "points-out", "json"};
-    static const char *const endings[TARGETS] = {"png|npy", "png", "npy", "npy|csv|tsv", NULL};
-    for (size_t i = 0; i < TARGETS; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
-                return cli_fail(s->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
-            }
-        }
-        CLI_TRY(cli_output_check(s->app, names[i], paths[i], endings[i], s->args.operands[0]));
-    }
-    return CLV_OK;
+    const cli_target targets[] = {{"output", o->output, "png|npy"},
+                                  {"overlay", o->overlay, "png"},
+                                  {"labels-out", o->labels, "npy"},
+                                  {"points-out", o->points, "npy|csv|tsv"},
+                                  {"json", o->json, NULL}};
+    return cli_targets_check(s->app, targets, sizeof targets / sizeof *targets, s->args.operands, 1);
 }
 
 /* "120x80" as numbers. */
@@ -120,20 +110,58 @@ static bool read_size(const char *text, int64_t *width, int64_t *height) {
         return false;
     }
     *height = strtoll(end + 1, &end, 10);
-    return *end == '\0' && *width >= 1 && *height >= 1 && *width <= 65535 && *height <= 65535;
+    return *end == '\0' && *width >= 1 && *height >= 1 && *width <= 65535 && *height <= 65535 &&
+           *width <= INT32_MAX / *height;
 }
 
-static clv_status check(const segment_job *s) {
-    int64_t width, height;
-    if (!s->options.output && !s->options.overlay && !s->options.labels && !s->options.points) {
-        return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
-    }
-    if (s->options.pixels && !read_size(s->options.pixels, &width, &height)) {
-        return cli_fail(s->app, CLV_EUSAGE, "--pixels: '%s' is not WIDTHxHEIGHT, two numbers of 1 to 65535",
+static clv_status read_pixels(segment_job *s) {
+    if (s->options.pixels && !read_size(s->options.pixels, &s->width, &s->height)) {
+        return cli_fail(s->app, CLV_EUSAGE,
+                        "--pixels: '%s' is not WIDTHxHEIGHT, two numbers of 1 to 65535 with a product below 2^31",
                         s->options.pixels);
     }
-    if (s->options.pixels && cli_args_given(&s->args, "superpixels")) {
-        return cli_fail(s->app, CLV_EUSAGE, "--pixels and --superpixels do not go together");
+    return CLV_OK;
+}
+
+/* Options that the others leave without a use. */
+static clv_status check_uses(const segment_job *s) {
+    static const char *const of_superpixels[] = {"superpixels", "compactness", "rounds", "colour",
+                                                 "histogram",   "texture",     "place"};
+    static const char *const of_graphs[] = {"reach", "sigma"};
+    const cli_segmenter *method = &cli_segmenters[s->options.method];
+    for (size_t i = 0; s->width && i < sizeof of_superpixels / sizeof *of_superpixels; i++) {
+        if (cli_args_given(&s->args, of_superpixels[i])) {
+            return cli_fail(s->app, CLV_EUSAGE, "--pixels and --%s do not go together: there are no superpixels",
+                            of_superpixels[i]);
+        }
+    }
+    for (size_t i = 0; !method->near && i < sizeof of_graphs / sizeof *of_graphs; i++) {
+        if (cli_args_given(&s->args, of_graphs[i])) {
+            return cli_fail(s->app, CLV_EUSAGE, "--%s does not go with --method %s: it is for ncut", of_graphs[i],
+                            method->name);
+        }
+    }
+    if (!method->restarts && cli_args_given(&s->args, "restarts")) {
+        return cli_fail(s->app, CLV_EUSAGE, "--restarts does not go with --method %s: all would be the same",
+                        method->name);
+    }
+    return CLV_OK;
+}
+
+static bool has_looks(const segment_job *s) {
+    return s->width || s->weights.colour > 0 || s->weights.histogram > 0 || s->weights.texture > 0;
+}
+
+static clv_status check(segment_job *s) {
+    const segment_options *o = &s->options;
+    if (!o->output && !o->overlay && !o->labels && !o->points && !o->dry_run) {
+        return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
+    }
+    CLI_TRY(read_pixels(s));
+    CLI_TRY(check_uses(s));
+    if (!has_looks(s) && s->weights.place == 0) {
+        return cli_fail(s->app, CLV_EUSAGE,
+                        "--colour, --histogram, --texture and --place are all 0: nothing tells superpixels apart");
     }
     return check_targets(s);
 }
@@ -142,10 +170,8 @@ static clv_status check(const segment_job *s) {
 
 static clv_status make_pixels(segment_job *s) {
     clv_context *ctx = s->app->ctx;
-    int64_t width, height;
-    read_size(s->options.pixels, &width, &height);
-    CLI_TRY(cli_library(s->app, clv_image_resize(ctx, &s->image, width, height, &s->small)));
-    CLI_TRY(cli_library(s->app, clv_regions_of_pixels(ctx, width, height, &s->regions)));
+    CLI_TRY(cli_library(s->app, clv_image_resize(ctx, &s->image, s->width, s->height, &s->small)));
+    CLI_TRY(cli_library(s->app, clv_regions_of_pixels(ctx, s->width, s->height, &s->regions)));
     return cli_library(s->app, clv_image_points(ctx, &s->small, &s->points));
 }
 
@@ -157,31 +183,43 @@ static clv_status make_superpixels(segment_job *s) {
                        clv_region_points(ctx, &s->image, s->regions, &s->weights, s->control.threads, &s->points));
 }
 
+static clv_status fit_k(segment_job *s) {
+    int64_t count = s->regions->count;
+    if (!cli_args_given(&s->args, "k") && s->options.k > count) {
+        s->options.k = count; /* what nobody asked for is as much as there can be */
+    }
+    if (s->options.k > count) {
+        return cli_fail(s->app, CLV_EDATA, "k = %lld exceeds the %lld %s of %s", (long long)s->options.k,
+                        (long long)count, s->width ? "pixels" : "superpixels", s->args.operands[0]);
+    }
+    return CLV_OK;
+}
+
 static clv_status make_objects(segment_job *s) {
     double began = cli_seconds();
     CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
     cli_signals_restart_calls();
-    CLI_TRY(s->options.pixels ? make_pixels(s) : make_superpixels(s));
-    if (!cli_args_given(&s->args, "k") && s->options.k > s->regions->count) {
-        s->options.k = s->regions->count; /* what nobody asked for is as much as there can be */
-    }
-    if (s->options.k > s->regions->count) {
-        return cli_fail(s->app, CLV_EDATA, "k = %lld exceeds the %lld %s of %s", (long long)s->options.k,
-                        (long long)s->regions->count, s->options.pixels ? "pixels" : "superpixels",
-                        s->args.operands[0]);
-    }
+    CLI_TRY(cli_segment_plan_objects(s));
+    CLI_TRY(s->width ? make_pixels(s) : make_superpixels(s));
+    CLI_TRY(fit_k(s));
     s->object_seconds = cli_seconds() - began;
-    return CLV_OK;
+    if (s->options.verbose) {
+        fprintf(stderr, "%s: %lld x %lld pixels with %lld channels; %lld %s, %.3f s\n", s->args.operands[0],
+                (long long)s->image.width, (long long)s->image.height, (long long)s->image.channels,
+                (long long)s->regions->count, s->width ? "pixels" : "superpixels", s->object_seconds);
+    }
+    return cli_segment_plan_method(s);
 }
 
 /* --- the method, and labels for all pixels --- */
 
-/* Whether there is nothing to tell apart: one object, or many that differ by rounding at most, their place aside. */
+/* Whether there is nothing to tell apart: one object, or many that differ by rounding at most; by their place only if
+ * nothing else has a weight. */
 static bool are_alike(const segment_job *s) {
     static const double rounding = 1e-6;
     const clv_matrix *points = clv_data_matrix(s->points);
     const double *values = points->values;
-    int64_t looks = points->cols - (s->options.pixels ? 0 : 2);
+    int64_t looks = points->cols - (s->width || !has_looks(s) ? 0 : 2);
     for (int64_t e = 0; e < points->rows * points->cols; e++) {
         if (e % points->cols < looks && fabs(values[e] - values[e % points->cols]) > rounding) {
             return false;
@@ -190,8 +228,16 @@ static bool are_alike(const segment_job *s) {
     return true;
 }
 
+static void tell_result(const segment_job *s) {
+    char bytes[32];
+    cli_print_bytes((double)(s->plan.affinity + s->plan.method), bytes, sizeof bytes);
+    fprintf(stderr, "%s: %s, %s for the method and its similarities, %.3f s\n", cli_segmenters[s->options.method].name,
+            clv_stop_name(s->result->stop), bytes, s->solve_seconds);
+}
+
 static clv_status solve(segment_job *s) {
     clv_control control = s->control;
+    cli_progress progress;
     double began = cli_seconds();
     if (are_alike(s)) {
         return CLV_OK;
@@ -199,9 +245,19 @@ static clv_status solve(segment_job *s) {
     if (control.time_limit > 0) { /* the user's limit counts from the start of the program */
         control.time_limit = fmax(control.time_limit - cli_elapsed(s->app), 1e-6);
     }
-    CLI_TRY(cli_segmenters[s->options.method].solve(s, &control));
+    cli_progress_begin(&progress, s->app, control.restarts,
+                       cli_progress_wanted(&s->args, s->options.progress, s->options.quiet));
+    if (progress.shown) {
+        control.monitor = cli_progress_monitor;
+        control.monitor_user = &progress;
+    }
+    clv_status status = cli_segmenters[s->options.method].solve(s, &control);
+    cli_progress_end(&progress);
     s->solve_seconds = cli_seconds() - began;
-    return CLV_OK;
+    if (status >= 0 && s->options.verbose) {
+        tell_result(s);
+    }
+    return status;
 }
 
 /* The object that a pixel of the image lies in. */
@@ -267,6 +323,7 @@ static void print_result_json(FILE *stream, const clv_result *r) {
 
 static void print_json(FILE *stream, const void *what) {
     const segment_job *s = what;
+    size_t now, peak;
     fprintf(stream,
             "{\"cleave\": \"%s\", \"method\": \"%s\", \"width\": %lld, \"height\": %lld, \"objects\": %lld, "
             "\"segments\": %lld,\n",
@@ -275,14 +332,16 @@ static void print_json(FILE *stream, const void *what) {
     if (s->result) {
         print_result_json(stream, s->result);
     }
-    fprintf(stream, " \"seconds\": {\"total\": %.6f, \"objects\": %.6f, \"solve\": %.6f}}\n", cli_elapsed(s->app),
-            s->object_seconds, s->solve_seconds);
+    clv_context_memory(s->app->ctx, &now, &peak);
+    fprintf(stream,
+            " \"bytes\": {\"peak\": %zu}, \"seconds\": {\"total\": %.6f, \"objects\": %.6f, \"solve\": %.6f}}\n", peak,
+            cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
 }
 
 static void print_table(const segment_job *s) {
     const clv_result *r = s->result;
     printf("picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\n", (long long)s->image.width,
-           (long long)s->image.height, (long long)s->regions->count, s->options.pixels ? "pixels" : "superpixels",
+           (long long)s->image.height, (long long)s->regions->count, s->width ? "pixels" : "superpixels",
            cli_segmenters[s->options.method].name);
     if (r) {
         printf("objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
@@ -328,6 +387,9 @@ static clv_status work(segment_job *s, int argc, char **argv) {
     }
     CLI_TRY(check(s));
     CLI_TRY(make_objects(s));
+    if (s->options.dry_run) {
+        return cli_segment_forecast(s);
+    }
     CLI_TRY(solve(s));
     cli_signals_watch(s->app->ctx, false); /* what is computed is written whole */
     CLI_TRY(label_pixels(s));

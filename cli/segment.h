@@ -1,4 +1,5 @@
-/* What cleave segment hands to the methods (segment.c, segmenters.c). */
+/* What the files of cleave segment share: segment.c (the command), segment_plan.c (memory), segmenters.c (the methods).
+ */
 #ifndef CLEAVE_CLI_SEGMENT_H
 #define CLEAVE_CLI_SEGMENT_H
 
@@ -13,8 +14,18 @@ typedef struct segment_options {
     int64_t least;  /* pixels of a piece; 0: auto */
     int64_t memory; /* 0: auto */
     const char *output, *overlay, *labels, *points, *json;
-    int quiet;
+    int dry_run, progress, quiet, verbose;
 } segment_options;
+
+/* What a run holds at most, in bytes. */
+typedef struct segment_plan {
+    size_t objects;  /* while they are made */
+    size_t affinity; /* the similarities, or the graph of objects near each other */
+    size_t affinity_peak;
+    size_t method, method_thread; /* on all threads, on one */
+    size_t labels;                /* while pixels get theirs */
+    clv_home home;                /* of the similarities; AUTO: there are none */
+} segment_plan;
 
 typedef struct segment_job {
     const cli_app *app;
@@ -23,11 +34,13 @@ typedef struct segment_job {
     clv_superpixel_options superpixels;
     clv_region_weights weights;
     clv_control control;
-    clv_image image;      /* as read */
-    clv_image small;      /* for --pixels */
-    clv_regions *regions; /* the objects: superpixels of the image, or pixels of the small one */
-    clv_data *points;     /* a row an object */
-    clv_data *graph;      /* similarities of objects near each other, if the method wants them */
+    int64_t width, height; /* of --pixels; 0: superpixels */
+    clv_image image;       /* as read */
+    clv_image small;       /* for --pixels */
+    clv_regions *regions;  /* the objects: superpixels of the image, or pixels of the small one */
+    clv_data *points;      /* a row an object */
+    clv_data *graph;       /* similarities of objects near each other, if the method wants them */
+    segment_plan plan;
     clv_affinity *affinity;
     clv_result *result; /* NULL: there was nothing to tell apart, all is one segment */
     int32_t *labels;    /* from malloc: of the pixels of the image */
@@ -38,6 +51,12 @@ typedef struct segment_job {
 /* A method that can segment: one entry of the table. */
 typedef struct cli_segmenter {
     const char *name;
+    /* Which options the similarity of all objects is built with; NULL: the method wants none. */
+    void (*similarity)(const segment_job *job, clv_affinity_options *how);
+    bool near;     /* wants the graph of objects near each other */
+    bool restarts; /* starts by random numbers */
+    /* Bytes that the method holds itself, for `points` (rows and columns count) on so many threads. */
+    size_t (*memory)(const segment_job *job, const clv_matrix *points, clv_home home, int64_t threads);
     /* Cluster job->points; fills job->result. The control is the job's, its time limit what is left of it. */
     clv_status (*solve)(segment_job *job, const clv_control *control);
 } cli_segmenter;
@@ -45,5 +64,14 @@ typedef struct cli_segmenter {
 extern const cli_segmenter cli_segmenters[];
 /* Their names, as the choices of an option. */
 #define CLI_SEGMENTER_NAMES "dominant|ncut|symnmf|kpalm"
+
+/* The budget in bytes: --memory, or half of the machine's. */
+size_t cli_segment_budget(const segment_job *job);
+/* The picture has been read: whether its objects, and with --pixels the method as well, will fit the budget. */
+clv_status cli_segment_plan_objects(segment_job *job);
+/* The objects have been made: whether the method will fit. Fills job->plan; may lower the number of threads. */
+clv_status cli_segment_plan_method(segment_job *job);
+/* --dry-run: tell the plan. */
+clv_status cli_segment_forecast(const segment_job *job);
 
 #endif

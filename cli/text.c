@@ -27,25 +27,18 @@ typedef struct text_job {
     double read_seconds, reduce_seconds;
 } text_job;
 
-#define FILE_OPTION(member_, name_, letter_, meta_, help_)                                                             \
-    {                                                                                                                  \
-        .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(text_options, member_),      \
-        .meta = (meta_), .help = (help_)                                                                               \
-    }
-
 static const clv_option_table *text_table(void) {
     static const clv_option options[] = {
-        FILE_OPTION(output, "output", 'o', "FILE", "the points, a row a document: .npy, .csv or .tsv"),
-        FILE_OPTION(tfidf, "tfidf", 0, "FILE.mtx", "the sparse tf-idf matrix itself"),
-        FILE_OPTION(vocab, "vocab", 0, "FILE.txt", "the terms, one a line, in the order of the columns of tf-idf"),
-        FILE_OPTION(labels, "labels-out", 0, "FILE", "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
-        FILE_OPTION(json, "json", 0, "FILE|-", "what was made; - is standard output, instead of the table"),
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = CLV_OPTION_FLAG,
-         .offset = offsetof(text_options, quiet),
-         .most = 1,
-         .help = "no table, only errors"},
+        CLI_FILE_OPTION(text_options, output, "output", 'o', "FILE",
+                        "the points, a row a document: .npy, .csv or .tsv"),
+        CLI_FILE_OPTION(text_options, tfidf, "tfidf", 0, "FILE.mtx", "the sparse tf-idf matrix itself"),
+        CLI_FILE_OPTION(text_options, vocab, "vocab", 0, "FILE.txt",
+                        "the terms, one a line, in the order of the columns of tf-idf"),
+        CLI_FILE_OPTION(text_options, labels, "labels-out", 0, "FILE",
+                        "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
+        CLI_FILE_OPTION(text_options, json, "json", 0, "FILE|-",
+                        "what was made; - is standard output, instead of the table"),
+        CLI_FLAG_OPTION(text_options, quiet, "quiet", 'q', "no table, only errors"),
     };
     static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
     return &table;
@@ -54,21 +47,16 @@ static const clv_option_table *text_table(void) {
 /* --- before the work --- */
 
 static clv_status check_targets(const text_job *t) {
-    enum { TARGETS = 5 };
     const text_options *o = &t->options;
-    const char *json = o->json && strcmp(o->json, "-") != 0 ? o->json : NULL;
-    const char *paths[TARGETS] = {o->output, o->tfidf, o->vocab, o->labels, json};
-    static const char *const names[TARGETS] = {"output", "tfidf", "vocab", "labels-out", "json"};
-    static const char *const endings[TARGETS] = {"npy|csv|tsv", "mtx", NULL, "npy|csv|txt", NULL};
-    for (size_t i = 0; i < TARGETS; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (paths[i] && paths[j] && strcmp(paths[i], paths[j]) == 0) {
-                return cli_fail(t->app, CLV_EUSAGE, "--%s and --%s both name %s", names[j], names[i], paths[i]);
-            }
-        }
-        CLI_TRY(cli_output_check(t->app, names[i], paths[i], endings[i], t->args.operands[0]));
+    const cli_target targets[] = {{"output", o->output, "npy|csv|tsv"},
+                                  {"tfidf", o->tfidf, "mtx"},
+                                  {"vocab", o->vocab, NULL},
+                                  {"labels-out", o->labels, "npy|csv|txt"},
+                                  {"json", o->json, NULL}};
+    if (o->vocab && strcmp(o->vocab, "-") == 0) {
+        return cli_fail(t->app, CLV_EUSAGE, "--vocab needs the name of a file: standard output has the table");
     }
-    return CLV_OK;
+    return cli_targets_check(t->app, targets, sizeof targets / sizeof *targets, t->args.operands, 1);
 }
 
 /* --stop-words is a name or a file of words. */
@@ -116,7 +104,7 @@ static clv_status check(text_job *t) {
 /* --- the work --- */
 
 static clv_status take_document(const clv_document *document, void *user) {
-    return clv_tfidf_add(user, document->text, document->size, document->place);
+    return clv_tfidf_add(user, document);
 }
 
 static clv_status count(text_job *t) {

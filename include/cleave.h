@@ -276,6 +276,9 @@ typedef struct clv_document {
     size_t size;
     const char *label; /* NULL: none */
     const char *place; /* "mail/ham/17" or "posts.jsonl, line 3", for messages */
+    int decoded;       /* the text is UTF-8 whatever the encoding of the corpus: that of a JSON string */
+    size_t not_utf8; /* of a decoded one: the byte of its line, from 1, that is not UTF-8, for which all of the line was
+                      * taken for Latin-1; 0: there is none */
 } clv_document;
 /* Return below zero, with the message set, to end the reading. */
 typedef clv_status (*clv_document_hook)(const clv_document *document, void *user);
@@ -285,14 +288,15 @@ typedef struct clv_corpus {
     int64_t documents;
     int32_t *labels; /* 0..classes-1 in ascending order of the names, -1 for none; NULL when no document has one */
     int64_t classes;
-    char **names;
+    char **names;     /* UTF-8; names of folders that are not are taken for Latin-1 */
     clv_context *ctx; /* borrowed */
 } clv_corpus;
 
 /* Read documents one after the other, whatever their number: the files of a folder in ascending order of their names
  * (those of a folder inside it have its name as label; names that begin with a dot are passed over), or the lines of a
  * .jsonl or .jsonl.gz file ("-": standard input), each a JSON object with a string "text" and, unless it has none, a
- * "label" that is a string or an integer. */
+ * "label" that is a string or an integer. A line that is not UTF-8 is taken for Latin-1; a byte order mark at the
+ * beginning is passed over. */
 CLV_API clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user,
                                    clv_corpus **out);
 CLV_API void clv_corpus_free(clv_corpus *corpus);
@@ -300,7 +304,7 @@ CLV_API void clv_corpus_free(clv_corpus *corpus);
 typedef enum clv_encoding {
     CLV_ENCODING_AUTO,  /* UTF-8, and Latin-1 for documents that are not valid UTF-8 */
     CLV_ENCODING_UTF8,  /* documents that are not valid UTF-8 are refused */
-    CLV_ENCODING_LATIN1 /* a byte a character */
+    CLV_ENCODING_LATIN1 /* a byte a character; JSON that is valid UTF-8 stays so, as its standard says */
 } clv_encoding;
 
 /* tf-idf. Terms are the words of two or more characters (letters and numbers of any script, and _), in lower case.
@@ -331,8 +335,8 @@ typedef struct clv_tfidf_info {
 
 /* Memory grows with the terms and the nonzeros, not with the text. Add documents, then finish once. */
 CLV_API clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out);
-/* `place` names the document in messages; the text is copied. */
-CLV_API clv_status clv_tfidf_add(clv_tfidf *tfidf, const char *text, size_t size, const char *place);
+/* The text is copied; the label is not looked at. */
+CLV_API clv_status clv_tfidf_add(clv_tfidf *tfidf, const clv_document *document);
 /* documents x terms, CSR, terms in ascending order. CLV_EDATA when no term is left. */
 CLV_API clv_status clv_tfidf_finish(clv_tfidf *tfidf, clv_data **out);
 /* After finish: the terms, a column each. */

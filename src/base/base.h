@@ -63,6 +63,10 @@ typedef struct clv_text {
 } clv_text;
 __attribute__((format(printf, 2, 3))) void clv_text_add(clv_text *text, const char *format, ...);
 void clv_text_append(clv_text *text, const char *bytes, size_t size);
+/* The same for Latin-1, a byte a character, made into UTF-8 (utf8.c). */
+void clv_text_append_latin1(clv_text *text, const char *bytes, size_t size);
+/* Where the bytes stop being UTF-8, or `size` (utf8.c). */
+size_t clv_utf8_valid(const char *text, size_t size);
 /* Between these two, printf and strtod use a decimal point in the calling thread, whatever the program's locale:
  * clv_point_end takes what clv_point_begin returned. */
 locale_t clv_point_begin(void);

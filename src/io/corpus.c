@@ -52,6 +52,16 @@ void clv_corpus_free(clv_corpus *corpus) {
     clv_free(corpus->ctx, corpus);
 }
 
+/* A name as UTF-8: what is not is taken for Latin-1. Owned, or NULL. */
+static char *name_of(clv_context *ctx, const clv_field *field) {
+    clv_text name = {.ctx = ctx};
+    if (clv_utf8_valid(field->text, field->size) == field->size) {
+        return clv_copy_text(ctx, field->text);
+    }
+    clv_text_append_latin1(&name, field->text, field->size);
+    return name.data;
+}
+
 /* The name of each class: that of its first document. */
 static clv_status name_classes(const clv_field *fields, const int32_t *coded, int64_t n, clv_corpus *corpus) {
     for (int64_t i = 0; i < n; i++) {
@@ -63,7 +73,7 @@ static clv_status name_classes(const clv_field *fields, const int32_t *coded, in
     }
     for (int64_t i = 0; i < n; i++) {
         if (!corpus->names[coded[i]]) {
-            corpus->names[coded[i]] = clv_copy_text(corpus->ctx, fields[i].text);
+            corpus->names[coded[i]] = name_of(corpus->ctx, &fields[i]);
             if (!corpus->names[coded[i]]) {
                 return CLV_ENOMEM;
             }
@@ -129,7 +139,10 @@ static clv_status read_document(folder *f) {
     CLV_TRY(clv_input_open(f->to->ctx, f->path, &in));
     clv_status status = clv_input_content(&in, &bytes);
     if (status == CLV_OK) {
-        clv_document document = {(const char *)bytes.data, bytes.size, *f->label ? f->label : NULL, f->path};
+        clv_document document = {.text = (const char *)bytes.data,
+                                 .size = bytes.size,
+                                 .label = *f->label ? f->label : NULL,
+                                 .place = f->path};
         status = clv_corpus_put(f->to, &document);
     }
     clv_input_close(&in);

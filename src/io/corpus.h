@@ -26,7 +26,8 @@ typedef struct clv_jsonl {
     clv_corpus_builder *to;
     const char *name;
     int64_t line;
-    clv_text rest; /* the beginning of a line whose end has not come yet */
+    clv_text rest;    /* the beginning of a line whose end has not come yet */
+    clv_text decoded; /* a line that is not UTF-8, made so */
     uint8_t magic[2];
     int seen; /* bytes of magic; when both are there, the kind is known */
     bool compressed, ended;

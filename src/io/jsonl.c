@@ -14,18 +14,29 @@ static clv_status refuse(const clv_jsonl *j, const char *what) {
     return clv_fail(j->to->ctx, CLV_EDATA, "%s, line %lld: %s", j->name, (long long)j->line, what);
 }
 
-static clv_status put_object(const clv_jsonl *j, const json_t *object) {
+/* NUL would end a name early, and two labels could become one. */
+static bool has_nul(const json_t *string) {
+    return strlen(json_string_value(string)) < json_string_length(string);
+}
+
+static clv_status put_object(const clv_jsonl *j, const json_t *object, size_t not_utf8) {
     const json_t *text = json_object_get(object, "text");
     const json_t *label = json_object_get(object, "label");
     char place[PLACE], number[32];
     snprintf(place, sizeof place, "%s, line %lld", j->name, (long long)j->line);
-    clv_document document = {json_string_value(text), json_string_length(text), NULL, place};
+    clv_document document = {.text = json_string_value(text),
+                             .size = json_string_length(text),
+                             .place = place,
+                             .decoded = 1,
+                             .not_utf8 = not_utf8};
     if (!json_is_object(object) || !json_is_string(text)) {
         return refuse(j, "a document must be an object with a string \"text\"");
     }
     if (json_is_integer(label)) {
         snprintf(number, sizeof number, "%lld", (long long)json_integer_value(label));
         document.label = number;
+    } else if (json_is_string(label) && has_nul(label)) {
+        return refuse(j, "the \"label\" has a NUL character (\\u0000) in it");
     } else if (json_is_string(label)) {
         document.label = json_string_value(label);
     } else if (label && !json_is_null(label)) {
@@ -41,23 +52,49 @@ static bool is_blank(const char *line, size_t size) {
     return size == 0;
 }
 
-static clv_status take_line(clv_jsonl *j, const char *line, size_t size) {
-    json_error_t error;
+static clv_status not_json(const clv_jsonl *j, const json_error_t *error) {
     char what[JSON_ERROR_TEXT_LENGTH + 64];
+    if (json_error_code(error) == json_error_out_of_memory) {
+        return clv_fail(j->to->ctx, CLV_ENOMEM, "out of memory for %s, line %lld", j->name, (long long)j->line);
+    }
+    snprintf(what, sizeof what, "this is not JSON: column %d: %s", error->column, error->text);
+    return refuse(j, what);
+}
+
+/* The line as UTF-8, which JSON is: one that is not is taken for Latin-1, escapes in it for what they say. *not_utf8 is
+ * the byte, from 1, for which that is so. */
+static clv_status decode_line(clv_jsonl *j, const char **line, size_t *size, size_t *not_utf8) {
+    size_t valid = clv_utf8_valid(*line, *size);
+    *not_utf8 = valid < *size ? valid + 1 : 0;
+    if (*not_utf8) {
+        j->decoded.size = 0;
+        clv_text_append_latin1(&j->decoded, *line, *size);
+        CLV_TRY(j->decoded.status);
+        *line = j->decoded.data;
+        *size = j->decoded.size;
+    }
+    return CLV_OK;
+}
+
+static clv_status take_line(clv_jsonl *j, const char *line, size_t size) {
+    static const char mark[] = "\xef\xbb\xbf"; /* of byte order, as some editors write it */
+    json_error_t error;
+    size_t not_utf8;
     j->line++;
     CLV_TRY(clv_check_interrupt(j->to->ctx));
+    if (j->line == 1 && size >= strlen(mark) && memcmp(line, mark, strlen(mark)) == 0) {
+        line += strlen(mark);
+        size -= strlen(mark);
+    }
     if (is_blank(line, size)) {
         return CLV_OK;
     }
+    CLV_TRY(decode_line(j, &line, &size, &not_utf8));
     json_t *object = json_loadb(line, size, JSON_ALLOW_NUL, &error);
     if (!object) {
-        if (json_error_code(&error) == json_error_out_of_memory) {
-            return clv_fail(j->to->ctx, CLV_ENOMEM, "out of memory for %s, line %lld", j->name, (long long)j->line);
-        }
-        snprintf(what, sizeof what, "this is not JSON: column %d: %s", error.column, error.text);
-        return refuse(j, what);
+        return not_json(j, &error);
     }
-    clv_status status = put_object(j, object);
+    clv_status status = put_object(j, object, not_utf8);
     json_decref(object);
     return status;
 }
@@ -161,7 +198,7 @@ static clv_status push_compressed(clv_jsonl *j, const uint8_t *bytes, size_t siz
 /* --- pieces --- */
 
 void clv_jsonl_begin(clv_jsonl *j, clv_corpus_builder *to, const char *name) {
-    *j = (clv_jsonl){.to = to, .name = name, .rest = {.ctx = to->ctx}};
+    *j = (clv_jsonl){.to = to, .name = name, .rest = {.ctx = to->ctx}, .decoded = {.ctx = to->ctx}};
 }
 
 static clv_status push_known(clv_jsonl *j, const uint8_t *bytes, size_t size) {
@@ -207,4 +244,5 @@ void clv_jsonl_close(clv_jsonl *j) {
     }
     clv_free(j->to->ctx, j->inflated);
     clv_free(j->to->ctx, j->rest.data);
+    clv_free(j->to->ctx, j->decoded.data);
 }

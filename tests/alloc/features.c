@@ -23,7 +23,7 @@ clv_status write_documents(clv_context *ctx) {
 }
 
 static clv_status add_document(const clv_document *document, void *user) {
-    return clv_tfidf_add(user, document->text, document->size, document->place);
+    return clv_tfidf_add(user, document);
 }
 
 static clv_status use_documents(clv_context *ctx, holder *made, const scenario *self, clv_tfidf *tfidf) {

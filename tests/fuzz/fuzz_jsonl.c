@@ -6,7 +6,7 @@
 #include <string.h>
 
 static clv_status add_document(const clv_document *document, void *user) {
-    return clv_tfidf_add(user, document->text, document->size, document->place);
+    return clv_tfidf_add(user, document);
 }
 
 static clv_status push(clv_corpus_builder *b, const uint8_t *bytes, size_t size) {
@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         }
         clv_corpus_discard(&b);
         clv_corpus_free(corpus);
-        status = clv_tfidf_add(tfidf, (const char *)bytes, size, "fuzz"); /* as a text, of any encoding */
+        clv_document text = {.text = (const char *)bytes, .size = size, .place = "fuzz"}; /* of any encoding */
+        status = clv_tfidf_add(tfidf, &text);
         if (status == CLV_OK) {
             status = clv_tfidf_finish(tfidf, &data);
             fuzz_check(ctx, status, data);

@@ -10,11 +10,13 @@
 typedef struct gathered {
     char all[4096];
     clv_status answer;
+    size_t not_utf8; /* the last that was not 0 */
 } gathered;
 
 static clv_status gather(const clv_document *d, void *user) {
     gathered *g = user;
     size_t used = strlen(g->all);
+    g->not_utf8 = d->not_utf8 ? d->not_utf8 : g->not_utf8;
     snprintf(g->all + used, sizeof g->all - used, "%s:%.*s|", d->label ? d->label : ".", (int)d->size, d->text);
     return g->answer < 0 ? clv_fail(ctx, g->answer, "enough of %s", d->place) : CLV_OK;
 }
@@ -76,7 +78,7 @@ static void test_pieces(void **state) {
     uint8_t packed[1024];
     for (size_t piece = 1; piece < 200; piece += piece < 10 ? 1 : 17) {
         for (int members = 0; members < 3; members++) {
-            gathered g = {{0}, CLV_OK};
+            gathered g = {.answer = CLV_OK};
             clv_corpus *corpus;
             size_t size = members ? compress_lines(packed, sizeof packed, members) : sizeof lines - 1;
             assert_ok(push_in_pieces(members ? packed : (const uint8_t *)lines, size, piece, &g, &corpus));
@@ -92,12 +94,12 @@ static void test_cut_off(void **state) {
     uint8_t packed[1024];
     size_t size = compress_lines(packed, sizeof packed, 1);
     for (size_t cut = 2; cut < size; cut++) {
-        gathered g = {{0}, CLV_OK};
+        gathered g = {.answer = CLV_OK};
         clv_corpus *corpus;
         assert_refused(push_in_pieces(packed, cut, 64, &g, &corpus), CLV_EDATA, "x.jsonl", NULL);
     }
     for (size_t damage = 0; damage < size; damage++) { /* caught by the check sum, or before */
-        gathered g = {{0}, CLV_OK};
+        gathered g = {.answer = CLV_OK};
         clv_corpus *corpus = NULL;
         packed[damage] ^= 0x10;
         clv_status status = push_in_pieces(packed, size, 1000, &g, &corpus);
@@ -108,7 +110,7 @@ static void test_cut_off(void **state) {
 }
 
 static void refuse_lines(const char *text, const char *part, const char *other) {
-    gathered g = {{0}, CLV_OK};
+    gathered g = {.answer = CLV_OK};
     clv_corpus *corpus;
     assert_refused(push_in_pieces((const uint8_t *)text, strlen(text), 7, &g, &corpus), CLV_EDATA, part, other, NULL);
 }
@@ -120,27 +122,66 @@ static void test_bad_lines(void **state) {
     refuse_lines("[1, 2]\n", "line 1", "object");
     refuse_lines("\n\nnot json\n", "line 3", "not JSON");
     refuse_lines("{\"text\": \"a\", \"label\": [1]}", "line 1", "\"label\"");
-    refuse_lines("{\"text\": \"caf\xe9\"}", "line 1", "decode byte 0xe9");
+    refuse_lines("{\"text\": \"a\"}\n{\"text\": \"b\", \"label\": \"a\\u0000b\"}", "line 2", "NUL");
     refuse_lines("{\"text\": \"\\ud800\"}", "line 1", "not JSON");
     refuse_lines("x", "line 1", "not JSON");
-}
-
-static void test_hook_ends_it(void **state) {
-    (void)state;
-    gathered g = {{0}, CLV_EDATA};
-    clv_corpus *corpus;
-    assert_refused(push_in_pieces((const uint8_t *)lines, sizeof lines - 1, 50, &g, &corpus), CLV_EDATA,
-                   "enough of x.jsonl, line 1", NULL);
-    assert_string_equal(g.all, "b:one|");
 }
 
 static void put_text(const char *name, const char *text) {
     put_file(in_folder(name), text, strlen(text));
 }
 
+/* A line that is not UTF-8 is Latin-1, its escapes what they say; the others are not touched. */
+static void test_encodings_of_lines(void **state) {
+    (void)state;
+    static const char mixed[] = "\xef\xbb\xbf{\"text\": \"caf\u00e9\"}\n"
+                                "{\"text\": \"caf\xe9 \\u00e9\\u4e2d\", \"label\": \"\xe0\"}\n"
+                                "{\"text\": \"nul \\u0000 \\u00e9\", \"label\": \"\u00e0\"}\n";
+    for (size_t piece = 1; piece < 60; piece += 7) {
+        gathered g = {.answer = CLV_OK};
+        clv_corpus *corpus;
+        assert_ok(push_in_pieces((const uint8_t *)mixed, sizeof mixed - 1, piece, &g, &corpus));
+        assert_string_equal(g.all,
+                            ".:caf\u00e9|\u00e0:caf\u00e9 \u00e9\u4e2d|\u00e0:nul |"); /* NUL ends what is printed */
+        assert_int_equal(g.not_utf8, 14);
+        assert_int_equal(corpus->classes, 1);
+        assert_string_equal(corpus->names[0], "\u00e0");
+        clv_corpus_free(corpus);
+    }
+}
+
+/* Folders of different bytes are different labels, and their names are UTF-8 all the same. */
+static void test_folder_names(void **state) {
+    (void)state;
+    gathered g = {.answer = CLV_OK};
+    clv_corpus *corpus;
+    assert_int_equal(mkdir(in_folder("\xe9"), 0700) + mkdir(in_folder("\u00e9"), 0700), 0);
+    put_text("\xe9/1", "one");
+    put_text("\u00e9/1", "two");
+    assert_ok(clv_read_corpus(ctx, folder, gather, &g, &corpus));
+    assert_int_equal(corpus->classes, 2);
+    assert_int_not_equal(corpus->labels[0], corpus->labels[1]);
+    assert_string_equal(corpus->names[0], "\u00e9");
+    assert_string_equal(corpus->names[1], "\u00e9");
+    clv_corpus_free(corpus);
+    unlink(in_folder("\xe9/1"));
+    unlink(in_folder("\u00e9/1"));
+    rmdir(in_folder("\xe9"));
+    rmdir(in_folder("\u00e9"));
+}
+
+static void test_hook_ends_it(void **state) {
+    (void)state;
+    gathered g = {.answer = CLV_EDATA};
+    clv_corpus *corpus;
+    assert_refused(push_in_pieces((const uint8_t *)lines, sizeof lines - 1, 50, &g, &corpus), CLV_EDATA,
+                   "enough of x.jsonl, line 1", NULL);
+    assert_string_equal(g.all, "b:one|");
+}
+
 static void test_folder(void **state) {
     (void)state;
-    gathered g = {{0}, CLV_OK};
+    gathered g = {.answer = CLV_OK};
     clv_corpus *corpus;
     assert_int_equal(mkdir(in_folder("spam"), 0700) + mkdir(in_folder("ham"), 0700) + mkdir(in_folder("ham/x"), 0700),
                      0);
@@ -181,6 +222,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_pieces, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_cut_off, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_bad_lines, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_encodings_of_lines, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_folder_names, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_hook_ends_it, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_folder, open_context, close_context),
     };

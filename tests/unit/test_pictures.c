@@ -384,6 +384,75 @@ static void test_superpixels(void **state) {
     free(image.samples);
 }
 
+/* Of one colour only the places are left: the pieces are the cells of the grid, also where a centre reaches over
+ * several bands of rows. */
+static void test_flat_superpixels(void **state) {
+    (void)state;
+    enum { SIDE = 128, CELLS = 16 };
+    clv_image image = new_image(SIDE, SIDE, 3);
+    clv_superpixel_options o;
+    clv_regions *r;
+    int64_t sizes[CELLS];
+    clv_superpixel_defaults(&o);
+    o.superpixels = CELLS;
+    assert_ok(clv_superpixels(ctx, &image, &o, &r));
+    assert_int_equal(r->count, CELLS);
+    clv_region_sizes(r, sizes);
+    for (int c = 0; c < CELLS; c++) {
+        assert_true(llabs(sizes[c] - SIDE * SIDE / CELLS) <= 4 * SIDE / 4); /* a row and a column more or less */
+    }
+    clv_regions_free(r);
+    free(image.samples);
+}
+
+/* Memory grows with the pixels, however many centres and rows there are; threads do not matter. */
+static void test_many_superpixels(void **state) {
+    (void)state;
+    enum { W = 40, H = 1600, MOST = 130 };
+    clv_image image = draw_noise(W, H, 3, 5);
+    clv_superpixel_options o;
+    clv_regions *r, *again;
+    size_t now, peak;
+    clv_superpixel_defaults(&o);
+    for (int64_t per = 1; per < 50; per *= 4) {
+        o.superpixels = W * H / per;
+        o.threads = 1;
+        assert_ok(clv_superpixels(ctx, &image, &o, &r));
+        o.threads = 3;
+        assert_ok(clv_superpixels(ctx, &image, &o, &again));
+        assert_int_equal(r->count, again->count);
+        assert_memory_equal(r->labels, again->labels, W * H * sizeof *r->labels);
+        clv_regions_free(again);
+        clv_regions_free(r);
+        clv_context_memory(ctx, &now, &peak);
+        assert_true(peak <= (size_t)MOST * W * H);
+    }
+    free(image.samples);
+}
+
+static int stop_at_once(void *user) {
+    (void)user;
+    return 1;
+}
+
+static void test_interrupt(void **state) {
+    (void)state;
+    clv_image image = draw_noise(30, 20, 3, 1), out;
+    int32_t labels[600] = {0};
+    clv_data *data;
+    clv_superpixel_options o;
+    clv_regions *r;
+    clv_superpixel_defaults(&o);
+    clv_context_set_interrupt(ctx, stop_at_once, NULL);
+    assert_refused(clv_image_resize(ctx, &image, 9, 5, &out), CLV_EINTERRUPTED, "interrupted", NULL);
+    assert_null(out.samples);
+    assert_refused(clv_image_points(ctx, &image, &data), CLV_EINTERRUPTED, "interrupted", NULL);
+    assert_refused(clv_superpixels(ctx, &image, &o, &r), CLV_EINTERRUPTED, "interrupted", NULL);
+    assert_refused(clv_labels_tidy(ctx, 30, 20, 5, 0, labels), CLV_EINTERRUPTED, "interrupted", NULL);
+    clv_context_set_interrupt(ctx, NULL, NULL);
+    free(image.samples);
+}
+
 static void test_extreme_pictures(void **state) {
     (void)state;
     static const int64_t sizes[][2] = {{1, 1}, {1, 50}, {50, 1}, {2, 2}, {3, 200}};
@@ -509,6 +578,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_tidy, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_similarity, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_superpixels, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_flat_superpixels, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_many_superpixels, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_interrupt, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_extreme_pictures, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_histograms, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_overlay, open_context, close_context),

@@ -31,11 +31,15 @@ static void draw(sample *s, uint64_t seed) {
     }
 }
 
+static clv_status add_text(clv_tfidf *t, const char *text, size_t size, const char *place) {
+    return clv_tfidf_add(t, &(clv_document){.text = text, .size = size, .place = place});
+}
+
 static clv_tfidf *make(const sample *s, const clv_tfidf_options *options) {
     clv_tfidf *t;
     assert_ok(clv_tfidf_new(ctx, options, &t));
     for (int d = 0; d < DOCUMENTS; d++) {
-        assert_ok(clv_tfidf_add(t, s->texts[d], strlen(s->texts[d]), "text"));
+        assert_ok(add_text(t, s->texts[d], strlen(s->texts[d]), "text"));
     }
     return t;
 }
@@ -139,7 +143,7 @@ static void test_stop_words(void **state) {
     o.stop_words = "english";
     assert_ok(clv_tfidf_new(ctx, &o, &t));
     const char *text = "the whales of THE sea and their songs";
-    assert_ok(clv_tfidf_add(t, text, strlen(text), "text"));
+    assert_ok(add_text(t, text, strlen(text), "text"));
     assert_ok(clv_tfidf_finish(t, &data));
     const char *const *names = clv_tfidf_terms(t, &count);
     assert_int_equal(count, 3);
@@ -167,7 +171,7 @@ static clv_data *make_long(int64_t threads, clv_tfidf_info *info) {
         while (used < sizeof text - 16) {
             used += (size_t)snprintf(text + used, 16, "w%lld ", (long long)clv_rng_below(&rng, 1 + d));
         }
-        assert_ok(clv_tfidf_add(t, text, used, "text"));
+        assert_ok(add_text(t, text, used, "text"));
     }
     assert_ok(clv_tfidf_finish(t, &data));
     clv_tfidf_describe(t, info);
@@ -207,18 +211,35 @@ static void test_encodings(void **state) {
     clv_tfidf_defaults(&o);
     o.encoding = CLV_ENCODING_UTF8;
     assert_ok(clv_tfidf_new(ctx, &o, &t));
-    assert_refused(clv_tfidf_add(t, "caf\xe9!", 5, "a/b.txt"), CLV_EDATA, "a/b.txt", "byte 4", "0xe9", NULL);
+    assert_refused(add_text(t, "caf\xe9!", 5, "a/b.txt"), CLV_EDATA, "a/b.txt", "byte 4", NULL);
     clv_tfidf_free(t);
     o.encoding = CLV_ENCODING_AUTO;
     assert_ok(clv_tfidf_new(ctx, &o, &t));
-    assert_ok(clv_tfidf_add(t, "caf\xe9!", 5, "a"));
-    assert_ok(clv_tfidf_add(t, "caf\xc3\xa9!", 6, "b"));
-    assert_ok(clv_tfidf_add(t, "", 0, "c"));
+    assert_ok(add_text(t, "caf\xe9!", 5, "a"));
+    assert_ok(add_text(t, "caf\xc3\xa9!", 6, "b"));
+    assert_ok(add_text(t, "", 0, "c"));
     assert_ok(clv_tfidf_finish(t, &data));
     clv_tfidf_describe(t, &info);
     assert_true(info.latin1 == 1 && info.documents == 3 && info.empty == 1 && info.terms == 1 && info.tokens == 2);
     assert_string_equal(clv_tfidf_terms(t, &count)[0], "caf\u00e9");
     clv_data_free(data);
+    clv_tfidf_free(t);
+    /* What JSON decoded is UTF-8 whatever is said of the corpus. */
+    clv_document json = {.text = "caf\u00e9", .size = 5, .place = "x.jsonl, line 3", .decoded = 1};
+    o.encoding = CLV_ENCODING_LATIN1;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_ok(clv_tfidf_add(t, &json));
+    assert_ok(add_text(t, "caf\xe9", 4, "file"));
+    assert_ok(clv_tfidf_finish(t, &data));
+    clv_tfidf_describe(t, &info);
+    assert_true(info.terms == 1 && info.latin1 == 0);
+    assert_string_equal(clv_tfidf_terms(t, &count)[0], "caf\u00e9");
+    clv_data_free(data);
+    clv_tfidf_free(t);
+    json.not_utf8 = 14;
+    o.encoding = CLV_ENCODING_UTF8;
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    assert_refused(clv_tfidf_add(t, &json), CLV_EDATA, "x.jsonl, line 3", "byte 14", NULL);
     clv_tfidf_free(t);
 }
 
@@ -232,12 +253,12 @@ static void test_refused(void **state) {
     assert_refused(clv_tfidf_finish(t, &data), CLV_EDATA, "no documents", NULL);
     clv_tfidf_free(t);
     assert_ok(clv_tfidf_new(ctx, &o, &t));
-    assert_ok(clv_tfidf_add(t, "a . b", 5, "x"));
+    assert_ok(add_text(t, "a . b", 5, "x"));
     assert_refused(clv_tfidf_finish(t, &data), CLV_EDATA, "vocabulary is empty", "1 documents", NULL);
     clv_tfidf_free(t);
     o.min_df = 3;
     assert_ok(clv_tfidf_new(ctx, &o, &t));
-    assert_ok(clv_tfidf_add(t, "word word word", 14, "x"));
+    assert_ok(add_text(t, "word word word", 14, "x"));
     assert_refused(clv_tfidf_finish(t, &data), CLV_EDATA, "vocabulary is empty", "min-df 3", NULL);
     clv_tfidf_free(t);
     o.min_df = -1;

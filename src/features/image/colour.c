@@ -22,6 +22,10 @@ clv_status clv_image_check(clv_context *ctx, const clv_image *image) {
     return CLV_OK;
 }
 
+clv_status clv_image_poll(clv_context *ctx) {
+    return clv_interrupted(ctx) ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted while working on the picture") : CLV_OK;
+}
+
 void clv_image_rgb(const clv_image *image, int64_t i, double rgb[3]) {
     const uint8_t *at = image->samples + i * image->channels;
     for (int c = 0; c < 3; c++) {
@@ -62,12 +66,18 @@ static clv_status fill_pixels(clv_context *ctx, const clv_image *image, void (*c
     int64_t pixels = image->width * image->height;
     CLV_TRY(clv_data_new_dense(ctx, "the picture", pixels, 3, CLV_F64, out));
     double *values = (*out)->values;
-    for (int64_t i = 0; i < pixels; i++) {
+    clv_status status = CLV_OK;
+    for (int64_t i = 0; i < pixels && status == CLV_OK; i++) {
         double rgb[3];
         clv_image_rgb(image, i, rgb);
         convert(rgb, values + 3 * i);
+        status = i % CLV_POLL_PIXELS == 0 ? clv_image_poll(ctx) : CLV_OK;
     }
-    return CLV_OK;
+    if (status < 0) {
+        clv_data_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_data **out) {

@@ -8,6 +8,9 @@
 int clv_image_threads(const clv_image *image, int64_t asked);
 /* CLV_EUSAGE unless the picture has a size, samples and 1, 3 or 4 channels. */
 clv_status clv_image_check(clv_context *ctx, const clv_image *image);
+/* CLV_EINTERRUPTED when the computation is to stop: asked once a row, or every CLV_POLL_PIXELS pixels. */
+enum { CLV_POLL_PIXELS = 1 << 16 };
+clv_status clv_image_poll(clv_context *ctx);
 /* The colour of pixel i: over white where it is transparent, three times the same where it is grey. */
 void clv_image_rgb(const clv_image *image, int64_t i, double rgb[3]);
 /* Brightness of a colour, 0 to 255: 0.2125 red + 0.7154 green + 0.0721 blue, rounded. */

@@ -86,8 +86,8 @@ clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height
         }
     }
     *made = (clv_regions){width, height, 0, parent, ctx};
-    for (int32_t i = 0; i < width * height;
-         i++) { /* roots come first, and hold the number of their piece from then on */
+    /* Roots come first, and hold the number of their piece from then on. */
+    for (int32_t i = 0; i < width * height; i++) {
         parent[i] = parent[i] == i ? (int32_t)made->count++ : parent[parent[i]];
     }
     *out = made;
@@ -279,7 +279,10 @@ clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int6
                         (long long)width, (long long)height, INT32_MAX);
     }
     while (left && status == CLV_OK) { /* crumbs that joined crumbs may still be small */
-        status = describe_pieces(&t, width, height);
+        status = clv_image_poll(ctx);
+        if (status == CLV_OK) {
+            status = describe_pieces(&t, width, height);
+        }
         if (status == CLV_OK) {
             merge_crumbs(&t, &left);
         }

@@ -50,9 +50,10 @@ static clv_status plan_axis(clv_context *ctx, int64_t old, int64_t size, axis *a
     return CLV_OK;
 }
 
-static void resample_rows(const clv_image *image, const axis *a, int64_t width, float *out) {
+static clv_status resample_rows(clv_context *ctx, const clv_image *image, const axis *a, int64_t width, float *out) {
     int64_t channels = image->channels;
     for (int64_t y = 0; y < image->height; y++) {
+        CLV_TRY(clv_image_poll(ctx));
         const uint8_t *row = image->samples + y * image->width * channels;
         for (int64_t x = 0; x < width * channels; x++) {
             const float *weights = a->weights + x / channels * a->taps;
@@ -64,10 +65,13 @@ static void resample_rows(const clv_image *image, const axis *a, int64_t width, 
             out[y * width * channels + x] = sum;
         }
     }
+    return CLV_OK;
 }
 
-static void resample_columns(const float *rows, const axis *a, int64_t old, int64_t stride, clv_image *out) {
+static clv_status resample_columns(clv_context *ctx, const float *rows, const axis *a, int64_t old, int64_t stride,
+                                   clv_image *out) {
     for (int64_t y = 0; y < out->height; y++) {
+        CLV_TRY(clv_image_poll(ctx));
         const float *weights = a->weights + y * a->taps;
         for (int64_t x = 0; x < stride; x++) {
             float sum = 0;
@@ -77,14 +81,16 @@ static void resample_columns(const float *rows, const axis *a, int64_t old, int6
             out->samples[y * stride + x] = (uint8_t)fminf(sum + 0.5f, 255);
         }
     }
+    return CLV_OK;
 }
 
 clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t width, int64_t height, clv_image *out) {
     *out = (clv_image){0};
     CLV_TRY(clv_image_check(ctx, image));
-    if (width < 1 || height < 1 || width > most_side || height > most_side) {
-        return clv_fail(ctx, CLV_EUSAGE, "a picture cannot be made %lld x %lld pixels: 1 to %lld a side are allowed",
-                        (long long)width, (long long)height, (long long)most_side);
+    if (width < 1 || height < 1 || width > most_side || height > most_side || width > INT32_MAX / height) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "a picture cannot be made %lld x %lld pixels: 1 to %lld a side are allowed, %d in all",
+                        (long long)width, (long long)height, (long long)most_side, INT32_MAX);
     }
     axis across = {0}, down = {0};
     int64_t stride = width * image->channels;
@@ -95,8 +101,12 @@ clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t wi
         status = plan_axis(ctx, image->height, height, &down);
     }
     if (status == CLV_OK) {
-        resample_rows(image, &across, width, rows);
-        resample_columns(rows, &down, image->height, stride, &made);
+        status = resample_rows(ctx, image, &across, width, rows);
+    }
+    if (status == CLV_OK) {
+        status = resample_columns(ctx, rows, &down, image->height, stride, &made);
+    }
+    if (status == CLV_OK) {
         *out = made;
     } else {
         clv_free(ctx, made.samples);

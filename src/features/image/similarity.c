@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 1 << 17 }; /* pairs for the median */
+enum { SAMPLE = 1 << 17, POLLED = 1024 }; /* pairs for the median; regions between two questions */
 
 static double squared_distance(const clv_matrix *points, int64_t i, int64_t j) {
     const double *x = (const double *)points->values + i * points->cols;
@@ -102,10 +102,23 @@ static void sort_indices(int32_t *x, int64_t n) {
 static clv_status count_entries(clv_context *ctx, search *s, int64_t n, int64_t *out) {
     *out = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (i % 1024 == 0 && clv_interrupted(ctx)) {
-            return clv_fail(ctx, CLV_EINTERRUPTED, "interrupted while comparing regions");
-        }
+        CLV_TRY(i % POLLED == 0 ? clv_image_poll(ctx) : CLV_OK);
         *out += look_around(s, i);
+    }
+    return CLV_OK;
+}
+
+static clv_status fill_rows(clv_context *ctx, search *s, const clv_matrix *points, double gamma, clv_data *out) {
+    double *values = out->values;
+    for (int32_t i = 0; i < points->rows; i++) {
+        int64_t count = look_around(s, i), at = out->start[i];
+        CLV_TRY(i % POLLED == 0 ? clv_image_poll(ctx) : CLV_OK);
+        sort_indices(s->found, count);
+        for (int64_t e = 0; e < count; e++) {
+            out->index[at + e] = s->found[e];
+            values[at + e] = exp(-gamma * squared_distance(points, i, s->found[e]));
+        }
+        out->start[i + 1] = at + count;
     }
     return CLV_OK;
 }
@@ -114,17 +127,12 @@ static clv_status fill(clv_context *ctx, search *s, const clv_matrix *points, do
     int64_t n = points->rows, entries;
     CLV_TRY(count_entries(ctx, s, n, &entries));
     CLV_TRY(clv_data_new_csr(ctx, "region similarity", n, n, entries, out));
-    double *values = (*out)->values;
-    for (int32_t i = 0; i < n; i++) {
-        int64_t count = look_around(s, i), at = (*out)->start[i];
-        sort_indices(s->found, count);
-        for (int64_t e = 0; e < count; e++) {
-            (*out)->index[at + e] = s->found[e];
-            values[at + e] = exp(-gamma * squared_distance(points, i, s->found[e]));
-        }
-        (*out)->start[i + 1] = at + count;
+    clv_status status = fill_rows(ctx, s, points, gamma, *out);
+    if (status < 0) {
+        clv_data_free(*out);
+        *out = NULL;
     }
-    return CLV_OK;
+    return status;
 }
 
 static clv_status check(clv_context *ctx, const clv_regions *regions, const clv_matrix *points, int64_t reach,

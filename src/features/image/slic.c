@@ -6,7 +6,9 @@
  * the longest border, so that every superpixel is connected.
  *
  * Cost: a round compares every pixel with about four centres. The rows are cut into bands, a thread each at a time;
- * sums over bands are added in order, so that the result does not depend on the number of threads. */
+ * a band looks only at centres near it. Sums are taken over groups of bands and added in order: the result does not
+ * depend on the number of threads. There are fewer groups the more centres there are, so that the sums take at most
+ * 16 bytes a pixel, or 48 a centre where one group is all. */
 #include "base/options.h"
 #include "features/image/image.h"
 
@@ -14,7 +16,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAND = 16, SUMS = 6 }; /* rows to a band; sums of L, a, b, x, y and 1 */
+enum {
+    BAND = 16,       /* rows */
+    SUMS = 6,        /* of L, a, b, x, y and 1 */
+    GROUP_SHARE = 3, /* pixels that a centre must have for each group: 48 bytes of sums for 3 pixels */
+};
 
 const clv_option_table *clv_superpixel_table(void) {
     static const clv_option options[] = {
@@ -35,14 +41,16 @@ void clv_superpixel_defaults(clv_superpixel_options *options) {
 
 typedef struct slic {
     clv_context *ctx;
-    int64_t width, height, count, bands;
+    int64_t width, height, count, bands, groups;
     double step;
     float spread; /* weight of squared pixels */
     float *lab;   /* three planes */
     clv_slic_centre *centres;
+    int32_t *by_band;    /* the centres, by the band that they lie in */
+    int64_t *band_start; /* of a band in by_band; one more for the end */
     float *nearest;
     int32_t *labels;
-    double *sums; /* bands x count x SUMS */
+    double *sums; /* groups x count x SUMS */
     int threads;
 } slic;
 
@@ -54,13 +62,17 @@ static int64_t along(int64_t side, double step) {
 
 static clv_status place_centres(slic *s) {
     int64_t columns = along(s->width, s->step), rows = along(s->height, s->step);
+    int64_t pixels = s->width * s->height;
     s->count = columns * rows;
+    s->groups = pixels / (GROUP_SHARE * s->count);
+    s->groups = s->groups < 1 ? 1 : s->groups > s->bands ? s->bands : s->groups;
     s->centres = CLV_NEW(s->ctx, clv_slic_centre, s->count);
-    s->sums = CLV_NEW(s->ctx, double, s->bands * s->count * SUMS);
-    if (!s->centres || !s->sums) {
+    s->by_band = CLV_NEW(s->ctx, int32_t, s->count);
+    s->band_start = CLV_NEW(s->ctx, int64_t, s->bands + 1);
+    s->sums = CLV_NEW(s->ctx, double, s->groups * s->count * SUMS);
+    if (!s->centres || !s->by_band || !s->band_start || !s->sums) {
         return CLV_ENOMEM;
     }
-    int64_t pixels = s->width * s->height;
     for (int64_t c = 0; c < s->count; c++) {
         int64_t x = (int64_t)(((double)(c % columns) + 0.5) * (double)s->width / (double)columns);
         int64_t y = (int64_t)(((double)(c / columns) + 0.5) * (double)s->height / (double)rows);
@@ -91,18 +103,46 @@ static void offer(const slic *s, int64_t c, int64_t first, int64_t last) {
     }
 }
 
-/* Pixels of a band to their nearest centres, and the sums of those. Before the first round no pixel has a centre; from
- * then on one that no centre reaches keeps the last one. */
+static int64_t band_of(const slic *s, int64_t c) {
+    int64_t band = (int64_t)s->centres[c].y / BAND;
+    return band < s->bands ? band : s->bands - 1; /* a float may be rounded past the last row */
+}
+
+/* The centres by the bands they lie in, ascending in each. */
+static void sort_centres(slic *s) {
+    memset(s->band_start, 0, (size_t)(s->bands + 1) * sizeof *s->band_start);
+    for (int64_t c = 0; c < s->count; c++) {
+        s->band_start[band_of(s, c) + 1]++;
+    }
+    for (int64_t band = 0; band < s->bands; band++) {
+        s->band_start[band + 1] += s->band_start[band];
+    }
+    for (int64_t c = 0; c < s->count; c++) {
+        s->by_band[s->band_start[band_of(s, c)]++] = (int32_t)c;
+    }
+    memmove(s->band_start + 1, s->band_start, (size_t)s->bands * sizeof *s->band_start);
+    s->band_start[0] = 0;
+}
+
+/* Pixels of a band to their nearest centres. Before the first round no pixel has a centre; from then on one that no
+ * centre reaches keeps the last one. */
 static void assign_band(const slic *s, int64_t band) {
     int64_t first = band * BAND, last = first + BAND < s->height ? first + BAND : s->height;
-    int64_t pixels = s->width * s->height;
-    double *sums = s->sums + band * s->count * SUMS;
+    int64_t away = (int64_t)(s->step + 1) / BAND + 2; /* bands whose centres may reach this one */
+    int64_t from = band > away ? band - away : 0, to = band + away < s->bands ? band + away : s->bands - 1;
     for (int64_t i = first * s->width; i < last * s->width; i++) {
         s->nearest[i] = FLT_MAX;
     }
-    for (int64_t c = 0; c < s->count; c++) {
-        offer(s, c, first, last);
+    for (int64_t at = s->band_start[from]; at < s->band_start[to + 1]; at++) {
+        offer(s, s->by_band[at], first, last);
     }
+}
+
+static void add_up(const slic *s, int64_t group) {
+    int64_t pixels = s->width * s->height;
+    int64_t first = group * s->bands / s->groups * BAND, last = (group + 1) * s->bands / s->groups * BAND;
+    double *sums = s->sums + group * s->count * SUMS;
+    last = last < s->height ? last : s->height;
     memset(sums, 0, (size_t)(s->count * SUMS) * sizeof *sums);
     for (int64_t i = first * s->width; i < last * s->width; i++) {
         double *own = sums + s->labels[i] * (int64_t)SUMS;
@@ -117,9 +157,9 @@ static void assign_band(const slic *s, int64_t band) {
 
 static void move_centre(slic *s, int64_t c) {
     double total[SUMS] = {0};
-    for (int64_t band = 0; band < s->bands; band++) {
+    for (int64_t group = 0; group < s->groups; group++) {
         for (int k = 0; k < SUMS; k++) {
-            total[k] += s->sums[(band * s->count + c) * SUMS + k];
+            total[k] += s->sums[(group * s->count + c) * SUMS + k];
         }
     }
     if (total[5] > 0) {
@@ -134,18 +174,36 @@ static void move_centre(slic *s, int64_t c) {
 
 static clv_status iterate(slic *s, int64_t rounds) {
     for (int64_t round = 0; round < rounds; round++) {
-        if (clv_interrupted(s->ctx)) {
-            return clv_fail(s->ctx, CLV_EINTERRUPTED, "interrupted while making superpixels");
-        }
+        CLV_TRY(clv_image_poll(s->ctx));
+        sort_centres(s);
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic)
         for (int64_t band = 0; band < s->bands; band++) {
             assign_band(s, band);
+        }
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+        for (int64_t group = 0; group < s->groups; group++) {
+            add_up(s, group);
         }
         for (int64_t c = 0; c < s->count; c++) {
             move_centre(s, c);
         }
     }
     return CLV_OK;
+}
+
+/* All but the labels. */
+static void discard_work(slic *s) {
+    clv_free(s->ctx, s->lab);
+    clv_free(s->ctx, s->centres);
+    clv_free(s->ctx, s->by_band);
+    clv_free(s->ctx, s->band_start);
+    clv_free(s->ctx, s->nearest);
+    clv_free(s->ctx, s->sums);
+    s->lab = s->nearest = NULL;
+    s->centres = NULL;
+    s->by_band = NULL;
+    s->band_start = NULL;
+    s->sums = NULL;
 }
 
 static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_regions **out) {
@@ -158,6 +216,7 @@ static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_r
     }
     CLV_TRY(place_centres(s));
     CLV_TRY(iterate(s, rounds));
+    discard_work(s); /* tidying needs as much */
     CLV_TRY(clv_labels_tidy(s->ctx, s->width, s->height, (int64_t)(s->step * s->step / 4), 0, s->labels));
     return clv_regions_of_pieces(s->ctx, s->width, s->height, s->labels, out);
 }
@@ -175,10 +234,7 @@ clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_s
     s.spread = (float)((options->compactness / s.step) * (options->compactness / s.step));
     s.bands = (s.height + BAND - 1) / BAND;
     clv_status status = compute(&s, image, options->rounds, out);
-    clv_free(ctx, s.lab);
-    clv_free(ctx, s.centres);
-    clv_free(ctx, s.nearest);
+    discard_work(&s);
     clv_free(ctx, s.labels);
-    clv_free(ctx, s.sums);
     return status;
 }

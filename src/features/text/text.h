@@ -19,9 +19,6 @@ extern const int64_t clv_letter_range_count, clv_lower_range_count;
 
 /* --- words (words.c) --- */
 
-/* Where the bytes stop being UTF-8, or `size`. */
-size_t clv_utf8_valid(const char *text, size_t size);
-
 typedef struct clv_words {
     const uint8_t *at, *end;
     bool latin1;   /* a byte a character; else the bytes are valid UTF-8 */

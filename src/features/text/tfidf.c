@@ -225,18 +225,30 @@ static clv_status count_batch(clv_tfidf *t) {
     return CLV_OK;
 }
 
-clv_status clv_tfidf_add(clv_tfidf *t, const char *text, size_t size, const char *place) {
-    bool latin1 = t->options.encoding == CLV_ENCODING_LATIN1;
-    size_t valid = latin1 ? size : clv_utf8_valid(text, size);
-    if (valid < size && t->options.encoding == CLV_ENCODING_UTF8) {
-        return clv_fail(t->ctx, CLV_EDATA, "%s: byte %zu (0x%02x) is not UTF-8; encoding latin-1 takes any byte", place,
-                        valid + 1, (unsigned)(uint8_t)text[valid]);
+/* Whether the text is to be read as Latin-1; *invalid is the byte, from 1, for which it is though nobody said so. */
+static bool is_latin1(const clv_tfidf *t, const clv_document *document, size_t *invalid) {
+    *invalid = document->not_utf8;
+    if (document->decoded) {
+        return false;
+    }
+    bool told = t->options.encoding == CLV_ENCODING_LATIN1;
+    size_t valid = told ? document->size : clv_utf8_valid(document->text, document->size);
+    *invalid = valid < document->size ? valid + 1 : 0;
+    return told || *invalid;
+}
+
+clv_status clv_tfidf_add(clv_tfidf *t, const clv_document *document) {
+    size_t invalid;
+    bool latin1 = is_latin1(t, document, &invalid);
+    if (invalid && t->options.encoding == CLV_ENCODING_UTF8) {
+        return clv_fail(t->ctx, CLV_EDATA, "%s: byte %zu is not UTF-8; encoding latin-1 takes any byte",
+                        document->place, invalid);
     }
     CLV_TRY(grow(t->ctx, (void **)&t->pieces, t->pieces_count, 1, &t->pieces_room, sizeof *t->pieces));
-    clv_text_append(&t->texts, text, size);
+    clv_text_append(&t->texts, document->text, document->size);
     CLV_TRY(t->texts.status);
-    t->info.latin1 += valid < size;
-    t->pieces[t->pieces_count++] = (clv_piece){NULL, size, latin1 || valid < size};
+    t->info.latin1 += invalid && t->options.encoding == CLV_ENCODING_AUTO;
+    t->pieces[t->pieces_count++] = (clv_piece){NULL, document->size, latin1};
     return t->texts.size >= BATCH_BYTES ? count_batch(t) : CLV_OK;
 }
 

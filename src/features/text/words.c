@@ -12,47 +12,6 @@ enum { CAPITAL_I_DOTTED = 0x130, CAPITAL_SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2 };
 
 /* --- UTF-8 --- */
 
-/* The length of the character at `at`, or 0 when it is not valid: no overlong forms, no surrogates, no more than
- * 0x10ffff. */
-static size_t character_size(const uint8_t *at, size_t left) {
-    uint8_t lead = at[0];
-    size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    if (size == 0 || size > left) {
-        return 0;
-    }
-    if (size > 2) {
-        uint8_t low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-        uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-        if (at[1] < low || at[1] > high) {
-            return 0;
-        }
-    }
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return size;
-}
-
-size_t clv_utf8_valid(const char *text, size_t size) {
-    const uint8_t *bytes = (const uint8_t *)text;
-    size_t at = 0;
-    while (at < size) {
-        uint64_t eight;
-        if (size - at >= sizeof eight && (memcpy(&eight, bytes + at, sizeof eight), !(eight & 0x8080808080808080u))) {
-            at += sizeof eight;
-            continue;
-        }
-        size_t step = character_size(bytes + at, size - at);
-        if (step == 0) {
-            return at;
-        }
-        at += step;
-    }
-    return size;
-}
-
 /* The character at words->at, which is valid and not ASCII; goes past it. */
 static uint32_t take_character(clv_words *words) {
     const uint8_t *at = words->at;

@@ -5,8 +5,11 @@ import math
 import os
 import re
 import struct
+import subprocess
+import time
 import zlib
 
+import harness
 from harness import case, check, cleave, npy, read, read_npy_labels, shared, without, write
 
 
@@ -172,9 +175,42 @@ def text_refusals():
     cleave("text", "folder", "-o", "y.npy", code=65, err="no documents")
     with open("folder/sub/latin", "wb") as file:
         file.write(b"caf\xe9 cr\xe8me")
-    cleave("text", "folder", "-o", "y.npy", "--encoding", "utf-8", code=65, err="folder/sub/latin: byte 4.*0xe9")
+    cleave("text", "folder", "-o", "y.npy", "--encoding", "utf-8", code=65, err="folder/sub/latin: byte 4 is not UTF-8")
     cleave("text", "folder", "-o", "z.npy", out="1 read as Latin-1")
     check(not os.path.exists("y.npy"), "nothing was written")
+
+
+@case
+def text_encodings():
+    """The same rule for files and for lines of JSON."""
+    word, folders = "caf\u00e9", {}
+    for name, body in (("utf8", word.encode()), ("latin1", word.encode("latin-1"))):
+        os.makedirs(name)
+        with open(f"{name}/doc", "wb") as file:
+            file.write(b"\xef\xbb\xbf" * (name == "utf8") + body + b" other")
+        with open(f"{name}.jsonl", "wb") as file:
+            file.write(b"\xef\xbb\xbf" * (name == "utf8") + b'{"text": "' + body + b' other"}\n')
+    write("escaped.jsonl", '{"text": "caf\\u00e9 other"}\n')
+    def terms(corpus, encoding):
+        cleave("text", corpus, "--tfidf", "t.mtx", "--vocab", "v.txt", "-q", "--encoding", encoding)
+        return read("v.txt").decode().split()
+    for corpus in ("utf8", "latin1", "utf8.jsonl", "latin1.jsonl", "escaped.jsonl"):
+        check(terms(corpus, "auto") == [word, "other"], f"{corpus}: {terms(corpus, 'auto')}")
+    for corpus in ("latin1", "latin1.jsonl", "utf8.jsonl", "escaped.jsonl"):
+        check(terms(corpus, "latin-1") == [word, "other"], f"{corpus}: {terms(corpus, 'latin-1')}")
+    for corpus in ("utf8", "utf8.jsonl", "escaped.jsonl"):
+        check(terms(corpus, "utf-8") == [word, "other"], f"{corpus}: {terms(corpus, 'utf-8')}")
+    cleave("text", "latin1", "--tfidf", "x.mtx", "--encoding", "utf-8", code=65, err="latin1/doc: byte 4 is not UTF-8")
+    cleave("text", "latin1.jsonl", "--tfidf", "x.mtx", "--encoding", "utf-8", code=65, err="latin1.jsonl, line 1: byte 14 is not UTF-8")
+    for corpus in ("latin1", "latin1.jsonl"):
+        cleave("text", corpus, "--tfidf", "t.mtx", out="1 read as Latin-1")
+    jsonl("nul.jsonl", [("one word", "a"), ("two words", "a\0b")])
+    cleave("text", "nul.jsonl", "-o", "x.npy", code=65, err="nul.jsonl, line 2.*NUL")
+    os.makedirs(b"names/\xe9")
+    write(b"names/\xe9/1", "some words")
+    result = cleave("text", "names", "-o", "n.npy", "--json", "-").json()
+    check(result["classes"] == ["\u00e9"], f"{result}")
+    check(not os.path.exists("x.mtx") and not os.path.exists("x.npy"), "nothing was written")
 
 
 @case
@@ -219,7 +255,7 @@ def segment_two_colours():
         check(wrong < 150, f"{method}: {wrong} pixels on the wrong side")
         one = cleave("segment", "p.png", "-o", "1.npy", "--method", method, "--threads", 1, "--json", "-").json()
         two = cleave("segment", "p.png", "-o", "2.npy", "--method", method, "--threads", 2, "--json", "-").json()
-        check(without(one, "seconds") == without(two, "seconds") and read("1.npy") == read("2.npy"),
+        check(without(one, "seconds", "bytes") == without(two, "seconds", "bytes") and read("1.npy") == read("2.npy"),
               f"{method}: threads do not matter")
     cleave("segment", "p.png", "--points-out", "x.npy", "--pixels", "6x4", "-q")
     points = read_matrix("x.npy")
@@ -244,13 +280,74 @@ def segment_odd_pictures():
 
 
 @case
+def segment_memory():
+    """The budget holds for every method; what cannot fit is refused before it is allocated."""
+    png("p.png", two_colours(120, 80))
+    for method in segment_methods():
+        for objects in ((), ("--pixels", "40x30")):
+            accepted = 0
+            for budget in (1000, 100000, 400000, 700000, 1000000, 2000000, 5000000, 30000000):
+                args = ("segment", "p.png", "-o", "l.npy", "--method", method, "--memory", budget, "--max-iter", 20, *objects)
+                process = subprocess.run([harness.CLEAVE, *map(str, args), "--json", "-"], capture_output=True)
+                check(process.returncode in (0, 71), f"{args}: {process}")
+                if process.returncode == 0:
+                    accepted += 1
+                    peak = json.loads(process.stdout)["bytes"]["peak"]
+                    check(peak <= budget, f"{args}: {peak} bytes")
+                else:
+                    check(not accepted and process.stderr.count(b"\n") == 1 and b"budget" in process.stderr, f"{args}: {process}")
+            check(0 < accepted < 8, f"{method} {objects}: {accepted} budgets were enough")
+    began = time.monotonic()
+    cleave("segment", "p.png", "-o", "x.npy", "--pixels", "65535x30000", code=71, err="p.png .120 x 80.*--pixels would take.*--memory")
+    cleave("segment", "p.png", "-o", "x.npy", "--pixels", "2000x2000", "--method", "ncut", "--memory", "1G", code=71, err="ncut would take")
+    check(time.monotonic() - began < 20 and not os.path.exists("x.npy"), "refused at once")
+
+
+@case
+def segment_dry_run():
+    png("p.png", two_colours())
+    for method in segment_methods():
+        plan = cleave("segment", "p.png", "--dry-run", "-o", "l.npy", "--method", method, "--json", "-").json()
+        check(plan["dry_run"] and plan["method"] == method and plan["width"] == 60, f"{plan}")
+        check(plan["bytes"]["method"] > 0 and plan["bytes"]["resident_peak"] > plan["bytes"]["objects"], f"{plan}")
+    cleave("segment", "p.png", "--dry-run", "--pixels", "30x20", out="600 pixels.*\n.*home dense-f64")
+    check(not os.path.exists("l.npy"), "nothing is written")
+
+
+@case
+def segment_messages():
+    png("p.png", two_colours())
+    cleave("segment", "p.png", "-o", "l.npy", "-v", err="p.png: 60 x 40 pixels with 3 channels; [0-9]+ superpixels.*\ndominant: ")
+    cleave("segment", "p.png", "-o", "l.npy", "--method", "ncut", "--progress", err="restart 1 of")
+
+
+@case
+def segment_options_of_another_kind():
+    """What would have no effect is refused."""
+    png("p.png", two_colours())
+    for option in ("superpixels", "compactness", "rounds", "colour", "histogram", "texture", "place"):
+        cleave("segment", "p.png", "-o", "l.npy", "--pixels", "9x9", f"--{option}", 1, code=64, err=f"--pixels and --{option} do not go together")
+    for method in set(segment_methods()) - {"ncut"}:
+        for option in ("reach", "sigma"):
+            cleave("segment", "p.png", "-o", "l.npy", "--method", method, f"--{option}", 1, code=64,
+                   err=f"--{option} does not go with --method {method}")
+    cleave("segment", "p.png", "-o", "l.npy", "--restarts", 3, code=64, err="--restarts does not go with --method dominant")
+    nothing = ("--colour", 0, "--histogram", 0, "--texture", 0)
+    cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 0, code=64, err="all 0")
+    for method in ("ncut", "kpalm"):
+        result = cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 1, "-k", 4, "--method", method, "--json", "-").json()
+        check(result["segments"] == 4, f"{method}: the place alone tells superpixels apart")
+    check(not os.path.exists("x.npy"), "nothing was written")
+
+
+@case
 def segment_refusals():
     png("p.png", two_colours())
     cleave("segment", "p.png", code=64, err="needs -o FILE")
     cleave("segment", "p.png", "-o", "l.jpg", code=73, err="l.jpg")
     cleave("segment", "p.png", "-o", "p.png", code=64, err="overwrite")
     cleave("segment", "p.png", "-o", "l.png", "--overlay", "l.png", code=64, err="both name")
-    for size in ("12", "0x3", "3x", "ax3", "3x4x5", "70000x2"):
+    for size in ("12", "0x3", "3x", "ax3", "3x4x5", "70000x2", "65535x65535"):
         cleave("segment", "p.png", "-o", "l.png", "--pixels", size, code=64, err="WIDTHxHEIGHT")
     cleave("segment", "p.png", "-o", "l.png", "--pixels", "9x9", "--superpixels", 3, code=64, err="do not go together")
     cleave("segment", "none.png", "-o", "l.png", code=66, err="none.png")

@@ -133,6 +133,24 @@ def targets_are_checked_before_the_work():
 
 
 @case
+def one_file_is_not_written_twice():
+    """However its name is spelt, whether it is there or not."""
+    os.mkdir("sub")
+    os.symlink("sub", "link")
+    for one, other in (("a.csv", "./a.csv"), ("sub/a.csv", "link/a.csv"), ("sub/../a.csv", "a.csv"), (os.path.abspath("a.csv"), "a.csv")):
+        for there in (False, True):
+            if there:
+                write(one, "precious\n")
+            cleave("ncut", "none.npy", "-k", 3, "-o", one, "--trace", other, code=64, err="--output and --trace both name")
+            cleave("affinity", "none.npy", "-o", one.replace("csv", "mtx"), "--json", other.replace("csv", "mtx"), code=64, err="both name")
+            cleave("text", "none.jsonl", "-o", one, "--vocab", other, code=64, err="--output and --vocab both name")
+            cleave("segment", "none.png", "-o", one.replace("csv", "png"), "--overlay", other.replace("csv", "png"), code=64,
+                   err="both name")
+    cleave("ncut", "none.npy", "-k", 3, "-o", "sub/b.csv", "--trace", "b.csv", code=66, err="none.npy")
+    cleave("ncut", "none.npy", "-k", 3, "--json", "/dev/null", "-o", "c.csv", code=66, err="none.npy")
+
+
+@case
 def the_input_is_not_overwritten():
     blobs_npy()
     before = read("x.npy")

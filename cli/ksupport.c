@@ -71,8 +71,12 @@ static int64_t features_of(const clv_matrix *x, const clv_ksupport_options *opti
     return options->transposed ? x->rows : x->cols;
 }
 
+/* Targets of validation samples mean what those of the samples mean. */
 static clv_status read_targets(cli_job *job, const char *path, const char *of, int64_t samples, int place) {
-    CLI_TRY(cli_library(job->app, clv_read_targets(job->app->ctx, path, &job->extra[place])));
+    const clv_data *known = place == TARGETS ? NULL : job->extra[TARGETS];
+    clv_data **out = &job->extra[place];
+    CLI_TRY(cli_library(job->app, known ? clv_read_targets_like(job->app->ctx, path, known, out)
+                                        : clv_read_targets(job->app->ctx, path, out)));
     int64_t count = clv_data_matrix(job->extra[place])->rows;
     if (count != samples) {
         return cli_fail(job->app, CLV_EDATA, "%s has %lld targets, but %s has %lld samples", path, (long long)count, of,

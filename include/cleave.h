@@ -228,9 +228,14 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
-/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm, or a column of texts,
- * which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
+/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm as the numbers that they
+ * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
 CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
+/* The same for targets that are to be compared with others: texts become the numbers that they are in `known`, which
+ * clv_read_targets read; a text that is not there is refused, and so are texts where those are numbers. */
+CLV_API clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out);
+/* The texts that the targets 0, 1, ... stand for; NULL with count 0: targets are numbers. */
+CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count);
 
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */

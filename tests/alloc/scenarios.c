@@ -199,6 +199,13 @@ static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *
     return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
 }
 
+/* Texts, and others that mean the same. */
+static clv_status read_targets(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    (void)threads;
+    CLV_TRY(clv_read_targets(ctx, self->file, &made->data[0]));
+    return clv_read_targets_like(ctx, self->file, made->data[0], &made->data[1]);
+}
+
 /* `kind` is a clv_ksupport_solver; targets by the labels. */
 static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_ksupport_options options;
@@ -461,6 +468,8 @@ const scenario scenarios[] = {
     {"read jpeg", read_picture, "picture.jpg", 0, 0},
     {"read labels npy", read_labels, "labels.npy", 0, 0},
     {"read labels csv", read_labels, "labels.csv", 0, 0},
+    {"read targets svm", read_targets, "points.svm", 0, 0},
+    {"read targets csv", read_targets, "points.csv", 0, 0},
     {"read labels column", read_labels, "points.csv", 0, 0},
     {"write npy", write_matrix, "out.npy", 0, 0},
     {"write csv", write_matrix, "out.csv", 0, 0},

@@ -104,8 +104,7 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The distinct values of y, ascending; owned. */
-static clv_status find_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count) {
+clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count) {
     double *sorted = CLV_NEW(ctx, double, samples);
     *out = sorted;
     *count = 0;
@@ -167,7 +166,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
         return CLV_ENOMEM;
     }
     if (options->loss == CLV_KSUPPORT_LOGISTIC) {
-        CLV_TRY(find_classes(ctx, y, j->x.samples, &j->classes, &j->classes_count));
+        CLV_TRY(clv_ks_classes(ctx, y, j->x.samples, &j->classes, &j->classes_count));
         j->models = j->classes_count > 2 ? j->classes_count : 1;
     }
     j->problem = (clv_ks_problem){.ctx = ctx,

@@ -233,6 +233,11 @@ typedef struct clv_ks_solver {
 } clv_ks_solver;
 extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton;
 
+/* --- ksupport.c --- */
+
+/* The distinct values of y, ascending; owned, also where they are refused. */
+clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count);
+
 /* --- model.c --- */
 
 /* Solve; the weights go to *p->best. `n`, labels and sizes of the result are left alone. */

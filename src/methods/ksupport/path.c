@@ -104,10 +104,32 @@ static clv_status check_lists(clv_context *ctx, const clv_ksupport_path_data *da
     return CLV_OK;
 }
 
+/* Targets to score on must be of the classes that there are models for. */
+static clv_status check_validation(clv_context *ctx, const clv_ksupport_path_data *data,
+                                   const clv_ksupport_options *options) {
+    double *classes = NULL;
+    int64_t count;
+    if (!data->validation || options->loss != CLV_KSUPPORT_LOGISTIC) {
+        return CLV_OK;
+    }
+    int64_t samples = options->transposed ? data->x->cols : data->x->rows;
+    int64_t fresh = options->transposed ? data->validation->cols : data->validation->rows;
+    clv_status status = clv_ks_classes(ctx, data->y, samples, &classes, &count);
+    for (int64_t m = 0; status == CLV_OK && m < fresh; m++) {
+        if (!bsearch(&data->validation_y[m], classes, (size_t)count, sizeof *classes, by_value)) {
+            status = clv_fail(ctx, CLV_EDATA, "y of validation sample %lld is %g, which no sample of X has",
+                              (long long)m + 1, data->validation_y[m]);
+        }
+    }
+    clv_free(ctx, classes);
+    return status;
+}
+
 clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data, const clv_ksupport_options *options,
                              clv_ksupport_path_row *rows) {
     walk w = {.ctx = ctx, .data = data, .options = *options};
     CLV_TRY(check_lists(ctx, data));
+    CLV_TRY(check_validation(ctx, data, options));
     double *lambda = CLV_NEW(ctx, double, data->lambda_count);
     if (!lambda) {
         return CLV_ENOMEM;

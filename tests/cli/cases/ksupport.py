@@ -87,6 +87,42 @@ def classes_scores_and_new_samples():
     fit("-k", 5, "--loss", "squares", "--predict", "x.npy", "--predict-output", "l.csv", code=64, err="use --predict with --scores")
 
 
+def svm(path, rows, labels):
+    write(path, "".join(f"{label} " + " ".join(f"{j + 1}:{e!r}" for j, e in enumerate(row)) + "\n"
+                        for row, label in zip(rows, labels)))
+
+
+@case
+def targets_mean_what_they_say():
+    x, y = regression()
+    svm("r.svm", [[1.0], [3.0], [20.0], [-8.0]], [0.5, 1.5, 10.0, -4.0])
+    cleave("ksupport", "r.svm", "r.svm", "-k", 1, "--loss", "squares", "--lambda", 1e-9, "--ridge", 0, "--scores", "s.csv", "-q")
+    scores = [float(v) for v in read("s.csv").split()]
+    check(all(abs(s - t) < 1e-3 for s, t in zip(scores, (0.5, 1.5, 10.0, -4.0))), f"the numbers of the file: {scores}")
+    names = [7 if v > 1 else -1 if v > -1 else 3 for v in y]
+    svm("x.svm", x, names)
+    npy("x.npy", x)
+    cleave("ksupport", "x.svm", "x.svm", "-k", 5, "--lambda", 1e-3, "--predict", "x.npy", "--predict-output", "l.csv", "-q")
+    labels = [int(v) for v in read("l.csv").split()]
+    check(sum(a == b for a, b in zip(labels, names)) > 36, f"labels as in the file: {labels}")
+    # Validation targets lack a class, which shifts nothing.
+    some = [i for i, n in enumerate(names) if n != -1]
+    svm("v.svm", [x[i] for i in some], [names[i] for i in some])
+    words = {-1: "ant", 3: "bee", 7: "cow"}
+    write("y.csv", "".join(words[n] + "\n" for n in names))
+    write("vy.csv", "".join(words[names[i]] + "\n" for i in some))
+    for files, fresh in ((["x.svm", "x.svm"], "v.svm"), (["x.npy", "y.csv"], "vy.csv")):
+        run = ["ksupport", *files, "--path", "5:0.001", "--validation-x", "v.svm", "--validation-y"]
+        row = cleave(*run, fresh, err="k,lambda").err.splitlines()[1]
+        check(float(row.split(",")[7]) > 0.9, f"{fresh}: {row}")
+    write("vy.csv", "cow\nbee\ndog\n" + "bee\n" * (len(some) - 3))
+    cleave(*run, "vy.csv", code=65, err="vy.csv row 3: 'dog' is none of the 3 classes of y.csv")
+    cleave(*run, "v.svm", code=65, err="numbers for targets, but y.csv has texts")
+    svm("u.svm", [x[i] for i in some], [names[i] if i != some[4] else 8 for i in some])
+    cleave("ksupport", "x.svm", "x.svm", "--path", "5:1", "--validation-x", "v.svm", "--validation-y", "u.svm", code=65,
+           err="validation sample 5 is 8")
+
+
 @case
 def paths():
     x, y = classes()

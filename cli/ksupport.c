@@ -85,7 +85,22 @@ static clv_status read_targets(cli_job *job, const char *path, const char *of, i
     return CLV_OK;
 }
 
-/* --start FILE: one row of weights a model. */
+/* The rows of a matrix of any kind as doubles; owned by the caller. */
+static double *spread_rows(const clv_matrix *from) {
+    double *to = calloc((size_t)from->rows * (size_t)from->cols + 1, sizeof *to);
+    for (int64_t i = 0; to && i < from->rows; i++) {
+        int64_t first = from->start ? from->start[i] : i * from->cols;
+        int64_t end = from->start ? from->start[i + 1] : first + from->cols;
+        for (int64_t e = first; e < end; e++) {
+            int64_t place = from->start ? i * from->cols + from->index[e] : e;
+            bool single = from->scalar == CLV_F32;
+            to[place] = single ? (double)((const float *)from->values)[e] : ((const double *)from->values)[e];
+        }
+    }
+    return to;
+}
+
+/* --start FILE: one row of weights a model, as --weights writes them. */
 static clv_status read_start(cli_job *job, int64_t features) {
     clv_ksupport_options *options = &job->options.ksupport;
     struct stat file;
@@ -98,13 +113,15 @@ static clv_status read_start(cli_job *job, int64_t features) {
     CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, options->start, NULL, &job->extra[START])));
     const clv_matrix *weights = clv_data_matrix(job->extra[START]);
     bool turned = weights->cols == 1 && weights->rows == features;
-    if (weights->start || weights->scalar != CLV_F64 || (weights->cols != features && !turned)) {
+    if (weights->cols != features && !turned) {
         return cli_fail(job->app, CLV_EDATA,
-                        "--start: %s is %lld x %lld, but weights to start from are rows of %lld doubles",
+                        "--start: %s is %lld x %lld, but weights to start from are rows of %lld numbers",
                         options->start, (long long)weights->rows, (long long)weights->cols, (long long)features);
     }
-    options->start_weights = weights->values;
-    return CLV_OK;
+    job->start_weights = spread_rows(weights);
+    options->start_weights = job->start_weights;
+    options->start_models = turned ? 1 : weights->rows;
+    return job->start_weights ? CLV_OK : cli_fail(job->app, CLV_ENOMEM, "out of memory");
 }
 
 static clv_status read_validation(cli_job *job, int64_t features) {

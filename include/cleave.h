@@ -927,7 +927,8 @@ typedef struct clv_ksupport_options {
     int screening;               /* drop features that cannot matter; never changes the solution */
     int transposed;              /* X has a row a feature: p x samples */
     const char *start;           /* "zero", or "weights" to use start_weights */
-    const double *start_weights; /* models x p, borrowed; for start "weights" */
+    const double *start_weights; /* start_models x p, borrowed; for start "weights" */
+    int64_t start_models;        /* as many as there will be: 1, or with three classes and more one a class */
 } clv_ksupport_options;
 
 CLV_API const clv_option_table *clv_ksupport_table(void);

@@ -429,6 +429,18 @@ static void test_radius(void **state) {
         clv_matrix_row(clv_data_matrix(atoms->weights), 0, w);
         assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
         assert_true(norm <= options.radius * (1 + 1e-10));
+        clv_matrix beyond = {1, FEATURES, CLV_F64, w, NULL, NULL};
+        clv_objective objective;
+        clv_certificate certificate;
+        options.solver = CLV_KSUPPORT_FCFW;
+        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, &objective, &certificate),
+                         CLV_OK);
+        for (int64_t j = 0; j < FEATURES; j++) {
+            w[j] *= 1.00001 * options.radius / norm;
+        }
+        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, &objective, &certificate),
+                         CLV_EDATA);
+        assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
         assert_true(atoms->certificate.holds && gradients->certificate.holds);
         assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
         clv_result_free(atoms);
@@ -505,6 +517,7 @@ static void test_warm_start(void **state) {
         options.control.tol = 1e-6;
         options.start = "weights";
         options.start_weights = w;
+        options.start_models = 1;
         clv_result *warm = solve(ctx, &d.dense, d.y, &options);
         assert_int_equal(warm->iterations, 0);
         assert_true(warm->certificate.holds);
@@ -549,6 +562,35 @@ static void test_refusals(void **state) {
     options.radius = 1;
     options.solver = CLV_KSUPPORT_ADMM;
     expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "radius = 1");
+}
+
+/* What cannot be squared is told, and so are weights to start from that are not those of the models. */
+static void test_out_of_range(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    static double w[3 * FEATURES];
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 901, CLV_KSUPPORT_LOGISTIC);
+    d.x[FEATURES + 2] = 1e160;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "row 2 column 3");
+    d.x[FEATURES + 2] = NAN;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "row 2 column 3");
+    d.x[FEATURES + 2] = 1e140;
+    d.y[1] = 1e140;
+    options.loss = CLV_KSUPPORT_SQUARES;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "scale the data");
+    make_data(&d, 901, CLV_KSUPPORT_LOGISTIC);
+    options = defaults(CLV_KSUPPORT_LOGISTIC);
+    options.start = "weights";
+    options.start_weights = w;
+    options.start_models = 2;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "have 2 rows, but there is 1 model");
+    options.start_models = 1;
+    w[3] = 1e200;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "the weights to start from");
+    w[3] = 0;
+    d.y[0] = 100;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "have 1 rows, but there are 3 models");
 }
 
 /* Separable data without a ridge, a constant column, a single sample a class, zero features: all have a solution. */
@@ -599,6 +641,27 @@ static void test_intercept_far_away(void **state) {
     }
 }
 
+/* Whatever the unit of the targets, the derivatives at the best intercept add up to 0 but for rounding. */
+static void test_intercept_in_any_unit(void **state) {
+    (void)state;
+    enum { N = 5 };
+    double y[N], z[N], r[N], terms[N];
+    clv_loss loss = {CLV_KSUPPORT_SQUARES, N, y, true, 1, terms};
+    for (int power = -60; power <= 60; power += 5) {
+        double unit = pow(10, power), b = 0, sum = 0, size = 0;
+        for (int m = 0; m < N; m++) {
+            y[m] = unit * (m + 0.3 * m * m);
+            z[m] = unit * (1 - 0.1 * m);
+        }
+        clv_loss_at(&loss, z, &b, r, NULL);
+        for (int m = 0; m < N; m++) {
+            sum += r[m];
+            size += fabs(r[m]);
+        }
+        assert_true(fabs(sum) <= 1e-14 * size);
+    }
+}
+
 static int make(void **state) {
     return clv_context_new(NULL, (clv_context **)state);
 }
@@ -623,12 +686,14 @@ int main(void) {
         CASE(test_screening_is_safe),
         CASE(test_loss_derivatives),
         CASE(test_intercept_far_away),
+        CASE(test_intercept_in_any_unit),
         CASE(test_quadratic_programs),
         CASE(test_radius),
         CASE(test_radius_and_lambda_meet),
         CASE(test_classes),
         CASE(test_warm_start),
         CASE(test_refusals),
+        CASE(test_out_of_range),
         CASE(test_degenerate_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

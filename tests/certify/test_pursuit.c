@@ -100,6 +100,15 @@ static void test_bounded_norm(void **state) {
     }
     assert_int_equal(clv_ksupport_norm(ctx, w, N * N, K, 1, &norm), CLV_OK);
     assert_true(norm <= 0.8 * (1 + 1e-10));
+    clv_matrix beyond = {N, N, CLV_F64, w, NULL, NULL};
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(clv_pursuit_evaluate(ctx, &view, &options, &beyond, &objective, &certificate), CLV_OK);
+    for (int64_t e = 0; e < N * N; e++) {
+        w[e] *= 1.00001 * 0.8 / norm;
+    }
+    assert_int_equal(clv_pursuit_evaluate(ctx, &view, &options, &beyond, &objective, &certificate), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
     assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
     clv_result_free(atoms);
     clv_result_free(gradients);

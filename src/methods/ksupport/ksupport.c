@@ -20,6 +20,8 @@
 
 /* More values of y than this are not classes. */
 enum { MOST_CLASSES = 1000 };
+/* Larger numbers cannot be squared and added up. */
+#define LARGEST 1e150
 
 #define T clv_ksupport_options
 static const clv_option ksupport_options[] = {
@@ -75,6 +77,19 @@ static clv_status check_options(clv_context *ctx, const clv_ksupport_options *op
     return CLV_OK;
 }
 
+static clv_status check_start(clv_context *ctx, const clv_ksupport_options *options, int64_t models, int64_t features) {
+    if (strcmp(options->start, "weights") != 0) {
+        return CLV_OK;
+    }
+    if (options->start_models != models) {
+        return clv_fail(ctx, CLV_EDATA, "the weights to start from have %lld rows, but there %s %lld %s",
+                        (long long)options->start_models, models == 1 ? "is" : "are", (long long)models,
+                        models == 1 ? "model" : "models");
+    }
+    const clv_matrix weights = {models, features, CLV_F64, options->start_weights, NULL, NULL};
+    return clv_matrix_check(ctx, "the weights to start from", &weights, LARGEST);
+}
+
 static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_ksupport_options *options) {
     if (x->samples < 1 || x->features < 1) {
         return clv_fail(ctx, CLV_EDATA, "X has %lld samples and %lld features: both must be 1 or more",
@@ -89,7 +104,7 @@ static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_k
 
 static clv_status check_targets(clv_context *ctx, const double *y, int64_t samples) {
     for (int64_t m = 0; m < samples; m++) {
-        if (!isfinite(y[m]) || fabs(y[m]) > 1e150) {
+        if (!isfinite(y[m]) || fabs(y[m]) > LARGEST) {
             return clv_fail(ctx, CLV_EDATA, "y of sample %lld is %g, not a finite number of moderate size",
                             (long long)m + 1, y[m]);
         }
@@ -159,6 +174,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
     CLV_TRY(check_options(ctx, options));
     CLV_TRY(clv_design_new(ctx, x, options->transposed, threads, &j->x));
     CLV_TRY(check_sizes(ctx, &j->x, options));
+    CLV_TRY(clv_matrix_check(ctx, "X", x, LARGEST));
     CLV_TRY(check_targets(ctx, y, j->x.samples));
     j->terms = CLV_NEW(ctx, double, j->x.samples);
     j->signs = CLV_NEW(ctx, double, j->x.samples);
@@ -169,6 +185,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
         CLV_TRY(clv_ks_classes(ctx, y, j->x.samples, &j->classes, &j->classes_count));
         j->models = j->classes_count > 2 ? j->classes_count : 1;
     }
+    CLV_TRY(check_start(ctx, options, j->models, j->x.features));
     j->problem = (clv_ks_problem){.ctx = ctx,
                                   .x = &j->x,
                                   .loss = {.kind = (clv_ksupport_loss)options->loss,
@@ -365,7 +382,7 @@ static clv_status check_weights(clv_context *ctx, const clv_matrix *weights, int
         return clv_fail(ctx, CLV_EDATA, "the weights are %lld x %lld, but there are %lld models of %lld features",
                         (long long)weights->rows, (long long)weights->cols, (long long)models, (long long)features);
     }
-    return clv_matrix_check(ctx, "weights", weights, 1e150);
+    return clv_matrix_check(ctx, "weights", weights, LARGEST);
 }
 
 static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c, clv_list *out) {

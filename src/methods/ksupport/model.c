@@ -106,6 +106,11 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
         fit_radius(&run->point);
     }
     CLV_TRY(clv_point_evaluate(&run->point));
+    if (!isfinite(run->point.value) || !isfinite(run->point.gap)) {
+        return clv_fail(run->problem->ctx, CLV_EDATA,
+                        "the numbers are out of range: at the start the objective is %g and its gap %g; scale the data",
+                        run->point.value, run->point.gap);
+    }
     CLV_TRY(keep(run));
     CLV_TRY(run->solver->start(run->state, &run->point));
     run->last = run->value;
@@ -205,6 +210,16 @@ clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result 
     return clv_drive(p->ctx, &steps, &control, result, &nothing);
 }
 
+/* Weights outside the ball of the radius are no solutions, however small their loss. */
+static clv_status check_radius(const clv_point *point) {
+    double radius = point->problem->radius, norm = sqrt(point->square);
+    if (radius > 0 && !(norm <= radius * (1 + 1e-9))) {
+        return clv_fail(point->problem->ctx, CLV_EDATA, "the norm of the weights is %.12g, beyond the radius %.12g",
+                        norm, radius);
+    }
+    return CLV_OK;
+}
+
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
                            clv_certificate *certificate) {
     clv_method method = method_on(p, "");
@@ -213,6 +228,9 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
     clv_status status = clv_list_copy(p->ctx, &point.w, w);
     if (status == CLV_OK) {
         status = clv_point_evaluate(&point);
+    }
+    if (status == CLV_OK) {
+        status = check_radius(&point);
     }
     if (status == CLV_OK) {
         double gap = relative(point.gap, point.value);

@@ -68,6 +68,7 @@ static clv_status keep_start(walk *w, const clv_matrix *weights) {
     }
     w->options.start = "weights";
     w->options.start_weights = w->start;
+    w->options.start_models = weights->rows;
     return CLV_OK;
 }
 

@@ -148,7 +148,11 @@ def starts_and_limits():
     check(fit("-k", 5, "--max-iter", 2, "--json", "-").json()["stop"] == "iteration limit", "max-iter")
     check(fit("-k", 5, "--time-limit", 1e-9, "--json", "-").json()["stop"] == "time limit", "time limit")
     fit("-k", 5, "--start", "nothing", code=64, err="neither zero nor a file")
-    fit("-k", 5, "--start", "y.npy", code=65, err="rows of 60 doubles")
+    fit("-k", 5, "--start", "y.npy", code=65, err="rows of 60 numbers")
+    fit("-k", 5, "--weights", "w.mtx", "-q")
+    check(fit("-k", 5, "--start", "w.mtx", "--json", "-").json()["iterations"] == 0, "what --weights wrote")
+    npy("y3.npy", [[float(i % 3)] for i in range(40)])
+    cleave("ksupport", "x.npy", "y3.npy", "-k", 5, "--start", "w.npy", code=65, err="1 rows, but there are 3 models")
     fit("-k", 5, "--dry-run", out="ksupport")
 
 

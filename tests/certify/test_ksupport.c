@@ -526,6 +526,68 @@ static void test_warm_start(void **state) {
     }
 }
 
+/* Newton ends at a solution on data of any scale, with few features and many, with and without a ridge: at 0 the gap is
+ * far above the objective. */
+static void test_newton_on_any_scale(void **state) {
+    clv_context *ctx = *state;
+    enum { N = 30, P = 20 };
+    static const double scales[] = {1, 10, 255, 1000};
+    double x[N * P], y[N];
+    const clv_matrix view = {N, P, CLV_F64, x, NULL, NULL};
+    for (int trial = 0; trial < 16; trial++) {
+        double scale = scales[trial % 4];
+        clv_rng rng = clv_rng_stream((uint64_t)(trial / 4), 3);
+        clv_ksupport_options options = defaults(trial / 4 % 2);
+        for (int64_t m = 0; m < N; m++) {
+            y[m] = 0.3 * clv_rng_normal(&rng);
+            for (int64_t j = 0; j < P; j++) {
+                x[m * P + j] = clv_rng_normal(&rng);
+                y[m] += j < 4 ? x[m * P + j] : 0;
+                x[m * P + j] *= scale;
+            }
+            y[m] = options.loss == CLV_KSUPPORT_SQUARES ? scale * y[m] : (double)(y[m] > 0);
+        }
+        options.k = 5;
+        options.lambda = 0.1;
+        options.ridge = trial < 8 ? 0 : 1e-3;
+        options.intercept = trial % 3 == 0;
+        options.solver = CLV_KSUPPORT_NEWTON;
+        clv_result *result = solve(ctx, &view, y, &options);
+        assert_true(result->certificate.holds);
+        clv_result_free(result);
+    }
+}
+
+/* Heavy-tailed features and wrong labels put slopes on the border of the dual's domain; where Newton gets no further,
+ * the run goes on. */
+static void test_newton_on_heavy_tails(void **state) {
+    clv_context *ctx = *state;
+    enum { N = 200, P = 30 };
+    static double x[N * P], y[N];
+    const clv_matrix view = {N, P, CLV_F64, x, NULL, NULL};
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        clv_rng rng = clv_rng_stream(seed, 4);
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        for (int64_t m = 0; m < N; m++) {
+            double score = 0;
+            for (int64_t j = 0; j < P; j++) {
+                x[m * P + j] = clv_rng_normal(&rng) / pow(clv_rng_uniform(&rng) + 1e-6, 0.7);
+                score += j < 3 ? x[m * P + j] : 0;
+            }
+            y[m] = (double)((score > 0) != (clv_rng_uniform(&rng) < 0.15));
+        }
+        options.k = 5;
+        options.lambda = 1e-3;
+        options.ridge = 1e-3;
+        options.intercept = seed % 2 == 1;
+        options.control.tol = 1e-5;
+        options.solver = CLV_KSUPPORT_NEWTON;
+        clv_result *result = solve(ctx, &view, y, &options);
+        assert_true(result->certificate.holds);
+        clv_result_free(result);
+    }
+}
+
 /* --- hostile input --- */
 
 static void expect(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options,
@@ -692,6 +754,8 @@ int main(void) {
         CASE(test_radius_and_lambda_meet),
         CASE(test_classes),
         CASE(test_warm_start),
+        CASE(test_newton_on_any_scale),
+        CASE(test_newton_on_heavy_tails),
         CASE(test_refusals),
         CASE(test_out_of_range),
         CASE(test_degenerate_data),

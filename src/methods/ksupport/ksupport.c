@@ -199,6 +199,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
                                   .lambda = options->lambda,
                                   .tau = options->ridge,
                                   .radius = options->radius,
+                                  .unit = 1,
                                   .tol = clv_ks_tolerance(options),
                                   .best = &j->best,
                                   .best_intercept = &j->intercept,

@@ -105,6 +105,7 @@ typedef struct clv_ks_problem {
     clv_ksupport_options options;
     int64_t k;
     double lambda, tau, radius; /* radius 0: the regularised form */
+    double unit;                /* what objectives are multiplied by before anyone sees them */
     double tol;
     const clv_list *start; /* weights to start from, or NULL */
     bool show_certificates;

@@ -81,7 +81,7 @@ static clv_status keep(ks_run *run) {
 
 /* What the driver sees is the best iterate. */
 static void show(const ks_run *run, clv_iterate *out) {
-    out->value = run->value;
+    out->value = run->problem->unit * run->value;
     out->certificate = relative(run->gap, run->value);
 }
 
@@ -234,7 +234,7 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
     }
     if (status == CLV_OK) {
         double gap = relative(point.gap, point.value);
-        *objective = (clv_objective){method.objective, point.value, false};
+        *objective = (clv_objective){method.objective, p->unit * point.value, false};
         *certificate = (clv_certificate){method.certificate, gap, p->tol, gap <= p->tol};
     }
     clv_point_free(&point);

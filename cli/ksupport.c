@@ -56,9 +56,20 @@ static clv_status check(const cli_job *job) {
         return cli_fail(job->app, CLV_EUSAGE,
                         "--scale does not go with --transposed: it would take features for samples");
     }
-    const char *input = job->args.operands[0];
-    CLI_TRY(cli_output_check(job->app, "path-output", job->own.ksupport.path_output, "csv", input));
-    return cli_output_check(job->app, "scores", job->own.ksupport.scores, "npy|csv", input);
+    return CLV_OK;
+}
+
+static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
+    const char *start = job->options.ksupport.start;
+    list[0] = (cli_own_file){"path-output", job->own.ksupport.path_output, "csv", false};
+    list[1] = (cli_own_file){"scores", job->own.ksupport.scores, "npy|csv", false};
+    list[2] = (cli_own_file){"validation-x", job->own.ksupport.validation_x, NULL, true};
+    list[3] = (cli_own_file){"validation-y", job->own.ksupport.validation_y, NULL, true};
+    list[4] = (cli_own_file){"start", start && strcmp(start, "zero") != 0 ? start : NULL, NULL, true};
+}
+
+static const char *predict_file(const cli_job *job) {
+    return job->own.ksupport.scores;
 }
 
 /* --- reading --- */
@@ -294,6 +305,8 @@ static clv_status prepare(cli_job *job) {
     const clv_matrix *x = clv_data_matrix(job->data);
     int64_t features = features_of(x, options);
     CLI_TRY(read_targets(job, job->args.operands[1], job->args.operands[0], samples_of(x, options), TARGETS));
+    int64_t count;
+    job->class_names = clv_data_classes(job->extra[TARGETS], &count);
     CLI_TRY(read_start(job, features));
     CLI_TRY(read_validation(job, features));
     CLI_TRY(follow_path(job));
@@ -399,6 +412,8 @@ const cli_method cli_ksupport_method = {.command = &cli_ksupport,
                                         .predict = predict,
                                         .own = own,
                                         .finish = finish,
+                                        .own_files = own_files,
+                                        .predict_file = predict_file,
                                         .maps = true,
                                         .points_only = true,
                                         .outputs = CLI_WEIGHTS};

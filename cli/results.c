@@ -1,8 +1,10 @@
 /* What a method's command writes: whether all of it can be written, asked before any work is done, and the writing. */
 #include "job.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* --- targets --- */
 
@@ -10,10 +12,18 @@ typedef struct target {
     const char *name, *path, *endings;
 } target;
 
-enum { TARGETS = 9 };
+enum { COMMON = 9, TARGETS = COMMON + CLI_OWN_FILES };
+
+static void list_own(const cli_job *job, cli_own_file own[CLI_OWN_FILES]) {
+    memset(own, 0, CLI_OWN_FILES * sizeof *own);
+    if (job->method->own_files) {
+        job->method->own_files(job, own);
+    }
+}
 
 static void list_targets(const cli_job *job, target list[TARGETS]) {
     const cli_output_options *output = &job->output;
+    cli_own_file own[CLI_OWN_FILES];
     const target all[TARGETS] = {{"output", output->output, "npy|csv|txt"},
                                  {"membership", output->membership, "npy|csv|mtx"},
                                  {"centers", output->centres, "npy|csv"},
@@ -24,12 +34,38 @@ static void list_targets(const cli_job *job, target list[TARGETS]) {
                                  {"predict-output", job->prediction.output, "npy|csv|txt"},
                                  {"predict-membership", job->prediction.membership, "npy|csv"}};
     memcpy(list, all, sizeof all);
+    list_own(job, own);
+    for (size_t i = 0; i < CLI_OWN_FILES; i++) {
+        list[COMMON + i] = (target){own[i].name, own[i].input ? NULL : own[i].path, own[i].endings};
+    }
+}
+
+/* The folder and the name in it: "a/b" lies in "a", "/b" in "/", "b" in ".". */
+static const char *split(const char *path, char folder[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash - path) + (slash == path) : 1, slash ? path : ".");
+    return slash ? slash + 1 : path;
+}
+
+/* Whether two names are of one file, be it there or not. */
+static bool same_file(const char *a, const char *b) {
+    char folder_a[PATH_MAX], folder_b[PATH_MAX];
+    struct stat of_a, of_b;
+    if (strcmp(a, b) == 0) {
+        return true;
+    }
+    if (stat(a, &of_a) == 0 && stat(b, &of_b) == 0) {
+        return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    }
+    bool same_name = strcmp(split(a, folder_a), split(b, folder_b)) == 0;
+    return same_name && stat(folder_a, &of_a) == 0 && stat(folder_b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
 }
 
 static clv_status check_distinct(const cli_job *job, const target list[TARGETS]) {
     for (size_t i = 0; i < TARGETS; i++) {
         for (size_t j = 0; j < i; j++) {
-            if (list[i].path && list[j].path && strcmp(list[i].path, list[j].path) == 0) {
+            if (list[i].path && list[j].path && same_file(list[i].path, list[j].path)) {
                 return cli_fail(job->app, CLV_EUSAGE, "--%s and --%s both name %s", list[j].name, list[i].name,
                                 list[i].path);
             }
@@ -55,6 +91,11 @@ clv_status cli_job_check_targets(const cli_job *job) {
     CLI_TRY(check_distinct(job, list));
     for (size_t i = 0; i < job->args.operand_count; i++) {
         CLI_TRY(check_against(job, list, job->args.operands[i]));
+    }
+    cli_own_file own[CLI_OWN_FILES];
+    list_own(job, own);
+    for (size_t i = 0; i < CLI_OWN_FILES; i++) {
+        CLI_TRY(own[i].input && own[i].path ? check_against(job, list, own[i].path) : CLV_OK);
     }
     return job->prediction.input ? check_against(job, list, job->prediction.input) : CLV_OK;
 }
@@ -190,6 +231,7 @@ clv_status cli_job_write(cli_job *job) {
                          .total_seconds = cli_elapsed(job->app),
                          .tables = tables,
                          .options = options,
-                         .points = given ? NULL : clv_data_matrix(job->data)};
+                         .points = given ? NULL : clv_data_matrix(job->data),
+                         .class_names = job->class_names};
     return write_outputs(job, &report);
 }

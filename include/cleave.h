@@ -939,11 +939,12 @@ CLV_API void clv_ksupport_defaults(clv_ksupport_options *options);
 CLV_API clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y,
                                 const clv_ksupport_options *options, clv_result **out);
 CLV_API size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options);
-/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone; the intercept is the best
- * one. */
+/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone, with given intercepts,
+ * one a model; NULL: the best ones. */
 CLV_API clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
                                          const clv_ksupport_options *options, const clv_matrix *weights,
-                                         clv_objective *objective, clv_certificate *certificate);
+                                         const double *intercepts, clv_objective *objective,
+                                         clv_certificate *certificate);
 /* For each sample of X (transposed or not, as in the options) its value: x w + b; with classes (ascending, as in the
  * result; class_count 0 for squares) the class of the largest, and of two classes the second where x w + b > 0.
  * `scores` (models x samples) holds x w + b itself, unless NULL. */
@@ -1051,7 +1052,8 @@ typedef struct clv_report {
     double load_seconds, affinity_seconds, total_seconds;
     const clv_option_table *const *tables; /* the options to list, with their structs; ends with NULL */
     const void *const *options;
-    const clv_matrix *points; /* for pictures */
+    const clv_matrix *points;       /* for pictures */
+    const char *const *class_names; /* of result->classes, where they are texts; NULL: they are the numbers */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */

@@ -225,7 +225,7 @@ static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int6
     const double *y = clv_data_matrix(made->data[1])->values;
     CLV_TRY(clv_ksupport(ctx, x, y, &options, &made->result));
     const clv_matrix *weights = clv_data_matrix(made->result->weights);
-    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, &objective, &certificate));
+    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, NULL, &objective, &certificate));
     clv_ksupport_path_row rows[2];
     const clv_ksupport_path_data path = {.x = x,
                                          .y = y,

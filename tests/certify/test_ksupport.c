@@ -260,7 +260,8 @@ static void test_evaluation_from_raw_data(void **state) {
     assert_true(fabs(gap - result->certificate.value * value) <= 1e-10 * value);
     clv_objective objective;
     clv_certificate certificate;
-    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, weights, &objective, &certificate), CLV_OK);
+    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, weights, NULL, &objective, &certificate),
+                     CLV_OK);
     assert_true(fabs(objective.value - value) <= 1e-12 * value);
     assert_true(fabs(certificate.value * value - gap) <= 1e-10 * value);
     clv_result_free(result);
@@ -433,12 +434,12 @@ static void test_radius(void **state) {
         clv_objective objective;
         clv_certificate certificate;
         options.solver = CLV_KSUPPORT_FCFW;
-        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, &objective, &certificate),
+        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, NULL, &objective, &certificate),
                          CLV_OK);
         for (int64_t j = 0; j < FEATURES; j++) {
             w[j] *= 1.00001 * options.radius / norm;
         }
-        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, &objective, &certificate),
+        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, NULL, &objective, &certificate),
                          CLV_EDATA);
         assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
         assert_true(atoms->certificate.holds && gradients->certificate.holds);
@@ -494,9 +495,9 @@ static void test_classes(void **state) {
     assert_true(right > SAMPLES * 9 / 10);
     clv_objective objective;
     clv_certificate certificate;
-    assert_int_equal(
-        clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), &objective, &certificate),
-        CLV_OK);
+    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), NULL,
+                                           &objective, &certificate),
+                     CLV_OK);
     assert_true(fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
     assert_true(fabs(certificate.value - result->certificate.value) <= 1e-12);
     clv_result_free(result);

@@ -397,24 +397,24 @@ static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c,
     return status;
 }
 
-static clv_status evaluate_model(job *j, const clv_matrix *weights, int64_t c, clv_objective *objective,
-                                 clv_certificate *certificate) {
+static clv_status evaluate_model(job *j, const clv_matrix *weights, const double *intercept, int64_t c,
+                                 clv_objective *objective, clv_certificate *certificate) {
     clv_list w = {0};
     set_signs(j, c);
     clv_status status = row_of(j->ctx, weights, c, &w);
     if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &w, j->x.threads, objective, certificate);
+        status = clv_ks_evaluate(&j->problem, &w, intercept, j->x.threads, objective, certificate);
     }
     clv_list_free(j->ctx, &w);
     return status;
 }
 
-static clv_status evaluate_all(job *j, const clv_matrix *weights, clv_objective *objective,
+static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *intercepts, clv_objective *objective,
                                clv_certificate *certificate) {
     double value = 0, gap = 0;
     CLV_TRY(check_weights(j->ctx, weights, j->models, j->x.features));
     for (int64_t c = 0; c < j->models; c++) {
-        CLV_TRY(evaluate_model(j, weights, c, objective, certificate));
+        CLV_TRY(evaluate_model(j, weights, intercepts ? intercepts + c : NULL, c, objective, certificate));
         value += objective->value;
         gap += certificate->value * objective->value;
     }
@@ -426,11 +426,11 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, clv_objective 
 
 clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
                                  const clv_ksupport_options *options, const clv_matrix *weights,
-                                 clv_objective *objective, clv_certificate *certificate) {
+                                 const double *intercepts, clv_objective *objective, clv_certificate *certificate) {
     job j;
     clv_status status = job_new(ctx, x, y, options, &j);
     if (status == CLV_OK) {
-        status = evaluate_all(&j, weights, objective, certificate);
+        status = evaluate_all(&j, weights, intercepts, objective, certificate);
     }
     job_free(&j);
     return status;

@@ -93,6 +93,8 @@ typedef struct clv_loss {
 /* min_b sum_m loss(y_m, z_m + b), with the b that is best (0 without an intercept; a start on entry), first derivatives
  * r and, unless NULL, second derivatives h at the margins z + b. With an intercept the r add up to 0. */
 double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h);
+/* The same at a given b, as far as the value. */
+double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r);
 /* The largest second derivative: 1/4 or 1. */
 double clv_loss_curvature(const clv_loss *loss);
 
@@ -243,9 +245,9 @@ clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, do
 
 /* Solve; the weights go to *p->best. `n`, labels and sizes of the result are left alone. */
 clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result *result);
-/* Objective and relative gap of given weights, from the data. */
-clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
-                           clv_certificate *certificate);
+/* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. */
+clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
+                           clv_objective *objective, clv_certificate *certificate);
 double clv_ks_tolerance(const clv_ksupport_options *options);
 
 #endif

@@ -71,6 +71,11 @@ static double best_intercept(const clv_loss *loss, const double *z, double start
     return b;
 }
 
+double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r) {
+    evaluate(loss, z, b, r, NULL);
+    return clv_sum(loss->terms, loss->samples, loss->threads);
+}
+
 double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h) {
     *b = loss->intercept ? best_intercept(loss, z, *b, r) : 0;
     evaluate(loss, z, *b, r, h);

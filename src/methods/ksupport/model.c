@@ -220,8 +220,20 @@ static clv_status check_radius(const clv_point *point) {
     return CLV_OK;
 }
 
-clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
-                           clv_certificate *certificate) {
+/* The objective with another intercept than the best one is higher, and so is what it may be above the least. */
+static clv_status take_intercept(clv_point *point, double intercept) {
+    const clv_ks_problem *p = point->problem;
+    if (!p->loss.intercept && intercept != 0) {
+        return clv_fail(p->ctx, CLV_EDATA, "the intercept is %g, but the model has none", intercept);
+    }
+    double loss = clv_loss_with(&p->loss, point->margin, intercept, point->slope);
+    point->gap += fmax(loss - point->loss, 0);
+    point->value += loss - point->loss;
+    return CLV_OK;
+}
+
+clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
+                           clv_objective *objective, clv_certificate *certificate) {
     clv_method method = method_on(p, "");
     clv_point point;
     CLV_TRY(clv_point_new(p, threads, false, &point));
@@ -231,6 +243,9 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
     }
     if (status == CLV_OK) {
         status = check_radius(&point);
+    }
+    if (status == CLV_OK && intercept) {
+        status = take_intercept(&point, *intercept);
     }
     if (status == CLV_OK) {
         double gap = relative(point.gap, point.value);

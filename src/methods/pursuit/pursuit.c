@@ -237,7 +237,7 @@ static clv_status evaluate(job *j, const clv_matrix *w, clv_objective *objective
         }
     }
     if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &list, j->points.threads, objective, certificate);
+        status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, objective, certificate);
     }
     clv_list_free(ctx, &list);
     return status;

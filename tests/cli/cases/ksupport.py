@@ -87,6 +87,85 @@ def classes_scores_and_new_samples():
     fit("-k", 5, "--loss", "squares", "--predict", "x.npy", "--predict-output", "l.csv", code=64, err="use --predict with --scores")
 
 
+@case
+def the_result_is_a_whole_model():
+    x, y = regression()
+    npy("x.npy", x)
+    words = ["ant" if v > 1 else "bee" if v > -1 else "cow" for v in y]
+    write("y.csv", "".join(w + "\n" for w in words))
+    run = ["ksupport", "x.npy", "y.csv", "-k", 5, "--intercept", "--solver", "newton"]
+    cleave(*run, "--json", "r.json", "--scores", "s.csv", out="classes +ant bee cow\nintercepts")
+    result = json.loads(read("r.json"))
+    check(result["classes"] == [0, 1, 2] and result["class_names"] == ["ant", "bee", "cow"], "which row is which class")
+    w, b = result["weights"], result["intercepts"]
+    for row, line in zip(x, read("s.csv").decode().splitlines()):
+        for c, score in enumerate(line.split(",")):
+            entries = range(w["start"][c], w["start"][c + 1])
+            mine = b[c] + sum(w["value"][e] * row[w["index"][e]] for e in entries)
+            check(abs(mine - float(score)) < 1e-9 * (1 + abs(mine)), "weights and intercepts give the scores")
+    cleave("verify", "r.json", "x.npy", "y.csv", out="^accepted")
+    for name, value in (("intercepts", [b[0] + 0.01, b[1], b[2]]), ("intercepts", b[:2]), ("classes", [0, 1, 3]),
+                        ("classes", [0, 1])):
+        write("false.json", json.dumps({**result, name: value}))
+        cleave("verify", "false.json", "x.npy", "y.csv", code=1, out="^rejected")
+    del result["intercepts"], result["classes"]
+    write("less.json", json.dumps(result))
+    cleave("verify", "less.json", "x.npy", "y.csv", out="^accepted")
+    npy("y.npy", [[7.0 if v > 0 else -3.0] for v in y])
+    result = fit("-k", 5, "--json", "r.json", out="classes +-3 7 \\(positive\\)") and json.loads(read("r.json"))
+    check(result["classes"] == [-3, 7] and result["intercepts"] == [0] and "class_names" not in result, "two numbers")
+    result["intercepts"] = [0.5]
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="the model has none")
+
+
+@case
+def regression_of_new_samples():
+    x, y = regression()
+    csv("X.csv", x)
+    csv("new.csv", x[:7])
+    write("y.csv", "".join(f"{v!r}\n" for v in y))
+    run = ["ksupport", "X.csv", "y.csv", "-k", 10, "--loss", "squares", "--intercept", "-q"]
+    cleave(*run, "--predict", "new.csv", "--scores", "s.csv")
+    cleave(*run, "--scores", "all.csv")
+    new, old = (read(f).decode().splitlines() for f in ("s.csv", "all.csv"))
+    check(len(new) == 7 and new == old[:7], "the values of the new samples")
+    cleave(*run, "--predict", "new.csv", code=64, err="or --scores FILE")
+
+
+@case
+def no_file_is_written_over_another():
+    x, _ = classes()
+    npy("v.npy", x)
+    npy("vy.npy", [[1.0]] * 20 + [[-1.0]] * 20)
+    npy("w.npy", [[0.0] * 60])
+    write("vy.csv", "1\n-1\n" * 20)
+    path = ["--path", "5:1", "--validation-x", "v.npy", "--validation-y", "vy.csv"]
+    before = {name: read(name) for name in ("x.npy", "y.npy", "v.npy", "vy.csv", "w.npy")}
+    for args, words in ((["-k", 5, "--scores", "y.npy"], "scores y.npy would overwrite"),
+                        (["-k", 5, "--scores", "./x.npy"], "scores ./x.npy would overwrite"),
+                        ([*path, "--scores", "v.npy"], "scores v.npy would overwrite"),
+                        ([*path, "--path-output", "vy.csv"], "path-output vy.csv would overwrite"),
+                        (["-k", 5, "--start", "w.npy", "--weights", "w.npy"], "weights w.npy would overwrite"),
+                        ([*path, "--path-output", "a.csv", "--scores", "./a.csv"], "both name"),
+                        (["-k", 5, "--weights", "n.npy", "--scores", "n.npy"], "both name")):
+        fit(*args, code=64, err=words)
+    check(all(read(name) == content for name, content in before.items()), "all inputs are as they were")
+    npy("p.npy", planes())
+    cleave("pursuit", "p.npy", "-k", 9, "--graph", "a.mtx", "--weights", "a.mtx", code=64, err="both name")
+
+
+@case
+def weights_outside_the_ball_are_rejected():
+    classes()
+    fit("-k", 5, "--radius", 0.5, "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+    result = json.loads(read("r.json"))
+    result["weights"]["value"] = [2 * v for v in result["weights"]["value"]]
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="beyond the radius")
+
+
 def svm(path, rows, labels):
     write(path, "".join(f"{label} " + " ".join(f"{j + 1}:{e!r}" for j, e in enumerate(row)) + "\n"
                         for row, label in zip(rows, labels)))

@@ -17,7 +17,7 @@ enum { TARGETS, START, VALIDATION_X, VALIDATION_Y };
 
 static const clv_option_table *own(void) {
     static const clv_option options[] = {
-        FILE_OPTION(path, "path", "K,..:L,..", "solve for every k and every lambda, then for the best of them"),
+        FILE_OPTION(path, "path", "K,..:L,..", "solve for every k and every lambda, and report the best of them"),
         FILE_OPTION(path_output, "path-output", "FILE", "that table: .csv; without it, on standard error"),
         FILE_OPTION(validation_x, "validation-x", "FILE", "samples to score a path on, read and scaled like X"),
         FILE_OPTION(validation_y, "validation-y", "FILE", "their targets"),
@@ -212,13 +212,13 @@ static void print_number(FILE *to, double value) {
 }
 
 static void print_path(FILE *to, const clv_ksupport_path_row *rows, int64_t count) {
-    fprintf(to, "k,lambda,objective,relative_gap,nonzeros,iterations,passes,score,seconds\n");
-    for (int64_t i = 0; i < count; i++) {
+    fprintf(to, "k,lambda,objective,relative_gap,nonzeros,iterations,passes,score,seconds,stop\n");
+    for (int64_t i = 0; i < count && rows[i].k > 0; i++) {
         const clv_ksupport_path_row *r = &rows[i];
         fprintf(to, "%lld,%.10g,%.12g,%.3e,%lld,%lld,%lld,", (long long)r->k, r->lambda, r->objective, r->gap,
                 (long long)r->nonzeros, (long long)r->iterations, (long long)r->passes);
         print_number(to, r->score);
-        fprintf(to, ",%.4f\n", r->seconds);
+        fprintf(to, ",%.4f,%s\n", r->seconds, clv_stop_name(r->stop));
     }
 }
 
@@ -243,14 +243,13 @@ static clv_status write_path(const cli_job *job, const clv_ksupport_path_row *ro
     return status;
 }
 
-/* The best by score, the first of equals; without scores the last. The run itself is of that one. */
-static void choose(cli_job *job, const clv_ksupport_path_row *rows, int64_t count) {
-    int64_t best = isnan(rows[0].score) ? count - 1 : 0;
-    for (int64_t i = 0; i < count; i++) {
-        best = rows[i].score > rows[best].score ? i : best;
+/* The lambda of the row that a result is of: the best one by score, the first of equals; without scores the last. */
+static double lambda_of(const clv_ksupport_path_row *rows, int64_t count) {
+    int64_t best = 0;
+    for (int64_t i = 0; i < count && rows[i].k > 0; i++) {
+        best = isnan(rows[i].score) || rows[i].score > rows[best].score ? i : best;
     }
-    job->options.ksupport.k = rows[best].k;
-    job->options.ksupport.lambda = rows[best].lambda;
+    return rows[best].lambda;
 }
 
 static clv_status walk(cli_job *job, const grid *g) {
@@ -270,13 +269,37 @@ static clv_status walk(cli_job *job, const grid *g) {
     }
     clv_ksupport_options options = job->options.ksupport;
     options.start = options.start_weights ? "weights" : "zero";
-    clv_status status = cli_library(job->app, clv_ksupport_path(job->app->ctx, &data, &options, rows));
+    options.control.keep_trace = job->output.trace || job->output.report;
+    if (options.control.time_limit > 0) { /* it counts from the start of the program */
+        options.control.time_limit = fmax(options.control.time_limit - cli_elapsed(job->app), 1e-6);
+    }
+    clv_result *best = NULL;
+    clv_status status = cli_library(job->app, clv_ksupport_path(job->app->ctx, &data, &options, rows, &best));
     if (status >= 0) {
-        choose(job, rows, count);
+        job->result = best;
+        job->options.ksupport.k = best->k;
+        job->options.ksupport.lambda = lambda_of(rows, count);
         status = write_path(job, rows, count);
     }
     free(rows);
     return status;
+}
+
+/* A path is walked before the plan is made: whether its largest k fits the budget is asked here. */
+static clv_status check_memory(const cli_job *job, const grid *g) {
+    clv_ksupport_options options = job->options.ksupport;
+    size_t held, peak;
+    options.control.threads = 1;
+    for (int64_t i = 0; i < g->k_count; i++) {
+        options.k = g->k[i] > options.k ? g->k[i] : options.k;
+    }
+    size_t needed = clv_ksupport_memory(clv_data_matrix(job->data), &options);
+    clv_context_memory(job->app->ctx, &held, &peak);
+    if (job->how.memory > 0 && held + needed >= (size_t)job->how.memory) {
+        return cli_fail(job->app, CLV_ENOMEM, "--memory %lld is too small: ksupport itself needs %zu bytes",
+                        (long long)job->how.memory, needed);
+    }
+    return CLV_OK;
 }
 
 static clv_status follow_path(cli_job *job) {
@@ -292,6 +315,7 @@ static clv_status follow_path(cli_job *job) {
     g.k = calloc((size_t)g.k_count, sizeof *g.k);
     g.lambda = calloc((size_t)g.lambda_count, sizeof *g.lambda);
     clv_status status = g.k && g.lambda ? fill_grid(job, &g) : cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    status = status < 0 ? status : check_memory(job, &g);
     if (status >= 0 && !job->output.dry_run) {
         status = walk(job, &g);
     }
@@ -332,8 +356,12 @@ static size_t memory(const clv_matrix *points, clv_home home, const cli_method_o
     return clv_ksupport_memory(points, &ksupport);
 }
 
+/* A path has found its result by now. */
 static clv_status solve(const cli_job *job, const cli_method_options *options, clv_result **out) {
     clv_ksupport_options ksupport = for_library(options);
+    if (*out) {
+        return CLV_OK;
+    }
     return clv_ksupport(job->app->ctx, clv_data_matrix(job->data), clv_data_matrix(job->extra[TARGETS])->values,
                         &ksupport, out);
 }

@@ -971,10 +971,13 @@ typedef struct clv_ksupport_path_row {
     int64_t nonzeros, iterations, passes;
     double score; /* on the validation data: share of samples that are right, or of the variance; NaN: none */
     double seconds;
+    clv_stop stop;
 } clv_ksupport_path_row;
+/* `best`, unless NULL: the result of the best row by score, the first of equals; without scores of the last. The time
+ * limit is for all of it. Interrupted or out of time, it ends with the rows that there are; the others have k = 0. */
 CLV_API clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data,
                                      const clv_ksupport_options *options,
-                                     clv_ksupport_path_row *rows /* k_count x lambda_count */);
+                                     clv_ksupport_path_row *rows /* k_count x lambda_count */, clv_result **best);
 
 /* pursuit: minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
  * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */

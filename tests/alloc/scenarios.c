@@ -235,7 +235,10 @@ static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int6
                                          .lambda_count = 2,
                                          .validation = x,
                                          .validation_y = y};
-    return clv_ksupport_path(ctx, &path, &options, rows);
+    clv_result *best = NULL;
+    clv_status status = clv_ksupport_path(ctx, &path, &options, rows, &best);
+    clv_result_free(best);
+    return status;
 }
 
 /* `kind` is a clv_ksupport_solver. */

@@ -503,6 +503,137 @@ static void test_classes(void **state) {
     clv_result_free(result);
 }
 
+/* Says stop from the poll of this number on. */
+typedef struct stopper {
+    int64_t polls, after;
+} stopper;
+
+static int stop_after(void *user) {
+    stopper *s = user;
+    return s->polls++ >= s->after;
+}
+
+/* Wherever a run of several models is cut, what it returns is what its weights and intercepts are worth. */
+static void test_interrupted_models(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    make_data(&d, 701, CLV_KSUPPORT_SQUARES);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        d.y[m] = floor(d.y[m] / 3);
+    }
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        int64_t kept = 0, cut = 0;
+        bool whole = false;
+        options.solver = solver;
+        options.intercept = solver % 2;
+        options.control.tol = 1e-4;
+        for (int64_t after = 0; !whole; after += 1 + after / 8) {
+            stopper stop = {.after = after};
+            clv_result *result = NULL;
+            clv_context_set_interrupt(ctx, stop_after, &stop);
+            clv_status status = clv_ksupport(ctx, &d.dense, d.y, &options, &result);
+            clv_context_set_interrupt(ctx, NULL, NULL);
+            whole = stop.polls <= after;
+            if (status == CLV_EINTERRUPTED) {
+                assert_true(!result && after < 4); /* before the first model has begun */
+                continue;
+            }
+            assert_int_equal(status, CLV_OK);
+            assert_true(whole || result->stop == CLV_CANCELLED);
+            clv_objective objective;
+            clv_certificate certificate;
+            assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights),
+                                                   result->intercepts, &objective, &certificate),
+                             CLV_OK);
+            assert_true(fabs(objective.value - result->objective.value) <= 1e-9 * objective.value);
+            const clv_matrix *w = clv_data_matrix(result->weights);
+            kept += w->start[1] > 0;
+            cut += w->start[w->rows] == w->start[w->rows - 1];
+            clv_result_free(result);
+        }
+        assert_true(kept > 1 && cut > 0);
+    }
+}
+
+/* A path that is cut, or out of time, has the rows that there are, and the best of them. */
+static void test_interrupted_path(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    enum { ROWS = 4 };
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 702, CLV_KSUPPORT_LOGISTIC);
+    const clv_ksupport_path_data path = {.x = &d.dense,
+                                         .y = d.y,
+                                         .k = (const int64_t[]){3, 9},
+                                         .k_count = 2,
+                                         .lambda = (const double[]){0.1, 1},
+                                         .lambda_count = 2,
+                                         .validation = &d.dense,
+                                         .validation_y = d.y};
+    int64_t seen[ROWS + 1] = {0};
+    for (int64_t after = 0; seen[ROWS] == 0; after += 1 + after / 8) {
+        clv_ksupport_path_row rows[ROWS];
+        stopper stop = {.after = after};
+        clv_result *best;
+        int64_t count = 0, first = 0;
+        clv_context_set_interrupt(ctx, stop_after, &stop);
+        clv_status status = clv_ksupport_path(ctx, &path, &options, rows, &best);
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        if (status == CLV_EINTERRUPTED) {
+            assert_null(best);
+            continue;
+        }
+        assert_int_equal(status, CLV_OK);
+        while (count < ROWS && rows[count].k > 0) {
+            first = rows[count].score > rows[first].score ? count : first;
+            count++;
+        }
+        seen[stop.polls > after && count == ROWS ? ROWS - 1 : count]++;
+        assert_true(best->k == rows[first].k && best->objective.value == rows[first].objective);
+        assert_true(stop.polls <= after || count < ROWS || rows[count - 1].stop == CLV_CANCELLED ||
+                    rows[count - 1].stop == CLV_CONVERGED);
+        clv_result_free(best);
+    }
+    assert_true(seen[1] > 0 && seen[2] > 0);
+    clv_ksupport_path_row rows[ROWS];
+    options.control.time_limit = 1e-9;
+    assert_int_equal(clv_ksupport_path(ctx, &path, &options, rows, NULL), CLV_OK);
+    assert_true(rows[0].k == 3 && rows[0].stop == CLV_TIME_LIMIT && rows[1].k == 0);
+}
+
+/* What is forecast covers what is held. */
+static void test_memory(void **state) {
+    (void)state;
+    enum { N = 600, P = 700 };
+    double *x = malloc(N * P * sizeof *x), *y = malloc(N * sizeof *y);
+    const clv_matrix view = {N, P, CLV_F64, x, NULL, NULL};
+    clv_rng rng = clv_rng_stream(703, 0);
+    for (int64_t e = 0; e < N * P; e++) {
+        x[e] = clv_rng_normal(&rng);
+    }
+    for (int64_t m = 0; m < N; m++) {
+        y[m] = (double)(x[m * P] + x[m * P + 1] > 0);
+    }
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        clv_context *own;
+        size_t now, peak;
+        assert_int_equal(clv_context_new(NULL, &own), CLV_OK);
+        options.solver = solver;
+        options.control.max_iter = 3;
+        clv_result *result = solve(own, &view, y, &options);
+        clv_context_memory(own, &now, &peak);
+        size_t forecast = clv_ksupport_memory(&view, &options);
+        bool squares = solver == CLV_KSUPPORT_ADMM || solver == CLV_KSUPPORT_NEWTON; /* of the number of samples */
+        assert_true(peak <= forecast && (forecast <= 2 * peak || !squares));
+        clv_result_free(result);
+        clv_context_free(own);
+    }
+    free(x);
+    free(y);
+}
+
 static void test_warm_start(void **state) {
     clv_context *ctx = *state;
     static data d;
@@ -754,6 +885,9 @@ int main(void) {
         CASE(test_radius),
         CASE(test_radius_and_lambda_meet),
         CASE(test_classes),
+        CASE(test_interrupted_models),
+        CASE(test_interrupted_path),
+        CASE(test_memory),
         CASE(test_warm_start),
         CASE(test_newton_on_any_scale),
         CASE(test_newton_on_heavy_tails),

@@ -324,6 +324,28 @@ static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     return status;
 }
 
+/* The best intercept of weights 0. */
+static double intercept_alone(const job *j) {
+    double sum = clv_sum(j->signs, j->x.samples, 1), n = (double)j->x.samples;
+    if (!j->problem.loss.intercept) {
+        return 0;
+    }
+    return j->problem.loss.kind == CLV_KSUPPORT_SQUARES ? sum / n : log((n + sum) / (n - sum));
+}
+
+/* A model that an interruption left without a start: its weights are 0, and evaluated as such. */
+static clv_status leave_model(job *j, int64_t c, clv_result *all) {
+    clv_restart none = {.stop = CLV_CANCELLED};
+    clv_result one = {.stop = CLV_CANCELLED, .restarts = &none, .restarts_count = 1};
+    clv_list nothing = {0};
+    set_signs(j, c);
+    all->intercepts[c] = intercept_alone(j);
+    CLV_TRY(
+        clv_ks_evaluate(&j->problem, &nothing, &all->intercepts[c], j->x.threads, &one.objective, &one.certificate));
+    CLV_TRY(join_results(all, &one, c));
+    return append_row(all->weights, c, &nothing);
+}
+
 /* A result with room for all models. */
 static clv_status new_result(job *j, clv_result **out) {
     CLV_TRY(clv_result_new(j->ctx, 0, 0, out));
@@ -340,7 +362,7 @@ static clv_status new_result(job *j, clv_result **out) {
     return CLV_OK;
 }
 
-/* The limit is for all models together; each gets what is left. A model that cannot begin leaves its weights 0. */
+/* The limit is for all models together; each gets what is left. Interrupted, the models made so far stay. */
 static clv_status solve_all(job *j, double began, clv_result **out) {
     double limit = j->problem.options.control.time_limit;
     CLV_TRY(new_result(j, out));
@@ -348,7 +370,11 @@ static clv_status solve_all(job *j, double began, clv_result **out) {
         if (limit > 0) {
             j->problem.options.control.time_limit = fmax(limit - (clv_seconds() - began), 1e-9);
         }
-        CLV_TRY(solve_model(j, c, *out));
+        clv_status status = solve_model(j, c, *out);
+        if (status == CLV_EINTERRUPTED && c > 0) {
+            status = leave_model(j, c, *out);
+        }
+        CLV_TRY(status);
     }
     (*out)->classes = j->classes;
     (*out)->classes_count = j->classes_count;
@@ -507,12 +533,12 @@ size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *opti
     bool sorting = options->prox != CLV_KSUPPORT_SELECT;
     bool sets = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_NEWTON;
     size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
-    size_t dense = sets ? 4 : 9, atoms = options->solver == CLV_KSUPPORT_FCFW ? 32 : 0;
+    size_t dense = sets ? 8 : 14, atoms = sets ? 32 : 0; /* newton may hand over to fcfw */
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
-    size_t square = options->solver == CLV_KSUPPORT_ADMM || options->solver == CLV_KSUPPORT_NEWTON
-                        ? (samples < 4096 ? samples : 4096) * (samples < 4096 ? samples : 4096) * 2 * number
-                        : 0;
+    size_t square = options->solver == CLV_KSUPPORT_ADMM     ? clv_ks_admm_memory((int64_t)samples)
+                    : options->solver == CLV_KSUPPORT_NEWTON ? clv_ks_newton_memory((int64_t)samples, (int64_t)most)
+                                                             : 0;
     return turned + square + features * dense * number + working * samples * number +
-           atoms * (samples + 2 * k) * number + samples * 8 * number +
-           clv_ksupport_set_memory((int64_t)features, clv_threads(options->control.threads), sorting);
+           atoms * (samples + 2 * k) * number + samples * 16 * number +
+           2 * clv_ksupport_set_memory((int64_t)features, clv_threads(options->control.threads), sorting);
 }

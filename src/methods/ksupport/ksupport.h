@@ -235,6 +235,9 @@ typedef struct clv_ks_solver {
     clv_status (*step)(void *state, clv_point *point, clv_iterate *out);
 } clv_ks_solver;
 extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton;
+/* Bytes that they hold of samples x samples, and newton of a working set. */
+size_t clv_ks_admm_memory(int64_t samples);
+size_t clv_ks_newton_memory(int64_t samples, int64_t working);
 
 /* --- ksupport.c --- */
 

@@ -97,6 +97,12 @@ static clv_status make(newton_run *run) {
     return CLV_OK;
 }
 
+size_t clv_ks_newton_memory(int64_t samples, int64_t working) {
+    size_t n = (size_t)samples, used = (size_t)working;
+    size_t dense = samples <= DENSE_SAMPLES ? (CHUNKS * n + used) * n : 0;
+    return (dense + 10 * n + 6 * used) * sizeof(double);
+}
+
 static clv_status newton_create(const clv_ks_problem *problem, int threads, void **state) {
     newton_run *run = CLV_NEW0(problem->ctx, newton_run, 1);
     if (!run) {

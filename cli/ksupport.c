@@ -34,11 +34,33 @@ static void defaults(cli_method_options *options) {
 
 /* --- before anything is read --- */
 
+/* Options that another one leaves without effect are refused. */
+static clv_status check_form(const cli_job *job) {
+    const cli_args *args = &job->args;
+    const struct {
+        const char *given, *with, *why;
+    } pairs[] = {{"k", "path", "which lists its own"},
+                 {"lambda", "path", "which lists its own"},
+                 {"radius", "path", "whose lambda it would replace"},
+                 {"lambda", "radius", "which takes its place"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (cli_args_given(args, pairs[i].given) && cli_args_given(args, pairs[i].with)) {
+            return cli_fail(job->app, CLV_EUSAGE, "--%s does not go with --%s, %s", pairs[i].given, pairs[i].with,
+                            pairs[i].why);
+        }
+    }
+    if (job->own.ksupport.path_output && !job->own.ksupport.path) {
+        return cli_fail(job->app, CLV_EUSAGE, "--path-output needs --path, whose table it is for");
+    }
+    return CLV_OK;
+}
+
 static clv_status check(const cli_job *job) {
     const clv_ksupport_options *options = &job->options.ksupport;
     if (!cli_args_given(&job->args, "k") && !job->own.ksupport.path) {
         return cli_fail(job->app, CLV_EUSAGE, "ksupport needs -k N, the k of the norm, or --path");
     }
+    CLI_TRY(check_form(job));
     if ((job->own.ksupport.validation_x == NULL) != (job->own.ksupport.validation_y == NULL)) {
         return cli_fail(job->app, CLV_EUSAGE, "--validation-x and --validation-y go together");
     }

@@ -21,6 +21,9 @@ static clv_status check(const cli_job *job) {
     if (!cli_args_given(&job->args, "k")) {
         return cli_fail(job->app, CLV_EUSAGE, "pursuit needs -k N, the k of the norm: about the entries of W wanted");
     }
+    if (cli_args_given(&job->args, "lambda") && cli_args_given(&job->args, "radius")) {
+        return cli_fail(job->app, CLV_EUSAGE, "--lambda does not go with --radius, which takes its place");
+    }
     return CLV_OK;
 }
 

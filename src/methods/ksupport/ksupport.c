@@ -204,7 +204,6 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
                                   .best = &j->best,
                                   .best_intercept = &j->intercept,
                                   .passes = &j->passes};
-    j->problem.show_certificates = options->control.keep_trace || options->control.monitor;
     return CLV_OK;
 }
 

@@ -110,8 +110,7 @@ typedef struct clv_ks_problem {
     double unit;                /* what objectives are multiplied by before anyone sees them */
     double tol;
     const clv_list *start; /* weights to start from, or NULL */
-    bool show_certificates;
-    clv_list *best; /* where the iterate that was saved goes: there is one worker */
+    clv_list *best;        /* where the iterate that was saved goes: there is one worker */
     double *best_intercept;
     double *passes; /* over X, so far */
 } clv_ks_problem;
@@ -122,12 +121,12 @@ typedef struct clv_point {
     const clv_ks_problem *problem;
     clv_list w;
     double intercept;
-    double *margin, *slope, *curvature; /* samples: X w, first and second derivatives of the loss */
-    double *gradient;                   /* X'slope, of the features kept; or NULL, and */
-    clv_list top;                       /* its k largest entries, for a design that finds those by itself */
-    int64_t kept;                       /* features that screening has left, and */
-    int64_t *keep;                      /* which, or NULL while that is all of them */
-    double *norm, *least;               /* of all columns, work of the same size; NULL without screening */
+    double *margin, *slope; /* samples: X w, first derivatives of the loss */
+    double *gradient;       /* X'slope, of the features kept; or NULL, and */
+    clv_list top;           /* its k largest entries, for a design that finds those by itself */
+    int64_t kept;           /* features that screening has left, and */
+    int64_t *keep;          /* which, or NULL while that is all of them */
+    double *norm, *least;   /* of all columns, work of the same size; NULL without screening */
     bool has_norms;
     double last_gap;            /* of the last evaluation */
     clv_ksupport_set set;       /* for gradients */
@@ -194,8 +193,6 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
 void clv_atoms_prune(clv_atoms *atoms);
 /* The sum of the atoms into atoms->sum.value, and that of their images into z. */
 void clv_atoms_combine(clv_atoms *atoms, double *z);
-/* sum_i alpha_i v_i */
-double clv_atoms_bound(const clv_atoms *atoms);
 
 /* --- master.c, quadratic.c --- */
 

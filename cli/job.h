@@ -17,6 +17,13 @@ typedef union cli_method_options {
 
 typedef struct cli_job cli_job;
 
+/* A file that an option of a command alone names: read, or else written. */
+typedef struct cli_own_file {
+    const char *name, *path, *endings; /* of the option; NULL: not given; "npy|csv", NULL: any */
+    bool input;
+} cli_own_file;
+enum { CLI_OWN_FILES = 5 };
+
 /* What a method brings along. */
 typedef struct cli_method {
     const cli_command *command;
@@ -41,6 +48,9 @@ typedef struct cli_method {
     /* Options of the command alone, of job->own; NULL: none. `finish` writes what they ask for, after all else. */
     const clv_option_table *(*own)(void);
     clv_status (*finish)(const cli_job *job);
+    /* The files that they name, into a list of zeros; NULL: none. */
+    void (*own_files)(const cli_job *job, cli_own_file list[CLI_OWN_FILES]);
+    const char *(*predict_file)(const cli_job *job); /* another file for results of new objects; NULL: there is none */
     bool points_only; /* works on the points themselves: no affinity, and none of its options */
     bool maps;        /* reads the points one after the other: a file larger than the budget is mapped */
     unsigned outputs; /* CLI_LABELS and others: what the command can write */
@@ -72,14 +82,15 @@ struct cli_job {
     cli_output_room output_room;
     cli_predict_options prediction;
     cli_own_options own;
-    clv_data *data;           /* the first operand; a method's `prepare` reads the second */
-    clv_data *fresh;          /* new objects, or NULL */
-    clv_data *extra[4];       /* owned: what `prepare` read besides (a second operand, a start), or NULL */
-    int32_t *truth_read;      /* owned; NULL when the labels came with the data */
-    const int32_t *truth;     /* NULL: none */
-    int32_t *start_labels;    /* owned, from --start FILE, or NULL */
-    double *start_membership; /* likewise */
-    double *start_weights;    /* likewise */
+    clv_data *data;                 /* the first operand; a method's `prepare` reads the second */
+    clv_data *fresh;                /* new objects, or NULL */
+    const char *const *class_names; /* of the targets, borrowed from `extra`; NULL: numbers */
+    clv_data *extra[4];             /* owned: what `prepare` read besides (a second operand, a start), or NULL */
+    int32_t *truth_read;            /* owned; NULL when the labels came with the data */
+    const int32_t *truth;           /* NULL: none */
+    int32_t *start_labels;          /* owned, from --start FILE, or NULL */
+    double *start_membership;       /* likewise */
+    double *start_weights;          /* likewise */
     clv_affinity *affinity;
     clv_affinity_info info;
     clv_result *result;

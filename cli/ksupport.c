@@ -17,7 +17,7 @@ enum { TARGETS, START, VALIDATION_X, VALIDATION_Y };
 
 static const clv_option_table *own(void) {
     static const clv_option options[] = {
-        FILE_OPTION(path, "path", "K,..:L,..", "solve for every k and every lambda, then for the best of them"),
+        FILE_OPTION(path, "path", "K,..:L,..", "solve for every k and every lambda, and report the best of them"),
         FILE_OPTION(path_output, "path-output", "FILE", "that table: .csv; without it, on standard error"),
         FILE_OPTION(validation_x, "validation-x", "FILE", "samples to score a path on, read and scaled like X"),
         FILE_OPTION(validation_y, "validation-y", "FILE", "their targets"),
@@ -34,11 +34,33 @@ static void defaults(cli_method_options *options) {
 
 /* --- before anything is read --- */
 
+/* Options that another one leaves without effect are refused. */
+static clv_status check_form(const cli_job *job) {
+    const cli_args *args = &job->args;
+    const struct {
+        const char *given, *with, *why;
+    } pairs[] = {{"k", "path", "which lists its own"},
+                 {"lambda", "path", "which lists its own"},
+                 {"radius", "path", "whose lambda it would replace"},
+                 {"lambda", "radius", "which takes its place"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (cli_args_given(args, pairs[i].given) && cli_args_given(args, pairs[i].with)) {
+            return cli_fail(job->app, CLV_EUSAGE, "--%s does not go with --%s, %s", pairs[i].given, pairs[i].with,
+                            pairs[i].why);
+        }
+    }
+    if (job->own.ksupport.path_output && !job->own.ksupport.path) {
+        return cli_fail(job->app, CLV_EUSAGE, "--path-output needs --path, whose table it is for");
+    }
+    return CLV_OK;
+}
+
 static clv_status check(const cli_job *job) {
     const clv_ksupport_options *options = &job->options.ksupport;
     if (!cli_args_given(&job->args, "k") && !job->own.ksupport.path) {
         return cli_fail(job->app, CLV_EUSAGE, "ksupport needs -k N, the k of the norm, or --path");
     }
+    CLI_TRY(check_form(job));
     if ((job->own.ksupport.validation_x == NULL) != (job->own.ksupport.validation_y == NULL)) {
         return cli_fail(job->app, CLV_EUSAGE, "--validation-x and --validation-y go together");
     }
@@ -56,9 +78,20 @@ static clv_status check(const cli_job *job) {
         return cli_fail(job->app, CLV_EUSAGE,
                         "--scale does not go with --transposed: it would take features for samples");
     }
-    const char *input = job->args.operands[0];
-    CLI_TRY(cli_output_check(job->app, "path-output", job->own.ksupport.path_output, "csv", input));
-    return cli_output_check(job->app, "scores", job->own.ksupport.scores, "npy|csv", input);
+    return CLV_OK;
+}
+
+static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
+    const char *start = job->options.ksupport.start;
+    list[0] = (cli_own_file){"path-output", job->own.ksupport.path_output, "csv", false};
+    list[1] = (cli_own_file){"scores", job->own.ksupport.scores, "npy|csv", false};
+    list[2] = (cli_own_file){"validation-x", job->own.ksupport.validation_x, NULL, true};
+    list[3] = (cli_own_file){"validation-y", job->own.ksupport.validation_y, NULL, true};
+    list[4] = (cli_own_file){"start", start && strcmp(start, "zero") != 0 ? start : NULL, NULL, true};
+}
+
+static const char *predict_file(const cli_job *job) {
+    return job->own.ksupport.scores;
 }
 
 /* --- reading --- */
@@ -71,8 +104,12 @@ static int64_t features_of(const clv_matrix *x, const clv_ksupport_options *opti
     return options->transposed ? x->rows : x->cols;
 }
 
+/* Targets of validation samples mean what those of the samples mean. */
 static clv_status read_targets(cli_job *job, const char *path, const char *of, int64_t samples, int place) {
-    CLI_TRY(cli_library(job->app, clv_read_targets(job->app->ctx, path, &job->extra[place])));
+    const clv_data *known = place == TARGETS ? NULL : job->extra[TARGETS];
+    clv_data **out = &job->extra[place];
+    CLI_TRY(cli_library(job->app, known ? clv_read_targets_like(job->app->ctx, path, known, out)
+                                        : clv_read_targets(job->app->ctx, path, out)));
     int64_t count = clv_data_matrix(job->extra[place])->rows;
     if (count != samples) {
         return cli_fail(job->app, CLV_EDATA, "%s has %lld targets, but %s has %lld samples", path, (long long)count, of,
@@ -81,7 +118,22 @@ static clv_status read_targets(cli_job *job, const char *path, const char *of, i
     return CLV_OK;
 }
 
-/* --start FILE: one row of weights a model. */
+/* The rows of a matrix of any kind as doubles; owned by the caller. */
+static double *spread_rows(const clv_matrix *from) {
+    double *to = calloc((size_t)from->rows * (size_t)from->cols + 1, sizeof *to);
+    for (int64_t i = 0; to && i < from->rows; i++) {
+        int64_t first = from->start ? from->start[i] : i * from->cols;
+        int64_t end = from->start ? from->start[i + 1] : first + from->cols;
+        for (int64_t e = first; e < end; e++) {
+            int64_t place = from->start ? i * from->cols + from->index[e] : e;
+            bool single = from->scalar == CLV_F32;
+            to[place] = single ? (double)((const float *)from->values)[e] : ((const double *)from->values)[e];
+        }
+    }
+    return to;
+}
+
+/* --start FILE: one row of weights a model, as --weights writes them. */
 static clv_status read_start(cli_job *job, int64_t features) {
     clv_ksupport_options *options = &job->options.ksupport;
     struct stat file;
@@ -94,13 +146,15 @@ static clv_status read_start(cli_job *job, int64_t features) {
     CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, options->start, NULL, &job->extra[START])));
     const clv_matrix *weights = clv_data_matrix(job->extra[START]);
     bool turned = weights->cols == 1 && weights->rows == features;
-    if (weights->start || weights->scalar != CLV_F64 || (weights->cols != features && !turned)) {
+    if (weights->cols != features && !turned) {
         return cli_fail(job->app, CLV_EDATA,
-                        "--start: %s is %lld x %lld, but weights to start from are rows of %lld doubles",
+                        "--start: %s is %lld x %lld, but weights to start from are rows of %lld numbers",
                         options->start, (long long)weights->rows, (long long)weights->cols, (long long)features);
     }
-    options->start_weights = weights->values;
-    return CLV_OK;
+    job->start_weights = spread_rows(weights);
+    options->start_weights = job->start_weights;
+    options->start_models = turned ? 1 : weights->rows;
+    return job->start_weights ? CLV_OK : cli_fail(job->app, CLV_ENOMEM, "out of memory");
 }
 
 static clv_status read_validation(cli_job *job, int64_t features) {
@@ -180,13 +234,13 @@ static void print_number(FILE *to, double value) {
 }
 
 static void print_path(FILE *to, const clv_ksupport_path_row *rows, int64_t count) {
-    fprintf(to, "k,lambda,objective,relative_gap,nonzeros,iterations,passes,score,seconds\n");
-    for (int64_t i = 0; i < count; i++) {
+    fprintf(to, "k,lambda,objective,relative_gap,nonzeros,iterations,passes,score,seconds,stop\n");
+    for (int64_t i = 0; i < count && rows[i].k > 0; i++) {
         const clv_ksupport_path_row *r = &rows[i];
         fprintf(to, "%lld,%.10g,%.12g,%.3e,%lld,%lld,%lld,", (long long)r->k, r->lambda, r->objective, r->gap,
                 (long long)r->nonzeros, (long long)r->iterations, (long long)r->passes);
         print_number(to, r->score);
-        fprintf(to, ",%.4f\n", r->seconds);
+        fprintf(to, ",%.4f,%s\n", r->seconds, clv_stop_name(r->stop));
     }
 }
 
@@ -211,14 +265,13 @@ static clv_status write_path(const cli_job *job, const clv_ksupport_path_row *ro
     return status;
 }
 
-/* The best by score, the first of equals; without scores the last. The run itself is of that one. */
-static void choose(cli_job *job, const clv_ksupport_path_row *rows, int64_t count) {
-    int64_t best = isnan(rows[0].score) ? count - 1 : 0;
-    for (int64_t i = 0; i < count; i++) {
-        best = rows[i].score > rows[best].score ? i : best;
+/* The lambda of the row that a result is of: the best one by score, the first of equals; without scores the last. */
+static double lambda_of(const clv_ksupport_path_row *rows, int64_t count) {
+    int64_t best = 0;
+    for (int64_t i = 0; i < count && rows[i].k > 0; i++) {
+        best = isnan(rows[i].score) || rows[i].score > rows[best].score ? i : best;
     }
-    job->options.ksupport.k = rows[best].k;
-    job->options.ksupport.lambda = rows[best].lambda;
+    return rows[best].lambda;
 }
 
 static clv_status walk(cli_job *job, const grid *g) {
@@ -238,13 +291,37 @@ static clv_status walk(cli_job *job, const grid *g) {
     }
     clv_ksupport_options options = job->options.ksupport;
     options.start = options.start_weights ? "weights" : "zero";
-    clv_status status = cli_library(job->app, clv_ksupport_path(job->app->ctx, &data, &options, rows));
+    options.control.keep_trace = job->output.trace || job->output.report;
+    if (options.control.time_limit > 0) { /* it counts from the start of the program */
+        options.control.time_limit = fmax(options.control.time_limit - cli_elapsed(job->app), 1e-6);
+    }
+    clv_result *best = NULL;
+    clv_status status = cli_library(job->app, clv_ksupport_path(job->app->ctx, &data, &options, rows, &best));
     if (status >= 0) {
-        choose(job, rows, count);
+        job->result = best;
+        job->options.ksupport.k = best->k;
+        job->options.ksupport.lambda = lambda_of(rows, count);
         status = write_path(job, rows, count);
     }
     free(rows);
     return status;
+}
+
+/* A path is walked before the plan is made: whether its largest k fits the budget is asked here. */
+static clv_status check_memory(const cli_job *job, const grid *g) {
+    clv_ksupport_options options = job->options.ksupport;
+    size_t held, peak;
+    options.control.threads = 1;
+    for (int64_t i = 0; i < g->k_count; i++) {
+        options.k = g->k[i] > options.k ? g->k[i] : options.k;
+    }
+    size_t needed = clv_ksupport_memory(clv_data_matrix(job->data), &options);
+    clv_context_memory(job->app->ctx, &held, &peak);
+    if (job->how.memory > 0 && held + needed >= (size_t)job->how.memory) {
+        return cli_fail(job->app, CLV_ENOMEM, "--memory %lld is too small: ksupport itself needs %zu bytes",
+                        (long long)job->how.memory, needed);
+    }
+    return CLV_OK;
 }
 
 static clv_status follow_path(cli_job *job) {
@@ -260,6 +337,7 @@ static clv_status follow_path(cli_job *job) {
     g.k = calloc((size_t)g.k_count, sizeof *g.k);
     g.lambda = calloc((size_t)g.lambda_count, sizeof *g.lambda);
     clv_status status = g.k && g.lambda ? fill_grid(job, &g) : cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    status = status < 0 ? status : check_memory(job, &g);
     if (status >= 0 && !job->output.dry_run) {
         status = walk(job, &g);
     }
@@ -273,6 +351,8 @@ static clv_status prepare(cli_job *job) {
     const clv_matrix *x = clv_data_matrix(job->data);
     int64_t features = features_of(x, options);
     CLI_TRY(read_targets(job, job->args.operands[1], job->args.operands[0], samples_of(x, options), TARGETS));
+    int64_t count;
+    job->class_names = clv_data_classes(job->extra[TARGETS], &count);
     CLI_TRY(read_start(job, features));
     CLI_TRY(read_validation(job, features));
     CLI_TRY(follow_path(job));
@@ -298,8 +378,12 @@ static size_t memory(const clv_matrix *points, clv_home home, const cli_method_o
     return clv_ksupport_memory(points, &ksupport);
 }
 
+/* A path has found its result by now. */
 static clv_status solve(const cli_job *job, const cli_method_options *options, clv_result **out) {
     clv_ksupport_options ksupport = for_library(options);
+    if (*out) {
+        return CLV_OK;
+    }
     return clv_ksupport(job->app->ctx, clv_data_matrix(job->data), clv_data_matrix(job->extra[TARGETS])->values,
                         &ksupport, out);
 }
@@ -378,6 +462,8 @@ const cli_method cli_ksupport_method = {.command = &cli_ksupport,
                                         .predict = predict,
                                         .own = own,
                                         .finish = finish,
+                                        .own_files = own_files,
+                                        .predict_file = predict_file,
                                         .maps = true,
                                         .points_only = true,
                                         .outputs = CLI_WEIGHTS};

@@ -40,13 +40,16 @@ static clv_status check_input(const cli_job *job, const char *input) {
 
 clv_status cli_predict_check(const cli_job *job) {
     const cli_predict_options *prediction = &job->prediction;
+    const cli_method *method = job->method;
     bool wanted = prediction->output || prediction->membership;
     if (!prediction->input && !wanted) {
         return CLV_OK;
     }
-    if (!wanted) {
+    if (!wanted && !(method->predict_file && method->predict_file(job))) {
         return cli_fail(job->app, CLV_EUSAGE, "--predict needs --predict-output FILE%s, where the results go",
-                        job->method->predict_membership ? " or --predict-membership FILE" : "");
+                        method->predict_membership ? " or --predict-membership FILE"
+                        : method->predict_file     ? " or --scores FILE"
+                                                   : "");
     }
     if (!prediction->input) {
         return cli_fail(job->app, CLV_EUSAGE, "--%s needs --predict FILE, the new objects",
@@ -116,10 +119,10 @@ static clv_status predict_and_write(const cli_job *job, int32_t *labels, double 
 }
 
 clv_status cli_predict_write(const cli_job *job) {
-    if (!job->fresh || cli_interrupted()) {
+    bool soft = job->prediction.membership != NULL;
+    if (!job->fresh || !(job->prediction.output || soft) || cli_interrupted()) {
         return CLV_OK;
     }
-    bool soft = job->prediction.membership != NULL;
     size_t rows = (size_t)clv_data_matrix(job->fresh)->rows;
     int32_t *labels = calloc(rows + 1, sizeof *labels);
     double *membership = soft ? calloc(rows + 1, (size_t)job->result->k * sizeof *membership) : NULL;

@@ -21,7 +21,14 @@ static clv_status check(const cli_job *job) {
     if (!cli_args_given(&job->args, "k")) {
         return cli_fail(job->app, CLV_EUSAGE, "pursuit needs -k N, the k of the norm: about the entries of W wanted");
     }
-    return cli_output_check(job->app, "graph", job->own.pursuit.graph, "mtx", job->args.operands[0]);
+    if (cli_args_given(&job->args, "lambda") && cli_args_given(&job->args, "radius")) {
+        return cli_fail(job->app, CLV_EUSAGE, "--lambda does not go with --radius, which takes its place");
+    }
+    return CLV_OK;
+}
+
+static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
+    list[0] = (cli_own_file){"graph", job->own.pursuit.graph, "mtx", false};
 }
 
 static clv_status prepare(cli_job *job) {
@@ -65,6 +72,7 @@ const cli_method cli_pursuit_method = {.command = &cli_pursuit,
                                        .solve = solve,
                                        .own = own,
                                        .finish = finish,
+                                       .own_files = own_files,
                                        .points_only = true,
                                        .outputs = CLI_WEIGHTS};
 

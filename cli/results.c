@@ -6,21 +6,34 @@
 
 /* --- targets --- */
 
+enum { COMMON = 9 };
+
+/* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
-    const cli_target targets[] = {{"output", output->output, "npy|csv|txt"},
-                                  {"membership", output->membership, "npy|csv|mtx"},
-                                  {"centers", output->centres, "npy|csv"},
-                                  {"weights", output->weights, "npy|csv|mtx"},
-                                  {"json", output->json, NULL},
-                                  {"trace", output->trace, "csv"},
-                                  {"report", output->report, "html|htm"},
-                                  {"predict-output", job->prediction.output, "npy|csv|txt"},
-                                  {"predict-membership", job->prediction.membership, "npy|csv"}};
-    const char *inputs[CLI_OPERANDS + 1];
+    cli_target targets[COMMON + CLI_OWN_FILES] = {{"output", output->output, "npy|csv|txt"},
+                                                  {"membership", output->membership, "npy|csv|mtx"},
+                                                  {"centers", output->centres, "npy|csv"},
+                                                  {"weights", output->weights, "npy|csv|mtx"},
+                                                  {"json", output->json, NULL},
+                                                  {"trace", output->trace, "csv"},
+                                                  {"report", output->report, "html|htm"},
+                                                  {"predict-output", job->prediction.output, "npy|csv|txt"},
+                                                  {"predict-membership", job->prediction.membership, "npy|csv"}};
+    const char *inputs[CLI_OPERANDS + 2 + CLI_OWN_FILES] = {0};
+    cli_own_file own[CLI_OWN_FILES] = {{0}};
     memcpy(inputs, job->args.operands, sizeof job->args.operands);
     inputs[CLI_OPERANDS] = job->prediction.input;
-    return cli_targets_check(job->app, targets, sizeof targets / sizeof *targets, inputs, CLI_OPERANDS + 1);
+    inputs[CLI_OPERANDS + 1] = job->points.truth;
+    if (job->method->own_files) {
+        job->method->own_files(job, own);
+    }
+    for (size_t i = 0; i < CLI_OWN_FILES; i++) {
+        inputs[CLI_OPERANDS + 2 + i] = own[i].input ? own[i].path : NULL;
+        targets[COMMON + i] = (cli_target){own[i].name, own[i].input ? NULL : own[i].path, own[i].endings};
+    }
+    return cli_targets_check(job->app, targets, sizeof targets / sizeof *targets, inputs,
+                             sizeof inputs / sizeof *inputs);
 }
 
 /* A file that could not be written to its end is 73 as one that could not be begun; 74 is standard output. */
@@ -154,6 +167,7 @@ clv_status cli_job_write(cli_job *job) {
                          .total_seconds = cli_elapsed(job->app),
                          .tables = tables,
                          .options = options,
-                         .points = given ? NULL : clv_data_matrix(job->data)};
+                         .points = given ? NULL : clv_data_matrix(job->data),
+                         .class_names = job->class_names};
     return write_outputs(job, &report);
 }

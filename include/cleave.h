@@ -228,9 +228,14 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
-/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm, or a column of texts,
- * which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
+/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm as the numbers that they
+ * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
 CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
+/* The same for targets that are to be compared with others: texts become the numbers that they are in `known`, which
+ * clv_read_targets read; a text that is not there is refused, and so are texts where those are numbers. */
+CLV_API clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out);
+/* The texts that the targets 0, 1, ... stand for; NULL with count 0: targets are numbers. */
+CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count);
 
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */
@@ -927,7 +932,8 @@ typedef struct clv_ksupport_options {
     int screening;               /* drop features that cannot matter; never changes the solution */
     int transposed;              /* X has a row a feature: p x samples */
     const char *start;           /* "zero", or "weights" to use start_weights */
-    const double *start_weights; /* models x p, borrowed; for start "weights" */
+    const double *start_weights; /* start_models x p, borrowed; for start "weights" */
+    int64_t start_models;        /* as many as there will be: 1, or with three classes and more one a class */
 } clv_ksupport_options;
 
 CLV_API const clv_option_table *clv_ksupport_table(void);
@@ -938,11 +944,12 @@ CLV_API void clv_ksupport_defaults(clv_ksupport_options *options);
 CLV_API clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y,
                                 const clv_ksupport_options *options, clv_result **out);
 CLV_API size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options);
-/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone; the intercept is the best
- * one. */
+/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone, with given intercepts,
+ * one a model; NULL: the best ones. */
 CLV_API clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
                                          const clv_ksupport_options *options, const clv_matrix *weights,
-                                         clv_objective *objective, clv_certificate *certificate);
+                                         const double *intercepts, clv_objective *objective,
+                                         clv_certificate *certificate);
 /* For each sample of X (transposed or not, as in the options) its value: x w + b; with classes (ascending, as in the
  * result; class_count 0 for squares) the class of the largest, and of two classes the second where x w + b > 0.
  * `scores` (models x samples) holds x w + b itself, unless NULL. */
@@ -969,10 +976,13 @@ typedef struct clv_ksupport_path_row {
     int64_t nonzeros, iterations, passes;
     double score; /* on the validation data: share of samples that are right, or of the variance; NaN: none */
     double seconds;
+    clv_stop stop;
 } clv_ksupport_path_row;
+/* `best`, unless NULL: the result of the best row by score, the first of equals; without scores of the last. The time
+ * limit is for all of it. Interrupted or out of time, it ends with the rows that there are; the others have k = 0. */
 CLV_API clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data,
                                      const clv_ksupport_options *options,
-                                     clv_ksupport_path_row *rows /* k_count x lambda_count */);
+                                     clv_ksupport_path_row *rows /* k_count x lambda_count */, clv_result **best);
 
 /* pursuit: minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
  * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */
@@ -1050,7 +1060,8 @@ typedef struct clv_report {
     double load_seconds, affinity_seconds, total_seconds;
     const clv_option_table *const *tables; /* the options to list, with their structs; ends with NULL */
     const void *const *options;
-    const clv_matrix *points; /* for pictures */
+    const clv_matrix *points;       /* for pictures */
+    const char *const *class_names; /* of result->classes, where they are texts; NULL: they are the numbers */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */

@@ -458,7 +458,7 @@ static clv_status settle_lone_labels(reader *r) {
     return CLV_OK;
 }
 
-static clv_status read_labels(reader *r, clv_bytes bytes, char separator, int32_t **labels) {
+static clv_status read_label_column(reader *r, clv_bytes bytes, char separator) {
     CLV_TRY(open_reader(r, bytes, separator, &(clv_layout_request){.only_labels = true}));
     if (r->layout.label < 0) {
         return clv_fail(r->ctx, CLV_EDATA,
@@ -467,16 +467,57 @@ static clv_status read_labels(reader *r, clv_bytes bytes, char separator, int32_
                         bytes.name, (long long)r->layout.columns);
     }
     CLV_TRY(read_rows(r, false));
-    CLV_TRY(settle_lone_labels(r));
-    return make_labels(r, true, labels);
+    return settle_lone_labels(r);
 }
 
 clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels) {
     *n = 0;
     *labels = NULL;
     reader r = {.ctx = ctx};
-    clv_status status = read_labels(&r, bytes, separator, labels);
+    clv_status status = read_label_column(&r, bytes, separator);
+    if (status == CLV_OK) {
+        status = make_labels(&r, true, labels);
+    }
     close_reader(&r);
     *n = status < 0 ? 0 : r.rows;
     return status;
+}
+
+/* Texts with their classes; a column of numbers has labels alone, unless it is to be taken for texts. */
+static clv_status make_classes(const reader *r, bool texts, int32_t **labels, clv_classes *classes) {
+    double value;
+    for (int64_t i = 0; i < r->rows && !texts; i++) {
+        texts = r->label_fields[i].size > 0 && !clv_field_number(&r->label_fields[i], &value);
+    }
+    if (!texts) {
+        return make_labels(r, true, labels);
+    }
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (r->label_fields[i].size == 0) {
+            return refuse_label(r, i, "is empty");
+        }
+    }
+    *labels = CLV_NEW(r->ctx, int32_t, r->rows);
+    CLV_TRY(*labels ? clv_code_texts(r->ctx, r->label_fields, r->rows, *labels) : CLV_ENOMEM);
+    return clv_name_classes(r->ctx, r->label_fields, *labels, r->rows, classes);
+}
+
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
+                                 int32_t **labels, clv_classes *classes) {
+    *n = 0;
+    *labels = NULL;
+    *classes = (clv_classes){0};
+    reader r = {.ctx = ctx};
+    clv_status status = read_label_column(&r, bytes, separator);
+    if (status == CLV_OK) {
+        status = make_classes(&r, texts, labels, classes);
+    }
+    close_reader(&r);
+    if (status < 0) {
+        clv_free(ctx, *labels);
+        *labels = NULL;
+        return status;
+    }
+    *n = r.rows;
+    return CLV_OK;
 }

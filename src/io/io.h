@@ -54,6 +54,13 @@ bool clv_field_number(const clv_field *field, double *value);
 clv_status clv_find_repeated(clv_context *ctx, const clv_field *fields, int64_t n, int64_t *row);
 /* Classes numbered 0..k-1 in ascending order of the values. */
 clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, int32_t *labels);
+/* The texts that were numbered so. */
+typedef struct clv_classes {
+    int64_t count;
+    char **text; /* owned; NULL: no texts were numbered */
+} clv_classes;
+clv_status clv_name_classes(clv_context *ctx, const clv_field *fields, const int32_t *labels, int64_t n,
+                            clv_classes *out);
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
 
 /* --- records of CSV (csv_lex.c) --- */
@@ -79,6 +86,9 @@ char clv_csv_guess_separator(const clv_csv *csv);
 clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,
                          clv_data **out);
 clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels);
+/* The same with the classes, if they are texts; `texts`: take numbers for texts, too. */
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
+                                 int32_t **labels, clv_classes *classes);
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 
@@ -121,6 +131,10 @@ const char *clv_errno_text(int code);
 /* The lower-case extension of a path without its dot: "npy", or "" when there is none or it is long. */
 enum { CLV_EXTENSION_SIZE = 8 };
 void clv_extension(const char *path, char extension[CLV_EXTENSION_SIZE]);
+
+/* The labels of a text file with its classes, as clv_csv_parse_classes. */
+clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int64_t *n, int32_t **labels,
+                            clv_classes *classes);
 
 /* A file that appears under its name when it is complete, or not at all. Failures stick; finish reports the first. */
 typedef struct clv_writer clv_writer;

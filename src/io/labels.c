@@ -97,6 +97,40 @@ clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, 
     return code(ctx, fields, n, sizeof *fields, compare_fields, labels);
 }
 
+/* The field as it was meant, as a text of its own; owned. */
+static char *copy_field(clv_context *ctx, const clv_field *field) {
+    char *text = CLV_NEW(ctx, char, (int64_t)field->size + 1);
+    size_t at = 0, size = 0;
+    for (int c = field_character(field, &at); text && c >= 0; c = field_character(field, &at)) {
+        text[size++] = (char)c;
+    }
+    if (text) {
+        text[size] = '\0';
+    }
+    return text;
+}
+
+clv_status clv_name_classes(clv_context *ctx, const clv_field *fields, const int32_t *labels, int64_t n,
+                            clv_classes *out) {
+    *out = (clv_classes){0};
+    for (int64_t i = 0; i < n; i++) {
+        out->count = labels[i] >= out->count ? labels[i] + 1 : out->count;
+    }
+    out->text = CLV_NEW0(ctx, char *, out->count);
+    clv_status status = out->text ? CLV_OK : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < n; i++) {
+        if (!out->text[labels[i]]) {
+            out->text[labels[i]] = copy_field(ctx, &fields[i]);
+            status = out->text[labels[i]] ? CLV_OK : CLV_ENOMEM;
+        }
+    }
+    if (status < 0) {
+        clv_free_texts(ctx, out->text, out->count);
+        *out = (clv_classes){0};
+    }
+    return status;
+}
+
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels) {
     return code(ctx, values, n, sizeof *values, compare_numbers, labels);
 }

@@ -173,6 +173,23 @@ clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32
     return status;
 }
 
+clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int64_t *n, int32_t **labels,
+                            clv_classes *classes) {
+    char extension[CLV_EXTENSION_SIZE];
+    clv_input in;
+    clv_bytes bytes;
+    *labels = NULL;
+    *classes = (clv_classes){0};
+    clv_extension(path, extension);
+    CLV_TRY(clv_input_open(ctx, path, &in));
+    clv_status status = clv_input_content(&in, &bytes);
+    if (status == CLV_OK) {
+        status = clv_csv_parse_classes(ctx, bytes, strcmp(extension, "tsv") == 0 ? '\t' : 0, texts, n, labels, classes);
+    }
+    clv_input_close(&in);
+    return status;
+}
+
 clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {
     *out = (clv_image){0};
     char extension[CLV_EXTENSION_SIZE];

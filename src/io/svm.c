@@ -125,8 +125,8 @@ clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     reader r = {.ctx = ctx, .name = bytes.name, .at = text, .end = text + bytes.size, .line = 1};
     CLV_TRY(clv_data_new_csr(ctx, bytes.name, lines, 0, count_byte(bytes, ':'), &r.data));
     r.targets = CLV_NEW(ctx, double, lines);
+    r.data->targets = r.targets;
     clv_status status = r.targets ? read_lines(&r) : CLV_ENOMEM;
-    clv_free(ctx, r.targets);
     if (status < 0) {
         clv_data_free(r.data);
         return status;

@@ -1,4 +1,5 @@
-/* Targets: one number a sample, from whatever a file calls them. */
+/* Targets: one number a sample, from whatever a file calls them. Numbers stay as they are; texts are numbered, by
+ * themselves or as those of another file. */
 #include "io/io.h"
 #include "linalg/linalg.h"
 
@@ -19,6 +20,14 @@ static clv_status fill_numbers(const clv_data *from, clv_data **out) {
     return CLV_OK;
 }
 
+/* The labels of a file that has features, too. */
+static clv_status fill_targets(const clv_data *from, clv_data **out) {
+    int64_t count = from->matrix.rows;
+    CLV_TRY(clv_data_new_dense(from->ctx, from->name, count, 1, CLV_F64, out));
+    memcpy((*out)->values, from->targets, (size_t)count * sizeof(double));
+    return CLV_OK;
+}
+
 static clv_status fill_labels(clv_context *ctx, const char *name, const int32_t *labels, int64_t count,
                               clv_data **out) {
     CLV_TRY(clv_data_new_dense(ctx, name, count, 1, CLV_F64, out));
@@ -28,15 +37,65 @@ static clv_status fill_labels(clv_context *ctx, const char *name, const int32_t 
     return CLV_OK;
 }
 
-/* Texts: a column that is no matrix, but labels. */
+/* --- texts --- */
+
 static clv_status read_texts(clv_context *ctx, const char *path, clv_data **out) {
     int64_t count;
     int32_t *labels;
-    CLV_TRY(clv_read_labels(ctx, path, &count, &labels));
+    clv_classes classes;
+    CLV_TRY(clv_read_classes(ctx, path, false, &count, &labels, &classes));
     clv_status status = fill_labels(ctx, path, labels, count, out);
-    clv_release(ctx, labels);
+    clv_free(ctx, labels);
+    if (status < 0) {
+        clv_free_texts(ctx, classes.text, classes.count);
+        return status;
+    }
+    (*out)->classes = classes.text;
+    (*out)->classes_count = classes.count;
+    return CLV_OK;
+}
+
+static int64_t find_class(const clv_data *known, const char *text) {
+    for (int64_t c = 0; c < known->classes_count; c++) {
+        if (strcmp(known->classes[c], text) == 0) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* Labels by the classes of `known` instead of their own. */
+static clv_status translate(clv_context *ctx, const char *path, const clv_data *known, const clv_classes *classes,
+                            int64_t count, int32_t *labels) {
+    for (int64_t i = 0; i < count; i++) {
+        const char *text = classes->text[labels[i]];
+        int64_t found = find_class(known, text);
+        if (found < 0) {
+            char shown[CLV_SHOWN_SIZE];
+            return clv_fail(ctx, CLV_EDATA, "%s row %lld: '%s' is none of the %lld classes of %s", path,
+                            (long long)i + 1, clv_show(shown, text, strlen(text)), (long long)known->classes_count,
+                            known->name);
+        }
+        labels[i] = (int32_t)found;
+    }
+    return CLV_OK;
+}
+
+static clv_status read_known_texts(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
+    int64_t count;
+    int32_t *labels;
+    clv_classes classes;
+    CLV_TRY(clv_read_classes(ctx, path, true, &count, &labels, &classes));
+    clv_status status = translate(ctx, path, known, &classes, count, labels);
+    if (status == CLV_OK) {
+        status = fill_labels(ctx, path, labels, count, out);
+    }
+    clv_free(ctx, labels);
+    clv_free_texts(ctx, classes.text, classes.count);
     return status;
 }
+
+/* --- both --- */
 
 /* Whether the first cell that is no number was the trouble: then the column may be one of texts. A number that is not
  * finite is another matter. */
@@ -44,16 +103,37 @@ static bool met_text(const clv_context *ctx, const char *path) {
     return strcmp(path, "-") != 0 && strstr(clv_message(ctx), "is not a number");
 }
 
+static bool may_have_texts(const char *path) {
+    char extension[CLV_EXTENSION_SIZE];
+    clv_extension(path, extension);
+    return strcmp(extension, "csv") == 0 || strcmp(extension, "tsv") == 0;
+}
+
 clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out) {
     const clv_read_options numbers = {.header = CLV_HEADER_DETECT, .label_column = "none"};
     clv_data *read = NULL;
     *out = NULL;
     clv_status status = clv_read(ctx, path, &numbers, &read);
-    if (status == CLV_EDATA && met_text(ctx, path)) {
+    if (status == CLV_EDATA && may_have_texts(path) && met_text(ctx, path)) {
         return read_texts(ctx, path, out);
     }
     CLV_TRY(status);
-    status = read->labels ? fill_labels(ctx, path, read->labels, read->matrix.rows, out) : fill_numbers(read, out);
+    status = read->targets ? fill_targets(read, out) : fill_numbers(read, out);
     clv_data_free(read);
     return status;
+}
+
+clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
+    *out = NULL;
+    if (known->classes && may_have_texts(path)) {
+        return read_known_texts(ctx, path, known, out);
+    }
+    CLV_TRY(clv_read_targets(ctx, path, out));
+    if (!known->classes && !(*out)->classes) {
+        return CLV_OK;
+    }
+    clv_data_free(*out);
+    *out = NULL;
+    return clv_fail(ctx, CLV_EDATA, "%s has %s for targets, but %s has %s", path, known->classes ? "numbers" : "texts",
+                    known->name, known->classes ? "texts" : "numbers");
 }

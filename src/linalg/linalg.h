@@ -13,7 +13,10 @@ struct clv_data {
     int64_t *start;    /* owned, CSR */
     int32_t *index;    /* owned, CSR */
     int32_t *labels;   /* owned, or NULL */
-    void *mapping;     /* a mapped file, or NULL */
+    double *targets;   /* labels as the numbers of their file, where that has numbers (.svm); owned, or NULL */
+    char **classes;    /* of targets that are texts: what 0, 1, ... stand for; owned, or NULL */
+    int64_t classes_count;
+    void *mapping; /* a mapped file, or NULL */
     size_t mapping_size;
     char *name; /* the file it came from, for messages; owned, never NULL after clv_data_new */
     char *note; /* how the file was understood; owned, or NULL */
@@ -27,6 +30,8 @@ clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, 
 /* CSR storage for `nonzeros` entries, start[0] = 0 and the rest uninitialised, with the view set. */
 clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
                             clv_data **out);
+
+void clv_free_texts(clv_context *ctx, char **texts, int64_t count); /* takes NULL */
 
 /* CLV_EDATA with the place (from 1) of the first stored value that is NaN or infinite. */
 clv_status clv_data_check_finite(const clv_data *data);

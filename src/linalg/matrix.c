@@ -26,6 +26,13 @@ clv_status clv_data_new(clv_context *ctx, const char *name, clv_data **out) {
     return CLV_OK;
 }
 
+void clv_free_texts(clv_context *ctx, char **texts, int64_t count) {
+    for (int64_t i = 0; texts && i < count; i++) {
+        clv_free(ctx, texts[i]);
+    }
+    clv_free(ctx, texts);
+}
+
 void clv_data_free(clv_data *data) {
     if (!data) {
         return;
@@ -38,6 +45,8 @@ void clv_data_free(clv_data *data) {
     clv_free(ctx, data->start);
     clv_free(ctx, data->index);
     clv_free(ctx, data->labels);
+    clv_free(ctx, data->targets);
+    clv_free_texts(ctx, data->classes, data->classes_count);
     clv_free(ctx, data->name);
     clv_free(ctx, data->note);
     clv_free(ctx, data);
@@ -91,6 +100,11 @@ clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, in
 
 const clv_matrix *clv_data_matrix(const clv_data *data) {
     return &data->matrix;
+}
+
+const char *const *clv_data_classes(const clv_data *data, int64_t *count) {
+    *count = data->classes_count;
+    return (const char *const *)data->classes;
 }
 
 const int32_t *clv_data_labels(const clv_data *data) {

@@ -36,6 +36,8 @@ void clv_claim_free(clv_claim *claim) {
     clv_data_free(claim->membership);
     clv_data_free(claim->centres);
     clv_data_free(claim->weights);
+    clv_free(ctx, claim->intercepts);
+    clv_free(ctx, claim->classes);
     clv_free(ctx, claim->clusters);
     clv_free(ctx, claim);
 }

@@ -247,7 +247,26 @@ static void put_soft(clv_text *text, const clv_result *result) {
     put_reals(text, "entropy", soft->entropy, result->n, "}");
 }
 
-static void put_model(clv_text *text, const clv_result *result) {
+/* What the rows of the weights are for. */
+static void put_classes(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
+    if (result->intercepts) {
+        clv_text_add(text, ",\n ");
+        put_reals(text, "intercepts", result->intercepts, clv_data_matrix(result->weights)->rows, "");
+    }
+    if (result->classes_count > 0) {
+        clv_text_add(text, ",\n ");
+        put_reals(text, "classes", result->classes, result->classes_count, "");
+    }
+    for (int64_t c = 0; report->class_names && c < result->classes_count; c++) {
+        clv_text_add(text, "%s", c == 0 ? ",\n \"class_names\": [" : ", ");
+        clv_put_json_string(text, report->class_names[c]);
+        clv_text_add(text, "%s", c + 1 == result->classes_count ? "]" : "");
+    }
+}
+
+static void put_model(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
     if (result->soft) {
         put_soft(text, result);
     }
@@ -268,6 +287,7 @@ static void put_model(clv_text *text, const clv_result *result) {
         put_list(text, "start", m, STARTS, ",\n  ");
         put_list(text, "index", m, INDICES, ",\n  ");
         put_list(text, "value", m, VALUES, "}");
+        put_classes(text, report);
     }
     if (result->clusters) {
         put_clusters(text, result);
@@ -317,7 +337,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
     if (result->labels) {
         put_labels(&text, result);
     }
-    put_model(&text, result);
+    put_model(&text, report);
     put_metrics(&text, report);
     clv_text_add(&text, "}\n");
     return clv_take_text(&text, out, size);

@@ -217,5 +217,8 @@ clv_status clv_claim_get_model(const clv_place *at) {
     CLV_TRY(get_centres(at));
     CLV_TRY(get_weights(at));
     CLV_TRY(get_clusters(at));
+    clv_claim *claim = at->claim;
+    CLV_TRY(clv_json_optional_numbers(at, NULL, "intercepts", &claim->intercepts, &claim->intercepts_count));
+    CLV_TRY(clv_json_optional_numbers(at, NULL, "classes", &claim->classes, &claim->classes_count));
     return clv_json_find(at, NULL, "passes") ? clv_json_count(at, "passes", &at->claim->passes) : CLV_OK;
 }

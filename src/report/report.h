@@ -95,7 +95,9 @@ struct clv_claim {
     clv_data *membership; /* CSR, as many rows as it says and k columns; NULL: not said, as all below */
     clv_data *centres;    /* dense doubles */
     clv_data *weights;    /* CSR */
-    clv_soft soft;        /* numbers that are not said are NaN; `degenerate` follows from them */
+    int64_t intercepts_count, classes_count;
+    double *intercepts, *classes;
+    clv_soft soft; /* numbers that are not said are NaN; `degenerate` follows from them */
     int64_t entropy_count, expected_count;
     int64_t clusters_count;
     clv_cluster *clusters;

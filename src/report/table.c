@@ -48,6 +48,32 @@ static void put_run(clv_text *text, const clv_result *result) {
     }
 }
 
+/* What the rows of the weights are for; of two classes the second is the positive one. */
+static void put_classes(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
+    int64_t models = result->weights ? clv_data_matrix(result->weights)->rows : 0;
+    if (result->classes_count > 0) {
+        put_name(text, "classes");
+    }
+    for (int64_t c = 0; c < result->classes_count && c < SIZES_SHOWN; c++) {
+        clv_text_add(text, "%s", c > 0 ? " " : "");
+        if (report->class_names) {
+            clv_text_add(text, "%.40s", report->class_names[c]);
+        } else {
+            clv_put_rounded(text, result->classes[c], 9);
+        }
+    }
+    if (result->classes_count > 0) {
+        clv_text_add(text, "%s%s\n", result->classes_count > SIZES_SHOWN ? " ..." : "",
+                     result->classes_count == 2 ? " (positive)" : "");
+    }
+    for (int64_t c = 0; result->intercepts && c < models && c < SIZES_SHOWN; c++) {
+        put_name(text, c > 0 ? "" : models > 1 ? "intercepts" : "intercept");
+        clv_put_rounded(text, result->intercepts[c], 9);
+        clv_text_add(text, "\n");
+    }
+}
+
 /* k = auto: the choice beside the gaps that speak for other ones. */
 static void put_alternatives(clv_text *text, const clv_result *result) {
     put_name(text, "k chosen");
@@ -169,6 +195,7 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
     if (report->result->k_chosen) {
         put_alternatives(&text, report->result);
     }
+    put_classes(&text, report);
     put_certificate(&text, &report->result->certificate);
     put_course(&text, report);
     if (report->result->sizes) {

@@ -1,5 +1,6 @@
 /* How results of ksupport and pursuit are verified: the weights claimed are evaluated on the data. */
 #include "linalg/linalg.h"
+#include "methods/ksupport/ksupport.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -34,6 +35,32 @@ static int64_t ksupport_objects(const clv_claim *claim, const clv_matrix *points
     return transposed && strcmp(transposed, "true") == 0 ? points->cols : points->rows;
 }
 
+/* Intercepts and classes may be left out; claimed, they are one a model and the values of y. */
+static clv_status compare_classes(clv_context *ctx, const clv_claim *claim, const clv_matrix *y,
+                                  const clv_ksupport_options *options, clv_verdict *out) {
+    double *classes = NULL;
+    int64_t count = 0, models = clv_data_matrix(claim->weights)->rows;
+    if (claim->intercepts && claim->intercepts_count != models) {
+        clv_reject(out, "%lld intercepts are claimed for %lld models", (long long)claim->intercepts_count,
+                   (long long)models);
+        return CLV_OK;
+    }
+    if (!claim->classes) {
+        return CLV_OK;
+    }
+    clv_status status =
+        options->loss == CLV_KSUPPORT_LOGISTIC ? clv_ks_classes(ctx, y->values, y->rows, &classes, &count) : CLV_OK;
+    bool same = count == claim->classes_count;
+    for (int64_t c = 0; status == CLV_OK && same && c < count; c++) {
+        same = classes[c] == claim->classes[c];
+    }
+    if (status == CLV_OK && !same) {
+        clv_reject(out, "the %lld classes claimed are not the values of y", (long long)claim->classes_count);
+    }
+    clv_free(ctx, classes);
+    return status;
+}
+
 static clv_status ksupport_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
     clv_ksupport_options options;
     const clv_matrix *y = clv_data_matrix(evidence->second);
@@ -46,9 +73,14 @@ static clv_status ksupport_evaluate(clv_context *ctx, const clv_evidence *eviden
                    (long long)y->rows, (long long)y->cols);
         return CLV_OK;
     }
+    const clv_claim *claim = evidence->claim;
+    CLV_TRY(compare_classes(ctx, claim, y, &options, out));
+    if (out->reason[0]) {
+        return CLV_OK;
+    }
     options.control.threads = evidence->threads;
-    return clv_ksupport_evaluate(ctx, evidence->points, y->values, &options, clv_data_matrix(evidence->claim->weights),
-                                 &out->objective, &out->certificate);
+    return clv_ksupport_evaluate(ctx, evidence->points, y->values, &options, clv_data_matrix(claim->weights),
+                                 claim->intercepts, &out->objective, &out->certificate);
 }
 
 static size_t ksupport_memory(const clv_claim *claim, const clv_matrix *points) {

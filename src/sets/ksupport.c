@@ -14,6 +14,8 @@
 #include <string.h>
 
 enum { FEW = 2 * CLV_KS_BLOCK, MOST_PASSES = 200 };
+/* A ridge so much smaller than lambda adds less than rounding does. */
+#define BEYOND_ROUNDING 1e17
 
 static int64_t block_count(int64_t n) {
     return (n + CLV_KS_BLOCK - 1) / CLV_KS_BLOCK;
@@ -337,19 +339,21 @@ double clv_ksupport_square(const clv_ksupport_set *set, const double *w, int64_t
 }
 
 /* The maximum of sum_i g_i^2 theta_i / (2 tau (theta_i + beta)) over theta in the box with sum k, beta = 2 lambda /
- * tau, as the value of its Lagrangian at the multiplier of the root: whatever the rounding of that, never too small. */
+ * tau, as the value of its Lagrangian at the multiplier of the root: whatever the rounding of that, never too small.
+ * Without a ridge it is larger, by a share of 1 / beta or less: that takes its place where beta is beyond rounding, and
+ * sums with beta in them would overflow or vanish. */
 double clv_ksupport_conjugate(const clv_ksupport_set *set, const double *g, int64_t p, double lambda, double tau) {
-    if (!(tau > 0)) {
+    double beta = 2 * lambda / tau;
+    if (!(tau > 0) || beta > BEYOND_ROUNDING) {
         return clv_ksupport_dual_square(set, g, p) / (4 * lambda);
     }
-    double beta = 2 * lambda / tau;
     clv_ksupport_root root = clv_ksupport_find_root(set, g, p, beta);
     if (isinf(root.a)) {
         return clv_dot(g, g, p, set->threads) / (2 * tau + 4 * lambda);
     }
     clv_ks_sums found = add_sums(set, clv_ks_conjugate_sums, g, p, root.a, beta);
     double missing = (double)set->k - found.between;
-    return (found.whole / (1 + beta) + found.sum + missing * beta / (root.a * root.a)) / (2 * tau);
+    return (found.whole / (1 + beta) + found.sum + missing * (beta / root.a / root.a)) / (2 * tau);
 }
 
 /* --- the proximity operator, and with it the projection --- */

@@ -199,6 +199,13 @@ static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *
     return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
 }
 
+/* Texts, and others that mean the same. */
+static clv_status read_targets(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    (void)threads;
+    CLV_TRY(clv_read_targets(ctx, self->file, &made->data[0]));
+    return clv_read_targets_like(ctx, self->file, made->data[0], &made->data[1]);
+}
+
 /* `kind` is a clv_ksupport_solver; targets by the labels. */
 static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_ksupport_options options;
@@ -218,7 +225,7 @@ static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int6
     const double *y = clv_data_matrix(made->data[1])->values;
     CLV_TRY(clv_ksupport(ctx, x, y, &options, &made->result));
     const clv_matrix *weights = clv_data_matrix(made->result->weights);
-    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, &objective, &certificate));
+    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, NULL, &objective, &certificate));
     clv_ksupport_path_row rows[2];
     const clv_ksupport_path_data path = {.x = x,
                                          .y = y,
@@ -228,7 +235,10 @@ static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int6
                                          .lambda_count = 2,
                                          .validation = x,
                                          .validation_y = y};
-    return clv_ksupport_path(ctx, &path, &options, rows);
+    clv_result *best = NULL;
+    clv_status status = clv_ksupport_path(ctx, &path, &options, rows, &best);
+    clv_result_free(best);
+    return status;
 }
 
 /* `kind` is a clv_ksupport_solver. */
@@ -461,6 +471,8 @@ const scenario scenarios[] = {
     {"read jpeg", read_picture, "picture.jpg", 0, 0},
     {"read labels npy", read_labels, "labels.npy", 0, 0},
     {"read labels csv", read_labels, "labels.csv", 0, 0},
+    {"read targets svm", read_targets, "points.svm", 0, 0},
+    {"read targets csv", read_targets, "points.csv", 0, 0},
     {"read labels column", read_labels, "points.csv", 0, 0},
     {"write npy", write_matrix, "out.npy", 0, 0},
     {"write csv", write_matrix, "out.csv", 0, 0},

@@ -260,7 +260,8 @@ static void test_evaluation_from_raw_data(void **state) {
     assert_true(fabs(gap - result->certificate.value * value) <= 1e-10 * value);
     clv_objective objective;
     clv_certificate certificate;
-    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, weights, &objective, &certificate), CLV_OK);
+    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, weights, NULL, &objective, &certificate),
+                     CLV_OK);
     assert_true(fabs(objective.value - value) <= 1e-12 * value);
     assert_true(fabs(certificate.value * value - gap) <= 1e-10 * value);
     clv_result_free(result);
@@ -429,6 +430,18 @@ static void test_radius(void **state) {
         clv_matrix_row(clv_data_matrix(atoms->weights), 0, w);
         assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
         assert_true(norm <= options.radius * (1 + 1e-10));
+        clv_matrix beyond = {1, FEATURES, CLV_F64, w, NULL, NULL};
+        clv_objective objective;
+        clv_certificate certificate;
+        options.solver = CLV_KSUPPORT_FCFW;
+        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, NULL, &objective, &certificate),
+                         CLV_OK);
+        for (int64_t j = 0; j < FEATURES; j++) {
+            w[j] *= 1.00001 * options.radius / norm;
+        }
+        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, NULL, &objective, &certificate),
+                         CLV_EDATA);
+        assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
         assert_true(atoms->certificate.holds && gradients->certificate.holds);
         assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
         clv_result_free(atoms);
@@ -482,12 +495,143 @@ static void test_classes(void **state) {
     assert_true(right > SAMPLES * 9 / 10);
     clv_objective objective;
     clv_certificate certificate;
-    assert_int_equal(
-        clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), &objective, &certificate),
-        CLV_OK);
+    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), NULL,
+                                           &objective, &certificate),
+                     CLV_OK);
     assert_true(fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
     assert_true(fabs(certificate.value - result->certificate.value) <= 1e-12);
     clv_result_free(result);
+}
+
+/* Says stop from the poll of this number on. */
+typedef struct stopper {
+    int64_t polls, after;
+} stopper;
+
+static int stop_after(void *user) {
+    stopper *s = user;
+    return s->polls++ >= s->after;
+}
+
+/* Wherever a run of several models is cut, what it returns is what its weights and intercepts are worth. */
+static void test_interrupted_models(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    make_data(&d, 701, CLV_KSUPPORT_SQUARES);
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        d.y[m] = floor(d.y[m] / 3);
+    }
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        int64_t kept = 0, cut = 0;
+        bool whole = false;
+        options.solver = solver;
+        options.intercept = solver % 2;
+        options.control.tol = 1e-4;
+        for (int64_t after = 0; !whole; after += 1 + after / 8) {
+            stopper stop = {.after = after};
+            clv_result *result = NULL;
+            clv_context_set_interrupt(ctx, stop_after, &stop);
+            clv_status status = clv_ksupport(ctx, &d.dense, d.y, &options, &result);
+            clv_context_set_interrupt(ctx, NULL, NULL);
+            whole = stop.polls <= after;
+            if (status == CLV_EINTERRUPTED) {
+                assert_true(!result && after < 4); /* before the first model has begun */
+                continue;
+            }
+            assert_int_equal(status, CLV_OK);
+            assert_true(whole || result->stop == CLV_CANCELLED);
+            clv_objective objective;
+            clv_certificate certificate;
+            assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights),
+                                                   result->intercepts, &objective, &certificate),
+                             CLV_OK);
+            assert_true(fabs(objective.value - result->objective.value) <= 1e-9 * objective.value);
+            const clv_matrix *w = clv_data_matrix(result->weights);
+            kept += w->start[1] > 0;
+            cut += w->start[w->rows] == w->start[w->rows - 1];
+            clv_result_free(result);
+        }
+        assert_true(kept > 1 && cut > 0);
+    }
+}
+
+/* A path that is cut, or out of time, has the rows that there are, and the best of them. */
+static void test_interrupted_path(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    enum { ROWS = 4 };
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 702, CLV_KSUPPORT_LOGISTIC);
+    const clv_ksupport_path_data path = {.x = &d.dense,
+                                         .y = d.y,
+                                         .k = (const int64_t[]){3, 9},
+                                         .k_count = 2,
+                                         .lambda = (const double[]){0.1, 1},
+                                         .lambda_count = 2,
+                                         .validation = &d.dense,
+                                         .validation_y = d.y};
+    int64_t seen[ROWS + 1] = {0};
+    for (int64_t after = 0; seen[ROWS] == 0; after += 1 + after / 8) {
+        clv_ksupport_path_row rows[ROWS];
+        stopper stop = {.after = after};
+        clv_result *best;
+        int64_t count = 0, first = 0;
+        clv_context_set_interrupt(ctx, stop_after, &stop);
+        clv_status status = clv_ksupport_path(ctx, &path, &options, rows, &best);
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        if (status == CLV_EINTERRUPTED) {
+            assert_null(best);
+            continue;
+        }
+        assert_int_equal(status, CLV_OK);
+        while (count < ROWS && rows[count].k > 0) {
+            first = rows[count].score > rows[first].score ? count : first;
+            count++;
+        }
+        seen[stop.polls > after && count == ROWS ? ROWS - 1 : count]++;
+        assert_true(best->k == rows[first].k && best->objective.value == rows[first].objective);
+        assert_true(stop.polls <= after || count < ROWS || rows[count - 1].stop == CLV_CANCELLED ||
+                    rows[count - 1].stop == CLV_CONVERGED);
+        clv_result_free(best);
+    }
+    assert_true(seen[1] > 0 && seen[2] > 0);
+    clv_ksupport_path_row rows[ROWS];
+    options.control.time_limit = 1e-9;
+    assert_int_equal(clv_ksupport_path(ctx, &path, &options, rows, NULL), CLV_OK);
+    assert_true(rows[0].k == 3 && rows[0].stop == CLV_TIME_LIMIT && rows[1].k == 0);
+}
+
+/* What is forecast covers what is held. */
+static void test_memory(void **state) {
+    (void)state;
+    enum { N = 600, P = 700 };
+    double *x = malloc(N * P * sizeof *x), *y = malloc(N * sizeof *y);
+    const clv_matrix view = {N, P, CLV_F64, x, NULL, NULL};
+    clv_rng rng = clv_rng_stream(703, 0);
+    for (int64_t e = 0; e < N * P; e++) {
+        x[e] = clv_rng_normal(&rng);
+    }
+    for (int64_t m = 0; m < N; m++) {
+        y[m] = (double)(x[m * P] + x[m * P + 1] > 0);
+    }
+    for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        clv_context *own;
+        size_t now, peak;
+        assert_int_equal(clv_context_new(NULL, &own), CLV_OK);
+        options.solver = solver;
+        options.control.max_iter = 3;
+        clv_result *result = solve(own, &view, y, &options);
+        clv_context_memory(own, &now, &peak);
+        size_t forecast = clv_ksupport_memory(&view, &options);
+        bool squares = solver == CLV_KSUPPORT_ADMM || solver == CLV_KSUPPORT_NEWTON; /* of the number of samples */
+        assert_true(peak <= forecast && (forecast <= 2 * peak || !squares));
+        clv_result_free(result);
+        clv_context_free(own);
+    }
+    free(x);
+    free(y);
 }
 
 static void test_warm_start(void **state) {
@@ -505,11 +649,74 @@ static void test_warm_start(void **state) {
         options.control.tol = 1e-6;
         options.start = "weights";
         options.start_weights = w;
+        options.start_models = 1;
         clv_result *warm = solve(ctx, &d.dense, d.y, &options);
         assert_int_equal(warm->iterations, 0);
         assert_true(warm->certificate.holds);
         clv_result_free(cold);
         clv_result_free(warm);
+    }
+}
+
+/* Newton ends at a solution on data of any scale, with few features and many, with and without a ridge: at 0 the gap is
+ * far above the objective. */
+static void test_newton_on_any_scale(void **state) {
+    clv_context *ctx = *state;
+    enum { N = 30, P = 20 };
+    static const double scales[] = {1, 10, 255, 1000};
+    double x[N * P], y[N];
+    const clv_matrix view = {N, P, CLV_F64, x, NULL, NULL};
+    for (int trial = 0; trial < 16; trial++) {
+        double scale = scales[trial % 4];
+        clv_rng rng = clv_rng_stream((uint64_t)(trial / 4), 3);
+        clv_ksupport_options options = defaults(trial / 4 % 2);
+        for (int64_t m = 0; m < N; m++) {
+            y[m] = 0.3 * clv_rng_normal(&rng);
+            for (int64_t j = 0; j < P; j++) {
+                x[m * P + j] = clv_rng_normal(&rng);
+                y[m] += j < 4 ? x[m * P + j] : 0;
+                x[m * P + j] *= scale;
+            }
+            y[m] = options.loss == CLV_KSUPPORT_SQUARES ? scale * y[m] : (double)(y[m] > 0);
+        }
+        options.k = 5;
+        options.lambda = 0.1;
+        options.ridge = trial < 8 ? 0 : 1e-3;
+        options.intercept = trial % 3 == 0;
+        options.solver = CLV_KSUPPORT_NEWTON;
+        clv_result *result = solve(ctx, &view, y, &options);
+        assert_true(result->certificate.holds);
+        clv_result_free(result);
+    }
+}
+
+/* Heavy-tailed features and wrong labels put slopes on the border of the dual's domain; where Newton gets no further,
+ * the run goes on. */
+static void test_newton_on_heavy_tails(void **state) {
+    clv_context *ctx = *state;
+    enum { N = 200, P = 30 };
+    static double x[N * P], y[N];
+    const clv_matrix view = {N, P, CLV_F64, x, NULL, NULL};
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        clv_rng rng = clv_rng_stream(seed, 4);
+        clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+        for (int64_t m = 0; m < N; m++) {
+            double score = 0;
+            for (int64_t j = 0; j < P; j++) {
+                x[m * P + j] = clv_rng_normal(&rng) / pow(clv_rng_uniform(&rng) + 1e-6, 0.7);
+                score += j < 3 ? x[m * P + j] : 0;
+            }
+            y[m] = (double)((score > 0) != (clv_rng_uniform(&rng) < 0.15));
+        }
+        options.k = 5;
+        options.lambda = 1e-3;
+        options.ridge = 1e-3;
+        options.intercept = seed % 2 == 1;
+        options.control.tol = 1e-5;
+        options.solver = CLV_KSUPPORT_NEWTON;
+        clv_result *result = solve(ctx, &view, y, &options);
+        assert_true(result->certificate.holds);
+        clv_result_free(result);
     }
 }
 
@@ -549,6 +756,35 @@ static void test_refusals(void **state) {
     options.radius = 1;
     options.solver = CLV_KSUPPORT_ADMM;
     expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "radius = 1");
+}
+
+/* What cannot be squared is told, and so are weights to start from that are not those of the models. */
+static void test_out_of_range(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    static double w[3 * FEATURES];
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 901, CLV_KSUPPORT_LOGISTIC);
+    d.x[FEATURES + 2] = 1e160;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "row 2 column 3");
+    d.x[FEATURES + 2] = NAN;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "row 2 column 3");
+    d.x[FEATURES + 2] = 1e140;
+    d.y[1] = 1e140;
+    options.loss = CLV_KSUPPORT_SQUARES;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "scale the data");
+    make_data(&d, 901, CLV_KSUPPORT_LOGISTIC);
+    options = defaults(CLV_KSUPPORT_LOGISTIC);
+    options.start = "weights";
+    options.start_weights = w;
+    options.start_models = 2;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "have 2 rows, but there is 1 model");
+    options.start_models = 1;
+    w[3] = 1e200;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "the weights to start from");
+    w[3] = 0;
+    d.y[0] = 100;
+    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "have 1 rows, but there are 3 models");
 }
 
 /* Separable data without a ridge, a constant column, a single sample a class, zero features: all have a solution. */
@@ -599,6 +835,27 @@ static void test_intercept_far_away(void **state) {
     }
 }
 
+/* Whatever the unit of the targets, the derivatives at the best intercept add up to 0 but for rounding. */
+static void test_intercept_in_any_unit(void **state) {
+    (void)state;
+    enum { N = 5 };
+    double y[N], z[N], r[N], terms[N];
+    clv_loss loss = {CLV_KSUPPORT_SQUARES, N, y, true, 1, terms};
+    for (int power = -60; power <= 60; power += 5) {
+        double unit = pow(10, power), b = 0, sum = 0, size = 0;
+        for (int m = 0; m < N; m++) {
+            y[m] = unit * (m + 0.3 * m * m);
+            z[m] = unit * (1 - 0.1 * m);
+        }
+        clv_loss_at(&loss, z, &b, r, NULL);
+        for (int m = 0; m < N; m++) {
+            sum += r[m];
+            size += fabs(r[m]);
+        }
+        assert_true(fabs(sum) <= 1e-14 * size);
+    }
+}
+
 static int make(void **state) {
     return clv_context_new(NULL, (clv_context **)state);
 }
@@ -623,12 +880,19 @@ int main(void) {
         CASE(test_screening_is_safe),
         CASE(test_loss_derivatives),
         CASE(test_intercept_far_away),
+        CASE(test_intercept_in_any_unit),
         CASE(test_quadratic_programs),
         CASE(test_radius),
         CASE(test_radius_and_lambda_meet),
         CASE(test_classes),
+        CASE(test_interrupted_models),
+        CASE(test_interrupted_path),
+        CASE(test_memory),
         CASE(test_warm_start),
+        CASE(test_newton_on_any_scale),
+        CASE(test_newton_on_heavy_tails),
         CASE(test_refusals),
+        CASE(test_out_of_range),
         CASE(test_degenerate_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,15 @@ static void test_bounded_norm(void **state) {
     }
     assert_int_equal(clv_ksupport_norm(ctx, w, N * N, K, 1, &norm), CLV_OK);
     assert_true(norm <= 0.8 * (1 + 1e-10));
+    clv_matrix beyond = {N, N, CLV_F64, w, NULL, NULL};
+    clv_objective objective;
+    clv_certificate certificate;
+    assert_int_equal(clv_pursuit_evaluate(ctx, &view, &options, &beyond, &objective, &certificate), CLV_OK);
+    for (int64_t e = 0; e < N * N; e++) {
+        w[e] *= 1.00001 * 0.8 / norm;
+    }
+    assert_int_equal(clv_pursuit_evaluate(ctx, &view, &options, &beyond, &objective, &certificate), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
     assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
     clv_result_free(atoms);
     clv_result_free(gradients);
@@ -112,6 +121,20 @@ static int by_magnitude(const void *left, const void *right) {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     double x = fabs(keys[a]), y = fabs(keys[b]);
     return x > y ? -1 : x < y ? 1 : (a > b) - (a < b);
+}
+
+/* The sum of the squares of the k largest of n x n entries. */
+static double squares_of_largest(const double *g, int64_t n, int64_t k, int64_t *order) {
+    double sum = 0;
+    for (int64_t i = 0; i < n * n; i++) {
+        order[i] = i;
+    }
+    keys = g;
+    qsort(order, (size_t)(n * n), sizeof *order, by_magnitude);
+    for (int64_t i = 0; i < k; i++) {
+        sum += g[order[i]] * g[order[i]];
+    }
+    return sum;
 }
 
 static void check_scan(clv_context *ctx, int64_t n, int64_t d, int64_t k, bool zero_diagonal, int threads) {
@@ -131,15 +154,7 @@ static void check_scan(clv_context *ctx, int64_t n, int64_t d, int64_t k, bool z
         }
         x.does->gradient(&x, r, NULL, n * n, g, NULL);
         assert_int_equal(clv_pursuit_steepest(&x, r, k, &top), CLV_OK);
-        for (int64_t i = 0; i < n * n; i++) {
-            order[i] = i;
-        }
-        keys = g;
-        qsort(order, (size_t)(n * n), sizeof *order, by_magnitude);
-        double sum = 0, found = clv_list_square(&top);
-        for (int64_t i = 0; i < k; i++) {
-            sum += g[order[i]] * g[order[i]];
-        }
+        double sum = squares_of_largest(g, n, k, order), found = clv_list_square(&top);
         assert_true(fabs(sum - found) <= 1e-10 * sum);
         for (int64_t i = 0; i < top.count; i++) {
             assert_true(i == 0 || top.index[i] > top.index[i - 1]);
@@ -160,6 +175,78 @@ static void test_scan_finds_the_largest(void **state) {
     check_scan(*state, 65, 3, 65 * 65, false, 3);
     check_scan(*state, 64, 200, 1, true, 2);
     check_scan(*state, 2, 1, 4, false, 1);
+}
+
+/* Slopes that floats cannot hold, and products that cancel to what floats cannot tell from 0: the k largest all the
+ * same. */
+static void test_scan_beyond_single_precision(void **state) {
+    clv_context *ctx = *state;
+    enum { M = 70, K_TOP = 150 };
+    static double points[M * 2], r[M * 2], g[M * M];
+    static int64_t order[M * M];
+    const clv_matrix view = {M, 2, CLV_F64, points, NULL, NULL};
+    clv_rng rng = clv_rng_stream(5, 0);
+    for (int trial = 0; trial < 6; trial++) {
+        static const double sizes[] = {1, 1e-60, 1e60};
+        double size = sizes[trial % 3], apart = trial < 3 ? 1 : 1e-11;
+        clv_pursuit_points p;
+        clv_list top = {0};
+        for (int64_t i = 0; i < M; i++) {
+            double along = 1 + clv_rng_uniform(&rng);
+            points[2 * i] = points[2 * i + 1] = along;
+            r[2 * i] = size * (1 + clv_rng_uniform(&rng));
+            r[2 * i + 1] = -r[2 * i] + size * apart * clv_rng_normal(&rng);
+        }
+        assert_int_equal(clv_pursuit_points_new(ctx, &view, K_TOP, trial % 2, 1, &p), CLV_OK);
+        clv_design x = clv_pursuit_design(&p);
+        x.does->gradient(&x, r, NULL, M * M, g, NULL);
+        for (int time = 0; time < 2; time++) {
+            assert_int_equal(clv_pursuit_steepest(&x, r, K_TOP, &top), CLV_OK);
+            double sum = squares_of_largest(g, M, K_TOP, order), found = clv_list_square(&top);
+            assert_true(top.count == K_TOP && fabs(found - sum) <= 1e-4 * sum);
+            for (int64_t i = 1; i < top.count; i++) {
+                assert_true(top.index[i] > top.index[i - 1]);
+            }
+        }
+        clv_list_free(ctx, &top);
+        clv_pursuit_points_free(&p);
+    }
+}
+
+/* W is the same in any unit of the points, with lambda in units of their squares. */
+static void test_any_unit(void **state) {
+    clv_context *ctx = *state;
+    double points[N * D], scaled[N * D], w[N], v[N];
+    const clv_matrix view = {N, D, CLV_F64, points, NULL, NULL}, other = {N, D, CLV_F64, scaled, NULL, NULL};
+    clv_pursuit_options options = defaults();
+    clv_result *found, *same;
+    draw(points, N, D, 51);
+    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_OK);
+    double lambda = options.lambda;
+    for (int power = -400; power <= 300; power += 70) {
+        for (int64_t e = 0; e < N * D; e++) {
+            scaled[e] = ldexp(points[e], power);
+        }
+        options.lambda = ldexp(lambda, 2 * power);
+        assert_int_equal(clv_pursuit(ctx, &other, &options, &same), CLV_OK);
+        assert_true(same->objective.value == ldexp(found->objective.value, 2 * power));
+        assert_true(same->certificate.value == found->certificate.value && same->certificate.holds);
+        for (int64_t i = 0; i < N; i++) {
+            clv_matrix_row(clv_data_matrix(found->weights), i, w);
+            clv_matrix_row(clv_data_matrix(same->weights), i, v);
+            assert_memory_equal(w, v, sizeof w);
+        }
+        clv_result_free(same);
+    }
+    clv_result_free(found);
+    options.lambda = 1e200;
+    assert_int_equal(clv_pursuit(ctx, &view, &options, &same), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "out of all proportion"));
+    for (int64_t e = 0; e < N * D; e++) {
+        scaled[e] = ldexp(points[e], -500);
+    }
+    assert_int_equal(clv_pursuit(ctx, &other, &options, &same), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "scale them"));
 }
 
 static void test_threads_do_not_matter(void **state) {
@@ -268,8 +355,14 @@ static int finish(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(test_is_the_problem_written_out), CASE(test_bounded_norm), CASE(test_scan_finds_the_largest),
-        CASE(test_threads_do_not_matter),      CASE(test_affinity),     CASE(test_refusals),
+        CASE(test_is_the_problem_written_out),
+        CASE(test_bounded_norm),
+        CASE(test_scan_finds_the_largest),
+        CASE(test_scan_beyond_single_precision),
+        CASE(test_any_unit),
+        CASE(test_threads_do_not_matter),
+        CASE(test_affinity),
+        CASE(test_refusals),
         CASE(test_degenerate_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

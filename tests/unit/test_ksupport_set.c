@@ -337,6 +337,27 @@ static void test_conjugate(void **state) {
     }
 }
 
+/* However small the ridge, the conjugate lies between what the k largest entries alone give and its value without a
+ * ridge: a bound that is too small would prove what is not so. */
+static void test_conjugate_of_a_tiny_ridge(void **state) {
+    clv_context *ctx = *state;
+    clv_rng rng = clv_rng_stream(9, 0);
+    enum { P = 40, K = 7 };
+    double g[P];
+    clv_ksupport_set set;
+    assert_int_equal(clv_ksupport_set_new(ctx, P, K, 1, false, &set), CLV_OK);
+    for (int power = 5; power <= 320; power += 5) {
+        double tau = pow(10, -power), lambda = 0.3;
+        for (int i = 0; i < P; i++) {
+            g[i] = (power % 2 ? 1e-60 : 1) * clv_rng_normal(&rng);
+        }
+        double found = clv_ksupport_conjugate(&set, g, P, lambda, tau), most = clv_ksupport_dual_square(&set, g, P);
+        assert_true(found >= most / (2 * tau + 4 * lambda) * (1 - 1e-12));
+        assert_true(found <= most / (4 * lambda) * (1 + 1e-12));
+    }
+    clv_ksupport_set_free(&set);
+}
+
 /* The projection p of v has norm r and <v - p, p> = r ||v - p||_(k). */
 static void test_projection(void **state) {
     clv_context *ctx = *state;
@@ -395,6 +416,7 @@ int main(void) {
         CASE(test_large_prox),
         CASE(test_vertex_is_the_top),
         CASE(test_conjugate),
+        CASE(test_conjugate_of_a_tiny_ridge),
         CASE(test_projection),
         CASE(test_refusals),
     };

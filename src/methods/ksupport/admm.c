@@ -27,7 +27,7 @@ typedef struct admm {
     double *pulled;                                 /* samples: X v */
     clv_list packed;
     lapack_int *pivot;
-    double rho, bound, intercept;
+    double rho, bound, intercept; /* rho 0: not chosen yet */
 } admm;
 
 static void admm_destroy(const clv_ks_problem *problem, void *state) {
@@ -71,6 +71,11 @@ static clv_status make(admm *run, int threads) {
     run->block = CLV_NEW(p->ctx, double, PARTS *PART_ROWS *n);
     run->pivot = CLV_NEW(p->ctx, lapack_int, n);
     return run->gram && run->system && run->block && run->pivot ? CLV_OK : CLV_ENOMEM;
+}
+
+size_t clv_ks_admm_memory(int64_t samples) {
+    size_t n = (size_t)samples;
+    return ((PARTS + 1) * n * n + 2 * (size_t)(PARTS * PART_ROWS) * n) * sizeof(double); /* a block is gathered, too */
 }
 
 static clv_status admm_create(const clv_ks_problem *problem, int threads, void **state) {
@@ -123,6 +128,7 @@ static clv_status add_block(admm *run, const int64_t *list, int64_t count) {
 static clv_status form_gram(admm *run) {
     const clv_design *x = run->problem->x;
     int64_t n = x->samples, list[PARTS * PART_ROWS];
+    memset(run->gram, 0, (size_t)(PARTS * n * n) * sizeof *run->gram);
     for (int64_t first = 0; first < x->features; first += PARTS * PART_ROWS) {
         int64_t count = 0;
         while (count < PARTS * PART_ROWS && first + count < x->features) {
@@ -155,19 +161,23 @@ static clv_status admm_start(void *state, clv_point *point) {
     memcpy(run->t, point->margin, (size_t)x->samples * sizeof *run->t);
     run->bound = -INFINITY;
     run->intercept = point->intercept;
-    if (!(run->rho > 0)) { /* not again for a state that was used before */
-        double trace = 0;
-        if (x->does->pull) {
-            run->rho = x->does->scale(x);
-            return CLV_OK;
-        }
-        CLV_TRY(form_gram(run));
-        for (int64_t m = 0; m < x->samples; m++) {
-            trace += run->gram[m * x->samples + m];
-        }
-        run->rho = clv_loss_curvature(&run->problem->loss) * trace / (double)x->samples;
-        run->rho = run->rho > 0 ? run->rho : 1;
+    return CLV_OK;
+}
+
+/* K and the first rho: part of the first step, so that an interrupted run has its start to show. */
+static clv_status prepare(admm *run) {
+    const clv_design *x = run->problem->x;
+    double trace = 0;
+    if (x->does->pull) {
+        run->rho = x->does->scale(x);
+        return CLV_OK;
     }
+    CLV_TRY(form_gram(run));
+    for (int64_t m = 0; m < x->samples; m++) {
+        trace += run->gram[m * x->samples + m];
+    }
+    run->rho = clv_loss_curvature(&run->problem->loss) * trace / (double)x->samples;
+    run->rho = run->rho > 0 ? run->rho : 1;
     return CLV_OK;
 }
 
@@ -204,6 +214,9 @@ static void solve_margins(admm *run, double weight) {
     double scale = cblas_ddot(n, run->goal, 1, run->goal, 1) + cblas_ddot(n, run->t, 1, run->t, 1);
     for (int pass = 0; pass < MOST_NEWTON && size > 1e-26 * scale; pass++) {
         double length = 1, before = size;
+        if (clv_interrupted(run->problem->ctx)) {
+            return;
+        }
         form_system(run, weight);
         if (LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, 1, run->system, n, run->pivot, run->rhs, n) != 0) {
             break;
@@ -268,6 +281,9 @@ static clv_status update_x(admm *run) {
         run->goal[m] = run->rho / weight * run->pulled[m];
     }
     solve_margins(run, weight);
+    if (clv_interrupted(p->ctx)) {
+        return CLV_EINTERRUPTED;
+    }
     x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
     *p->passes += 1;
     find_bound(run);
@@ -304,6 +320,9 @@ static void update_z(admm *run) {
 static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     admm *run = state;
     (void)out;
+    if (!(run->rho > 0)) {
+        CLV_TRY(prepare(run));
+    }
     CLV_TRY(update_x(run));
     update_z(run);
     CLV_TRY(clv_point_set_dense(point, run->z));

@@ -224,14 +224,6 @@ void clv_atoms_combine(clv_atoms *atoms, double *z) {
     }
 }
 
-double clv_atoms_bound(const clv_atoms *atoms) {
-    double sum = 0;
-    for (int64_t a = 0; a < atoms->count; a++) {
-        sum += atoms->weight[a] * atoms->atom[a].square;
-    }
-    return sum;
-}
-
 static void move_atom(clv_atoms *atoms, int64_t from, int64_t to) {
     int64_t stride = atoms->capacity, n = atoms->problem->x->samples;
     atoms->atom[to] = atoms->atom[from];

@@ -1,14 +1,18 @@
 /* k-FCFW, Algorithm 1 of Liu, Yuan, Zhang, Liu and Metaxas: fully corrective Frank-Wolfe.
  *
- * An iteration takes the gradient, the vertex u = -grad_k / (2 lambda) with v = ||u||^2 (over the ball of a radius: of
- * that length), and minimises over the hull of all atoms (master.c). What goes beyond the paper:
- *   - Iterations run on a working set: the 2 k features of steepest gradient, and the support. Only when the gap there
- * is small does a pass over all of X say how far the whole problem is from solved. --no-working-set: every iteration
- * passes.
- *   - The hull bounds F from above, so that a correction can raise F itself; then the iterate before it becomes an
- * atom, with its norm, and the correction is repeated: F never rises.
+ * An iteration takes the gradient, the vertex u = -grad_k / (2 lambda) with v = ||u||^2 (over the
+ * ball of a radius: of that length), and minimises over the hull of all atoms (master.c).
+ *
+ * What goes beyond the paper:
+ *   - Iterations run on a working set: the 2 k features of steepest gradient, and the support.
+ *     Only when the gap there is small does a pass over all of X say how far the whole problem is
+ *     from solved. --no-working-set: every iteration passes.
+ *   - The hull bounds F from above, so that a correction can raise F itself; then the iterate
+ *     before it becomes an atom, with its norm, and the correction is repeated: F never rises.
  *   - Atoms without weight for a while are dropped; features are screened out as the gap falls.
- * Cost: a pass over X an iteration, and k columns for the image of the new atom; the corrections are O(samples t). */
+ *
+ * Cost: a pass over X an iteration, and k columns for the image of the new atom; the corrections
+ * are O(samples t). */
 #include "methods/ksupport/ksupport.h"
 
 #include <math.h>

@@ -20,6 +20,8 @@
 
 /* More values of y than this are not classes. */
 enum { MOST_CLASSES = 1000 };
+/* Larger numbers cannot be squared and added up. */
+#define LARGEST 1e150
 
 #define T clv_ksupport_options
 static const clv_option ksupport_options[] = {
@@ -75,6 +77,19 @@ static clv_status check_options(clv_context *ctx, const clv_ksupport_options *op
     return CLV_OK;
 }
 
+static clv_status check_start(clv_context *ctx, const clv_ksupport_options *options, int64_t models, int64_t features) {
+    if (strcmp(options->start, "weights") != 0) {
+        return CLV_OK;
+    }
+    if (options->start_models != models) {
+        return clv_fail(ctx, CLV_EDATA, "the weights to start from have %lld rows, but there %s %lld %s",
+                        (long long)options->start_models, models == 1 ? "is" : "are", (long long)models,
+                        models == 1 ? "model" : "models");
+    }
+    const clv_matrix weights = {models, features, CLV_F64, options->start_weights, NULL, NULL};
+    return clv_matrix_check(ctx, "the weights to start from", &weights, LARGEST);
+}
+
 static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_ksupport_options *options) {
     if (x->samples < 1 || x->features < 1) {
         return clv_fail(ctx, CLV_EDATA, "X has %lld samples and %lld features: both must be 1 or more",
@@ -89,7 +104,7 @@ static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_k
 
 static clv_status check_targets(clv_context *ctx, const double *y, int64_t samples) {
     for (int64_t m = 0; m < samples; m++) {
-        if (!isfinite(y[m]) || fabs(y[m]) > 1e150) {
+        if (!isfinite(y[m]) || fabs(y[m]) > LARGEST) {
             return clv_fail(ctx, CLV_EDATA, "y of sample %lld is %g, not a finite number of moderate size",
                             (long long)m + 1, y[m]);
         }
@@ -104,8 +119,7 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The distinct values of y, ascending; owned. */
-static clv_status find_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count) {
+clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count) {
     double *sorted = CLV_NEW(ctx, double, samples);
     *out = sorted;
     *count = 0;
@@ -160,6 +174,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
     CLV_TRY(check_options(ctx, options));
     CLV_TRY(clv_design_new(ctx, x, options->transposed, threads, &j->x));
     CLV_TRY(check_sizes(ctx, &j->x, options));
+    CLV_TRY(clv_matrix_check(ctx, "X", x, LARGEST));
     CLV_TRY(check_targets(ctx, y, j->x.samples));
     j->terms = CLV_NEW(ctx, double, j->x.samples);
     j->signs = CLV_NEW(ctx, double, j->x.samples);
@@ -167,9 +182,10 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
         return CLV_ENOMEM;
     }
     if (options->loss == CLV_KSUPPORT_LOGISTIC) {
-        CLV_TRY(find_classes(ctx, y, j->x.samples, &j->classes, &j->classes_count));
+        CLV_TRY(clv_ks_classes(ctx, y, j->x.samples, &j->classes, &j->classes_count));
         j->models = j->classes_count > 2 ? j->classes_count : 1;
     }
+    CLV_TRY(check_start(ctx, options, j->models, j->x.features));
     j->problem = (clv_ks_problem){.ctx = ctx,
                                   .x = &j->x,
                                   .loss = {.kind = (clv_ksupport_loss)options->loss,
@@ -183,11 +199,11 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
                                   .lambda = options->lambda,
                                   .tau = options->ridge,
                                   .radius = options->radius,
+                                  .unit = 1,
                                   .tol = clv_ks_tolerance(options),
                                   .best = &j->best,
                                   .best_intercept = &j->intercept,
                                   .passes = &j->passes};
-    j->problem.show_certificates = options->control.keep_trace || options->control.monitor;
     return CLV_OK;
 }
 
@@ -307,6 +323,28 @@ static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     return status;
 }
 
+/* The best intercept of weights 0. */
+static double intercept_alone(const job *j) {
+    double sum = clv_sum(j->signs, j->x.samples, 1), n = (double)j->x.samples;
+    if (!j->problem.loss.intercept) {
+        return 0;
+    }
+    return j->problem.loss.kind == CLV_KSUPPORT_SQUARES ? sum / n : log((n + sum) / (n - sum));
+}
+
+/* A model that an interruption left without a start: its weights are 0, and evaluated as such. */
+static clv_status leave_model(job *j, int64_t c, clv_result *all) {
+    clv_restart none = {.stop = CLV_CANCELLED};
+    clv_result one = {.stop = CLV_CANCELLED, .restarts = &none, .restarts_count = 1};
+    clv_list nothing = {0};
+    set_signs(j, c);
+    all->intercepts[c] = intercept_alone(j);
+    CLV_TRY(
+        clv_ks_evaluate(&j->problem, &nothing, &all->intercepts[c], j->x.threads, &one.objective, &one.certificate));
+    CLV_TRY(join_results(all, &one, c));
+    return append_row(all->weights, c, &nothing);
+}
+
 /* A result with room for all models. */
 static clv_status new_result(job *j, clv_result **out) {
     CLV_TRY(clv_result_new(j->ctx, 0, 0, out));
@@ -323,7 +361,7 @@ static clv_status new_result(job *j, clv_result **out) {
     return CLV_OK;
 }
 
-/* The limit is for all models together; each gets what is left. A model that cannot begin leaves its weights 0. */
+/* The limit is for all models together; each gets what is left. Interrupted, the models made so far stay. */
 static clv_status solve_all(job *j, double began, clv_result **out) {
     double limit = j->problem.options.control.time_limit;
     CLV_TRY(new_result(j, out));
@@ -331,7 +369,11 @@ static clv_status solve_all(job *j, double began, clv_result **out) {
         if (limit > 0) {
             j->problem.options.control.time_limit = fmax(limit - (clv_seconds() - began), 1e-9);
         }
-        CLV_TRY(solve_model(j, c, *out));
+        clv_status status = solve_model(j, c, *out);
+        if (status == CLV_EINTERRUPTED && c > 0) {
+            status = leave_model(j, c, *out);
+        }
+        CLV_TRY(status);
     }
     (*out)->classes = j->classes;
     (*out)->classes_count = j->classes_count;
@@ -366,7 +408,7 @@ static clv_status check_weights(clv_context *ctx, const clv_matrix *weights, int
         return clv_fail(ctx, CLV_EDATA, "the weights are %lld x %lld, but there are %lld models of %lld features",
                         (long long)weights->rows, (long long)weights->cols, (long long)models, (long long)features);
     }
-    return clv_matrix_check(ctx, "weights", weights, 1e150);
+    return clv_matrix_check(ctx, "weights", weights, LARGEST);
 }
 
 static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c, clv_list *out) {
@@ -380,24 +422,24 @@ static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c,
     return status;
 }
 
-static clv_status evaluate_model(job *j, const clv_matrix *weights, int64_t c, clv_objective *objective,
-                                 clv_certificate *certificate) {
+static clv_status evaluate_model(job *j, const clv_matrix *weights, const double *intercept, int64_t c,
+                                 clv_objective *objective, clv_certificate *certificate) {
     clv_list w = {0};
     set_signs(j, c);
     clv_status status = row_of(j->ctx, weights, c, &w);
     if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &w, j->x.threads, objective, certificate);
+        status = clv_ks_evaluate(&j->problem, &w, intercept, j->x.threads, objective, certificate);
     }
     clv_list_free(j->ctx, &w);
     return status;
 }
 
-static clv_status evaluate_all(job *j, const clv_matrix *weights, clv_objective *objective,
+static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *intercepts, clv_objective *objective,
                                clv_certificate *certificate) {
     double value = 0, gap = 0;
     CLV_TRY(check_weights(j->ctx, weights, j->models, j->x.features));
     for (int64_t c = 0; c < j->models; c++) {
-        CLV_TRY(evaluate_model(j, weights, c, objective, certificate));
+        CLV_TRY(evaluate_model(j, weights, intercepts ? intercepts + c : NULL, c, objective, certificate));
         value += objective->value;
         gap += certificate->value * objective->value;
     }
@@ -409,11 +451,11 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, clv_objective 
 
 clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
                                  const clv_ksupport_options *options, const clv_matrix *weights,
-                                 clv_objective *objective, clv_certificate *certificate) {
+                                 const double *intercepts, clv_objective *objective, clv_certificate *certificate) {
     job j;
     clv_status status = job_new(ctx, x, y, options, &j);
     if (status == CLV_OK) {
-        status = evaluate_all(&j, weights, objective, certificate);
+        status = evaluate_all(&j, weights, intercepts, objective, certificate);
     }
     job_free(&j);
     return status;
@@ -490,12 +532,12 @@ size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *opti
     bool sorting = options->prox != CLV_KSUPPORT_SELECT;
     bool sets = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_NEWTON;
     size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
-    size_t dense = sets ? 4 : 9, atoms = options->solver == CLV_KSUPPORT_FCFW ? 32 : 0;
+    size_t dense = sets ? 8 : 14, atoms = sets ? 32 : 0; /* newton may hand over to fcfw */
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
-    size_t square = options->solver == CLV_KSUPPORT_ADMM || options->solver == CLV_KSUPPORT_NEWTON
-                        ? (samples < 4096 ? samples : 4096) * (samples < 4096 ? samples : 4096) * 2 * number
-                        : 0;
+    size_t square = options->solver == CLV_KSUPPORT_ADMM     ? clv_ks_admm_memory((int64_t)samples)
+                    : options->solver == CLV_KSUPPORT_NEWTON ? clv_ks_newton_memory((int64_t)samples, (int64_t)most)
+                                                             : 0;
     return turned + square + features * dense * number + working * samples * number +
-           atoms * (samples + 2 * k) * number + samples * 8 * number +
-           clv_ksupport_set_memory((int64_t)features, clv_threads(options->control.threads), sorting);
+           atoms * (samples + 2 * k) * number + samples * 16 * number +
+           2 * clv_ksupport_set_memory((int64_t)features, clv_threads(options->control.threads), sorting);
 }

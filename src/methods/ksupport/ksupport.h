@@ -93,6 +93,8 @@ typedef struct clv_loss {
 /* min_b sum_m loss(y_m, z_m + b), with the b that is best (0 without an intercept; a start on entry), first derivatives
  * r and, unless NULL, second derivatives h at the margins z + b. With an intercept the r add up to 0. */
 double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h);
+/* The same at a given b, as far as the value. */
+double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r);
 /* The largest second derivative: 1/4 or 1. */
 double clv_loss_curvature(const clv_loss *loss);
 
@@ -105,10 +107,10 @@ typedef struct clv_ks_problem {
     clv_ksupport_options options;
     int64_t k;
     double lambda, tau, radius; /* radius 0: the regularised form */
+    double unit;                /* what objectives are multiplied by before anyone sees them */
     double tol;
     const clv_list *start; /* weights to start from, or NULL */
-    bool show_certificates;
-    clv_list *best; /* where the iterate that was saved goes: there is one worker */
+    clv_list *best;        /* where the iterate that was saved goes: there is one worker */
     double *best_intercept;
     double *passes; /* over X, so far */
 } clv_ks_problem;
@@ -119,12 +121,12 @@ typedef struct clv_point {
     const clv_ks_problem *problem;
     clv_list w;
     double intercept;
-    double *margin, *slope, *curvature; /* samples: X w, first and second derivatives of the loss */
-    double *gradient;                   /* X'slope, of the features kept; or NULL, and */
-    clv_list top;                       /* its k largest entries, for a design that finds those by itself */
-    int64_t kept;                       /* features that screening has left, and */
-    int64_t *keep;                      /* which, or NULL while that is all of them */
-    double *norm, *least;               /* of all columns, work of the same size; NULL without screening */
+    double *margin, *slope; /* samples: X w, first derivatives of the loss */
+    double *gradient;       /* X'slope, of the features kept; or NULL, and */
+    clv_list top;           /* its k largest entries, for a design that finds those by itself */
+    int64_t kept;           /* features that screening has left, and */
+    int64_t *keep;          /* which, or NULL while that is all of them */
+    double *norm, *least;   /* of all columns, work of the same size; NULL without screening */
     bool has_norms;
     double last_gap;            /* of the last evaluation */
     clv_ksupport_set set;       /* for gradients */
@@ -191,8 +193,6 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
 void clv_atoms_prune(clv_atoms *atoms);
 /* The sum of the atoms into atoms->sum.value, and that of their images into z. */
 void clv_atoms_combine(clv_atoms *atoms, double *z);
-/* sum_i alpha_i v_i */
-double clv_atoms_bound(const clv_atoms *atoms);
 
 /* --- master.c, quadratic.c --- */
 
@@ -232,14 +232,22 @@ typedef struct clv_ks_solver {
     clv_status (*step)(void *state, clv_point *point, clv_iterate *out);
 } clv_ks_solver;
 extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton;
+/* Bytes that they hold of samples x samples, and newton of a working set. */
+size_t clv_ks_admm_memory(int64_t samples);
+size_t clv_ks_newton_memory(int64_t samples, int64_t working);
+
+/* --- ksupport.c --- */
+
+/* The distinct values of y, ascending; owned, also where they are refused. */
+clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count);
 
 /* --- model.c --- */
 
 /* Solve; the weights go to *p->best. `n`, labels and sizes of the result are left alone. */
 clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result *result);
-/* Objective and relative gap of given weights, from the data. */
-clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
-                           clv_certificate *certificate);
+/* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. */
+clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
+                           clv_objective *objective, clv_certificate *certificate);
 double clv_ks_tolerance(const clv_ksupport_options *options);
 
 #endif

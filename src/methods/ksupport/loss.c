@@ -42,12 +42,14 @@ static double best_intercept(const clv_loss *loss, const double *z, double start
     double low = -INFINITY, high = INFINITY, b = start, longest = 1;
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
         evaluate(loss, z, b, r, NULL);
-        double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0;
+        double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0, rounding = 0;
         for (int64_t m = 0; m < loss->samples; m++) {
-            double share = fabs(r[m]);
-            curvature += loss->kind == CLV_KSUPPORT_LOGISTIC ? share * (1 - share) : 1;
+            double share = fabs(r[m]), t = fabs(z[m] + b);
+            bool is_logistic = loss->kind == CLV_KSUPPORT_LOGISTIC;
+            curvature += is_logistic ? share * (1 - share) : 1;
+            rounding += is_logistic ? share * (1 + t) : share + t; /* in the unit of r, whatever that is */
         }
-        if (fabs(slope) <= 1e-14 * (double)loss->samples) {
+        if (fabs(slope) <= 1e-16 * rounding) {
             break;
         }
         low = slope < 0 ? b : low;
@@ -67,6 +69,11 @@ static double best_intercept(const clv_loss *loss, const double *z, double start
         b = next;
     }
     return b;
+}
+
+double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r) {
+    evaluate(loss, z, b, r, NULL);
+    return clv_sum(loss->terms, loss->samples, loss->threads);
 }
 
 double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h) {

@@ -2,16 +2,18 @@
  *
  *   phi(alpha) = loss(sum_i alpha_i X u_i) + tau/2 ||sum_i alpha_i u_i||^2 + lambda sum_i alpha_i v_i
  *
- * over alpha >= 0, sum alpha <= 1 (the rest is on the atom 0); over the ball of a radius the last term is missing. With
- * the images cached it has t unknowns and costs O(samples t) an evaluation.
+ * over alpha >= 0, sum alpha <= 1 (the rest is on the atom 0); over the ball of a radius the last
+ * term is missing. With the images cached it has t unknowns and costs O(samples t) an evaluation.
  *
- *   newton    quadratic models, each minimised exactly over the hull, and a line search; for squares one model is exact
- *   pqn       projected quasi-Newton (Schmidt et al. 2009): a limited-memory BFGS model, minimised by spectral
- * projected gradients, and a line search pairwise  pairwise Frank-Wolfe: from the worst atom in use to the best one,
- * with a line search by Newton
+ *   newton    quadratic models, each minimised exactly over the hull, and a line search; for
+ *             squares one model is exact
+ *   pqn       projected quasi-Newton (Schmidt et al. 2009): a limited-memory BFGS model, minimised
+ *             by spectral projected gradients, and a line search
+ *   pairwise  pairwise Frank-Wolfe: from the worst atom in use to the best one, with a line search
+ *             by Newton
  *
- * Each stops when the decrease that its model, or the Frank-Wolfe gap over the hull, still promises is at most the
- * accuracy asked for. */
+ * Each stops when the decrease that its model, or the Frank-Wolfe gap over the hull, still promises
+ * is at most the accuracy asked for. */
 #include "methods/ksupport/ksupport.h"
 
 #include <cblas.h>

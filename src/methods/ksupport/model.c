@@ -81,7 +81,7 @@ static clv_status keep(ks_run *run) {
 
 /* What the driver sees is the best iterate. */
 static void show(const ks_run *run, clv_iterate *out) {
-    out->value = run->value;
+    out->value = run->problem->unit * run->value;
     out->certificate = relative(run->gap, run->value);
 }
 
@@ -106,6 +106,11 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
         fit_radius(&run->point);
     }
     CLV_TRY(clv_point_evaluate(&run->point));
+    if (!isfinite(run->point.value) || !isfinite(run->point.gap)) {
+        return clv_fail(run->problem->ctx, CLV_EDATA,
+                        "the numbers are out of range: at the start the objective is %g and its gap %g; scale the data",
+                        run->point.value, run->point.gap);
+    }
     CLV_TRY(keep(run));
     CLV_TRY(run->solver->start(run->state, &run->point));
     run->last = run->value;
@@ -205,8 +210,30 @@ clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result 
     return clv_drive(p->ctx, &steps, &control, result, &nothing);
 }
 
-clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threads, clv_objective *objective,
-                           clv_certificate *certificate) {
+/* Weights outside the ball of the radius are no solutions, however small their loss. */
+static clv_status check_radius(const clv_point *point) {
+    double radius = point->problem->radius, norm = sqrt(point->square);
+    if (radius > 0 && !(norm <= radius * (1 + 1e-9))) {
+        return clv_fail(point->problem->ctx, CLV_EDATA, "the norm of the weights is %.12g, beyond the radius %.12g",
+                        norm, radius);
+    }
+    return CLV_OK;
+}
+
+/* The objective with another intercept than the best one is higher, and so is what it may be above the least. */
+static clv_status take_intercept(clv_point *point, double intercept) {
+    const clv_ks_problem *p = point->problem;
+    if (!p->loss.intercept && intercept != 0) {
+        return clv_fail(p->ctx, CLV_EDATA, "the intercept is %g, but the model has none", intercept);
+    }
+    double loss = clv_loss_with(&p->loss, point->margin, intercept, point->slope);
+    point->gap += fmax(loss - point->loss, 0);
+    point->value += loss - point->loss;
+    return CLV_OK;
+}
+
+clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
+                           clv_objective *objective, clv_certificate *certificate) {
     clv_method method = method_on(p, "");
     clv_point point;
     CLV_TRY(clv_point_new(p, threads, false, &point));
@@ -215,8 +242,14 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, int threa
         status = clv_point_evaluate(&point);
     }
     if (status == CLV_OK) {
+        status = check_radius(&point);
+    }
+    if (status == CLV_OK && intercept) {
+        status = take_intercept(&point, *intercept);
+    }
+    if (status == CLV_OK) {
         double gap = relative(point.gap, point.value);
-        *objective = (clv_objective){method.objective, point.value, false};
+        *objective = (clv_objective){method.objective, p->unit * point.value, false};
         *certificate = (clv_certificate){method.certificate, gap, p->tol, gap <= p->tol};
     }
     clv_point_free(&point);

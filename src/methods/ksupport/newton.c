@@ -15,8 +15,10 @@
  *
  * sigma grows from 10 / lambda or less by factors of 10 to 1e3 / lambda (1e2 / lambda without a ridge, beyond which
  * Newton cycles), and shrinks where Newton takes many steps. When the gap on the working set is small, a pass over X
- * looks at all features, and the working set is chosen anew. Reference for the scheme: Li, Sun and Toh 2018 (for the
- * lasso). Cost: passes over X, one a step; on the working set samples^2 x entries in use for each Newton step. */
+ * looks at all features, and the working set is chosen anew. Where steps lower the gap no more, fcfw goes on.
+ *
+ * Reference for the scheme: Li, Sun and Toh 2018 (for the lasso).
+ * Cost: passes over X, one a step; on the working set samples^2 x entries in use for each Newton step. */
 #include "methods/ksupport/ksupport.h"
 
 #include <cblas.h>
@@ -26,6 +28,7 @@
 
 enum { FEATURES_A_K = 3, LEAST_FEATURES = 512, MOST_POINTS = 30, MOST_NEWTON = 60, HALVINGS = 30, PATIENCE = 6 };
 enum { EASY = 8, HARD = 20 }; /* Newton steps for a proximal point */
+#define INSIDE 1e-10
 enum { DENSE_SAMPLES = 3000, CHUNKS = 8, MOST_CONJUGATE = 500 };
 
 typedef struct newton_run {
@@ -38,6 +41,8 @@ typedef struct newton_run {
     double *r, *trial, *step, *rhs, *ones; /* samples */
     double *curve, *margin;                /* samples: loss*''; A w(r) */
     double *cg;                            /* 3 x samples */
+    void *atoms;                           /* state of fcfw, which takes over where this gets no further; or NULL */
+    bool given_up;                         /* it has */
     double *hessian;                       /* CHUNKS x samples^2, the first of which is H; NULL for many samples */
 } newton_run;
 
@@ -66,6 +71,7 @@ static void newton_destroy(const clv_ks_problem *problem, void *state) {
             clv_free(problem->ctx, arrays[i]);
         }
         clv_list_free(problem->ctx, &run->before);
+        clv_ks_fcfw.destroy(problem, run->atoms);
         clv_free(problem->ctx, run);
     }
 }
@@ -91,6 +97,12 @@ static clv_status make(newton_run *run) {
     return CLV_OK;
 }
 
+size_t clv_ks_newton_memory(int64_t samples, int64_t working) {
+    size_t n = (size_t)samples, used = (size_t)working;
+    size_t dense = samples <= DENSE_SAMPLES ? (CHUNKS * n + used) * n : 0;
+    return (dense + 10 * n + 6 * used) * sizeof(double);
+}
+
 static clv_status newton_create(const clv_ks_problem *problem, int threads, void **state) {
     newton_run *run = CLV_NEW0(problem->ctx, newton_run, 1);
     if (!run) {
@@ -113,6 +125,7 @@ static clv_status newton_start(void *state, clv_point *point) {
     run->sigma = 0;
     run->lowest = INFINITY;
     run->idle = 0;
+    run->given_up = false;
     return CLV_OK;
 }
 
@@ -350,11 +363,14 @@ static double proximal_gap(const proximal *q, double *intercept) {
     return loss + 0.5 * p->tau * q->ridge + p->lambda * q->penalty + distance / (2 * run->sigma) - q->dual;
 }
 
-/* Newton from run->r until the proximal point is known to `accuracy`; returns the steps that it took. */
+/* Newton from run->r until the proximal point is known to `accuracy`; returns the steps that it took, or -1 where it
+ * cannot begin: then there is no w. */
 static int find_proximal(proximal *q, double accuracy, double *intercept) {
     newton_run *run = q->run;
     int64_t n = run->problem->x->samples;
-    evaluate_dual(q, run->r, run->rhs);
+    if (!evaluate_dual(q, run->r, run->rhs)) {
+        return -1;
+    }
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
         for (int64_t m = 0; m < n; m++) {
             run->rhs[m] = run->margin[m] - run->rhs[m];
@@ -449,6 +465,25 @@ static void adapt_sigma(newton_run *run, int steps) {
     }
 }
 
+/* The slope of the logistic loss reaches the border of the domain of its conjugate where margins are large: a little of
+ * a point well inside, whose entries add up to 0, brings it back. */
+static void begin_inside(newton_run *run, const double *slope) {
+    const clv_loss *loss = &run->problem->loss;
+    int64_t positive = 0;
+    bool outside = false;
+    memcpy(run->r, slope, (size_t)loss->samples * sizeof *run->r);
+    for (int64_t m = 0; loss->kind == CLV_KSUPPORT_LOGISTIC && m < loss->samples; m++) {
+        double share = -loss->y[m] * slope[m];
+        positive += loss->y[m] > 0;
+        outside = outside || !(share > 0 && 1 - share > 0);
+    }
+    double part = (double)positive / (double)loss->samples;
+    for (int64_t m = 0; outside && m < loss->samples; m++) {
+        double inside = loss->y[m] > 0 ? part - 1 : part;
+        run->r[m] = (1 - INSIDE) * slope[m] + INSIDE * inside;
+    }
+}
+
 /* Proximal points on a working set until its gap is a small part of what is asked for. */
 static clv_status solve_working(proximal *q, clv_point *point) {
     newton_run *run = q->run;
@@ -456,12 +491,16 @@ static clv_status solve_working(proximal *q, clv_point *point) {
     const clv_working *on = q->on;
     double goal = 0.1 * p->tol * point->value, gap = point->gap, value = point->value;
     clv_list_add_to(&point->w, 1, on->list, on->count, q->w0);
-    memcpy(run->r, point->slope, (size_t)p->x->samples * sizeof *run->r);
+    begin_inside(run, point->slope);
     run->sigma = run->sigma > 0 ? run->sigma : first_sigma(q);
     for (int pass = 0; pass < MOST_POINTS; pass++) {
         /* Without a ridge the gap is of first order in the distance to the solution, the objective of second. */
-        double wanted = p->tau > 0 ? fmax(0.1 * goal, 1e-3 * gap) : 1e-3 * gap * gap / point->value;
+        double far = fmin(gap, point->value); /* no value is farther than that from the least */
+        double wanted = p->tau > 0 ? fmax(0.1 * goal, 1e-3 * far) : 1e-3 * far * far / point->value;
         int steps = find_proximal(q, fmax(wanted, 1e-15 * point->value), &point->intercept);
+        if (steps < 0) {
+            return CLV_OK;
+        }
         CLV_TRY(take_weights(q, point));
         if (!(point->value <= value * (1 + 1e-9))) { /* lost: shorter ways are surer */
             run->sigma *= 0.01;
@@ -482,6 +521,16 @@ static clv_status solve_working(proximal *q, clv_point *point) {
     return CLV_OK;
 }
 
+/* Where Newton gets no further and the gap is too large, Frank-Wolfe goes on from there. */
+static clv_status give_up(newton_run *run, clv_point *point) {
+    const clv_ks_problem *p = run->problem;
+    run->given_up = true;
+    if (!run->atoms) {
+        CLV_TRY(clv_ks_fcfw.create(p, run->threads, &run->atoms));
+    }
+    return clv_ks_fcfw.start(run->atoms, point);
+}
+
 static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     newton_run *run = state;
     const clv_ks_problem *p = run->problem;
@@ -489,6 +538,9 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     clv_working on;
     proximal q;
     double value = point->value;
+    if (run->given_up) {
+        return clv_ks_fcfw.step(run->atoms, point, out);
+    }
     CLV_TRY(clv_list_copy(p->ctx, &run->before, &point->w));
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
@@ -507,8 +559,7 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     clv_point_screen(point);
     run->idle = point->gap < 0.7 * run->lowest ? 0 : run->idle + 1;
     run->lowest = fmin(run->lowest, point->gap);
-    out->stalled = run->idle >= PATIENCE;
-    return CLV_OK;
+    return run->idle >= PATIENCE ? give_up(run, point) : CLV_OK;
 }
 
 const clv_ks_solver clv_ks_newton = {newton_create, newton_destroy, newton_start, newton_step};

@@ -82,7 +82,6 @@ void clv_point_free(clv_point *point) {
     clv_list_free(ctx, &point->top);
     clv_free(ctx, point->margin);
     clv_free(ctx, point->slope);
-    clv_free(ctx, point->curvature);
     clv_free(ctx, point->gradient);
     clv_free(ctx, point->keep);
     clv_free(ctx, point->norm);
@@ -100,8 +99,7 @@ static clv_status make_point(clv_point *point, int threads, bool screening) {
     int64_t samples = p->x->samples, features = p->x->features;
     point->margin = CLV_NEW0(p->ctx, double, samples);
     point->slope = CLV_NEW0(p->ctx, double, samples);
-    point->curvature = CLV_NEW0(p->ctx, double, samples);
-    if (!point->margin || !point->slope || !point->curvature) {
+    if (!point->margin || !point->slope) {
         return CLV_ENOMEM;
     }
     if (p->x->does->steepest) { /* then nothing here is as long as the weights */
@@ -178,7 +176,7 @@ clv_status clv_point_value(clv_point *point) {
 clv_status clv_point_measure(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     CLV_TRY(fit_set(point, point->w.count));
-    point->loss = clv_loss_at(&p->loss, point->margin, &point->intercept, point->slope, point->curvature);
+    point->loss = clv_loss_at(&p->loss, point->margin, &point->intercept, point->slope, NULL);
     point->ridge = clv_list_square(&point->w);
     point->square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
     point->value = clv_ks_objective(p, point->loss, point->ridge, point->square);

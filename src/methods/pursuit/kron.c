@@ -192,9 +192,19 @@ clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, in
         clv_pursuit_points_free(out);
         return status;
     }
+    double largest = 0;
+    for (int64_t i = 0; i < out->n; i++) {
+        clv_matrix_row(points, i, out->points + i * out->d);
+    }
+    for (int64_t e = 0; e < out->n * out->d; e++) {
+        largest = fmax(largest, fabs(out->points[e]));
+    }
+    frexp(largest, &out->exponent);
     for (int64_t i = 0; i < out->n; i++) {
         double *row = out->points + i * out->d;
-        clv_matrix_row(points, i, row);
+        for (int64_t f = 0; f < out->d; f++) {
+            row[f] = ldexp(row[f], -out->exponent);
+        }
         out->longest = fmax(out->longest, sqrt(clv_dot(row, row, out->d, 1)));
     }
     for (int64_t e = 0; e < out->n * out->d; e++) {

@@ -1,16 +1,25 @@
 /* Matrix pursuit: objects as sparse combinations of each other, and the affinity that this gives.
  *
- * Problem      minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the d x n matrix of
- * the objects: equation (10) of Liu et al. 2016, after Lai et al. 2014. Convex. Method       the solvers of ksupport,
- * on the map W -> X W (kron.c), whose gradient is looked at tile by tile (scan.c): fcfw holds n d numbers an atom and
- * the nonzero entries of W, nothing of size n^2. Certificate  relative-duality-gap, as for ksupport. Affinity     |W| +
- * |W'| without its diagonal, sparse: for ncut and dominant. Cost         2 n^2 d operations an iteration of fcfw. */
+ * Problem      minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W,
+ *              X the d x n matrix of the objects. Convex.
+ * Reference    equation (10) of Liu et al. 2016, after Lai et al. 2014.
+ * Method       the solvers of ksupport, on the map W -> X W (kron.c), whose gradient is looked at
+ *              tile by tile (scan.c): fcfw holds n d numbers an atom and the nonzero entries of W,
+ *              nothing of size n^2.
+ * Certificate  relative-duality-gap, as for ksupport.
+ * Affinity     |W| + |W'| without its diagonal, sparse: for ncut and dominant.
+ * Cost         2 n^2 d operations an iteration of fcfw. */
 #include "methods/pursuit/pursuit.h"
 
 #include "base/options.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Entries of points that can be squared and added up; lambda, in units of such squares. */
+#define LARGEST 1e100
+#define SMALLEST 1e-140
+#define LEAST_LAMBDA 1e-140
 
 #define T clv_pursuit_options
 static const clv_option pursuit_options[] = {
@@ -64,7 +73,7 @@ static clv_status check(clv_context *ctx, const clv_matrix *points, const clv_pu
     if (options->zero_diagonal && options->solver == CLV_KSUPPORT_ADMM) {
         return clv_fail(ctx, CLV_EUSAGE, "zero-diagonal: only the solvers fcfw and fista leave out the diagonal");
     }
-    return clv_matrix_check(ctx, "the points", points, 1e100);
+    return clv_matrix_check(ctx, "the points", points, LARGEST);
 }
 
 /* --- a job --- */
@@ -109,6 +118,16 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *points, const clv_
     *j = (job){0};
     CLV_TRY(check(ctx, points, options));
     CLV_TRY(clv_pursuit_points_new(ctx, points, options->k, options->zero_diagonal, threads, &j->points));
+    if (j->points.longest > 0 && ldexp(1, j->points.exponent) < SMALLEST) {
+        return clv_fail(ctx, CLV_EDATA,
+                        "no entry of the points is larger than %g, and their squares vanish: scale them",
+                        ldexp(1, j->points.exponent));
+    }
+    double lambda = ldexp(options->lambda, -2 * j->points.exponent);
+    if (!(lambda >= LEAST_LAMBDA && lambda <= 1 / LEAST_LAMBDA) && !(options->radius > 0)) {
+        return clv_fail(ctx, CLV_EDATA, "lambda = %g is out of all proportion to points with entries up to %g",
+                        options->lambda, ldexp(1, j->points.exponent));
+    }
     j->x = clv_pursuit_design(&j->points);
     j->terms = CLV_NEW(ctx, double, j->x.samples);
     if (!j->terms) {
@@ -123,8 +142,9 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *points, const clv_
                                            .terms = j->terms},
                                   .options = same,
                                   .k = options->k,
-                                  .lambda = options->lambda,
+                                  .lambda = lambda,
                                   .radius = options->radius,
+                                  .unit = ldexp(1, 2 * j->points.exponent),
                                   .tol = clv_ks_tolerance(&same),
                                   .best = &j->best,
                                   .best_intercept = &j->intercept,
@@ -217,7 +237,7 @@ static clv_status evaluate(job *j, const clv_matrix *w, clv_objective *objective
         }
     }
     if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &list, j->points.threads, objective, certificate);
+        status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, objective, certificate);
     }
     clv_list_free(ctx, &list);
     return status;

@@ -9,13 +9,16 @@
 
 #include "methods/ksupport/ksupport.h"
 
-/* Points P, a row an object, X = P'. Entry (i, j) of W has the place i n + j; entry f of X W's column j, the margin of
- * sample j d + f. So X W is W'P, and the gradient at the slope R (n x d) is P R'. */
+/* Points P, a row an object, X = P', in units of a power of two that makes the largest entry about 1: neither floats
+ * nor squares leave their range, and W is the same if lambda is in units of its square. Entry (i, j) of W has the place
+ * i n + j; entry f of X W's column j, the margin of sample j d + f. So X W is W'P, and the gradient at the slope R (n x
+ * d) is P R'. */
 typedef struct clv_pursuit_points {
     clv_context *ctx;
     int64_t n, d;
     int threads;
     bool zero_diagonal;     /* W has no diagonal */
+    int exponent;           /* the unit is 2^exponent */
     double *points;         /* n x d */
     float *single;          /* n x d: the same as floats */
     double longest;         /* norm of a row */

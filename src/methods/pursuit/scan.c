@@ -4,10 +4,13 @@
  * as candidates. The bar is a little below the k-th largest entry of the time before (the first time: of a sample of
  * rows), less what single precision can be wrong by; so the candidates contain the k largest for certain as soon as k
  * of them, computed anew in double, are above the bar itself. Those decide. When there are too few, the bar is lowered
- * and the scan repeated. Cost 2 n^2 d operations in single precision and d for each candidate. */
+ * and the scan repeated; when it is so low that single precision cannot tell, tiles are computed in double.
+ *
+ * Cost 2 n^2 d operations in single precision and d for each candidate. */
 #include "methods/pursuit/pursuit.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -32,11 +35,34 @@ static void fill_tile(const clv_pursuit_points *p, int64_t i0, int64_t rows, flo
     }
 }
 
+/* The slope as floats in units of a power of two that makes its largest entry about 1. Returns that power, as what an
+ * entry is multiplied by; 0: all entries are 0. */
+static double take_slope(clv_pursuit_points *p, const double *r) {
+    double largest = 0;
+    int exponent;
+    for (int64_t i = 0; i < p->n * p->d; i++) {
+        largest = fmax(largest, fabs(r[i]));
+    }
+    if (!(largest >= DBL_MIN)) {
+        return 0;
+    }
+    frexp(largest, &exponent);
+    double unit = ldexp(1, -exponent);
+    for (int64_t i = 0; i < p->n * p->d; i++) {
+        p->slope[i] = (float)(unit * r[i]);
+    }
+    return unit;
+}
+
 /* How much an entry in single precision can be off: roundings of d products and of the factors. */
-static double uncertainty(const clv_pursuit_points *p, const double *r) {
+static double uncertainty(const clv_pursuit_points *p, const double *r, double unit) {
     double longest = 0;
     for (int64_t j = 0; j < p->n; j++) {
-        longest = fmax(longest, cblas_ddot((int)p->d, r + j * p->d, 1, r + j * p->d, 1));
+        double square = 0;
+        for (int64_t f = 0; f < p->d; f++) {
+            square += unit * r[j * p->d + f] * (unit * r[j * p->d + f]);
+        }
+        longest = fmax(longest, square);
     }
     return (double)(p->d + 4) * 0x1p-24 * p->longest * sqrt(longest);
 }
@@ -66,7 +92,7 @@ static bool scan_block(clv_pursuit_points *p, int64_t b, float bar, float *tile,
 static int64_t scan(clv_pursuit_points *p, double bar) {
     int64_t blocks = (p->n + ROWS - 1) / ROWS;
     atomic_llong taken = 0;
-    float level = (float)fmax(bar, 1e-37);
+    float level = (float)bar;
 #pragma omp parallel for num_threads(p->threads) schedule(static, 1)
     for (int64_t t = 0; t < p->threads; t++) {
         for (int64_t b = t; b < blocks; b += p->threads) {
@@ -135,31 +161,68 @@ static clv_status take_top(clv_pursuit_points *p, int64_t count, int64_t k, clv_
     return CLV_OK;
 }
 
+/* --- where single precision does not tell --- */
+
+/* Of the candidates, the k largest stay. Returns the least of them. */
+static double compress(clv_pursuit_points *p, int64_t *count) {
+    double least = INFINITY;
+    *count = clv_ksupport_vertex(&p->set, p->value, *count, p->top);
+    for (int64_t i = 0; i < *count; i++) {
+        p->order[i] = p->order[p->top[i]];
+        p->value[i] = p->value[p->top[i]];
+        least = fmin(least, fabs(p->value[i]));
+    }
+    return least;
+}
+
+/* The k largest entries, from tiles in double: what is larger than the k-th so far is kept, until there is no room. */
+static clv_status scan_exactly(clv_pursuit_points *p, const double *r, int64_t k, clv_list *out) {
+    double *tile = (double *)(void *)p->tile, bar = 0; /* room for 64 rows of floats: 32 of doubles */
+    int64_t count = 0;
+    for (int64_t i0 = 0; i0 < p->n; i0 += ROWS / 2) {
+        int64_t rows = p->n - i0 < ROWS / 2 ? p->n - i0 : ROWS / 2;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
+                    (int)p->d, r, (int)p->d, 0, tile, (int)p->n);
+        for (int64_t i = 0; p->zero_diagonal && i < rows; i++) {
+            tile[i * p->n + i0 + i] = 0;
+        }
+        for (int64_t e = 0; e < rows * p->n; e++) {
+            if (fabs(tile[e]) > bar) {
+                p->order[count] = i0 * p->n + e;
+                p->value[count++] = tile[e];
+                bar = count == p->capacity ? compress(p, &count) : bar;
+            }
+        }
+    }
+    p->bar = count < k ? 0 : compress(p, &count);
+    return take_top(p, count, k, out);
+}
+
 clv_status clv_pursuit_steepest(const clv_design *x, const double *r, int64_t k, clv_list *out) {
     clv_pursuit_points *p = x->user;
-    double slack = uncertainty(p, r);
-    for (int64_t i = 0; i < p->n * p->d; i++) {
-        p->slope[i] = (float)r[i];
+    double unit = take_slope(p, r);
+    if (!(unit > 0)) {
+        out->count = 0;
+        return CLV_OK;
     }
-    double bar = p->bar > 0 ? p->keep * p->bar : first_bar(p, k);
-    for (int scans = 0; scans < MOST_SCANS; scans++, bar *= 0.7) {
-        bool everything = bar <= slack || scans + 1 == MOST_SCANS;
-        int64_t above, count = scan(p, everything ? 0 : bar - slack);
+    double slack = uncertainty(p, r, unit), bar = p->bar > 0 ? p->keep * p->bar * unit : first_bar(p, k);
+    for (int scans = 0; scans < MOST_SCANS && bar > 2 * slack; scans++, bar *= 0.7) {
+        int64_t above, count = scan(p, bar - slack);
         if (count > p->capacity) {
             CLV_TRY(grow(p, count));
-            count = scan(p, everything ? 0 : bar - slack);
+            count = scan(p, bar - slack);
         }
-        if (count < k && !everything) {
+        if (count < k) {
             continue;
         }
         measure_candidates(p, r, count);
         double least = clv_ksupport_rank(&p->set, p->value, count, &above);
-        if (least >= bar || everything) {
+        if (least * unit >= bar) {
             bool many = count > 3 * k, few = 2 * count < 3 * k;
             p->bar = least;
             p->keep = many ? fmin(0.5 * (1 + p->keep), 0.98) : few ? fmax(p->keep - 0.05, 0.5) : p->keep;
             return take_top(p, count, k, out);
         }
     }
-    return clv_fail(p->ctx, CLV_EINTERNAL, "pursuit: the largest entries of the gradient were not found");
+    return scan_exactly(p, r, k, out);
 }

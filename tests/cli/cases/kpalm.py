@@ -135,6 +135,11 @@ def refusals():
     cleave("kpalm", "x.npy", "-k", 2, "--solver", "lloyd", "--norm", "euclidean", code=64, err="lloyd")
     cleave("kpalm", "x.npy", "-k", 2, "--affinity", "gaussian", code=64, err="affinity")
     cleave("kpalm", "x.npy", "-k", 2, "-o", "/nowhere/y.npy", code=73)
+    for option, path in (("--start", "c.npy"), ("--sample-weights", "s.npy"), ("--truth", "y.npy")):
+        npy(path, points(2) if option == "--start" else [[1.0]] * 5)
+        before = open(path, "rb").read()
+        cleave("kpalm", "x.npy", "-k", 2, option, path, "-o", "./" + path, code=64, err="would overwrite the input")
+        check(open(path, "rb").read() == before, "nothing lost")
     write("bad.csv", "1,2\n3,nan\n5,6\n")
     cleave("kpalm", "bad.csv", "-k", 2, code=65, err="bad.csv")
     npy("one.npy", [[1.0, 2.0]])

@@ -88,6 +88,121 @@ def classes_scores_and_new_samples():
 
 
 @case
+def the_result_is_a_whole_model():
+    x, y = regression()
+    npy("x.npy", x)
+    words = ["ant" if v > 1 else "bee" if v > -1 else "cow" for v in y]
+    write("y.csv", "".join(w + "\n" for w in words))
+    run = ["ksupport", "x.npy", "y.csv", "-k", 5, "--intercept", "--solver", "newton"]
+    cleave(*run, "--json", "r.json", "--scores", "s.csv", out="classes +ant bee cow\nintercepts")
+    result = json.loads(read("r.json"))
+    check(result["classes"] == [0, 1, 2] and result["class_names"] == ["ant", "bee", "cow"], "which row is which class")
+    w, b = result["weights"], result["intercepts"]
+    for row, line in zip(x, read("s.csv").decode().splitlines()):
+        for c, score in enumerate(line.split(",")):
+            entries = range(w["start"][c], w["start"][c + 1])
+            mine = b[c] + sum(w["value"][e] * row[w["index"][e]] for e in entries)
+            check(abs(mine - float(score)) < 1e-9 * (1 + abs(mine)), "weights and intercepts give the scores")
+    cleave("verify", "r.json", "x.npy", "y.csv", out="^accepted")
+    for name, value in (("intercepts", [b[0] + 0.01, b[1], b[2]]), ("intercepts", b[:2]), ("classes", [0, 1, 3]),
+                        ("classes", [0, 1])):
+        write("false.json", json.dumps({**result, name: value}))
+        cleave("verify", "false.json", "x.npy", "y.csv", code=1, out="^rejected")
+    del result["intercepts"], result["classes"]
+    write("less.json", json.dumps(result))
+    cleave("verify", "less.json", "x.npy", "y.csv", out="^accepted")
+    npy("y.npy", [[7.0 if v > 0 else -3.0] for v in y])
+    result = fit("-k", 5, "--json", "r.json", out="classes +-3 7 \\(positive\\)") and json.loads(read("r.json"))
+    check(result["classes"] == [-3, 7] and result["intercepts"] == [0] and "class_names" not in result, "two numbers")
+    result["intercepts"] = [0.5]
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="the model has none")
+
+
+@case
+def regression_of_new_samples():
+    x, y = regression()
+    csv("X.csv", x)
+    csv("new.csv", x[:7])
+    write("y.csv", "".join(f"{v!r}\n" for v in y))
+    run = ["ksupport", "X.csv", "y.csv", "-k", 10, "--loss", "squares", "--intercept", "-q"]
+    cleave(*run, "--predict", "new.csv", "--scores", "s.csv")
+    cleave(*run, "--scores", "all.csv")
+    new, old = (read(f).decode().splitlines() for f in ("s.csv", "all.csv"))
+    check(len(new) == 7 and new == old[:7], "the values of the new samples")
+    cleave(*run, "--predict", "new.csv", code=64, err="or --scores FILE")
+
+
+@case
+def no_file_is_written_over_another():
+    x, _ = classes()
+    npy("v.npy", x)
+    npy("vy.npy", [[1.0]] * 20 + [[-1.0]] * 20)
+    npy("w.npy", [[0.0] * 60])
+    write("vy.csv", "1\n-1\n" * 20)
+    path = ["--path", "5:1", "--validation-x", "v.npy", "--validation-y", "vy.csv"]
+    before = {name: read(name) for name in ("x.npy", "y.npy", "v.npy", "vy.csv", "w.npy")}
+    for args, words in ((["-k", 5, "--scores", "y.npy"], "scores y.npy would overwrite"),
+                        (["-k", 5, "--scores", "./x.npy"], "scores ./x.npy would overwrite"),
+                        ([*path, "--scores", "v.npy"], "scores v.npy would overwrite"),
+                        ([*path, "--path-output", "vy.csv"], "path-output vy.csv would overwrite"),
+                        (["-k", 5, "--start", "w.npy", "--weights", "w.npy"], "weights w.npy would overwrite"),
+                        ([*path, "--path-output", "a.csv", "--scores", "./a.csv"], "both name"),
+                        (["-k", 5, "--weights", "n.npy", "--scores", "n.npy"], "both name")):
+        fit(*args, code=64, err=words)
+    check(all(read(name) == content for name, content in before.items()), "all inputs are as they were")
+    npy("p.npy", planes())
+    cleave("pursuit", "p.npy", "-k", 9, "--graph", "a.mtx", "--weights", "a.mtx", code=64, err="both name")
+
+
+@case
+def weights_outside_the_ball_are_rejected():
+    classes()
+    fit("-k", 5, "--radius", 0.5, "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
+    result = json.loads(read("r.json"))
+    result["weights"]["value"] = [2 * v for v in result["weights"]["value"]]
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="beyond the radius")
+
+
+def svm(path, rows, labels):
+    write(path, "".join(f"{label} " + " ".join(f"{j + 1}:{e!r}" for j, e in enumerate(row)) + "\n"
+                        for row, label in zip(rows, labels)))
+
+
+@case
+def targets_mean_what_they_say():
+    x, y = regression()
+    svm("r.svm", [[1.0], [3.0], [20.0], [-8.0]], [0.5, 1.5, 10.0, -4.0])
+    cleave("ksupport", "r.svm", "r.svm", "-k", 1, "--loss", "squares", "--lambda", 1e-9, "--ridge", 0, "--scores", "s.csv", "-q")
+    scores = [float(v) for v in read("s.csv").split()]
+    check(all(abs(s - t) < 1e-3 for s, t in zip(scores, (0.5, 1.5, 10.0, -4.0))), f"the numbers of the file: {scores}")
+    names = [7 if v > 1 else -1 if v > -1 else 3 for v in y]
+    svm("x.svm", x, names)
+    npy("x.npy", x)
+    cleave("ksupport", "x.svm", "x.svm", "-k", 5, "--lambda", 1e-3, "--predict", "x.npy", "--predict-output", "l.csv", "-q")
+    labels = [int(v) for v in read("l.csv").split()]
+    check(sum(a == b for a, b in zip(labels, names)) > 36, f"labels as in the file: {labels}")
+    # Validation targets lack a class, which shifts nothing.
+    some = [i for i, n in enumerate(names) if n != -1]
+    svm("v.svm", [x[i] for i in some], [names[i] for i in some])
+    words = {-1: "ant", 3: "bee", 7: "cow"}
+    write("y.csv", "".join(words[n] + "\n" for n in names))
+    write("vy.csv", "".join(words[names[i]] + "\n" for i in some))
+    for files, fresh in ((["x.svm", "x.svm"], "v.svm"), (["x.npy", "y.csv"], "vy.csv")):
+        run = ["ksupport", *files, "--path", "5:0.001", "--validation-x", "v.svm", "--validation-y"]
+        row = cleave(*run, fresh, err="k,lambda").err.splitlines()[1]
+        check(float(row.split(",")[7]) > 0.9, f"{fresh}: {row}")
+    write("vy.csv", "cow\nbee\ndog\n" + "bee\n" * (len(some) - 3))
+    cleave(*run, "vy.csv", code=65, err="vy.csv row 3: 'dog' is none of the 3 classes of y.csv")
+    cleave(*run, "v.svm", code=65, err="numbers for targets, but y.csv has texts")
+    svm("u.svm", [x[i] for i in some], [names[i] if i != some[4] else 8 for i in some])
+    cleave("ksupport", "x.svm", "x.svm", "--path", "5:1", "--validation-x", "v.svm", "--validation-y", "u.svm", code=65,
+           err="validation sample 5 is 8")
+
+
+@case
 def paths():
     x, y = classes()
     npy("v.npy", x[:20])
@@ -98,6 +213,12 @@ def paths():
     check(len(rows) == 5 and rows[0].startswith("k,lambda,objective"), f"{rows}")
     best = max(rows[1:], key=lambda row: float(row.split(",")[7]))
     check(result["k"] == int(best.split(",")[0]), "the best by score, the first of equals")
+    check(rows[0].endswith(",stop") and all(row.endswith(",converged") for row in rows[1:]), f"{rows}")
+    result = fit("--path", "3,6:1,0.1", "--time-limit", 1e-9, "--path-output", "p.csv", "--json", "-").json()
+    rows = read("p.csv").decode().splitlines()
+    check(len(rows) == 2 and rows[1].endswith(",time limit") and result["stop"] == "time limit", f"{rows}")
+    fit("--path", "3,6:1,0.1", "--memory", "30k", code=71, err="ksupport itself needs")
+    fit("-k", 3, "--solver", "newton", "--memory", "200k", code=71, err="ksupport itself needs")
     fit("--path", "3,6", code=64, err="K,K")
     fit("--path", "3,61:1", code=65, err="k = 61 exceeds the 60 features")
     fit("-k", 3, "--validation-x", "v.npy", code=64, err="go together")
@@ -112,7 +233,11 @@ def starts_and_limits():
     check(fit("-k", 5, "--max-iter", 2, "--json", "-").json()["stop"] == "iteration limit", "max-iter")
     check(fit("-k", 5, "--time-limit", 1e-9, "--json", "-").json()["stop"] == "time limit", "time limit")
     fit("-k", 5, "--start", "nothing", code=64, err="neither zero nor a file")
-    fit("-k", 5, "--start", "y.npy", code=65, err="rows of 60 doubles")
+    fit("-k", 5, "--start", "y.npy", code=65, err="rows of 60 numbers")
+    fit("-k", 5, "--weights", "w.mtx", "-q")
+    check(fit("-k", 5, "--start", "w.mtx", "--json", "-").json()["iterations"] == 0, "what --weights wrote")
+    npy("y3.npy", [[float(i % 3)] for i in range(40)])
+    cleave("ksupport", "x.npy", "y3.npy", "-k", 5, "--start", "w.npy", code=65, err="1 rows, but there are 3 models")
     fit("-k", 5, "--dry-run", out="ksupport")
 
 
@@ -123,6 +248,11 @@ def bad_input():
     fit("-k", 61, code=65, err="k = 61 exceeds the 60 features of x.npy")
     fit("-k", 5, "--lambda", 0, code=64, err="lambda")
     fit("-k", 5, "--radius", 1, "--solver", "newton", code=64, err="radius")
+    fit("--path", "3:1", "-k", 5, code=64, err="--k does not go with --path")
+    fit("--path", "3:1", "--lambda", 5, code=64, err="--lambda does not go with --path")
+    fit("--path", "3:1", "--radius", 5, code=64, err="--radius does not go with --path")
+    fit("-k", 3, "--radius", 1, "--lambda", 5, code=64, err="--lambda does not go with --radius")
+    fit("-k", 3, "--path-output", "p.csv", code=64, err="--path-output needs --path")
     npy("y.npy", [[1.0]] * 40)
     fit("-k", 5, code=65, err="one class only, 1")
     npy("y.npy", [[1.0]] * 39)

@@ -155,6 +155,12 @@ def larger_than_memory():
     mapped = json.loads(read("m.json"))
     check(mapped["labels"] == plain["labels"] and mapped["objective"] == plain["objective"], "the same")
     cleave("kpalm", "x.npy", "-k", 3, "--memory", "1K", code=71, err="memory")
+    npy("f.npy", points(6000, columns=64), kind="<f4")
+    for solver in ("kpalm", "lloyd"):
+        same = ["kpalm", "f.npy", "-k", 3, "--solver", solver, "--threads", 1]
+        cleave(*same, "--memory", os.path.getsize("f.npy") - 1, "-v", "--json", "m.json", err="mapped")
+        mapped, plain = json.loads(read("m.json")), cleave(*same, "--json", "-").json()
+        check(mapped["labels"] == plain["labels"] and mapped["objective"] == plain["objective"], "floats, the same")
 
 
 @case

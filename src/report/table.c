@@ -52,6 +52,10 @@ static void put_run(clv_text *text, const clv_result *result) {
 static void put_classes(clv_text *text, const clv_report *report) {
     const clv_result *result = report->result;
     int64_t models = result->weights ? clv_data_matrix(result->weights)->rows : 0;
+    bool shifted = false; /* without the option, all intercepts are 0 */
+    for (int64_t c = 0; result->intercepts && c < models; c++) {
+        shifted = shifted || result->intercepts[c] != 0;
+    }
     if (result->classes_count > 0) {
         put_name(text, "classes");
     }
@@ -67,7 +71,7 @@ static void put_classes(clv_text *text, const clv_report *report) {
         clv_text_add(text, "%s%s\n", result->classes_count > SIZES_SHOWN ? " ..." : "",
                      result->classes_count == 2 ? " (positive)" : "");
     }
-    for (int64_t c = 0; result->intercepts && c < models && c < SIZES_SHOWN; c++) {
+    for (int64_t c = 0; shifted && c < models && c < SIZES_SHOWN; c++) {
         put_name(text, c > 0 ? "" : models > 1 ? "intercepts" : "intercept");
         clv_put_rounded(text, result->intercepts[c], 9);
         clv_text_add(text, "\n");

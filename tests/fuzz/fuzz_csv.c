@@ -18,6 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_check(ctx, clv_csv_parse(ctx, input, &options, separator, &data), data);
     clv_csv_parse_labels(ctx, input, separator, &n, &labels);
     clv_release(ctx, labels);
+    clv_classes classes;
+    clv_csv_parse_classes(ctx, input, separator, bytes[0] % 2, &n, &labels, &classes);
+    clv_release(ctx, labels);
+    clv_free_texts(ctx, classes.text, classes.count);
     fuzz_close(ctx, &memory);
     return 0;
 }

@@ -36,26 +36,35 @@ static void evaluate(const clv_loss *loss, const double *z, double b, double *r,
     }
 }
 
+/* For squares the mean of y - z; a second step takes back what the first one lost to rounding. */
+static double mean_intercept(const clv_loss *loss, const double *z, double b, double *r) {
+    for (int pass = 0; pass < 2; pass++) {
+        evaluate(loss, z, b, r, NULL);
+        b -= clv_sum(r, loss->samples, loss->threads) / (double)loss->samples;
+    }
+    return b;
+}
+
 /* Newton on the convex function of b. The sign of the derivative brackets the root; where the loss is all but flat,
- * steps are held to a length that doubles from one to the next, and inside the bracket bisection takes over. */
+ * steps are held to a length that doubles from one to the next, and inside the bracket bisection takes over. It ends
+ * where the derivative is what rounding makes of it. */
 static double best_intercept(const clv_loss *loss, const double *z, double start, double *r) {
     double low = -INFINITY, high = INFINITY, b = start, longest = 1;
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
         evaluate(loss, z, b, r, NULL);
         double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0, rounding = 0;
         for (int64_t m = 0; m < loss->samples; m++) {
-            double share = fabs(r[m]), t = fabs(z[m] + b);
-            bool is_logistic = loss->kind == CLV_KSUPPORT_LOGISTIC;
-            curvature += is_logistic ? share * (1 - share) : 1;
-            rounding += is_logistic ? share * (1 + t) : share + t; /* in the unit of r, whatever that is */
+            double share = fabs(r[m]);
+            curvature += share * (1 - share);
+            rounding += share * (1 + fabs(z[m] + b));
         }
-        if (fabs(slope) <= 1e-16 * rounding) {
+        if (fabs(slope) <= 1e-15 * rounding) {
             break;
         }
         low = slope < 0 ? b : low;
         high = slope < 0 ? high : b;
         double next = b - slope / curvature;
-        if (!(fabs(next - b) <= longest) && loss->kind == CLV_KSUPPORT_LOGISTIC) {
+        if (!(fabs(next - b) <= longest)) {
             next = b + (slope < 0 ? longest : -longest);
             longest *= 2;
         }
@@ -77,7 +86,8 @@ double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r)
 }
 
 double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h) {
-    *b = loss->intercept ? best_intercept(loss, z, *b, r) : 0;
+    bool squares = loss->kind == CLV_KSUPPORT_SQUARES;
+    *b = !loss->intercept ? 0 : squares ? mean_intercept(loss, z, *b, r) : best_intercept(loss, z, *b, r);
     evaluate(loss, z, *b, r, h);
     return clv_sum(loss->terms, loss->samples, loss->threads);
 }

@@ -174,7 +174,6 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
     CLV_TRY(check_options(ctx, options));
     CLV_TRY(clv_design_new(ctx, x, options->transposed, threads, &j->x));
     CLV_TRY(check_sizes(ctx, &j->x, options));
-    CLV_TRY(clv_matrix_check(ctx, "X", x, LARGEST));
     CLV_TRY(check_targets(ctx, y, j->x.samples));
     j->terms = CLV_NEW(ctx, double, j->x.samples);
     j->signs = CLV_NEW(ctx, double, j->x.samples);
@@ -188,6 +187,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
     CLV_TRY(check_start(ctx, options, j->models, j->x.features));
     j->problem = (clv_ks_problem){.ctx = ctx,
                                   .x = &j->x,
+                                  .given = x,
                                   .loss = {.kind = (clv_ksupport_loss)options->loss,
                                            .samples = j->x.samples,
                                            .y = j->signs,

@@ -103,6 +103,7 @@ double clv_loss_curvature(const clv_loss *loss);
 typedef struct clv_ks_problem {
     clv_context *ctx;
     const clv_design *x;
+    const clv_matrix *given; /* what x was made of, to name a value in it; NULL: nobody can */
     clv_loss loss;
     clv_ksupport_options options;
     int64_t k;

@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The largest value of X. */
+#define LARGEST 1e150
+
 /* The gap, as a share of the objective, from which on screening is worth its while. */
 #define SCREENED_FROM 0.01
 
@@ -211,6 +214,14 @@ static void find_gradient(clv_point *point) {
     note_pass(p, point->kept);
 }
 
+/* Values of X that are no numbers, or too large to be squared, show in the gradient, which is there anyway: X is looked
+ * through only then. */
+static clv_status check_gradient(const clv_point *point) {
+    const clv_ks_problem *p = point->problem;
+    bool fine = isfinite(clv_dot(point->gradient, point->gradient, point->kept, p->loss.threads));
+    return fine || !p->given ? CLV_OK : clv_matrix_check(p->ctx, "X", p->given, LARGEST);
+}
+
 clv_status clv_point_evaluate(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     CLV_TRY(clv_point_value(point));
@@ -223,6 +234,7 @@ clv_status clv_point_evaluate(clv_point *point) {
         point->gap = clv_ks_clamp(product + pull);
     } else {
         find_gradient(point);
+        CLV_TRY(check_gradient(point));
         const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
         point->gap = clv_ks_gap(p, &point->set, point->gradient, list, point->kept, &point->w, product, point->ridge,
                                 point->square);

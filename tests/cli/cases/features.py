@@ -314,6 +314,24 @@ def segment_odd_pictures():
 
 
 @case
+def segment_fading_sky():
+    """A dark disc before a sky that fades: methods on minimax distances cut out the disc and leave most of the sky whole."""
+    def pixel(x, y):
+        noise = (x * 7 + y * 13) % 5
+        return (30 + noise, 25, 20) if (x - 60) ** 2 + (y - 40) ** 2 < 80 else (10 + 2 * x - noise, 60 + 3 * x // 2, 150 + 3 * x // 4)
+    rows = [[pixel(x, y) for x in range(120)] for y in range(80)]
+    png("p.png", rows)
+    inside = [rows[y][x][2] < 100 for y in range(80) for x in range(120)]
+    for method in ("dominant", "symnmf", "kpalm"):
+        cleave("segment", "p.png", "-o", "l.npy", "--method", method, "-q")
+        labels = [label for row in read_matrix("l.npy") for label in row]
+        disc, sky = ([label for label, within in zip(labels, inside) if within == part] for part in (True, False))
+        of_disc, of_sky = (max(set(part), key=part.count) for part in (disc, sky))
+        check(of_disc != of_sky and disc.count(of_disc) > 0.8 * len(disc) and sky.count(of_sky) > 0.6 * len(sky),
+              f"{method}: {disc.count(of_disc)} of {len(disc)} pixels of the disc, {sky.count(of_sky)} of {len(sky)} of the sky")
+
+
+@case
 def segment_memory():
     """The budget holds for every method; what cannot fit is refused before it is allocated."""
     png("p.png", two_colours(120, 80))

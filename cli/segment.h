@@ -1,5 +1,5 @@
-/* What the files of cleave segment share: segment.c (the command), segment_plan.c (memory), segmenters.c (the methods).
- */
+/* What the files of cleave segment share.
+ * segment.c is the command, segment_plan.c its memory, segmenters.c the methods. */
 #ifndef CLEAVE_CLI_SEGMENT_H
 #define CLEAVE_CLI_SEGMENT_H
 

@@ -19,11 +19,11 @@ static const clv_option_table *segment_table(void) {
          .letter = 'k',
          .kind = CLV_OPTION_INT,
          .offset = offsetof(segment_options, k),
-         .initial = 4,
          .least = 1,
          .most = 65534,
+         .word = "auto",
          .meta = "N",
-         .help = "segments (dominant: at most)"},
+         .help = "segments (dominant: at most); auto: 4, with symnmf and kpalm 3"},
         {.name = "pixels",
          .kind = CLV_OPTION_TEXT,
          .offset = offsetof(segment_options, pixels),
@@ -157,6 +157,10 @@ static clv_status check(segment_job *s) {
     if (!o->output && !o->overlay && !o->labels && !o->points && !o->dry_run) {
         return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
     }
+    if (s->options.k == 0) {
+        s->options.k = cli_segmenters[s->options.method].k;
+        s->chosen_k = true;
+    }
     CLI_TRY(read_pixels(s));
     CLI_TRY(check_uses(s));
     if (!has_looks(s) && s->weights.place == 0) {
@@ -185,7 +189,7 @@ static clv_status make_superpixels(segment_job *s) {
 
 static clv_status fit_k(segment_job *s) {
     int64_t count = s->regions->count;
-    if (!cli_args_given(&s->args, "k") && s->options.k > count) {
+    if (s->chosen_k && s->options.k > count) {
         s->options.k = count; /* what nobody asked for is as much as there can be */
     }
     if (s->options.k > count) {
@@ -412,6 +416,7 @@ static void close(segment_job *s) {
     clv_regions_free(s->regions);
     clv_release(ctx, s->small.samples);
     clv_release(ctx, s->image.samples);
+    free(s->scaled);
     free(s->labels);
 }
 

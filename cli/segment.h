@@ -1,5 +1,5 @@
-/* What the files of cleave segment share: segment.c (the command), segment_plan.c (memory), segmenters.c (the methods).
- */
+/* What the files of cleave segment share.
+ * segment.c is the command, segment_plan.c its memory, segmenters.c the methods. */
 #ifndef CLEAVE_CLI_SEGMENT_H
 #define CLEAVE_CLI_SEGMENT_H
 
@@ -34,14 +34,16 @@ typedef struct segment_job {
     clv_superpixel_options superpixels;
     clv_region_weights weights;
     clv_control control;
+    bool chosen_k;         /* k is the method's own, not asked for */
     int64_t width, height; /* of --pixels; 0: superpixels */
     clv_image image;       /* as read */
     clv_image small;       /* for --pixels */
     clv_regions *regions;  /* the objects: superpixels of the image, or pixels of the small one */
     clv_data *points;      /* a row an object */
-    clv_data *graph;       /* similarities of objects near each other, if the method wants them */
+    clv_data *graph;       /* similarities as a matrix, if the method wants one */
     segment_plan plan;
     clv_affinity *affinity;
+    double *scaled;     /* from malloc: the points times a factor, if the method wants them */
     clv_result *result; /* NULL: there was nothing to tell apart, all is one segment */
     int32_t *labels;    /* from malloc: of the pixels of the image */
     int64_t segments;
@@ -51,8 +53,10 @@ typedef struct segment_job {
 /* A method that can segment: one entry of the table. */
 typedef struct cli_segmenter {
     const char *name;
+    int64_t k; /* segments, unless -k says how many */
     /* Which options the similarity of all objects is built with; NULL: the method wants none. */
     void (*similarity)(const segment_job *job, clv_affinity_options *how);
+    int64_t most;  /* the objects for which it wants them; 0: for any number */
     bool near;     /* wants the graph of objects near each other */
     bool restarts; /* starts by random numbers */
     /* Bytes that the method holds itself, for `points` (rows and columns count) on so many threads. */

@@ -119,10 +119,6 @@ static clv_status plan_similarity(segment_job *s, const clv_matrix *points, size
     CLI_TRY(cli_library(s->app, clv_affinity_plan(s->app->ctx, points, &how, &info)));
     s->plan.affinity = info.bytes;
     s->plan.affinity_peak = info.peak;
-    if (how.kind == CLV_AFFINITY_GAUSSIAN) { /* the points in panels, and twice a sample while gamma is found */
-        size_t panels = (size_t)points->rows * (size_t)(points->cols + 8) * sizeof(double);
-        s->plan.affinity_peak = most(info.peak, panels + 2 * sample_bytes((size_t)points->rows));
-    }
     s->plan.home = info.home;
     return CLV_OK;
 }
@@ -143,7 +139,7 @@ static void fit_threads(segment_job *s, const clv_matrix *points, size_t later) 
 /* `later` bytes are not held yet, but will be. */
 static clv_status plan_method(segment_job *s, const clv_matrix *points, size_t later) {
     const cli_segmenter *method = &cli_segmenters[s->options.method];
-    if (method->similarity) {
+    if (method->similarity && (method->most == 0 || points->rows <= method->most)) {
         CLI_TRY(plan_similarity(s, points, later));
     }
     if (method->near) {

@@ -8,8 +8,9 @@
 
 typedef struct text_options {
     int64_t threads; /* first: the offset of cli_threads_table */
+    int64_t memory;  /* 0: auto */
     const char *output, *tfidf, *vocab, *labels, *json;
-    int quiet;
+    int dry_run, progress, quiet, verbose;
 } text_options;
 
 typedef struct text_job {
@@ -24,6 +25,8 @@ typedef struct text_job {
     clv_tfidf_info info;
     clv_data *matrix, *points;
     double *values; /* from malloc: singular values */
+    cli_progress progress;
+    int64_t documents; /* so far */
     double read_seconds, reduce_seconds;
 } text_job;
 
@@ -38,7 +41,19 @@ static const clv_option_table *text_table(void) {
                         "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
         CLI_FILE_OPTION(text_options, json, "json", 0, "FILE|-",
                         "what was made; - is standard output, instead of the table"),
-        CLI_FLAG_OPTION(text_options, quiet, "quiet", 'q', "no table, only errors"),
+        {.name = "memory",
+         .kind = CLV_OPTION_BYTES,
+         .offset = offsetof(text_options, memory),
+         .most = 0x1p62,
+         .word = "auto",
+         .meta = "BYTES",
+         .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
+        CLI_FLAG_OPTION(text_options, dry_run, "dry-run", 0,
+                        "count the terms, say what the reduction would allocate, and stop"),
+        CLI_FLAG_OPTION(text_options, progress, "progress", 0,
+                        "progress on standard error, also when that is no terminal"),
+        CLI_FLAG_OPTION(text_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
+        CLI_FLAG_OPTION(text_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
     static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
     return &table;
@@ -89,8 +104,21 @@ static clv_status read_stop_words(text_job *t) {
     return CLV_OK;
 }
 
+/* Options of a reduction that nobody asked for. */
+static clv_status check_uses(const text_job *t) {
+    static const char *const of_reduction[] = {"dims", "centre", "tol", "seed"};
+    for (size_t i = 0; !t->options.output && i < sizeof of_reduction / sizeof *of_reduction; i++) {
+        if (cli_args_given(&t->args, of_reduction[i])) {
+            return cli_fail(t->app, CLV_EUSAGE, "--%s does not go without -o FILE: --tfidf is not reduced",
+                            of_reduction[i]);
+        }
+    }
+    return CLV_OK;
+}
+
 static clv_status check(text_job *t) {
-    if (!t->options.output && !t->options.tfidf) {
+    CLI_TRY(t->options.tfidf ? check_uses(t) : CLV_OK);
+    if (!t->options.output && !t->options.tfidf && !t->options.dry_run) {
         return cli_fail(t->app, CLV_EUSAGE, "text needs -o FILE, where the points go (.npy, .csv or .tsv)");
     }
     if (t->terms.min_df > 1 && t->terms.max_df > 1 && t->terms.min_df > t->terms.max_df) {
@@ -104,7 +132,20 @@ static clv_status check(text_job *t) {
 /* --- the work --- */
 
 static clv_status take_document(const clv_document *document, void *user) {
-    return clv_tfidf_add(user, document);
+    text_job *t = user;
+    cli_progress_count(&t->progress, "documents", ++t->documents);
+    return clv_tfidf_add(t->tfidf, document);
+}
+
+static void tell_terms(const text_job *t) {
+    char bytes[32];
+    const clv_matrix *m = clv_data_matrix(t->matrix);
+    size_t now, peak;
+    clv_context_memory(t->app->ctx, &now, &peak);
+    cli_print_bytes((double)peak, bytes, sizeof bytes);
+    fprintf(stderr, "%s: %lld documents, %lld of %lld terms, %lld nonzeros, %s at most, %.3f s\n", t->args.operands[0],
+            (long long)m->rows, (long long)m->cols, (long long)t->info.seen, (long long)m->start[m->rows], bytes,
+            t->read_seconds);
 }
 
 static clv_status count(text_job *t) {
@@ -112,8 +153,12 @@ static clv_status count(text_job *t) {
     const char *path = t->args.operands[0];
     double began = cli_seconds();
     t->terms.threads = t->options.threads;
+    t->terms.memory = t->options.memory;
     CLI_TRY(cli_library(t->app, clv_tfidf_new(ctx, &t->terms, &t->tfidf)));
-    CLI_TRY(cli_library(t->app, clv_read_corpus(ctx, path, take_document, t->tfidf, &t->corpus)));
+    cli_progress_begin(&t->progress, t->app, 1, cli_progress_wanted(&t->args, t->options.progress, t->options.quiet));
+    clv_status status = clv_read_corpus(ctx, path, take_document, t, &t->corpus);
+    cli_progress_end(&t->progress);
+    CLI_TRY(cli_library(t->app, status));
     cli_signals_restart_calls();
     if (t->options.labels && !t->corpus->labels) {
         return cli_fail(t->app, CLV_EDATA, "--labels-out: no document of %s has a label", path);
@@ -121,6 +166,9 @@ static clv_status count(text_job *t) {
     CLI_TRY(cli_library_on(t->app, path, clv_tfidf_finish(t->tfidf, &t->matrix)));
     clv_tfidf_describe(t->tfidf, &t->info);
     t->read_seconds = cli_seconds() - began;
+    if (t->options.verbose) {
+        tell_terms(t);
+    }
     return CLV_OK;
 }
 
@@ -133,10 +181,17 @@ static void fit_dims(text_job *t) {
     }
 }
 
+static clv_status check_dims(const text_job *t) {
+    const clv_matrix *m = clv_data_matrix(t->matrix);
+    if (t->reduce.dims > m->rows || t->reduce.dims > m->cols) {
+        return cli_fail(t->app, CLV_EUSAGE, "--dims %lld exceeds the smaller of %lld documents and %lld terms",
+                        (long long)t->reduce.dims, (long long)m->rows, (long long)m->cols);
+    }
+    return CLV_OK;
+}
+
 static clv_status reduce(text_job *t) {
     double began = cli_seconds();
-    fit_dims(t);
-    t->reduce.threads = t->options.threads;
     t->values = calloc((size_t)t->reduce.dims, sizeof *t->values);
     if (!t->values) {
         return cli_fail(t->app, CLV_ENOMEM, "out of memory");
@@ -144,7 +199,50 @@ static clv_status reduce(text_job *t) {
     CLI_TRY(cli_library(t->app,
                         clv_reduce(t->app->ctx, clv_data_matrix(t->matrix), &t->reduce, &t->points, NULL, t->values)));
     t->reduce_seconds = cli_seconds() - began;
+    if (t->options.verbose) {
+        fprintf(stderr, "reduced to %lld columns, %.3f s\n", (long long)t->reduce.dims, t->reduce_seconds);
+    }
     return CLV_OK;
+}
+
+/* --- --dry-run: the terms have been counted, the reduction would follow --- */
+
+typedef struct text_forecast {
+    const text_job *job;
+    size_t matrix, reduction, resident;
+} text_forecast;
+
+static void print_forecast(FILE *stream, const void *what) {
+    const text_forecast *f = what;
+    const clv_matrix *m = clv_data_matrix(f->job->matrix);
+    fprintf(
+        stream,
+        "{\"cleave\": \"%s\", \"dry_run\": true, \"documents\": %lld, \"terms\": %lld, \"nonzeros\": %lld, \"dims\": "
+        "%lld,\n \"bytes\": {\"tfidf\": %zu, \"reduction\": %zu, \"resident_peak\": %zu}}\n",
+        clv_version(), (long long)m->rows, (long long)m->cols, (long long)m->start[m->rows],
+        (long long)f->job->reduce.dims, f->matrix, f->reduction, f->resident);
+}
+
+static clv_status forecast(const text_job *t) {
+    const clv_matrix *m = clv_data_matrix(t->matrix);
+    size_t before = cli_process_bytes("VmHWM");
+    text_forecast f = {.job = t, .reduction = clv_reduce_memory(m, &t->reduce)};
+    f.matrix = (size_t)m->start[m->rows] * (sizeof(double) + sizeof(int32_t)) + (size_t)(m->rows + 1) * sizeof(int64_t);
+    f.resident = cli_process_bytes("VmRSS") + f.reduction;
+    f.resident = f.resident > before ? f.resident : before;
+    if (t->options.json) {
+        CLI_TRY(cli_output_json(t->app, t->options.json, print_forecast, &f));
+    }
+    if (!t->options.quiet && !(t->options.json && strcmp(t->options.json, "-") == 0)) {
+        char note[128];
+        snprintf(note, sizeof note, "%lld x %lld, %lld nonzeros", (long long)m->rows, (long long)m->cols,
+                 (long long)m->start[m->rows]);
+        cli_forecast_line("tf-idf", f.matrix, note);
+        snprintf(note, sizeof note, "to %lld columns, at most", (long long)t->reduce.dims);
+        cli_forecast_line("reduction", f.reduction, note);
+        cli_forecast_line("resident, peak", f.resident, "predicted for the whole program");
+    }
+    return cli_flush(t->app);
 }
 
 /* --- outputs --- */
@@ -176,6 +274,7 @@ static void print_string(FILE *stream, const char *text) {
 static void print_json(FILE *stream, const void *what) {
     const text_job *t = what;
     const clv_tfidf_info *info = &t->info;
+    size_t now, peak;
     fprintf(stream,
             "{\"cleave\": \"%s\", \"documents\": %lld, \"empty\": %lld, \"latin1\": %lld, \"tokens\": %lld, \"terms\": "
             "%lld, \"terms_seen\": %lld, \"nonzeros\": %lld,\n",
@@ -196,6 +295,8 @@ static void print_json(FILE *stream, const void *what) {
         }
         fputs("],\n", stream);
     }
+    clv_context_memory(t->app->ctx, &now, &peak);
+    fprintf(stream, " \"bytes\": {\"peak\": %zu},\n", peak);
     fprintf(stream, " \"seconds\": {\"total\": %.6f, \"terms\": %.6f, \"reduce\": %.6f}}\n", cli_elapsed(t->app),
             t->read_seconds, t->reduce_seconds);
 }
@@ -253,6 +354,15 @@ static clv_status work(text_job *t, int argc, char **argv) {
     }
     CLI_TRY(check(t));
     CLI_TRY(count(t));
+    t->reduce.threads = t->options.threads;
+    t->reduce.memory = t->options.memory;
+    if (t->options.output || t->options.dry_run) {
+        fit_dims(t);
+        CLI_TRY(check_dims(t));
+    }
+    if (t->options.dry_run) {
+        return forecast(t);
+    }
     if (t->options.output) {
         CLI_TRY(reduce(t));
     }

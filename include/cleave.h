@@ -323,6 +323,7 @@ typedef struct clv_tfidf_options {
     int encoding;           /* clv_encoding */
     int64_t threads;        /* 0: as many as there are cores; the result does not depend on it */
     const char *stop_list;  /* words with blanks between, borrowed until clv_tfidf_new returns */
+    int64_t memory;         /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
 } clv_tfidf_options;
 
 CLV_API const clv_option_table *clv_tfidf_table(void);
@@ -357,6 +358,7 @@ typedef struct clv_reduce_options {
     double tol; /* residual of each eigenpair of X X' (or X' X), as a share of its eigenvalue */
     int64_t seed;
     int64_t threads;
+    int64_t memory; /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
 } clv_reduce_options;
 
 CLV_API const clv_option_table *clv_reduce_table(void);
@@ -366,6 +368,9 @@ CLV_API void clv_reduce_defaults(clv_reduce_options *options);
  * largest first. */
 CLV_API clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options,
                               clv_data **points, clv_data **axes, double *values);
+
+/* Bytes that clv_reduce holds at most besides the matrix, its results included, axes not. */
+CLV_API size_t clv_reduce_memory(const clv_matrix *sparse, const clv_reduce_options *options);
 
 /* --- pictures; an alpha channel shows white below, a grey picture has three equal colours --- */
 

@@ -5,9 +5,12 @@
  * is small. The operator is applied as two sparse products with a block of BLOCK vectors; the means enter as a rank-one
  * correction, so that nothing is ever filled. Values are correct to tol^2 or so, directions to tol over their gap.
  *
- * Cost: a step reads X and its transpose once, 24 bytes a nonzero, for BLOCK vectors; about (d + 40) / BLOCK steps.
- * Memory: a transpose of X, d + 40 vectors of the smaller side, 2 BLOCK of the larger one. References: Golub, Luk and
- * Overton 1981; scikit-learn's TruncatedSVD and PCA compute the same. */
+ * Cost: a step reads X and its transpose once, 24 bytes a nonzero, for BLOCK vectors; about (d + ROOM) / BLOCK steps,
+ * or more where values lie close together.
+ * Memory (clv_reduce_memory): a transpose of X, 12 bytes a nonzero; BLOCK vectors of either side; 2 d + ROOM + BLOCK
+ * vectors of the smaller side while solving, then d of either side and the points. Where more than a third of all
+ * vectors is wanted, the Gram matrix and LAPACK's work, 3 n^2 numbers. All of it is checked against the budget first.
+ * References: Golub, Luk and Overton 1981; scikit-learn's TruncatedSVD and PCA compute the same. */
 #include "features/reduce.h"
 #include "base/options.h"
 #include "linalg/krylov.h"
@@ -44,8 +47,8 @@ void clv_reduce_defaults(clv_reduce_options *options) {
     clv_options_defaults(clv_reduce_table(), options);
 }
 
-/* The smaller side is "near", the other one "far": `near` has a row for each of the near side, `far` is its transpose.
- */
+/* The smaller side is "near", the other one "far".
+ * `near` has a row for each of the near side, `far` is its transpose. */
 typedef struct reduction {
     clv_context *ctx;
     clv_reduce_options options;
@@ -173,6 +176,10 @@ static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
     double *all = CLV_NEW(r->ctx, double, n);
     clv_status status = gram && images && all ? CLV_OK : CLV_ENOMEM;
     for (int64_t first = 0; status == CLV_OK && first < n; first += BLOCK) {
+        if (clv_interrupted(r->ctx)) {
+            status = clv_fail(r->ctx, CLV_EINTERRUPTED, "interrupted while reducing");
+            break;
+        }
         int64_t count = n - first < BLOCK ? n - first : BLOCK;
         memset(images, 0, (size_t)(n * BLOCK) * sizeof *images);
         for (int64_t c = 0; c < count; c++) {
@@ -193,19 +200,31 @@ static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
     return status;
 }
 
+static bool is_for_lapack(int64_t n, int64_t dims) {
+    return n <= SMALL || 3 * (dims + ROOM) > n;
+}
+
+static clv_krylov plan_of(int64_t n, const clv_reduce_options *options, int threads) {
+    return (clv_krylov){.n = n,
+                        .count = options->dims,
+                        .cycles = CYCLES,
+                        .block = BLOCK,
+                        .basis = options->dims + ROOM,
+                        .eager = true,
+                        .seed = (uint64_t)options->seed,
+                        .threads = threads};
+}
+
 static clv_status solve(reduction *r, double *values, double *vectors) {
-    clv_krylov plan = {.ctx = r->ctx, .n = r->near->rows, .count = r->options.dims, .cycles = CYCLES, .block = BLOCK};
+    clv_krylov plan = plan_of(r->near->rows, &r->options, r->threads);
     bool converged;
-    plan.basis = r->options.dims + ROOM;
-    if (plan.n <= SMALL || 3 * plan.basis > plan.n) {
+    if (is_for_lapack(plan.n, plan.count)) {
         return solve_in_full(r, values, vectors);
     }
-    plan.eager = true;
+    plan.ctx = r->ctx;
     plan.apply = apply;
     plan.excess = excess;
     plan.user = r;
-    plan.seed = (uint64_t)r->options.seed;
-    plan.threads = r->threads;
     CLV_TRY(clv_krylov_solve(&plan, values, vectors, NULL, &converged));
     if (!converged) {
         return clv_fail(r->ctx, CLV_ENUMERIC, "the singular vectors do not converge to tol %g in %d restarts",
@@ -285,23 +304,32 @@ static void take_roots(const reduction *r, double *values, double *vectors) {
     }
 }
 
+/* The vectors of the far side are not held while solving. */
+static clv_status finish(reduction *r, const double *s, double *near, clv_data **points, clv_data **axes) {
+    double *far = CLV_NEW(r->ctx, double, r->options.dims * r->far->rows);
+    clv_status status = CLV_ENOMEM;
+    if (far) {
+        other_side(r, near, s, far);
+        status = write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes);
+    }
+    clv_free(r->ctx, far);
+    return status;
+}
+
 static clv_status compute(reduction *r, double *values, clv_data **points, clv_data **axes) {
     int64_t dims = r->options.dims;
     double *s = CLV_NEW(r->ctx, double, dims);
     double *near = CLV_NEW(r->ctx, double, dims * r->near->rows);
-    double *far = CLV_NEW(r->ctx, double, dims * r->far->rows);
-    clv_status status = s && near && far ? solve(r, s, near) : CLV_ENOMEM;
+    clv_status status = s && near ? solve(r, s, near) : CLV_ENOMEM;
     if (status == CLV_OK) {
         take_roots(r, s, near);
-        other_side(r, near, s, far);
-        status = write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes);
+        status = finish(r, s, near, points, axes);
     }
     if (status == CLV_OK && values) {
         memcpy(values, s, (size_t)dims * sizeof *s);
     }
     clv_free(r->ctx, s);
     clv_free(r->ctx, near);
-    clv_free(r->ctx, far);
     return status;
 }
 
@@ -336,6 +364,43 @@ static clv_status prepare(reduction *r) {
     return r->near_values && r->far_values ? CLV_OK : CLV_ENOMEM;
 }
 
+static int threads_for(const clv_matrix *sparse, const clv_reduce_options *options) {
+    bool large = sparse->start[sparse->rows] - sparse->start[0] >= WORTH_THREADS;
+    return large ? clv_threads(options->threads) : 1;
+}
+
+static size_t solver_bytes(int64_t n, const clv_reduce_options *options, int threads) {
+    clv_krylov plan = plan_of(n, options, threads);
+    size_t side = (size_t)n;
+    return is_for_lapack(n, options->dims) ? (3 * side * side + (BLOCK + 10) * side) * sizeof(double)
+                                           : clv_krylov_memory(&plan);
+}
+
+size_t clv_reduce_memory(const clv_matrix *sparse, const clv_reduce_options *options) {
+    size_t nonzeros = (size_t)(sparse->start[sparse->rows] - sparse->start[0]);
+    size_t rows = (size_t)sparse->rows, cols = (size_t)sparse->cols, dims = (size_t)options->dims;
+    int64_t near = sparse->rows < sparse->cols ? sparse->rows : sparse->cols;
+    size_t transposed = nonzeros * (sizeof(double) + sizeof(int32_t)) + (cols + 1) * sizeof(int64_t);
+    size_t vectors = ((rows + cols) * BLOCK + cols + dims + dims * (size_t)near) * sizeof(double);
+    size_t solving = solver_bytes(near, options, threads_for(sparse, options));
+    size_t writing = (dims * (rows + cols - (size_t)near) + dims * rows) * sizeof(double);
+    return transposed + vectors + (solving > writing ? solving : writing);
+}
+
+static clv_status check_memory(clv_context *ctx, const clv_matrix *m, const clv_reduce_options *options) {
+    size_t now, peak, budget = clv_memory_budget(options->memory);
+    size_t needed = clv_reduce_memory(m, options);
+    clv_context_memory(ctx, &now, &peak);
+    if (now + needed > budget) {
+        return clv_fail(
+            ctx, CLV_ENOMEM,
+            "reducing a matrix of %lld x %lld to %lld columns takes %zu bytes besides the %zu held already, "
+            "more than the budget of %zu",
+            (long long)m->rows, (long long)m->cols, (long long)options->dims, needed, now, budget);
+    }
+    return CLV_OK;
+}
+
 static clv_status check(clv_context *ctx, const clv_matrix *m, const clv_reduce_options *options) {
     CLV_TRY(clv_options_check(ctx, clv_reduce_table(), options));
     if (!clv_is_sparse(m)) {
@@ -346,7 +411,8 @@ static clv_status check(clv_context *ctx, const clv_matrix *m, const clv_reduce_
         return clv_fail(ctx, CLV_EUSAGE, "dims = %lld exceeds the smaller side of a matrix of %lld x %lld",
                         (long long)options->dims, (long long)m->rows, (long long)m->cols);
     }
-    return clv_matrix_check(ctx, "the matrix to reduce", m, 1e150);
+    CLV_TRY(clv_matrix_check(ctx, "the matrix to reduce", m, 1e150));
+    return check_memory(ctx, m, options);
 }
 
 clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options, clv_data **points,
@@ -356,8 +422,7 @@ clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_redu
         *axes = NULL;
     }
     CLV_TRY(check(ctx, sparse, options));
-    bool large = sparse->start[sparse->rows] - sparse->start[0] >= WORTH_THREADS;
-    reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = large ? clv_threads(options->threads) : 1};
+    reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = threads_for(sparse, options)};
     clv_blas_serial_begin();
     clv_status status = prepare(&r);
     if (status == CLV_OK) {

@@ -57,11 +57,26 @@ static void free_state(state *s) {
     clv_free(ctx, s->settled);
 }
 
+static int64_t chunk_entries(int64_t n) {
+    int64_t shared = (n + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    return shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
+}
+
+size_t clv_krylov_memory(const clv_krylov *plan) {
+    size_t n = (size_t)plan->n, basis = (size_t)plan->basis, block = (size_t)plan->block, rows = basis + block;
+    size_t chunk = (size_t)chunk_entries(plan->n), chunks = (n + chunk - 1) / chunk;
+    size_t projected = 2 * basis * basis + basis + block * block + (size_t)plan->count;
+    size_t lapack = 2 * basis * basis + 9 * basis + 8; /* of clv_eigen_dense */
+    size_t numbers =
+        rows * n + projected + lapack + rows * block * (1 + chunks) + (size_t)plan->threads * basis * chunk;
+    return numbers * sizeof(double);
+}
+
 static clv_status new_state(const clv_krylov *plan, state *s) {
     clv_context *ctx = plan->ctx;
-    int64_t n = plan->n, rows = plan->basis + plan->block, shared = (n + MOST_CHUNKS - 1) / MOST_CHUNKS;
+    int64_t n = plan->n, rows = plan->basis + plan->block;
     *s = (state){.plan = plan, .rng = clv_rng_stream(plan->seed, 0)};
-    s->chunk = shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
+    s->chunk = chunk_entries(n);
     s->chunks = (n + s->chunk - 1) / s->chunk;
     s->v = CLV_NEW(ctx, double, rows *n);
     s->t = CLV_NEW0(ctx, double, plan->basis * plan->basis);

@@ -30,5 +30,7 @@ typedef struct clv_krylov {
 /* values (count, the largest first), unit vectors (count x n). Without convergence in time these are the best there
  * are. `lowest`, unless NULL, is an estimate from below of the least eigenvalue. */
 clv_status clv_krylov_solve(const clv_krylov *plan, double *values, double *vectors, double *lowest, bool *converged);
+/* Bytes that it holds at most, beside values and vectors. */
+size_t clv_krylov_memory(const clv_krylov *plan);
 
 #endif

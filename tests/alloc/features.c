@@ -13,8 +13,8 @@ clv_status write_documents(clv_context *ctx) {
     }
     for (int d = 0; d < 30; d++) {
         char line[256];
-        snprintf(line, sizeof line, "{\"text\": \"common term%d word%d other%d\", \"label\": \"class %d\"}\n", d % 7,
-                 d % 3, d, d % 4);
+        snprintf(line, sizeof line, "{\"text\": \"common term%d word%d %s%d\", \"label\": \"class %d\"}\n", d % 7,
+                 d % 3, d == 9 ? "caf\xe9 " : "other", d, d % 4); /* one line in Latin-1 */
         gzputs(packed, line);
         fputs(line, plain);
     }

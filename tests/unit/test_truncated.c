@@ -173,6 +173,38 @@ static void test_threads_and_seeds(void **state) {
     clv_data_free(data);
 }
 
+/* What is held stays within the forecast, which is not far off, by Lanczos and by LAPACK; a budget below it is refused.
+ */
+static void test_memory(void **state) {
+    static const int64_t cases[][3] = {{900, 1500, 10}, {1500, 900, 60}, {700, 1000, 400}, {120, 3000, 100}};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const int64_t *size = cases[i / 2];
+        clv_context *outer = ctx;
+        size_t held, before, now, peak;
+        assert_ok(clv_context_new(NULL, &ctx)); /* with a peak of its own */
+        clv_data *data = draw(size[0], size[1], 12, i), *points;
+        clv_reduce_options o;
+        clv_reduce_defaults(&o);
+        o.dims = size[2];
+        o.centre = i % 2;
+        o.threads = 2;
+        clv_context_memory(ctx, &held, &before);
+        size_t forecast = clv_reduce_memory(clv_data_matrix(data), &o);
+        assert_ok(clv_reduce(ctx, clv_data_matrix(data), &o, &points, NULL, NULL));
+        clv_context_memory(ctx, &now, &peak);
+        assert_true(peak <= held + forecast + 4096); /* and the headers of blocks */
+        assert_true(peak - held >= forecast / 2);
+        clv_data_free(points);
+        o.memory = (int64_t)(held + forecast - 1);
+        assert_refused(clv_reduce(ctx, clv_data_matrix(data), &o, &points, NULL, NULL), CLV_ENOMEM, "budget", NULL);
+        assert_null(points);
+        clv_data_free(data);
+        clv_context_free(ctx);
+        ctx = outer;
+    }
+}
+
 static void test_refused(void **state) {
     (void)state;
     clv_data *data = draw(10, 6, 2, 1), *points;
@@ -194,6 +226,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_by_definition, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_rank, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_threads_and_seeds, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_memory, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_refused, open_context, close_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

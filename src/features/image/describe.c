@@ -83,9 +83,8 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     return status;
 }
 
-/* The outermost pixels have neighbours beyond the picture: what they look like says more of the frame than of the
- * region.
- */
+/* The outermost pixels have neighbours beyond the picture.
+ * What they look like says more of the frame than of the region. */
 static bool is_outermost(const clv_regions *r, int64_t i) {
     return i % r->width == 0 || i % r->width + 1 == r->width || i < r->width || i + r->width >= r->width * r->height;
 }

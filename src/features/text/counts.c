@@ -13,14 +13,24 @@ static int64_t most_words(const clv_piece *documents, int64_t count) {
     return words;
 }
 
-static clv_status grow(clv_context *ctx, void **block, int64_t *room, int64_t wanted, size_t size) {
-    if (wanted > *room) {
-        clv_free(ctx, *block);
-        *room = 0;
-        *block = clv_alloc(ctx, wanted + wanted / 4, size);
-        *room = *block ? wanted + wanted / 4 : 0;
+clv_status clv_make_room(clv_context *ctx, void **block, int64_t count, int64_t more, int64_t *room, size_t size) {
+    if (count + more <= *room) {
+        return CLV_OK;
     }
-    return *block ? CLV_OK : CLV_ENOMEM;
+    if (count == 0) { /* nothing to keep: not both at a time */
+        clv_free(ctx, *block);
+        *block = NULL;
+        *room = 0;
+    }
+    int64_t wanted = count + more + (count + more) / 2 + 16;
+    char *grown = clv_resize(ctx, *block, wanted, size);
+    if (!grown) {
+        return CLV_ENOMEM;
+    }
+    memset(grown + (size_t)*room * size, 0, (size_t)(wanted - *room) * size);
+    *block = grown;
+    *room = wanted;
+    return CLV_OK;
 }
 
 static clv_status make_room(clv_context *ctx, const clv_piece *documents, int64_t count, clv_counts *c) {
@@ -28,10 +38,10 @@ static clv_status make_room(clv_context *ctx, const clv_piece *documents, int64_
     for (int64_t d = 0; d < count; d++) {
         longest = documents[d].size > longest ? documents[d].size : longest;
     }
-    CLV_TRY(grow(ctx, (void **)&c->word, &c->room_bytes, 2 * (int64_t)longest + 8, 1));
-    CLV_TRY(grow(ctx, (void **)&c->ends, &c->room_documents, count, sizeof *c->ends));
     int64_t words = most_words(documents, count);
-    return grow(ctx, (void **)&c->entries, &c->room_entries, words, sizeof *c->entries);
+    CLV_TRY(clv_make_room(ctx, (void **)&c->word, 0, 2 * (int64_t)longest + 8, &c->room_bytes, 1));
+    CLV_TRY(clv_make_room(ctx, (void **)&c->ends, 0, count, &c->room_documents, sizeof *c->ends));
+    return clv_make_room(ctx, (void **)&c->entries, 0, words, &c->room_entries, sizeof *c->entries);
 }
 
 /* Room for what is known of each term, after the vocabulary grew. */
@@ -68,7 +78,6 @@ static clv_status count_document(clv_context *ctx, const clv_piece *document, in
             c->entries[(*end)++] = (clv_count){term, 0};
         }
         c->entries[c->slot[term]].times++;
-        c->tokens++;
     }
     return CLV_OK;
 }
@@ -77,7 +86,6 @@ clv_status clv_count_terms(clv_context *ctx, const clv_piece *documents, int64_t
     int64_t end = 0;
     out->terms.ctx = ctx;
     clv_vocabulary_clear(&out->terms);
-    out->tokens = 0;
     CLV_TRY(make_room(ctx, documents, count, out));
     for (int64_t d = 0; d < count; d++) {
         CLV_TRY(count_document(ctx, &documents[d], (int32_t)d, &end, out));

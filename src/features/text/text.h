@@ -54,6 +54,9 @@ void clv_vocabulary_free(clv_vocabulary *v);
 extern const char clv_english_stop_words[];
 
 /* --- counts of the terms of some documents (counts.c) --- */
+/* Room for `more` items beyond the `count` that are kept, half as many again to spare; what is new is zero. */
+clv_status clv_make_room(clv_context *ctx, void **block, int64_t count, int64_t more, int64_t *room, size_t size);
+
 typedef struct clv_count {
     int32_t term, times;
 } clv_count;
@@ -61,7 +64,6 @@ typedef struct clv_counts {
     clv_vocabulary terms;
     clv_count *entries; /* of document d: from ends[d - 1] to ends[d] */
     int64_t *ends;
-    int64_t tokens;
     uint8_t *word; /* work, as are the following */
     int32_t *last; /* the last document of a term, */
     int64_t *slot; /* and its entry there */

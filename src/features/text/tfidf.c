@@ -2,8 +2,10 @@
  *
  * Texts are gathered into batches of some MiB. A batch is cut into chunks of whole documents, whose terms are counted
  * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order. So
- * the text is gone after its batch, and what is kept is 8 bytes a nonzero and the terms. At the end terms are chosen
- * and sorted, and the rows are written with ascending columns by two counting passes, without a comparison.
+ * the text is gone after its batch, and what is kept is 8 bytes a nonzero (up to 12, as the list grows by half) and the
+ * terms. At the end terms are chosen and sorted, and the rows are written with ascending columns by two counting
+ * passes, without a comparison: 28 bytes a nonzero for that time, 12 afterwards. All of it is checked against the
+ * budget.
  *
  * Cost: a pass over the text for the words (a hash look-up each), one look-up for every term of a chunk, and two passes
  * over the nonzeros. Reference: Salton and Buckley 1988; the weights are scikit-learn's (smooth idf, unit rows). */
@@ -109,43 +111,44 @@ clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv
     return CLV_OK;
 }
 
+/* What was needed to count; the terms stay. */
+static void discard_counts(clv_tfidf *t) {
+    for (int64_t c = 0; c < t->chunks_room; c++) {
+        clv_counts_free(t->ctx, &t->chunks[c].counts);
+    }
+    clv_free(t->ctx, t->texts.data);
+    clv_free(t->ctx, t->pieces);
+    clv_free(t->ctx, t->chunks);
+    clv_free(t->ctx, t->known);
+    t->texts = (clv_text){.ctx = t->ctx};
+    t->pieces = NULL;
+    t->chunks = NULL;
+    t->known = NULL;
+    t->pieces_room = t->chunks_room = t->known_room = 0;
+}
+
+static void discard_entries(clv_tfidf *t) {
+    clv_free(t->ctx, t->entries);
+    clv_free(t->ctx, t->ends);
+    t->entries = NULL;
+    t->ends = NULL;
+    t->entries_count = t->entries_room = t->ends_room = 0;
+}
+
 void clv_tfidf_free(clv_tfidf *t) {
     if (!t) {
         return;
     }
     clv_context *ctx = t->ctx;
-    for (int64_t c = 0; c < t->chunks_room; c++) {
-        clv_counts_free(ctx, &t->chunks[c].counts);
-    }
+    discard_counts(t);
+    discard_entries(t);
     clv_vocabulary_free(&t->stop);
     clv_vocabulary_free(&t->terms);
-    clv_free(ctx, t->texts.data);
-    clv_free(ctx, t->pieces);
-    clv_free(ctx, t->chunks);
-    clv_free(ctx, t->known);
-    clv_free(ctx, t->entries);
-    clv_free(ctx, t->ends);
     clv_free(ctx, t->names);
     clv_free(ctx, t);
 }
 
 /* --- a batch --- */
-
-/* Room for `more` items beyond `count`, new ones zeroed. */
-static clv_status grow(clv_context *ctx, void **block, int64_t count, int64_t more, int64_t *room, size_t size) {
-    if (count + more <= *room) {
-        return CLV_OK;
-    }
-    int64_t wanted = count + more + (count + more) / 2 + 16;
-    char *grown = clv_resize(ctx, *block, wanted, size);
-    if (!grown) {
-        return CLV_ENOMEM;
-    }
-    memset(grown + (size_t)*room * size, 0, (size_t)(wanted - *room) * size);
-    *block = grown;
-    *room = wanted;
-    return CLV_OK;
-}
 
 /* Whole documents together, CHUNK_BYTES or a little more; the last chunk has what is left. */
 static clv_status cut_batch(clv_tfidf *t, int64_t *count) {
@@ -155,7 +158,7 @@ static clv_status cut_batch(clv_tfidf *t, int64_t *count) {
     for (int64_t d = 0; d < t->pieces_count; d++) {
         bytes += t->pieces[d].size;
         if (bytes >= CHUNK_BYTES || d + 1 == t->pieces_count) {
-            CLV_TRY(grow(t->ctx, (void **)&t->chunks, *count, 1, &t->chunks_room, sizeof *t->chunks));
+            CLV_TRY(clv_make_room(t->ctx, (void **)&t->chunks, *count, 1, &t->chunks_room, sizeof *t->chunks));
             t->chunks[*count].first = first;
             t->chunks[(*count)++].count = d + 1 - first;
             first = d + 1;
@@ -167,7 +170,7 @@ static clv_status cut_batch(clv_tfidf *t, int64_t *count) {
 
 /* The terms of a chunk as terms of all: t->known. */
 static clv_status join_terms(clv_tfidf *t, const clv_vocabulary *terms) {
-    CLV_TRY(grow(t->ctx, (void **)&t->known, 0, terms->count, &t->known_room, sizeof *t->known));
+    CLV_TRY(clv_make_room(t->ctx, (void **)&t->known, 0, terms->count, &t->known_room, sizeof *t->known));
     for (int32_t i = 0; i < terms->count; i++) {
         clv_word term = {terms->bytes + terms->start[i], (size_t)(terms->start[i + 1] - terms->start[i] - 1)};
         t->known[i] = -1;
@@ -181,13 +184,27 @@ static clv_status join_terms(clv_tfidf *t, const clv_vocabulary *terms) {
     return CLV_OK;
 }
 
+/* Whether `more` bytes fit the budget. */
+static clv_status check_budget(const clv_tfidf *t, size_t more) {
+    size_t now, peak, budget = clv_memory_budget(t->options.memory);
+    clv_context_memory(t->ctx, &now, &peak);
+    if (now + more > budget) {
+        return clv_fail(t->ctx, CLV_ENOMEM,
+                        "the %d terms and %lld counts of %lld documents take %zu bytes, more than the budget of %zu",
+                        t->terms.count, (long long)t->entries_count, (long long)t->info.documents, now + more, budget);
+    }
+    return CLV_OK;
+}
+
 static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
     const clv_counts *counts = &c->counts;
     CLV_TRY(c->status);
     CLV_TRY(join_terms(t, &counts->terms));
     int64_t all = c->count ? counts->ends[c->count - 1] : 0;
-    CLV_TRY(grow(t->ctx, (void **)&t->entries, t->entries_count, all, &t->entries_room, sizeof *t->entries));
-    CLV_TRY(grow(t->ctx, (void **)&t->ends, t->info.documents, c->count, &t->ends_room, sizeof *t->ends));
+    bool grows = t->entries_count + all > t->entries_room;
+    CLV_TRY(check_budget(t, grows ? (size_t)(t->entries_count + all) * 3 / 2 * sizeof *t->entries : 0));
+    CLV_TRY(clv_make_room(t->ctx, (void **)&t->entries, t->entries_count, all, &t->entries_room, sizeof *t->entries));
+    CLV_TRY(clv_make_room(t->ctx, (void **)&t->ends, t->info.documents, c->count, &t->ends_room, sizeof *t->ends));
     for (int64_t d = 0, e = 0; d < c->count; d++) {
         for (; e < counts->ends[d]; e++) {
             int32_t term = t->known[counts->entries[e].term];
@@ -244,7 +261,7 @@ clv_status clv_tfidf_add(clv_tfidf *t, const clv_document *document) {
         return clv_fail(t->ctx, CLV_EDATA, "%s: byte %zu is not UTF-8; encoding latin-1 takes any byte",
                         document->place, invalid);
     }
-    CLV_TRY(grow(t->ctx, (void **)&t->pieces, t->pieces_count, 1, &t->pieces_room, sizeof *t->pieces));
+    CLV_TRY(clv_make_room(t->ctx, (void **)&t->pieces, t->pieces_count, 1, &t->pieces_room, sizeof *t->pieces));
     clv_text_append(&t->texts, document->text, document->size);
     CLV_TRY(t->texts.status);
     t->info.latin1 += invalid && t->options.encoding == CLV_ENCODING_AUTO;
@@ -330,6 +347,13 @@ typedef struct builder {
     int32_t *times;        /* and how often */
     int64_t *next;         /* of a row */
 } builder;
+
+/* At most: the entries by column, the matrix, and arrays over terms and documents. */
+static size_t matrix_bytes(const clv_tfidf *t, int64_t columns) {
+    size_t entries = (size_t)t->entries_count, rows = (size_t)t->info.documents + 1;
+    return entries * (2 * sizeof(int32_t) + sizeof(double) + sizeof(int32_t)) + 2 * rows * sizeof(int64_t) +
+           (size_t)t->terms.count * sizeof(int32_t) + (size_t)(columns + 1) * (sizeof(int64_t) + sizeof(char *));
+}
 
 static bool reserve(builder *b) {
     clv_context *ctx = b->t->ctx;
@@ -437,11 +461,13 @@ static clv_status name_terms(clv_tfidf *t, const ranked *kept, int64_t count) {
 clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
     *out = NULL;
     CLV_TRY(count_batch(t));
+    discard_counts(t);
     t->info.seen = t->terms.count;
     if (t->info.documents > INT32_MAX) {
         return clv_fail(t->ctx, CLV_EDATA, "%lld documents are more than the %d that are allowed",
                         (long long)t->info.documents, INT32_MAX);
     }
+    CLV_TRY(check_budget(t, (size_t)t->terms.count * sizeof(ranked)));
     ranked *all = rank_terms(t);
     if (!all) {
         return CLV_ENOMEM;
@@ -449,9 +475,13 @@ clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
     int64_t kept = choose_terms(t, all);
     clv_status status = kept ? name_terms(t, all, kept) : no_terms(t);
     if (status == CLV_OK) {
+        status = check_budget(t, matrix_bytes(t, kept));
+    }
+    if (status == CLV_OK) {
         status = build(t, all, kept, out);
     }
     clv_free(t->ctx, all);
+    discard_entries(t);
     return status;
 }
 

@@ -1,9 +1,10 @@
-/* Words of a text: runs of letters, numbers and underscores of any script, in lower case, two characters or more; as
- * \b\w\w+\b of Python's regular expressions finds them in text.lower(). One pass, a table look-up a byte for ASCII, a
- * bisection for other characters.
+/* Words of a text: runs of letters, numbers and underscores of any script, in lower case, two characters or more.
+ * These are what \b\w\w+\b of Python's regular expressions finds in text.lower(), but for the final sigma.
+ * One pass, a table look-up a byte for ASCII, a bisection for other characters.
  *
- * Two characters change their length or look around: a capital I with a dot becomes i and a combining dot, which ends
- * the word; a capital sigma at the end of a word becomes the final one. */
+ * Two characters change their length or look around. A capital I with a dot becomes i and a combining dot, which ends
+ * the word. A capital sigma at the end of a word becomes the final one; Python asks for a cased letter before it, and
+ * looks past apostrophes and marks for one after it. */
 #include "features/text/text.h"
 
 #include <string.h>

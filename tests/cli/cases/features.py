@@ -151,7 +151,7 @@ def text_options():
 def text_refusals():
     jsonl("d.jsonl", two_topics())
     cleave("text", "d.jsonl", code=64, err="needs -o FILE")
-    cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 40, code=64, err="dims = 40 exceeds")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 40, code=64, err="--dims 40 exceeds the smaller of 30 documents and 10 terms")
     cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 0, code=64, err="dims")
     cleave("text", "d.jsonl", "-o", "x.png", code=73, err="x.png")
     cleave("text", "d.jsonl", "-o", "x.npy", "--vocab", "x.npy", code=64, err="both name")
@@ -211,6 +211,40 @@ def text_encodings():
     result = cleave("text", "names", "-o", "n.npy", "--json", "-").json()
     check(result["classes"] == ["\u00e9"], f"{result}")
     check(not os.path.exists("x.mtx") and not os.path.exists("x.npy"), "nothing was written")
+
+
+@case
+def text_memory():
+    """The budget holds from the first document to the last column."""
+    documents = [(" ".join(f"w{(d * 7919 + j * j * 31) % 30011}" for j in range(60)), None) for d in range(3000)]
+    jsonl("d.jsonl", documents)
+    accepted = 0
+    for budget in (1000, 10 ** 6, 4 * 10 ** 6, 8 * 10 ** 6, 12 * 10 ** 6, 20 * 10 ** 6, 40 * 10 ** 6, 80 * 10 ** 6):
+        process = subprocess.run([harness.CLEAVE, "text", "d.jsonl", "-o", "x.npy", "--memory", str(budget), "--json", "-"],
+                                 capture_output=True)
+        check(process.returncode in (0, 71), f"{process}")
+        if process.returncode == 0:
+            accepted += 1
+            peak = json.loads(process.stdout)["bytes"]["peak"]
+            check(peak <= budget, f"{budget}: {peak} bytes")
+        else:
+            check(not accepted and process.stderr.count(b"\n") == 1 and b"budget" in process.stderr, f"{process}")
+    check(0 < accepted < 8, f"{accepted} budgets were enough")
+    cleave("text", "d.jsonl", "-o", "y.npy", "--dims", 2500, "--memory", "100M", code=71, err="3000 x .* to 2500 columns takes .* budget")
+    plan = cleave("text", "d.jsonl", "-o", "y.npy", "--dims", 2500, "--dry-run", "--json", "-").json()
+    check(plan["dry_run"] and plan["dims"] == 2500 and plan["bytes"]["reduction"] > 3 * 8 * 3000 ** 2, f"{plan}")
+    cleave("text", "d.jsonl", "--dry-run", out="3000 x .*\n.*to 20 columns")
+    check(not os.path.exists("y.npy"), "nothing was written")
+
+
+@case
+def text_messages():
+    jsonl("d.jsonl", two_topics())
+    cleave("text", "d.jsonl", "-o", "x.npy", "-v", err="d.jsonl: 30 documents, 10 of 10 terms.*\nreduced to 10 columns")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--progress", err="documents 1 ")
+    for option in (("--dims", 3), ("--centre",), ("--tol", 1e-3), ("--seed", 4)):
+        cleave("text", "d.jsonl", "--tfidf", "t.mtx", *option, code=64, err=f"{option[0]} does not go without -o FILE")
+    check(not os.path.exists("t.mtx"), "nothing was written")
 
 
 @case
@@ -277,6 +311,24 @@ def segment_odd_pictures():
     check(all(row == [0] * 20 + [1] * 20 for row in read_matrix("l.npy")), "what is transparent is a segment")
     png("thin.png", [[(x, 0, 255 - x) for x in range(200)]])
     cleave("segment", "thin.png", "-o", "l.npy", "-q")
+
+
+@case
+def segment_fading_sky():
+    """A dark disc before a sky that fades: methods on minimax distances cut out the disc and leave most of the sky whole."""
+    def pixel(x, y):
+        noise = (x * 7 + y * 13) % 5
+        return (30 + noise, 25, 20) if (x - 60) ** 2 + (y - 40) ** 2 < 80 else (10 + 2 * x - noise, 60 + 3 * x // 2, 150 + 3 * x // 4)
+    rows = [[pixel(x, y) for x in range(120)] for y in range(80)]
+    png("p.png", rows)
+    inside = [rows[y][x][2] < 100 for y in range(80) for x in range(120)]
+    for method in ("dominant", "symnmf", "kpalm"):
+        cleave("segment", "p.png", "-o", "l.npy", "--method", method, "-q")
+        labels = [label for row in read_matrix("l.npy") for label in row]
+        disc, sky = ([label for label, within in zip(labels, inside) if within == part] for part in (True, False))
+        of_disc, of_sky = (max(set(part), key=part.count) for part in (disc, sky))
+        check(of_disc != of_sky and disc.count(of_disc) > 0.8 * len(disc) and sky.count(of_sky) > 0.6 * len(sky),
+              f"{method}: {disc.count(of_disc)} of {len(disc)} pixels of the disc, {sky.count(of_sky)} of {len(sky)} of the sky")
 
 
 @case

@@ -3,7 +3,7 @@
 import subprocess
 
 from common.markdown import table
-from methods import COLOURS, METHODS, RULES, limit
+from methods import COLOURS, METHODS, RULES
 from pictures import by_k, by_time
 
 SIZES = {False: (1000000, 500, 10000, [2000, 4000, 6000, 8000, 10000]), True: (20000, 200, 1000, [200, 600, 1000])}
@@ -25,10 +25,10 @@ all and does not reach the accuracy, and k-FCFW takes far fewer iterations.
 class Bench:
     """The program with the data in it; one line in, some lines out."""
 
-    def __init__(self, path, threads, quick):
+    def __init__(self, path, threads, quick, seconds):
         features, samples, relevant, _ = SIZES[quick]
         command = [path, features, samples, relevant, GROUPS, 1, threads, "features", VALIDATION]
-        self.limit = limit(quick)
+        self.limit = seconds
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True)
 
@@ -97,10 +97,10 @@ def convergence(bench, k):
     return found
 
 
-def report(path, threads, quick):
+def report(path, threads, quick, seconds):
     """{file name: text}."""
     features, samples, relevant, ks = SIZES[quick]
-    bench = Bench(path, threads, quick)
+    bench = Bench(path, threads, quick, seconds)
     bandwidth = float(bench.ask("bandwidth")[0])
     floor = features * samples * 4e-9 / bandwidth
     head = HEAD.format(features=features, samples=samples, relevant=relevant, groups=GROUPS, weight=LAMBDA, ridge=RIDGE,

@@ -16,11 +16,6 @@ RULES = [("the paper's rule, 1e-4", {"rule": "change", "tol": "1e-4"}),
 COLOURS = ["#d55e00", "#e69f00", "#999999", "#56b4e9", "#0072b2", "#cc79a7", "#009e73", "#000000"]
 
 
-def limit(quick):
-    """Seconds that a run may take."""
-    return 3 if quick else 60
-
-
 def flags(options):
     """As arguments of the command."""
     return [part for name, value in options.items()

@@ -5,7 +5,7 @@ import tempfile
 
 from common import launch, npy
 from common.markdown import table
-from methods import COLOURS, METHODS, RULES, flags, limit
+from methods import COLOURS, METHODS, RULES, flags
 from pictures import by_k, by_time
 
 KS = [4000, 6000, 8000, 10000, 12000]
@@ -112,9 +112,9 @@ def clusters(cleave, paths, k, folder):
     return table(["affinity", "ARI of ncut", "share with a label", "ARI of dominant"], rows)
 
 
-def report(cleave, quick):
+def report(cleave, quick, seconds_each):
     """{file name: text}."""
-    files, parts = {}, [HEAD.format(weight=LAMBDA, limit=limit(quick))]
+    files, parts = {}, [HEAD.format(weight=LAMBDA, limit=seconds_each)]
     ks = [1000, 2000] if quick else KS
     colours = [colour for _, _, colour in SOLVERS]
     with tempfile.TemporaryDirectory() as folder:
@@ -123,11 +123,11 @@ def report(cleave, quick):
             if not paths:
                 parts.append(f"## {title}\n\n{name}.X.npy is not in {launch.DATA}: skipped.\n")
                 continue
-            tables, seconds = study(cleave, title, paths[0], ks, limit(quick))
+            tables, seconds = study(cleave, title, paths[0], ks, seconds_each)
             files[f"pursuit-{name}.svg"] = by_k(f"{title}: seconds to the paper's rule, by k", seconds, colours, ks)
             parts.append(f"## {title}\n\n![seconds](pursuit-{name}.svg)\n")
             for k in (ks[0], ks[-1]):
-                series = convergence(cleave, paths[0], k, limit(quick) / 3, folder)
+                series = convergence(cleave, paths[0], k, seconds_each / 3, folder)
                 files[f"pursuit-{name}-{k}.svg"] = by_time(f"{title}: (F - F*) / F* by seconds, k = {k}", series, colours)
                 parts.append(f"![convergence](pursuit-{name}-{k}.svg)\n")
             parts += tables

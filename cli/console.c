@@ -23,6 +23,7 @@ clv_status cli_fail(const cli_app *app, clv_status status, const char *format, .
     char text[2048];
     va_list args;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer overlooks the line above */
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     for (char *at = text; *at; at++) {

@@ -324,6 +324,15 @@ static clv_status check_memory(const cli_job *job, const grid *g) {
     return CLV_OK;
 }
 
+static clv_status follow_grid(cli_job *job, grid *g) {
+    if (!g->k || !g->lambda) {
+        return cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    }
+    CLI_TRY(fill_grid(job, g));
+    CLI_TRY(check_memory(job, g));
+    return job->output.dry_run ? CLV_OK : walk(job, g);
+}
+
 static clv_status follow_path(cli_job *job) {
     const char *text = job->own.ksupport.path, *colon = text ? strchr(text, ':') : NULL;
     if (!text) {
@@ -336,11 +345,7 @@ static clv_status follow_path(cli_job *job) {
               .lambda_count = count_items(colon + 1, strlen(colon + 1))};
     g.k = calloc((size_t)g.k_count, sizeof *g.k);
     g.lambda = calloc((size_t)g.lambda_count, sizeof *g.lambda);
-    clv_status status = g.k && g.lambda ? fill_grid(job, &g) : cli_fail(job->app, CLV_ENOMEM, "out of memory");
-    status = status < 0 ? status : check_memory(job, &g);
-    if (status >= 0 && !job->output.dry_run) {
-        status = walk(job, &g);
-    }
+    clv_status status = follow_grid(job, &g);
     free(g.k);
     free(g.lambda);
     return status;

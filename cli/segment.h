@@ -70,12 +70,12 @@ extern const cli_segmenter cli_segmenters[];
 #define CLI_SEGMENTER_NAMES "dominant|ncut|symnmf|kpalm"
 
 /* The budget in bytes: --memory, or half of the machine's. */
-size_t cli_segment_budget(const segment_job *job);
+size_t cli_segment_budget(const segment_job *s);
 /* The picture has been read: whether its objects, and with --pixels the method as well, will fit the budget. */
-clv_status cli_segment_plan_objects(segment_job *job);
-/* The objects have been made: whether the method will fit. Fills job->plan; may lower the number of threads. */
-clv_status cli_segment_plan_method(segment_job *job);
+clv_status cli_segment_plan_objects(segment_job *s);
+/* The objects have been made: whether the method will fit. Fills s->plan; may lower the number of threads. */
+clv_status cli_segment_plan_method(segment_job *s);
 /* --dry-run: tell the plan. */
-clv_status cli_segment_forecast(const segment_job *job);
+clv_status cli_segment_forecast(const segment_job *s);
 
 #endif

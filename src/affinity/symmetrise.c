@@ -97,12 +97,13 @@ static clv_status merge(clv_context *ctx, const clv_matrix *a, const clv_matrix 
         total += merge_row(a, b, i, NULL, 0);
     }
     CLV_TRY(clv_data_new_csr(ctx, "affinity", a->rows, a->rows, total, out));
+    int64_t *start = (*out)->start;
     for (int64_t i = 0, at = 0; i < a->rows; i++) {
         if (i % POLL == 0 && clv_interrupted(ctx)) {
             return clv_fail(ctx, CLV_EINTERRUPTED, "interrupted");
         }
         at += merge_row(a, b, i, *out, at);
-        (*out)->start[i + 1] = at;
+        start[i + 1] = at;
     }
     return CLV_OK;
 }

@@ -218,7 +218,7 @@ static bool weights_on(const double *b, int64_t n, unsigned support, double *x) 
 
 /* All x that satisfy the first-order conditions on the simplex for x'Cx, C = A + shift (ee' - I). How many. */
 static int64_t stationary_points(const given *g, double shift, double points[][MOST], double *values) {
-    double c[MOST * MOST], r[MOST];
+    double c[MOST * MOST] = {0}, r[MOST];
     int64_t n = g->n, count = 0;
     for (int64_t e = 0; e < n * n; e++) {
         c[e] = e / n == e % n ? 0 : g->dense[e] + shift;

@@ -382,6 +382,10 @@ static double *some_weights(clv_result *result, int64_t c, double **other) {
 
 static void move_weight(clv_result *result) {
     double *to, *from = some_weights(result, 1, &to);
+    if (!from || !to) {
+        fail_msg("the second cluster has no two objects");
+        return;
+    }
     *from -= 0.5 * *from;
     *to += *from;
 }

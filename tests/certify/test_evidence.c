@@ -130,6 +130,7 @@ static char *edit(const char *json, const char *old, const char *text) {
     const char *at = strstr(json, old);
     if (!at) {
         fail_msg("no '%s' in\n%s", old, json);
+        return NULL;
     }
     char *changed = malloc(strlen(json) + strlen(text) + 1);
     memcpy(changed, json, (size_t)(at - json));

@@ -231,7 +231,7 @@ static void theory_holds(void **unused) {
         for (int i = 0; i < N; i++) {
             far = fmax(far, sqrt(q.a[i][0] * q.a[i][0] + q.a[i][1] * q.a[i][1] + q.a[i][2] * q.a[i][2]));
         }
-        for (int t = 0; t < 12; t++, alpha /= 2) {
+        for (int t = 0; t < 12; t++) {
             double way, both, beta, rho;
             plain_step(&q, alpha, &z, &next);
             both = gap2(&z, &next, &way);
@@ -246,6 +246,7 @@ static void theory_holds(void **unused) {
             gamma = gamma_norm(&q, alpha, &z, &next, length_of(&q));
             assert_true(certificate_of(ctx, &q, &next) <= gamma * (1 + 1e-9) + 1e-8);
             z = next;
+            alpha /= 2;
         }
     }
     clv_context_free(ctx);
@@ -270,7 +271,7 @@ static void iterates_follow_the_formulas(void **unused) {
         options.start = "centres";
         options.start_centres = &centres;
         options.control.keep_trace = 1;
-        for (int t = 1; t <= 10; t++, alpha /= 2) {
+        for (int t = 1; t <= 10; t++) {
             clv_result *result;
             plain_step(&q, alpha, &z, &next);
             z = next;
@@ -291,6 +292,7 @@ static void iterates_follow_the_formulas(void **unused) {
                 assert_true(result->trace[row].objective <= result->trace[row - 1].objective * (1 + 1e-12));
             }
             clv_result_free(result);
+            alpha /= 2;
         }
     }
     clv_context_free(ctx);

@@ -382,7 +382,7 @@ static void test_quadratic_programs(void **state) {
     clv_rng rng = clv_rng_stream(6, 0);
     for (int trial = 0; trial < 500; trial++) {
         int64_t t = 1 + clv_rng_below(&rng, MOST), rank = 1 + clv_rng_below(&rng, t);
-        double f[MOST * MOST], h[MOST * MOST] = {0}, c[MOST], x[MOST] = {0}, work[2 * MOST * MOST + 8 * MOST];
+        double f[MOST * MOST] = {0}, h[MOST * MOST] = {0}, c[MOST], x[MOST] = {0}, work[2 * MOST * MOST + 8 * MOST];
         for (int64_t i = 0; i < t * rank; i++) {
             f[i] = clv_rng_normal(&rng);
         }

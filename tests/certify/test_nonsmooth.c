@@ -9,6 +9,7 @@
 
 int example_main(void);
 #define main example_main
+/* NOLINTNEXTLINE(bugprone-suspicious-include): its functions are static, and its main is not wanted */
 #include "../../examples/nonsmooth.c"
 #undef main
 

@@ -434,7 +434,7 @@ static double hessian_entry(const double *p, int64_t n, const double *w, int64_t
 static void the_hessian_is_that_of_lemma_3(void **unused) {
     (void)unused;
     enum { N = 7, K = 3 };
-    double p[N * N], w[N * K], up[N * K], down[N * K], step = 1e-5;
+    double p[N * N], w[N * K], up[N * K] = {0}, down[N * K] = {0}, step = 1e-5;
     clv_context *ctx;
     clv_rng rng = clv_rng_stream(7, 0);
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);

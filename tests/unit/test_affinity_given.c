@@ -140,7 +140,7 @@ static void check_products(const clv_affinity *a, const double *matrix, double t
 
 static void check_operator(const clv_affinity *a, const given *g, const clv_affinity_options *o, bool exact) {
     int64_t n = g->n;
-    double *matrix = malloc((size_t)(n * n) * sizeof *matrix), *row = malloc((size_t)n * sizeof *row);
+    double *matrix = calloc((size_t)(n * n), sizeof *matrix), *row = malloc((size_t)n * sizeof *row);
     clv_data *written;
     assert_int_equal(clv_affinity_materialise(a, &written), CLV_OK);
     for (int64_t i = 0; i < n; i++) {

@@ -151,7 +151,7 @@ static void projections_are_projections(void **unused) {
         int64_t k = 1 + clv_rng_below(&rng, 100);
         bool narrow = trial % 2, steep = trial % 3 == 0;
         double offset = steep ? 4096 : 0; /* the same for all: nothing changes but what rounding takes */
-        double v[128], w[128], alpha = exp(8 * clv_rng_uniform(&rng) - 6), sum = 0;
+        double v[128] = {0}, w[128], alpha = exp(8 * clv_rng_uniform(&rng) - 6), sum = 0;
         clv_matrix points = {.rows = 1, .cols = 1, .scalar = narrow ? CLV_F32 : CLV_F64};
         clv_panel panel;
         clv_projection found;

@@ -140,11 +140,12 @@ static void fill_means(const clv_regions *regions, const float *lab, const int64
         int32_t region = regions->labels[i];
         double share = 1 / (double)sizes[region];
         double *row = out + region * (int64_t)COLS;
+        int64_t x = i % regions->width, y = i / regions->width;
         for (int c = 0; c < 3; c++) {
             row[c] += share * weights->colour * (double)lab[c * pixels + i] / 100;
         }
-        row[PLACE] += share * weights->place * ((double)(i % regions->width) + 0.5) / side;
-        row[PLACE + 1] += share * weights->place * ((double)(i / regions->width) + 0.5) / side;
+        row[PLACE] += share * weights->place * ((double)x + 0.5) / side;
+        row[PLACE + 1] += share * weights->place * ((double)y + 0.5) / side;
     }
 }
 

@@ -1,6 +1,8 @@
 /* A segmentation to look at: borders drawn on the picture. */
 #include "features/image/image.h"
 
+#include <math.h>
+
 /* Whether a pixel has another label than the one on its right or below: lines of one pixel. */
 static bool is_border(const clv_image *image, const int32_t *labels, int64_t i) {
     bool right = i % image->width + 1 < image->width && labels[i] != labels[i + 1];
@@ -21,7 +23,7 @@ clv_status clv_image_overlay(clv_context *ctx, const clv_image *image, const int
         double rgb[3];
         clv_image_rgb(image, i, rgb);
         for (int c = 0; c < 3; c++) {
-            made.samples[3 * i + c] = is_border(image, labels, i) ? line[c] : (uint8_t)(rgb[c] + 0.5);
+            made.samples[3 * i + c] = is_border(image, labels, i) ? line[c] : (uint8_t)lround(rgb[c]);
         }
     }
     *out = made;

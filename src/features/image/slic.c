@@ -74,8 +74,9 @@ static clv_status place_centres(slic *s) {
         return CLV_ENOMEM;
     }
     for (int64_t c = 0; c < s->count; c++) {
-        int64_t x = (int64_t)(((double)(c % columns) + 0.5) * (double)s->width / (double)columns);
-        int64_t y = (int64_t)(((double)(c / columns) + 0.5) * (double)s->height / (double)rows);
+        int64_t column = c % columns, row = c / columns;
+        int64_t x = (int64_t)(((double)column + 0.5) * (double)s->width / (double)columns);
+        int64_t y = (int64_t)(((double)row + 0.5) * (double)s->height / (double)rows);
         clv_slic_centre *centre = &s->centres[c];
         for (int k = 0; k < 3; k++) {
             centre->colour[k] = s->lab[k * pixels + y * s->width + x];
@@ -145,12 +146,13 @@ static void add_up(const slic *s, int64_t group) {
     last = last < s->height ? last : s->height;
     memset(sums, 0, (size_t)(s->count * SUMS) * sizeof *sums);
     for (int64_t i = first * s->width; i < last * s->width; i++) {
+        int64_t x = i % s->width, y = i / s->width;
         double *own = sums + s->labels[i] * (int64_t)SUMS;
         own[0] += (double)s->lab[i];
         own[1] += (double)s->lab[pixels + i];
         own[2] += (double)s->lab[2 * pixels + i];
-        own[3] += (double)(i % s->width);
-        own[4] += (double)(i / s->width);
+        own[3] += (double)x;
+        own[4] += (double)y;
         own[5] += 1;
     }
 }

@@ -36,7 +36,6 @@ static uint8_t pattern_at(const uint8_t *at, int64_t stride) {
 clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threads, uint8_t *codes) {
     CLV_TRY(clv_image_check(ctx, image));
     int64_t width = image->width, height = image->height, stride = width + 2;
-    int team = clv_image_threads(image, threads);
     uint8_t *grey = CLV_NEW0(ctx, uint8_t, stride * (height + 2)); /* with a black frame */
     if (!grey) {
         return CLV_ENOMEM;
@@ -46,7 +45,7 @@ clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threa
         clv_image_rgb(image, i, rgb);
         grey[(i / width + 1) * stride + i % width + 1] = clv_brightness(rgb);
     }
-#pragma omp parallel for num_threads(team) schedule(static)
+#pragma omp parallel for num_threads(clv_image_threads(image, threads)) schedule(static)
     for (int64_t y = 0; y < height; y++) {
         for (int64_t x = 0; x < width; x++) {
             codes[y * width + x] = pattern_at(grey + (y + 1) * stride + x + 1, stride);

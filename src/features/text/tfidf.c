@@ -220,7 +220,6 @@ static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
 
 static clv_status count_batch(clv_tfidf *t) {
     int64_t count;
-    int threads = clv_threads(t->options.threads);
     if (clv_interrupted(t->ctx)) {
         return clv_fail(t->ctx, CLV_EINTERRUPTED, "interrupted while counting terms");
     }
@@ -229,7 +228,7 @@ static clv_status count_batch(clv_tfidf *t) {
         t->pieces[d].text = t->texts.data + at;
         at += (int64_t)t->pieces[d].size;
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (count > 1)
+#pragma omp parallel for num_threads(clv_threads(t->options.threads)) schedule(dynamic) if (count > 1)
     for (int64_t c = 0; c < count; c++) {
         chunk *own = &t->chunks[c];
         own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &own->counts);

@@ -257,7 +257,7 @@ clv_status clv_dominant(clv_context *ctx, const clv_affinity *a, const clv_domin
         status = run(&peeling, out);
     }
     clv_peeling_free(&peeling);
-    if (status < 0) {
+    if (status != CLV_OK) {
         clv_result_free(*out);
         *out = NULL;
         return status;

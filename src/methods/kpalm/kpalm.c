@@ -105,6 +105,11 @@ static snapshot parts_of(const clv_kpalm_problem *p, void *bytes) {
     return s;
 }
 
+/* Only a problem that keeps weights has room for them. */
+static bool has_weights(const snapshot *s) {
+    return s->start && s->head->content == WEIGHTS;
+}
+
 static void kpalm_save(const void *state, void *bytes) {
     clv_kpalm_state *s = (clv_kpalm_state *)state; /* the export is work space */
     const clv_kpalm_problem *p = s->problem;
@@ -115,7 +120,7 @@ static void kpalm_save(const void *state, void *bytes) {
     memcpy(to.centres, s->centres, (size_t)(p->k * p->p) * sizeof *to.centres);
     if (to.head->content == LABELS) {
         memcpy(to.labels, s->labels, (size_t)p->n * sizeof *to.labels);
-    } else if (to.head->content == WEIGHTS) {
+    } else if (has_weights(&to)) {
         clv_soft_export(s);
         memcpy(to.start, s->start, (size_t)(p->n + 1) * sizeof *to.start);
         memcpy(to.index, s->index, (size_t)s->start[p->n] * sizeof *to.index);
@@ -294,7 +299,7 @@ static clv_status kpalm_resume(void *state, const void *bytes, clv_iterate *out)
     s->torn = false;
     clv_centres_publish(s, false);
     forget_bounds(s);
-    if (from.head->content == WEIGHTS) {
+    if (has_weights(&from)) {
         memcpy(s->start, from.start, (size_t)(p->n + 1) * sizeof *s->start);
         memcpy(s->index, from.index, (size_t)from.start[p->n] * sizeof *s->index);
         memcpy(s->weight, from.weight, (size_t)from.start[p->n] * sizeof *s->weight);
@@ -372,14 +377,14 @@ static double square_of(const clv_kpalm_problem *p, const snapshot *from, int64_
 
 /* sigma of the answer, object by object. */
 static double value_of(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels) {
+    const int64_t *start = has_weights(from) ? from->start : NULL;
     double sum = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        bool soft = from->head->content == WEIGHTS;
-        for (int64_t e = soft ? from->start[i] : 0; e < (soft ? from->start[i + 1] : 1); e++) {
-            int64_t l = soft ? from->index[e] : labels[i];
+        for (int64_t e = start ? start[i] : 0; e < (start ? start[i + 1] : 1); e++) {
+            int64_t l = start ? from->index[e] : labels[i];
             double distance = clv_row_distance(p->points, i, from->centres + l * p->p, square_of(p, from, l));
             distance = p->euclidean ? sqrt(distance + p->epsilon * p->epsilon) : distance;
-            sum += clv_kpalm_sample(p, i) * (soft ? from->weight[e] : 1) * distance;
+            sum += clv_kpalm_sample(p, i) * (start ? from->weight[e] : 1) * distance;
         }
     }
     return sum;
@@ -405,7 +410,7 @@ static clv_status unpack(clv_kpalm_problem *p, void *answer, clv_result *result)
     snapshot from = parts_of(p, answer);
     CLV_TRY(clv_data_new_dense(p->ctx, "centres", p->k, p->p, CLV_F64, &result->centres));
     memcpy(result->centres->values, from.centres, (size_t)(p->k * p->p) * sizeof *from.centres);
-    if (from.head->content == WEIGHTS) {
+    if (has_weights(&from)) {
         label_by_weight(p, from.start, from.index, from.weight, result->labels);
         CLV_TRY(add_membership(p, &from, result));
     } else if (from.head->content == LABELS) {
@@ -450,7 +455,7 @@ clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm
         status = solve(&problem, began, out);
     }
     clv_kpalm_problem_free(&problem);
-    if (status < 0) {
+    if (status != CLV_OK) {
         clv_result_free(*out);
         *out = NULL;
         return status;

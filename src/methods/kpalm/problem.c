@@ -97,12 +97,11 @@ static bool exceeds(double distance, double most) {
 /* The sum of sample |a - c|^2 and the farthest object from c. */
 static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
     extent parts[MOST_CHUNKS];
-    int threads = threads_for(p);
     double square = 0;
     for (int64_t f = 0; f < p->p; f++) {
         square += c[f] * c[f];
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads_for(p)) schedule(dynamic, 1)
     for (int64_t b = 0; b < p->chunks; b++) {
         int64_t from, to;
         clv_kpalm_chunk(p, b, &from, &to);
@@ -128,12 +127,11 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *o
 }
 
 static clv_status find_mean(clv_kpalm_problem *p) {
-    int threads = threads_for(p);
     double *parts = CLV_NEW0(p->ctx, double, p->chunks * p->p);
     if (!parts) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads_for(p)) schedule(dynamic, 1)
     for (int64_t b = 0; b < p->chunks; b++) {
         int64_t from, to;
         clv_kpalm_chunk(p, b, &from, &to);

@@ -146,7 +146,7 @@ static void set_candidates(seeding *g, const int64_t *objects, int count) {
 
 /* The best of some draws. */
 static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
-    int64_t objects[MOST_DRAWS];
+    int64_t objects[MOST_DRAWS] = {0};
     int best = 0;
     for (int c = 0; c < g->draws; c++) {
         objects[c] = draw(g, rng);

@@ -222,7 +222,7 @@ static void solve_margins(admm *run, double weight) {
             break;
         }
         memcpy(run->block, run->rhs, (size_t)n * sizeof *run->rhs);
-        for (int halving = 0; halving < HALVINGS; halving++, length *= 0.5) {
+        for (int halving = 0; halving < HALVINGS; halving++) {
             for (int64_t m = 0; m < n; m++) {
                 run->tried[m] = run->t[m] - length * run->block[m];
             }
@@ -230,6 +230,7 @@ static void solve_margins(admm *run, double weight) {
             if (size < before * (1 - 1e-4 * length)) {
                 break;
             }
+            length *= 0.5;
         }
         if (!(size < before)) {
             residual_at(run, run->t, weight);

@@ -201,9 +201,8 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
 
 void clv_atoms_combine(clv_atoms *atoms, double *z) {
     int64_t n = atoms->problem->x->samples, slices = (n + SLICE - 1) / SLICE;
-    int threads = atoms->problem->loss.threads;
     memset(atoms->sum.value, 0, (size_t)atoms->sum.count * sizeof *atoms->sum.value);
-#pragma omp parallel for num_threads(threads) schedule(static) if (slices > 1)
+#pragma omp parallel for num_threads(atoms->problem->loss.threads) schedule(static) if (slices > 1)
     for (int64_t s = 0; s < slices; s++) {
         int64_t first = s * SLICE, length = n - first < SLICE ? n - first : SLICE;
         memset(z + first, 0, (size_t)length * sizeof *z);

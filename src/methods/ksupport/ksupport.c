@@ -320,6 +320,7 @@ static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     }
     clv_result_free(one);
     clv_list_free(j->ctx, &start);
+    j->problem.start = NULL;
     return status;
 }
 

@@ -112,7 +112,7 @@ static double promised(const master *m) {
  * evaluated. False when there is none: alpha is as it was, and evaluated. */
 static bool search_line(master *m) {
     double promise = promised(m), step = 1, *held = m->model;
-    for (int halving = 0; halving < HALVINGS && promise > 0; halving++, step *= 0.5) {
+    for (int halving = 0; halving < HALVINGS && promise > 0; halving++) {
         for (int64_t i = 0; i < m->t; i++) {
             held[i] = m->alpha[i] + step * (m->trial[i] - m->alpha[i]);
         }
@@ -122,6 +122,7 @@ static bool search_line(master *m) {
             m->value = value;
             return true;
         }
+        step *= 0.5;
     }
     evaluate(m, m->alpha);
     return false;

@@ -380,12 +380,13 @@ static int find_proximal(proximal *q, double accuracy, double *intercept) {
         }
         double before = q->dual, rise = cblas_ddot((int)n, run->rhs, 1, run->step, 1), length = longest_step(run);
         bool risen = false;
-        for (int halving = 0; halving < HALVINGS && !risen; halving++, length *= 0.5) {
+        for (int halving = 0; halving < HALVINGS && !risen; halving++) {
             for (int64_t m = 0; m < n; m++) {
                 run->trial[m] = run->r[m] + length * run->step[m];
             }
             risen = evaluate_dual(q, run->trial, run->rhs) &&
                     q->dual >= before + 1e-4 * length * rise - 1e-15 * fabs(before);
+            length *= 0.5;
         }
         if (!risen) {
             evaluate_dual(q, run->r, run->rhs);

@@ -251,17 +251,17 @@ void clv_point_screen(clv_point *point) {
     double mu = 1 / clv_loss_curvature(&p->loss), reach = sqrt(2 * point->gap / mu) * (1 + 1e-9);
     double share = p->tau > 0 ? 2 * p->lambda / (2 * p->lambda + p->tau) : 1;
     double *surely = point->least;
-    const int64_t *list = point->kept < p->x->features ? point->keep : NULL;
+    bool some = point->kept < p->x->features; /* only those in `keep` */
     int64_t left = 0, above;
     if (!point->has_norms || p->radius > 0 || !isfinite(reach)) {
         return;
     }
     for (int64_t j = 0; j < point->kept; j++) {
-        surely[j] = fmax(fabs(point->gradient[j]) - reach * point->norm[list ? list[j] : j], 0);
+        surely[j] = fmax(fabs(point->gradient[j]) - reach * point->norm[some ? point->keep[j] : j], 0);
     }
     double bar = share * clv_ksupport_rank(&point->set, surely, point->kept, &above) * (1 - 1e-9);
     for (int64_t j = 0; j < point->kept; j++) {
-        int64_t feature = list ? list[j] : j;
+        int64_t feature = some ? point->keep[j] : j;
         if (fabs(point->gradient[j]) + reach * point->norm[feature] >= bar) {
             point->gradient[left] = point->gradient[j];
             point->keep[left++] = feature;

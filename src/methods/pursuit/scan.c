@@ -206,23 +206,24 @@ clv_status clv_pursuit_steepest(const clv_design *x, const double *r, int64_t k,
         return CLV_OK;
     }
     double slack = uncertainty(p, r, unit), bar = p->bar > 0 ? p->keep * p->bar * unit : first_bar(p, k);
-    for (int scans = 0; scans < MOST_SCANS && bar > 2 * slack; scans++, bar *= 0.7) {
+    for (int scans = 0; scans < MOST_SCANS && bar > 2 * slack; scans++) {
         int64_t above, count = scan(p, bar - slack);
+        double least = 0;
         if (count > p->capacity) {
             CLV_TRY(grow(p, count));
             count = scan(p, bar - slack);
         }
-        if (count < k) {
-            continue;
+        if (count >= k) {
+            measure_candidates(p, r, count);
+            least = clv_ksupport_rank(&p->set, p->value, count, &above);
         }
-        measure_candidates(p, r, count);
-        double least = clv_ksupport_rank(&p->set, p->value, count, &above);
         if (least * unit >= bar) {
             bool many = count > 3 * k, few = 2 * count < 3 * k;
             p->bar = least;
             p->keep = many ? fmin(0.5 * (1 + p->keep), 0.98) : few ? fmax(p->keep - 0.05, 0.5) : p->keep;
             return take_top(p, count, k, out);
         }
+        bar *= 0.7;
     }
     return scan_exactly(p, r, k, out);
 }

@@ -51,7 +51,7 @@ clv_status clv_pgd_step(clv_memberships *s) {
     s->primed = true;
     copy(s->held, s->w, s);
     copy(s->direction, s->gradient, s);
-    for (int halving = 0; halving < HALVINGS; halving++, s->step /= 2) {
+    for (int halving = 0; halving < HALVINGS; halving++) {
         clv_status status = try_length(s);
         if (status < 0) {
             copy(s->w, s->held, s);
@@ -62,6 +62,7 @@ clv_status clv_pgd_step(clv_memberships *s) {
             s->stuck = false;
             return CLV_OK;
         }
+        s->step /= 2;
     }
     s->stuck = true;
     copy(s->w, s->held, s);
@@ -103,7 +104,7 @@ static clv_status descend(clv_memberships *s, double *value, bool *moved) {
     copy(s->previous, s->w, s);
     copy(s->direction, s->gradient, s);
     s->step = fmin(2 * s->step, LONGEST * clv_memberships_length(s));
-    for (int halving = 0; halving < HALVINGS; halving++, s->step /= 2) {
+    for (int halving = 0; halving < HALVINGS; halving++) {
         for (int64_t e = 0; e < count; e++) {
             s->w[e] = s->previous[e] - s->step * s->direction[e];
         }
@@ -112,6 +113,7 @@ static clv_status descend(clv_memberships *s, double *value, bool *moved) {
             *moved = true;
             return CLV_OK;
         }
+        s->step /= 2;
     }
     *moved = false;
     copy(s->w, s->previous, s);

@@ -289,9 +289,12 @@ static clv_status find_embedding(clv_symnmf_problem *p) {
 
 /* One that needs no eigenpairs where there are none; with one cluster, any is the same. */
 static const char *start_taken(const clv_symnmf_problem *p) {
-    const char *taken = is_start(&p->options, "spectral") && p->k > 1 && !p->embedding ? "kmeans++" : p->options.start;
+    clv_symnmf_options taken = p->options;
     size_t at = 0;
-    while (at + 1 < CLV_COUNT(starts) && strcmp(starts[at], taken) != 0) {
+    if (is_start(&taken, "spectral") && p->k > 1 && !p->embedding) {
+        taken.start = "kmeans++";
+    }
+    while (at + 1 < CLV_COUNT(starts) && !is_start(&taken, starts[at])) {
         at++;
     }
     return starts[at]; /* not the caller's text, which the result may outlive */
@@ -405,7 +408,7 @@ clv_status clv_symnmf(clv_context *ctx, const clv_affinity *a, const clv_symnmf_
         status = solve(&problem, options, began, out);
     }
     free_problem(&problem);
-    if (status < 0) {
+    if (status != CLV_OK) {
         clv_result_free(*out);
         *out = NULL;
         return status;

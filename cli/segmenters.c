@@ -131,7 +131,7 @@ static size_t symnmf_memory(const segment_job *s, const clv_matrix *points, clv_
 static clv_status scale_points(segment_job *s, int64_t k) {
     const clv_matrix *points = clv_data_matrix(s->points);
     int64_t count = points->rows * points->cols;
-    double degree;
+    double degree = 0;
     CLI_TRY(mean_degree(s, &degree));
     s->scaled = malloc((size_t)count * sizeof *s->scaled);
     if (!s->scaled) {

@@ -224,6 +224,7 @@ static void run_line(const char *line) {
 
 int main(int argc, char **argv) {
     char line[1024];
+    setvbuf(stdout, NULL, _IOLBF, 0); /* whoever asks waits for the answer before the next question */
     if (argc < 7 || clv_context_new(NULL, &ctx) < 0) {
         fprintf(stderr, "usage: ksupport_bench FEATURES SAMPLES RELEVANT GROUPS SEED THREADS [LAYOUT [VALIDATION]]\n");
         return 64;

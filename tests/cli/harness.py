@@ -5,6 +5,7 @@ import random
 import re
 import struct
 import subprocess
+import time
 
 CLEAVE = None
 PROBE = os.environ.get("CLEAVE_PROBE")
@@ -154,3 +155,16 @@ def shared(name):
     if not os.path.exists(path):
         raise Skip(f"{path} is not there (set CLEAVE_DATA)")
     return os.path.abspath(path)
+
+
+def wait_until_caught(process, number):
+    """Until the process has a handler for the signal, as a slow machine may take its time to start one; then a moment more,
+    for it to get to work."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        with open(f"/proc/{process.pid}/status") as status:
+            caught = next(int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
+        if caught >> (number - 1) & 1:
+            break
+        time.sleep(0.01)
+    time.sleep(0.3)

@@ -2,7 +2,6 @@
 import os
 import signal
 import subprocess
-import time
 
 import harness
 from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, same_partition, two_blocks, write
@@ -50,7 +49,7 @@ def one_signal_ends_the_wait_for_data():
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             process.stdin.write(b"1,2\n")
             process.stdin.flush()
-            time.sleep(0.3)
+            harness.wait_until_caught(process, number)
             process.send_signal(number)
             check(process.wait(timeout=20) == 130, f"{path}: exit {process.returncode}")
             check(b"interrupted" in process.communicate()[1], "it says why")

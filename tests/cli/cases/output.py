@@ -286,7 +286,7 @@ def interrupted_before_there_is_a_result():
     draw = random.Random(1)
     npy("x.npy", [[draw.random(), draw.random()] for _ in range(20000)])
     process = start("ncut", "x.npy", "-k", 3, "--home", "computed", "--threads", 1, "-o", "l.npy")
-    time.sleep(0.3)
+    harness.wait_until_caught(process, signal.SIGINT)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=100)
     check(process.returncode == 130 and b"before there was a result" in err, f"exit {process.returncode}: {err}")
@@ -297,7 +297,7 @@ def interrupted_before_there_is_a_result():
 def interrupted_while_reading():
     process = start("ncut", "-", "-k", 3, "-o", "l.npy", stdin=subprocess.PIPE)
     for _ in range(2):  # the first asks, a second one ends it
-        time.sleep(0.3)
+        harness.wait_until_caught(process, signal.SIGINT)
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
     process.wait(timeout=20)

@@ -9,8 +9,10 @@
 
 enum { ROWS = 6, VECTORS = 4, GROUP = CLV_PROJECTED_AT_ONCE };
 
-/* d / alpha above this, and the least is taken from d before it is divided. */
-#define STEEP 16
+/* d / alpha above this, and the least is taken from d before it is divided. Keys have both signs, and what is large in
+ * them is seldom what decides; smoothed distances may all be large and nearly equal. */
+#define STEEP_KEYS 256
+#define STEEP_DISTANCES 16
 
 typedef double eight __attribute__((vector_size(64), may_alias));
 
@@ -258,7 +260,7 @@ void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const do
 
 bool clv_panel_is_steep(const clv_panel *panel, const clv_frame *frame, double epsilon, double alpha) {
     double square = panel->most + frame->radius * frame->radius + epsilon * epsilon;
-    return !((epsilon > 0 ? sqrt(square) : panel->most) <= STEEP * alpha);
+    return epsilon > 0 ? !(sqrt(square) <= STEEP_DISTANCES * alpha) : !(panel->most <= STEEP_KEYS * alpha);
 }
 
 void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,

@@ -100,13 +100,7 @@ static clv_status predict(const cli_job *job, int32_t *labels) {
                                        fresh, nearest, threads, labels);
 }
 
-/* The name of a start is no file that is there. */
-static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
-    list[0] = (cli_own_file){"start", job->options.dominant.start, NULL, true};
-}
-
 const cli_method cli_dominant_method = {.command = &cli_dominant,
-                                        .own_files = own_files,
                                         .table = clv_dominant_table,
                                         .defaults = defaults,
                                         .check = check,

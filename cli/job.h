@@ -22,7 +22,7 @@ typedef struct cli_own_file {
     const char *name, *path, *endings; /* of the option; NULL: not given; "npy|csv", NULL: any */
     bool input;
 } cli_own_file;
-enum { CLI_OWN_FILES = 5 };
+enum { CLI_OWN_FILES = 4 };
 
 /* What a method brings along. */
 typedef struct cli_method {

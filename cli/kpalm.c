@@ -107,14 +107,7 @@ static clv_status predict(const cli_job *job, int32_t *labels) {
                              job->options.control.threads, labels);
 }
 
-/* The name of a start is no file that is there. */
-static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
-    list[0] = (cli_own_file){"start", job->options.kpalm.start, NULL, true};
-    list[1] = (cli_own_file){"sample-weights", job->options.kpalm.sample_source, NULL, true};
-}
-
 const cli_method cli_kpalm_method = {.command = &cli_kpalm,
-                                     .own_files = own_files,
                                      .table = clv_kpalm_table,
                                      .defaults = defaults,
                                      .check = check,

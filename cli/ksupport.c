@@ -82,12 +82,10 @@ static clv_status check(const cli_job *job) {
 }
 
 static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
-    const char *start = job->options.ksupport.start;
     list[0] = (cli_own_file){"path-output", job->own.ksupport.path_output, "csv", false};
     list[1] = (cli_own_file){"scores", job->own.ksupport.scores, "npy|csv", false};
     list[2] = (cli_own_file){"validation-x", job->own.ksupport.validation_x, NULL, true};
     list[3] = (cli_own_file){"validation-y", job->own.ksupport.validation_y, NULL, true};
-    list[4] = (cli_own_file){"start", start && strcmp(start, "zero") != 0 ? start : NULL, NULL, true};
 }
 
 static const char *predict_file(const cli_job *job) {

@@ -74,13 +74,7 @@ static clv_status predict(const cli_job *job, int32_t *labels) {
                                    &job->how, fresh, threads, labels);
 }
 
-/* The name of a start is no file that is there. */
-static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
-    list[0] = (cli_own_file){"start", job->options.ncut.start, NULL, true};
-}
-
 const cli_method cli_ncut_method = {.command = &cli_ncut,
-                                    .own_files = own_files,
                                     .table = clv_ncut_table,
                                     .defaults = defaults,
                                     .check = check,

@@ -6,7 +6,18 @@
 
 /* --- targets --- */
 
-enum { COMMON = 9 };
+enum { COMMON = 9, GIVEN = 4 };
+
+/* The texts among the options of a method are files to read (--start, --sample-weights), or names that are no file. */
+static void list_given(const cli_job *job, const char *list[GIVEN]) {
+    const clv_option_table *table = job->method->table();
+    size_t used = 0;
+    for (size_t i = 0; i < table->count && used < GIVEN; i++) {
+        if (table->options[i].kind == CLV_OPTION_TEXT) {
+            memcpy(&list[used++], (const char *)&job->options + table->options[i].offset, sizeof *list);
+        }
+    }
+}
 
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
@@ -20,7 +31,8 @@ clv_status cli_job_check_targets(const cli_job *job) {
                                                   {"report", output->report, "html|htm"},
                                                   {"predict-output", job->prediction.output, "npy|csv|txt"},
                                                   {"predict-membership", job->prediction.membership, "npy|csv"}};
-    const char *inputs[CLI_OPERANDS + 2 + CLI_OWN_FILES] = {0};
+    enum { OTHERS = CLI_OPERANDS + 2 };
+    const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
     memcpy(inputs, job->args.operands, sizeof job->args.operands);
     inputs[CLI_OPERANDS] = job->prediction.input;
@@ -29,9 +41,10 @@ clv_status cli_job_check_targets(const cli_job *job) {
         job->method->own_files(job, own);
     }
     for (size_t i = 0; i < CLI_OWN_FILES; i++) {
-        inputs[CLI_OPERANDS + 2 + i] = own[i].input ? own[i].path : NULL;
+        inputs[OTHERS + i] = own[i].input ? own[i].path : NULL;
         targets[COMMON + i] = (cli_target){own[i].name, own[i].input ? NULL : own[i].path, own[i].endings};
     }
+    list_given(job, inputs + OTHERS + CLI_OWN_FILES);
     return cli_targets_check(job->app, targets, sizeof targets / sizeof *targets, inputs,
                              sizeof inputs / sizeof *inputs);
 }

@@ -201,13 +201,7 @@ static clv_status predict(const cli_job *job, int32_t *labels) {
     return status;
 }
 
-/* The name of a start is no file that is there. */
-static void own_files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
-    list[0] = (cli_own_file){"start", job->options.symnmf.start, NULL, true};
-}
-
 const cli_method cli_symnmf_method = {.command = &cli_symnmf,
-                                      .own_files = own_files,
                                       .table = clv_symnmf_table,
                                       .defaults = defaults,
                                       .check = check,

@@ -240,20 +240,6 @@ static void solve_margins(admm *run, double weight) {
     }
 }
 
-static void multiply(admm *run, const double *v, double *out) {
-    const clv_design *x = run->problem->x;
-    clv_list *packed = &run->packed;
-    packed->count = 0;
-    for (int64_t j = 0; j < x->features; j++) {
-        if (v[j] != 0) {
-            packed->index[packed->count] = j;
-            packed->value[packed->count++] = v[j];
-        }
-    }
-    x->does->margins(x, packed->index, packed->value, packed->count, out);
-    *run->problem->passes += (double)packed->count / (double)x->features;
-}
-
 /* What the slope at t says of the least objective. */
 static void find_bound(admm *run) {
     const clv_ks_problem *p = run->problem;
@@ -277,7 +263,7 @@ static clv_status update_x(admm *run) {
         find_bound(run);
         return CLV_OK;
     }
-    multiply(run, run->v, run->pulled);
+    clv_ks_multiply(run->problem, run->v, &run->packed, run->pulled);
     for (int64_t m = 0; m < x->samples; m++) {
         run->goal[m] = run->rho / weight * run->pulled[m];
     }

@@ -83,21 +83,6 @@ static clv_status fista_create(const clv_ks_problem *problem, int threads, void 
 
 /* --- the step size --- */
 
-/* z = X v for a vector of all features, by way of its nonzero entries. */
-static void multiply(fista *run, const double *v, double *z) {
-    const clv_design *x = run->problem->x;
-    clv_list *packed = &run->packed;
-    packed->count = 0;
-    for (int64_t j = 0; j < x->features; j++) {
-        if (v[j] != 0) {
-            packed->index[packed->count] = j;
-            packed->value[packed->count++] = v[j];
-        }
-    }
-    x->does->margins(x, packed->index, packed->value, packed->count, z);
-    *run->problem->passes += (double)packed->count / (double)x->features;
-}
-
 /* The largest eigenvalue of X X' by power iterations from a fixed start. */
 static double largest_eigenvalue(fista *run) {
     const clv_ks_problem *p = run->problem;
@@ -114,7 +99,7 @@ static double largest_eigenvalue(fista *run) {
         x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
         *p->passes += 1;
         value = clv_dot(run->gradient, run->gradient, x->features, p->loss.threads);
-        multiply(run, run->gradient, run->slope);
+        clv_ks_multiply(run->problem, run->gradient, &run->packed, run->slope);
         if (value - last <= 1e-3 * value) {
             break;
         }

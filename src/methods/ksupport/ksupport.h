@@ -150,6 +150,8 @@ void clv_point_screen(clv_point *point);
 clv_status clv_point_set_dense(clv_point *point, const double *w);
 /* F of losses, ||w||^2 and squared norm. */
 double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, double square);
+/* z = X v for a vector of all features, by way of its nonzero entries, for which `packed` has room. */
+void clv_ks_multiply(const clv_ks_problem *p, const double *v, clv_list *packed, double *z);
 /* The gap from <r, X w> and from the gradient X'r of `count` features, which is changed on the way and put back. */
 double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
                   const clv_list *w, double product, double ridge, double square);

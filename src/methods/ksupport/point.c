@@ -188,6 +188,18 @@ clv_status clv_point_measure(clv_point *point) {
     return CLV_OK;
 }
 
+void clv_ks_multiply(const clv_ks_problem *p, const double *v, clv_list *packed, double *z) {
+    packed->count = 0;
+    for (int64_t j = 0; j < p->x->features; j++) {
+        if (v[j] != 0) {
+            packed->index[packed->count] = j;
+            packed->value[packed->count++] = v[j];
+        }
+    }
+    p->x->does->margins(p->x, packed->index, packed->value, packed->count, z);
+    *p->passes += (double)packed->count / (double)p->x->features;
+}
+
 double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
                   const clv_list *w, double product, double ridge, double square) {
     if (p->radius > 0) {

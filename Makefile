@@ -26,7 +26,7 @@ check: ## everything that must pass: tests, install, format, fuzz smoke, sanitiz
 bench: all ## side-by-side runs against peers
 	bench/run
 
-install: all ## install to PREFIX (default /usr/local); DESTDIR is honoured
+install: all ## install to PREFIX (default /usr/local); DESTDIR is honored
 	$(CMAKE) --install build --prefix $(PREFIX)
 
 format: ## rewrite the sources with clang-format

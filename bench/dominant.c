@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
     how.control.threads = atoi(argv[5]);
     check(clv_read(ctx, argv[2], NULL, &points));
     check(clv_affinity_build(ctx, clv_data_matrix(points), &affinity, &a));
-    check(clv_affinity_materialise(a, &matrix)); /* borrows the values */
+    check(clv_affinity_materialize(a, &matrix)); /* borrows the values */
     time_steps(a, &how, atoll(argv[4]));
     time_reading(clv_data_matrix(matrix), atoi(argv[5]));
     clv_data_free(matrix);

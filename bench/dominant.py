@@ -98,7 +98,7 @@ def numpy_peel(a, shift, k, tolerance):
 
 
 def numpy_rd(a, shift, tolerance, limit):
-    """Replicator dynamics from the centre: seconds, steps, whether the gap was reached."""
+    """Replicator dynamics from the center: seconds, steps, whether the gap was reached."""
     x = np.full(len(a), 1 / len(a))
     began = time.perf_counter()
     for step in range(10**9):
@@ -225,9 +225,9 @@ def bench_gap(sets, folder):
 def blobs(folder, n):
     """20 normal clouds in 10 dimensions: paths of points and classes."""
     rng = np.random.default_rng(7)
-    centres = 4 * rng.normal(size=(20, 10))
+    centers = 4 * rng.normal(size=(20, 10))
     classes = rng.integers(0, 20, size=n)
-    points = saved(folder, f"blobs{n}.npy", centres[classes] + rng.normal(size=(n, 10)))
+    points = saved(folder, f"blobs{n}.npy", centers[classes] + rng.normal(size=(n, 10)))
     return points, saved(folder, f"blobs{n}.y.npy", classes.astype(np.int32))
 
 
@@ -270,7 +270,7 @@ def pixels():
         rgb = np.clip(noise + np.where(np.arange(9600) % 120 < 40, 0.8, 0.2)[:, None] * [1, 0.7, 0.4], 0, 1)
     value, low = rgb.max(axis=1), rgb.min(axis=1)
     red, green, blue = rgb.T
-    # Chroma v s and the hue's angle, by the projection of the colour cube.
+    # Chroma v s and the hue's angle, by the projection of the color cube.
     angle = np.arctan2(np.sqrt(3) * (green - blue), 2 * red - green - blue)
     return np.stack([value, (value - low) * np.sin(angle), (value - low) * np.cos(angle)], axis=1)
 

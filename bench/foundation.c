@@ -105,7 +105,7 @@ static void bench_sums(int64_t n, int64_t k, int threads) {
     how.home = CLV_HOME_DENSE64;
     how.memory = (int64_t)1 << 40;
     check(clv_affinity_build(ctx, &(clv_matrix){.rows = n, .cols = 1, .values = points}, &how, &a));
-    check(clv_affinity_materialise(a, &matrix)); /* borrows the values */
+    check(clv_affinity_materialize(a, &matrix)); /* borrows the values */
     double sums = 1e30, plain = 1e30, total = 0;
     for (int run = 0; run < 2 * RUNS; run++) {
         double began = omp_get_wtime();

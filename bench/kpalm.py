@@ -1,4 +1,4 @@
-"""Benchmarks of kpalm: 20 iterations from the same centres against scikit-learn, and faiss and scikit-learn-intelex where
+"""Benchmarks of kpalm: 20 iterations from the same centers against scikit-learn, and faiss and scikit-learn-intelex where
 they are installed; the peak of memory.
 
     kpalm.py THREADS [KIND [SIZES...]]      KIND blobs (default) or uniform; SIZES as 100000x16
@@ -26,12 +26,12 @@ rows = []
 
 
 def points(kind, n, p):
-    """Float points: normal clouds around 100 centres, or uniform in a cube."""
+    """Float points: normal clouds around 100 centers, or uniform in a cube."""
     rng = np.random.default_rng(0)
     if kind == "uniform":
         return rng.random((n, p), dtype=np.float32)
-    centres = (2 * rng.normal(size=(K, p))).astype(np.float32)
-    return centres[rng.integers(0, K, n)] + rng.standard_normal((n, p), dtype=np.float32)
+    centers = (2 * rng.normal(size=(K, p))).astype(np.float32)
+    return centers[rng.integers(0, K, n)] + rng.standard_normal((n, p), dtype=np.float32)
 
 
 def cleave(path, start, solver, threads):
@@ -60,10 +60,10 @@ def faiss_means(x, start, threads):
     return time.perf_counter() - began, float(means.obj[-1])
 
 
-def contestants(x, start, data, centres, threads):
+def contestants(x, start, data, centers, threads):
     """{name: a function that gives seconds and value}; peers that are installed."""
-    found = {"cleave lloyd": lambda: cleave(data, centres, "lloyd", threads),
-             "cleave kpalm": lambda: cleave(data, centres, "kpalm", threads),
+    found = {"cleave lloyd": lambda: cleave(data, centers, "lloyd", threads),
+             "cleave kpalm": lambda: cleave(data, centers, "kpalm", threads),
              "scikit-learn lloyd": lambda: scikit_learn(x, start)}
     try:
         import faiss  # noqa: F401
@@ -83,11 +83,11 @@ def bench(kind, size, threads, folder):
     n, p = map(int, size.split("x"))
     x = points(kind, n, p)
     start = x[np.random.default_rng(1).choice(n, K, replace=False)]
-    data, centres = os.path.join(folder, "x.npy"), os.path.join(folder, "c.npy")
+    data, centers = os.path.join(folder, "x.npy"), os.path.join(folder, "c.npy")
     np.save(data, x)
-    np.save(centres, start)
+    np.save(centers, start)
     figures = {}
-    runs = contestants(x, start, data, centres, threads)
+    runs = contestants(x, start, data, centers, threads)
     for _ in range(ROUNDS):  # in turn, so that a busy moment of the machine meets all alike; the fastest counts
         for name, run in runs.items():
             figures[name] = min(figures.get(name, (np.inf,)), run(), key=lambda found: found[0])

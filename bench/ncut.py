@@ -110,10 +110,10 @@ def bench_start(affinity, k, threads, folder):
 def gaussians(n):
     """Ten normal clouds in 16 dimensions; two pairs of them overlap."""
     rng = np.random.default_rng(5)
-    centres = 1.2 * rng.normal(size=(10, 16))
-    centres[1] = centres[0] + 0.3 * rng.normal(size=16)
-    centres[3] = centres[2] + 0.3 * rng.normal(size=16)
-    return centres[rng.integers(0, 10, size=n)] + rng.normal(size=(n, 16))
+    centers = 1.2 * rng.normal(size=(10, 16))
+    centers[1] = centers[0] + 0.3 * rng.normal(size=16)
+    centers[3] = centers[2] + 0.3 * rng.normal(size=16)
+    return centers[rng.integers(0, 10, size=n)] + rng.normal(size=(n, 16))
 
 
 def pendigits(n):
@@ -173,10 +173,10 @@ def megabytes(size):
 
 
 def bench_graph(name, points, k, threads, folder):
-    """A nearest neighbour graph, ours by default against scikit-learn."""
+    """A nearest neighbor graph, ours by default against scikit-learn."""
     points_path, path = os.path.join(folder, "points.npy"), os.path.join(folder, "graph.mtx")
     np.save(points_path, points)
-    cleave("affinity", points_path, "--affinity", "knn", "--neighbours", 15, "-o", path, "-q")
+    cleave("affinity", points_path, "--affinity", "knn", "--neighbors", 15, "-o", path, "-q")
     graph = scipy.sparse.csr_matrix(scipy.io.mmread(path))
     ours, peak = cleave_with_peak("ncut", path, "--affinity", "precomputed", "-k", k, "--threads", threads, "--json", "-")
     seconds = ours["seconds"]["affinity"] + ours["seconds"]["solve"]

@@ -87,7 +87,7 @@ def projected_gradient(p, w, tol, limit):
 
 
 def gaussian(path, gamma):
-    """The affinity of standardised points."""
+    """The affinity of standardized points."""
     x = np.load(path).astype(float)
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     norms = (x * x).sum(axis=1)

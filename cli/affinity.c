@@ -70,7 +70,7 @@ static clv_status make(keeper *k) {
                            clv_affinity_build(ctx, clv_data_matrix(k->data), &k->how, &k->affinity)));
     clv_affinity_describe(k->affinity, &k->info);
     k->affinity_seconds = cli_seconds() - began;
-    CLI_TRY(cli_library(k->app, clv_affinity_materialise(k->affinity, &k->matrix)));
+    CLI_TRY(cli_library(k->app, clv_affinity_materialize(k->affinity, &k->matrix)));
     return cli_library(k->app, clv_write_matrix(ctx, k->keep.output, clv_data_matrix(k->matrix)));
 }
 
@@ -141,9 +141,9 @@ const cli_command cli_affinity = {
     .summary = "build an affinity and keep it in a file",
     .operands = {"DATA"},
     .about = "Builds the n x n similarity of the objects and writes it, for --affinity precomputed or for\n"
-             "another program. A nearest neighbour graph (--affinity knn) is sparse and goes to a .mtx file.\n",
+             "another program. A nearest neighbor graph (--affinity knn) is sparse and goes to a .mtx file.\n",
     .examples = "  cleave affinity points.npy -o A.npy --affinity gaussian --gamma 0.5\n"
-                "  cleave affinity points.csv -o A.mtx --affinity knn --neighbours 15\n"
+                "  cleave affinity points.csv -o A.mtx --affinity knn --neighbors 15\n"
                 "  cleave ncut A.mtx -k 3 --affinity precomputed\n",
     .run = run,
 };

@@ -102,13 +102,14 @@ static clv_status unknown_option(const cli_app *app, const cli_args *args, const
 
 static bool find_long(cli_args *args, const char *typed, match *found) {
     char name[64];
+    const char *now = clv_option_name(typed);
     for (size_t g = 0; g < args->group_count; g++) {
         const clv_option_table *table = args->groups[g].table;
         for (size_t i = 0; i < table->count; i++) {
             const clv_option *option = &table->options[i];
             off_name(option, name, sizeof name);
-            bool off = option->kind == CLV_OPTION_FLAG && strcmp(name, typed) == 0;
-            if (off || strcmp(option->name, typed) == 0) {
+            bool off = option->kind == CLV_OPTION_FLAG && strcmp(name, now) == 0;
+            if (off || strcmp(option->name, now) == 0) {
                 *found = (match){&args->groups[g], option, off};
                 return true;
             }

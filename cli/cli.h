@@ -147,10 +147,10 @@ const clv_option_table *cli_reading_table(void);
 clv_read_options cli_read_options(const cli_points_options *points, bool map);
 
 /* What a method's command may write besides JSON, trace and report: bits. */
-enum { CLI_LABELS = 1, CLI_MEMBERSHIP = 2, CLI_CENTRES = 4, CLI_WEIGHTS = 8 };
+enum { CLI_LABELS = 1, CLI_MEMBERSHIP = 2, CLI_CENTERS = 4, CLI_WEIGHTS = 8 };
 
 typedef struct cli_output_options {
-    const char *output, *membership, *centres, *weights; /* files, or NULL */
+    const char *output, *membership, *centers, *weights; /* files, or NULL */
     const char *json, *trace, *report;
     int silhouette;
     int dry_run, progress, quiet, verbose;
@@ -197,7 +197,7 @@ typedef struct cli_target {
     const char *option, *path, *endings;
 } cli_target;
 /* Whether all of them can be written, none is one of the inputs (NULL: passed over), and no two are one file, however
- * it is spelt. --json - is standard output, and passes. */
+ * it is spelled. --json - is standard output, and passes. */
 clv_status cli_targets_check(const cli_app *app, const cli_target *targets, size_t count, const char *const *inputs,
                              size_t input_count);
 /* Text to a file, or to standard output when `path` is "-". */

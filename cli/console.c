@@ -102,7 +102,7 @@ int cli_exit_status(clv_status status) {
     return 70;
 }
 
-static bool coloured(void) {
+static bool colored(void) {
     const char *forbidden = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     return !(forbidden && *forbidden) && !(terminal && strcmp(terminal, "dumb") == 0) && isatty(STDOUT_FILENO);
@@ -110,7 +110,7 @@ static bool coloured(void) {
 
 const char *cli_styled(cli_style style) {
     static const char *const sequences[] = {"\033[0m", "\033[1m", "\033[32m", "\033[31m"};
-    return coloured() ? sequences[style] : "";
+    return colored() ? sequences[style] : "";
 }
 
 void cli_print_bytes(double bytes, char *text, size_t size) {

@@ -169,7 +169,7 @@ static clv_status work(demo *d, int argc, char **argv) {
         return cli_help_command(d->app, &d->args);
     }
     CLI_TRY(check(d));
-    printf("%sNormalised cut of two data sets, best of 20 starts each%s\n\n"
+    printf("%sNormalized cut of two data sets, best of 20 starts each%s\n\n"
            "data      n  k        ncut  certificate     ari  accur.   seconds  stop\n",
            cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
     for (size_t i = 0; i < SETS; i++) {

@@ -31,7 +31,7 @@ typedef struct metric {
 
 static const metric metrics[] = {
     {"ari", offsetof(clv_scores, ari), "adjusted Rand index"},
-    {"nmi", offsetof(clv_scores, nmi), "normalised mutual information"},
+    {"nmi", offsetof(clv_scores, nmi), "normalized mutual information"},
     {"homogeneity", offsetof(clv_scores, homogeneity), "clusters hold one class each"},
     {"completeness", offsetof(clv_scores, completeness), "classes lie in one cluster each"},
     {"v_measure", offsetof(clv_scores, v_measure), "harmonic mean of these two"},
@@ -52,7 +52,7 @@ static const clv_option_table *eval_table(void) {
          .kind = CLV_OPTION_TEXT,
          .offset = offsetof(eval_options, data),
          .meta = "FILE",
-         .help = "the points: silhouette and normalised cut of LABELS are added"},
+         .help = "the points: silhouette and normalized cut of LABELS are added"},
         {.name = "json",
          .kind = CLV_OPTION_TEXT,
          .offset = offsetof(eval_options, json),
@@ -125,7 +125,7 @@ static void print_table(const evaluation *e) {
         printf("%-16s %10.6f  mean, Euclidean\n", "silhouette", e->silhouette);
     }
     if (!isnan(e->ncut)) {
-        printf("%-16s %10.6f  normalised cut, with the factor 1/2\n", "ncut", e->ncut);
+        printf("%-16s %10.6f  normalized cut, with the factor 1/2\n", "ncut", e->ncut);
     }
 }
 
@@ -169,7 +169,7 @@ const cli_command cli_eval = {
     .summary = "all metrics of a labeling against the truth",
     .operands = {"TRUTH", "LABELS"},
     .about = "Compares two labelings of the same objects: .npy vectors of integers, or .csv files (a label column,\n"
-             "or the only one). A label of -1 is left out. With --data, the silhouette and the normalised cut of\n"
+             "or the only one). A label of -1 is left out. With --data, the silhouette and the normalized cut of\n"
              "LABELS are added; the options of points and affinity are then those of ncut.\n",
     .examples = "  cleave eval truth.npy labels.npy\n"
                 "  cleave eval truth.csv labels.csv --json -\n"

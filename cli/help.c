@@ -95,7 +95,7 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
 }
 
 clv_status cli_help_program(const cli_app *app, const cli_command *const *commands, size_t count) {
-    printf("cleave %s: clustering by optimisation, with certificates\n\n"
+    printf("cleave %s: clustering by optimization, with certificates\n\n"
            "Usage: cleave COMMAND ... [options]\n",
            clv_version());
     print_title("Commands", "");

@@ -16,7 +16,7 @@ static clv_status check(const cli_job *job) {
     return CLV_OK;
 }
 
-/* --start is the name of a start, or a file of centres (in the coordinates of the scaled points). */
+/* --start is the name of a start, or a file of centers (in the coordinates of the scaled points). */
 static clv_status read_start(cli_job *job) {
     static const char *const names[] = {"auto", "random", "kmeans++", "greedy++", "d1++"};
     clv_kpalm_options *options = &job->options.kpalm;
@@ -29,18 +29,18 @@ static clv_status read_start(cli_job *job) {
     }
     if (!strpbrk(options->start, "./") && stat(options->start, &file)) {
         return cli_fail(job->app, CLV_EUSAGE,
-                        "--start '%s' is neither auto, random, kmeans++, greedy++ or d1++ nor a file of centres",
+                        "--start '%s' is neither auto, random, kmeans++, greedy++ or d1++ nor a file of centers",
                         options->start);
     }
     CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, options->start, NULL, &job->extra[0])));
-    const clv_matrix *centres = clv_data_matrix(job->extra[0]);
-    if (centres->rows != options->k || centres->cols != points->cols) {
+    const clv_matrix *centers = clv_data_matrix(job->extra[0]);
+    if (centers->rows != options->k || centers->cols != points->cols) {
         return cli_fail(job->app, CLV_EDATA,
-                        "--start: %s is %lld x %lld, but %lld centres of %lld coordinates are needed", options->start,
-                        (long long)centres->rows, (long long)centres->cols, (long long)options->k,
+                        "--start: %s is %lld x %lld, but %lld centers of %lld coordinates are needed", options->start,
+                        (long long)centers->rows, (long long)centers->cols, (long long)options->k,
                         (long long)points->cols);
     }
-    options->start_centres = centres;
+    options->start_centers = centers;
     return CLV_OK;
 }
 
@@ -85,8 +85,8 @@ static clv_status prepare(cli_job *job) {
 /* With a file to start from, the method's own name for that. */
 static clv_kpalm_options for_library(const cli_method_options *options) {
     clv_kpalm_options kpalm = options->kpalm;
-    if (kpalm.start_centres) {
-        kpalm.start = "centres";
+    if (kpalm.start_centers) {
+        kpalm.start = "centers";
     }
     return kpalm;
 }
@@ -103,7 +103,7 @@ static clv_status solve(const cli_job *job, const cli_method_options *options, c
 }
 
 static clv_status predict(const cli_job *job, int32_t *labels) {
-    return clv_kpalm_predict(job->app->ctx, clv_data_matrix(job->result->centres), clv_data_matrix(job->fresh),
+    return clv_kpalm_predict(job->app->ctx, clv_data_matrix(job->result->centers), clv_data_matrix(job->fresh),
                              job->options.control.threads, labels);
 }
 
@@ -117,7 +117,7 @@ const cli_method cli_kpalm_method = {.command = &cli_kpalm,
                                      .predict = predict,
                                      .points_only = true,
                                      .maps = true,
-                                     .outputs = CLI_LABELS | CLI_MEMBERSHIP | CLI_CENTRES};
+                                     .outputs = CLI_LABELS | CLI_MEMBERSHIP | CLI_CENTERS};
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     (void)command;
@@ -128,7 +128,7 @@ const cli_command cli_kpalm = {
     .name = "kpalm",
     .summary = "proximal alternating k-means / k-median",
     .operands = {"DATA"},
-    .about = "Puts k centres so that the distances of the objects to their nearest one add up to little: squared\n"
+    .about = "Puts k centers so that the distances of the objects to their nearest one add up to little: squared\n"
              "distances (k-means) or, with --norm euclidean, distances (k-median, less moved by outliers). Objects\n"
              "belong to several clusters at first, by weights that sharpen as alpha falls; in the end to one. The\n"
              "certificate is the smallest subgradient: 0 at a critical point. --solver lloyd and weiszfeld are the\n"
@@ -137,7 +137,7 @@ const cli_command cli_kpalm = {
              "DATA holds one object a row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
              "- is CSV from standard input. A .npy file larger than --memory is mapped, not read.\n",
     .examples = "  cleave kpalm points.csv -k 3\n"
-                "  cleave kpalm points.npy -k 100 --solver lloyd --start centres.npy --max-iter 20 --centers out.npy\n"
+                "  cleave kpalm points.npy -k 100 --solver lloyd --start centers.npy --max-iter 20 --centers out.npy\n"
                 "  cleave kpalm points.csv -k 3 --norm euclidean --restarts 10 --json result.json --report r.html\n"
                 "  cleave kpalm points.csv -k 3 -o labels.csv --predict new.csv --predict-output new-labels.csv\n",
     .run = run,

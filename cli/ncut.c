@@ -1,4 +1,4 @@
-/* cleave ncut: normalised cut. */
+/* cleave ncut: normalized cut. */
 #include "job.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 
 const cli_command cli_ncut = {
     .name = "ncut",
-    .summary = "normalised cut by fractional programming",
+    .summary = "normalized cut by fractional programming",
     .operands = {"DATA"},
     .about = "Splits the objects into k clusters that cut little of the similarity between them:\n"
              "1/2 sum over clusters of cut(cluster, rest) / volume(cluster) is made small. The certificate\n"

@@ -54,8 +54,8 @@ const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs
                         "labels out: .npy (int32), .csv or .txt; -1 is left out"),
         CLI_FILE_OPTION(cli_output_options, membership, "membership", 0, "FILE",
                         "memberships out, a row an object and a column a cluster: .npy, .csv or .mtx"),
-        CLI_FILE_OPTION(cli_output_options, centres, "centers", 0, "FILE",
-                        "centres out, a row a cluster: .npy or .csv"),
+        CLI_FILE_OPTION(cli_output_options, centers, "centers", 0, "FILE",
+                        "centers out, a row a cluster: .npy or .csv"),
         CLI_FILE_OPTION(cli_output_options, weights, "weights", 0, "FILE",
                         "the weights learned out: .npy, .csv or .mtx"),
         CLI_FILE_OPTION(cli_output_options, json, "json", 0, "FILE|-",
@@ -76,7 +76,7 @@ const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs
     } needs[] = {{"output", CLI_LABELS},
                  {"silhouette", CLI_LABELS},
                  {"membership", CLI_MEMBERSHIP},
-                 {"centers", CLI_CENTRES},
+                 {"centers", CLI_CENTERS},
                  {"weights", CLI_WEIGHTS}};
     size_t count = 0;
     for (size_t i = 0; i < COUNT(options); i++) {

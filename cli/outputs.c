@@ -88,8 +88,8 @@ static const char *last_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Whether two paths name one file: both spelt alike, the same file that is there, or the same name in the same folder.
- * A device may be written twice. */
+/* Whether two paths name one file: both spelled alike, the same file that is there, or the same name in the same
+ * folder. A device may be written twice. */
 static bool same_file(const char *a, const char *b) {
     char folder_a[PATH_MAX], folder_b[PATH_MAX];
     struct stat info;

@@ -24,7 +24,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
     cli_target targets[COMMON + CLI_OWN_FILES] = {{"output", output->output, "npy|csv|txt"},
                                                   {"membership", output->membership, "npy|csv|mtx"},
-                                                  {"centers", output->centres, "npy|csv"},
+                                                  {"centers", output->centers, "npy|csv"},
                                                   {"weights", output->weights, "npy|csv|mtx"},
                                                   {"json", output->json, NULL},
                                                   {"trace", output->trace, "csv"},
@@ -56,7 +56,7 @@ static void note_failure(clv_status *first, clv_status status, const char *path)
     }
 }
 
-/* --- labels, memberships, centres, weights --- */
+/* --- labels, memberships, centers, weights --- */
 
 /* Where a method gives labels alone, an object belongs to its cluster wholly. */
 static clv_status write_hard_membership(const cli_job *job, const char *path) {
@@ -108,8 +108,8 @@ static void write_model(const cli_job *job, clv_status *first) {
                           : write_matrix(job, "membership", output->membership, result->membership),
                      output->membership);
     }
-    if (output->centres) {
-        note_failure(first, write_matrix(job, "centers", output->centres, result->centres), output->centres);
+    if (output->centers) {
+        note_failure(first, write_matrix(job, "centers", output->centers, result->centers), output->centers);
     }
     if (output->weights) {
         note_failure(first, write_matrix(job, "weights", output->weights, result->weights), output->weights);

@@ -1,7 +1,7 @@
 /* cleave segment: a picture into segments.
  *
  * picture -> superpixels (or the pixels of a smaller picture) -> a point each -> method -> a label a pixel -> pieces
- * too small to see joined to their neighbours -> label image, overlay. */
+ * too small to see joined to their neighbors -> label image, overlay. */
 #include "segment.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static const clv_option_table *segment_table(void) {
          .most = 0x1p31 - 1,
          .word = "auto",
          .meta = "N",
-         .help = "connected pieces of fewer pixels join a neighbour; auto: a thousandth of the picture"},
+         .help = "connected pieces of fewer pixels join a neighbor; auto: a thousandth of the picture"},
         {.name = "memory",
          .kind = CLV_OPTION_BYTES,
          .offset = offsetof(segment_options, memory),
@@ -67,7 +67,7 @@ static const clv_option_table *segment_table(void) {
 static const clv_option_table *output_table(void) {
     static const clv_option options[] = {
         CLI_FILE_OPTION(segment_options, output, "output", 'o', "FILE",
-                        "the label image: .png (16-bit grey; 65535 is no label) or .npy"),
+                        "the label image: .png (16-bit gray; 65535 is no label) or .npy"),
         CLI_FILE_OPTION(segment_options, overlay, "overlay", 0, "FILE.png",
                         "the picture with the borders of the segments drawn on it"),
         CLI_FILE_OPTION(segment_options, labels, "labels-out", 0, "FILE.npy",
@@ -125,7 +125,7 @@ static clv_status read_pixels(segment_job *s) {
 
 /* Options that the others leave without a use. */
 static clv_status check_uses(const segment_job *s) {
-    static const char *const of_superpixels[] = {"superpixels", "compactness", "rounds", "colour",
+    static const char *const of_superpixels[] = {"superpixels", "compactness", "rounds", "color",
                                                  "histogram",   "texture",     "place"};
     static const char *const of_graphs[] = {"reach", "sigma"};
     const cli_segmenter *method = &cli_segmenters[s->options.method];
@@ -149,7 +149,7 @@ static clv_status check_uses(const segment_job *s) {
 }
 
 static bool has_looks(const segment_job *s) {
-    return s->width || s->weights.colour > 0 || s->weights.histogram > 0 || s->weights.texture > 0;
+    return s->width || s->weights.color > 0 || s->weights.histogram > 0 || s->weights.texture > 0;
 }
 
 static clv_status check(segment_job *s) {
@@ -165,7 +165,7 @@ static clv_status check(segment_job *s) {
     CLI_TRY(check_uses(s));
     if (!has_looks(s) && s->weights.place == 0) {
         return cli_fail(s->app, CLV_EUSAGE,
-                        "--colour, --histogram, --texture and --place are all 0: nothing tells superpixels apart");
+                        "--color, --histogram, --texture and --place are all 0: nothing tells superpixels apart");
     }
     return check_targets(s);
 }
@@ -442,7 +442,7 @@ const cli_command cli_segment = {
     .summary = "a picture into segments",
     .operands = {"IMAGE"},
     .about =
-        "Cuts a picture (.png, .jpg, or .npy of uint8) into about 500 superpixels, clusters them by colour, texture\n"
+        "Cuts a picture (.png, .jpg, or .npy of uint8) into about 500 superpixels, clusters them by color, texture\n"
         "and nearness, and writes the label of every pixel; --overlay draws the borders on the picture.\n",
     .examples = "  cleave segment photo.jpg -o labels.png --overlay borders.png\n"
                 "  cleave segment photo.jpg -o labels.png -k 5 --superpixels 1000\n"

@@ -10,11 +10,11 @@
 
 /* Bytes a pixel, and a superpixel, of the stages. */
 enum {
-    ROUNDS = 36,           /* colours 12, distances 4, labels 4, sums 16 */
-    ROUNDS_CENTRE = 80,    /* centres 20, their order 12, sums 48 */
+    ROUNDS = 36,           /* colors 12, distances 4, labels 4, sums 16 */
+    ROUNDS_CENTER = 80,    /* centers 20, their order 12, sums 48 */
     TIDYING = 80,          /* measured on noise, where nearly every pixel is a piece; photographs take 20 to 30 */
     PIECE = 100,           /* sizes, labels, parents 16, which ones touch about 84 */
-    FEATURES = 18,         /* regions 4, colours 12, textures and grey 1 each */
+    FEATURES = 18,         /* regions 4, colors 12, textures and gray 1 each */
     FEATURES_OBJECT = 608, /* 39 columns, histograms of 24, textures of 10, sizes: 76 numbers */
     PIXEL_POINT = 28,      /* three numbers and a label */
     BORDER = 16,           /* a pair of pixels with different labels, both ways round */
@@ -47,7 +47,7 @@ static size_t pixel_bytes(const segment_job *s) {
 static size_t superpixel_bytes(const segment_job *s) {
     size_t pixels = (size_t)s->image.width * (size_t)s->image.height;
     size_t count = (size_t)s->superpixels.superpixels < pixels ? (size_t)s->superpixels.superpixels : pixels;
-    return most(most(ROUNDS * pixels + ROUNDS_CENTRE * count, TIDYING * pixels),
+    return most(most(ROUNDS * pixels + ROUNDS_CENTER * count, TIDYING * pixels),
                 FEATURES * pixels + FEATURES_OBJECT * count);
 }
 

@@ -189,7 +189,7 @@ static clv_status solve_kpalm(segment_job *s, const clv_control *control) {
         how.home = s->plan.home; /* as planned: the matrix below is part of the method's own bytes */
         how.memory += points->rows * points->rows * (int64_t)sizeof(double);
         CLI_TRY(build_similarity(s, points, &how));
-        CLI_TRY(cli_library(s->app, clv_affinity_materialise(s->affinity, &s->graph)));
+        CLI_TRY(cli_library(s->app, clv_affinity_materialize(s->affinity, &s->graph)));
         points = clv_data_matrix(s->graph);
     }
     return cli_library(s->app, clv_kpalm(ctx, points, &options, &s->result));

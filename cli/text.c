@@ -106,7 +106,7 @@ static clv_status read_stop_words(text_job *t) {
 
 /* Options of a reduction that nobody asked for. */
 static clv_status check_uses(const text_job *t) {
-    static const char *const of_reduction[] = {"dims", "centre", "tol", "seed"};
+    static const char *const of_reduction[] = {"dims", "center", "tol", "seed"};
     for (size_t i = 0; !t->options.output && i < sizeof of_reduction / sizeof *of_reduction; i++) {
         if (cli_args_given(&t->args, of_reduction[i])) {
             return cli_fail(t->app, CLV_EUSAGE, "--%s does not go without -o FILE: --tfidf is not reduced",
@@ -288,8 +288,8 @@ static void print_json(FILE *stream, const void *what) {
     }
     fputs("],\n", stream);
     if (t->points) {
-        fprintf(stream, " \"dims\": %lld, \"centred\": %s, \"singular_values\": [", (long long)t->reduce.dims,
-                t->reduce.centre ? "true" : "false");
+        fprintf(stream, " \"dims\": %lld, \"centered\": %s, \"singular_values\": [", (long long)t->reduce.dims,
+                t->reduce.center ? "true" : "false");
         for (int64_t c = 0; c < t->reduce.dims; c++) {
             fprintf(stream, "%s%.17g", c ? ", " : "", t->values[c]);
         }
@@ -314,7 +314,7 @@ static void print_table(const text_job *t) {
            (long long)info->terms, (long long)info->seen, (long long)info->tokens);
     if (t->points) {
         printf("points     %lld x %lld, %s; singular values %.4g to %.4g\n", (long long)info->documents,
-               (long long)t->reduce.dims, t->reduce.centre ? "principal components" : "truncated SVD", t->values[0],
+               (long long)t->reduce.dims, t->reduce.center ? "principal components" : "truncated SVD", t->values[0],
                t->values[t->reduce.dims - 1]);
     }
     printf("seconds    %.3f: read and count %.3f, reduce %.3f\n", cli_elapsed(t->app), t->read_seconds,
@@ -395,7 +395,7 @@ const cli_command cli_text = {
     .operands = {"CORPUS"},
     .about = "Turns documents into rows of numbers that the methods can cluster (with --affinity cosine, say).\n"
              "Words of two or more characters are counted, weighted by tf-idf, and the sparse matrix is reduced\n"
-             "to --dims columns by a truncated SVD, or with --centre to principal components.\n"
+             "to --dims columns by a truncated SVD, or with --center to principal components.\n"
              "\n"
              "CORPUS is a folder of files (a file in a folder inside it has that folder's name as its label), or\n"
              "a .jsonl or .jsonl.gz file with an object {\"text\": ..., \"label\": ...} a line; - is JSON lines from\n"

@@ -1,4 +1,4 @@
-/* The first program: normalised cut of the points in a file, with its certificate.
+/* The first program: normalized cut of the points in a file, with its certificate.
  *
  *     cc first.c $(pkg-config --cflags --libs cleave) -o first && ./first
  *

@@ -3,7 +3,7 @@
  *
  *     cc nonsmooth.c -lm -o nonsmooth && ./nonsmooth
  *
- * Both minimise a convex, piecewise linear function over the triangle with the corners (-1, 3), (1, 3) and (0, 0):
+ * Both minimize a convex, piecewise linear function over the triangle with the corners (-1, 3), (1, 3) and (0, 0):
  *
  *     (13)  max(5 x + y, -5 x + y)            (14)  max(x/2 + y, -x/2 + y)
  *

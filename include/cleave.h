@@ -1,4 +1,4 @@
-/* cleave: clustering by optimisation, with certificates.
+/* cleave: clustering by optimization, with certificates.
  *
  * The whole public interface, in the order in which a program meets it:
  *
@@ -142,7 +142,9 @@ CLV_API clv_status clv_options_set(clv_context *ctx, const clv_option_table *tab
                                    const char *value);
 /* Check every option against its range. */
 CLV_API clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, const void *options);
-/* The option called `name`, or NULL. */
+/* The name by which the tables now know an option: `name` itself, unless that is a former one ("neighbours"). */
+CLV_API const char *clv_option_name(const char *name);
+/* The option called `name`, now or formerly; or NULL. */
 CLV_API const clv_option *clv_options_find(const clv_option_table *table, const char *name);
 /* The value of an option as text, in a buffer of `size` bytes: what clv_options_set would take. */
 CLV_API void clv_options_print(const clv_option *option, const void *options, char *text, size_t size);
@@ -246,7 +248,7 @@ CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const in
 /* Likewise for any bytes (a report, a JSON text). */
 CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);
 
-/* Pictures: 8-bit samples, row-major, `channels` of 1 (grey), 3 (RGB) or 4 (RGBA). */
+/* Pictures: 8-bit samples, row-major, `channels` of 1 (gray), 3 (RGB) or 4 (RGBA). */
 typedef struct clv_image {
     int64_t width, height, channels;
     uint8_t *samples; /* owned by the struct that clv_read_image filled: clv_release */
@@ -258,7 +260,7 @@ typedef enum clv_scale {
     CLV_SCALE_NONE,
     CLV_SCALE_STANDARD,     /* columns: mean 0, population standard deviation 1; constant columns become 0 */
     CLV_SCALE_MINMAX,       /* columns to [0, 1]; constant columns become 0 */
-    CLV_SCALE_UNIT_COLUMNS, /* columns divided by their 2-norm, no centring; zero columns stay 0 */
+    CLV_SCALE_UNIT_COLUMNS, /* columns divided by their 2-norm, no centering; zero columns stay 0 */
     CLV_SCALE_UNIT_ROWS     /* rows divided by their 2-norm; zero rows stay 0 */
 } clv_scale;
 /* Their names in this order, as the choices of an option. */
@@ -354,7 +356,7 @@ CLV_API void clv_tfidf_free(clv_tfidf *tfidf);
  * the means of its columns (principal components). */
 typedef struct clv_reduce_options {
     int64_t dims;
-    int centre; /* subtract the means of the columns */
+    int center; /* subtract the means of the columns */
     double tol; /* residual of each eigenpair of X X' (or X' X), as a share of its eigenvalue */
     int64_t seed;
     int64_t threads;
@@ -372,16 +374,16 @@ CLV_API clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const 
 /* Bytes that clv_reduce holds at most besides the matrix, its results included, axes not. */
 CLV_API size_t clv_reduce_memory(const clv_matrix *sparse, const clv_reduce_options *options);
 
-/* --- pictures; an alpha channel shows white below, a grey picture has three equal colours --- */
+/* --- pictures; an alpha channel shows white below, a gray picture has three equal colors --- */
 
 /* Shrinks by means over areas, enlarges by linear interpolation. out->samples: clv_release. */
 CLV_API clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t width, int64_t height,
                                     clv_image *out);
 /* Pixels as rows: hue, saturation and value in [0, 1]. */
 CLV_API clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_data **out);
-/* Pixels as rows: v, v s sin h, v s cos h, with the hue as an angle: near colours are near points. */
+/* Pixels as rows: v, v s sin h, v s cos h, with the hue as an angle: near colors are near points. */
 CLV_API clv_status clv_image_points(clv_context *ctx, const clv_image *image, clv_data **out);
-/* Local binary patterns of the brightness, 8 neighbours at distance 1, rotation invariant and uniform: codes 0 to 9. */
+/* Local binary patterns of the brightness, 8 neighbors at distance 1, rotation invariant and uniform: codes 0 to 9. */
 enum { CLV_LBP_CODES = 10 };
 CLV_API clv_status clv_image_lbp(clv_context *ctx, const clv_image *image, int64_t threads,
                                  uint8_t *codes /* height x width */);
@@ -396,11 +398,11 @@ CLV_API void clv_regions_free(clv_regions *regions);
 
 /* Each pixel a region of its own. */
 CLV_API clv_status clv_regions_of_pixels(clv_context *ctx, int64_t width, int64_t height, clv_regions **out);
-/* Superpixels: compact pieces of one colour, each connected. */
+/* Superpixels: compact pieces of one color, each connected. */
 typedef struct clv_superpixel_options {
     int64_t superpixels; /* about so many */
-    double compactness;  /* weight of nearness against colour, in units of CIE Lab */
-    int64_t rounds;      /* of assignment and new centres */
+    double compactness;  /* weight of nearness against color, in units of CIE Lab */
+    int64_t rounds;      /* of assignment and new centers */
     int64_t threads;
 } clv_superpixel_options;
 CLV_API const clv_option_table *clv_superpixel_table(void);
@@ -420,11 +422,11 @@ CLV_API clv_status clv_region_textures(clv_context *ctx, const clv_image *image,
  */
 CLV_API clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out);
 
-/* Regions as points to be clustered: mean colour, colour histogram, texture and place side by side, each times its
+/* Regions as points to be clustered: mean color, color histogram, texture and place side by side, each times its
  * weight (histograms as square roots, so that distances between them are Hellinger's); the place is in
  * the last two columns. */
 typedef struct clv_region_weights {
-    double colour, histogram, texture, place;
+    double color, histogram, texture, place;
 } clv_region_weights;
 CLV_API const clv_option_table *clv_region_table(void);
 CLV_API void clv_region_defaults(clv_region_weights *weights);
@@ -439,13 +441,13 @@ CLV_API clv_status clv_region_similarity(clv_context *ctx, const clv_regions *re
                                          int64_t reach, double sigma, clv_data **out);
 
 /* Labels of pixels made whole: connected pieces of fewer than `least` pixels, and pieces with label -1 of any size when
- * `fill` is set, go to the neighbour with the longest common border. */
+ * `fill` is set, go to the neighbor with the longest common border. */
 CLV_API clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int64_t least, int fill,
                                    int32_t *labels /* height x width */);
 /* The picture with the borders between different labels drawn on it, as RGB. out->samples: clv_release. */
 CLV_API clv_status clv_image_overlay(clv_context *ctx, const clv_image *image,
                                      const int32_t *labels /* height x width */, clv_image *out);
-/* A picture of labels: .npy (int32, height x width), or a 16-bit grey .png, where -1 is 65535. */
+/* A picture of labels: .npy (int32, height x width), or a 16-bit gray .png, where -1 is 65535. */
 CLV_API clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                          const int32_t *labels);
 
@@ -459,7 +461,7 @@ typedef enum clv_affinity_kind {
     CLV_AFFINITY_COSINE,      /* 1 + cos */
     CLV_AFFINITY_DISTANCE,    /* max(D) - D */
     CLV_AFFINITY_MINIMAX,     /* max(P) - P, P the minimax path distances */
-    CLV_AFFINITY_KNN,         /* nearest neighbour graph, symmetrised by max; 1, or exp(-gamma d^2) if gamma is given */
+    CLV_AFFINITY_KNN,         /* nearest neighbor graph, symmetrized by max; 1, or exp(-gamma d^2) if gamma is given */
     CLV_AFFINITY_PRECOMPUTED  /* given */
 } clv_affinity_kind;
 
@@ -475,12 +477,12 @@ typedef enum clv_home {
 typedef enum clv_diagonal { CLV_DIAGONAL_KEEP, CLV_DIAGONAL_ZERO } clv_diagonal;
 
 typedef struct clv_affinity_options {
-    int kind;           /* clv_affinity_kind */
-    double gamma;       /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
-                           1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
-    int64_t neighbours; /* knn */
+    int kind;          /* clv_affinity_kind */
+    double gamma;      /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
+                          1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
+    int64_t neighbors; /* knn */
     int zero_diagonal;
-    int symmetrise;  /* of a given affinity A take (A + A')/2, in a copy */
+    int symmetrize;  /* of a given affinity A take (A + A')/2, in a copy */
     double least;    /* not an option on the command line: the least similarity that a given affinity may have off the
                         diagonal (and on it, unless that is zeroed); below 0 only for methods that can do with it */
     int home;        /* clv_home; AUTO chooses by the budget */
@@ -507,7 +509,7 @@ typedef struct clv_affinity_info {
 CLV_API clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                                      clv_affinity_info *out);
 /* An affinity of points (borrowed until clv_affinity_free), dense or sparse. With kind PRECOMPUTED, `points` is the
- * n x n similarity itself, borrowed (copied, to symmetrise it), and checked: square, finite, not below options->least,
+ * n x n similarity itself, borrowed (copied, to symmetrize it), and checked: square, finite, not below options->least,
  * symmetric to rounding. */
 CLV_API clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                                       clv_affinity **out);
@@ -551,7 +553,7 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
 /* Similarities of new points, `fresh` (m x p, scaled like the old ones: clv_data_scale_both), to the n points that `a`
  * was built of with `options`: m x n, owned, if that fits the budget of the options. By the formula of the kind, with
  * gamma as used for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn
- * (CSR): to the nearest `neighbours` old points. Minimax and given affinities say nothing of new points. */
+ * (CSR): to the nearest `neighbors` old points. Minimax and given affinities say nothing of new points. */
 CLV_API clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
                                       const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out);
 /* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
@@ -561,7 +563,7 @@ CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *po
                                           const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
  * `a`; other homes are written out, if that fits the budget of the options `a` was made with. */
-CLV_API clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out);
+CLV_API clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 5  Results
@@ -580,7 +582,7 @@ CLV_API const char *clv_stop_name(clv_stop stop); /* "converged", "stalled", "it
 typedef struct clv_objective {
     const char *name;
     double value; /* recomputed from the data at the end of the run */
-    int maximise;
+    int maximize;
 } clv_objective;
 
 typedef struct clv_certificate {
@@ -656,13 +658,13 @@ typedef struct clv_result {
     int64_t *sizes;                             /* k */
     int64_t left_out;
     int64_t components;        /* of the graph; 0: not counted */
-    double shift;              /* alpha added to the normalised affinity; 0: none */
+    double shift;              /* alpha added to the normalized affinity; 0: none */
     double alpha, epsilon;     /* of kpalm, as used: alpha(0) and epsilon in units of the data; 0: none */
-    int64_t eigenvalues_count; /* of the normalised affinity, largest first */
+    int64_t eigenvalues_count; /* of the normalized affinity, largest first */
     double *eigenvalues;       /* NULL: not computed */
     int k_chosen;              /* k was chosen from their gaps */
     clv_data *membership;      /* n x k, dense or CSR; NULL: the labels say it all */
-    clv_data *centres;         /* k x p; NULL: the method has none */
+    clv_data *centers;         /* k x p; NULL: the method has none */
     clv_data *weights;         /* a learned model; NULL: the method learns none */
     clv_soft *soft;            /* NULL: clusters are hard */
     double *intercepts;        /* one a row of the weights; NULL: none */
@@ -680,11 +682,11 @@ CLV_API void clv_result_free(clv_result *result);
  * 6  Methods
  */
 
-/* ncut: minimise 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. Objects without any
+/* ncut: minimize 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. Objects without any
  * similarity (degree 0) are left out: label -1. */
 typedef enum clv_ncut_solver {
     CLV_NCUT_FPC,      /* fractional programming */
-    CLV_NCUT_SPECTRAL, /* eigenvectors of the normalised affinity, rounded */
+    CLV_NCUT_SPECTRAL, /* eigenvectors of the normalized affinity, rounded */
     CLV_NCUT_FINC,     /* quadratic transform, objects in turn */
     CLV_NCUT_FCD       /* exact moves of single objects, in turn */
 } clv_ncut_solver;
@@ -731,7 +733,7 @@ CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity 
                                            const clv_matrix *points, const clv_affinity_options *options,
                                            const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
 
-/* symnmf: minimise f(W) = 1/4 |P - W W'|^2 over memberships W (n x k) whose rows lie on the simplex. Labels are the
+/* symnmf: minimize f(W) = 1/4 |P - W W'|^2 over memberships W (n x k) whose rows lie on the simplex. Labels are the
  * largest memberships. The certificate is the Frank-Wolfe gap, 0 exactly at KKT points; a run stops when it is at most
  * tol * max(f, 1e-6 |P|^2 / 4), where tol is 1e-4 unless given. */
 typedef enum clv_symnmf_solver {
@@ -780,13 +782,13 @@ CLV_API clv_status clv_symnmf_predict_points(clv_context *ctx, const clv_affinit
                                              const clv_matrix *points, const clv_affinity_options *options,
                                              const clv_matrix *fresh, int64_t threads, double *out /* m x k */);
 
-/* dominant: maximise f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and
+/* dominant: maximize f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and
  * go on with the rest. The similarity of an object to itself counts as 0, whatever the affinity holds. Objects in no
  * cluster have the label -1. */
 typedef enum clv_dominant_solver {
     CLV_DOMINANT_FW,  /* Frank-Wolfe: never takes an object out of the support again */
     CLV_DOMINANT_PFW, /* pairwise steps */
-    CLV_DOMINANT_AFW, /* away steps: infection and immunisation dynamics */
+    CLV_DOMINANT_AFW, /* away steps: infection and immunization dynamics */
     CLV_DOMINANT_RD   /* replicator dynamics: a product with A a step */
 } clv_dominant_solver;
 typedef enum clv_dominant_sampling { CLV_DOMINANT_UNIFORM, CLV_DOMINANT_DPP } clv_dominant_sampling;
@@ -840,7 +842,7 @@ CLV_API clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affin
                                                const clv_matrix *points, const clv_affinity_options *how,
                                                const clv_matrix *fresh, int nearest, int64_t threads,
                                                int32_t *out /* m */);
-/* kpalm: k-means and k-median. Minimise sigma(w, x) = sum_i s_i <w_i, d_i(x)> over k centres x and memberships w_i in
+/* kpalm: k-means and k-median. Minimize sigma(w, x) = sum_i s_i <w_i, d_i(x)> over k centers x and memberships w_i in
  * the simplex, d_il = |x_l - a_i|^2 or (|x_l - a_i|^2 + epsilon^2)^(1/2). Points may be double, float or sparse, and
  * mapped from a file: they are read once an iteration (twice for the Euclidean norm). */
 typedef enum clv_kpalm_solver { CLV_KPALM_KPALM, CLV_KPALM_LLOYD, CLV_KPALM_WEISZFELD } clv_kpalm_solver;
@@ -861,7 +863,7 @@ typedef struct clv_kpalm_options {
     int64_t k;
     int solver;        /* clv_kpalm_solver */
     int norm;          /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
-    const char *start; /* "random", "kmeans++", "greedy++", "d1++", "centres" to use start_centres; "auto": greedy++,
+    const char *start; /* "random", "kmeans++", "greedy++", "d1++", "centers" to use start_centers; "auto": greedy++,
                           for the Euclidean norm d1++ */
     int membership;    /* clv_kpalm_weights: w(0) of kpalm */
     int schedule;      /* clv_kpalm_schedule of alpha */
@@ -869,30 +871,30 @@ typedef struct clv_kpalm_options {
     int alpha_unit;    /* clv_kpalm_unit */
     double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
     int polish;        /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
-    int empty;         /* clv_kpalm_empty: what becomes of centres without objects */
-    const clv_matrix *start_centres; /* k x p, borrowed; for start "centres" */
+    int empty;         /* clv_kpalm_empty: what becomes of centers without objects */
+    const clv_matrix *start_centers; /* k x p, borrowed; for start "centers" */
     const double *sample_weights;    /* n, borrowed, not negative; NULL: all 1 */
     const char *sample_source;       /* where these come from, for reports; NULL: nowhere */
 } clv_kpalm_options;
 
 CLV_API const clv_option_table *clv_kpalm_table(void);
 CLV_API void clv_kpalm_defaults(clv_kpalm_options *options);
-/* The result has centres, and memberships where objects are left in several clusters (a run that was stopped early; of
- * more than 2^20 numbers, every object is put to its nearest centre instead). */
+/* The result has centers, and memberships where objects are left in several clusters (a run that was stopped early; of
+ * more than 2^20 numbers, every object is put to its nearest center instead). */
 CLV_API clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
                              clv_result **out);
 /* Bytes that clv_kpalm would hold on n x p points besides them. */
 CLV_API size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *options);
-/* Objective and certificate of given centres (k x p) with labels, or with memberships (n x k, sparse) unless these are
+/* Objective and certificate of given centers (k x p) with labels, or with memberships (n x k, sparse) unless these are
  * NULL, from the points alone. */
 CLV_API clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
-                                      const int32_t *labels, const clv_matrix *membership, const clv_matrix *centres,
+                                      const int32_t *labels, const clv_matrix *membership, const clv_matrix *centers,
                                       clv_objective *objective, clv_certificate *certificate);
-/* The nearest centre of each new point, the smaller one of two. */
-CLV_API clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centres, const clv_matrix *fresh,
+/* The nearest center of each new point, the smaller one of two. */
+CLV_API clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh,
                                      int64_t threads, int32_t *out /* rows of fresh */);
 
-/* ksupport: minimise sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
+/* ksupport: minimize sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
  * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */
 typedef enum clv_ksupport_loss { CLV_KSUPPORT_LOGISTIC, CLV_KSUPPORT_SQUARES } clv_ksupport_loss;
 typedef enum clv_ksupport_solver {
@@ -989,7 +991,7 @@ CLV_API clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_d
                                      const clv_ksupport_options *options,
                                      clv_ksupport_path_row *rows /* k_count x lambda_count */, clv_result **best);
 
-/* pursuit: minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
+/* pursuit: minimize 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
  * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */
 typedef struct clv_pursuit_options {
     clv_control control; /* tol: of the rule; NaN: 1e-4 */
@@ -1032,7 +1034,7 @@ CLV_API clv_status clv_ksupport_prox(clv_context *ctx, const double *v, int64_t 
 /* Agreement of a labeling with the truth, over the objects that neither leaves out (-1). */
 typedef struct clv_scores {
     double ari; /* adjusted Rand index */
-    double nmi; /* normalised mutual information, arithmetic mean */
+    double nmi; /* normalized mutual information, arithmetic mean */
     double homogeneity, completeness, v_measure;
     double accuracy; /* under the best one-to-one matching of labels to classes */
     double vi;       /* variation of information, nats */
@@ -1047,7 +1049,7 @@ CLV_API clv_status clv_compare(clv_context *ctx, const int32_t *truth, const int
 /* Mean silhouette with Euclidean distances, n^2 time and n k memory; objects of clusters of one count 0. */
 CLV_API clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int32_t *labels, int64_t threads,
                                   double *out);
-/* Normalised cut with the factor 1/2; labels of -1 are left out of the graph. */
+/* Normalized cut with the factor 1/2; labels of -1 are left out of the graph. */
 CLV_API clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t threads,
                                   double *out);
 

@@ -6,30 +6,30 @@ from math import ceil, floor, log10
 FONT = 'font-family="sans-serif" font-size="12"'
 
 
-def text(x, y, words, anchor="start", colour="#222", extra=""):
+def text(x, y, words, anchor="start", color="#222", extra=""):
     """One line of text."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" {extra}>{escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}" {extra}>{escape(words)}</text>'
 
 
-def line(x1, y1, x2, y2, colour="#222", extra=""):
+def line(x1, y1, x2, y2, color="#222", extra=""):
     """A straight line."""
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" {extra}/>'
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" {extra}/>'
 
 
-def dot(x, y, colour, radius=2.2):
+def dot(x, y, color, radius=2.2):
     """A disc."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}"/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{color}"/>'
 
 
-def square(x, y, colour):
+def square(x, y, color):
     """A small square."""
-    return f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="{colour}"/>'
+    return f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="{color}"/>'
 
 
-def cross(x, y, colour):
+def cross(x, y, color):
     """A small diagonal cross."""
     path = f"M{x - 3.5:.1f} {y - 3.5:.1f}l7 7m0 -7l-7 7"
-    return f'<path d="{path}" stroke="{colour}" stroke-width="1.5"/>'
+    return f'<path d="{path}" stroke="{color}" stroke-width="1.5"/>'
 
 
 def document(width, height, parts):
@@ -74,15 +74,15 @@ class Panel:
         bottom = self.y + self.height
         return parts + [line(self.x, bottom, self.x + self.width, bottom), line(self.x, self.y, self.x, bottom)]
 
-    def curve(self, points, colour, mark=dot):
+    def curve(self, points, color, mark=dot):
         """A line through the points (x, y), with a mark at each."""
         spots = [self.place(x, y) for x, y in points]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
-        marks = [mark(x, y, colour) for x, y in spots]
-        return [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-opacity="0.6"/>', *marks]
+        marks = [mark(x, y, color) for x, y in spots]
+        return [f'<polyline points="{path}" fill="none" stroke="{color}" stroke-opacity="0.6"/>', *marks]
 
-    def rule(self, value, label, colour):
-        """A labelled level across the panel."""
+    def rule(self, value, label, color):
+        """A labeled level across the panel."""
         left, y = self.place(self.across[0], value)
-        return [line(left, y, left + self.width, y, colour, 'stroke-dasharray="6 4" stroke-width="1.5"'),
-                text(left + self.width - 4, y + 15, label, "end", colour)]
+        return [line(left, y, left + self.width, y, color, 'stroke-dasharray="6 4" stroke-width="1.5"'),
+                text(left + self.width - 4, y + 15, label, "end", color)]

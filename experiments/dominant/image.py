@@ -16,7 +16,7 @@ from methods import METHODS, labels_before_assignment, options, scores_before_as
 
 K, SHIFTS = 3, (40, 120)
 FW_STEPS, RD_STEPS = 10000, 250
-COLOURS = [(0, 114, 178), (230, 159, 0), (0, 158, 115)]
+COLORS = [(0, 114, 178), (230, 159, 0), (0, 158, 115)]
 LEFT_OUT = (255, 255, 255)
 LARGE = 3
 
@@ -25,7 +25,7 @@ Score = namedtuple("Score", "method shift seconds rate sizes before after labels
 HEAD = f"""# Dominant sets on an image: figure 2
 
 Johnell and Haghir Chehreghani, *Efficient Optimization of Dominant Set Clustering with Frank-Wolfe Algorithms*, section 6.3:
-minimax (path-based) affinity of the pixels' colours, K = {K}; the FW variants take t = {FW_STEPS} steps, RD {RD_STEPS}.
+minimax (path-based) affinity of the pixels' colors, K = {K}; the FW variants take t = {FW_STEPS} steps, RD {RD_STEPS}.
 Published: "the FW variants visually yield more meaningful and consistent results compared to RD, and separate better the
 airplane from the background"; no numbers, and no shift is named. ARI is the mean over the segmentations by hand that were
 given, of the pixels with a cluster and after assignment; the last column is that of the person who agrees most.
@@ -41,7 +41,7 @@ def png(rows):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
 
 
-def colour(features):
+def color(features):
     """The pixel whose features these are."""
     value, across, up = features
     chroma = hypot(across, up)
@@ -91,13 +91,13 @@ def report(cleave, features, width, height, truth):
         raise SystemExit(f"{features} is {len(rows)} x {len(rows[0])}: {width * height} pixels of 3 features are needed")
     with tempfile.TemporaryDirectory() as folder:
         found = [study(cleave, features, method, shift, truth, folder) for shift in SHIFTS for method in METHODS]
-    tiles = [("image", [colour(row) for row in rows])]
+    tiles = [("image", [color(row) for row in rows])]
     for score in found:
-        pixels = [COLOURS[label] if label >= 0 else LEFT_OUT for label in score.labels]
+        pixels = [COLORS[label] if label >= 0 else LEFT_OUT for label in score.labels]
         tiles.append((f"{score.method}, shift {score.shift}", pixels))
     lines = [[score.method, str(score.shift), f"{score.seconds:.2f}", f"{score.rate:.3f}", " ".join(map(str, score.sizes)),
               mean_of(score.before), mean_of(score.after), f"{max(score.after):.3f}" if score.after else "-"]
              for score in found]
-    parts = [HEAD, "![Figure 2: clusters by colour; white pixels have none](figure2.svg)\n",
+    parts = [HEAD, "![Figure 2: clusters by color; white pixels have none](figure2.svg)\n",
              table(["method", "shift", "seconds", "AR", "sizes", "ARI, assigned", "ARI, post-assigned", "best person"], lines)]
     return {"image.md": "\n".join(parts), "figure2.svg": picture(tiles, width, height)}

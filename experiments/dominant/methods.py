@@ -6,7 +6,7 @@ from collections import namedtuple
 from common import npy
 from common.charts import cross, dot, square
 
-Method = namedtuple("Method", "title solver start colour mark")
+Method = namedtuple("Method", "title solver start color mark")
 
 FRANK_WOLFE = [
     Method("FW", "fw", "vertex", "#0072b2", dot),

@@ -19,7 +19,7 @@ HALF_WIDTH = 7.5
 NOISE = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 SHOWN = (0.0, 0.4)
 SAMPLINGS = [("UNI", "uniform"), ("DPP", "dpp")]
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
+COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
 LEFT_OUT = "#bbbbbb"
 
 Score = namedtuple("Score", "passes assigned ari v ari_after v_after")
@@ -93,7 +93,7 @@ def scatter(panels):
         parts += panel.frame(title, round_steps(-8, 8, 4), round_steps(-8, 8, 4))
         for (x, y), label in sorted(zip(rows, labels), key=lambda pair: pair[1]):
             if abs(x) < 8 and abs(y) < 8:
-                parts.append(dot(*panel.place(x, y), COLOURS[label] if label >= 0 else LEFT_OUT, 1.6))
+                parts.append(dot(*panel.place(x, y), COLORS[label] if label >= 0 else LEFT_OUT, 1.6))
     return document(290 * len(panels) + 30, 310, parts)
 
 
@@ -108,10 +108,10 @@ def curves(found):
             parts += panel.frame(f"{name}: {title}", round_steps(*panel.across), round_steps(*up))
             for method in FRANK_WOLFE:
                 values = [(noise, getattr(found[noise][name, method.title], field)) for noise in NOISE]
-                parts += panel.curve(values, method.colour, method.mark)
+                parts += panel.curve(values, method.color, method.mark)
             parts.append(text(panel.x + panel.width / 2, panel.y + panel.height + 34, "noise p", "middle"))
     for place, method in enumerate(FRANK_WOLFE):
-        parts += [method.mark(60 + 90 * place, 580, method.colour), text(70 + 90 * place, 584, method.title)]
+        parts += [method.mark(60 + 90 * place, 580, method.color), text(70 + 90 * place, 584, method.title)]
     return document(1010, 600, parts)
 
 

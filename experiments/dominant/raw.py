@@ -13,7 +13,7 @@ GROUPS = [
     ("comp.graphics", "rec.sport.hockey", "sci.space", "rec.sport.baseball", "comp.sys.ibm.pc.hardware"),
 ]
 CORPUS = "newsgroups-test.jsonl.gz"
-# The paper names tf-idf and PCA to 20 columns only. These come closest: headers kept, an uncentred SVD.
+# The paper names tf-idf and PCA to 20 columns only. These come closest: headers kept, an uncentered SVD.
 RECIPE = ["--stop-words", "english", "--max-df", "0.5", "--min-df", "2", "--max-features", "10000", "--dims", "20"]
 
 PICTURE, WIDTH, HEIGHT = "images/bsds-3063", 120, 80

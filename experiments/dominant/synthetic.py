@@ -104,10 +104,10 @@ def picture(found):
             parts += panel.frame(f"({letter}) {name}, t = {steps}, cutoff {cutoff:g}", round_steps(0, 1),
                                  round_steps(0, 1))
             for method in METHODS:
-                parts += panel.curve(series(found, panels, method.title, metric), method.colour, method.mark)
+                parts += panel.curve(series(found, panels, method.title, metric), method.color, method.mark)
             parts.append(text(panel.x + panel.width / 2, panel.y + panel.height + 34, "noise p", "middle"))
     for place, method in enumerate(METHODS):
-        parts += [method.mark(70 + 90 * place, 850, method.colour), text(80 + 90 * place, 854, method.title)]
+        parts += [method.mark(70 + 90 * place, 850, method.color), text(80 + 90 * place, 854, method.title)]
     return document(820, 870, parts)
 
 

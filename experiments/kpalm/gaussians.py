@@ -17,7 +17,7 @@ ALGORITHMS = {
     "k-median": ["--solver", "weiszfeld", "--start", "d1++"],
     "eps-KPALM": ["--solver", "kpalm", "--norm", "euclidean", "--start", "d1++"],
 }
-# Distance between the centres, and how an object lies around its own.
+# Distance between the centers, and how an object lies around its own.
 DESIGNS = {
     "dense": (6.0, lambda draw: 1.0),
     "sparse": (3.0, lambda draw: 1.0),
@@ -29,7 +29,7 @@ HEAD = f"""# Gaussians: the squared norm against the norm
 
 Slides, "Squared norm algorithms vs. eps-KPALM": {N} points in {K} clusters; dense (apart) and sparse (overlapping). The slides show
 plots; their claims are that the squared norm is preferable where the hulls of the clusters are disjoint, and that eps-KPALM is nearer to
-the clusters that were put there where there are outliers. Here: centres at the corners of an equilateral triangle, plane normal
+the clusters that were put there where there are outliers. Here: centers at the corners of an equilateral triangle, plane normal
 clouds; *outliers*: one object in ten is drawn with twelve times the standard deviation; *heavy tails*: the deviation is
 u^(-1/2), u uniform. Means of {SETS} data sets, best of 10 starts each; VI in nats, smaller is better.
 
@@ -66,19 +66,19 @@ def measure(cleave, design, folder):
 
 def chart(results):
     """VI by design, a bar an algorithm."""
-    colours = ["#888", "#4477aa", "#ddaa33", "#bb5566"]
+    colors = ["#888", "#4477aa", "#ddaa33", "#bb5566"]
     top = max(statistics.mean(found[name]["vi"]) for found in results.values() for name in found) * 1.1
     panel = Panel((60, 40, 640, 240), (0, len(results)), (0, top))
     parts = panel.frame("Variation of information", [(i + 0.5, name) for i, name in enumerate(results)],
                         round_steps(0, top))
     for i, found in enumerate(results.values()):
-        for j, (name, colour) in enumerate(zip(found, colours)):
+        for j, (name, color) in enumerate(zip(found, colors)):
             value = statistics.mean(found[name]["vi"])
             x, y = panel.place(i + 0.14 + 0.18 * j, value)
             _, bottom = panel.place(i, 0)
-            parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="24" height="{bottom - y:.1f}" fill="{colour}"/>')
-    for j, (name, colour) in enumerate(zip(ALGORITHMS, colours)):
-        parts.append(text(80 + 120 * j, 320, name, colour=colour, extra='font-weight="bold"'))
+            parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="24" height="{bottom - y:.1f}" fill="{color}"/>')
+    for j, (name, color) in enumerate(zip(ALGORITHMS, colors)):
+        parts.append(text(80 + 120 * j, 320, name, color=color, extra='font-weight="bold"'))
     return document(740, 340, parts)
 
 

@@ -28,7 +28,7 @@ HEAD = f"""# Iris
 
 Slides, "Numerical results: the squared norm": KPALM reaches lower objectives than k-means from random starts, similar ones from
 k-means++ starts, and needs more iterations; a falling alpha is faster. The slides show plots without numbers. Here: {STARTS} starts each,
-the same seeds for all (restart r of every row begins at the same centres). *At the best*: the share of starts that end at
+the same seeds for all (restart r of every row begins at the same centers). *At the best*: the share of starts that end at
 {BEST}, the lowest value known; *near it*: within 0.01, which includes the fixed point of Lloyd's algorithm at 78.8557 that is one
 object away.
 
@@ -51,12 +51,12 @@ def chart(found):
     """The share of starts at or below a value."""
     panel = Panel((60, 40, 560, 260), (78, 150), (0, 1))
     parts = panel.frame("Share of starts at or below an objective", round_steps(78, 150), round_steps(0, 1))
-    for j, ((name, values), colour) in enumerate(zip(found.items(), ["#888", "#ddaa33", "#4477aa", "#bb5566"])):
+    for j, ((name, values), color) in enumerate(zip(found.items(), ["#888", "#ddaa33", "#4477aa", "#bb5566"])):
         ordered = sorted(values)
         steps = [(v, (i + 1) / len(ordered)) for i, v in enumerate(ordered) if i % 10 == 9]
         path = " ".join("%.1f,%.1f" % panel.place(min(x, 150), y) for x, y in steps)
-        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{path}"/>')
-        parts.append(text(340, 150 + 18 * j, name, colour=colour, extra='font-weight="bold"'))
+        parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="2" points="{path}"/>')
+        parts.append(text(340, 150 + 18 * j, name, color=color, extra='font-weight="bold"'))
     return document(660, 350, parts)
 
 

@@ -3,7 +3,7 @@
 import subprocess
 
 from common.markdown import table
-from methods import COLOURS, METHODS, RULES
+from methods import COLORS, METHODS, RULES
 from pictures import by_k, by_time
 
 SIZES = {False: (1000000, 500, 10000, [2000, 4000, 6000, 8000, 10000]), True: (20000, 200, 1000, [200, 600, 1000])}
@@ -106,10 +106,10 @@ def report(path, threads, quick, seconds):
     head = HEAD.format(features=features, samples=samples, relevant=relevant, groups=GROUPS, weight=LAMBDA, ridge=RIDGE,
                        threads=threads, floor=floor, bandwidth=bandwidth, limit=bench.limit)
     parts, seconds = study(bench, ks, floor)
-    files = {"logistic-time.svg": by_k("seconds to the paper's rule, by k", seconds, COLOURS, ks)}
+    files = {"logistic-time.svg": by_k("seconds to the paper's rule, by k", seconds, COLORS, ks)}
     pictures = ["![seconds by k](logistic-time.svg)"]
     for k in (ks[0], ks[-1]):
-        files[f"logistic-{k}.svg"] = by_time(f"(F - F*) / F* by seconds, k = {k}", convergence(bench, k), COLOURS)
+        files[f"logistic-{k}.svg"] = by_time(f"(F - F*) / F* by seconds, k = {k}", convergence(bench, k), COLORS)
         pictures.append(f"![convergence](logistic-{k}.svg)")
     files["logistic.md"] = "\n".join([head, *pictures, "", *parts])
     return files

@@ -13,7 +13,7 @@ METHODS = [
 RULES = [("the paper's rule, 1e-4", {"rule": "change", "tol": "1e-4"}),
          ("gap 1e-4", {"rule": "gap", "tol": "1e-4"}),
          ("gap 1e-6", {"rule": "gap", "tol": "1e-6"})]
-COLOURS = ["#d55e00", "#e69f00", "#999999", "#56b4e9", "#0072b2", "#cc79a7", "#009e73", "#000000"]
+COLORS = ["#d55e00", "#e69f00", "#999999", "#56b4e9", "#0072b2", "#cc79a7", "#009e73", "#000000"]
 
 
 def flags(options):

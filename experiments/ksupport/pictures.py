@@ -12,37 +12,37 @@ def log_ticks(low, high):
     return [(e, f"1e{e}" if abs(e) > 3 else f"{10 ** e:g}") for e in range(floor(low), ceil(high) + 1)]
 
 
-def legend(names, colours, x, y):
-    """A line of colour and a name each."""
+def legend(names, colors, x, y):
+    """A line of color and a name each."""
     parts = []
-    for i, (name, colour) in enumerate(zip(names, colours)):
-        parts += [line(x, y + 18 * i - 4, x + 18, y + 18 * i - 4, colour, 'stroke-width="2"'), text(x + 24, y + 18 * i, name)]
+    for i, (name, color) in enumerate(zip(names, colors)):
+        parts += [line(x, y + 18 * i - 4, x + 18, y + 18 * i - 4, color, 'stroke-width="2"'), text(x + 24, y + 18 * i, name)]
     return parts
 
 
-def curves(title, series, colours, across_ticks, across):
+def curves(title, series, colors, across_ticks, across):
     """Lines of (x, positive y), y on a logarithmic scale. `series`: {name: points}."""
     values = [log10(y) for points in series.values() for _, y in points if y > 0]
     up = (floor(min(values)), ceil(max(values) + 1e-9))
     up = (up[0], up[0] + 1) if up[0] == up[1] else up
     panel = Panel((70, 40, WIDTH - 300, HEIGHT - 90), across, up)
     parts = panel.frame(title, across_ticks, log_ticks(*up))
-    for (name, points), colour in zip(series.items(), colours):
+    for (name, points), color in zip(series.items(), colors):
         shown = [(x, log10(y)) for x, y in points if y > 0]
         if shown:
-            parts += panel.curve(shown, colour, dot)
-    return document(WIDTH, HEIGHT, parts + legend(series, colours, WIDTH - 215, 50))
+            parts += panel.curve(shown, color, dot)
+    return document(WIDTH, HEIGHT, parts + legend(series, colors, WIDTH - 215, 50))
 
 
-def by_k(title, series, colours, ks):
+def by_k(title, series, colors, ks):
     """Seconds by k."""
     across = (min(ks) - 0.05 * max(ks), max(ks) * 1.05)
-    return curves(title, series, colours, [(k, str(k)) for k in ks], across)
+    return curves(title, series, colors, [(k, str(k)) for k in ks], across)
 
 
-def by_time(title, series, colours):
+def by_time(title, series, colors):
     """Distance to the optimum by seconds, both logarithmic."""
     moved = {name: [(log10(max(x, 1e-4)), y) for x, y in points] for name, points in series.items()}
     xs = [x for points in moved.values() for x, _ in points]
     across = (floor(min(xs)), ceil(max(xs)))
-    return curves(title, moved, colours, log_ticks(*across), across)
+    return curves(title, moved, colors, log_ticks(*across), across)

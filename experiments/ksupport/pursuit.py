@@ -5,12 +5,12 @@ import tempfile
 
 from common import launch, npy
 from common.markdown import table
-from methods import COLOURS, METHODS, RULES, flags
+from methods import COLORS, METHODS, RULES, flags
 from pictures import by_k, by_time
 
 KS = [4000, 6000, 8000, 10000, 12000]
 LAMBDA = 20
-SOLVERS = [(name, options, colour) for (name, options), colour in zip(METHODS, COLOURS)
+SOLVERS = [(name, options, color) for (name, options), color in zip(METHODS, COLORS)
            if options["solver"] != "newton" and "working-set" not in options]
 
 HEAD = """# Matrix pursuit: figures 2 and 3
@@ -116,7 +116,7 @@ def report(cleave, quick, seconds_each):
     """{file name: text}."""
     files, parts = {}, [HEAD.format(weight=LAMBDA, limit=seconds_each)]
     ks = [1000, 2000] if quick else KS
-    colours = [colour for _, _, colour in SOLVERS]
+    colors = [color for _, _, color in SOLVERS]
     with tempfile.TemporaryDirectory() as folder:
         for name, title, count, shrink in (("mnist10k", "MNIST-1000", 100, True), ("usps", "USPS-2000", 200, False)):
             paths = prepare(name, 20 if quick else count, shrink, folder)
@@ -124,11 +124,11 @@ def report(cleave, quick, seconds_each):
                 parts.append(f"## {title}\n\n{name}.X.npy is not in {launch.DATA}: skipped.\n")
                 continue
             tables, seconds = study(cleave, title, paths[0], ks, seconds_each)
-            files[f"pursuit-{name}.svg"] = by_k(f"{title}: seconds to the paper's rule, by k", seconds, colours, ks)
+            files[f"pursuit-{name}.svg"] = by_k(f"{title}: seconds to the paper's rule, by k", seconds, colors, ks)
             parts.append(f"## {title}\n\n![seconds](pursuit-{name}.svg)\n")
             for k in (ks[0], ks[-1]):
                 series = convergence(cleave, paths[0], k, seconds_each / 3, folder)
-                files[f"pursuit-{name}-{k}.svg"] = by_time(f"{title}: (F - F*) / F* by seconds, k = {k}", series, colours)
+                files[f"pursuit-{name}-{k}.svg"] = by_time(f"{title}: (F - F*) / F* by seconds, k = {k}", series, colors)
                 parts.append(f"![convergence](pursuit-{name}-{k}.svg)\n")
             parts += tables
             parts.append(f"### {title}: clusters\n\n{clusters(cleave, paths, ks[-1], folder)}")

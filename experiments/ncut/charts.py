@@ -23,8 +23,8 @@ def convergence(panels):
     return document(each * len(panels), 320, parts)
 
 
-def bars(title, groups, names, colours, values):
-    """Bars on a logarithmic axis: values[g][s] seconds, a group a set, a colour a name."""
+def bars(title, groups, names, colors, values):
+    """Bars on a logarithmic axis: values[g][s] seconds, a group a set, a color a name."""
     width, box = 160 + 110 * len(groups), (80, 56, 60 + 110 * len(groups), 260)
     everything = [value for group in values for value in group]
     low, high = floor(log10(min(everything))), ceil(log10(max(everything)))
@@ -37,8 +37,8 @@ def bars(title, groups, names, colours, values):
             x, y = panel.place(g + 0.08 + share * s, log10(value))
             right, bottom = panel.place(g + 0.08 + share * (s + 0.9), low)
             parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{right - x:.1f}" height="{bottom - y:.1f}" '
-                         f'fill="{colours[s]}"><title>{escape(names[s])}: {value:.3g} s</title></rect>')
+                         f'fill="{colors[s]}"><title>{escape(names[s])}: {value:.3g} s</title></rect>')
     for s, name in enumerate(names):
-        parts += [f'<rect x="{80 + 130 * s}" y="352" width="12" height="12" fill="{colours[s]}"/>',
+        parts += [f'<rect x="{80 + 130 * s}" y="352" width="12" height="12" fill="{colors[s]}"/>',
                   text(97 + 130 * s, 362, name)]
     return document(max(width, 100 + 130 * len(names)), 380, parts)

@@ -1,4 +1,4 @@
-"""The lowest normalised cut of a small affinity, by trying every partition into k nonempty clusters.
+"""The lowest normalized cut of a small affinity, by trying every partition into k nonempty clusters.
 
 Clusters are numbered by their first object, so that each partition is met once: S(12, 3) = 86526 of them for 12 objects
 in 3 clusters.

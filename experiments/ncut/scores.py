@@ -1,4 +1,4 @@
-"""Normalised mutual information as the paper has it: divided by the larger of the two entropies."""
+"""Normalized mutual information as the paper has it: divided by the larger of the two entropies."""
 
 from collections import Counter
 from math import log

@@ -8,9 +8,9 @@ from published import ALGORITHMS, METRICS, TABLE_2, TABLE_3, TABLE_4
 from study import PUBLISHED_ACCURACY, SAMPLE_K, SAMPLE_SIZE, SAMPLES, STARTS, TIMED_RUNS
 
 NAMES = [title for title, _ in ALGORITHMS]
-COLOURS = ["#999999", "#e69f00", "#009e73", "#0072b2", "#222222"]
+COLORS = ["#999999", "#e69f00", "#009e73", "#0072b2", "#222222"]
 
-HEAD = """# Normalised cut: the paper's tables and figures, and ours
+HEAD = """# Normalized cut: the paper's tables and figures, and ours
 
 Chen, Huang, Zhao and Shen, *Multidimensional Fractional Programming for Normalized Cuts*. Each pair of columns has the
 published value and ours. The cut carries the factor 1/2 of equation (5); lower is better. *Default* is `cleave ncut` as
@@ -135,7 +135,7 @@ def figure_4(records):
     """Picture and words about running times."""
     names = [*NAMES, "default"]
     values = [[record.seconds[name] for name in names] for record in records]
-    picture = charts.bars("Seconds of one start, affinity given", [r.set.title for r in records], names, COLOURS, values)
+    picture = charts.bars("Seconds of one start, affinity given", [r.set.title for r in records], names, COLORS, values)
     ratios = [record.seconds["FINC"] / record.seconds["FPC"] for record in records]
     rows = [[set_name(record), *(f"{value:.4f}" for value in row)] for record, row in zip(records, values)]
     words = f"""

@@ -24,7 +24,7 @@ def label(value):
     return number(value) if value == int(value) else f"{10.0 ** value:.3g}"
 
 
-def panel(left, title, curves, colours):
+def panel(left, title, curves, colors):
     """One picture of {name: [(x, y), ...]} of positive numbers."""
     spots = [spot for curve in curves.values() for spot in curve]
     xs, ys = [log10(x) for x, _ in spots], [log10(y) for _, y in spots]
@@ -48,17 +48,17 @@ def panel(left, title, curves, colours):
     parts.append(text(box[0] + box[2] / 2, bottom + 36, "seconds", "middle"))
     for name, curve in curves.items():
         path = " ".join("{:.1f},{:.1f}".format(*place(log10(x), log10(y))) for x, y in curve)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colours[name]}" stroke-width="1.8"/>')
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colors[name]}" stroke-width="1.8"/>')
     return parts
 
 
-def picture(panels, colours):
+def picture(panels, colors):
     """Panels (title, curves) side by side, with one legend."""
     parts = []
     for at, (title, curves) in enumerate(panels):
-        parts += panel(WIDTH * at, title, curves, colours)
-    for at, (name, colour) in enumerate(colours.items()):
+        parts += panel(WIDTH * at, title, curves, colors)
+    for at, (name, color) in enumerate(colors.items()):
         x = 70 + 120 * at
-        parts += [f'<rect x="{x}" y="{HEIGHT - 22}" width="14" height="4" fill="{colour}"/>',
+        parts += [f'<rect x="{x}" y="{HEIGHT - 22}" width="14" height="4" fill="{color}"/>',
                   text(x + 20, HEIGHT - 16, name)]
     return document(WIDTH * len(panels), HEIGHT, parts)

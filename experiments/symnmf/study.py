@@ -23,7 +23,7 @@ SOLVERS = {
     "spg": ["--solver", "spg"],
     "rows": ["--solver", "rows"],
 }
-COLOURS = {"fw": "#0072b2", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, gap/C": "#56b4e9", "spg": "#e69f00",
+COLORS = {"fw": "#0072b2", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, gap/C": "#56b4e9", "spg": "#e69f00",
            "rows": "#009e73"}
 
 # The paper's rule: a change of f below this, or 50 (outer) iterations.

@@ -2,7 +2,7 @@
 
 from charts import picture
 from common.markdown import table
-from study import COLOURS, PAPER_CHANGE, PAPER_ITERATIONS
+from study import COLORS, PAPER_CHANGE, PAPER_ITERATIONS
 
 TRENDS = """What the paper says of its figures, and what is found here:
 
@@ -60,9 +60,9 @@ def figures(studies):
              {run.solver: to_the_end(run) for run in s.runs if run.solver in ("fw", "pgd") and to_the_end(run)})
             for s in studies]
     name = studies[0].set.name
-    pictures = {f"figure2-{name}.svg": picture(panels, COLOURS)}
+    pictures = {f"figure2-{name}.svg": picture(panels, COLORS)}
     if all(curves for _, curves in gaps):
-        pictures[f"figure3-{name}.svg"] = picture(gaps, {c: COLOURS[c] for c in ("fw", "pgd")})
+        pictures[f"figure3-{name}.svg"] = picture(gaps, {c: COLORS[c] for c in ("fw", "pgd")})
     return pictures
 
 

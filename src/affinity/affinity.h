@@ -145,10 +145,10 @@ clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affini
 clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, double **out, int64_t *count);
 
 /* knn.c, minimax.c: from panels. The tree belongs to the caller also on failure. */
-clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbours, double gamma, bool self,
+clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbors, double gamma, bool self,
                          int threads, clv_data **out);
 /* The same weights from each point of `fresh` to its nearest in `panels`: CSR. */
-clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbours,
+clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbors,
                          double gamma, int threads, clv_data **out);
 clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int threads, clv_minimax_home *out);
 
@@ -156,7 +156,7 @@ clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int thre
 typedef struct clv_cross {
     clv_context *ctx;
     clv_affinity_kind kind;
-    int64_t n, features, neighbours;
+    int64_t n, features, neighbors;
     double gamma, top;
     clv_panels panels; /* of the old points; not cosine */
     double *factor;    /* cosine */
@@ -177,17 +177,17 @@ typedef clv_status (*clv_cross_use)(void *user, const clv_matrix *similarities, 
 clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int threads, clv_cross_use use,
                             void *user);
 
-/* check.c: square, finite, not below what the options allow, symmetric to rounding unless it is to be symmetrised; or a
+/* check.c: square, finite, not below what the options allow, symmetric to rounding unless it is to be symmetrized; or a
  * sentence that says where not. */
 clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
                               int threads);
 
-/* symmetrise.c: (A + A')/2, into room for n x n numbers of the same type, or as CSR. */
+/* symmetrize.c: (A + A')/2, into room for n x n numbers of the same type, or as CSR. */
 static inline double clv_mean_of(double a, double b) {
     return 0.5 * a + 0.5 * b;
 }
-clv_status clv_symmetrise_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out);
-clv_status clv_symmetrise_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out);
+clv_status clv_symmetrize_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out);
+clv_status clv_symmetrize_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out);
 
 /* lowrank.c: t = x F (k x rank), the first half of a product; y = t F' over the objects first.. of k x count. */
 void clv_lowrank_gather(const clv_affinity *a, const double *x, int64_t k, double *t, int threads);

@@ -12,10 +12,9 @@ static const clv_option affinity_options[] = {
                    "gaussian|exponential|cosine|distance|minimax|knn|precomputed", "similarity of two objects"),
     CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, 1e300, "auto", "G",
                  "scale of gaussian and exponential; weights of knn (1 if auto)"),
-    CLV_OPT_INT(T, neighbours, "neighbours", 0, 15, 1, INT32_MAX, NULL, "N",
-                "neighbours of an object in the knn graph"),
+    CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N", "neighbors of an object in the knn graph"),
     CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "whether an object is similar to itself"),
-    CLV_OPT_FLAG(T, symmetrise, "symmetrise", NULL, 0, "take (A + A')/2 of a given affinity"),
+    CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
     CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
                    "where the affinity lives; auto: by the budget"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
@@ -56,9 +55,9 @@ static void source_bytes(const clv_matrix *points, const clv_affinity_options *o
         *held = 3 * 8 * n;
         *peak = plus(panels, *held + (24 + 5 * 8 + 8 + 1) * n);
         break;
-    case CLV_AFFINITY_KNN: /* about half of the neighbour pairs are mutual */
-        *held = plus((3 * options->neighbours / 2 + 1) * 12 * n, 8 * n);
-        *peak = plus(plus(panels, *held), (options->neighbours * 24 + 16) * n);
+    case CLV_AFFINITY_KNN: /* about half of the neighbor pairs are mutual */
+        *held = plus((3 * options->neighbors / 2 + 1) * 12 * n, 8 * n);
+        *peak = plus(plus(panels, *held), (options->neighbors * 24 + 16) * n);
         break;
     default:
         *held = *peak = panels;
@@ -106,7 +105,7 @@ static clv_home choose_home(const clv_matrix *points, const clv_affinity_options
     return plus(dense_bytes(n, CLV_HOME_DENSE32), held) <= room ? CLV_HOME_DENSE32 : small_home(options->kind);
 }
 
-/* The same of the symmetrised copy of a given matrix; of a sparse one the most, with no entry on both sides. */
+/* The same of the symmetrized copy of a given matrix; of a sparse one the most, with no entry on both sides. */
 static void copy_bytes(const clv_matrix *given, clv_home home, int64_t *held, int64_t *peak) {
     *held = *peak = dense_bytes(given->rows, home);
     if (clv_is_sparse(given)) {
@@ -127,7 +126,7 @@ static void count_bytes(const clv_matrix *points, const clv_affinity_options *op
             held = dense_bytes(points->rows, plan->home);
             peak = peak > both ? peak : both;
         }
-    } else if (options->symmetrise) {
+    } else if (options->symmetrize) {
         copy_bytes(points, plan->home, &held, &peak);
     }
     plan->bytes = (size_t)held;
@@ -147,10 +146,10 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
                         (long long)points->rows, (long long)points->cols);
     }
     clv_affinity_kind kind = options->kind;
-    if (kind == CLV_AFFINITY_KNN && options->neighbours >= points->rows) {
-        return clv_fail(ctx, CLV_EUSAGE, "neighbours = %lld is not less than the %lld objects%s",
-                        (long long)options->neighbours, (long long)points->rows,
-                        points->rows > 1 ? "; give --neighbours a smaller number" : ", which have none");
+    if (kind == CLV_AFFINITY_KNN && options->neighbors >= points->rows) {
+        return clv_fail(ctx, CLV_EUSAGE, "neighbors = %lld is not less than the %lld objects%s",
+                        (long long)options->neighbors, (long long)points->rows,
+                        points->rows > 1 ? "; give --neighbors a smaller number" : ", which have none");
     }
     if (options->home != CLV_HOME_AUTO && !home_suits(points, options)) {
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity", clv_home_name(options->home),
@@ -227,8 +226,8 @@ static clv_status make_knn(clv_context *ctx, const clv_matrix *points, const clv
     CLV_TRY(clv_affinity_new(ctx, &clv_sparse_functions, sizeof(clv_sparse_home), out));
     clv_sparse_home *home = (*out)->state;
     CLV_TRY(clv_panels_new(ctx, points, threads, &panels));
-    clv_status status = clv_knn_graph(ctx, &panels, options->neighbours, options->gamma, !options->zero_diagonal,
-                                      threads, &home->owned);
+    clv_status status =
+        clv_knn_graph(ctx, &panels, options->neighbors, options->gamma, !options->zero_diagonal, threads, &home->owned);
     clv_panels_free(&panels);
     CLV_TRY(status);
     home->graph = home->owned->matrix;
@@ -255,8 +254,8 @@ static clv_status take_graph(clv_context *ctx, const clv_matrix *given, const cl
     CLV_TRY(clv_affinity_new(ctx, &clv_sparse_functions, sizeof(clv_sparse_home), out));
     clv_sparse_home *home = (*out)->state;
     (*out)->info.gamma = NAN;
-    if (options->symmetrise) {
-        CLV_TRY(clv_symmetrise_sparse(ctx, given, &home->owned));
+    if (options->symmetrize) {
+        CLV_TRY(clv_symmetrize_sparse(ctx, given, &home->owned));
         given = &home->owned->matrix;
     }
     home->graph = *given;
@@ -273,7 +272,7 @@ static clv_status copy_symmetric(clv_context *ctx, const clv_matrix *given, cons
     if (!home->owned) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(clv_symmetrise_dense(ctx, given, threads, home->owned));
+    CLV_TRY(clv_symmetrize_dense(ctx, given, threads, home->owned));
     for (int64_t i = 0; options->zero_diagonal && i < n; i++) {
         if (given->scalar == CLV_F32) {
             ((float *)home->owned)[i * n + i] = 0;
@@ -293,7 +292,7 @@ static clv_status make_precomputed(clv_context *ctx, const clv_matrix *given, co
     CLV_TRY(clv_affinity_new(ctx, &clv_dense_functions, sizeof(clv_dense_home), out));
     (*out)->info = (clv_affinity_info){
         .n = given->rows, .home = given->scalar == CLV_F32 ? CLV_HOME_DENSE32 : CLV_HOME_DENSE64, .gamma = NAN};
-    if (options->symmetrise) {
+    if (options->symmetrize) {
         return copy_symmetric(ctx, given, options, threads, *out);
     }
     ((clv_dense_home *)(*out)->state)->values = given->values;
@@ -400,7 +399,7 @@ clv_status clv_affinity_lowrank(clv_context *ctx, const clv_matrix *factor, cons
     return CLV_OK;
 }
 
-clv_status clv_affinity_materialise(const clv_affinity *a, clv_data **out) {
+clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out) {
     clv_context *ctx = a->ctx;
     size_t now, most;
     if (a->home == &clv_sparse_functions && !a->zero_diagonal) {

@@ -15,7 +15,7 @@ typedef struct rules {
 
 /* What the operator would have at (i, j). */
 static double used(const rules *r, double value, double mirror) {
-    return r->options->symmetrise && isfinite(mirror) ? clv_mean_of(value, mirror) : value;
+    return r->options->symmetrize && isfinite(mirror) ? clv_mean_of(value, mirror) : value;
 }
 
 static bool large_enough(const rules *r, int64_t i, int64_t j, double value) {
@@ -23,13 +23,13 @@ static bool large_enough(const rules *r, int64_t i, int64_t j, double value) {
 }
 
 static bool alike(const rules *r, double value, double mirror) {
-    return r->options->symmetrise || fabs(value - mirror) <= r->tolerance * fmax(fabs(value), fabs(mirror));
+    return r->options->symmetrize || fabs(value - mirror) <= r->tolerance * fmax(fabs(value), fabs(mirror));
 }
 
 static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j, double value, double mirror) {
     long long row = (long long)i + 1, col = (long long)j + 1;
     double least = r->options->least, here = used(r, value, mirror);
-    const char *what = r->options->symmetrise ? "the similarity (A + A')/2" : "the similarity";
+    const char *what = r->options->symmetrize ? "the similarity (A + A')/2" : "the similarity";
     if (!isfinite(value)) {
         return clv_fail(ctx, CLV_EDATA, "the similarity in row %lld, column %lld is %g; it must be finite", row, col,
                         value);
@@ -45,7 +45,7 @@ static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j,
     }
     return clv_fail(ctx, CLV_EDATA,
                     "the similarities are not symmetric: row %lld, column %lld is %.17g, row %lld, column %lld is "
-                    "%.17g; --symmetrise takes their mean",
+                    "%.17g; --symmetrize takes their mean",
                     row, col, value, col, row, mirror);
 }
 
@@ -64,7 +64,7 @@ static int64_t first_fault_dense(const rules *r, int64_t i0) {
         for (int64_t i = i0; i < i1; i++) {
             for (int64_t j = j0; j < j1; j++) {
                 double value = dense_at(given, i, j);
-                double mirror = j > i || r->options->symmetrise ? dense_at(given, j, i) : value;
+                double mirror = j > i || r->options->symmetrize ? dense_at(given, j, i) : value;
                 bool good = isfinite(value) && large_enough(r, i, j, used(r, value, mirror)) && alike(r, value, mirror);
                 if (!good && i * n + j < fault) {
                     fault = i * n + j;

@@ -24,7 +24,7 @@ static void reach(search *s, int64_t i) {
     s->queue[s->tail++] = i;
 }
 
-/* Reach the neighbours of i along its stored edges; whether i has any similarity. */
+/* Reach the neighbors of i along its stored edges; whether i has any similarity. */
 static bool follow_edges(search *s, int64_t i) {
     const clv_matrix *graph = &((const clv_sparse_home *)s->a->state)->graph;
     const double *values = graph->values;

@@ -28,9 +28,9 @@ static clv_status check_kind(clv_context *ctx, const clv_affinity *a, const clv_
         return clv_fail(ctx, CLV_EDATA, "there are %lld points, but the affinity is of %lld", (long long)points->rows,
                         (long long)a->info.n);
     }
-    if (kind == CLV_AFFINITY_KNN && options->neighbours > points->rows) {
-        return clv_fail(ctx, CLV_EUSAGE, "neighbours = %lld is more than the %lld objects",
-                        (long long)options->neighbours, (long long)points->rows);
+    if (kind == CLV_AFFINITY_KNN && options->neighbors > points->rows) {
+        return clv_fail(ctx, CLV_EUSAGE, "neighbors = %lld is more than the %lld objects",
+                        (long long)options->neighbors, (long long)points->rows);
     }
     return CLV_OK;
 }
@@ -41,7 +41,7 @@ clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, const clv_matr
                        .kind = a->info.kind,
                        .n = points->rows,
                        .features = points->cols,
-                       .neighbours = options->neighbours,
+                       .neighbors = options->neighbors,
                        .gamma = a->info.gamma};
     CLV_TRY(check_kind(ctx, a, points, options));
     if (out->kind == CLV_AFFINITY_COSINE) {
@@ -138,7 +138,7 @@ static clv_status rows_by_panels(const clv_cross *cross, const clv_matrix *part,
     clv_panels fresh;
     CLV_TRY(clv_panels_new(cross->ctx, part, threads, &fresh));
     clv_status status = cross->kind == CLV_AFFINITY_KNN ? clv_knn_cross(cross->ctx, &fresh, &cross->panels,
-                                                                        cross->neighbours, cross->gamma, threads, out)
+                                                                        cross->neighbors, cross->gamma, threads, out)
                                                         : rows_by_tiles(cross, &fresh, threads, out);
     clv_panels_free(&fresh);
     return status;
@@ -174,7 +174,7 @@ clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int th
 
 /* How many rows to take at a time: whole panels, at least one. */
 static int64_t rows_of_block(const clv_cross *cross) {
-    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbours : 8 * cross->n;
+    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbors : 8 * cross->n;
     int64_t panels = BLOCK_BYTES / (row * CLV_TILE);
     return (panels > 1 ? panels : 1) * CLV_TILE;
 }
@@ -201,7 +201,7 @@ clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int
 /* --- all of it --- */
 
 static clv_status check_budget(const clv_cross *cross, int64_t rows, const clv_affinity_options *options) {
-    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 12 * cross->neighbours + 8 : 8 * cross->n, bytes, total;
+    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 12 * cross->neighbors + 8 : 8 * cross->n, bytes, total;
     size_t now, most, budget = clv_memory_budget(options->memory);
     clv_context_memory(cross->ctx, &now, &most);
     if (!clv_mul(rows, row, &bytes) || !clv_add(bytes, (int64_t)now, &total) || (size_t)total > budget) {

@@ -1,5 +1,5 @@
-/* The k-nearest-neighbour graph, exact: all n^2 distances in tiles, a heap of the k nearest an object, O(n k) memory.
- * Ties go to the object with the smaller number. Symmetrised by max: i and j are joined when either is among the
+/* The k-nearest-neighbor graph, exact: all n^2 distances in tiles, a heap of the k nearest an object, O(n k) memory.
+ * Ties go to the object with the smaller number. Symmetrized by max: i and j are joined when either is among the
  * nearest of the other. */
 #include "affinity/affinity.h"
 
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct neighbour {
+typedef struct neighbor {
     double d2;
     int64_t j;
-} neighbour;
+} neighbor;
 
-static bool further(const neighbour *l, const neighbour *r) {
+static bool further(const neighbor *l, const neighbor *r) {
     return l->d2 > r->d2 || (l->d2 == r->d2 && l->j > r->j);
 }
 
 /* Put `next` in place of the furthest, at the top of the heap. */
-static void replace_furthest(neighbour *heap, int64_t k, neighbour next) {
+static void replace_furthest(neighbor *heap, int64_t k, neighbor next) {
     int64_t at = 0;
     for (;;) {
         int64_t child = 2 * at + 1;
@@ -36,12 +36,12 @@ static void replace_furthest(neighbour *heap, int64_t k, neighbour next) {
 }
 
 /* Offer the objects of panel bj to object i. */
-static void offer(neighbour *heap, int64_t k, int64_t i, int64_t bj, int64_t size, const double *d2) {
+static void offer(neighbor *heap, int64_t k, int64_t i, int64_t bj, int64_t size, const double *d2) {
     if (clv_smallest(d2, size) > heap[0].d2) {
         return;
     }
     for (int64_t c = 0; c < size; c++) {
-        neighbour next = {d2[c], bj * CLV_TILE + c};
+        neighbor next = {d2[c], bj * CLV_TILE + c};
         if (next.j != i && further(&heap[0], &next)) {
             replace_furthest(heap, k, next);
         }
@@ -49,16 +49,16 @@ static void offer(neighbour *heap, int64_t k, int64_t i, int64_t bj, int64_t siz
 }
 
 static int by_object(const void *left, const void *right) {
-    const neighbour *l = left, *r = right;
+    const neighbor *l = left, *r = right;
     return l->j < r->j ? -1 : l->j > r->j;
 }
 
-/* The k nearest objects of `among` to each object of panel bi of `from`; nobody is a neighbour of itself. */
-static void search_panel(const clv_panels *from, const clv_panels *among, int64_t bi, int64_t k, neighbour *heaps) {
+/* The k nearest objects of `among` to each object of panel bi of `from`; nobody is a neighbor of itself. */
+static void search_panel(const clv_panels *from, const clv_panels *among, int64_t bi, int64_t k, neighbor *heaps) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
     int64_t rows = clv_panel_size(from, bi);
     for (int64_t e = 0; e < rows * k; e++) {
-        heaps[e] = (neighbour){HUGE_VAL, INT64_MAX};
+        heaps[e] = (neighbor){HUGE_VAL, INT64_MAX};
     }
     for (int64_t bj = 0; bj < among->count; bj++) {
         clv_distance_cross_tile(from, bi, among, bj, tile);
@@ -73,7 +73,7 @@ static void search_panel(const clv_panels *from, const clv_panels *among, int64_
 }
 
 static clv_status search_all(clv_context *ctx, const clv_panels *from, const clv_panels *among, int64_t k, int threads,
-                             neighbour *found) {
+                             neighbor *found) {
     int stopped = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t bi = 0; bi < from->count; bi++) {
@@ -93,8 +93,8 @@ static clv_status search_all(clv_context *ctx, const clv_panels *from, const clv
 
 /* --- the symmetric graph --- */
 
-static bool is_neighbour(const neighbour *list, int64_t k, int64_t j) {
-    const neighbour key = {0, j};
+static bool is_neighbor(const neighbor *list, int64_t k, int64_t j) {
+    const neighbor key = {0, j};
     return bsearch(&key, list, (size_t)k, sizeof *list, by_object) != NULL;
 }
 
@@ -107,14 +107,14 @@ static double weight_of(double d2, double gamma) {
     return weight;
 }
 
-/* Edges that a row gets from others: those which have it as a neighbour, but not the other way round. */
-static void count_row_sizes(const neighbour *found, int64_t n, int64_t k, bool self, int64_t *start) {
+/* Edges that a row gets from others: those which have it as a neighbor, but not the other way round. */
+static void count_row_sizes(const neighbor *found, int64_t n, int64_t k, bool self, int64_t *start) {
     memset(start, 0, (size_t)(n + 1) * sizeof *start);
     for (int64_t i = 0; i < n; i++) {
         start[i + 1] += k + self;
         for (int64_t e = 0; e < k; e++) {
             int64_t j = found[i * k + e].j;
-            start[j + 1] += !is_neighbour(found + j * k, k, i);
+            start[j + 1] += !is_neighbor(found + j * k, k, i);
         }
     }
     for (int64_t i = 0; i < n; i++) {
@@ -134,14 +134,14 @@ static void put(graph_writer *w, int64_t i, int64_t j, double weight) {
 }
 
 /* Column by column, so that every row comes out sorted: column j goes to the rows that j is joined with. */
-static void write_column(graph_writer *w, const neighbour *found, int64_t k, int64_t j, double gamma, bool self,
+static void write_column(graph_writer *w, const neighbor *found, int64_t k, int64_t j, double gamma, bool self,
                          const int64_t *reverse, int64_t reverse_count) {
     for (int64_t e = 0; e < k; e++) {
         put(w, found[j * k + e].j, j, weight_of(found[j * k + e].d2, gamma));
     }
     for (int64_t e = 0; e < reverse_count; e++) {
         int64_t i = reverse[e] / k; /* an entry of i's list that names j */
-        if (!is_neighbour(found + j * k, k, i)) {
+        if (!is_neighbor(found + j * k, k, i)) {
             put(w, i, j, weight_of(found[reverse[e]].d2, gamma));
         }
     }
@@ -150,7 +150,7 @@ static void write_column(graph_writer *w, const neighbour *found, int64_t k, int
     }
 }
 
-static clv_status write_graph(clv_context *ctx, const neighbour *found, int64_t n, int64_t k, double gamma, bool self,
+static clv_status write_graph(clv_context *ctx, const neighbor *found, int64_t n, int64_t k, double gamma, bool self,
                               int64_t *first, int64_t *reverse, clv_data *graph) {
     int64_t *at = CLV_NEW(ctx, int64_t, n);
     if (!at) {
@@ -177,7 +177,7 @@ static clv_status write_graph(clv_context *ctx, const neighbour *found, int64_t 
 }
 
 static clv_status make_graph(clv_context *ctx, const clv_panels *panels, int64_t k, double gamma, bool self,
-                             int threads, neighbour *found, int64_t *start, int64_t *reverse, clv_data **out) {
+                             int threads, neighbor *found, int64_t *start, int64_t *reverse, clv_data **out) {
     int64_t n = panels->n;
     if (!found || !start || !reverse) {
         return CLV_ENOMEM;
@@ -189,18 +189,18 @@ static clv_status make_graph(clv_context *ctx, const clv_panels *panels, int64_t
     return write_graph(ctx, found, n, k, gamma, self, start, reverse, *out);
 }
 
-clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbours, double gamma, bool self,
+clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbors, double gamma, bool self,
                          int threads, clv_data **out) {
     int64_t n = panels->n, entries;
     *out = NULL;
-    if (!clv_mul(n, neighbours, &entries)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%lld neighbours of %lld objects are more than memory can address",
-                        (long long)neighbours, (long long)n);
+    if (!clv_mul(n, neighbors, &entries)) {
+        return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than memory can address",
+                        (long long)neighbors, (long long)n);
     }
-    neighbour *found = CLV_NEW(ctx, neighbour, entries);
+    neighbor *found = CLV_NEW(ctx, neighbor, entries);
     int64_t *start = CLV_NEW(ctx, int64_t, n + 1);
     int64_t *reverse = CLV_NEW(ctx, int64_t, entries);
-    clv_status status = make_graph(ctx, panels, neighbours, gamma, self, threads, found, start, reverse, out);
+    clv_status status = make_graph(ctx, panels, neighbors, gamma, self, threads, found, start, reverse, out);
     clv_free(ctx, reverse);
     clv_free(ctx, start);
     clv_free(ctx, found);
@@ -214,7 +214,7 @@ clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t nei
 /* --- from new points to old ones: not symmetric, one list a row --- */
 
 static clv_status cross_lists(const clv_panels *fresh, const clv_panels *panels, int64_t k, double gamma, int threads,
-                              neighbour *found, clv_data *out) {
+                              neighbor *found, clv_data *out) {
     double *values = out->values;
     if (!found) {
         return CLV_ENOMEM;
@@ -230,12 +230,12 @@ static clv_status cross_lists(const clv_panels *fresh, const clv_panels *panels,
     return CLV_OK;
 }
 
-clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbours,
+clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbors,
                          double gamma, int threads, clv_data **out) {
-    int64_t entries = fresh->n * neighbours;
+    int64_t entries = fresh->n * neighbors;
     CLV_TRY(clv_data_new_csr(ctx, "similarities", fresh->n, panels->n, entries, out));
-    neighbour *found = CLV_NEW(ctx, neighbour, entries);
-    clv_status status = cross_lists(fresh, panels, neighbours, gamma, threads, found, *out);
+    neighbor *found = CLV_NEW(ctx, neighbor, entries);
+    clv_status status = cross_lists(fresh, panels, neighbors, gamma, threads, found, *out);
     clv_free(ctx, found);
     if (status < 0) {
         clv_data_free(*out);

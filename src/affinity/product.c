@@ -1,4 +1,4 @@
-/* A product Y = X A that follows its factor: X (k x n) changes for some neighbouring objects at a time, and Y
+/* A product Y = X A that follows its factor: X (k x n) changes for some neighboring objects at a time, and Y
  * is brought up to date by X's change times their rows of A instead of being computed anew.
  *
  *   dense, computed   Y += D A[rows, :], a matrix product of 2 n k operations an object; threads share the columns

@@ -11,7 +11,7 @@
 
 /* Put a sentence into the context and return `status`; the first line of every failure. Callable from any thread. */
 __attribute__((format(printf, 3, 4))) clv_status clv_fail(clv_context *ctx, clv_status status, const char *format, ...);
-/* It returns what it is given; the static analyser cannot see that from here, and would take failures for successes. */
+/* It returns what it is given; the static analyzer cannot see that from here, and would take failures for successes. */
 #ifdef __clang_analyzer__
 #define clv_fail(ctx, status, ...) ((void)clv_fail((ctx), (status), __VA_ARGS__), (status))
 #endif
@@ -46,7 +46,7 @@ char *clv_copy_text(clv_context *ctx, const char *text);
 /* The memory budget: `asked` bytes, or half of the machine's memory when 0. */
 size_t clv_memory_budget(int64_t asked);
 
-/* CLV_NEW(ctx, double, n): n of a type, uninitialised; CLV_NEW0: zeroed. */
+/* CLV_NEW(ctx, double, n): n of a type, uninitialized; CLV_NEW0: zeroed. */
 #define CLV_NEW(ctx, type, count) ((type *)clv_alloc((ctx), (count), sizeof(type)))
 #define CLV_NEW0(ctx, type, count) ((type *)clv_alloc_zero((ctx), (count), sizeof(type)))
 
@@ -88,7 +88,7 @@ void clv_rng_shuffle(clv_rng *rng, int64_t *items, int64_t n);
 
 /* The number of threads to use for `asked` (0: as many as the process may run on); at least 1. */
 int clv_threads(int64_t asked);
-/* Make BLAS calls single-threaded until the matching end: the library parallelises over fixed blocks by itself, so
+/* Make BLAS calls single-threaded until the matching end: the library parallelizes over fixed blocks by itself, so
  * that no result depends on the number of threads and no more threads run than were asked for. These nest, also
  * across threads. */
 void clv_blas_serial_begin(void);

@@ -74,9 +74,24 @@ void clv_options_defaults(const clv_option_table *table, void *options) {
     }
 }
 
+/* Names that options had before: still understood, and not listed anywhere. */
+static const struct {
+    const char *former, *now;
+} renamed[] = {{"neighbours", "neighbors"}, {"symmetrise", "symmetrize"}, {"no-symmetrise", "no-symmetrize"},
+               {"colour", "color"},         {"centre", "center"},         {"no-centre", "no-center"}};
+
+const char *clv_option_name(const char *name) {
+    for (size_t i = 0; i < CLV_COUNT(renamed); i++) {
+        if (strcmp(renamed[i].former, name) == 0) {
+            return renamed[i].now;
+        }
+    }
+    return name;
+}
+
 const clv_option *clv_options_find(const clv_option_table *table, const char *name) {
     for (size_t i = 0; i < table->count; i++) {
-        if (strcmp(table->options[i].name, name) == 0) {
+        if (strcmp(table->options[i].name, clv_option_name(name)) == 0) {
             return &table->options[i];
         }
     }

@@ -44,7 +44,7 @@ double clv_rng_uniform(clv_rng *rng) {
 
 int64_t clv_rng_below(clv_rng *rng, int64_t n) {
     uint64_t range = (uint64_t)n;
-    uint64_t reject = -range % range; /* 2^64 mod n: draws below it would favour small results */
+    uint64_t reject = -range % range; /* 2^64 mod n: draws below it would favor small results */
     uint64_t draw;
     do {
         draw = clv_rng_next(rng);

@@ -1,7 +1,7 @@
 /* The driver: restarts on parallel workers, each a loop of steps under limits, each ended by a recomputation.
  *
  * Workers are threads of their own (the calling thread is worker 0), not an OpenMP team, so that the parallel loops
- * inside a step get threads/workers threads each without nested parallelism, which is a setting of the whole process.
+ * inside a step get threads/workers threads each without nested parallelizm, which is a setting of the whole process.
  * Restarts are handed out in order from one counter; a restart depends on nothing but the seed and its number, and the
  * winner is chosen by value and number, so the outcome does not depend on who ran what. Costs beyond the method's: two
  * snapshots a worker, one `resume` a restart. */
@@ -76,7 +76,7 @@ size_t clv_driver_memory(const clv_control *control, size_t snapshot_size) {
 /* --- limits and hooks --- */
 
 static bool is_better(const clv_method *method, double value, double than) {
-    return method->maximise ? value > than : value < than;
+    return method->maximize ? value > than : value < than;
 }
 
 static bool out_of_time(const run *r) {
@@ -509,7 +509,7 @@ static void describe_winner(const run *r, const attempt *best, clv_result *resul
     result->solver = method->solver;
     memcpy(result->trace_extras, method->extras, sizeof result->trace_extras);
     result->seed = r->control->seed;
-    result->objective = (clv_objective){method->objective, best->value, method->maximise};
+    result->objective = (clv_objective){method->objective, best->value, method->maximize};
     result->certificate = (clv_certificate){method->certificate, best->certificate, method->tolerance,
                                             best->certificate <= method->tolerance};
     result->stop = stop_of_run(r, best);

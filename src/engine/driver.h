@@ -21,7 +21,7 @@ typedef struct clv_iterate {
 typedef struct clv_method {
     const char *name, *solver;
     const char *objective; /* its name */
-    bool maximise;
+    bool maximize;
     const char *certificate;              /* its name */
     const char *extras[CLV_TRACE_EXTRAS]; /* names of further columns of the trace, or NULL */
     double tolerance;                     /* the claim: certificate <= tolerance */

@@ -41,7 +41,7 @@ void clv_result_free(clv_result *result) {
             clv_free(ctx, result->soft);
         }
         clv_data_free(result->membership);
-        clv_data_free(result->centres);
+        clv_data_free(result->centers);
         clv_data_free(result->weights);
         clv_free(ctx, result->intercepts);
         clv_free(ctx, result->classes);

@@ -31,7 +31,7 @@ enum {
 const clv_option_table *clv_reduce_table(void) {
     static const clv_option options[] = {
         CLV_OPT_INT(clv_reduce_options, dims, "dims", 'd', 20, 1, 0x1p31, NULL, "N", "columns of the result"),
-        CLV_OPT_FLAG(clv_reduce_options, centre, "centre", NULL, 0,
+        CLV_OPT_FLAG(clv_reduce_options, center, "center", NULL, 0,
                      "principal components: subtract the means of the columns first"),
         CLV_OPT_REAL(clv_reduce_options, tol, "tol", 1e-7, 1e-13, 0.1, NULL, "E",
                      "residual of a singular vector, relative to its value squared"),
@@ -56,7 +56,7 @@ typedef struct reduction {
     clv_data *transpose;
     const clv_matrix *near, *far;
     bool by_rows;        /* the near side are the rows of X */
-    double *means;       /* of the columns of X; NULL: not centred */
+    double *means;       /* of the columns of X; NULL: not centered */
     double *near_values; /* near side x BLOCK, interleaved, as is the next */
     double *far_values;
     int threads;
@@ -354,7 +354,7 @@ static clv_status prepare(reduction *r) {
     r->far = r->by_rows ? transposed : r->x;
     r->near_values = CLV_NEW(r->ctx, double, r->near->rows *BLOCK);
     r->far_values = CLV_NEW(r->ctx, double, r->far->rows *BLOCK);
-    if (r->options.centre) {
+    if (r->options.center) {
         r->means = CLV_NEW(r->ctx, double, r->x->cols);
         if (!r->means) {
             return CLV_ENOMEM;

@@ -27,7 +27,7 @@ clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document) {
     b->starts[b->documents] = -1;
     if (document->label) {
         b->starts[b->documents] = (int64_t)b->names.size;
-        b->labelled++;
+        b->labeled++;
         clv_text_append(&b->names, document->label, strlen(document->label) + 1);
         CLV_TRY(b->names.status);
     }
@@ -99,8 +99,8 @@ static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, c
 }
 
 static clv_status add_labels(const clv_corpus_builder *b, clv_corpus *corpus) {
-    clv_field *fields = CLV_NEW(b->ctx, clv_field, b->labelled);
-    int32_t *coded = CLV_NEW(b->ctx, int32_t, b->labelled);
+    clv_field *fields = CLV_NEW(b->ctx, clv_field, b->labeled);
+    int32_t *coded = CLV_NEW(b->ctx, int32_t, b->labeled);
     corpus->labels = CLV_NEW(b->ctx, int32_t, b->documents);
     clv_status status = fields && coded && corpus->labels ? code_labels(b, corpus, fields, coded) : CLV_ENOMEM;
     clv_free(b->ctx, fields);
@@ -115,7 +115,7 @@ clv_status clv_corpus_finish(clv_corpus_builder *b, clv_corpus **out) {
     }
     corpus->ctx = b->ctx;
     corpus->documents = b->documents;
-    clv_status status = b->labelled ? add_labels(b, corpus) : CLV_OK;
+    clv_status status = b->labeled ? add_labels(b, corpus) : CLV_OK;
     if (status < 0) {
         clv_corpus_free(corpus);
         return status;

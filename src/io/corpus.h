@@ -11,7 +11,7 @@ typedef struct clv_corpus_builder {
     clv_context *ctx;
     clv_document_hook hook;
     void *user;
-    int64_t documents, labelled;
+    int64_t documents, labeled;
     clv_text names;  /* the labels one after the other, each ended by NUL */
     int64_t *starts; /* of a document's label in names, or -1 */
     int64_t room;

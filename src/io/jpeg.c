@@ -1,5 +1,5 @@
-/* JPEG by libjpeg, from memory, to 8-bit grey or RGB. libjpeg would exit on errors and print warnings: ours takes a
- * longjmp and keeps silent. Data that end early are an error here, where libjpeg would fill in grey. */
+/* JPEG by libjpeg, from memory, to 8-bit gray or RGB. libjpeg would exit on errors and print warnings: ours takes a
+ * longjmp and keeps silent. Data that end early are an error here, where libjpeg would fill in gray. */
 #include "io/io.h"
 
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static clv_status read_picture(job *j, clv_bytes bytes, clv_image *image) {
     jpeg_mem_src(&j->jpeg, bytes.data, (unsigned long)bytes.size);
     jpeg_read_header(&j->jpeg, TRUE);
     if (j->jpeg.num_components != 1 && j->jpeg.num_components != 3) {
-        return clv_fail(j->ctx, CLV_EDATA, "%s has %d colour components (CMYK?), where 1 or 3 are read", j->name,
+        return clv_fail(j->ctx, CLV_EDATA, "%s has %d color components (CMYK?), where 1 or 3 are read", j->name,
                         j->jpeg.num_components);
     }
     j->jpeg.out_color_space = j->jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;

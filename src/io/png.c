@@ -1,4 +1,4 @@
-/* PNG in and out by libpng. Any depth, palette, transparency or interlacing becomes 8-bit grey, RGB or RGBA. libpng
+/* PNG in and out by libpng. Any depth, palette, transparency or interlacing becomes 8-bit gray, RGB or RGBA. libpng
  * reports errors by a longjmp out of our handler; state that must survive it lives in a struct of the caller. */
 #include "io/io.h"
 

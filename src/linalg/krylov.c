@@ -162,7 +162,7 @@ static void random_direction(state *s, int64_t at) {
 
 /* The block in the rows from `first` on, orthogonal to those before, becomes orthonormal; left[c][d] is the part of
  * its vector c on the new vector d. A vector of which no more than `least[c]` remains gives way to a random one. */
-static void orthonormalise(state *s, int64_t first, const double *least) {
+static void orthonormalize(state *s, int64_t first, const double *least) {
     int64_t n = s->plan->n, b = s->plan->block;
     memset(s->left, 0, (size_t)(b * b) * sizeof *s->left);
     for (int64_t c = 0; c < b; c++) {
@@ -218,7 +218,7 @@ static clv_status step(state *s) {
         project_out(s, s->size, next, b);
         add_to_t(s);
     }
-    orthonormalise(s, s->size, s->values);
+    orthonormalize(s, s->size, s->values);
     return CLV_OK;
 }
 
@@ -303,7 +303,7 @@ static void begin(state *s, const double *vectors) {
         project_out(s, first, x, 1);
         project_out(s, first, x, 1);
     }
-    orthonormalise(s, first, NULL);
+    orthonormalize(s, first, NULL);
     s->size = first + plan->block;
 }
 

@@ -24,10 +24,10 @@ struct clv_data {
 
 /* An empty clv_data; fill its owned members and its view. */
 clv_status clv_data_new(clv_context *ctx, const char *name, clv_data **out);
-/* Dense storage for rows x cols of a type, uninitialised, with the view set. */
+/* Dense storage for rows x cols of a type, uninitialized, with the view set. */
 clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, int64_t cols, clv_scalar scalar,
                               clv_data **out);
-/* CSR storage for `nonzeros` entries, start[0] = 0 and the rest uninitialised, with the view set. */
+/* CSR storage for `nonzeros` entries, start[0] = 0 and the rest uninitialized, with the view set. */
 clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
                             clv_data **out);
 

@@ -1,4 +1,4 @@
-/* The normalised cut of a labeling (Shi and Malik 2000), 1/2 sum_c cut(c, rest) / vol(c), over the objects with a
+/* The normalized cut of a labeling (Shi and Malik 2000), 1/2 sum_c cut(c, rest) / vol(c), over the objects with a
  * label. A cluster without volume (isolated objects only) has no association either and counts 1/2, as it does in the
  * objective of the method. One pass over the affinity; k n sums. */
 #include "metrics/metrics.h"
@@ -27,7 +27,7 @@ static clv_status new_cut(cut *c, const int32_t *labels) {
     }
     CLV_TRY(clv_labels_compress(c->ctx, labels, c->n, c->ids, &c->k));
     if (c->k < 1) {
-        return clv_fail(c->ctx, CLV_EDATA, "the normalised cut needs a labelled object: all %lld are left out",
+        return clv_fail(c->ctx, CLV_EDATA, "the normalized cut needs a labeled object: all %lld are left out",
                         (long long)c->n);
     }
     if (!clv_mul(c->k, c->n, &entries)) {

@@ -34,7 +34,7 @@ void clv_claim_free(clv_claim *claim) {
     clv_free(ctx, claim->soft.entropy);
     clv_free(ctx, claim->soft.expected_sizes);
     clv_data_free(claim->membership);
-    clv_data_free(claim->centres);
+    clv_data_free(claim->centers);
     clv_data_free(claim->weights);
     clv_free(ctx, claim->intercepts);
     clv_free(ctx, claim->classes);
@@ -44,7 +44,7 @@ void clv_claim_free(clv_claim *claim) {
 
 const char *clv_claim_option(const clv_claim *claim, const char *name) {
     for (int64_t i = 0; i < claim->options_count; i++) {
-        if (strcmp(claim->options[i].name, name) == 0) {
+        if (strcmp(clv_option_name(claim->options[i].name), name) == 0) {
             return claim->options[i].text;
         }
     }

@@ -69,7 +69,7 @@ static bool shape_agrees(const clv_claim *claim, const clv_verifier *method, int
         return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)claim->n,
                           (long long)objects);
     }
-    if (method->unlabelled) {
+    if (method->unlabeled) {
         return !claim->labels || clv_reject(out, "labels are claimed, but %s gives none", method->method);
     }
     return labels_agree(claim, method, out);
@@ -191,7 +191,7 @@ static bool ending_is_possible(const char *stop, int64_t iterations, clv_verdict
 }
 
 /* The result is the best of its restarts, and no better than any of them can be. */
-static bool restarts_agree(const clv_claim *claim, bool maximise, clv_verdict *out) {
+static bool restarts_agree(const clv_claim *claim, bool maximize, clv_verdict *out) {
     bool found = false;
     if (claim->restarts_count == 0) {
         return clv_reject(out, "no restarts are claimed, and a result is the best of them");
@@ -199,7 +199,7 @@ static bool restarts_agree(const clv_claim *claim, bool maximise, clv_verdict *o
     for (int64_t r = 0; r < claim->restarts_count; r++) {
         const clv_claim_restart *restart = &claim->restarts[r];
         bool equal = clv_is_close(restart->objective, claim->objective, claim->k);
-        bool better = maximise ? restart->objective > claim->objective : restart->objective < claim->objective;
+        bool better = maximize ? restart->objective > claim->objective : restart->objective < claim->objective;
         if (!ending_is_possible(restart->stop[0] ? restart->stop : claim->stop, restart->iterations, out)) {
             return false;
         }
@@ -212,16 +212,16 @@ static bool restarts_agree(const clv_claim *claim, bool maximise, clv_verdict *o
     return found || clv_reject(out, "the objective claimed is that of none of the restarts");
 }
 
-static bool bound_agrees(const clv_claim *claim, bool maximise, clv_verdict *out) {
-    double beyond = maximise ? claim->objective - claim->bound : claim->bound - claim->objective;
+static bool bound_agrees(const clv_claim *claim, bool maximize, clv_verdict *out) {
+    double beyond = maximize ? claim->objective - claim->bound : claim->bound - claim->objective;
     if (isnan(claim->bound) || beyond <= clv_allowed_difference(claim->objective, claim->k)) {
         return true;
     }
-    return clv_reject(out, "the bound claimed lies %s the objective", maximise ? "below" : "above");
+    return clv_reject(out, "the bound claimed lies %s the objective", maximize ? "below" : "above");
 }
 
 static bool course_agrees(const clv_claim *claim, clv_verdict *out) {
-    bool maximise = strcmp(claim->sense, "max") == 0;
+    bool maximize = strcmp(claim->sense, "max") == 0;
     bool unfinished = isnan(claim->certificate);
     if (!ending_is_possible(claim->stop, claim->iterations, out)) {
         return false;
@@ -233,7 +233,7 @@ static bool course_agrees(const clv_claim *claim, clv_verdict *out) {
         return clv_reject(out, "the certificate is claimed %s, against its own value and tolerance",
                           claim->holds ? "to hold" : "not to hold");
     }
-    return restarts_agree(claim, maximise, out) && bound_agrees(claim, maximise, out);
+    return restarts_agree(claim, maximize, out) && bound_agrees(claim, maximize, out);
 }
 
 static bool affinity_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {

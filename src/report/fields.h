@@ -28,7 +28,7 @@ clv_status clv_json_optional_number(const clv_place *at, const char *outer, cons
 clv_status clv_json_optional_numbers(const clv_place *at, const char *outer, const char *name, double **out,
                                      int64_t *count);
 
-/* Memberships, centres, weights, clusters and passes into at->claim, which has its k; those not there stay NULL and 0.
+/* Memberships, centers, weights, clusters and passes into at->claim, which has its k; those not there stay NULL and 0.
  * What is read is a valid matrix, whatever it says. */
 clv_status clv_claim_get_model(const clv_place *at);
 

@@ -132,11 +132,11 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
 
 double clv_gap_percent(const clv_result *result) {
     const clv_objective *objective = &result->objective;
-    return result->bound.name ? clv_gap(objective->value, result->bound.value, objective->maximise) : (double)NAN;
+    return result->bound.name ? clv_gap(objective->value, result->bound.value, objective->maximize) : (double)NAN;
 }
 
-double clv_gap(double objective, double bound, bool maximise) {
-    double distance = maximise ? bound - objective : objective - bound;
+double clv_gap(double objective, double bound, bool maximize) {
+    double distance = maximize ? bound - objective : objective - bound;
     return distance <= 0 ? 0 : 100 * distance / fabs(objective);
 }
 

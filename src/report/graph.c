@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* No eigenvalue of the normalised affinity exceeds 1, but for what an eigensolver leaves. */
+/* No eigenvalue of the normalized affinity exceeds 1, but for what an eigensolver leaves. */
 #define ABOVE_ONE 1e-6
 /* Between numbers that were written one by one from the same run. */
 #define ROUNDING 1e-9

@@ -142,7 +142,7 @@ static void put_bar(clv_text *text, const char *name, int64_t cluster, int64_t s
     clv_text_add(text, "</span><i style=\"width:");
     clv_put_rounded(text, largest > 0 ? 100 * (double)size / (double)largest : 0, 4);
     clv_text_add(text, "%%;background:");
-    clv_put_colour(text, cluster);
+    clv_put_color(text, cluster);
     clv_text_add(text, "\"></i><span>%lld (", (long long)size);
     clv_put_rounded(text, n > 0 ? 100 * (double)size / (double)n : 0, 3);
     clv_text_add(text, " %%)</span>\n");
@@ -188,7 +188,7 @@ static void put_clusters(clv_text *text, const clv_result *result) {
 }
 
 static void put_plane(clv_text *text, const clv_plane *plane, const clv_result *result) {
-    clv_text_add(text, "<h2>The objects</h2>\n<p class=\"note\">On their first two principal components, coloured by "
+    clv_text_add(text, "<h2>The objects</h2>\n<p class=\"note\">On their first two principal components, colored by "
                        "cluster");
     if (plane->count < result->n) {
         clv_text_add(text, "; %lld of the %lld are shown", (long long)plane->count, (long long)result->n);

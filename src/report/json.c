@@ -72,7 +72,7 @@ static void put_claims(clv_text *text, const clv_result *result) {
     clv_text_add(text, " \"objective\": {");
     put_string_field(text, "name", result->objective.name, ", ");
     put_number_field(text, "value", result->objective.value, ", ");
-    clv_text_add(text, "\"sense\": \"%s\"},\n", result->objective.maximise ? "max" : "min");
+    clv_text_add(text, "\"sense\": \"%s\"},\n", result->objective.maximize ? "max" : "min");
     if (result->bound.name) {
         clv_text_add(text, " \"bound\": {");
         put_string_field(text, "name", result->bound.name, ", ");
@@ -153,7 +153,7 @@ static void put_labels(clv_text *text, const clv_result *result) {
     clv_text_add(text, "]");
 }
 
-/* --- memberships, centres, weights, clusters --- */
+/* --- memberships, centers, weights, clusters --- */
 
 /* A number of a list: a comma before all but the first. */
 static void put_integer(clv_text *text, int64_t value, bool first) {
@@ -196,8 +196,8 @@ static void put_list(clv_text *text, const char *name, const clv_matrix *m, list
     clv_text_add(text, "]%s", end);
 }
 
-static void put_centres(clv_text *text, const clv_matrix *m) {
-    clv_text_add(text, ",\n \"centres\": [");
+static void put_centers(clv_text *text, const clv_matrix *m) {
+    clv_text_add(text, ",\n \"centers\": [");
     for (int64_t c = 0; c < m->rows; c++) {
         clv_text_add(text, "%s[", c > 0 ? ",\n  " : "");
         for (int64_t j = 0; j < m->cols; j++) {
@@ -277,8 +277,8 @@ static void put_model(clv_text *text, const clv_report *report) {
         put_list(text, "cluster", m, INDICES, ",\n  ");
         put_list(text, "weight", m, VALUES, "}");
     }
-    if (result->centres) {
-        put_centres(text, clv_data_matrix(result->centres));
+    if (result->centers) {
+        put_centers(text, clv_data_matrix(result->centers));
     }
     if (result->weights) {
         const clv_matrix *m = clv_data_matrix(result->weights);

@@ -1,4 +1,4 @@
-/* Memberships, centres, weights and clusters of a result, read back from JSON. Sizes come from the lists themselves, so
+/* Memberships, centers, weights and clusters of a result, read back from JSON. Sizes come from the lists themselves, so
  * that no more memory is asked for than the text has numbers. */
 #include "linalg/linalg.h"
 #include "report/fields.h"
@@ -112,48 +112,48 @@ static clv_status get_weights(const clv_place *at) {
     return CLV_OK;
 }
 
-/* --- centres: rows of numbers --- */
+/* --- centers: rows of numbers --- */
 
 /* All rows as long as the first: looked at before any room is made for them. */
-static clv_status check_rows(const clv_place *at, const json_t *centres, size_t cols) {
-    for (size_t c = 0; c < json_array_size(centres); c++) {
-        const json_t *row = json_array_get(centres, c);
+static clv_status check_rows(const clv_place *at, const json_t *centers, size_t cols) {
+    for (size_t c = 0; c < json_array_size(centers); c++) {
+        const json_t *row = json_array_get(centers, c);
         if (!json_is_array(row) || json_array_size(row) != cols || cols == 0) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: centre %zu is not an array of numbers as long as centre 0",
+            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: center %zu is not an array of numbers as long as center 0",
                             at->file, c);
         }
     }
     return CLV_OK;
 }
 
-static clv_status get_centre(const clv_place *at, const json_t *row, int64_t number) {
-    clv_data *centres = at->claim->centres;
-    int64_t cols = centres->matrix.cols;
+static clv_status get_center(const clv_place *at, const json_t *row, int64_t number) {
+    clv_data *centers = at->claim->centers;
+    int64_t cols = centers->matrix.cols;
     for (int64_t j = 0; j < cols; j++) {
         const json_t *value = json_array_get(row, (size_t)j);
         if (!json_is_number(value)) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: coordinate %lld of centre %lld is not a number", at->file,
+            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: coordinate %lld of center %lld is not a number", at->file,
                             (long long)j + 1, (long long)number);
         }
-        ((double *)centres->values)[number * cols + j] = json_number_value(value);
+        ((double *)centers->values)[number * cols + j] = json_number_value(value);
     }
     return CLV_OK;
 }
 
-static clv_status get_centres(const clv_place *at) {
-    const json_t *centres = clv_json_find(at, NULL, "centres");
+static clv_status get_centers(const clv_place *at) {
+    const json_t *centers = clv_json_find(at, NULL, "centers");
     clv_claim *claim = at->claim;
-    if (!centres) {
+    if (!centers) {
         return CLV_OK;
     }
-    if (json_array_size(centres) == 0) {
-        return clv_json_refuse(at, NULL, "centres", "an array of arrays");
+    if (json_array_size(centers) == 0) {
+        return clv_json_refuse(at, NULL, "centers", "an array of arrays");
     }
-    size_t rows = json_array_size(centres), cols = json_array_size(json_array_get(centres, 0));
-    CLV_TRY(check_rows(at, centres, cols));
-    CLV_TRY(clv_data_new_dense(claim->ctx, "centres", (int64_t)rows, (int64_t)cols, CLV_F64, &claim->centres));
+    size_t rows = json_array_size(centers), cols = json_array_size(json_array_get(centers, 0));
+    CLV_TRY(check_rows(at, centers, cols));
+    CLV_TRY(clv_data_new_dense(claim->ctx, "centers", (int64_t)rows, (int64_t)cols, CLV_F64, &claim->centers));
     for (size_t c = 0; c < rows; c++) {
-        CLV_TRY(get_centre(at, json_array_get(centres, c), (int64_t)c));
+        CLV_TRY(get_center(at, json_array_get(centers, c), (int64_t)c));
     }
     return CLV_OK;
 }
@@ -214,7 +214,7 @@ static clv_status get_clusters(const clv_place *at) {
 
 clv_status clv_claim_get_model(const clv_place *at) {
     CLV_TRY(get_membership(at));
-    CLV_TRY(get_centres(at));
+    CLV_TRY(get_centers(at));
     CLV_TRY(get_weights(at));
     CLV_TRY(get_clusters(at));
     clv_claim *claim = at->claim;

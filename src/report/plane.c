@@ -1,6 +1,6 @@
 /* Points on their first two principal components, for a picture.
  *
- * A dense, centred copy of at most POINTS rows (fewer when there are very many columns) and the two leading
+ * A dense, centered copy of at most POINTS rows (fewer when there are very many columns) and the two leading
  * eigenvectors of its scatter matrix X'X, applied as X'(X v): memory for the copy, 4 m p additions and multiplications
  * an application. */
 #include "linalg/linalg.h"
@@ -16,7 +16,7 @@ enum { POINTS = 5000, FEWEST = 50 };
 #define EIGEN_TOLERANCE 1e-6
 
 typedef struct sample {
-    double *x;          /* m x p, centred */
+    double *x;          /* m x p, centered */
     double *projection; /* m */
     int64_t m, p;
 } sample;
@@ -33,7 +33,7 @@ static int64_t sample_size(const clv_matrix *points) {
     return points->rows <= most ? points->rows : most < FEWEST ? 0 : most;
 }
 
-static void centre(sample *s) {
+static void center(sample *s) {
     for (int64_t j = 0; j < s->p; j++) {
         double mean = 0;
         for (int64_t i = 0; i < s->m; i++) {
@@ -90,7 +90,7 @@ static clv_status fill_plane(clv_context *ctx, const clv_matrix *points, sample 
         out->object[i] = (int64_t)((double)i * (double)points->rows / (double)s->m);
         clv_matrix_row(points, out->object[i], s->x + i * s->p);
     }
-    centre(s);
+    center(s);
     clv_blas_serial_begin();
     clv_status status = find_components(ctx, s, directions, out);
     clv_blas_serial_end();

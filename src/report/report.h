@@ -22,7 +22,7 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 /* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
 double clv_gap_percent(const clv_result *result);
 /* The same of two numbers; 0 where the objective has reached the bound, or passed it by rounding. */
-double clv_gap(double objective, double bound, bool maximise);
+double clv_gap(double objective, double bound, bool maximize);
 
 /* What the certificate of a result means, as a sentence. */
 const char *clv_certificate_words(const clv_certificate *certificate);
@@ -42,8 +42,8 @@ void clv_put_option(clv_text *text, const clv_report *report, const clv_option *
 
 /* --- pictures (svg.c, plane.c) --- */
 
-/* The colour of a cluster, as CSS has it. */
-void clv_put_colour(clv_text *text, int64_t cluster);
+/* The color of a cluster, as CSS has it. */
+void clv_put_color(clv_text *text, int64_t cluster);
 void clv_put_convergence_plot(clv_text *text, const clv_result *result);
 
 /* Points on their first two principal components. */
@@ -93,7 +93,7 @@ struct clv_claim {
     int64_t eigenvalues_count;
     double *eigenvalues;  /* NULL: not said */
     clv_data *membership; /* CSR, as many rows as it says and k columns; NULL: not said, as all below */
-    clv_data *centres;    /* dense doubles */
+    clv_data *centers;    /* dense doubles */
     clv_data *weights;    /* CSR */
     int64_t intercepts_count, classes_count;
     double *intercepts, *classes;
@@ -134,7 +134,7 @@ typedef struct clv_verifier {
     bool k_at_most;       /* the option k is the most clusters to find; there may be none */
     bool two_operands;    /* the method was given a second file, and so must be the verification */
     bool second_possible; /* it may have been given one: `evaluate` asks for it */
-    bool unlabelled;      /* gives no labels; k is no number of clusters */
+    bool unlabeled;       /* gives no labels; k is no number of clusters */
     bool objective_scale; /* the certificate is in units of the objective, and so is what may differ in it */
 } clv_verifier;
 
@@ -153,7 +153,7 @@ bool clv_is_close(double claimed, double found, int64_t k);
 /* Reject a claim that contradicts itself or the shape of the points: what can be told without computing anything. */
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_verifier *method,
                            const clv_matrix *points, clv_verdict *out);
-/* Reject memberships, centres, clusters and passes that cannot be (soundness.c). */
+/* Reject memberships, centers, clusters and passes that cannot be (soundness.c). */
 bool clv_claim_check_model(const clv_claim *claim, const clv_matrix *points, clv_verdict *out);
 /* Reject what is claimed of the graph `a` (NULL: there is none) and cannot be: components, shift, drift, eigenvalues,
  * and a bound called other than `bound_name` (NULL: the method has none) or that those eigenvalues do not give. */

@@ -1,4 +1,4 @@
-/* Whether the memberships, centres and clusters of a claim can be, by their shape and their ranges: O(entries). What
+/* Whether the memberships, centers and clusters of a claim can be, by their shape and their ranges: O(entries). What
  * they are worth is for the method's evaluation to say. Their numbers are finite, as JSON has no others. */
 #include "linalg/linalg.h"
 #include "report/report.h"
@@ -21,12 +21,12 @@ static bool membership_possible(const clv_claim *claim, clv_verdict *out) {
     return true;
 }
 
-static bool centres_possible(const clv_claim *claim, const clv_matrix *points, clv_verdict *out) {
-    const clv_matrix *m = clv_data_matrix(claim->centres);
+static bool centers_possible(const clv_claim *claim, const clv_matrix *points, clv_verdict *out) {
+    const clv_matrix *m = clv_data_matrix(claim->centers);
     if (m->rows != claim->k) {
-        return clv_reject(out, "%lld centres are claimed for %lld clusters", (long long)m->rows, (long long)claim->k);
+        return clv_reject(out, "%lld centers are claimed for %lld clusters", (long long)m->rows, (long long)claim->k);
     }
-    return m->cols == points->cols || clv_reject(out, "centres of %lld coordinates are claimed, but the data have %lld",
+    return m->cols == points->cols || clv_reject(out, "centers of %lld coordinates are claimed, but the data have %lld",
                                                  (long long)m->cols, (long long)points->cols);
 }
 
@@ -58,6 +58,6 @@ static bool clusters_possible(const clv_claim *claim, clv_verdict *out) {
 
 bool clv_claim_check_model(const clv_claim *claim, const clv_matrix *points, clv_verdict *out) {
     return (!claim->membership || membership_possible(claim, out)) &&
-           (!claim->centres || centres_possible(claim, points, out)) &&
+           (!claim->centers || centers_possible(claim, points, out)) &&
            (!claim->clusters || clusters_possible(claim, out));
 }

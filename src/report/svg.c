@@ -24,7 +24,7 @@ typedef struct axes {
     int height;
 } axes;
 
-void clv_put_colour(clv_text *text, int64_t cluster) {
+void clv_put_color(clv_text *text, int64_t cluster) {
     static const char *const palette[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1",
                                           "#76b7b2", "#d4a72c", "#ff7f9c", "#9c755f", "#8a8f98"};
     int64_t count = (int64_t)(sizeof palette / sizeof palette[0]);
@@ -32,7 +32,7 @@ void clv_put_colour(clv_text *text, int64_t cluster) {
         clv_text_add(text, "var(--soft)");
     } else if (cluster < count) {
         clv_text_add(text, "%s", palette[cluster]);
-    } else { /* golden angle: neighbours differ */
+    } else { /* golden angle: neighbors differ */
         clv_text_add(text, "hsl(%lld 60%% %lld%%)", (long long)(cluster % 360 * 137 % 360),
                      (long long)(42 + cluster % 3 * 10));
     }
@@ -180,7 +180,7 @@ void clv_put_convergence_plot(clv_text *text, const clv_result *result) {
 
 /* --- the points in the plane --- */
 
-/* Both components on one scale, centred. */
+/* Both components on one scale, centered. */
 static axes plane_axes(const clv_plane *plane) {
     axes a = {.left = INFINITY, .right = -INFINITY, .low = INFINITY, .high = -INFINITY, .height = PLANE_HEIGHT};
     for (int64_t i = 0; i < plane->count; i++) {
@@ -203,7 +203,7 @@ static axes plane_axes(const clv_plane *plane) {
 /* All points of a cluster in one path: dots are strokes of no length with round ends. */
 static void put_dots(clv_text *text, const axes *a, const clv_plane *plane, const int32_t *labels, int64_t cluster) {
     clv_text_add(text, "<path class=\"dots\" stroke=\"");
-    clv_put_colour(text, cluster);
+    clv_put_color(text, cluster);
     clv_text_add(text, "\" d=\"");
     for (int64_t i = 0; i < plane->count; i++) {
         if (labels[plane->object[i]] == cluster) {
@@ -217,7 +217,7 @@ static void put_dots(clv_text *text, const axes *a, const clv_plane *plane, cons
 static void put_legend(clv_text *text, const clv_result *result) {
     for (int64_t c = 0; c < result->k && c < LEGEND; c++) {
         clv_text_add(text, "<circle cx=\"14\" cy=\"%d\" r=\"5\" fill=\"", 20 + 18 * (int)c);
-        clv_put_colour(text, c);
+        clv_put_color(text, c);
         clv_text_add(text, "\"/><text class=\"tick\" x=\"26\" y=\"%d\">%lld</text>\n", 24 + 18 * (int)c, (long long)c);
     }
 }
@@ -227,7 +227,7 @@ void clv_put_scatter_plot(clv_text *text, const clv_plane *plane, const clv_resu
     if (!isfinite(a.left) || !isfinite(a.low)) {
         return;
     }
-    open_svg(text, a.height, "points on their first two principal components, coloured by cluster");
+    open_svg(text, a.height, "points on their first two principal components, colored by cluster");
     for (int64_t c = result->left_out > 0 ? -1 : 0; c < result->k; c++) {
         put_dots(text, &a, plane, result->labels, c);
     }

@@ -33,7 +33,7 @@ static void put_run(clv_text *text, const clv_result *result) {
     put_name(text, "objective");
     clv_text_add(text, "%s ", result->objective.name);
     clv_put_rounded(text, result->objective.value, 9);
-    clv_text_add(text, " (%s)\n", result->objective.maximise ? "maximised" : "minimised");
+    clv_text_add(text, " (%s)\n", result->objective.maximize ? "maximized" : "minimized");
     if (result->bound.name) {
         put_name(text, "bound");
         clv_text_add(text, "%s ", result->bound.name);

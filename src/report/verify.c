@@ -1,6 +1,6 @@
 /* Verification: scale and affinity are rebuilt from the raw data as the claim says, objective and certificate are
  * recomputed, and everything is compared. The bound is not computed again, only compared with the eigenvalues claimed
- * beside it: to prove those takes an eigensolver, and a factorisation against missed ones. A false claim is a verdict;
+ * beside it: to prove those takes an eigensolver, and a factorization against missed ones. A false claim is a verdict;
  * only what prevents a verdict is a failure.
  *
  * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
@@ -180,7 +180,7 @@ static bool names_agree(const clv_claim *claim, clv_verdict *out) {
         const char *what, *claimed, *found;
     } pairs[] = {
         {"objective", claim->objective_name, out->objective.name},
-        {"sense of the objective", claim->sense, out->objective.maximise ? "max" : "min"},
+        {"sense of the objective", claim->sense, out->objective.maximize ? "max" : "min"},
         {"certificate", claim->certificate_name, out->certificate.name},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {

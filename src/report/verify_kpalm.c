@@ -1,4 +1,4 @@
-/* How results of kpalm are verified: sigma and the smallest subgradient of the centres and memberships claimed, from
+/* How results of kpalm are verified: sigma and the smallest subgradient of the centers and memberships claimed, from
  * the points alone, and from the sample weights where there were any. */
 #include "linalg/linalg.h"
 #include "report/report.h"
@@ -72,8 +72,8 @@ static clv_status evaluate(clv_context *ctx, const clv_evidence *evidence, clv_v
     const clv_claim *claim = evidence->claim;
     clv_kpalm_options options;
     double *sample;
-    if (!claim->centres) {
-        clv_reject(out, "the claim says nothing of its centres");
+    if (!claim->centers) {
+        clv_reject(out, "the claim says nothing of its centers");
         return CLV_OK;
     }
     clv_status status = options_of(ctx, claim, &options);
@@ -90,7 +90,7 @@ static clv_status evaluate(clv_context *ctx, const clv_evidence *evidence, clv_v
     options.sample_weights = sample;
     status = clv_kpalm_evaluate(ctx, evidence->points, &options, claim->labels,
                                 claim->membership ? clv_data_matrix(claim->membership) : NULL,
-                                clv_data_matrix(claim->centres), &out->objective, &out->certificate);
+                                clv_data_matrix(claim->centers), &out->objective, &out->certificate);
     clv_free(ctx, sample);
     return status;
 }

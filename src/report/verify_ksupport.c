@@ -100,7 +100,7 @@ const clv_verifier clv_verify_ksupport = {.method = "ksupport",
                                           .objects = ksupport_objects,
                                           .points_only = true,
                                           .two_operands = true,
-                                          .unlabelled = true};
+                                          .unlabeled = true};
 
 /* --- pursuit --- */
 
@@ -128,4 +128,4 @@ const clv_verifier clv_verify_pursuit = {.method = "pursuit",
                                          .memory = pursuit_memory,
                                          .evaluate = pursuit_evaluate,
                                          .points_only = true,
-                                         .unlabelled = true};
+                                         .unlabeled = true};

@@ -150,7 +150,7 @@ static clv_ks_sums sums_at(const double *v, int64_t p, double a, double beta) {
     return total;
 }
 
-/* Between two neighbours of the sorted critical points the sum of the theta is linear in a. */
+/* Between two neighbors of the sorted critical points the sum of the theta is linear in a. */
 static clv_ksupport_root by_box(const clv_ksupport_set *set, const double *v, int64_t p, double beta) {
     double *point = set->spare, *other = set->band;
     int64_t count = 0, low = 0;

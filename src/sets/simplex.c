@@ -3,8 +3,8 @@
  * Projection (Michelot 1986): subtract what the entries have too much, equally; entries that fall to 0 leave, and the
  * others are shifted again until none leaves. Exact in at most n rounds, in practice two to four.
  *
- * The quadratic program is solved by the active-set method of Wolfe (1976), a finite one: the minimiser over the affine
- * hull of the support is found by a factorisation; if it is outside of the simplex, go there as far as the border and
+ * The quadratic program is solved by the active-set method of Wolfe (1976), a finite one: the minimizer over the affine
+ * hull of the support is found by a factorization; if it is outside of the simplex, go there as far as the border and
  * let go of what is 0; if inside, let in the coordinate with the least gradient, until none is below the support's.
  * What comes in is affinely independent of the support (its gradient would be equal otherwise), so that the matrix on
  * the support is definite along the simplex; adding a constant to all entries of M changes nothing on the simplex and
@@ -55,7 +55,7 @@ typedef struct program {
     double *x;        /* n */
     double *gradient; /* n: Mx - q */
     double *factor;   /* n x n: Cholesky factor on the support */
-    double *target;   /* n: the minimiser over the affine hull of the support */
+    double *target;   /* n: the minimizer over the affine hull of the support */
     double *ones;     /* n: work */
     double shift;     /* added to all entries of M */
 } program;
@@ -65,7 +65,7 @@ int64_t clv_simplex_qp_work(int64_t n) {
 }
 
 /* L L' = M on the support, plus the shift; false when a pivot is lost. */
-static bool factorise(program *p) {
+static bool factorize(program *p) {
     for (int64_t i = 0; i < p->size; i++) {
         double *row = p->factor + i * p->n;
         for (int64_t j = 0; j <= i; j++) {
@@ -121,7 +121,7 @@ static void find_target(program *p) {
     }
 }
 
-/* From x towards the target, as far as the simplex goes. What is 0 then leaves the support; true when none had to. */
+/* From x toward the target, as far as the simplex goes. What is 0 then leaves the support; true when none had to. */
 static bool go_to_target(program *p) {
     double share = 1;
     int64_t first = -1, kept = 0;
@@ -160,10 +160,10 @@ static double find_gap(program *p, int64_t *least) {
     return fmax(along - p->gradient[*least], 0);
 }
 
-/* To the minimiser over the simplex spanned by the support, or as near as its matrix can be factorised. */
+/* To the minimizer over the simplex spanned by the support, or as near as its matrix can be factorized. */
 static void settle(program *p) {
     while (p->size > 1) {
-        if (!factorise(p)) {
+        if (!factorize(p)) {
             p->x[p->support[0]] += p->x[p->support[p->size - 1]]; /* dependent on the others: its share is theirs */
             p->x[p->support[--p->size]] = 0;
             continue;

@@ -33,7 +33,7 @@ static clv_status use_documents(clv_context *ctx, holder *made, const scenario *
     return status == CLV_OK ? clv_tfidf_finish(tfidf, &made->data[0]) : status;
 }
 
-/* `kind`: whether to centre. */
+/* `kind`: whether to center. */
 clv_status read_documents(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_tfidf_options terms;
     clv_reduce_options reduce;
@@ -44,7 +44,7 @@ clv_status read_documents(clv_context *ctx, holder *made, const scenario *self, 
     terms.stop_words = "english";
     terms.max_features = 20;
     reduce.dims = 3;
-    reduce.centre = self->kind;
+    reduce.center = self->kind;
     CLV_TRY(clv_tfidf_new(ctx, &terms, &tfidf));
     clv_status status = use_documents(ctx, made, self, tfidf);
     clv_tfidf_free(tfidf);

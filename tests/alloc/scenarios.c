@@ -69,7 +69,7 @@ static clv_affinity_options how_to_build(const scenario *self, int64_t threads) 
     clv_affinity_defaults(&how);
     how.kind = self->kind;
     how.home = self->home;
-    how.neighbours = 4;
+    how.neighbors = 4;
     how.threads = threads;
     return how;
 }
@@ -119,8 +119,8 @@ static clv_status use_everything(clv_context *ctx, holder *made, int64_t threads
     CLV_TRY(use_operator(made->affinity, x, y, labels, threads));
     CLV_TRY(clv_affinity_restrict(made->affinity, active, CLV_COUNT(active), &made->restricted));
     CLV_TRY(use_operator(made->restricted, x, y, labels, threads));
-    CLV_TRY(clv_affinity_materialise(made->affinity, &made->data[1]));
-    return clv_affinity_materialise(made->restricted, &made->data[2]);
+    CLV_TRY(clv_affinity_materialize(made->affinity, &made->data[1]));
+    return clv_affinity_materialize(made->restricted, &made->data[2]);
 }
 
 static clv_status operate(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
@@ -128,9 +128,9 @@ static clv_status operate(clv_context *ctx, holder *made, const scenario *self, 
     return use_everything(ctx, made, threads);
 }
 
-static clv_status operate_symmetrised(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+static clv_status operate_symmetrized(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_affinity_options how = how_to_build(self, threads);
-    how.symmetrise = 1;
+    how.symmetrize = 1;
     CLV_TRY(clv_read(ctx, self->file, &(clv_read_options){.map = 1}, &made->data[0]));
     CLV_TRY(clv_affinity_build(ctx, clv_data_matrix(made->data[0]), &how, &made->affinity));
     return use_everything(ctx, made, threads);
@@ -289,7 +289,7 @@ static clv_status peel(clv_context *ctx, holder *made, const scenario *self, int
     if (!labels) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(clv_affinity_materialise(made->affinity, &made->data[1]));
+    CLV_TRY(clv_affinity_materialize(made->affinity, &made->data[1]));
     for (int way = 0; way < WAYS; way++) {
         clv_dominant_options options = how_to_peel(way, threads);
         int64_t pass[32];
@@ -321,7 +321,7 @@ static clv_status peel_random(clv_context *ctx, holder *made, const scenario *se
 }
 
 /* All solvers, soft and hard answers, evaluated and used on new points. */
-static clv_status centre(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+static clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", NULL, &made->data[0]));
     const clv_matrix *points = clv_data_matrix(made->data[0]);
     int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, points->rows);
@@ -342,11 +342,11 @@ static clv_status centre(clv_context *ctx, holder *made, const scenario *self, i
         options.control.keep_trace = 1;
         options.control.max_iter = way == 4 ? 2 : 50;
         CLV_TRY(clv_kpalm(ctx, points, &options, &made->result));
-        const clv_matrix *centres = clv_data_matrix(made->result->centres);
+        const clv_matrix *centers = clv_data_matrix(made->result->centers);
         CLV_TRY(clv_kpalm_evaluate(ctx, points, &options, made->result->labels,
-                                   made->result->membership ? clv_data_matrix(made->result->membership) : NULL, centres,
+                                   made->result->membership ? clv_data_matrix(made->result->membership) : NULL, centers,
                                    &objective, &certificate));
-        CLV_TRY(clv_kpalm_predict(ctx, centres, points, threads, labels));
+        CLV_TRY(clv_kpalm_predict(ctx, centers, points, threads, labels));
         clv_result_free(made->result);
         made->result = NULL;
     }
@@ -503,8 +503,8 @@ const scenario scenarios[] = {
     {"affinity knn", operate, NULL, AFFINITY(KNN, AUTO)},
     {"affinity precomputed, mapped", operate, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity precomputed, sparse", operate, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
-    {"affinity symmetrised, mapped", operate_symmetrised, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
-    {"affinity symmetrised, sparse", operate_symmetrised, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
+    {"affinity symmetrized, mapped", operate_symmetrized, "similarity.npy", AFFINITY(PRECOMPUTED, AUTO)},
+    {"affinity symmetrized, sparse", operate_symmetrized, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity of a factor", operate_lowrank, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
@@ -520,9 +520,9 @@ const scenario scenarios[] = {
     {"dominant, minimax", peel, NULL, AFFINITY(MINIMAX, COMPUTED)},
     {"dominant, sparse", peel, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"dominant, random starts and new points", peel_random, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
-    {"kpalm", centre, NULL, 0, 0},
-    {"kpalm, floats", centre, "floats.npy", 0, 0},
-    {"kpalm, sparse", centre, "points.svm", 0, 0},
+    {"kpalm", center, NULL, 0, 0},
+    {"kpalm, floats", center, "floats.npy", 0, 0},
+    {"kpalm, sparse", center, "points.svm", 0, 0},
     {"ksupport fcfw", fit, "points.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PROJECTED_NEWTON},
     {"ksupport fcfw, pqn", fit, "floats.npy", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PQN},
     {"ksupport fcfw, pairwise", fit, "points.mtx", CLV_KSUPPORT_FCFW, CLV_KSUPPORT_PAIRWISE},

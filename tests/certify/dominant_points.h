@@ -53,7 +53,7 @@ static inline clv_affinity_options how_to_build(clv_affinity_kind kind, clv_home
     clv_affinity_defaults(&how);
     how.kind = kind;
     how.home = home;
-    how.neighbours = 12;
+    how.neighbors = 12;
     how.zero_diagonal = 1;
     return how;
 }

@@ -1,5 +1,5 @@
 /* dominant: what its answers are worth. The theory of the paper along the trace, the equivalence with infection and
- * immunisation, every stationary point of small problems by brute force, planted clusters with known weights, the rule
+ * immunization, every stationary point of small problems by brute force, planted clusters with known weights, the rule
  * of multi-start, sameness over threads, the shortest of limits. */
 #include "dominant_points.h"
 
@@ -70,7 +70,7 @@ static void traces_obey_the_theorems(void **unused) {
     clv_context_free(ctx);
 }
 
-/* One step of infection and immunisation with the pure strategies of Rota Bulo, Pelillo and Bomze (2011): the infective
+/* One step of infection and immunization with the pure strategies of Rota Bulo, Pelillo and Bomze (2011): the infective
  * strategy is the pure one that does best against x, or, if it is further from x, the co-strategy of the one in the
  * support that does worst; its share is the largest up to which it is infective, at most 1. `b` is the payoff. */
 static void infect(const double *b, int64_t n, double *x, double *y) {
@@ -102,7 +102,7 @@ static void infect(const double *b, int64_t n, double *x, double *y) {
 }
 
 /* Proposition 1. */
-static void away_steps_are_infection_and_immunisation(void **unused) {
+static void away_steps_are_infection_and_immunization(void **unused) {
     (void)unused;
     enum { N = 60 };
     clv_context *ctx = open_context();
@@ -593,7 +593,7 @@ static void a_short_time_limit_has_a_result(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_obey_the_theorems),
-        cmocka_unit_test(away_steps_are_infection_and_immunisation),
+        cmocka_unit_test(away_steps_are_infection_and_immunization),
         cmocka_unit_test(small_answers_are_stationary_points),
         cmocka_unit_test(cliques_come_off_in_order),
         cmocka_unit_test(weights_solve_the_system_of_their_block),

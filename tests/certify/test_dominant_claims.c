@@ -237,7 +237,7 @@ typedef struct trial {
     double shift, absorb;
     int assign;
     int64_t multistart;
-    int symmetrise;
+    int symmetrize;
     double least; /* of given similarities */
     double tol;   /* 0: by default */
 } trial;
@@ -253,7 +253,7 @@ static clv_data *data_of(clv_context *ctx, const trial *t) {
     assert_int_equal(clv_data_new_dense(ctx, "similarity", VERIFIED, VERIFIED, CLV_F64, &data), CLV_OK);
     memcpy(data->values, g->dense, sizeof(double) * VERIFIED * VERIFIED);
     add_hubs(data->values, VERIFIED);
-    for (int64_t i = 0; t->symmetrise && i < VERIFIED; i++) {
+    for (int64_t i = 0; t->symmetrize && i < VERIFIED; i++) {
         for (int64_t j = 0; j < i; j++) {
             ((double *)data->values)[i * VERIFIED + j] += i % 3 == 0 ? 0.05 : 0;
         }
@@ -290,7 +290,7 @@ static char *run_to_json(clv_context *ctx, const trial *t, const meddling *with)
     clv_affinity *a = NULL;
     clv_result *result = NULL;
     char *text = NULL;
-    how.symmetrise = t->symmetrise;
+    how.symmetrize = t->symmetrize;
     how.least = -t->shift;
     options.k = 4;
     options.absorb = t->absorb;

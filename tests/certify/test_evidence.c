@@ -1,4 +1,4 @@
-/* Verification of methods other than those there are: a method on points alone with memberships and centres, one that
+/* Verification of methods other than those there are: a method on points alone with memberships and centers, one that
  * finds clusters one by one on an affinity, one that learns weights and gives no labels, each made by hand. What they
  * claim is recomputed from raw points, and each part of it, changed, is noticed. */
 #include "brute_force.h"
@@ -22,15 +22,15 @@ static clv_data *make_points(clv_context *ctx, double unit) {
     return data;
 }
 
-/* --- a method on points: squared distances to centres, weighted by memberships; the certificate is the length of the
- * gradient by the centres --- */
+/* --- a method on points: squared distances to centers, weighted by memberships; the certificate is the length of the
+ * gradient by the centers --- */
 
 static size_t no_memory(const clv_claim *claim, const clv_matrix *points) {
     (void)claim;
     return (size_t)points->rows * sizeof(double);
 }
 
-static void evaluate_means(const clv_matrix *points, const clv_matrix *membership, const clv_matrix *centres,
+static void evaluate_means(const clv_matrix *points, const clv_matrix *membership, const clv_matrix *centers,
                            clv_objective *objective, clv_certificate *certificate) {
     double gradient[K * P] = {0}, point[P], weight[K], value = 0, square = 0;
     for (int64_t i = 0; i < points->rows; i++) {
@@ -38,7 +38,7 @@ static void evaluate_means(const clv_matrix *points, const clv_matrix *membershi
         clv_matrix_row(membership, i, weight);
         for (int64_t c = 0; c < K; c++) {
             for (int64_t j = 0; j < P; j++) {
-                double away = ((const double *)centres->values)[c * P + j] - point[j];
+                double away = ((const double *)centers->values)[c * P + j] - point[j];
                 value += weight[c] * away * away;
                 gradient[c * P + j] += 2 * weight[c] * away;
             }
@@ -54,10 +54,10 @@ static void evaluate_means(const clv_matrix *points, const clv_matrix *membershi
 static clv_status means_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
     const clv_claim *claim = evidence->claim;
     assert_null(evidence->affinity);
-    if (!claim->membership || !claim->centres) {
-        return clv_fail(ctx, CLV_EDATA, "there are no memberships or no centres");
+    if (!claim->membership || !claim->centers) {
+        return clv_fail(ctx, CLV_EDATA, "there are no memberships or no centers");
     }
-    evaluate_means(evidence->points, clv_data_matrix(claim->membership), clv_data_matrix(claim->centres),
+    evaluate_means(evidence->points, clv_data_matrix(claim->membership), clv_data_matrix(claim->centers),
                    &out->objective, &out->certificate);
     return CLV_OK;
 }
@@ -70,7 +70,7 @@ static const clv_verifier means = {.method = "means",
                                    .points_only = true,
                                    .objective_scale = true};
 
-/* Memberships near to hard ones, centres near to the means, on standardised points. */
+/* Memberships near to hard ones, centers near to the means, on standardized points. */
 static char *means_to_json(clv_context *ctx, double unit) {
     clv_data *data = make_points(ctx, unit);
     clv_result result = {.method = "means", .solver = "fpc", .n = N, .k = K, .seed = 1, .bound = {NULL, NAN}};
@@ -82,14 +82,14 @@ static char *means_to_json(clv_context *ctx, double unit) {
     size_t size;
     assert_int_equal(clv_data_scale(data, CLV_SCALE_MINMAX), CLV_OK);
     assert_int_equal(clv_data_new_dense(ctx, "membership", N, K, CLV_F64, &result.membership), CLV_OK);
-    assert_int_equal(clv_data_new_dense(ctx, "centres", K, P, CLV_F64, &result.centres), CLV_OK);
+    assert_int_equal(clv_data_new_dense(ctx, "centers", K, P, CLV_F64, &result.centers), CLV_OK);
     for (int i = 0; i < N * K; i++) {
         ((double *)result.membership->values)[i] = i % K == labels[i / K] ? 0.9 : 0.1;
     }
     for (int i = 0; i < K * P; i++) {
-        ((double *)result.centres->values)[i] = i / P ? 0.85 : 0.125;
+        ((double *)result.centers->values)[i] = i / P ? 0.85 : 0.125;
     }
-    evaluate_means(clv_data_matrix(data), clv_data_matrix(result.membership), clv_data_matrix(result.centres),
+    evaluate_means(clv_data_matrix(data), clv_data_matrix(result.membership), clv_data_matrix(result.centers),
                    &result.objective, &result.certificate);
     restart.objective = result.objective.value;
     result.restarts = &restart;
@@ -98,7 +98,7 @@ static char *means_to_json(clv_context *ctx, double unit) {
     result.sizes = sizes;
     assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
     clv_data_free(result.membership);
-    clv_data_free(result.centres);
+    clv_data_free(result.centers);
     clv_data_free(data);
     return text;
 }
@@ -176,10 +176,10 @@ static void methods_on_points_are_judged(void **unused) {
     check_rejected(ctx, &means, json, "\"weight\": [0.9", "\"weight\": [-0.9",
                    "membership of object 1 in cluster 0 is claimed to be below 0");
     check_rejected(ctx, &means, json, "\"start\": [0, ", "\"start\": [0, 0, ", "memberships of 7 objects");
-    check_rejected(ctx, &means, json, "\"centres\": [", "\"centres\": [[1, 2], ", "3 centres are claimed for 2");
-    check_rejected(ctx, &means, json, "\"centres\": [", "\"centres\": [[1], [2]], \"others\": [",
-                   "centres of 1 coordinates are claimed, but the data have 2");
-    check_rejected(ctx, &means, json, "\"centres\"", "\"others\"", "cannot be: there are no memberships or no centres");
+    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1, 2], ", "3 centers are claimed for 2");
+    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"others\": [",
+                   "centers of 1 coordinates are claimed, but the data have 2");
+    check_rejected(ctx, &means, json, "\"centers\"", "\"others\"", "cannot be: there are no memberships or no centers");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"affinity\": {\"kind\": \"knn\"}, \"objective\": {",
                    "an affinity is claimed, but means works on the points");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {", "means has no graph");
@@ -343,7 +343,7 @@ static const clv_verifier fit = {.method = "fit",
                                  .memory = no_memory,
                                  .evaluate = fit_evaluate,
                                  .points_only = true,
-                                 .unlabelled = true};
+                                 .unlabeled = true};
 
 static const char fitted[] =
     "{\"method\": \"fit\", \"solver\": \"fpc\", \"n\": 6, \"k\": 70, \"seed\": 1, \"options\": {\"k\": 70},"

@@ -115,9 +115,9 @@ static double diameter(const problem *q) {
     return sqrt(most);
 }
 
-static double gap2(const iterate *z, const iterate *next, double *centres) {
+static double gap2(const iterate *z, const iterate *next, double *centers) {
     double weights = 0;
-    *centres = 0;
+    *centers = 0;
     for (int i = 0; i < N; i++) {
         for (int l = 0; l < K; l++) {
             weights += (next->w[i][l] - z->w[i][l]) * (next->w[i][l] - z->w[i][l]);
@@ -125,10 +125,10 @@ static double gap2(const iterate *z, const iterate *next, double *centres) {
     }
     for (int l = 0; l < K; l++) {
         for (int f = 0; f < P; f++) {
-            *centres += (next->x[l][f] - z->x[l][f]) * (next->x[l][f] - z->x[l][f]);
+            *centers += (next->x[l][f] - z->x[l][f]) * (next->x[l][f] - z->x[l][f]);
         }
     }
-    return weights + *centres;
+    return weights + *centers;
 }
 
 static double least_mass(const iterate *z) {
@@ -143,7 +143,7 @@ static double least_mass(const iterate *z) {
     return least;
 }
 
-/* The unit of moves of centres: the root mean square distance of the objects to their mean. */
+/* The unit of moves of centers: the root mean square distance of the objects to their mean. */
 static double length_of(const problem *q) {
     double sum = 0;
     for (int f = 0; f < P; f++) {
@@ -158,7 +158,7 @@ static double length_of(const problem *q) {
     return sqrt(sum);
 }
 
-/* |gamma(t + 1)| of Propositions 2 and 6, from two iterates; slopes are for moves of centres by `unit`. */
+/* |gamma(t + 1)| of Propositions 2 and 6, from two iterates; slopes are for moves of centers by `unit`. */
 static double gamma_norm(const problem *q, double alpha, const iterate *z, const iterate *next, double unit) {
     double sum = 0;
     for (int i = 0; i < N; i++) {
@@ -206,13 +206,13 @@ static double certificate_of(clv_context *ctx, const problem *q, const iterate *
         }
     }
     start[N] = used;
-    clv_matrix points = {.rows = N, .cols = P, .values = q->a}, centres = {.rows = K, .cols = P, .values = z->x};
+    clv_matrix points = {.rows = N, .cols = P, .values = q->a}, centers = {.rows = K, .cols = P, .values = z->x};
     clv_matrix membership = {.rows = N, .cols = K, .values = weight, .start = start, .index = index};
     clv_kpalm_options options = options_for(q);
     clv_objective objective;
     clv_certificate certificate;
     assert_int_equal(
-        clv_kpalm_evaluate(ctx, &points, &options, labels, &membership, &centres, &objective, &certificate), CLV_OK);
+        clv_kpalm_evaluate(ctx, &points, &options, labels, &membership, &centers, &objective, &certificate), CLV_OK);
     assert_true(fabs(objective.value - sigma(q, z)) <= 1e-9 * sigma(q, z));
     return certificate.value;
 }
@@ -264,12 +264,12 @@ static void iterates_follow_the_formulas(void **unused) {
         random_problem(&rng, &q, &z);
         first = z;
         double alpha = q.epsilon > 0 ? 10 : 200;
-        clv_matrix points = {.rows = N, .cols = P, .values = q.a}, centres = {.rows = K, .cols = P, .values = first.x};
+        clv_matrix points = {.rows = N, .cols = P, .values = q.a}, centers = {.rows = K, .cols = P, .values = first.x};
         clv_kpalm_options options = options_for(&q);
         options.alpha = alpha;
         options.alpha_unit = CLV_KPALM_ONE;
-        options.start = "centres";
-        options.start_centres = &centres;
+        options.start = "centers";
+        options.start_centers = &centers;
         options.control.keep_trace = 1;
         for (int t = 1; t <= 10; t++) {
             clv_result *result;
@@ -282,7 +282,7 @@ static void iterates_follow_the_formulas(void **unused) {
                 break;
             }
             assert_true(fabs(result->objective.value - sigma(&q, &z)) <= 1e-9 * sigma(&q, &z));
-            const double *x = clv_data_matrix(result->centres)->values;
+            const double *x = clv_data_matrix(result->centers)->values;
             for (int e = 0; e < K * P; e++) {
                 assert_true(fabs(x[e] - (&z.x[0][0])[e]) <= 1e-8);
             }
@@ -325,8 +325,8 @@ static void the_printed_constant_is_too_large(void **unused) {
     options.k = 1;
     options.norm = CLV_KPALM_EUCLIDEAN;
     options.epsilon = epsilon;
-    options.start = "centres";
-    options.start_centres = &start;
+    options.start = "centers";
+    options.start_centers = &start;
     options.control.max_iter = 1;
     options.control.keep_trace = 1;
     assert_int_equal(clv_kpalm(ctx, &matrix, &options, &result), CLV_OK);
@@ -336,7 +336,7 @@ static void the_printed_constant_is_too_large(void **unused) {
     clv_context_free(ctx);
 }
 
-/* At the end every object is at its nearest centre, every centre the mean of its objects; with the polish no single
+/* At the end every object is at its nearest center, every center the mean of its objects; with the polish no single
  * object improves by moving. */
 static void limits_are_fixed_points(void **unused) {
     (void)unused;
@@ -360,7 +360,7 @@ static void limits_are_fixed_points(void **unused) {
         assert_int_equal(result->stop, CLV_CONVERGED);
         assert_null(result->membership);
         assert_true(result->certificate.holds);
-        memcpy(z.x, clv_data_matrix(result->centres)->values, sizeof z.x);
+        memcpy(z.x, clv_data_matrix(result->centers)->values, sizeof z.x);
         for (int i = 0; i < N; i++) {
             int own = result->labels[i];
             double size = (double)result->sizes[own];
@@ -431,7 +431,7 @@ static void restarts_find_the_optimum(void **unused) {
     clv_context_free(ctx);
 }
 
-/* The gradient part of the certificate by finite differences: labels at the nearest centres, centres anywhere. */
+/* The gradient part of the certificate by finite differences: labels at the nearest centers, centers anywhere. */
 static void the_certificate_is_the_gradient(void **unused) {
     (void)unused;
     clv_context *ctx;
@@ -489,7 +489,7 @@ static double cone_by_trial(const double *d, const double *w) {
     return best;
 }
 
-/* The part of the objects in the certificate: centres at the weighted means, where their own part is 0, and weights
+/* The part of the objects in the certificate: centers at the weighted means, where their own part is 0, and weights
  * that are no projections of anything. */
 static void the_certificate_knows_the_cones(void **unused) {
     (void)unused;

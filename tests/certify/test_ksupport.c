@@ -449,7 +449,7 @@ static void test_radius(void **state) {
     }
 }
 
-/* The solution of the regularised form solves the constrained one with its norm as radius. */
+/* The solution of the regularized form solves the constrained one with its norm as radius. */
 static void test_radius_and_lambda_meet(void **state) {
     clv_context *ctx = *state;
     static data d;

@@ -1,5 +1,5 @@
 /* symnmf against its theory: objective and gap from the raw matrix, theorem 1 (gap 0 exactly at KKT points), theorem 2
- * with the constant of theorem 3, lemma 3 against finite differences, exact factorisations recovered, and predictions
+ * with the constant of theorem 3, lemma 3 against finite differences, exact factorizations recovered, and predictions
  * against a search. */
 #include "brute_force.h"
 
@@ -275,7 +275,7 @@ static void the_gap_is_0_at_kkt_points_only(void **unused) {
             w[e] = 1.0 / K;
         }
         assert_true(kkt_distance(p, N, w, K) <= 1e-12 && fabs(library_gap(ctx, p, N, w, K)) <= 1e-11);
-        /* An exact factorisation, with zeros: the gradient vanishes. */
+        /* An exact factorization, with zeros: the gradient vanishes. */
         random_rows(&rng, w, N, K, true);
         product_of_rows(w, N, K, p);
         assert_true(kkt_distance(p, N, w, K) <= 1e-12 && fabs(library_gap(ctx, p, N, w, K)) <= 1e-11);
@@ -285,7 +285,7 @@ static void the_gap_is_0_at_kkt_points_only(void **unused) {
         w[1] = rest > 0 ? w[1] * (1 - w[0]) / rest : 1 - w[0];
         w[2] = 1 - w[0] - w[1];
         assert_true(kkt_distance(p, N, w, K) > 1e-3 && library_gap(ctx, p, N, w, K) > 1e-4);
-        /* Anything else: the gap is the steepest feasible slope, met by finite differences towards the vertices. */
+        /* Anything else: the gap is the steepest feasible slope, met by finite differences toward the vertices. */
         random_rows(&rng, w, N, K, trial % 2);
         random_semidefinite(&rng, p, N);
         double gap = library_gap(ctx, p, N, w, K), g[N * K], moved[N * K], t = 1e-6;
@@ -463,7 +463,7 @@ static void the_hessian_is_that_of_lemma_3(void **unused) {
     clv_context_free(ctx);
 }
 
-/* --- exact factorisations --- */
+/* --- exact factorizations --- */
 
 /* The largest difference between two matrices of memberships under the best order of clusters. */
 static double difference_of(clv_context *ctx, const double *w, const double *truth, int64_t n, int64_t k) {

@@ -43,7 +43,7 @@ static char *run_to_json(clv_context *ctx, const setting *how) {
     affinity.kind = how->kind;
     affinity.gamma = how->gamma;
     affinity.home = how->home;
-    affinity.neighbours = 5;
+    affinity.neighbors = 5;
     affinity.zero_diagonal = how->zero_diagonal;
     clv_ncut_defaults(&cut);
     cut.k = 3;
@@ -351,7 +351,7 @@ static void impossible_claims_are_noticed(void **unused) {
     check_rejected("\"options\"", "\"polish\": ", "7", "polish = '7'");
     check_rejected("\"options\"", "\"max-iter\": ", "-1", "max-iter = '-1'");
     check_rejected("\"options\"", "\"scale\": ", "\"half\"", "scale = 'half' is not one of none|standard");
-    check_rejected("\"options\"", "\"neighbours\": ", "0", "neighbours = '0'");
+    check_rejected("\"options\"", "\"neighbors\": ", "0", "neighbors = '0'");
     check_rejected("\"affinity\": {", "\"home\": ", "\"nowhere\"", "home = 'nowhere' is not one of");
     check_rejected("\"affinity\": {", "\"home\": ", "\"auto\"", "names no home");
     check_rejected("\"affinity\": {", "\"home\": ", "\"sparse\"", "home = sparse cannot hold");

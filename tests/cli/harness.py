@@ -107,11 +107,11 @@ def read_npy_matrix(path, n):
     return [list(values[i * n:(i + 1) * n]) for i in range(n)]
 
 
-def blobs(per=20, centres=((0, 0), (6, 0), (0, 6)), seed=1):
-    """Points around centres, and which centre each is of."""
+def blobs(per=20, centers=((0, 0), (6, 0), (0, 6)), seed=1):
+    """Points around centers, and which center each is of."""
     draw = random.Random(seed)
     points, labels = [], []
-    for c, (x, y) in enumerate(centres):
+    for c, (x, y) in enumerate(centers):
         for _ in range(per):
             points.append([x + draw.gauss(0, 1), y + draw.gauss(0, 1)])
             labels.append(c)

@@ -1,7 +1,7 @@
 /* Methods made by hand, run by the code of the command: what the command can do for a method that no method of the
  * library needs, or not alone. Not a part of cleave.
  *
- *   soft DATA   on points alone: memberships (sparse), centres; labels and memberships of new objects
+ *   soft DATA   on points alone: memberships (sparse), centers; labels and memberships of new objects
  *   hard DATA   on an affinity: labels, which are all the membership there is
  *   fit X Y     two operands, weights, no labels */
 #include "../../cli/job.h"
@@ -53,7 +53,7 @@ static clv_status start_result(const cli_job *job, int64_t n, int64_t k, clv_res
 static clv_status fill_soft(const cli_job *job, clv_result *result) {
     int64_t n = result->n, k = result->k, p = clv_data_matrix(job->data)->cols, count = 0;
     CLI_TRY(clv_data_new_csr(job->app->ctx, "membership", n, k, 2 * n - 1, &result->membership));
-    CLI_TRY(clv_data_new_dense(job->app->ctx, "centres", k, p, CLV_F64, &result->centres));
+    CLI_TRY(clv_data_new_dense(job->app->ctx, "centers", k, p, CLV_F64, &result->centers));
     for (int64_t i = 0; i < n; i++) {
         for (int32_t c = 0; c < (i ? 2 : 1); c++) {
             result->membership->index[count] = c;
@@ -62,7 +62,7 @@ static clv_status fill_soft(const cli_job *job, clv_result *result) {
         result->membership->start[i + 1] = count;
     }
     for (int64_t i = 0; i < k * p; i++) {
-        ((double *)result->centres->values)[i] = (double)i / 8;
+        ((double *)result->centers->values)[i] = (double)i / 8;
     }
     return CLV_OK;
 }
@@ -125,7 +125,7 @@ static const cli_method methods[METHODS] = {
      .predict = predict,
      .predict_membership = predict_membership,
      .points_only = true,
-     .outputs = CLI_LABELS | CLI_MEMBERSHIP | CLI_CENTRES},
+     .outputs = CLI_LABELS | CLI_MEMBERSHIP | CLI_CENTERS},
     {.command = &commands[1],
      .table = clv_ncut_table,
      .defaults = defaults,

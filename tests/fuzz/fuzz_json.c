@@ -25,7 +25,7 @@ static double add_up(const clv_data *data) {
 /* A method on points that reads all that it is given. */
 static clv_status evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
     const clv_claim *claim = evidence->claim;
-    double sum = add_up(claim->membership) + add_up(claim->centres) + add_up(claim->weights);
+    double sum = add_up(claim->membership) + add_up(claim->centers) + add_up(claim->weights);
     (void)ctx;
     for (int64_t c = 0; c < claim->clusters_count; c++) {
         sum += claim->clusters[c].cohesiveness;
@@ -48,7 +48,7 @@ static void judge_by_hand(clv_context *ctx, const clv_claim *claim, clv_data *da
                                  .evaluate = evaluate,
                                  .points_only = true,
                                  .k_at_most = true,
-                                 .unlabelled = !claim->labels};
+                                 .unlabeled = !claim->labels};
     clv_verdict verdict;
     if (clv_claim_verify_by(ctx, &method, claim, data, NULL, 0, 1, &verdict) == CLV_OK) {
         check(verdict.reason[0] != '\0');

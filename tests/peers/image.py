@@ -11,15 +11,15 @@ def pictures():
     yield "noise", random.integers(0, 256, (50, 70, 3), dtype=np.uint8)
     yield "smooth", smooth
     yield "flat", np.full((20, 30, 3), 77, np.uint8)
-    yield "few colours", (random.integers(0, 3, (50, 70, 3)) * 127).astype(np.uint8)
+    yield "few colors", (random.integers(0, 3, (50, 70, 3)) * 127).astype(np.uint8)
 
 
-def grey(picture):
+def gray(picture):
     return (picture @ np.array([0.2125, 0.7154, 0.0721]) + 0.5).astype(np.uint8)
 
 
 def near_tie(values):
-    """Pixels with a neighbour between pixels that is as light as they are but for rounding: either answer is right."""
+    """Pixels with a neighbor between pixels that is as light as they are but for rounding: either answer is right."""
     tie = np.zeros(values.shape, bool)
     padded = np.pad(values.astype(float), 1)
     for dy in (-1, 1):
@@ -48,7 +48,7 @@ def checks(cleave):
     def patterns_as_scikit_image():
         ties = 0
         for name, picture in pictures():
-            values = grey(picture)
+            values = gray(picture)
             differs = cleave.patterns(picture) != local_binary_pattern(values, 8, 1, "uniform")
             assert not (differs & ~near_tie(values)).any(), f"{name}: {differs.sum()} pixels differ"
             ties += int(differs.sum())

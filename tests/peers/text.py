@@ -94,7 +94,7 @@ def checks(cleave):
         path = save(texts)
         matrix = compare(path, texts, (), {})
         run(path, "-o", "x.npy", "--dims", 6)
-        run(path, "-o", "c.npy", "--dims", 6, "--centre")
+        run(path, "-o", "c.npy", "--dims", 6, "--center")
         svd = TruncatedSVD(6, algorithm="arpack").fit_transform(matrix)
         pca = PCA(6, svd_solver="full").fit_transform(matrix.toarray())
         angles = angle(np.load("x.npy"), svd), angle(np.load("c.npy"), pca)

@@ -108,7 +108,7 @@ static void write_reference(problem *q, const clv_affinity_options *o, double ga
                 *out = 1 + cosine(q, i, j);
                 break;
             case CLV_AFFINITY_KNN: {
-                bool joined = i == j || is_near(q, i, j, o->neighbours) || is_near(q, j, i, o->neighbours);
+                bool joined = i == j || is_near(q, i, j, o->neighbors) || is_near(q, j, i, o->neighbors);
                 *out = joined ? (isnan(gamma) ? 1 : exp(-gamma * d * d)) : 0;
                 break;
             }
@@ -317,7 +317,7 @@ static void check_matrix(const clv_affinity *a, const double *reference, double 
     clv_data *data;
     int64_t n = clv_affinity_size(a);
     double *row = malloc((size_t)n * sizeof *row);
-    assert_int_equal(clv_affinity_materialise(a, &data), CLV_OK);
+    assert_int_equal(clv_affinity_materialize(a, &data), CLV_OK);
     for (int64_t i = 0; i < n; i++) {
         clv_matrix_row(clv_data_matrix(data), i, row);
         assert_near(row, reference + i * n, n, tolerance);
@@ -368,7 +368,7 @@ static void check_kind(clv_affinity_kind kind, const clv_home *homes, int home_c
             o.home = (int)homes[variant / 2];
             o.zero_diagonal = variant % 2;
             o.gamma = variant % 3 == 0 ? 0.3 : (double)NAN;
-            o.neighbours = q.n > 9 ? 5 : 1;
+            o.neighbors = q.n > 9 ? 5 : 1;
             o.threads = 1 + variant % 3;
             check_home(&q, &o, &rng);
         }
@@ -445,7 +445,7 @@ static void test_threads(void **state) {
             clv_affinity_defaults(&o);
             o.kind = kind;
             o.home = (int)point_homes[variant];
-            o.neighbours = 400; /* edges enough for threads */
+            o.neighbors = 400; /* edges enough for threads */
             if (kind == CLV_AFFINITY_KNN) {
                 o.home = CLV_HOME_SPARSE;
             } else if (kind == CLV_AFFINITY_COSINE && o.home == CLV_HOME_COMPUTED) {
@@ -667,8 +667,8 @@ static void test_budget_chooses_the_home(void **state) {
     assert_refused(&q.matrix, &o, CLV_EUSAGE, "home = sparse");
     o.home = CLV_HOME_AUTO;
     o.kind = CLV_AFFINITY_KNN;
-    o.neighbours = 512;
-    assert_refused(&q.matrix, &o, CLV_EUSAGE, "neighbours = 512");
+    o.neighbors = 512;
+    assert_refused(&q.matrix, &o, CLV_EUSAGE, "neighbors = 512");
     free_problem(&q);
 }
 

@@ -72,11 +72,11 @@ static clv_matrix as_form(const given *g, int form) {
     return m;
 }
 
-static clv_affinity_options options_of(int symmetrise, double least, int zero_diagonal) {
+static clv_affinity_options options_of(int symmetrize, double least, int zero_diagonal) {
     clv_affinity_options o;
     clv_affinity_defaults(&o);
     o.kind = CLV_AFFINITY_PRECOMPUTED;
-    o.symmetrise = symmetrise;
+    o.symmetrize = symmetrize;
     o.least = least;
     o.zero_diagonal = zero_diagonal;
     o.threads = 2;
@@ -88,7 +88,7 @@ static double expected(const given *g, int64_t i, int64_t j, const clv_affinity_
     if (i == j && o->zero_diagonal) {
         return 0;
     }
-    return o->symmetrise ? (value + mirror) / 2 : value;
+    return o->symmetrize ? (value + mirror) / 2 : value;
 }
 
 /* --- every function --- */
@@ -142,7 +142,7 @@ static void check_operator(const clv_affinity *a, const given *g, const clv_affi
     int64_t n = g->n;
     double *matrix = calloc((size_t)(n * n), sizeof *matrix), *row = malloc((size_t)n * sizeof *row);
     clv_data *written;
-    assert_int_equal(clv_affinity_materialise(a, &written), CLV_OK);
+    assert_int_equal(clv_affinity_materialize(a, &written), CLV_OK);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
             double wanted = expected(g, i, j, o), got = clv_affinity_entry(a, i, j);
@@ -219,7 +219,7 @@ static void test_refusals(void **state) {
     *at = 0.25;
     *mirror = 0.5;
     assert_refused(ctx, &g, options_of(0, 0, 0),
-                   "not symmetric: row 4, column 138 is 0.25, row 138, column 4 is 0.5; --symmetrise");
+                   "not symmetric: row 4, column 138 is 0.25, row 138, column 4 is 0.5; --symmetrize");
     assert_taken(ctx, &g, options_of(1, 0, 0));
     *at = -1; /* what counts is the mean */
     *mirror = 1.5;
@@ -255,9 +255,9 @@ static void test_options(void **state) {
     (void)state;
     memset(&o, 0xff, sizeof o);
     clv_affinity_defaults(&o);
-    assert_true(o.symmetrise == 0 && o.least == 0);
-    assert_int_equal(clv_options_set(ctx, clv_affinity_table(), &o, "symmetrise", "true"), CLV_OK);
-    assert_int_equal(o.symmetrise, 1);
+    assert_true(o.symmetrize == 0 && o.least == 0);
+    assert_int_equal(clv_options_set(ctx, clv_affinity_table(), &o, "symmetrize", "true"), CLV_OK);
+    assert_int_equal(o.symmetrize, 1);
     assert_null(clv_options_find(clv_affinity_table(), "least"));
     end_context(ctx);
 }
@@ -288,7 +288,7 @@ static void test_bytes(void **state) {
         o.memory--;
         assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_ENOMEM);
         assert_null(a);
-        o.symmetrise = 0;
+        o.symmetrize = 0;
         assert_int_equal(clv_affinity_plan(ctx, &matrix, &o, &plan), CLV_OK);
         assert_int_equal(plan.bytes, 0);
         free_given(&g);
@@ -296,7 +296,7 @@ static void test_bytes(void **state) {
     }
 }
 
-static clv_status build_symmetrised(clv_context *ctx, void *user) {
+static clv_status build_symmetrized(clv_context *ctx, void *user) {
     const clv_matrix *matrix = user;
     clv_affinity_options o = options_of(1, 0, 1);
     clv_affinity *a;
@@ -317,8 +317,8 @@ static void test_failures(void **state) {
     clv_context_set_interrupt(ctx, stop_at_once, NULL);
     for (int form = 0; form < FORMS; form++) {
         clv_matrix matrix = as_form(&g, form);
-        assert_true(check_every_failure(build_symmetrised, &matrix) > 2);
-        assert_int_equal(build_symmetrised(ctx, &matrix), CLV_EINTERRUPTED);
+        assert_true(check_every_failure(build_symmetrized, &matrix) > 2);
+        assert_int_equal(build_symmetrized(ctx, &matrix), CLV_EINTERRUPTED);
     }
     free_given(&g);
     end_context(ctx);

@@ -97,12 +97,12 @@ static clv_status build(clv_context *ctx, const sample *q, int v, int zero_diago
     o.kind = variants[v].kind;
     o.home = variants[v].home;
     o.zero_diagonal = zero_diagonal;
-    o.neighbours = q->n > 9 ? 5 : 1;
+    o.neighbors = q->n > 9 ? 5 : 1;
     o.threads = 2;
     return clv_affinity_build(ctx, &input, &o, out);
 }
 
-/* A nearest neighbour graph needs a neighbour. */
+/* A nearest neighbor graph needs a neighbor. */
 static bool possible(const sample *q, int v) {
     return q->n > 1 || variants[v].kind != CLV_AFFINITY_KNN;
 }

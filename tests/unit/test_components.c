@@ -159,7 +159,7 @@ static void test_points(void **state) {
         o.kind = kinds[variant];
         o.home = homes[variant];
         o.gamma = 1;
-        o.neighbours = 3;
+        o.neighbors = 3;
         assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
         for (int64_t i = 0; i < 60; i++) {
             assert_int_equal(clv_affinity_column(a, i, w + i * 60), CLV_OK);

@@ -78,7 +78,7 @@ static double expected_entry(const clv_affinity_options *o, double gamma, double
     case CLV_AFFINITY_DISTANCE:
         return fmax(top - d, 0);
     default:
-        return is_near(x, j, o->neighbours) ? (isnan(gamma) ? 1 : exp(-gamma * d * d)) : 0;
+        return is_near(x, j, o->neighbors) ? (isnan(gamma) ? 1 : exp(-gamma * d * d)) : 0;
     }
 }
 
@@ -107,7 +107,7 @@ static void check_entries(const clv_data *got, const clv_affinity_options *o, do
     }
 }
 
-/* New points 0, 1, 2 are the old points 1, 2, 3. A neighbour list of a new point has the old one itself first. */
+/* New points 0, 1, 2 are the old points 1, 2, 3. A neighbor list of a new point has the old one itself first. */
 static void check_old_rows(const clv_data *got, const clv_affinity *a) {
     double row[OLD], column[OLD];
     clv_affinity_info info;
@@ -146,7 +146,7 @@ static void test_definitions(void **state) {
         clv_affinity_defaults(&o);
         o.kind = kinds[variant / 2];
         o.gamma = variant % 2 ? 0.3 : (double)NAN;
-        o.neighbours = 7;
+        o.neighbors = 7;
         o.threads = 1;
         assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
         clv_affinity_describe(a, &info);
@@ -238,8 +238,8 @@ static void test_refusals(void **state) {
     clv_affinity_free(a);
     o.kind = CLV_AFFINITY_KNN;
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-    o.neighbours = OLD + 1;
-    assert_refused(ctx, a, &old, &o, &fresh, CLV_EUSAGE, "neighbours = 132");
+    o.neighbors = OLD + 1;
+    assert_refused(ctx, a, &old, &o, &fresh, CLV_EUSAGE, "neighbors = 132");
     clv_affinity_free(a);
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_lowrank(ctx, &old, &o, &a), CLV_OK);

@@ -1,4 +1,4 @@
-/* The normalised cut of a labeling against its definition on a small matrix. */
+/* The normalized cut of a labeling against its definition on a small matrix. */
 #include "base/base.h"
 
 #include "failing.h"
@@ -105,7 +105,7 @@ static void degenerate_labelings(void **state) {
     check(a, ctx, &g, labels);
     memset(labels, 0xff, sizeof labels);
     assert_int_equal(clv_ncut_value(ctx, a, labels, 1, &value), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "the normalised cut needs a labelled object: all 40 are left out");
+    assert_string_equal(clv_message(ctx), "the normalized cut needs a labeled object: all 40 are left out");
     labels[5] = -3;
     assert_int_equal(clv_ncut_value(ctx, a, labels, 1, &value), CLV_EDATA);
     clv_affinity_free(a);

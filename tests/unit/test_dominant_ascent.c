@@ -331,7 +331,7 @@ static void homes_take_the_same_steps(void **unused) {
     end_context(ctx);
 }
 
-/* Away steps multiply the scale, steps towards an object divide it: it is brought back before anything overflows. */
+/* Away steps multiply the scale, steps toward an object divide it: it is brought back before anything overflows. */
 static void the_scale_has_no_end(void **unused) {
     (void)unused;
     enum { N = 40 };

@@ -40,7 +40,7 @@ static clv_status build(clv_context *ctx, const place *where, clv_affinity **out
     o.kind = where->kind;
     o.home = where->home;
     o.zero_diagonal = where->zero_diagonal;
-    o.neighbours = 4;
+    o.neighbors = 4;
     return clv_affinity_build(ctx, &cloud, &o, out);
 }
 

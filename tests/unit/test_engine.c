@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* One toy with several ways to misbehave: minimise (x - 3)^2 + offset by gradient steps. Offset and first x come from
+/* One toy with several ways to misbehave: minimize (x - 3)^2 + offset by gradient steps. Offset and first x come from
  * the generator of the restart, so that restarts differ in their best value. */
 typedef struct toy_problem {
     clv_context *ctx;
@@ -320,7 +320,7 @@ static void best_iterate_is_kept(void **unused) {
     }
     assert_true(f.result->objective.value == least);
     assert_int_equal(f.result->iterations, 40);
-    f.method.maximise = true;
+    f.method.maximize = true;
     assert_int_equal(drive(&f), CLV_OK);
     assert_int_equal(f.answer.steps, 40);
     tear_down(&f);

@@ -246,7 +246,7 @@ static void test_standard_input(void **state) {
     assert_refused(status, CLV_EDATA, "standard input line 2 column 2", NULL);
 }
 
-static clv_status parse_labelled(clv_context *in, void *user) {
+static clv_status parse_labeled(clv_context *in, void *user) {
     clv_data *data;
     int64_t n;
     int32_t *labels;
@@ -261,12 +261,12 @@ static void test_allocations(void **state) {
     (void)state;
     char texts[] = "p,q,species\n1,2,b\n\n3,4,a\n";
     char numbers[] = "p,q,y\n1,2,3\n3,4,4\n";
-    fail_each_allocation(parse_labelled, texts);
-    fail_each_allocation(parse_labelled, numbers);
+    fail_each_allocation(parse_labeled, texts);
+    fail_each_allocation(parse_labeled, numbers);
     char names[] = "id,q,s\n1,2,b\n2,4,a\n3,4,a\n";
-    fail_each_allocation(parse_labelled, names);
+    fail_each_allocation(parse_labeled, names);
     char rows[] = ",q,r\nrex,2,dog\ntom,4,cat\nfido,4,cat\n";
-    fail_each_allocation(parse_labelled, rows);
+    fail_each_allocation(parse_labeled, rows);
 }
 
 int main(void) {

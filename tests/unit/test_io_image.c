@@ -74,10 +74,10 @@ static clv_status parse_png(const buffer *b, clv_image *out) {
 
 /* What a pixel of make_png must become. */
 static uint8_t expected_sample(int type, int depth, int64_t x, int64_t y, int64_t channel) {
-    static const uint8_t colours[4][3] = {{10, 20, 30}, {40, 50, 60}, {70, 80, 90}, {100, 110, 120}};
+    static const uint8_t colors[4][3] = {{10, 20, 30}, {40, 50, 60}, {70, 80, 90}, {100, 110, 120}};
     if (type == PNG_COLOR_TYPE_PALETTE) {
         int entry = sample(x, y, 0) % 4;
-        return channel < 3 ? colours[entry][channel] : entry == 0 ? 0 : 255;
+        return channel < 3 ? colors[entry][channel] : entry == 0 ? 0 : 255;
     }
     if (type == PNG_COLOR_TYPE_GRAY_ALPHA) {
         return sample(x, y, channel == 3);
@@ -229,7 +229,7 @@ static void test_jpeg(void **state) {
         }
     }
     make_jpeg(&b, 4, false);
-    assert_refused(parse_jpeg(&b, &image), CLV_EDATA, "p.jpg has 4 colour components", NULL);
+    assert_refused(parse_jpeg(&b, &image), CLV_EDATA, "p.jpg has 4 color components", NULL);
 }
 
 static void test_round_trip(void **state) {

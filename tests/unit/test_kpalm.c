@@ -82,13 +82,13 @@ static void keys_are_distances(void **unused) {
         clv_kpalm_options options = options_for(K);
         clv_kpalm_problem problem;
         clv_panel panel;
-        double centres[K * P], norms[CLV_TILE_ROWS], row[P];
+        double centers[K * P], norms[CLV_TILE_ROWS], row[P];
         int64_t rows[CLV_TILE_ROWS];
         clv_nearest nearest[CLV_TILE_ROWS];
-        fill(centres, K, P, 4);
+        fill(centers, K, P, 4);
         assert_int_equal(clv_kpalm_problem_new(ctx, &d->matrix, &options, &problem), CLV_OK);
         assert_int_equal(clv_panel_new(ctx, &d->matrix, K, &panel), CLV_OK);
-        clv_panel_fill(&panel, &problem.frame, centres);
+        clv_panel_fill(&panel, &problem.frame, centers);
         void *keys = clv_alloc(ctx, CLV_TILE_ROWS * panel.width, sizeof(double));
         for (int64_t r = 0; r < 31; r++) {
             rows[r] = (r * 17) % N;
@@ -103,7 +103,7 @@ static void keys_are_distances(void **unused) {
             for (int64_t l = 0; l < K; l++) {
                 double distance = 0;
                 for (int64_t f = 0; f < P; f++) {
-                    distance += (row[f] - centres[l * P + f]) * (row[f] - centres[l * P + f]);
+                    distance += (row[f] - centers[l * P + f]) * (row[f] - centers[l * P + f]);
                 }
                 double key = clv_weight_get(&panel, keys, r * panel.width + l);
                 assert_true(fabs((key + norms[r]) * unit - distance) <= panel.error * unit);
@@ -183,8 +183,8 @@ static void projections_are_projections(void **unused) {
     clv_context_free(ctx);
 }
 
-/* Any number of centres, with a right, a wrong or no idea of where the least key is; equal keys, and lanes without a
- * centre. */
+/* Any number of centers, with a right, a wrong or no idea of where the least key is; equal keys, and lanes without a
+ * center. */
 static void scans_find_the_least_keys(void **unused) {
     (void)unused;
     clv_context *ctx = new_context();
@@ -212,7 +212,7 @@ static void scans_find_the_least_keys(void **unused) {
                 least = fmin(least, key);
             }
             assert_true(found[r].key == least && found[r].next == next);
-            assert_int_equal(found[r].centre, at);
+            assert_int_equal(found[r].center, at);
         }
         clv_free(ctx, keys);
         clv_panel_free(&panel);
@@ -222,13 +222,13 @@ static void scans_find_the_least_keys(void **unused) {
 
 /* --- the fast form --- */
 
-/* The bounds of objects in one cluster hold for the centres that they were last compared with. */
+/* The bounds of objects in one cluster hold for the centers that they were last compared with. */
 static void expect_true_bounds(const clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     double unit = p->frame.unit;
     for (int64_t i = 0; i < p->n; i++) {
         double own = 0, others = HUGE_VAL;
-        if (s->labels[i] < 0 || s->upper[i] == 0) { /* 0: the centre was put on it since */
+        if (s->labels[i] < 0 || s->upper[i] == 0) { /* 0: the center was put on it since */
             continue;
         }
         for (int64_t l = 0; l < p->k; l++) {
@@ -245,9 +245,9 @@ static void expect_true_bounds(const clv_kpalm_state *s) {
     }
 }
 
-/* A run of some iterations in a form; labels (below 0: in several clusters) and centres of the last. */
+/* A run of some iterations in a form; labels (below 0: in several clusters) and centers of the last. */
 static void iterate(clv_context *ctx, const data *d, const clv_kpalm_options *options, const clv_kpalm_form *form,
-                    int64_t steps, int threads, int32_t *labels, double *centres, double *value) {
+                    int64_t steps, int threads, int32_t *labels, double *centers, double *value) {
     clv_kpalm_problem problem;
     clv_iterate iterate;
     void *state;
@@ -268,7 +268,7 @@ static void iterate(clv_context *ctx, const data *d, const clv_kpalm_options *op
     if (form->bounds) {
         expect_true_bounds(s);
     }
-    memcpy(centres, s->centres, (size_t)(problem.k * problem.p) * sizeof *centres);
+    memcpy(centers, s->centers, (size_t)(problem.k * problem.p) * sizeof *centers);
     *value = s->value;
     method.destroy(ctx, state);
     clv_kpalm_problem_free(&problem);
@@ -276,21 +276,21 @@ static void iterate(clv_context *ctx, const data *d, const clv_kpalm_options *op
 
 static void expect_same_run(clv_context *ctx, const data *d, const clv_kpalm_options *options, int64_t steps) {
     static int32_t plain_labels[MOST], labels[MOST];
-    static double plain_centres[MOST], centres[MOST];
+    static double plain_centers[MOST], centers[MOST];
     const clv_kpalm_form plain = {false, false, 0}, forms[] = {{true, true, 0}, {true, true, 3}, {false, true, 8}};
     double plain_value, value, scale = 0, most = 0;
     int64_t entries = options->k * d->matrix.cols;
     bool narrow = d->matrix.scalar == CLV_F32;
-    iterate(ctx, d, options, &plain, steps, 1, plain_labels, plain_centres, &plain_value);
+    iterate(ctx, d, options, &plain, steps, 1, plain_labels, plain_centers, &plain_value);
     for (size_t f = 0; f < CLV_COUNT(forms); f++) {
-        iterate(ctx, d, options, &forms[f], steps, 2, labels, centres, &value);
+        iterate(ctx, d, options, &forms[f], steps, 2, labels, centers, &value);
         int64_t different = 0;
         for (int64_t i = 0; i < d->matrix.rows; i++) {
             different += labels[i] != plain_labels[i];
         }
         for (int64_t e = 0; e < entries; e++) {
-            scale = fmax(scale, fabs(plain_centres[e]));
-            most = fmax(most, fabs(centres[e] - plain_centres[e]));
+            scale = fmax(scale, fabs(plain_centers[e]));
+            most = fmax(most, fabs(centers[e] - plain_centers[e]));
         }
         assert_int_equal(different, 0);
         assert_true(most <= (narrow ? 2e-5 : 1e-10) * scale);
@@ -306,7 +306,7 @@ static void the_fast_form_is_the_plain_form(void **unused) {
         for (int norm = CLV_KPALM_SQUARED; norm <= CLV_KPALM_EUCLIDEAN; norm++) {
             for (int choice = 0; choice < 4; choice++) {
                 int solver = choice % 2;
-                clv_kpalm_options options = options_for(choice < 2 ? 19 : 60); /* 60: with lists of centres near by */
+                clv_kpalm_options options = options_for(choice < 2 ? 19 : 60); /* 60: with lists of centers near by */
                 bool euclidean = norm == CLV_KPALM_EUCLIDEAN;
                 options.norm = norm;
                 options.solver = solver == 0 ? CLV_KPALM_KPALM : euclidean ? CLV_KPALM_WEISZFELD : CLV_KPALM_LLOYD;
@@ -322,9 +322,9 @@ static void the_fast_form_is_the_plain_form(void **unused) {
     clv_context_free(ctx);
 }
 
-/* Centres on a line: one at 0, a crowd at 1 that fills its list, another at -1.2 that is not in it. The objects at
- * -0.58 must be compared again after the first iteration, and the nearest other centre is one of the second crowd. */
-static void centres_that_are_not_listed_bound_too(void **unused) {
+/* Centers on a line: one at 0, a crowd at 1 that fills its list, another at -1.2 that is not in it. The objects at
+ * -0.58 must be compared again after the first iteration, and the nearest other center is one of the second crowd. */
+static void centers_that_are_not_listed_bound_too(void **unused) {
     (void)unused;
     enum { RIGHT = 20, LEFT = 27, K = RIGHT + LEFT + 1, EACH = 12, OWN = 60, N = (K - 1) * EACH + OWN };
     clv_context *ctx = new_context();
@@ -332,7 +332,7 @@ static void centres_that_are_not_listed_bound_too(void **unused) {
     double start[K] = {0};
     assert_non_null(d);
     for (int64_t i = 0; i < N; i++) {
-        int64_t c = i / EACH; /* crowd by crowd, then those of the centre at 0 */
+        int64_t c = i / EACH; /* crowd by crowd, then those of the center at 0 */
         d->values[i] = c < RIGHT ? 1 + 0.001 * (double)c : c < RIGHT + LEFT ? -1.2 - 0.001 * (double)c : 0.58;
         d->values[i] *= c >= K - 1 && i % 2 ? -1 : 1;
         start[c < K - 1 ? c : K - 1] = c < RIGHT ? d->values[i] + 0.2 : c < K - 1 ? d->values[i] - 0.1 : 0;
@@ -346,8 +346,8 @@ static void centres_that_are_not_listed_bound_too(void **unused) {
             d->matrix.values = d->narrow;
         }
         options.solver = CLV_KPALM_LLOYD;
-        options.start = "centres";
-        options.start_centres = &(clv_matrix){.rows = K, .cols = 1, .values = start};
+        options.start = "centers";
+        options.start_centers = &(clv_matrix){.rows = K, .cols = 1, .values = start};
         for (int64_t steps = 1; steps < 4; steps++) {
             expect_same_run(ctx, d, &options, steps);
         }
@@ -413,11 +413,11 @@ static void starts_follow_the_weights(void **unused) {
             options.sample_weights = weights;
             options.control.max_iter = 0;
             clv_result *result = solve(ctx, &d->matrix, &options);
-            const double *centres = clv_data_matrix(result->centres)->values;
+            const double *centers = clv_data_matrix(result->centers)->values;
             bool heavy = false, weightless = false;
             for (int64_t l = 0; l < k; l++) {
-                heavy = heavy || memcmp(centres + 2 * l, d->values + 14, 2 * sizeof(double)) == 0;
-                weightless = weightless || memcmp(centres + 2 * l, d->values + 16, 2 * sizeof(double)) == 0;
+                heavy = heavy || memcmp(centers + 2 * l, d->values + 14, 2 * sizeof(double)) == 0;
+                weightless = weightless || memcmp(centers + 2 * l, d->values + 16, 2 * sizeof(double)) == 0;
             }
             assert_true(heavy && !weightless);
             clv_result_free(result);
@@ -427,7 +427,7 @@ static void starts_follow_the_weights(void **unused) {
     clv_context_free(ctx);
 }
 
-/* Starting centres that are equal, with a schedule that hardly falls: ties are not waited for for ever. */
+/* Starting centers that are equal, with a schedule that hardly falls: ties are not waited for for ever. */
 static void ties_come_to_an_end(void **unused) {
     (void)unused;
     clv_context *ctx = new_context();
@@ -436,8 +436,8 @@ static void ties_come_to_an_end(void **unused) {
     clv_matrix start = {.rows = 3, .cols = 2, .values = same};
     for (int schedule = CLV_KPALM_CONSTANT; schedule <= CLV_KPALM_GEOMETRIC; schedule++) {
         clv_kpalm_options options = options_for(3);
-        options.start = "centres";
-        options.start_centres = &start;
+        options.start = "centers";
+        options.start_centers = &start;
         options.schedule = schedule;
         options.control.max_iter = 2000;
         clv_result *result = solve(ctx, &d->matrix, &options);
@@ -462,7 +462,7 @@ static void expect_whole_weights(clv_context *ctx, const data *d, const clv_kpal
     clv_result_free(result);
 }
 
-/* Weights where d / alpha has no digits left for them add up to 1: centres that start far away, a large epsilon. */
+/* Weights where d / alpha has no digits left for them add up to 1: centers that start far away, a large epsilon. */
 static void large_distances_keep_the_weights(void **unused) {
     (void)unused;
     enum { N = 200, K = 17 };
@@ -482,8 +482,8 @@ static void large_distances_keep_the_weights(void **unused) {
             options.epsilon = 1000;
             expect_whole_weights(ctx, d, &options, 5e-6);
             options.norm = CLV_KPALM_SQUARED;
-            options.start = "centres";
-            options.start_centres = &start;
+            options.start = "centers";
+            options.start_centers = &start;
             expect_whole_weights(ctx, d, &options, 5e-6);
         }
         free(d);
@@ -550,28 +550,28 @@ static void equal_points_are_one_cluster(void **unused) {
     clv_context_free(ctx);
 }
 
-/* Two starting centres that are the same never separate by themselves; a reseed moves one. */
+/* Two starting centers that are the same never separate by themselves; a reseed moves one. */
 static void empty_clusters_are_kept_or_reseeded(void **unused) {
     (void)unused;
     clv_context *ctx = new_context();
     data *d = make(60, 2, DOUBLES, 6);
-    double centres[] = {6, 6, 6, 6, 12, 12};
-    clv_matrix given = {.rows = 3, .cols = 2, .values = centres};
+    double centers[] = {6, 6, 6, 6, 12, 12};
+    clv_matrix given = {.rows = 3, .cols = 2, .values = centers};
     for (int solver = CLV_KPALM_KPALM; solver <= CLV_KPALM_LLOYD; solver++) {
         double value[2];
         for (int empty = 0; empty < 2; empty++) {
             clv_kpalm_options options = options_for(3);
             options.solver = solver;
             options.empty = empty;
-            options.start = "centres";
-            options.start_centres = &given;
+            options.start = "centers";
+            options.start_centers = &given;
             options.polish = 0;
             clv_result *result = solve(ctx, &d->matrix, &options);
             int64_t least = 60;
             for (int l = 0; l < 3; l++) {
                 least = result->sizes[l] < least ? result->sizes[l] : least;
             }
-            if (solver == CLV_KPALM_KPALM) { /* with lloyd the centre left behind may find objects later */
+            if (solver == CLV_KPALM_KPALM) { /* with lloyd the center left behind may find objects later */
                 assert_int_equal(least == 0, empty == CLV_KPALM_KEEP);
             }
             value[empty] = result->objective.value;
@@ -588,19 +588,19 @@ static void sample_weights_count_objects(void **unused) {
     (void)unused;
     enum { N = 80, P = 2 };
     clv_context *ctx = new_context();
-    double points[2 * N * P], sample[N], centres[4 * P];
+    double points[2 * N * P], sample[N], centers[4 * P];
     fill(points, N, P, 12);
     memcpy(points + N * P, points, (N / 2) * P * sizeof *points); /* the first half twice */
-    memcpy(centres, points + 10 * P, sizeof centres);
+    memcpy(centers, points + 10 * P, sizeof centers);
     for (int i = 0; i < N; i++) {
         sample[i] = i < N / 2 ? 2 : 1;
     }
-    clv_matrix given = {.rows = 4, .cols = P, .values = centres};
+    clv_matrix given = {.rows = 4, .cols = P, .values = centers};
     for (int norm = CLV_KPALM_SQUARED; norm <= CLV_KPALM_EUCLIDEAN; norm++) {
         clv_kpalm_options options = options_for(4);
         options.norm = norm;
-        options.start = "centres";
-        options.start_centres = &given;
+        options.start = "centers";
+        options.start_centers = &given;
         options.epsilon = 0.1;
         options.polish = 0;
         options.alpha_unit = CLV_KPALM_VARIANCE;
@@ -646,10 +646,10 @@ static void refuses_what_cannot_be(void **unused) {
     options = options_for(2);
     options.start = "elsewhere";
     expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "elsewhere");
-    options.start = "centres";
-    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "centres");
+    options.start = "centers";
+    expect_refusal(ctx, &d->matrix, &options, CLV_EUSAGE, "centers");
     clv_matrix three = {.rows = 3, .cols = 2, .values = d->values};
-    options.start_centres = &three;
+    options.start_centers = &three;
     expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "3 x 2");
     options = options_for(2);
     options.sample_weights = sample;
@@ -665,9 +665,9 @@ static void refuses_what_cannot_be(void **unused) {
     options = options_for(2);
     double far[4] = {1e30, 0, 0, 1e30}, heavy[10] = {1, 1, 1e40};
     clv_matrix two = {.rows = 2, .cols = 2, .values = far};
-    options.start = "centres";
-    options.start_centres = &two;
-    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "the starting centres lie up to");
+    options.start = "centers";
+    options.start_centers = &two;
+    expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "the starting centers lie up to");
     options = options_for(2);
     options.sample_weights = heavy;
     expect_refusal(ctx, &d->matrix, &options, CLV_EDATA, "1e+40 of object 3");
@@ -700,7 +700,7 @@ static void same_bits_on_any_threads(void **unused) {
             options.control.threads = 5;
             clv_result *many = solve(ctx, &d->matrix, &options);
             assert_memory_equal(one->labels, many->labels, 6000 * sizeof(int32_t));
-            assert_memory_equal(one->centres->values, many->centres->values, 12 * 5 * sizeof(double));
+            assert_memory_equal(one->centers->values, many->centers->values, 12 * 5 * sizeof(double));
             assert_true(one->objective.value == many->objective.value);
             assert_true(one->certificate.value == many->certificate.value);
             clv_result_free(one);
@@ -725,7 +725,7 @@ static void early_answers_are_soft(void **unused) {
         assert_int_equal(result->stop, CLV_ITERATION_LIMIT);
         assert_non_null(result->membership);
         assert_int_equal(clv_kpalm_evaluate(ctx, &d->matrix, &options, result->labels,
-                                            clv_data_matrix(result->membership), clv_data_matrix(result->centres),
+                                            clv_data_matrix(result->membership), clv_data_matrix(result->centers),
                                             &objective, &certificate),
                          CLV_OK);
         assert_true(objective.value == result->objective.value);
@@ -737,14 +737,14 @@ static void early_answers_are_soft(void **unused) {
     clv_context_free(ctx);
 }
 
-static void new_points_go_to_the_nearest_centre(void **unused) {
+static void new_points_go_to_the_nearest_center(void **unused) {
     (void)unused;
     enum { K = 6, P = 4, M = 100 };
     clv_context *ctx = new_context();
-    double centres[K * P];
+    double centers[K * P];
     int32_t labels[M];
-    fill(centres, K, P, 14);
-    clv_matrix given = {.rows = K, .cols = P, .values = centres};
+    fill(centers, K, P, 14);
+    clv_matrix given = {.rows = K, .cols = P, .values = centers};
     for (int kind = 0; kind < KINDS; kind++) {
         data *d = make(M, P, kind, 15);
         double row[P];
@@ -755,7 +755,7 @@ static void new_points_go_to_the_nearest_centre(void **unused) {
             for (int64_t l = 0; l < K; l++) {
                 double distance = 0;
                 for (int64_t f = 0; f < P; f++) {
-                    distance += (row[f] - centres[l * P + f]) * (row[f] - centres[l * P + f]);
+                    distance += (row[f] - centers[l * P + f]) * (row[f] - centers[l * P + f]);
                 }
                 least = fmin(least, distance);
                 own = l == labels[i] ? distance : own;
@@ -764,7 +764,7 @@ static void new_points_go_to_the_nearest_centre(void **unused) {
         }
         free(d);
     }
-    clv_matrix narrow = {.rows = K, .cols = P - 1, .values = centres};
+    clv_matrix narrow = {.rows = K, .cols = P - 1, .values = centers};
     assert_int_equal(clv_kpalm_predict(ctx, &narrow, &given, 1, labels), CLV_EDATA);
     clv_context_free(ctx);
 }
@@ -840,7 +840,7 @@ int main(void) {
         cmocka_unit_test(projections_are_projections),
         cmocka_unit_test(scans_find_the_least_keys),
         cmocka_unit_test(the_fast_form_is_the_plain_form),
-        cmocka_unit_test(centres_that_are_not_listed_bound_too),
+        cmocka_unit_test(centers_that_are_not_listed_bound_too),
         cmocka_unit_test(scale_and_place_do_not_matter),
         cmocka_unit_test(starts_follow_the_weights),
         cmocka_unit_test(ties_come_to_an_end),
@@ -852,7 +852,7 @@ int main(void) {
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(early_answers_are_soft),
-        cmocka_unit_test(new_points_go_to_the_nearest_centre),
+        cmocka_unit_test(new_points_go_to_the_nearest_center),
         cmocka_unit_test(an_interruption_keeps_an_answer),
 #ifdef CLEAVE_SOURCE_DIR
         cmocka_unit_test(the_page_lists_the_options),

@@ -188,7 +188,7 @@ static void test_lemma_1(void **state) {
 
 /* --- the proximity operator --- */
 
-/* w is the minimiser if and only if u = (v - w) / (2 lambda) has <u, w> = ||u||_(k) ||w|| and ||u||_(k) = ||w||. */
+/* w is the minimizer if and only if u = (v - w) / (2 lambda) has <u, w> = ||u||_(k) ||w|| and ||u||_(k) = ||w||. */
 static void check_optimality(clv_context *ctx, const double *v, const double *w, int64_t p, int64_t k, double lambda,
                              double *u) {
     double norm, dual, inner = 0, scale = 0;

@@ -277,13 +277,13 @@ static void the_bound_and_k_come_from_eigenvalues(void **unused) {
 }
 
 /* The least eigenvalue of W, or of D^-1/2 W D^-1/2, by LAPACK. */
-static double least_eigenvalue(clv_context *ctx, const double *w, int64_t n, bool normalise) {
+static double least_eigenvalue(clv_context *ctx, const double *w, int64_t n, bool normalize) {
     double matrix[30 * 30], values[30], degree[30] = {0};
     for (int64_t e = 0; e < n * n; e++) {
         degree[e / n] += w[e];
     }
     for (int64_t e = 0; e < n * n; e++) {
-        matrix[e] = normalise ? w[e] / sqrt(degree[e / n] * degree[e % n]) : w[e];
+        matrix[e] = normalize ? w[e] / sqrt(degree[e / n] * degree[e % n]) : w[e];
     }
     assert_int_equal(clv_eigen_dense(ctx, matrix, n, values), CLV_OK);
     return values[0];

@@ -140,8 +140,8 @@ static void bad_text(void **state) {
         assert_memory_equal(&s, &before, sizeof s);
     }
     sample s = defaults();
-    assert_int_equal(clv_options_set(ctx, &table, &s, "colour", "red"), CLV_EUSAGE);
-    assert_string_equal(clv_message(ctx), "there is no option 'colour' in sample");
+    assert_int_equal(clv_options_set(ctx, &table, &s, "color", "red"), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "there is no option 'color' in sample");
     clv_options_set(ctx, &table, &s, "count", "0");
     assert_string_equal(clv_message(ctx), "count = '0' is not allowed: it must be a whole number from 1 to 100");
     clv_options_set(ctx, &table, &s, "bytes", "1.5G");

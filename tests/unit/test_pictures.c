@@ -20,7 +20,7 @@ static clv_image draw_noise(int64_t width, int64_t height, int64_t channels, uin
     return image;
 }
 
-/* --- colours --- */
+/* --- colors --- */
 
 static void test_hsv(void **state) {
     (void)state;
@@ -69,11 +69,11 @@ static void test_lab(void **state) {
     }
 }
 
-static void test_grey_and_alpha(void **state) {
+static void test_gray_and_alpha(void **state) {
     (void)state;
     double rgb[3];
-    uint8_t grey[1] = {77}, clear[4] = {10, 20, 30, 0}, half[4] = {0, 100, 200, 51};
-    clv_image_rgb(&(clv_image){1, 1, 1, grey}, 0, rgb);
+    uint8_t gray[1] = {77}, clear[4] = {10, 20, 30, 0}, half[4] = {0, 100, 200, 51};
+    clv_image_rgb(&(clv_image){1, 1, 1, gray}, 0, rgb);
     assert_true(rgb[0] == 77 && rgb[1] == 77 && rgb[2] == 77);
     clv_image_rgb(&(clv_image){1, 1, 4, clear}, 0, rgb);
     assert_true(rgb[0] == 255 && rgb[1] == 255 && rgb[2] == 255);
@@ -136,12 +136,12 @@ static void test_odd_sizes(void **state) {
 
 /* --- textures --- */
 
-static double grey_between(const uint8_t *grey, int64_t w, int64_t h, double x, double y) {
+static double gray_between(const uint8_t *gray, int64_t w, int64_t h, double x, double y) {
     double sum = 0;
     for (int64_t j = 0; j < h; j++) {
         for (int64_t i = 0; i < w; i++) {
             double wx = 1 - fabs(x - (double)i), wy = 1 - fabs(y - (double)j);
-            sum += wx > 0 && wy > 0 ? wx * wy * grey[j * w + i] : 0;
+            sum += wx > 0 && wy > 0 ? wx * wy * gray[j * w + i] : 0;
         }
     }
     return sum;
@@ -163,7 +163,7 @@ static void test_patterns(void **state) {
             double angle = 2 * 3.14159265358979323846 * n / 8;
             int64_t column = i % W, row = i / W;
             double x = (double)column + round(cos(angle) * 1e5) / 1e5, y = (double)row - round(sin(angle) * 1e5) / 1e5;
-            bits[n] = grey_between(image.samples, W, H, x, y) >= image.samples[i] - 1e-9;
+            bits[n] = gray_between(image.samples, W, H, x, y) >= image.samples[i] - 1e-9;
             ones += bits[n];
         }
         for (int n = 0; n < 8; n++) {
@@ -275,7 +275,7 @@ static void test_tidy(void **state) {
         }
     }
     int32_t island[9] = {0, 0, 0, 0, 1, 2, 0, 2, 2};
-    static const int32_t joined[9] = {0, 0, 0, 0, 0, 2, 0, 2, 2}; /* borders of 2 and 2: the larger neighbour */
+    static const int32_t joined[9] = {0, 0, 0, 0, 0, 2, 0, 2, 2}; /* borders of 2 and 2: the larger neighbor */
     assert_ok(clv_labels_tidy(ctx, 3, 3, 2, 0, island));
     assert_memory_equal(island, joined, sizeof joined);
     int32_t nothing[4] = {-1, -1, -1, -1};
@@ -384,7 +384,7 @@ static void test_superpixels(void **state) {
     free(image.samples);
 }
 
-/* Of one colour only the places are left: the pieces are the cells of the grid, also where a centre reaches over
+/* Of one color only the places are left: the pieces are the cells of the grid, also where a center reaches over
  * several bands of rows. */
 static void test_flat_superpixels(void **state) {
     (void)state;
@@ -405,7 +405,7 @@ static void test_flat_superpixels(void **state) {
     free(image.samples);
 }
 
-/* Memory grows with the pixels, however many centres and rows there are; threads do not matter. */
+/* Memory grows with the pixels, however many centers and rows there are; threads do not matter. */
 static void test_many_superpixels(void **state) {
     (void)state;
     enum { W = 40, H = 1600, MOST = 130 };
@@ -493,12 +493,12 @@ static void test_histograms(void **state) {
     for (int region = 0; region < 4; region++) {
         const double *row = (const double *)clv_data_matrix(data)->values + 18 * (ptrdiff_t)region;
         const double *texture = (const double *)clv_data_matrix(textures)->values + CLV_LBP_CODES * (ptrdiff_t)region;
-        for (int bin = 0; bin < 18; bin++) { /* a tent over the bin's centre; flat beyond the outer ones */
+        for (int bin = 0; bin < 18; bin++) { /* a tent over the bin's center; flat beyond the outer ones */
             double low = bin < 6 ? 0 : -60, width = bin < 6 ? 100.0 / 6 : 20, sum = 0;
-            double centre = low + (bin % 6 + 0.5) * width, first = low + width / 2, last = low + 5.5 * width;
+            double center = low + (bin % 6 + 0.5) * width, first = low + width / 2, last = low + 5.5 * width;
             for (int i = 0; i < 160; i++) {
                 double value = fmin(fmax((double)lab[bin / 6 * 160 + i], first), last);
-                sum += labels[i] == region ? fmax(0, 1 - fabs(value - centre) / width) / 40 : 0;
+                sum += labels[i] == region ? fmax(0, 1 - fabs(value - center) / width) / 40 : 0;
             }
             assert_true(fabs(row[bin] - sum) < 1e-12);
         }
@@ -569,7 +569,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_hsv, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_lab, open_context, close_context),
-        cmocka_unit_test_setup_teardown(test_grey_and_alpha, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_gray_and_alpha, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_shrink, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_odd_sizes, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_patterns, open_context, close_context),

@@ -199,12 +199,12 @@ static void gaps_by_hand(void **unused) {
     (void)unused;
     const struct {
         double objective, bound;
-        int maximise;
+        int maximize;
         double gap;
     } cases[] = {{0.5, 0.25, 0, 50}, {0.5, 0.5, 0, 0},     {0.5, 0.5000000001, 0, 0}, {0, 1e-16, 0, 0}, {0, 0, 0, 0},
                  {2, 3, 1, 50},      {2, 1.9999999, 1, 0}, {-2, -1, 1, 50},           {0.5, 0, 0, 100}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        clv_result result = {.objective = {"cut", cases[i].objective, cases[i].maximise},
+        clv_result result = {.objective = {"cut", cases[i].objective, cases[i].maximize},
                              .bound = {"eigenvalue", cases[i].bound}};
         assert_true(clv_gap_percent(&result) == cases[i].gap);
         result.bound.name = NULL;

@@ -1,4 +1,4 @@
-/* Memberships, centres, weights and clusters in reports: what is written reads back as the same numbers, dense or
+/* Memberships, centers, weights and clusters in reports: what is written reads back as the same numbers, dense or
  * sparse alike; damaged ones are refused with the place. */
 #include "failing.h"
 
@@ -11,7 +11,7 @@
 enum { N = 4, K = 3, P = 2, Q = 5 };
 
 static const double membership[N * K] = {1.0 / 3, 0, 2.0 / 3, 0, 1, 0, 0, 0, 0, 5e-324, 0.1, 0.7};
-static const double centres[K * P] = {0.1, -1e300, 0, 1.0 / 7, -2, 3};
+static const double centers[K * P] = {0.1, -1e300, 0, 1.0 / 7, -2, 3};
 static const double weights[Q] = {0, -0.5, 0, 1e-17, 0};
 
 static clv_data *make(clv_context *ctx, const double *values, int64_t rows, int64_t cols, int storage) {
@@ -77,7 +77,7 @@ static void set_up(clv_context *ctx, fixture *f, int storage) {
                              .sizes = f->sizes,
                              .left_out = 1,
                              .membership = make(ctx, membership, N, K, storage),
-                             .centres = make(ctx, centres, K, P, 0),
+                             .centers = make(ctx, centers, K, P, 0),
                              .weights = make(ctx, weights, 1, Q, storage),
                              .clusters_count = K,
                              .clusters = f->clusters,
@@ -87,7 +87,7 @@ static void set_up(clv_context *ctx, fixture *f, int storage) {
 
 static void tear_down(fixture *f) {
     clv_data_free(f->result.membership);
-    clv_data_free(f->result.centres);
+    clv_data_free(f->result.centers);
     clv_data_free(f->result.weights);
 }
 
@@ -135,7 +135,7 @@ static void models_read_back(void **unused) {
             fail_msg("%s in\n%s", clv_message(ctx), text);
         }
         check_values(claim->membership, membership, N, K, storage == 1);
-        check_values(claim->centres, centres, K, P, false);
+        check_values(claim->centers, centers, K, P, false);
         check_values(claim->weights, weights, 1, Q, storage == 1);
         assert_int_equal(claim->weights->matrix.start[1], 2); /* zeros are left out */
         check_clusters(claim, &f);
@@ -158,17 +158,17 @@ static void nothing_is_said_of_nothing(void **unused) {
     clv_context *ctx = new_context();
     set_up(ctx, &f, 0);
     tear_down(&f);
-    f.result.membership = f.result.centres = f.result.weights = NULL;
+    f.result.membership = f.result.centers = f.result.weights = NULL;
     f.result.clusters = NULL;
     f.result.passes = 0;
     f.result.labels = NULL;
     assert_int_equal(clv_report_json(ctx, &f.report, &text, &size), CLV_OK);
-    const char *const absent[] = {"membership", "centres", "weights", "clusters", "passes", "labels"};
+    const char *const absent[] = {"membership", "centers", "weights", "clusters", "passes", "labels"};
     for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
         assert_null(strstr(text, absent[i]));
     }
     assert_int_equal(clv_claim_parse(ctx, "r.json", text, size, &claim), CLV_OK);
-    assert_true(!claim->membership && !claim->centres && !claim->weights && !claim->clusters && claim->passes == 0);
+    assert_true(!claim->membership && !claim->centers && !claim->weights && !claim->clusters && claim->passes == 0);
     assert_true(!claim->labels && claim->labels_count == 0 && claim->sizes_count == 0);
     clv_claim_free(claim);
     clv_release(ctx, text);
@@ -262,13 +262,13 @@ static void damaged_memberships_are_refused(void **unused) {
 
 static void damaged_matrices_are_refused(void **unused) {
     (void)unused;
-    check_refused("\"centres\": [[1, 2], [3, 4]]", NULL);
-    check_refused("\"centres\": []", "field centres is missing or not an array of arrays");
-    check_refused("\"centres\": [[]]", "centre 0 is not");
-    check_refused("\"centres\": [7]", "centre 0 is not");
-    check_refused("\"centres\": [[1, 2], [3]]", "r.json: centre 1 is not an array");
-    check_refused("\"centres\": [[1, 2], [3, 4, 5]]", "r.json: centre 1 is not an array");
-    check_refused("\"centres\": [[1, 2], [3, \"4\"]]", "coordinate 2 of centre 1 is not a number");
+    check_refused("\"centers\": [[1, 2], [3, 4]]", NULL);
+    check_refused("\"centers\": []", "field centers is missing or not an array of arrays");
+    check_refused("\"centers\": [[]]", "center 0 is not");
+    check_refused("\"centers\": [7]", "center 0 is not");
+    check_refused("\"centers\": [[1, 2], [3]]", "r.json: center 1 is not an array");
+    check_refused("\"centers\": [[1, 2], [3, 4, 5]]", "r.json: center 1 is not an array");
+    check_refused("\"centers\": [[1, 2], [3, \"4\"]]", "coordinate 2 of center 1 is not a number");
     check_refused("\"weights\": {\"rows\": 1, \"cols\": 3, \"start\": [0, 1], \"index\": [2], \"value\": [-1]}", NULL);
     check_refused("\"weights\": {\"rows\": 2, \"cols\": 3, \"start\": [0, 1], \"index\": [2], \"value\": [-1]}",
                   "weights.rows is 2");

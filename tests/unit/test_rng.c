@@ -31,7 +31,7 @@ static void generator_is_xoshiro(void **state) {
     assert_true(clv_rng_next(&rng) == ((uint64_t)7 << 23) + (6 << 4) + 7);
 }
 
-/* Bits of neighbouring streams agree half of the time. */
+/* Bits of neighboring streams agree half of the time. */
 static void streams_are_independent(void **state) {
     int64_t agree = 0, draws = 20000;
     (void)state;
@@ -69,7 +69,7 @@ static void below_has_no_bias(void **state) {
     }
 }
 
-/* 3 * 2^61: taking a draw modulo n without rejection would favour the lowest third by half. */
+/* 3 * 2^61: taking a draw modulo n without rejection would favor the lowest third by half. */
 static void below_has_no_bias_for_large_n(void **state) {
     const int64_t n = (int64_t)3 << 61;
     int64_t counts[3] = {0};

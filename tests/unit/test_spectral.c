@@ -1,4 +1,4 @@
-/* Eigenpairs of the normalised affinity against LAPACK and known spectra, the bound against brute force, and labels
+/* Eigenpairs of the normalized affinity against LAPACK and known spectra, the bound against brute force, and labels
  * from eigenvectors on graphs whose clusters are known. */
 #include "linalg/linalg.h"
 #include "methods/ncut/ncut.h"
@@ -48,7 +48,7 @@ static clv_affinity *affinity_from(clv_context *ctx, const clv_matrix *matrix, i
     clv_affinity_defaults(&how);
     how.kind = kind;
     how.home = home;
-    how.neighbours = 8;
+    how.neighbors = 8;
     how.threads = 1;
     assert_int_equal(clv_affinity_build(ctx, matrix, &how, &a), CLV_OK);
     return a;
@@ -107,7 +107,7 @@ static void end_problem(clv_ncut_problem *p) {
 }
 
 /* D^-1/2 W D^-1/2 from entries. */
-static double *new_normalised(const clv_ncut_problem *p) {
+static double *new_normalized(const clv_ncut_problem *p) {
     double *m = malloc((size_t)(p->n * p->n) * sizeof *m);
     for (int64_t e = 0; e < p->n * p->n; e++) {
         double product = p->degree[e / p->n] * p->degree[e % p->n];
@@ -136,7 +136,7 @@ static void check_pairs(const clv_spectrum *s, const double *m, double tol) {
 
 static void check_against_lapack(clv_context *ctx, const clv_affinity *a, int64_t count) {
     clv_ncut_problem p = problem_of(ctx, a, count);
-    double *m = new_normalised(&p), *copy = malloc((size_t)(p.n * p.n) * sizeof *m);
+    double *m = new_normalized(&p), *copy = malloc((size_t)(p.n * p.n) * sizeof *m);
     double *all = malloc((size_t)p.n * sizeof *all);
     memcpy(copy, m, (size_t)(p.n * p.n) * sizeof *m);
     assert_int_equal(clv_eigen_dense(ctx, copy, p.n, all), CLV_OK);
@@ -178,7 +178,7 @@ static void test_pairs_of_homes(void **unused) {
 
 /* --- spectra that are known --- */
 
-/* The side x side torus: every object has its four neighbours, and eigenvalues (cos a + cos b) / 2 come in fours and
+/* The side x side torus: every object has its four neighbors, and eigenvalues (cos a + cos b) / 2 come in fours and
  * eights. */
 static void test_torus(void **unused) {
     (void)unused;
@@ -223,7 +223,7 @@ static void test_torus(void **unused) {
     g.matrix = (clv_matrix){.rows = n, .cols = n, .values = g.values, .start = g.start, .index = g.index};
     clv_affinity *a = affinity_from(ctx, &g.matrix, CLV_AFFINITY_PRECOMPUTED, CLV_HOME_AUTO);
     clv_ncut_problem p = problem_of(ctx, a, COUNT);
-    double *m = new_normalised(&p);
+    double *m = new_normalized(&p);
     assert_int_equal(clv_spectrum_new(&p, COUNT, 1e-7, 2, &p.spectrum), CLV_OK);
     check_pairs(&p.spectrum, m, 1e-6);
     for (int64_t c = 0; c < COUNT; c++) {
@@ -334,7 +334,7 @@ static void check_components(clv_context *ctx, const clv_affinity *a, int64_t pa
             for (int64_t c = 0; c < count; c++) {
                 assert_true(fabs(p.spectrum.values[c] - 1) <= 1e-9 ? c < parts : c >= parts);
             }
-            double *m = new_normalised(&p);
+            double *m = new_normalized(&p);
             check_pairs(&p.spectrum, m, 1e-6);
             free(m);
             assert_true(clv_spectral_bound(&p.spectrum, parts) >= 0);

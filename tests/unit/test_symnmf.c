@@ -363,7 +363,7 @@ static void without_a_tolerance_it_ends_by_itself(void **unused) {
 
 /* --- the quartic --- */
 
-static void quartics_are_minimised(void **unused) {
+static void quartics_are_minimized(void **unused) {
     (void)unused;
     clv_rng rng = clv_rng_stream(7, 0);
     for (int trial = 0; trial < 3000; trial++) {
@@ -558,7 +558,7 @@ int main(void) {
         cmocka_unit_test(interruptions_leave_a_sound_result),
         cmocka_unit_test(a_time_limit_however_short_gives_a_result),
         cmocka_unit_test(without_a_tolerance_it_ends_by_itself),
-        cmocka_unit_test(quartics_are_minimised),
+        cmocka_unit_test(quartics_are_minimized),
         cmocka_unit_test(predictions_agree),
         cmocka_unit_test(memory_is_foretold),
         cmocka_unit_test(survives_every_failed_allocation),

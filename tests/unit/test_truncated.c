@@ -20,14 +20,14 @@ static clv_data *draw(int64_t rows, int64_t cols, int64_t per_row, uint64_t seed
     return data;
 }
 
-/* X filled, less the means of its columns if `centre`; from malloc. */
-static double *fill(const clv_matrix *m, int centre) {
+/* X filled, less the means of its columns if `center`; from malloc. */
+static double *fill(const clv_matrix *m, int center) {
     double *x = malloc((size_t)(m->rows * m->cols) * sizeof *x);
     assert_non_null(x);
     for (int64_t i = 0; i < m->rows; i++) {
         clv_matrix_row(m, i, x + i * m->cols);
     }
-    for (int64_t j = 0; centre && j < m->cols; j++) {
+    for (int64_t j = 0; center && j < m->cols; j++) {
         double sum = 0;
         for (int64_t i = 0; i < m->rows; i++) {
             sum += x[i * m->cols + j];
@@ -74,7 +74,7 @@ static double *all_values(const double *x, int64_t rows, int64_t cols, int64_t *
 static void check(const clv_matrix *m, const clv_reduce_options *o) {
     clv_data *points, *axes;
     int64_t n = m->rows, p = m->cols, d = o->dims, count;
-    double *s = malloc((size_t)d * sizeof *s), *x = fill(m, o->centre);
+    double *s = malloc((size_t)d * sizeof *s), *x = fill(m, o->center);
     assert_ok(clv_reduce(ctx, m, o, &points, &axes, s));
     const double *y = clv_data_matrix(points)->values, *v = clv_data_matrix(axes)->values;
     double *truth = all_values(x, n, p, &count);
@@ -117,7 +117,7 @@ static void test_by_definition(void **state) {
         clv_reduce_defaults(&o);
         o.threads = 2;
         o.dims = shapes[i][0] > 5 && shapes[i][1] > 5 ? 9 : 1;
-        for (o.centre = 0; o.centre < 2; o.centre++) {
+        for (o.center = 0; o.center < 2; o.center++) {
             check(clv_data_matrix(data), &o);
         }
         clv_data_free(data);
@@ -187,7 +187,7 @@ static void test_memory(void **state) {
         clv_reduce_options o;
         clv_reduce_defaults(&o);
         o.dims = size[2];
-        o.centre = i % 2;
+        o.center = i % 2;
         o.threads = 2;
         clv_context_memory(ctx, &held, &before);
         size_t forecast = clv_reduce_memory(clv_data_matrix(data), &o);

@@ -1,12 +1,12 @@
-/* What regions look like: histograms of their colours and textures, and all of it as points to be clustered (after the
- * normalised cut paper, section 5.2: colour histograms and local binary patterns of about 500 superpixels). */
+/* What regions look like: histograms of their colors and textures, and all of it as points to be clustered (after the
+ * normalized cut paper, section 5.2: color histograms and local binary patterns of about 500 superpixels). */
 #include "base/options.h"
 #include "features/image/image.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Columns of points: colour, histogram, texture, place. */
+/* Columns of points: color, histogram, texture, place. */
 enum {
     MOST_BINS = 256,
     BINS = 8,
@@ -16,15 +16,15 @@ enum {
     COLS = PLACE + 2
 };
 
-/* What the bins of L, a and b range over; few colours lie beyond, and count for the last bin. */
+/* What the bins of L, a and b range over; few colors lie beyond, and count for the last bin. */
 static const double lowest[3] = {0, -60, -60}, highest[3] = {100, 60, 60};
 
 const clv_option_table *clv_region_table(void) {
     static const clv_option options[] = {
-        CLV_OPT_REAL(clv_region_weights, colour, "colour", 1, 0, 1e6, NULL, "W",
-                     "weight of the mean colour of a superpixel (CIE Lab, a hundredth)"),
+        CLV_OPT_REAL(clv_region_weights, color, "color", 1, 0, 1e6, NULL, "W",
+                     "weight of the mean color of a superpixel (CIE Lab, a hundredth)"),
         CLV_OPT_REAL(clv_region_weights, histogram, "histogram", 0.3, 0, 1e6, NULL, "W",
-                     "weight of its colour histogram"),
+                     "weight of its color histogram"),
         CLV_OPT_REAL(clv_region_weights, texture, "texture", 0.15, 0, 1e6, NULL, "W",
                      "weight of its histogram of local binary patterns"),
         CLV_OPT_REAL(clv_region_weights, place, "place", 0.3, 0, 1e6, NULL, "W",
@@ -40,7 +40,7 @@ void clv_region_defaults(clv_region_weights *weights) {
 
 /* --- histograms --- */
 
-/* Share the count of a value between the two bins whose centres it lies between. */
+/* Share the count of a value between the two bins whose centers it lies between. */
 static void count_value(double value, int channel, int64_t bins, double weight, double *row) {
     double at = (value - lowest[channel]) / (highest[channel] - lowest[channel]) * (double)bins - 0.5;
     at = fmin(fmax(at, 0), (double)(bins - 1));
@@ -72,9 +72,8 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     }
     float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
-    clv_status status = lab && sizes
-                            ? clv_data_new_dense(ctx, "colour histograms", regions->count, 3 * bins, CLV_F64, out)
-                            : CLV_ENOMEM;
+    clv_status status =
+        lab && sizes ? clv_data_new_dense(ctx, "color histograms", regions->count, 3 * bins, CLV_F64, out) : CLV_ENOMEM;
     if (status == CLV_OK) {
         fill_histograms(regions, lab, bins, sizes, (*out)->values);
     }
@@ -83,7 +82,7 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     return status;
 }
 
-/* The outermost pixels have neighbours beyond the picture.
+/* The outermost pixels have neighbors beyond the picture.
  * What they look like says more of the frame than of the region. */
 static bool is_outermost(const clv_regions *r, int64_t i) {
     return i % r->width == 0 || i % r->width + 1 == r->width || i < r->width || i + r->width >= r->width * r->height;
@@ -142,7 +141,7 @@ static void fill_means(const clv_regions *regions, const float *lab, const int64
         double *row = out + region * (int64_t)COLS;
         int64_t x = i % regions->width, y = i / regions->width;
         for (int c = 0; c < 3; c++) {
-            row[c] += share * weights->colour * (double)lab[c * pixels + i] / 100;
+            row[c] += share * weights->color * (double)lab[c * pixels + i] / 100;
         }
         row[PLACE] += share * weights->place * ((double)x + 0.5) / side;
         row[PLACE + 1] += share * weights->place * ((double)y + 0.5) / side;
@@ -164,7 +163,7 @@ static clv_status fill_points(clv_context *ctx, const clv_image *image, const cl
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
     clv_status status = lab && sizes ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = clv_data_new_dense(ctx, "colour histograms", regions->count, (int64_t)3 * BINS, CLV_F64, &histograms);
+        status = clv_data_new_dense(ctx, "color histograms", regions->count, (int64_t)3 * BINS, CLV_F64, &histograms);
     }
     if (status == CLV_OK) {
         status = clv_region_textures(ctx, image, regions, threads, &textures);

@@ -1,4 +1,4 @@
-/* Pictures as points: colours, superpixels, textures, regions. One file a stage. */
+/* Pictures as points: colors, superpixels, textures, regions. One file a stage. */
 #ifndef CLV_FEATURES_IMAGE_H
 #define CLV_FEATURES_IMAGE_H
 
@@ -11,15 +11,15 @@ clv_status clv_image_check(clv_context *ctx, const clv_image *image);
 /* CLV_EINTERRUPTED when the computation is to stop: asked once a row, or every CLV_POLL_PIXELS pixels. */
 enum { CLV_POLL_PIXELS = 1 << 16 };
 clv_status clv_image_poll(clv_context *ctx);
-/* The colour of pixel i: over white where it is transparent, three times the same where it is grey. */
+/* The color of pixel i: over white where it is transparent, three times the same where it is gray. */
 void clv_image_rgb(const clv_image *image, int64_t i, double rgb[3]);
-/* Brightness of a colour, 0 to 255: 0.2125 red + 0.7154 green + 0.0721 blue, rounded. */
+/* Brightness of a color, 0 to 255: 0.2125 red + 0.7154 green + 0.0721 blue, rounded. */
 uint8_t clv_brightness(const double rgb[3]);
 
 /* CIE L, a, b of all pixels, one plane after the other (3 x pixels); owned. */
 float *clv_image_lab(clv_context *ctx, const clv_image *image, int threads);
 
-/* A region of its own for each connected piece of one label (4 neighbours), numbered in the order of their first
+/* A region of its own for each connected piece of one label (4 neighbors), numbered in the order of their first
  * pixels. */
 clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height, const int32_t *labels,
                                  clv_regions **out);
@@ -28,12 +28,12 @@ void clv_region_sizes(const clv_regions *regions, int64_t *sizes /* count */);
 /* CLV_EUSAGE unless the regions are of this picture. */
 clv_status clv_regions_check(clv_context *ctx, const clv_image *image, const clv_regions *regions);
 
-/* A row of pixels and the centres of superpixels (slic_kernel.c): where the centre is nearer than what was nearest,
+/* A row of pixels and the centers of superpixels (slic_kernel.c): where the center is nearer than what was nearest,
  * that and `label` are written. `lab` points to the three planes at the first pixel, `x` is its place. */
-typedef struct clv_slic_centre {
-    float colour[3], x, y;
-} clv_slic_centre;
-void clv_slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_centre *centre,
+typedef struct clv_slic_center {
+    float color[3], x, y;
+} clv_slic_center;
+void clv_slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_center *center,
                   float spread, int32_t label, float *nearest, int32_t *labels);
 
 #endif

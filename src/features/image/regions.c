@@ -188,18 +188,18 @@ static bool is_crumb(const tidying *t, int64_t piece) {
     return t->sizes[piece] < t->least || (t->fill && t->label[piece] < 0);
 }
 
-/* The neighbour with the longest common border, the larger piece among equals; one without a label only if there is no
+/* The neighbor with the longest common border, the larger piece among equals; one without a label only if there is no
  * other. -1: there is none at all. */
-static int32_t best_neighbour(const tidying *t, int64_t piece) {
+static int32_t best_neighbor(const tidying *t, int64_t piece) {
     const clv_matrix *m = clv_data_matrix(t->touching);
     const double *lengths = m->values;
     int32_t best = -1;
     double longest = 0;
     for (int64_t e = m->start[piece]; e < m->start[piece + 1]; e++) {
         int32_t other = m->index[e];
-        bool labelled = t->label[other] >= 0, before = best >= 0 && t->label[best] >= 0;
+        bool labeled = t->label[other] >= 0, before = best >= 0 && t->label[best] >= 0;
         bool longer = lengths[e] > longest || (lengths[e] == longest && t->sizes[other] > t->sizes[best]);
-        if (best < 0 || (labelled && !before) || (labelled == before && longer)) {
+        if (best < 0 || (labeled && !before) || (labeled == before && longer)) {
             best = other;
             longest = lengths[e];
         }
@@ -222,12 +222,12 @@ static void merge(tidying *t, int32_t a, int32_t b) {
     t->sizes[to] += t->sizes[from];
 }
 
-/* Every crumb joins a neighbour; *left says whether there may be more to do. */
+/* Every crumb joins a neighbor; *left says whether there may be more to do. */
 static void merge_crumbs(tidying *t, bool *left) {
     *left = false;
     for (int64_t p = 0; p < t->pieces->count; p++) {
         if (t->parent[p] == p && is_crumb(t, p)) {
-            int32_t to = best_neighbour(t, p);
+            int32_t to = best_neighbor(t, p);
             if (to >= 0) {
                 merge(t, (int32_t)p, to);
                 *left = true;

@@ -1,5 +1,5 @@
 /* Pictures of another size: means over the area that a pixel covers where the picture shrinks, linear interpolation
- * between the centres of pixels where it grows. Rows, then columns; each its own way. */
+ * between the centers of pixels where it grows. Rows, then columns; each its own way. */
 #include "features/image/image.h"
 
 #include <math.h>

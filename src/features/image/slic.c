@@ -1,14 +1,14 @@
-/* Superpixels: k-means of pixels in colour and place, each centre looking only at its surroundings.
+/* Superpixels: k-means of pixels in color and place, each center looking only at its surroundings.
  *
- * Reference: Achanta et al. 2012 (SLIC). Centres begin on a grid of step S = sqrt(pixels / superpixels); the distance
- * is |Lab - Lab'|^2 + (compactness / S)^2 |xy - xy'|^2; a centre is offered to the pixels within S of it, both ways.
- * Pieces that are cut off from the rest of their superpixel, or have less than S^2 / 4 pixels, go to the neighbour with
+ * Reference: Achanta et al. 2012 (SLIC). Centers begin on a grid of step S = sqrt(pixels / superpixels); the distance
+ * is |Lab - Lab'|^2 + (compactness / S)^2 |xy - xy'|^2; a center is offered to the pixels within S of it, both ways.
+ * Pieces that are cut off from the rest of their superpixel, or have less than S^2 / 4 pixels, go to the neighbor with
  * the longest border, so that every superpixel is connected.
  *
- * Cost: a round compares every pixel with about four centres. The rows are cut into bands, a thread each at a time;
- * a band looks only at centres near it. Sums are taken over groups of bands and added in order: the result does not
- * depend on the number of threads. There are fewer groups the more centres there are, so that the sums take at most
- * 16 bytes a pixel, or 48 a centre where one group is all. */
+ * Cost: a round compares every pixel with about four centers. The rows are cut into bands, a thread each at a time;
+ * a band looks only at centers near it. Sums are taken over groups of bands and added in order: the result does not
+ * depend on the number of threads. There are fewer groups the more centers there are, so that the sums take at most
+ * 16 bytes a pixel, or 48 a center where one group is all. */
 #include "base/options.h"
 #include "features/image/image.h"
 
@@ -19,7 +19,7 @@
 enum {
     BAND = 16,       /* rows */
     SUMS = 6,        /* of L, a, b, x, y and 1 */
-    GROUP_SHARE = 3, /* pixels that a centre must have for each group: 48 bytes of sums for 3 pixels */
+    GROUP_SHARE = 3, /* pixels that a center must have for each group: 48 bytes of sums for 3 pixels */
 };
 
 const clv_option_table *clv_superpixel_table(void) {
@@ -27,7 +27,7 @@ const clv_option_table *clv_superpixel_table(void) {
         CLV_OPT_INT(clv_superpixel_options, superpixels, "superpixels", 0, 500, 1, 0x1p31 - 1, NULL, "N",
                     "cluster about N superpixels"),
         CLV_OPT_REAL(clv_superpixel_options, compactness, "compactness", 10, 0.01, 1e4, NULL, "C",
-                     "of superpixels: a distance in colour (CIE Lab) that weighs as much as their width"),
+                     "of superpixels: a distance in color (CIE Lab) that weighs as much as their width"),
         CLV_OPT_INT(clv_superpixel_options, rounds, "rounds", 0, 10, 1, 1000, NULL, "N", "of making superpixels"),
     };
     static const clv_option_table table = {"superpixels", options, CLV_COUNT(options)};
@@ -45,8 +45,8 @@ typedef struct slic {
     double step;
     float spread; /* weight of squared pixels */
     float *lab;   /* three planes */
-    clv_slic_centre *centres;
-    int32_t *by_band;    /* the centres, by the band that they lie in */
+    clv_slic_center *centers;
+    int32_t *by_band;    /* the centers, by the band that they lie in */
     int64_t *band_start; /* of a band in by_band; one more for the end */
     float *nearest;
     int32_t *labels;
@@ -54,44 +54,44 @@ typedef struct slic {
     int threads;
 } slic;
 
-/* About as many centres as asked for, on a grid with the proportions of the picture. */
+/* About as many centers as asked for, on a grid with the proportions of the picture. */
 static int64_t along(int64_t side, double step) {
     double cells = floor((double)side / step + 0.5);
     return cells < 1 ? 1 : cells > (double)side ? side : (int64_t)cells;
 }
 
-static clv_status place_centres(slic *s) {
+static clv_status place_centers(slic *s) {
     int64_t columns = along(s->width, s->step), rows = along(s->height, s->step);
     int64_t pixels = s->width * s->height;
     s->count = columns * rows;
     s->groups = pixels / (GROUP_SHARE * s->count);
     s->groups = s->groups < 1 ? 1 : s->groups > s->bands ? s->bands : s->groups;
-    s->centres = CLV_NEW(s->ctx, clv_slic_centre, s->count);
+    s->centers = CLV_NEW(s->ctx, clv_slic_center, s->count);
     s->by_band = CLV_NEW(s->ctx, int32_t, s->count);
     s->band_start = CLV_NEW(s->ctx, int64_t, s->bands + 1);
     s->sums = CLV_NEW(s->ctx, double, s->groups * s->count * SUMS);
-    if (!s->centres || !s->by_band || !s->band_start || !s->sums) {
+    if (!s->centers || !s->by_band || !s->band_start || !s->sums) {
         return CLV_ENOMEM;
     }
     for (int64_t c = 0; c < s->count; c++) {
         int64_t column = c % columns, row = c / columns;
         int64_t x = (int64_t)(((double)column + 0.5) * (double)s->width / (double)columns);
         int64_t y = (int64_t)(((double)row + 0.5) * (double)s->height / (double)rows);
-        clv_slic_centre *centre = &s->centres[c];
+        clv_slic_center *center = &s->centers[c];
         for (int k = 0; k < 3; k++) {
-            centre->colour[k] = s->lab[k * pixels + y * s->width + x];
+            center->color[k] = s->lab[k * pixels + y * s->width + x];
         }
-        centre->x = (float)x;
-        centre->y = (float)y;
+        center->x = (float)x;
+        center->y = (float)y;
     }
     return CLV_OK;
 }
 
-/* One centre to the rows of a band within its reach. */
+/* One center to the rows of a band within its reach. */
 static void offer(const slic *s, int64_t c, int64_t first, int64_t last) {
-    const clv_slic_centre *centre = &s->centres[c];
+    const clv_slic_center *center = &s->centers[c];
     int64_t pixels = s->width * s->height;
-    double reach = s->step + 1, x = (double)centre->x, y = (double)centre->y;
+    double reach = s->step + 1, x = (double)center->x, y = (double)center->y;
     int64_t left = (int64_t)fmax(x - reach, 0);
     int64_t right = (int64_t)fmin(x + reach + 1, (double)s->width);
     int64_t top = (int64_t)fmax(y - reach, (double)first);
@@ -99,18 +99,18 @@ static void offer(const slic *s, int64_t c, int64_t first, int64_t last) {
     for (int64_t row = top; row < bottom; row++) {
         int64_t at = row * s->width + left;
         const float *lab[3] = {s->lab + at, s->lab + pixels + at, s->lab + 2 * pixels + at};
-        clv_slic_row(lab, right - left, (float)left, (float)row, centre, s->spread, (int32_t)c, s->nearest + at,
+        clv_slic_row(lab, right - left, (float)left, (float)row, center, s->spread, (int32_t)c, s->nearest + at,
                      s->labels + at);
     }
 }
 
 static int64_t band_of(const slic *s, int64_t c) {
-    int64_t band = (int64_t)s->centres[c].y / BAND;
+    int64_t band = (int64_t)s->centers[c].y / BAND;
     return band < s->bands ? band : s->bands - 1; /* a float may be rounded past the last row */
 }
 
-/* The centres by the bands they lie in, ascending in each. */
-static void sort_centres(slic *s) {
+/* The centers by the bands they lie in, ascending in each. */
+static void sort_centers(slic *s) {
     memset(s->band_start, 0, (size_t)(s->bands + 1) * sizeof *s->band_start);
     for (int64_t c = 0; c < s->count; c++) {
         s->band_start[band_of(s, c) + 1]++;
@@ -125,11 +125,11 @@ static void sort_centres(slic *s) {
     s->band_start[0] = 0;
 }
 
-/* Pixels of a band to their nearest centres. Before the first round no pixel has a centre; from then on one that no
- * centre reaches keeps the last one. */
+/* Pixels of a band to their nearest centers. Before the first round no pixel has a center; from then on one that no
+ * center reaches keeps the last one. */
 static void assign_band(const slic *s, int64_t band) {
     int64_t first = band * BAND, last = first + BAND < s->height ? first + BAND : s->height;
-    int64_t away = (int64_t)(s->step + 1) / BAND + 2; /* bands whose centres may reach this one */
+    int64_t away = (int64_t)(s->step + 1) / BAND + 2; /* bands whose centers may reach this one */
     int64_t from = band > away ? band - away : 0, to = band + away < s->bands ? band + away : s->bands - 1;
     for (int64_t i = first * s->width; i < last * s->width; i++) {
         s->nearest[i] = FLT_MAX;
@@ -157,7 +157,7 @@ static void add_up(const slic *s, int64_t group) {
     }
 }
 
-static void move_centre(slic *s, int64_t c) {
+static void move_center(slic *s, int64_t c) {
     double total[SUMS] = {0};
     for (int64_t group = 0; group < s->groups; group++) {
         for (int k = 0; k < SUMS; k++) {
@@ -165,19 +165,19 @@ static void move_centre(slic *s, int64_t c) {
         }
     }
     if (total[5] > 0) {
-        clv_slic_centre *centre = &s->centres[c];
+        clv_slic_center *center = &s->centers[c];
         for (int k = 0; k < 3; k++) {
-            centre->colour[k] = (float)(total[k] / total[5]);
+            center->color[k] = (float)(total[k] / total[5]);
         }
-        centre->x = (float)(total[3] / total[5]);
-        centre->y = (float)(total[4] / total[5]);
+        center->x = (float)(total[3] / total[5]);
+        center->y = (float)(total[4] / total[5]);
     }
 }
 
 static clv_status iterate(slic *s, int64_t rounds) {
     for (int64_t round = 0; round < rounds; round++) {
         CLV_TRY(clv_image_poll(s->ctx));
-        sort_centres(s);
+        sort_centers(s);
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic)
         for (int64_t band = 0; band < s->bands; band++) {
             assign_band(s, band);
@@ -187,7 +187,7 @@ static clv_status iterate(slic *s, int64_t rounds) {
             add_up(s, group);
         }
         for (int64_t c = 0; c < s->count; c++) {
-            move_centre(s, c);
+            move_center(s, c);
         }
     }
     return CLV_OK;
@@ -196,13 +196,13 @@ static clv_status iterate(slic *s, int64_t rounds) {
 /* All but the labels. */
 static void discard_work(slic *s) {
     clv_free(s->ctx, s->lab);
-    clv_free(s->ctx, s->centres);
+    clv_free(s->ctx, s->centers);
     clv_free(s->ctx, s->by_band);
     clv_free(s->ctx, s->band_start);
     clv_free(s->ctx, s->nearest);
     clv_free(s->ctx, s->sums);
     s->lab = s->nearest = NULL;
-    s->centres = NULL;
+    s->centers = NULL;
     s->by_band = NULL;
     s->band_start = NULL;
     s->sums = NULL;
@@ -216,7 +216,7 @@ static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_r
     if (!s->lab || !s->nearest || !s->labels) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(place_centres(s));
+    CLV_TRY(place_centers(s));
     CLV_TRY(iterate(s, rounds));
     discard_work(s); /* tidying needs as much */
     CLV_TRY(clv_labels_tidy(s->ctx, s->width, s->height, (int64_t)(s->step * s->step / 4), 0, s->labels));

@@ -1,17 +1,17 @@
-/* The loop that superpixels spend their time in: one centre against a stretch of a row. */
+/* The loop that superpixels spend their time in: one center against a stretch of a row. */
 #include "features/image/image.h"
 
 CLV_KERNEL
-void clv_slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_centre *centre,
+void clv_slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_center *center,
                   float spread, int32_t label, float *nearest, int32_t *labels) {
     const float *restrict light = lab[0], *restrict green = lab[1], *restrict blue = lab[2];
     float *restrict best = nearest;
     int32_t *restrict owner = labels;
-    float down = (y - centre->y) * (y - centre->y);
+    float down = (y - center->y) * (y - center->y);
 #pragma omp simd
     for (int64_t i = 0; i < count; i++) {
-        float l = light[i] - centre->colour[0], a = green[i] - centre->colour[1], b = blue[i] - centre->colour[2];
-        float across = x + (float)i - centre->x;
+        float l = light[i] - center->color[0], a = green[i] - center->color[1], b = blue[i] - center->color[2];
+        float across = x + (float)i - center->x;
         float distance = l * l + a * a + b * b + spread * (across * across + down);
         owner[i] = distance < best[i] ? label : owner[i];
         best[i] = distance < best[i] ? distance : best[i];

@@ -2,7 +2,7 @@
  *
  * A step asks for the object i with the largest r and, but for fw, the object j of the support with the least. With
  * B = A - alpha I in place of A:
- *   towards e_i   x <- (1 - g) x + g e_i   g = (r_i - f) / (2 r_i - f + alpha)   at most 1/2, as f >= -alpha
+ *   toward e_i   x <- (1 - g) x + g e_i   g = (r_i - f) / (2 r_i - f + alpha)   at most 1/2, as f >= -alpha
  *   away from e_j x <- (1 + g) x - g e_j   g = (f - r_j) / (2 r_j - f + alpha)   at most x_j / (1 - x_j)
  *   pairwise      x <- x + g (e_i - e_j)   g = (r_i - r_j) / (2 (a_ij + alpha))  at most x_j
  * where a denominator that is not positive means that f is convex that way: the longest step. At its longest a step
@@ -171,7 +171,7 @@ static clv_status follow(clv_ascent *s, int64_t i, double weight, int64_t j, dou
     return s->arena.kind->add(&s->arena, i, weight, j, other);
 }
 
-static clv_status step_towards(clv_ascent *s, int64_t i) {
+static clv_status step_toward(clv_ascent *s, int64_t i) {
     double r = s->scale * s->arena.rho[i], f = s->value, x = s->scale * s->y[i];
     double step = step_length(r - f, 2 * r - f + alpha_of(s), 0.5), left = 1 - step;
     double weight = step / (s->scale * left);
@@ -239,7 +239,7 @@ clv_status clv_ascent_step(clv_ascent *s, bool *stuck) {
     if (solver == CLV_DOMINANT_PFW) {
         status = step_pairwise(s, i, j);
     } else if (solver == CLV_DOMINANT_FW || up >= down) {
-        status = step_towards(s, i);
+        status = step_toward(s, i);
     } else {
         status = step_away(s, j);
     }

@@ -114,7 +114,7 @@ clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t co
 }
 
 clv_objective clv_dominant_objective(const clv_cluster *clusters, int64_t count) {
-    clv_objective total = {.name = "cohesiveness", .value = 0, .maximise = 1};
+    clv_objective total = {.name = "cohesiveness", .value = 0, .maximize = 1};
     for (int64_t c = 0; c < count; c++) {
         total.value += clusters[c].cohesiveness;
     }

@@ -28,10 +28,10 @@
 #define CLV_GONE (-1e300)
 
 /* Where the search for one dominant set begins. */
-typedef enum clv_seed_kind { CLV_SEED_OBJECT, CLV_SEED_RANDOM, CLV_SEED_CENTRE, CLV_SEED_WEIGHTS } clv_seed_kind;
+typedef enum clv_seed_kind { CLV_SEED_OBJECT, CLV_SEED_RANDOM, CLV_SEED_CENTER, CLV_SEED_WEIGHTS } clv_seed_kind;
 typedef struct clv_seed {
     clv_seed_kind kind;
-    int64_t object;        /* OBJECT; CENTRE: an object with half of the weight, or -1 */
+    int64_t object;        /* OBJECT; CENTER: an object with half of the weight, or -1 */
     const double *weights; /* WEIGHTS: n, of which those of active objects count */
 } clv_seed;
 
@@ -214,7 +214,7 @@ clv_status clv_peel_label(clv_peeling *p, const clv_dominant_set *set, int32_t c
 void clv_peel_off(clv_peeling *p);
 clv_status clv_peel_take_off(clv_peeling *p);
 clv_dominant_problem clv_peel_problem(const clv_peeling *p);
-bool clv_starts_at_centre(const clv_dominant_options *options);
+bool clv_starts_at_center(const clv_dominant_options *options);
 /* The control of one search: the time that is left. */
 clv_control clv_peel_control(const clv_peeling *p);
 bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set);

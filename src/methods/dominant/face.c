@@ -1,5 +1,5 @@
 /* The stationary point of a face: on the support S, Bx = f e and e'x = 1 give x = y / e'y with B_SS y = e. Once the
- * support has stopped growing, a jump towards that point replaces hundreds of steps.
+ * support has stopped growing, a jump toward that point replaces hundreds of steps.
  *
  * The jump is a line search like any other step: as far as f rises, and no further than the first weight that becomes
  * 0, which then leaves the support. It is taken only if f, computed from B_SS, grows. Cost: s^3 / 3 for the solve, and

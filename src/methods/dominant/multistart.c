@@ -89,7 +89,7 @@ static clv_status judge_searches(pass *q) {
 static clv_status search_all(pass *q) {
     clv_peeling *p = q->peeling;
     clv_dominant_problem problem = clv_peel_problem(p);
-    problem.seed.kind = clv_starts_at_centre(p->options) ? CLV_SEED_CENTRE : CLV_SEED_OBJECT;
+    problem.seed.kind = clv_starts_at_center(p->options) ? CLV_SEED_CENTER : CLV_SEED_OBJECT;
     pthread_mutex_init(&q->lock, NULL);
 #pragma omp parallel for num_threads(q->threads) schedule(dynamic, 1)
     for (int64_t t = 0; t < q->count; t++) {

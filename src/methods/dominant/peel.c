@@ -1,4 +1,4 @@
-/* Clusters one after the other: a dominant set among the active objects is found, labelled and taken off, until enough
+/* Clusters one after the other: a dominant set among the active objects is found, labeled and taken off, until enough
  * are found or nothing similar is left; or several a pass (multistart.c).
  *
  * The start "vertex" is the active object with the largest sum of similarities: exact sums, kept up to date while
@@ -127,7 +127,7 @@ static clv_status find_vertex(clv_peeling *p, int64_t *out) {
     return CLV_OK;
 }
 
-bool clv_starts_at_centre(const clv_dominant_options *options) {
+bool clv_starts_at_center(const clv_dominant_options *options) {
     return strcmp(options->start, "center") == 0 ||
            (strcmp(options->start, "auto") == 0 && options->solver == CLV_DOMINANT_RD);
 }
@@ -140,8 +140,8 @@ static clv_status choose_seed(clv_peeling *p, clv_seed *out) {
         *out = (clv_seed){.kind = CLV_SEED_WEIGHTS, .weights = options->start_weights, .object = -1};
     } else if (first && options->start_object >= 0) {
         out->object = options->start_object;
-    } else if (clv_starts_at_centre(options)) {
-        out->kind = CLV_SEED_CENTRE;
+    } else if (clv_starts_at_center(options)) {
+        out->kind = CLV_SEED_CENTER;
     } else if (strcmp(options->start, "random") == 0) {
         out->kind = CLV_SEED_RANDOM;
     } else {
@@ -287,7 +287,7 @@ static clv_status search(clv_peeling *p, const clv_seed *seed, clv_dominant_set 
 
 /* A start that is similar to nothing says nothing of the others: once more from where there is something. */
 static clv_status search_again(clv_peeling *p, clv_dominant_set *set) {
-    clv_seed seed = {.kind = CLV_SEED_CENTRE, .object = -1};
+    clv_seed seed = {.kind = CLV_SEED_CENTER, .object = -1};
     clv_dominant_set_free(p->ctx, set);
     if (p->options->solver != CLV_DOMINANT_RD) {
         seed.kind = CLV_SEED_OBJECT;

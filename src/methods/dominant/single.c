@@ -1,6 +1,6 @@
 /* One dominant set: a start, then steps until the Frank-Wolfe gap is small against x'Ax, under the driver.
  *
- * Problem      maximise x'(A + alpha (ee' - I))x over the simplex on the active objects.
+ * Problem      maximize x'(A + alpha (ee' - I))x over the simplex on the active objects.
  * Reference    Pavan and Pelillo 2007; Johnell and Haghir Chehreghani, "Efficient optimization of dominant set
  *              clustering with Frank-Wolfe algorithms".
  * Certificate  gap = max_i (Bx)_i - x'Bx over the active objects, from a fresh Bx: 0 at the points that satisfy the
@@ -77,7 +77,7 @@ static clv_status set(single *s, const double *x, clv_iterate *out) {
 }
 
 /* Equal weights, or half of the weight on one object and the rest on the others. */
-static void set_centre(const clv_dominant_problem *p, double *x) {
+static void set_center(const clv_dominant_problem *p, double *x) {
     bool half = p->seed.object >= 0 && p->active_count > 1;
     for (int64_t t = 0; t < p->active_count; t++) {
         x[p->active[t]] = half ? 0.5 / (double)(p->active_count - 1) : 1 / (double)p->active_count;
@@ -108,8 +108,8 @@ static clv_status single_start(void *state, clv_rng *rng, clv_iterate *out) {
     case CLV_SEED_RANDOM:
         s->x[p->active[clv_rng_below(rng, p->active_count)]] = 1;
         break;
-    case CLV_SEED_CENTRE:
-        set_centre(p, s->x);
+    case CLV_SEED_CENTER:
+        set_center(p, s->x);
         break;
     case CLV_SEED_WEIGHTS:
         set_given(p, s->x);
@@ -135,7 +135,7 @@ static clv_status single_step(void *state, clv_iterate *out) {
 }
 
 /* Millions of steps leave a sum of weights that is 1 to nine digits. */
-static void normalise(double *x, int64_t n) {
+static void normalize(double *x, int64_t n) {
     double sum = clv_sum(x, n, 1);
     for (int64_t i = 0; i < n; i++) {
         x[i] /= sum;
@@ -151,7 +151,7 @@ static void single_save(const void *state, void *snapshot) {
     } else {
         clv_ascent_get(&s->ascent, x);
     }
-    normalise(x, n);
+    normalize(x, n);
     x[n] = (double)s->ascent.drops;
     x[n + 1] = (double)s->ascent.swaps;
     x[n + 2] = s->replicates ? s->replicator.similarity : clv_ascent_similarity(&s->ascent);
@@ -204,7 +204,7 @@ static clv_method method_on(const clv_dominant_problem *p) {
     return (clv_method){.name = "dominant",
                         .solver = clv_dominant_solvers[p->options->solver],
                         .objective = "cohesiveness",
-                        .maximise = true,
+                        .maximize = true,
                         .certificate = "frank-wolfe-gap",
                         .extras = {"support", "drops", "swaps"},
                         .monotone = true,

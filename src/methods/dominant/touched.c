@@ -1,5 +1,5 @@
 /* The arena of sparse affinities: only objects that the support touches have a slot, handed out as they are touched;
- * all others have r = 0. A step costs the neighbours of its two objects and a scan of the slots, whatever n is. */
+ * all others have r = 0. A step costs the neighbors of its two objects and a scan of the slots, whatever n is. */
 #include "methods/dominant/dominant.h"
 
 typedef struct touched {

@@ -1,11 +1,11 @@
-/* What an iterate is worth, from the data alone; and the nearest centre of every object.
+/* What an iterate is worth, from the data alone; and the nearest center of every object.
  *
  * The certificate is the norm of the smallest element of the subdifferential of sigma at (w, x),
  *     { (d_i(x) + u_i)_i, grad_x H(w, x) },  u_i in the normal cone of the simplex at w_i.
  * gamma(t) of Propositions 2 and 6 is one such element, so this is at most |gamma(t)|; unlike gamma(t) it needs no
  * earlier iterate. For object i it is the distance of d_i to the cone: with c = -(the multiplier of sum w = 1) the
  * least over c of sum over the support (d_l - c)^2 + sum over the rest max(c - d_l, 0)^2. It is 0 where every cluster
- * that an object belongs to is at the least distance. Moves of centres are measured in p->length, the spread of the
+ * that an object belongs to is at the least distance. Moves of centers are measured in p->length, the spread of the
  * data, so that both parts have the unit of sigma.
  *
  * Distances that decide are computed again in double, of dense points term by term; keys only say which ones are beyond
@@ -28,7 +28,7 @@ clv_matrix clv_soft_matrix(const clv_kpalm_state *s) {
 
 static double distance_of(const clv_kpalm_state *s, int64_t i, int64_t l) {
     const clv_kpalm_problem *p = s->problem;
-    double square = clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
     return p->euclidean ? sqrt(square + p->epsilon * p->epsilon) : square;
 }
 
@@ -109,7 +109,7 @@ static void judge_tile(clv_kpalm_state *s, clv_worker *w, const clv_matrix *memb
         double own = add_object(s, i, index, weight, entries, sums, part);
         const clv_nearest *nearest = &w->nearest[r];
         bool clear =
-            entries == 1 && all && index[0] == nearest->centre && nearest->next - nearest->key > 4 * panel->error;
+            entries == 1 && all && index[0] == nearest->center && nearest->next - nearest->key > 4 * panel->error;
         if (clear) {
             part->f += own;
         } else if (all) {
@@ -150,7 +150,7 @@ static double gradient_of(clv_kpalm_state *s, bool refresh) {
             s->sums[at] = refresh ? sums : s->sums[at];
             if (f < p->p) {
                 double mass = s->total[l * (p->p + 1) + p->p];
-                double slope = (p->euclidean ? 1 : 2) * (mass * s->centres[l * p->p + f] - s->total[at]);
+                double slope = (p->euclidean ? 1 : 2) * (mass * s->centers[l * p->p + f] - s->total[at]);
                 norm += slope * slope;
             }
         }
@@ -184,17 +184,17 @@ clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, boo
     return CLV_OK;
 }
 
-/* --- nearest centres --- */
+/* --- nearest centers --- */
 
-int32_t clv_nearest_centre(const clv_panel *panel, const clv_matrix *points, int64_t i, const clv_nearest *found,
-                           const double *centres, const double *square) {
-    int32_t best = found->centre;
+int32_t clv_nearest_center(const clv_panel *panel, const clv_matrix *points, int64_t i, const clv_nearest *found,
+                           const double *centers, const double *square) {
+    int32_t best = found->center;
     if (found->next - found->key > 4 * panel->error) {
         return best;
     }
     double least = HUGE_VAL;
     for (int64_t l = 0; l < panel->k; l++) {
-        double distance = clv_row_distance(points, i, centres + l * panel->p, square[l]);
+        double distance = clv_row_distance(points, i, centers + l * panel->p, square[l]);
         if (distance < least) {
             least = distance;
             best = (int32_t)l;
@@ -217,7 +217,7 @@ static void assign_chunk(clv_kpalm_state *s, int64_t chunk) {
         clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
         clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
         for (int64_t r = 0; r < count; r++) {
-            s->labels[from + r] = clv_nearest_centre(panel, p->points, from + r, &w->nearest[r], s->centres, s->square);
+            s->labels[from + r] = clv_nearest_center(panel, p->points, from + r, &w->nearest[r], s->centers, s->square);
         }
     }
 }

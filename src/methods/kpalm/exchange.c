@@ -1,7 +1,7 @@
 /* The polish: single objects to other clusters (Hartigan 1975), squared distances.
  *
- * A fixed point of Lloyd's algorithm may still be improved by moving one object, because its old centre moves away from
- * it and the new one towards it: sigma falls by s W_a / (W_a - s) d_a - s W_b / (W_b + s) d_b, with W the masses of the
+ * A fixed point of Lloyd's algorithm may still be improved by moving one object, because its old center moves away from
+ * it and the new one toward it: sigma falls by s W_a / (W_a - s) d_a - s W_b / (W_b + s) d_b, with W the masses of the
  * clusters and s the sample weight. What no such move improves is a fixed point of Lloyd's algorithm as well. Cost: one
  * pass over the objects that bounds do not rule out, k p each. */
 #include "methods/kpalm/kpalm.h"
@@ -15,7 +15,7 @@ static double mass_of(const clv_kpalm_state *s, int64_t l) {
 
 static double distance_to(const clv_kpalm_state *s, int64_t i, int64_t l) {
     const clv_kpalm_problem *p = s->problem;
-    return clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+    return clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
 }
 
 /* By how much sigma falls when object i leaves its cluster. */
@@ -24,7 +24,7 @@ static double leaving_gain(const clv_kpalm_state *s, int64_t i) {
     return mass > sample ? sample * mass / (mass - sample) * distance_to(s, i, s->labels[i]) : 0;
 }
 
-/* Whether no cluster can be worth entering: by the bound of the distances to the other centres, which have moved by at
+/* Whether no cluster can be worth entering: by the bound of the distances to the other centers, which have moved by at
  * most `drift` since. */
 static bool is_ruled_out(const clv_kpalm_state *s, int64_t i, double gain, double least_mass, double drift) {
     const clv_kpalm_problem *p = s->problem;
@@ -48,9 +48,9 @@ static int32_t best_entry(const clv_kpalm_state *s, int64_t i, double *cost) {
     return best;
 }
 
-static void move_centre(clv_kpalm_state *s, int64_t i, int32_t l, double weight) {
+static void move_center(clv_kpalm_state *s, int64_t i, int32_t l, double weight) {
     const clv_kpalm_problem *p = s->problem;
-    double *sum = s->sums + l * (p->p + 1), *x = s->centres + l * p->p;
+    double *sum = s->sums + l * (p->p + 1), *x = s->centers + l * p->p;
     clv_row_add(p->points, i, weight, sum);
     sum[p->p] += weight;
     s->square[l] = 0;
@@ -64,7 +64,7 @@ static double drift_of(const clv_kpalm_state *s, int64_t l) {
     const clv_kpalm_problem *p = s->problem;
     double sum = 0;
     for (int64_t f = 0; f < p->p; f++) {
-        double step = s->centres[l * p->p + f] - s->before[l * p->p + f];
+        double step = s->centers[l * p->p + f] - s->before[l * p->p + f];
         sum += step * step;
     }
     return sqrt(sum);
@@ -76,7 +76,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
     /* Less is rounding: of sigma, or of coordinates far from the origin. */
     double worth = 1e-12 * p->spread / (double)p->n + 1e-14 * p->mass / (double)p->n * reach * p->length;
     *moved = 0;
-    memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
+    memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
     for (int64_t l = 0; l < p->k; l++) {
         least_mass = fmin(least_mass, mass_of(s, l));
     }
@@ -89,8 +89,8 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
         int32_t to = best_entry(s, i, &cost);
         if (to >= 0 && gain - cost > worth) {
             int32_t from = s->labels[i];
-            move_centre(s, i, from, -clv_kpalm_sample(p, i));
-            move_centre(s, i, to, clv_kpalm_sample(p, i));
+            move_center(s, i, from, -clv_kpalm_sample(p, i));
+            move_center(s, i, to, clv_kpalm_sample(p, i));
             s->labels[i] = to;
             drift = fmax(drift, fmax(drift_of(s, from), drift_of(s, to)));
             least_mass = fmin(least_mass, mass_of(s, from));
@@ -103,7 +103,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
             return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
         }
     }
-    clv_centres_publish(s, true);
+    clv_centers_publish(s, true);
     s->torn = false;
     return CLV_OK;
 }

@@ -1,13 +1,13 @@
-/* KPALM: k-means and k-median by proximal alternating minimisation.
+/* KPALM: k-means and k-median by proximal alternating minimization.
  *
- * Problem      minimise F(x) = sum_i s_i min_l d(x_l, a_i) over k centres, as sigma(w, x) = sum_i s_i <w_i, d_i(x)>
- *              over centres x and weights w_i in the simplex; d = |x_l - a_i|^2 (norm squared) or
+ * Problem      minimize F(x) = sum_i s_i min_l d(x_l, a_i) over k centers, as sigma(w, x) = sum_i s_i <w_i, d_i(x)>
+ *              over centers x and weights w_i in the simplex; d = |x_l - a_i|^2 (norm squared) or
  *              (|x_l - a_i|^2 + epsilon^2)^(1/2) (norm euclidean); s_i sample weights, 1 unless given.
  * Reference    Voldman, Sabach and Teboulle, "A novel class of globally convergent algorithms for clustering problems"
  *              (slides, 2016): KPALM and epsilon-KPALM; Lloyd 1982; Weiszfeld 1937.
- * An iteration w_i <- P(w_i - d_i(x) / alpha(t)), P the projection on the simplex; then every centre becomes the
+ * An iteration w_i <- P(w_i - d_i(x) / alpha(t)), P the projection on the simplex; then every center becomes the
  *              weighted mean (squared) or takes a Weiszfeld step (euclidean). Solvers lloyd and weiszfeld put every
- *              object to its nearest centre instead: the limit of small alpha.
+ *              object to its nearest center instead: the limit of small alpha.
  * The polish   of kpalm with squared distances: at a fixed point single objects move while that lowers sigma
  *              (exchange.c), then the iterations go on.
  * Certificate  subgradient: the norm of the smallest subgradient of sigma at (w, x), see evaluate.c.
@@ -31,7 +31,7 @@ static const clv_option kpalm_options[] = {
     CLV_OPT_CHOICE(T, norm, "norm", CLV_KPALM_NORM_AUTO, "auto|squared|euclidean",
                    "of the distances; auto: euclidean for weiszfeld"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE",
-                 "random, kmeans++, greedy++, d1++, or a file of centres; auto: greedy++, for euclidean d1++"),
+                 "random, kmeans++, greedy++, d1++, or a file of centers; auto: greedy++, for euclidean d1++"),
     CLV_OPT_CHOICE(T, membership, "initial-weights", CLV_KPALM_UNIFORM, "uniform|nearest|dirichlet", "w(0) of kpalm"),
     CLV_OPT_CHOICE(T, schedule, "alpha-schedule", CLV_KPALM_GEOMETRIC, "constant|harmonic|geometric",
                    "alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
@@ -43,7 +43,7 @@ static const clv_option kpalm_options[] = {
                  "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
     CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until no single object improves by moving"),
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
-                   "centres without objects stay (but for the polish), or move to a far one"),
+                   "centers without objects stay (but for the polish), or move to a far one"),
     CLV_OPT_TEXT(T, sample_source, "sample-weights", NULL, "FILE", "weights of the objects"),
 };
 #undef T
@@ -59,10 +59,10 @@ void clv_kpalm_defaults(clv_kpalm_options *options) {
     clv_options_defaults(clv_kpalm_table(), options);
 }
 
-/* --- snapshots: what they hold, the centres, the labels, and the weights where they are kept --- */
+/* --- snapshots: what they hold, the centers, the labels, and the weights where they are kept --- */
 
 typedef enum content {
-    NEAREST, /* the centres alone: every object is at its nearest one */
+    NEAREST, /* the centers alone: every object is at its nearest one */
     LABELS,
     WEIGHTS
 } content;
@@ -84,7 +84,7 @@ static size_t snapshot_size(const clv_kpalm_problem *p) {
 /* The parts of a snapshot, in their order. */
 typedef struct snapshot {
     snapshot_head *head;
-    double *centres;
+    double *centers;
     int32_t *labels;
     int64_t *start;
     double *weight;
@@ -93,14 +93,14 @@ typedef struct snapshot {
 
 static snapshot parts_of(const clv_kpalm_problem *p, void *bytes) {
     char *at = bytes;
-    snapshot s = {.head = bytes, .centres = (double *)(at + 64)};
+    snapshot s = {.head = bytes, .centers = (double *)(at + 64)};
     if (p->keeps_weights) {
-        s.weight = s.centres + p->k * p->p;
+        s.weight = s.centers + p->k * p->p;
         s.start = (int64_t *)(s.weight + p->n * p->k);
         s.labels = (int32_t *)(s.start + p->n + 1);
         s.index = s.labels + p->n;
     } else {
-        s.labels = (int32_t *)(s.centres + p->k * p->p);
+        s.labels = (int32_t *)(s.centers + p->k * p->p);
     }
     return s;
 }
@@ -117,7 +117,7 @@ static void kpalm_save(const void *state, void *bytes) {
     bool whole = s->soft == 0 && s->labels[0] >= 0;
     to.head->t = s->t;
     to.head->content = s->torn || (!whole && !p->keeps_weights) ? NEAREST : whole ? LABELS : WEIGHTS;
-    memcpy(to.centres, s->centres, (size_t)(p->k * p->p) * sizeof *to.centres);
+    memcpy(to.centers, s->centers, (size_t)(p->k * p->p) * sizeof *to.centers);
     if (to.head->content == LABELS) {
         memcpy(to.labels, s->labels, (size_t)p->n * sizeof *to.labels);
     } else if (has_weights(&to)) {
@@ -150,7 +150,7 @@ static void forget_bounds(clv_kpalm_state *s) {
     }
 }
 
-/* With weiszfeld, centres that lie on objects would hardly move (the weight of that object is 1 / epsilon): start from
+/* With weiszfeld, centers that lie on objects would hardly move (the weight of that object is 1 / epsilon): start from
  * the means of the nearest objects. */
 static void leave_objects(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
@@ -162,8 +162,8 @@ static void leave_objects(clv_kpalm_state *s) {
         clv_row_add(p->points, i, sample, sum);
         sum[p->p] += sample;
     }
-    clv_centres_update(s);
-    clv_centres_publish(s, false);
+    clv_centers_update(s);
+    clv_centers_publish(s, false);
 }
 
 /* sigma(w(0), x(0)) for uniform weights; at most this where distances are smoothed (by Jensen's inequality). */
@@ -173,7 +173,7 @@ static double uniform_value(const clv_kpalm_state *s) {
     for (int64_t l = 0; l < p->k; l++) {
         double square = 0;
         for (int64_t f = 0; f < p->p; f++) {
-            double step = s->centres[l * p->p + f] - p->mean[f];
+            double step = s->centers[l * p->p + f] - p->mean[f];
             square += step * step;
         }
         square += p->spread / p->mass;
@@ -219,7 +219,7 @@ static void describe(const clv_kpalm_state *s, double alpha, clv_iterate *out) {
     out->extra[3] = (double)s->soft;
 }
 
-/* What the start is worth where every object goes to its nearest centre at once. */
+/* What the start is worth where every object goes to its nearest center at once. */
 static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
     CLV_TRY(clv_kpalm_assign(s));
     CLV_TRY(look_closely(s, true, true, out));
@@ -233,7 +233,7 @@ static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
 static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
-    bool given = strcmp(p->options.start, "centres") == 0;
+    bool given = strcmp(p->options.start, "centers") == 0;
     s->t = 0;
     s->soft = 0;
     s->torn = s->hardened = false;
@@ -242,11 +242,11 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     memset(s->sums, 0, (size_t)(p->k * (p->p + 1)) * sizeof *s->sums);
     CLV_TRY(clv_kpalm_seed(s, rng));
     s->salt = clv_rng_next(rng);
-    memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
+    memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
     if (p->affine) {
         clv_panel_fill_even(&s->affine);
     }
-    clv_centres_publish(s, false);
+    clv_centers_publish(s, false);
     if (p->options.solver == CLV_KPALM_WEISZFELD && !given) {
         leave_objects(s);
     }
@@ -294,10 +294,10 @@ static clv_status kpalm_resume(void *state, const void *bytes, clv_iterate *out)
     snapshot from = parts_of(p, (void *)bytes);
     clv_kpalm_judgement found;
     clv_matrix weights = {0};
-    memcpy(s->centres, from.centres, (size_t)(p->k * p->p) * sizeof *s->centres);
+    memcpy(s->centers, from.centers, (size_t)(p->k * p->p) * sizeof *s->centers);
     s->t = s->panel_count > from.head->t ? s->panel_count : from.head->t; /* nothing is replayed from here on */
     s->torn = false;
-    clv_centres_publish(s, false);
+    clv_centers_publish(s, false);
     forget_bounds(s);
     if (has_weights(&from)) {
         memcpy(s->start, from.start, (size_t)(p->n + 1) * sizeof *s->start);
@@ -350,7 +350,7 @@ clv_method clv_kpalm_method(const clv_kpalm_problem *p) {
 /* Without anything random in it, one restart says it all. */
 static clv_control control_of(const clv_kpalm_options *options) {
     clv_control control = options->control;
-    bool given = options->start && strcmp(options->start, "centres") == 0;
+    bool given = options->start && strcmp(options->start, "centers") == 0;
     if (given && (options->solver != CLV_KPALM_KPALM || options->membership != CLV_KPALM_DIRICHLET)) {
         control.restarts = 1;
     }
@@ -370,7 +370,7 @@ static clv_status add_membership(const clv_kpalm_problem *p, const snapshot *fro
 static double square_of(const clv_kpalm_problem *p, const snapshot *from, int64_t l) {
     double sum = 0;
     for (int64_t f = 0; clv_is_sparse(p->points) && f < p->p; f++) {
-        sum += from->centres[l * p->p + f] * from->centres[l * p->p + f];
+        sum += from->centers[l * p->p + f] * from->centers[l * p->p + f];
     }
     return sum;
 }
@@ -382,7 +382,7 @@ static double value_of(const clv_kpalm_problem *p, const snapshot *from, const i
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t e = start ? start[i] : 0; e < (start ? start[i + 1] : 1); e++) {
             int64_t l = start ? from->index[e] : labels[i];
-            double distance = clv_row_distance(p->points, i, from->centres + l * p->p, square_of(p, from, l));
+            double distance = clv_row_distance(p->points, i, from->centers + l * p->p, square_of(p, from, l));
             distance = p->euclidean ? sqrt(distance + p->epsilon * p->epsilon) : distance;
             sum += clv_kpalm_sample(p, i) * (start ? from->weight[e] : 1) * distance;
         }
@@ -405,18 +405,18 @@ static void correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_
     }
 }
 
-/* Labels, centres and memberships out of the snapshot of the answer. */
+/* Labels, centers and memberships out of the snapshot of the answer. */
 static clv_status unpack(clv_kpalm_problem *p, void *answer, clv_result *result) {
     snapshot from = parts_of(p, answer);
-    CLV_TRY(clv_data_new_dense(p->ctx, "centres", p->k, p->p, CLV_F64, &result->centres));
-    memcpy(result->centres->values, from.centres, (size_t)(p->k * p->p) * sizeof *from.centres);
+    CLV_TRY(clv_data_new_dense(p->ctx, "centers", p->k, p->p, CLV_F64, &result->centers));
+    memcpy(result->centers->values, from.centers, (size_t)(p->k * p->p) * sizeof *from.centers);
     if (has_weights(&from)) {
         label_by_weight(p, from.start, from.index, from.weight, result->labels);
         CLV_TRY(add_membership(p, &from, result));
     } else if (from.head->content == LABELS) {
         memcpy(result->labels, from.labels, (size_t)p->n * sizeof *from.labels);
     } else {
-        CLV_TRY(clv_kpalm_predict(p->ctx, clv_data_matrix(result->centres), p->points, p->options.control.threads,
+        CLV_TRY(clv_kpalm_predict(p->ctx, clv_data_matrix(result->centers), p->points, p->options.control.threads,
                                   result->labels));
     }
     clv_result_count(result);

@@ -1,12 +1,12 @@
 /* KPALM: what the stages of the method share.
  *
- *   tile.c       keys of a tile of points to all centres, projections, sums: the hot kernels
+ *   tile.c       keys of a tile of points to all centers, projections, sums: the hot kernels
  *   problem.c    what all restarts share: mean, spread, diameter, alpha, epsilon; the checks
- *   starts.c     random, k-means++, greedy k-means++, D^1, given centres
- *   step.c       an iteration: the objects block by block, then the centres
+ *   starts.c     random, k-means++, greedy k-means++, D^1, given centers
+ *   step.c       an iteration: the objects block by block, then the centers
  *   soft.c       objects that belong to several clusters: their weights, kept or computed again
- *   vicinity.c   the centres around each centre
- *   centres.c    centres from the sums, how far they moved, empty clusters
+ *   vicinity.c   the centers around each center
+ *   centers.c    centers from the sums, how far they moved, empty clusters
  *   exchange.c   the polish: single objects to other clusters
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
  *   state.c      what one restart works with
@@ -24,15 +24,15 @@
 enum {
     CLV_UNASSIGNED = -1,
     CLV_STORED = -2,  /* several clusters; the weights are in the pool of the block */
-    CLV_REPLAYED = -3 /* several clusters; the weights follow from w(0) and the centres so far */
+    CLV_REPLAYED = -3 /* several clusters; the weights follow from w(0) and the centers so far */
 };
 
-/* Iterations whose centres are kept to replay weights. */
+/* Iterations whose centers are kept to replay weights. */
 enum { CLV_MOST_REPLAY = 8 };
 
 /* The forms of an iteration. The fast one is what users get; tests compare it with the plain one. */
 typedef struct clv_kpalm_form {
-    bool bounds;      /* skip objects whose nearest centre cannot have changed */
+    bool bounds;      /* skip objects whose nearest center cannot have changed */
     bool incremental; /* sums of clusters follow the objects that move */
     int64_t replay;   /* iterations in which weights with many nonzeros are not stored but computed again */
 } clv_kpalm_form;
@@ -45,13 +45,13 @@ typedef struct clv_kpalm_problem {
     int64_t n, p, k;
     bool euclidean;       /* smoothed distances, not squared ones */
     bool affine;          /* w(0) uniform, squared distances, dense points: weights can be replayed by shifts */
-    bool hard;            /* lloyd, weiszfeld: every object goes to its nearest centre */
+    bool hard;            /* lloyd, weiszfeld: every object goes to its nearest center */
     const double *sample; /* weights of the objects; NULL: all 1 */
     double mass;          /* their sum */
     clv_frame frame;
     double *mean;     /* p */
     double spread;    /* sum of sample |a - mean|^2 */
-    double length;    /* the unit of moves of centres in the certificate: (spread / mass)^1/2 */
+    double length;    /* the unit of moves of centers in the certificate: (spread / mass)^1/2 */
     double effective; /* tr(S^2) / tr(S) of the covariance S; 0 where nothing asks for it */
     double diameter;  /* 0 where nothing asks for it */
     double alpha;     /* alpha(0) */
@@ -118,11 +118,11 @@ typedef struct clv_tally {
     clv_status status;
 } clv_tally;
 
-/* For each centre, the `count` centres around it, itself first; a panel of these, a vector to a feature; and the
- * distance to the nearest centre that is not listed, in units, from below. No lists: count 0. */
+/* For each center, the `count` centers around it, itself first; a panel of these, a vector to a feature; and the
+ * distance to the nearest center that is not listed, in units, from below. No lists: count 0. */
 typedef struct clv_vicinity {
     int64_t count;
-    int32_t *centre;      /* k x count */
+    int32_t *center;      /* k x count */
     void *lines, *offset; /* k x p x count, k x count, in the type of the points */
     double *beyond;       /* k */
 } clv_vicinity;
@@ -132,17 +132,17 @@ typedef struct clv_kpalm_state {
     int threads;
     int64_t t;
     uint64_t salt;            /* of this restart's random weights */
-    double *centres, *before; /* k x p: x(t) and x(t - 1) */
+    double *centers, *before; /* k x p: x(t) and x(t - 1) */
     double *square;           /* k: |x_l|^2 */
     clv_panel *panels;        /* of x(0), x(1), ... while weights are replayed; then only the last is filled again */
     int64_t panel_count, panel;
     clv_panel affine; /* uniform weights, as a panel */
     float *shifts;    /* replay x n: what the projections took off */
-    double *apart;    /* k: how far the next centre is, in units, from below */
-    clv_slack slack;  /* for the step from the centres before to these */
+    double *apart;    /* k: how far the next center is, in units, from below */
+    clv_slack slack;  /* for the step from the centers before to these */
     clv_vicinity vicinity;
     int32_t *labels;      /* n */
-    float *upper, *lower; /* n: bounds of the distances to the own centre and to all others */
+    float *upper, *lower; /* n: bounds of the distances to the own center and to all others */
     clv_pool *pools;      /* of blocks */
     int64_t pool_count;
     double *sums;        /* k x (p + 1): of the objects wholly in a cluster; the last column is their mass */
@@ -151,8 +151,8 @@ typedef struct clv_kpalm_state {
     clv_tally *tallies;  /* chunks */
     clv_worker *workers; /* threads */
     int64_t soft;        /* objects in several clusters */
-    bool hardened;       /* ties are broken: every object goes to its nearest centre */
-    bool torn;           /* an interrupted step: labels and centres do not belong together */
+    bool hardened;       /* ties are broken: every object goes to its nearest center */
+    bool torn;           /* an interrupted step: labels and centers do not belong together */
     double value;        /* sigma */
     double promised;     /* decrease of sigma, by Propositions 1 and 5 */
     double sufficient;   /* the decrease over that; NaN: none to speak of */
@@ -188,15 +188,15 @@ size_t clv_vicinity_bytes(const clv_kpalm_problem *p);
 /* The lists and s->apart for x(t), whose panel is filled. */
 void clv_vicinity_update(clv_kpalm_state *s);
 
-/* --- centres.c --- */
+/* --- centers.c --- */
 
 /* x(t) is new: panels, movements, separations. */
-void clv_centres_publish(clv_kpalm_state *s, bool moved);
+void clv_centers_publish(clv_kpalm_state *s, bool moved);
 /* x(t + 1) from s->total; keeps what has no mass. Sets before. */
-void clv_centres_update(clv_kpalm_state *s);
-/* Give every centre without mass a far object, if the options say so; `gain` is by how much sigma (squared distances)
+void clv_centers_update(clv_kpalm_state *s);
+/* Give every center without mass a far object, if the options say so; `gain` is by how much sigma (squared distances)
  * falls. */
-clv_status clv_centres_reseed(clv_kpalm_state *s, double *gain);
+clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain);
 double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk);
 double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk);
 
@@ -212,26 +212,26 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out);
 /* Object i, wholly in cluster `from` (or CLV_UNASSIGNED), is wholly in cluster `to` now; or it leaves for several. */
 void clv_settle(clv_kpalm_state *s, int64_t i, int32_t from, int32_t to, double *sums, double *soft, clv_tally *tally);
 void clv_leave(clv_kpalm_state *s, int64_t i, int32_t from, double *sums, clv_tally *tally);
-/* An object wholly in a cluster, just compared with all centres: bounds from its least keys. */
+/* An object wholly in a cluster, just compared with all centers: bounds from its least keys. */
 void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm);
 
 /* --- evaluate.c --- */
 
 typedef struct clv_kpalm_judgement {
     double sigma;
-    double f;           /* sigma with every object at its nearest centre */
+    double f;           /* sigma with every object at its nearest center */
     double subgradient; /* the norm of the smallest one */
 } clv_kpalm_judgement;
 
-/* What the current iterate is worth, from the data: s->centres (published) and s->labels, or `membership` where it is
+/* What the current iterate is worth, from the data: s->centers (published) and s->labels, or `membership` where it is
  * not NULL (n x k, CSR). `all`: not only sigma. `refresh`: s->sums are computed again on the way. */
 clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, bool all, bool refresh,
                            clv_kpalm_judgement *out);
-/* Every object to its nearest centre. */
+/* Every object to its nearest center. */
 clv_status clv_kpalm_assign(clv_kpalm_state *s);
-/* The nearest centre of row i of `points`, found beyond doubt or by exact distances: the first of equals. */
-int32_t clv_nearest_centre(const clv_panel *panel, const clv_matrix *points, int64_t i, const clv_nearest *found,
-                           const double *centres, const double *square);
+/* The nearest center of row i of `points`, found beyond doubt or by exact distances: the first of equals. */
+int32_t clv_nearest_center(const clv_panel *panel, const clv_matrix *points, int64_t i, const clv_nearest *found,
+                           const double *centers, const double *square);
 /* The method as the driver takes it. */
 clv_method clv_kpalm_method(const clv_kpalm_problem *p);
 /* The exported weights of all objects, as a matrix. */

@@ -1,4 +1,4 @@
-/* New points: the nearest centre of each, the first of equals; and the value of given labels, memberships and centres.
+/* New points: the nearest center of each, the first of equals; and the value of given labels, memberships and centers.
  */
 #include "methods/kpalm/kpalm.h"
 
@@ -10,27 +10,27 @@ typedef struct prediction {
     clv_context *ctx;
     clv_frame frame;
     clv_panel panel;
-    double *centres, *square; /* k x p, k */
-    double *mean;             /* p: of the centres */
+    double *centers, *square; /* k x p, k */
+    double *mean;             /* p: of the centers */
     void *keys;               /* threads x tile */
     int threads;
 } prediction;
 
 static void free_prediction(prediction *q) {
     clv_panel_free(&q->panel);
-    clv_free(q->ctx, q->centres);
+    clv_free(q->ctx, q->centers);
     clv_free(q->ctx, q->square);
     clv_free(q->ctx, q->mean);
     clv_free(q->ctx, q->keys);
 }
 
-/* Mean and size of the centres, and how far the new points reach. */
-static clv_status measure(prediction *q, const clv_matrix *centres, const clv_matrix *points) {
-    int64_t k = centres->rows, p = centres->cols;
+/* Mean and size of the centers, and how far the new points reach. */
+static clv_status measure(prediction *q, const clv_matrix *centers, const clv_matrix *points) {
+    int64_t k = centers->rows, p = centers->cols;
     double reach = 0, radius = 0, norm = 0;
     for (int64_t l = 0; l < k; l++) {
-        double *x = q->centres + l * p;
-        clv_matrix_row(centres, l, x);
+        double *x = q->centers + l * p;
+        clv_matrix_row(centers, l, x);
         for (int64_t f = 0; f < p; f++) {
             q->square[l] += x[f] * x[f];
             q->mean[f] += x[f] / (double)k;
@@ -46,31 +46,31 @@ static clv_status measure(prediction *q, const clv_matrix *centres, const clv_ma
     }
     if (!(reach <= 1e140)) {
         CLV_TRY(clv_matrix_check(q->ctx, "the new points:", points, 1e70));
-        return clv_fail(q->ctx, CLV_EDATA, "a new point is too far from the centres to be squared");
+        return clv_fail(q->ctx, CLV_EDATA, "a new point is too far from the centers to be squared");
     }
     radius = sqrt(reach);
     for (int64_t l = 0; l < k; l++) {
-        reach = fmax(reach, clv_squared_distance(q->centres + l * p, q->mean, p));
+        reach = fmax(reach, clv_squared_distance(q->centers + l * p, q->mean, p));
     }
     double unit = reach > 0 ? ldexp(1, ilogb(sqrt(reach))) : 1;
     q->frame = (clv_frame){points, q->mean, unit, (radius + sqrt(norm)) / unit, radius / unit, sqrt(norm) / unit};
     return CLV_OK;
 }
 
-static clv_status make_prediction(clv_context *ctx, const clv_matrix *centres, const clv_matrix *points,
+static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, const clv_matrix *points,
                                   int64_t threads, prediction *q) {
-    int64_t k = centres->rows, p = centres->cols;
+    int64_t k = centers->rows, p = centers->cols;
     *q = (prediction){.ctx = ctx, .threads = clv_threads(threads)};
     CLV_TRY(clv_panel_new(ctx, points, k, &q->panel));
-    q->centres = CLV_NEW(ctx, double, k *p);
+    q->centers = CLV_NEW(ctx, double, k *p);
     q->square = CLV_NEW0(ctx, double, k);
     q->mean = CLV_NEW0(ctx, double, p);
     q->keys = clv_alloc(ctx, q->threads * CLV_TILE_ROWS * q->panel.width, clv_number_size(&q->panel));
-    if (!q->centres || !q->square || !q->mean || !q->keys) {
+    if (!q->centers || !q->square || !q->mean || !q->keys) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(measure(q, centres, points));
-    clv_panel_fill(&q->panel, &q->frame, q->centres);
+    CLV_TRY(measure(q, centers, points));
+    clv_panel_fill(&q->panel, &q->frame, q->centers);
     return CLV_OK;
 }
 
@@ -84,18 +84,18 @@ static void predict_tile(const prediction *q, int64_t from, int64_t count, int32
     clv_tile_keys(&q->panel, &q->frame, rows, count, keys);
     clv_tile_scan(&q->panel, keys, count, NULL, nearest);
     for (int64_t r = 0; r < count; r++) {
-        out[from + r] = clv_nearest_centre(&q->panel, q->frame.points, from + r, &nearest[r], q->centres, q->square);
+        out[from + r] = clv_nearest_center(&q->panel, q->frame.points, from + r, &nearest[r], q->centers, q->square);
     }
 }
 
-clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centres, const clv_matrix *fresh, int64_t threads,
+clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh, int64_t threads,
                              int32_t *out) {
     prediction q;
-    if (centres->rows < 1 || centres->cols != fresh->cols) {
-        return clv_fail(ctx, CLV_EDATA, "the new points have %lld columns, but the %lld centres have %lld",
-                        (long long)fresh->cols, (long long)centres->rows, (long long)centres->cols);
+    if (centers->rows < 1 || centers->cols != fresh->cols) {
+        return clv_fail(ctx, CLV_EDATA, "the new points have %lld columns, but the %lld centers have %lld",
+                        (long long)fresh->cols, (long long)centers->rows, (long long)centers->cols);
     }
-    clv_status status = make_prediction(ctx, centres, fresh, threads, &q);
+    clv_status status = make_prediction(ctx, centers, fresh, threads, &q);
     int64_t tiles = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
     if (status == CLV_OK) {
 #pragma omp parallel for num_threads(q.threads) schedule(static)
@@ -140,7 +140,7 @@ static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix 
 }
 
 static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_matrix *membership,
-                        const clv_matrix *centres, clv_kpalm_judgement *out) {
+                        const clv_matrix *centers, clv_kpalm_judgement *out) {
     clv_kpalm_state *s = NULL;
     CLV_TRY(membership ? check_membership(p, membership) : check_labels(p, labels));
     p->hard = true; /* no room for weights is needed */
@@ -148,39 +148,39 @@ static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_m
     p->form.replay = 0;
     CLV_TRY(clv_kpalm_state_new(p->ctx, p, clv_threads(p->options.control.threads), &s));
     for (int64_t l = 0; l < p->k; l++) {
-        clv_matrix_row(centres, l, s->centres + l * p->p);
+        clv_matrix_row(centers, l, s->centers + l * p->p);
     }
     if (!membership) {
         memcpy(s->labels, labels, (size_t)p->n * sizeof *labels);
     }
-    clv_centres_publish(s, false);
+    clv_centers_publish(s, false);
     clv_status status = clv_kpalm_judge(s, membership, true, true, out);
     clv_kpalm_state_free(p->ctx, s);
     return status;
 }
 
 clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
-                              const int32_t *labels, const clv_matrix *membership, const clv_matrix *centres,
+                              const int32_t *labels, const clv_matrix *membership, const clv_matrix *centers,
                               clv_objective *objective, clv_certificate *certificate) {
     clv_kpalm_problem problem = {0};
     clv_kpalm_judgement found = {0};
     clv_kpalm_options given = *options;
-    given.start = "centres"; /* which the unit of lengths must suit */
-    given.start_centres = centres;
-    if (centres->rows != options->k || centres->cols != points->cols) {
-        return clv_fail(ctx, CLV_EDATA, "there are %lld x %lld centres, where k x columns = %lld x %lld",
-                        (long long)centres->rows, (long long)centres->cols, (long long)options->k,
+    given.start = "centers"; /* which the unit of lengths must suit */
+    given.start_centers = centers;
+    if (centers->rows != options->k || centers->cols != points->cols) {
+        return clv_fail(ctx, CLV_EDATA, "there are %lld x %lld centers, where k x columns = %lld x %lld",
+                        (long long)centers->rows, (long long)centers->cols, (long long)options->k,
                         (long long)points->cols);
     }
-    CLV_TRY(clv_matrix_check(ctx, "the centres:", centres, 1e70));
+    CLV_TRY(clv_matrix_check(ctx, "the centers:", centers, 1e70));
     clv_status status = clv_kpalm_problem_new(ctx, points, &given, &problem);
     if (status == CLV_OK) {
-        status = judge(&problem, labels, membership, centres, &found);
+        status = judge(&problem, labels, membership, centers, &found);
     }
     clv_method method = clv_kpalm_method(&problem);
     clv_kpalm_problem_free(&problem);
     CLV_TRY(status);
-    *objective = (clv_objective){method.objective, found.sigma, method.maximise};
+    *objective = (clv_objective){method.objective, found.sigma, method.maximize};
     *certificate = (clv_certificate){method.certificate, found.subgradient, method.tolerance,
                                      found.subgradient <= method.tolerance};
     return CLV_OK;

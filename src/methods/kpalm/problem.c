@@ -27,7 +27,7 @@ enum {
 /* The fourth power of nothing larger is a number; and sample weights. */
 #define LARGEST 1e70
 #define LARGEST_WEIGHT 1e30
-/* Centres to start from that lie this many times farther than the objects set the unit of lengths. */
+/* Centers to start from that lie this many times farther than the objects set the unit of lengths. */
 #define FAR 1024
 /* alpha does not fall below this part of alpha(0): Assumption 2 wants a lower bound. */
 #define ALPHA_FLOOR 0x1p-30
@@ -52,7 +52,7 @@ static int64_t between(int64_t value, int64_t least, int64_t most) {
     return value < least ? least : value > most ? most : value;
 }
 
-/* Replaying saves memory where the weights of all objects would take more than the points; it costs the centres of a
+/* Replaying saves memory where the weights of all objects would take more than the points; it costs the centers of a
  * few iterations, which must be small beside the points. */
 static int64_t replayed_iterations(const clv_kpalm_problem *p) {
     size_t points = (size_t)p->n * (size_t)p->p * (p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double));
@@ -152,12 +152,12 @@ static double power_of_two(double length) {
     return length > 0 ? ldexp(1, ilogb(length)) : 1;
 }
 
-/* How far the centres to start from lie, if that is much farther than the objects: keys must not overflow. */
+/* How far the centers to start from lie, if that is much farther than the objects: keys must not overflow. */
 static double farthest_start(const clv_kpalm_problem *p) {
-    const clv_matrix *centres = p->options.start_centres;
+    const clv_matrix *centers = p->options.start_centers;
     double most = 0, *row = p->mean + p->p;
-    for (int64_t l = 0; centres && strcmp(p->options.start, "centres") == 0 && l < p->k; l++) {
-        clv_matrix_row(centres, l, row);
+    for (int64_t l = 0; centers && strcmp(p->options.start, "centers") == 0 && l < p->k; l++) {
+        clv_matrix_row(centers, l, row);
         most = fmax(most, clv_squared_distance(row, p->mean, p->p));
     }
     return sqrt(most) > FAR * sqrt(p->spread / p->mass) ? sqrt(most) : 0;
@@ -171,7 +171,7 @@ static clv_status check_range(const clv_kpalm_problem *p, double length) {
         return CLV_OK;
     }
     return clv_fail(p->ctx, CLV_EDATA,
-                    "the points and centres spread over %g: as %s, that must be %g to %g; scale them", length,
+                    "the points and centers spread over %g: as %s, that must be %g to %g; scale them", length,
                     narrow ? "floats" : "doubles", least, most);
 }
 
@@ -190,7 +190,7 @@ static clv_status check_zeros(clv_kpalm_problem *p) {
 }
 
 static clv_status find_frame(clv_kpalm_problem *p) {
-    extent origin, centre;
+    extent origin, center;
     p->mean = CLV_NEW0(p->ctx, double, 2 * p->p); /* and a row to work in */
     if (!p->mean) {
         return CLV_ENOMEM;
@@ -204,18 +204,18 @@ static clv_status find_frame(clv_kpalm_problem *p) {
         CLV_TRY(check_zeros(p));
     }
     CLV_TRY(find_mean(p));
-    CLV_TRY(measure(p, p->mean, &centre));
+    CLV_TRY(measure(p, p->mean, &center));
     double square = 0;
     for (int64_t f = 0; f < p->p; f++) {
         square += p->mean[f] * p->mean[f];
     }
-    double radius = sqrt(centre.most), unit = power_of_two(radius > 0 ? radius : sqrt(origin.most));
-    p->spread = centre.sum;
+    double radius = sqrt(center.most), unit = power_of_two(radius > 0 ? radius : sqrt(origin.most));
+    p->spread = center.sum;
     p->length = fmax(sqrt(p->spread / p->mass), 1e-12 * sqrt(origin.most)); /* less is rounding */
     double far = farthest_start(p);
     unit = far > radius ? power_of_two(far) : unit;
     if (radius > 1e-12 * sqrt(origin.most) && far > (p->points->scalar == CLV_F32 ? 1e9 : 1e15) * radius) {
-        return clv_fail(p->ctx, CLV_EDATA, "the starting centres lie up to %g from the mean, the objects within %g",
+        return clv_fail(p->ctx, CLV_EDATA, "the starting centers lie up to %g from the mean, the objects within %g",
                         far, radius);
     }
     p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
@@ -358,29 +358,29 @@ bool clv_kpalm_alpha_at_floor(const clv_kpalm_problem *p, int64_t t) {
 /* --- checks --- */
 
 static clv_status check_start(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {
-    static const char *const starts[] = {"auto", "random", "kmeans++", "greedy++", "d1++", "centres"};
+    static const char *const starts[] = {"auto", "random", "kmeans++", "greedy++", "d1++", "centers"};
     const char *start = options->start ? options->start : "";
-    const clv_matrix *centres = options->start_centres;
+    const clv_matrix *centers = options->start_centers;
     bool known = false;
     for (size_t i = 0; i < CLV_COUNT(starts); i++) {
         known = known || strcmp(start, starts[i]) == 0;
     }
     if (!known) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, random, kmeans++, greedy++, d1++, centres",
+        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, random, kmeans++, greedy++, d1++, centers",
                         start);
     }
-    if (strcmp(start, "centres") != 0) {
+    if (strcmp(start, "centers") != 0) {
         return CLV_OK;
     }
-    if (!centres) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = 'centres' needs the centres to start from");
+    if (!centers) {
+        return clv_fail(ctx, CLV_EUSAGE, "start = 'centers' needs the centers to start from");
     }
-    if (centres->rows != options->k || centres->cols != points->cols) {
-        return clv_fail(ctx, CLV_EDATA, "%lld x %lld starting centres were given, where k x columns = %lld x %lld",
-                        (long long)centres->rows, (long long)centres->cols, (long long)options->k,
+    if (centers->rows != options->k || centers->cols != points->cols) {
+        return clv_fail(ctx, CLV_EDATA, "%lld x %lld starting centers were given, where k x columns = %lld x %lld",
+                        (long long)centers->rows, (long long)centers->cols, (long long)options->k,
                         (long long)points->cols);
     }
-    return clv_matrix_check(ctx, "the starting centres:", centres, LARGEST);
+    return clv_matrix_check(ctx, "the starting centers:", centers, LARGEST);
 }
 
 static clv_status check_sizes(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {

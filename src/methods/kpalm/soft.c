@@ -2,7 +2,7 @@
  *
  * Their weights live in a pool a block of objects, as lists of (cluster, weight). In the first iterations on large
  * data, when most objects belong to most clusters, long lists are not kept: w(t) is computed again from w(0) and the
- * centres x(0), ..., x(t - 1); for uniform w(0) with one shift an object and iteration, a float, else by projections.
+ * centers x(0), ..., x(t - 1); for uniform w(0) with one shift an object and iteration, a float, else by projections.
  * That costs t tiles instead of one for a few iterations, and no array of objects x clusters. */
 #include "methods/kpalm/kpalm.h"
 
@@ -81,7 +81,7 @@ static void settle_row(clv_kpalm_state *s, clv_worker *w, int64_t r, double *sum
     const clv_panel *panel = panel_now(s);
     clv_nearest nearest;
     clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, NULL, &nearest);
-    int32_t label = nearest.centre;
+    int32_t label = nearest.center;
     if (!(clv_weight_get(panel, w->weights, r * panel->width + label) > 0)) { /* by rounding: look for it */
         clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), true, w->index, w->listed);
         label = w->index[0];
@@ -92,7 +92,7 @@ static void settle_row(clv_kpalm_state *s, clv_worker *w, int64_t r, double *sum
         nearest.key = nearest.key * nearest.key - less;
         nearest.next = nearest.next * nearest.next - less;
     }
-    if (nearest.centre != label) { /* look again next time */
+    if (nearest.center != label) { /* look again next time */
         nearest.next = nearest.key;
     }
     clv_set_bounds(s, w->rows[r], &nearest, w->norms[r]);
@@ -158,7 +158,7 @@ static void keep_row(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t first
     }
 }
 
-/* Instead of projections: all of the weight to the nearest centre. */
+/* Instead of projections: all of the weight to the nearest center. */
 static void choose_nearest(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_panel *panel = panel_now(s);
     clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
@@ -166,9 +166,9 @@ static void choose_nearest(clv_kpalm_state *s, clv_worker *w, int64_t count) {
         void *row = clv_tile_row(panel, w->weights, r);
         w->projected[r] = (clv_projection){.support = 1, .sum = 1};
         for (int64_t l = 0; l < panel->k; l++) {
-            double step = (l == w->nearest[r].centre) - clv_weight_get(panel, row, l);
+            double step = (l == w->nearest[r].center) - clv_weight_get(panel, row, l);
             w->projected[r].change += step * step;
-            clv_weight_set(panel, row, l, l == w->nearest[r].centre);
+            clv_weight_set(panel, row, l, l == w->nearest[r].center);
         }
     }
 }
@@ -242,7 +242,7 @@ static void begin_row(const clv_kpalm_state *s, const clv_panel *panel, int64_t 
     }
 }
 
-/* w(t) of a tile of objects from w(0) and the centres since, by projections. */
+/* w(t) of a tile of objects from w(0) and the centers since, by projections. */
 static void project_again(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_kpalm_problem *p = s->problem;
     for (int64_t r = 0; r < count; r++) {

@@ -1,14 +1,14 @@
-/* Starting centres.
+/* Starting centers.
  *
  * random     k different objects, with probability proportional to their weights
  * kmeans++   one after the other, each drawn with probability proportional to its squared distance to the nearest
- *            centre so far (Arthur and Vassilvitskii 2007)
+ *            center so far (Arthur and Vassilvitskii 2007)
  * greedy++   the same, the best of 2 + log k draws each time
  * d1++       kmeans++ with the distance itself: outliers weigh less
  *
- * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, the centres
- * that are still missing are drawn by weight alone. Cost: two passes over the points a centre. The
- * distances to the nearest centre so far are kept in s->upper, those to the mean in s->lower (squared, in units). */
+ * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, the centers
+ * that are still missing are drawn by weight alone. Cost: two passes over the points a center. The
+ * distances to the nearest center so far are kept in s->upper, those to the mean in s->lower (squared, in units). */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ static double square_of(const seeding *g, const clv_worker *w, int64_t r, int64_
     return square > 4 * g->panel.error ? square : 0;
 }
 
-/* What would be left if candidate c became a centre. */
+/* What would be left if candidate c became a center. */
 static void try_candidates(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
     for (int64_t r = 0; r < count; r++) {
         double near = (double)g->s->upper[w->rows[r]];
@@ -71,7 +71,7 @@ static void try_candidates(seeding *g, int64_t chunk, const clv_worker *w, int64
     }
 }
 
-/* Candidate 0 has become a centre. */
+/* Candidate 0 has become a center. */
 static void come_nearer(seeding *g, int64_t chunk, const clv_worker *w, int64_t count) {
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r];
@@ -162,7 +162,7 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
     return CLV_OK;
 }
 
-static clv_status draw_centres(seeding *g, clv_rng *rng) {
+static clv_status draw_centers(seeding *g, clv_rng *rng) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
     int64_t object = draw_by_weight(p, rng);
@@ -173,7 +173,7 @@ static clv_status draw_centres(seeding *g, clv_rng *rng) {
         } else if (l > 0) {
             CLV_TRY(choose(g, rng, &object));
         }
-        clv_matrix_row(p->points, object, s->centres + l * p->p);
+        clv_matrix_row(p->points, object, s->centers + l * p->p);
         if (!late) {
             set_candidates(g, &object, 1);
             CLV_TRY(visit_tiles(g, come_nearer));
@@ -202,7 +202,7 @@ static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, b
     clv_status status = g.rows && g.sums ? clv_panel_new(p->ctx, p->points, g.draws, &g.panel) : CLV_ENOMEM;
     if (status == CLV_OK) {
         measure_norms(s);
-        status = draw_centres(&g, rng);
+        status = draw_centers(&g, rng);
     }
     clv_panel_free(&g.panel);
     clv_free(p->ctx, g.rows);
@@ -243,7 +243,7 @@ static clv_status seed_random(clv_kpalm_state *s, clv_rng *rng) {
         }
     }
     for (int64_t l = 0; first && object && l < p->k; l++) {
-        clv_matrix_row(p->points, object[l], s->centres + l * p->p);
+        clv_matrix_row(p->points, object[l], s->centers + l * p->p);
     }
     clv_status status = first && object ? CLV_OK : CLV_ENOMEM;
     clv_free(p->ctx, first);
@@ -254,9 +254,9 @@ static clv_status seed_random(clv_kpalm_state *s, clv_rng *rng) {
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
     const clv_kpalm_problem *p = s->problem;
     const char *start = p->options.start;
-    if (strcmp(start, "centres") == 0) {
+    if (strcmp(start, "centers") == 0) {
         for (int64_t l = 0; l < p->k; l++) {
-            clv_matrix_row(p->options.start_centres, l, s->centres + l * p->p);
+            clv_matrix_row(p->options.start_centers, l, s->centers + l * p->p);
         }
         return CLV_OK;
     }

@@ -28,7 +28,7 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
-    void *blocks[] = {s->centres, s->before,  s->square,  s->panels, s->slack.moved, s->slack.others, s->slack.apart,
+    void *blocks[] = {s->centers, s->before,  s->square,  s->panels, s->slack.moved, s->slack.others, s->slack.apart,
                       s->apart,   s->labels,  s->upper,   s->lower,  s->pools,       s->sums,         s->total,
                       s->parts,   s->tallies, s->workers, s->start,  s->index,       s->weight,       s->shifts};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
@@ -97,7 +97,7 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->panels = CLV_NEW0(ctx, clv_panel, s->panel_count);
     s->pools = CLV_NEW0(ctx, clv_pool, s->pool_count);
     s->workers = CLV_NEW0(ctx, clv_worker, s->threads);
-    s->centres = CLV_NEW(ctx, double, p->k * p->p);
+    s->centers = CLV_NEW(ctx, double, p->k * p->p);
     s->before = CLV_NEW0(ctx, double, p->k * p->p);
     s->square = CLV_NEW(ctx, double, p->k);
     s->slack.moved = CLV_NEW0(ctx, float, p->k);
@@ -111,7 +111,7 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->total = CLV_NEW(ctx, double, entries);
     s->parts = CLV_NEW(ctx, double, 2 * p->chunks * entries);
     s->tallies = CLV_NEW(ctx, clv_tally, p->chunks);
-    bool all = s->panels && s->pools && s->workers && s->centres && s->before && s->square && s->apart &&
+    bool all = s->panels && s->pools && s->workers && s->centers && s->before && s->square && s->apart &&
                s->slack.moved && s->slack.others && s->slack.apart && s->labels && s->upper && s->lower && s->sums &&
                s->total && s->parts && s->tallies;
     return all ? make_weights(p, s) : CLV_ENOMEM;

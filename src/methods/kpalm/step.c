@@ -1,10 +1,10 @@
 /* An iteration: w(t + 1) from w(t) and x(t), object by object, then x(t + 1).
  *
- * An object that is wholly in a cluster stays there exactly as long as its centre is the nearest one (P(e_l - d /
+ * An object that is wholly in a cluster stays there exactly as long as its center is the nearest one (P(e_l - d /
  * alpha) = e_l if and only if d_l is the least), whatever alpha. So Hamerly's bounds serve KPALM as they serve Lloyd:
- * `upper` is at least the distance to the own centre, `lower` at most the distance to any other; while upper < lower
+ * `upper` is at least the distance to the own center, `lower` at most the distance to any other; while upper < lower
  * there is nothing to compute. They allow for the rounding of the keys, so that an object is skipped only where the
- * kernel would give it the same centre again: the iterates are those of the plain form. Sums of clusters follow the
+ * kernel would give it the same center again: the iterates are those of the plain form. Sums of clusters follow the
  * objects that change (squared distances); smoothed distances need every object's weight, and so its own distance, each
  * time.
  *
@@ -30,11 +30,11 @@ static bool is_clear(const clv_kpalm_state *s, double lower, double upper) {
     return lower > upper && lower * lower - upper * upper > 4 * s->panels[s->panel].error;
 }
 
-/* Whether the distance to the own centre itself settles an object in one cluster. */
+/* Whether the distance to the own center itself settles an object in one cluster. */
 static bool stays(clv_kpalm_state *s, int64_t i) {
     const clv_kpalm_problem *p = s->problem;
     int32_t l = s->labels[i];
-    double square = clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
     double upper = sqrt(square) / p->frame.unit * (1 + CLV_LOOSE), lower = (double)s->lower[i];
     s->upper[i] = (float)upper;
     upper = (double)s->upper[i];
@@ -44,7 +44,7 @@ static bool stays(clv_kpalm_state *s, int64_t i) {
 /* The share of an object that is wholly in cluster l in the sums of smoothed distances. */
 static void add_smooth(clv_kpalm_state *s, int64_t i, int32_t l, double *soft, clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
-    double square = clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
     double distance = sqrt(square + p->epsilon * p->epsilon), sample = clv_kpalm_sample(p, i);
     double *sum = soft + l * (p->p + 1);
     clv_row_add(p->points, i, sample / distance, sum);
@@ -83,11 +83,11 @@ void clv_leave(clv_kpalm_state *s, int64_t i, int32_t from, double *sums, clv_ta
     }
 }
 
-/* Whether the nearest centre takes the whole object at once: P(e_l - d / alpha) = e_j if no other is within 2 alpha. */
+/* Whether the nearest center takes the whole object at once: P(e_l - d / alpha) = e_j if no other is within 2 alpha. */
 static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, double norm, int32_t label) {
     const clv_kpalm_problem *p = s->problem;
     bool first_nearest = s->t == 0 && p->options.membership == CLV_KPALM_NEAREST;
-    if (p->hard || s->hardened || first_nearest || nearest->centre == label) {
+    if (p->hard || s->hardened || first_nearest || nearest->center == label) {
         return true;
     }
     double alpha = clv_kpalm_alpha(p, s->t), unit = p->frame.unit;
@@ -100,7 +100,7 @@ static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, doub
     return (nearest->next - nearest->key) * unit * unit >= 2 * alpha;
 }
 
-/* Objects that were in one cluster or nowhere, compared with all centres. Those that now belong to several are moved
+/* Objects that were in one cluster or nowhere, compared with all centers. Those that now belong to several are moved
  * to the front of the tile, with their keys, and go on as such. */
 static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, double *sums, double *soft,
                           clv_tally *tally) {
@@ -120,11 +120,11 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r];
         int32_t label = s->labels[i];
-        w->nearest[r].centre =
-            clv_nearest_centre(panel, p->points, i, &w->nearest[r], s->centres, s->square); /* beyond rounding */
+        w->nearest[r].center =
+            clv_nearest_center(panel, p->points, i, &w->nearest[r], s->centers, s->square); /* beyond rounding */
         if (takes_all(s, &w->nearest[r], w->norms[r], label)) {
-            tally->change += label >= 0 && label != w->nearest[r].centre ? 2 * clv_kpalm_sample(p, i) : 0;
-            clv_settle(s, i, label, w->nearest[r].centre, sums, soft, tally);
+            tally->change += label >= 0 && label != w->nearest[r].center ? 2 * clv_kpalm_sample(p, i) : 0;
+            clv_settle(s, i, label, w->nearest[r].center, sums, soft, tally);
             clv_set_bounds(s, i, &w->nearest[r], w->norms[r]);
             continue;
         }
@@ -138,7 +138,7 @@ static clv_status compare(clv_kpalm_state *s, clv_worker *w, int64_t count, int6
     return clv_soft_advance(s, w, several, first, false, sums, soft, tally);
 }
 
-/* What the whole objects of a block are compared in: a tile with all centres, a tile with those near by. */
+/* What the whole objects of a block are compared in: a tile with all centers, a tile with those near by. */
 typedef struct visit {
     clv_kpalm_state *s;
     clv_worker *w;
@@ -157,26 +157,26 @@ static clv_status compare_with_all(visit *v, int64_t i) {
     return compare(v->s, v->w, CLV_TILE_ROWS, v->first, v->sums, v->soft, v->tally);
 }
 
-/* Whether only listed centres (vicinity.c) can be the nearest one. */
+/* Whether only listed centers (vicinity.c) can be the nearest one. */
 static bool is_surrounded(const clv_kpalm_state *s, int64_t i) {
     double upper = (double)s->upper[i];
     return s->vicinity.count > 0 && is_clear(s, s->vicinity.beyond[s->labels[i]] - upper, upper);
 }
 
-/* An object and the nearest of the centres around its own one. Whether that says it all: an object that begins to leave
+/* An object and the nearest of the centers around its own one. Whether that says it all: an object that begins to leave
  * its cluster is for compare. */
 static bool settle_near(visit *v, int64_t i, clv_nearest *nearest, double norm) {
     clv_kpalm_state *s = v->s;
     const clv_kpalm_problem *p = s->problem;
     int32_t label = s->labels[i];
     float beyond = (float)((s->vicinity.beyond[label] - (double)s->upper[i]) * (1 - CLV_LOOSE));
-    nearest->centre = s->vicinity.centre[label * s->vicinity.count + nearest->centre];
-    nearest->centre = clv_nearest_centre(&s->panels[s->panel], p->points, i, nearest, s->centres, s->square);
-    if (nearest->centre != label && !p->hard && !s->hardened) {
+    nearest->center = s->vicinity.center[label * s->vicinity.count + nearest->center];
+    nearest->center = clv_nearest_center(&s->panels[s->panel], p->points, i, nearest, s->centers, s->square);
+    if (nearest->center != label && !p->hard && !s->hardened) {
         return false;
     }
-    v->tally->change += label != nearest->centre ? 2 * clv_kpalm_sample(p, i) : 0;
-    clv_settle(s, i, label, nearest->centre, v->sums, v->soft, v->tally);
+    v->tally->change += label != nearest->center ? 2 * clv_kpalm_sample(p, i) : 0;
+    clv_settle(s, i, label, nearest->center, v->sums, v->soft, v->tally);
     clv_set_bounds(s, i, nearest, norm);
     s->lower[i] = s->lower[i] < beyond ? s->lower[i] : beyond;
     return true;
@@ -339,13 +339,13 @@ static double way2(const clv_kpalm_state *s, int64_t l) {
     const clv_kpalm_problem *p = s->problem;
     double sum = 0;
     for (int64_t f = 0; f < p->p; f++) {
-        double step = s->centres[l * p->p + f] - s->before[l * p->p + f];
+        double step = s->centers[l * p->p + f] - s->before[l * p->p + f];
         sum += step * step;
     }
     return sum;
 }
 
-/* Squared distances, each centre the mean of its cluster: sigma = spread - sum of mass |x - mean|^2, and a little more,
+/* Squared distances, each center the mean of its cluster: sigma = spread - sum of mass |x - mean|^2, and a little more,
  * so that rounding cannot make it fall below what is there. */
 static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
@@ -353,7 +353,7 @@ static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
     for (int64_t l = 0; l < p->k; l++) {
         double distance = 0;
         for (int64_t f = 0; f < p->p && mass_of(s, l) > 0; f++) {
-            double step = s->centres[l * p->p + f] - p->mean[f];
+            double step = s->centers[l * p->p + f] - p->mean[f];
             distance += step * step;
         }
         explained += mass_of(s, l) * distance;
@@ -386,9 +386,9 @@ static double promised_decrease(const clv_kpalm_state *s, const clv_tally *tally
 
 /* --- the iteration --- */
 
-/* Whether anything may still change. Objects that stay in several clusters without any change are tied between centres,
+/* Whether anything may still change. Objects that stay in several clusters without any change are tied between centers,
  * or alpha is so large that nothing ever moves. A schedule that falls is waited for, for a while; then objects go to
- * their nearest centre, the first of equals, from here on: that cannot raise sigma, and the limit is a fixed point of
+ * their nearest center, the first of equals, from here on: that cannot raise sigma, and the limit is a fixed point of
  * Lloyd's algorithm as it is without ties. */
 static void note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
@@ -422,17 +422,17 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     visit_all(s);
     CLV_TRY(add_up(s, &tally));
     s->soft = tally.soft;
-    clv_centres_update(s);
+    clv_centers_update(s);
     s->value = p->euclidean ? sigma_at_most(s, &tally) : sigma_of_means(s, &tally);
     note_progress(s, &tally, out);
-    CLV_TRY(clv_centres_reseed(s, &gain));
+    CLV_TRY(clv_centers_reseed(s, &gain));
     if (gain > 0) {
         s->value -= p->euclidean ? 0 : gain;
         out->converged = false;
     }
     s->promised = promised_decrease(s, &tally);
     s->t++;
-    clv_centres_publish(s, true);
+    clv_centers_publish(s, true);
     s->torn = false;
     return CLV_OK;
 }

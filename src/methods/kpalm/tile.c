@@ -1,5 +1,5 @@
 /* Tiles: see tile.h. A key costs one fused multiplication and addition a feature; with 16 features or more the kernel
- * runs at the speed of the vector unit. Six rows by four vectors of centres are accumulated in registers where there
+ * runs at the speed of the vector unit. Six rows by four vectors of centers are accumulated in registers where there
  * are 32 of them, six by one where there are 16. */
 #include "methods/kpalm/tile.h"
 
@@ -40,7 +40,7 @@ typedef double eight __attribute__((vector_size(64), may_alias));
 #undef NAME
 #undef HUGE_KEY
 
-/* Vectors of centres that are accumulated at once. */
+/* Vectors of centers that are accumulated at once. */
 static int vectors_at_once(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
     return __builtin_cpu_supports("avx512f") ? VECTORS : 1;
@@ -77,7 +77,7 @@ clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, 
     *out = (clv_panel){
         .ctx = ctx, .k = k, .p = points->cols, .width = rounded_up(k, points->scalar), .scalar = points->scalar};
     if (!clv_mul(points->cols, out->width, &count)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%lld centres of %lld coordinates are more than memory can address",
+        return clv_fail(ctx, CLV_ENOMEM, "%lld centers of %lld coordinates are more than memory can address",
                         (long long)k, (long long)points->cols);
     }
     out->lines = clv_alloc(ctx, count, size_of(out->scalar));
@@ -109,12 +109,12 @@ static void find_error(clv_panel *panel, const clv_frame *frame, double largest)
     panel->error = (double)(panel->p + 8) * rounding * panel->most;
 }
 
-/* One centre, as it is after rounding to the type of the points: the offset must belong to the very same line. */
-static double fill_line(clv_panel *panel, const clv_frame *frame, const double *centre, int64_t l) {
+/* One center, as it is after rounding to the type of the points: the offset must belong to the very same line. */
+static double fill_line(clv_panel *panel, const clv_frame *frame, const double *center, int64_t l) {
     double scale = 1 / frame->unit, square = 0, product = 0;
     for (int64_t f = 0; f < panel->p; f++) {
         int64_t at = f * panel->width + l;
-        clv_weight_set(panel, panel->lines, at, -2 * ((centre[f] - frame->mean[f]) * scale) * scale);
+        clv_weight_set(panel, panel->lines, at, -2 * ((center[f] - frame->mean[f]) * scale) * scale);
         double shifted = -0.5 * clv_weight_get(panel, panel->lines, at) * frame->unit;
         square += shifted * shifted;
         product += shifted * (frame->mean[f] * scale);
@@ -123,10 +123,10 @@ static double fill_line(clv_panel *panel, const clv_frame *frame, const double *
     return square;
 }
 
-void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centres) {
+void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centers) {
     double largest = 0;
     for (int64_t l = 0; l < panel->k; l++) {
-        largest = fmax(largest, fill_line(panel, frame, centres + l * panel->p, l));
+        largest = fmax(largest, fill_line(panel, frame, centers + l * panel->p, l));
     }
     for (int64_t l = panel->k; l < panel->width; l++) {
         clv_weight_set(panel, panel->offset, l, HUGE_VAL);
@@ -205,11 +205,11 @@ void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t
     }
 }
 
-void clv_panel_pick(const clv_panel *panel, const int32_t *centre, void *lines, void *offset, int64_t at) {
+void clv_panel_pick(const clv_panel *panel, const int32_t *center, void *lines, void *offset, int64_t at) {
     if (panel->scalar == CLV_F32) {
-        pick_f32(panel, centre, (float *)lines + at * panel->p * LANES_f32, (float *)offset + at * LANES_f32);
+        pick_f32(panel, center, (float *)lines + at * panel->p * LANES_f32, (float *)offset + at * LANES_f32);
     } else {
-        pick_f64(panel, centre, (double *)lines + at * panel->p * LANES_f64, (double *)offset + at * LANES_f64);
+        pick_f64(panel, center, (double *)lines + at * panel->p * LANES_f64, (double *)offset + at * LANES_f64);
     }
 }
 

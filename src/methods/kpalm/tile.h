@@ -1,8 +1,8 @@
-/* Tiles: the distances of a few dozen points to all centres at once, and what is done to them while they lie in the
+/* Tiles: the distances of a few dozen points to all centers at once, and what is done to them while they lie in the
  * first-level cache. Kernels for float and double points and for compressed sparse rows.
  *
  * |a - x|^2 = |a - mean|^2 + key, and key = |x - mean|^2 + 2 mean.(x - mean) - 2 a.(x - mean): the sum over features is
- * one multiplication and addition a centre on the points as they are. What cancels is a product of the distance from
+ * one multiplication and addition a center on the points as they are. What cancels is a product of the distance from
  * the origin with the spread of the data, not a square of the former. All of it is in units of a power of two near the
  * largest |a - mean|^2, so that squares of floats neither overflow nor vanish. */
 #ifndef CLV_KPALM_TILE_H
@@ -10,7 +10,7 @@
 
 #include "linalg/linalg.h"
 
-/* Rows of a tile: with 100 centres a tile of floats has 21 KiB. A multiple of the rows a kernel takes at once. */
+/* Rows of a tile: with 100 centers a tile of floats has 21 KiB. A multiple of the rows a kernel takes at once. */
 enum { CLV_TILE_ROWS = 48 };
 
 /* Rows that are projected at once, each with a line of work. */
@@ -26,7 +26,7 @@ typedef struct clv_frame {
     double mean_norm;   /* |mean|, in units */
 } clv_frame;
 
-/* Centres as the kernels want them: in the type of the points, feature by feature. */
+/* Centers as the kernels want them: in the type of the points, feature by feature. */
 typedef struct clv_panel {
     clv_context *ctx;
     int64_t k, p;
@@ -39,7 +39,7 @@ typedef struct clv_panel {
 
 typedef struct clv_nearest {
     double key, next; /* the least and the second least */
-    int32_t centre;
+    int32_t center;
 } clv_nearest;
 
 typedef struct clv_projection {
@@ -55,19 +55,19 @@ int64_t clv_panel_width(clv_scalar scalar, int64_t k);
 clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, clv_panel *out);
 void clv_panel_free(clv_panel *panel); /* takes one that is all zero */
 size_t clv_panel_bytes(const clv_matrix *points, int64_t k);
-void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centres /* k x p */);
+void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centers /* k x p */);
 
 /* Keys of rows[0..count-1] into count x width numbers of the panel's type. Their squared distance to the mean, in
  * units, as double. */
 void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys);
-/* Centre `centre[j]` of the panel becomes column j of panel `at` of a row of panels of one vector to a feature. */
-void clv_panel_pick(const clv_panel *panel, const int32_t *centre, void *lines, void *offset, int64_t at);
+/* Center `center[j]` of the panel becomes column j of panel `at` of a row of panels of one vector to a feature. */
+void clv_panel_pick(const clv_panel *panel, const int32_t *center, void *lines, void *offset, int64_t at);
 /* Keys of rows[0..count-1], of which row r is compared with panel at[r] of such a row: count x one vector. */
 void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, const int32_t *at,
                         int64_t count, const void *lines, const void *offset, void *keys);
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
 /* The least keys of rows; own[r] (or NULL) is where that of row r probably is, below 0: no idea. Of keys to a vector of
- * centres near by, the first is the likely one. */
+ * centers near by, the first is the likely one. */
 void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, const int32_t *own, clv_nearest *out);
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
@@ -112,9 +112,9 @@ void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum
 #define CLV_LOOSE 1e-6
 double clv_squared_distance(const double *x, const double *y, int64_t p);
 
-/* What becomes of bounds of the distances of objects to their own centre (upper) and to all others (lower) when the
- * centres move; in units, each a little too large (apart: too small), k of each: how far a centre went, how far any
- * other one went at most, how far the next centre is. An object is settled while the square of its lower bound is more
+/* What becomes of bounds of the distances of objects to their own center (upper) and to all others (lower) when the
+ * centers move; in units, each a little too large (apart: too small), k of each: how far a center went, how far any
+ * other one went at most, how far the next center is. An object is settled while the square of its lower bound is more
  * than `gap` above that of the upper one. */
 typedef struct clv_slack {
     float *moved, *others, *apart;

@@ -1,7 +1,7 @@
 /* The kernels of tile.c for one type of number; included once for float and once for double. The includer defines REAL,
  * INTEGER of the same size, NAME(x), HUGE_KEY and QUARTER_SUM, and the includes.
  *
- * A line of centres lies across the lanes of a vector: `lines` is feature by feature, `width` numbers each, so that the
+ * A line of centers lies across the lanes of a vector: `lines` is feature by feature, `width` numbers each, so that the
  * points are read as they are, row by row, wherever they lie. What a row gets does not depend on the rows beside it. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(64), may_alias));
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) REAL NAME(top_lane)(const NAME(lane
 /* x where the mask is set, else y. */
 #define CHOOSE(when, x, y) ((NAME(lanes))(((when) & (NAME(mask))(x)) | (~(when) & (NAME(mask))(y))))
 
-/* Keys of ROWS rows to `vectors` vectors of centres. The accumulators stay in registers where `vectors` suits them. */
+/* Keys of ROWS rows to `vectors` vectors of centers. The accumulators stay in registers where `vectors` suits them. */
 static inline __attribute__((always_inline)) void NAME(key_block)(const REAL *const *rows, int64_t p, const REAL *lines,
                                                                   const REAL *offset, int64_t width, int vectors,
                                                                   REAL *out) {
@@ -52,13 +52,13 @@ static inline __attribute__((always_inline)) void NAME(key_block)(const REAL *co
     }
     for (int64_t f = 0; f < p; f++) {
         const NAME(lanes) *line = (const NAME(lanes) *)(lines + f * width);
-        NAME(lanes) centre[VECTORS];
+        NAME(lanes) center[VECTORS];
         for (int v = 0; v < vectors; v++) {
-            centre[v] = line[v];
+            center[v] = line[v];
         }
         for (int r = 0; r < ROWS; r++) {
             for (int v = 0; v < vectors; v++) {
-                sum[r][v] += rows[r][f] * centre[v];
+                sum[r][v] += rows[r][f] * center[v];
             }
         }
     }
@@ -89,7 +89,7 @@ CLV_KERNEL static void NAME(key_rows)(const REAL *const *rows, int64_t p, const 
     }
 }
 
-/* Keys of ROWS rows, each to a vector of centres of its own. */
+/* Keys of ROWS rows, each to a vector of centers of its own. */
 CLV_KERNEL static void NAME(near_rows)(const REAL *const *rows, const REAL *const *lines, const REAL *const *offset,
                                        int64_t p, REAL *out) {
     NAME(lanes) sum[ROWS];
@@ -118,15 +118,15 @@ static void NAME(near_keys)(const clv_panel *panel, const REAL *values, const in
     }
 }
 
-static void NAME(pick)(const clv_panel *panel, const int32_t *centre, REAL *lines, REAL *offset) {
+static void NAME(pick)(const clv_panel *panel, const int32_t *center, REAL *lines, REAL *offset) {
     for (int64_t f = 0; f < panel->p; f++) {
         const REAL *from = (const REAL *)panel->lines + f * panel->width;
         for (int j = 0; j < NAME(LANES); j++) {
-            lines[f * NAME(LANES) + j] = from[centre[j]];
+            lines[f * NAME(LANES) + j] = from[center[j]];
         }
     }
     for (int j = 0; j < NAME(LANES); j++) {
-        offset[j] = ((const REAL *)panel->offset)[centre[j]];
+        offset[j] = ((const REAL *)panel->offset)[center[j]];
     }
 }
 
@@ -212,7 +212,7 @@ static inline __attribute__((always_inline)) void NAME(prepare)(const NAME(lanes
         v[j] = x;
         top = CHOOSE(x > top, x, top);
         all += j < vectors - 1 ? x
-                               : CHOOSE(d[j] < zero + HUGE_KEY, x, zero); /* only the last has lanes without a centre */
+                               : CHOOSE(d[j] < zero + HUGE_KEY, x, zero); /* only the last has lanes without a center */
     }
     *most = top;
     out->least = least;
@@ -327,13 +327,13 @@ NAME(replay_block)(const REAL *const *rows, int64_t p, const clv_panel *base, co
         }
         for (int64_t f = 0; f < p; f++) {
             const NAME(lanes) *line = (const NAME(lanes) *)(lines + f * width);
-            NAME(lanes) centre[VECTORS];
+            NAME(lanes) center[VECTORS];
             for (int v = 0; v < vectors; v++) {
-                centre[v] = line[v];
+                center[v] = line[v];
             }
             for (int r = 0; r < ROWS; r++) {
                 for (int v = 0; v < vectors; v++) {
-                    sum[r][v] += rows[r][f] * centre[v];
+                    sum[r][v] += rows[r][f] * center[v];
                 }
             }
         }
@@ -414,7 +414,7 @@ CLV_KERNEL static void NAME(spread)(const REAL *weight, int64_t width, const REA
     }
 }
 
-/* Column l of `mass` += the weights of a tile for centre l. `line` has room for a row. */
+/* Column l of `mass` += the weights of a tile for center l. `line` has room for a row. */
 CLV_KERNEL static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t rows, int64_t k, REAL *restrict line,
                                       double *mass, int64_t stride) {
     memset(line, 0, (size_t)width * sizeof *line);
@@ -503,10 +503,10 @@ CLV_KERNEL static double NAME(row_distance)(const REAL *x, const double *c, int6
     int64_t f = 0;
     for (; f + 8 <= p; f += 8) {
         NAME(eight) row;
-        eight centre;
+        eight center;
         memcpy(&row, x + f, sizeof row);
-        memcpy(&centre, c + f, sizeof centre);
-        eight difference = __builtin_convertvector(row, eight) - centre;
+        memcpy(&center, c + f, sizeof center);
+        eight difference = __builtin_convertvector(row, eight) - center;
         sum += difference * difference;
     }
     for (; f < p; f++) {

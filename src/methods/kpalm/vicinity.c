@@ -1,8 +1,8 @@
-/* The centres around each centre.
+/* The centers around each center.
  *
- * An object at distance u of its own centre x_l can have another nearest centre only within 2 u of x_l (Newling and
- * Fleuret 2016). So each centre has a list of the few centres around it, itself included, a panel of just these, and
- * the distance to the nearest centre that is not listed, `beyond`: while beyond - u > u, the list is enough, and beyond
+ * An object at distance u of its own center x_l can have another nearest center only within 2 u of x_l (Newling and
+ * Fleuret 2016). So each center has a list of the few centers around it, itself included, a panel of just these, and
+ * the distance to the nearest center that is not listed, `beyond`: while beyond - u > u, the list is enough, and beyond
  * - u bounds the distances to all the others. One vector of keys instead of k. */
 #include "methods/kpalm/kpalm.h"
 
@@ -27,15 +27,15 @@ clv_status clv_vicinity_new(const clv_kpalm_problem *p, clv_vicinity *out) {
     int64_t lanes = clv_panel_lanes(p->points->scalar);
     size_t size = p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double);
     out->count = lanes;
-    out->centre = CLV_NEW(p->ctx, int32_t, p->k * lanes);
+    out->center = CLV_NEW(p->ctx, int32_t, p->k * lanes);
     out->lines = clv_alloc(p->ctx, p->k * p->p * lanes, size);
     out->offset = clv_alloc(p->ctx, p->k * lanes, size);
     out->beyond = CLV_NEW(p->ctx, double, p->k);
-    return out->centre && out->lines && out->offset && out->beyond ? CLV_OK : CLV_ENOMEM;
+    return out->center && out->lines && out->offset && out->beyond ? CLV_OK : CLV_ENOMEM;
 }
 
 void clv_vicinity_free(clv_context *ctx, clv_vicinity *v) {
-    clv_free(ctx, v->centre);
+    clv_free(ctx, v->center);
     clv_free(ctx, v->lines);
     clv_free(ctx, v->offset);
     clv_free(ctx, v->beyond);
@@ -45,45 +45,45 @@ size_t clv_vicinity_bytes(const clv_kpalm_problem *p) {
     return is_worth_it(p) ? (size_t)p->k * (64 * (size_t)(p->p + 1) + 16 * sizeof(int32_t) + sizeof(double)) : 0;
 }
 
-/* The `count` centres of least distance, nearest first, into centre; the least distance of the others. */
-static double nearest_centres(const double *distance, int64_t k, int64_t count, int32_t *centre) {
+/* The `count` centers of least distance, nearest first, into center; the least distance of the others. */
+static double nearest_centers(const double *distance, int64_t k, int64_t count, int32_t *center) {
     int64_t listed = 0;
     double beyond = HUGE_VAL;
     for (int32_t j = 0; j < k; j++) {
-        if (listed == count && distance[j] >= distance[centre[count - 1]]) {
+        if (listed == count && distance[j] >= distance[center[count - 1]]) {
             beyond = distance[j] < beyond ? distance[j] : beyond;
             continue;
         }
         if (listed == count) {
             listed--;
-            beyond = distance[centre[listed]] < beyond ? distance[centre[listed]] : beyond;
+            beyond = distance[center[listed]] < beyond ? distance[center[listed]] : beyond;
         }
         int64_t at = listed++;
-        for (; at > 0 && distance[centre[at - 1]] > distance[j]; at--) {
-            centre[at] = centre[at - 1];
+        for (; at > 0 && distance[center[at - 1]] > distance[j]; at--) {
+            center[at] = center[at - 1];
         }
-        centre[at] = j;
+        center[at] = j;
     }
     return beyond;
 }
 
-/* Distances to centre l, in units; its own is below all others, that it may be listed whatever coincides with it. */
+/* Distances to center l, in units; its own is below all others, that it may be listed whatever coincides with it. */
 static void measure(const clv_kpalm_state *s, int64_t l, double *distance) {
     const clv_kpalm_problem *p = s->problem;
     for (int64_t j = 0; j < p->k; j++) {
-        double square = clv_squared_distance(s->centres + l * p->p, s->centres + j * p->p, p->p);
+        double square = clv_squared_distance(s->centers + l * p->p, s->centers + j * p->p, p->p);
         distance[j] = j == l ? -1 : sqrt(square) / p->frame.unit;
     }
 }
 
 static void list(clv_kpalm_state *s, int64_t l, const double *distance) {
     clv_vicinity *v = &s->vicinity;
-    int32_t *centre = v->centre + l * v->count;
-    v->beyond[l] = nearest_centres(distance, s->problem->k, v->count, centre) * (1 - 1e-6);
-    clv_panel_pick(&s->panels[s->panel], centre, v->lines, v->offset, l);
+    int32_t *center = v->center + l * v->count;
+    v->beyond[l] = nearest_centers(distance, s->problem->k, v->count, center) * (1 - 1e-6);
+    clv_panel_pick(&s->panels[s->panel], center, v->lines, v->offset, l);
 }
 
-/* How far the nearest other centre is, from below, and the lists. Not worth it where there are nearly as many centres
+/* How far the nearest other center is, from below, and the lists. Not worth it where there are nearly as many centers
  * as objects. */
 void clv_vicinity_update(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;

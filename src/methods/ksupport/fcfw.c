@@ -1,7 +1,7 @@
 /* k-FCFW, Algorithm 1 of Liu, Yuan, Zhang, Liu and Metaxas: fully corrective Frank-Wolfe.
  *
  * An iteration takes the gradient, the vertex u = -grad_k / (2 lambda) with v = ||u||^2 (over the
- * ball of a radius: of that length), and minimises over the hull of all atoms (master.c).
+ * ball of a radius: of that length), and minimizes over the hull of all atoms (master.c).
  *
  * What goes beyond the paper:
  *   - Iterations run on a working set: the 2 k features of steepest gradient, and the support.

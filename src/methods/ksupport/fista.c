@@ -188,7 +188,7 @@ static clv_status try_step(fista *run, clv_point *point) {
 }
 
 /* Whether the quadratic model at y with this L lies above loss and ridge at w. */
-static bool is_majorised(const fista *run, const clv_point *point, double at_y) {
+static bool is_majorized(const fista *run, const clv_point *point, double at_y) {
     double linear = 0, square = 0;
     for (int64_t j = 0; j < run->problem->x->features; j++) {
         double move = run->w[j] - run->y[j];
@@ -222,7 +222,7 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
     run->w = held;
     CLV_TRY(try_step(run, point));
     for (int grown = 0; p->options.step == CLV_KSUPPORT_BACKTRACKING && grown < MOST_GROWTH; grown++) {
-        if (is_majorised(run, point, at_y)) {
+        if (is_majorized(run, point, at_y)) {
             break;
         }
         run->lipschitz *= 2;

@@ -1,6 +1,6 @@
 /* Sparse linear models by the squared k-support norm.
  *
- * Problem      minimise sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, or without the last term
+ * Problem      minimize sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, or without the last term
  *              over ||w||_k^sp <= radius; logistic loss or squares. Convex.
  * Reference    Liu, Yuan, Zhang, Liu and Metaxas, "Efficient k-support-norm regularized minimization via fully
  *              corrective Frank-Wolfe method" (2016); Argyriou, Foygel and Srebro 2012 for the norm. Working sets,
@@ -31,7 +31,7 @@ static const clv_option ksupport_options[] = {
     CLV_OPT_REAL(T, lambda, "lambda", 0.1, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),
     CLV_OPT_REAL(T, ridge, "ridge", 1e-3, 0, 1e300, NULL, "TAU", "weight of half the squared 2-norm"),
     CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of weighing it"),
-    CLV_OPT_FLAG(T, intercept, "intercept", NULL, 0, "fit an intercept, which is not penalised"),
+    CLV_OPT_FLAG(T, intercept, "intercept", NULL, 0, "fit an intercept, which is not penalized"),
     CLV_OPT_CHOICE(T, prox, "prox", CLV_KSUPPORT_SELECT, "select|search|bisect|active|box",
                    "how fista and admm compute the proximity operator"),
     CLV_OPT_CHOICE(T, inner, "inner", CLV_KSUPPORT_PROJECTED_NEWTON, "newton|pqn|pairwise",

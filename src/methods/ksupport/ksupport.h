@@ -1,7 +1,7 @@
-/* k-support-norm regularised learning: what the stages of the method share.
+/* k-support-norm regularized learning: what the stages of the method share.
  *
  *   design.c, design_kernels.c  X, wherever and however it is kept: X'r, X w, columns
- *   loss.c                      logistic and squared loss, the intercept minimised out
+ *   loss.c                      logistic and squared loss, the intercept minimized out
  *   point.c                     an iterate: objective, gradient, duality gap, safe screening
  *   atoms.c                     the atoms of Frank-Wolfe, their images and the union of their supports
  *   master.c, quadratic.c       the correction over the hull of the atoms: projected Newton, PQN, pairwise
@@ -107,7 +107,7 @@ typedef struct clv_ks_problem {
     clv_loss loss;
     clv_ksupport_options options;
     int64_t k;
-    double lambda, tau, radius; /* radius 0: the regularised form */
+    double lambda, tau, radius; /* radius 0: the regularized form */
     double unit;                /* what objectives are multiplied by before anyone sees them */
     double tol;
     const clv_list *start; /* weights to start from, or NULL */
@@ -199,7 +199,7 @@ void clv_atoms_combine(clv_atoms *atoms, double *z);
 
 /* --- master.c, quadratic.c --- */
 
-/* Minimise over the hull of the atoms and 0: weights, sum and margins follow. `accuracy`: how far above the minimum the
+/* Minimize over the hull of the atoms and 0: weights, sum and margins follow. `accuracy`: how far above the minimum the
  * value may stay. Work space is allocated. */
 clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, double *intercept);
 /* min c'x + x'Hx/2 over x >= 0, sum x <= 1, from the feasible x; H symmetric t x t, semidefinite. `work`: 2 t^2 + 8 t.

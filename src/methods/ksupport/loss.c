@@ -1,5 +1,5 @@
 /* The losses: sum_m log(1 + exp(-y_m t_m)) with y = +1 or -1, and 1/2 sum_m (t_m - y_m)^2, at t = X w + b. The
- * intercept is not penalised and costs nothing to optimise, so it is minimised out: what remains is a convex function
+ * intercept is not penalized and costs nothing to optimize, so it is minimized out: what remains is a convex function
  * of X w whose gradient is that of the loss at the best b, where the derivatives add up to 0. */
 #include "methods/ksupport/ksupport.h"
 

@@ -1,13 +1,13 @@
-/* The correction of Frank-Wolfe, step (S4) of Algorithm 1: minimise
+/* The correction of Frank-Wolfe, step (S4) of Algorithm 1: minimize
  *
  *   phi(alpha) = loss(sum_i alpha_i X u_i) + tau/2 ||sum_i alpha_i u_i||^2 + lambda sum_i alpha_i v_i
  *
  * over alpha >= 0, sum alpha <= 1 (the rest is on the atom 0); over the ball of a radius the last
  * term is missing. With the images cached it has t unknowns and costs O(samples t) an evaluation.
  *
- *   newton    quadratic models, each minimised exactly over the hull, and a line search; for
+ *   newton    quadratic models, each minimized exactly over the hull, and a line search; for
  *             squares one model is exact
- *   pqn       projected quasi-Newton (Schmidt et al. 2009): a limited-memory BFGS model, minimised
+ *   pqn       projected quasi-Newton (Schmidt et al. 2009): a limited-memory BFGS model, minimized
  *             by spectral projected gradients, and a line search
  *   pairwise  pairwise Frank-Wolfe: from the worst atom in use to the best one, with a line search
  *             by Newton
@@ -108,7 +108,7 @@ static double promised(const master *m) {
     return sum;
 }
 
-/* From alpha towards trial, halving until a part of the promised decrease is there. The point found is alpha then, and
+/* From alpha toward trial, halving until a part of the promised decrease is there. The point found is alpha then, and
  * evaluated. False when there is none: alpha is as it was, and evaluated. */
 static bool search_line(master *m) {
     double promise = promised(m), step = 1, *held = m->model;
@@ -211,7 +211,7 @@ static void quasi_hessian(master *m, int pairs, double *product) {
 }
 
 /* min of the model over the hull by spectral projected gradients, from alpha into trial. */
-static void minimise_model(master *m) {
+static void minimize_model(master *m) {
     int64_t t = m->t;
     double *direction = m->work, *product = direction + t, *sorted = product + t, length = 1;
     memcpy(m->trial, m->alpha, (size_t)t * sizeof *m->trial);
@@ -277,7 +277,7 @@ static void quasi_newton(master *m, double accuracy) {
     find_gradient(m);
     for (int pass = 0; pass < MOST_QUASI && hull_gap(m) > accuracy; pass++) {
         quasi_hessian(m, pairs, product);
-        minimise_model(m);
+        minimize_model(m);
         memcpy(before, m->alpha, (size_t)t * sizeof *before);
         memcpy(slopes, m->grad, (size_t)t * sizeof *slopes);
         if (!search_line(m)) {
@@ -294,7 +294,7 @@ static double part(const double *row, int64_t to, int64_t from) {
     return (to >= 0 ? row[to] : 0) - (from >= 0 ? row[from] : 0);
 }
 
-/* The step s of alpha_to + s, alpha_from - s that minimises phi, for s up to `most`: Newton on its derivative inside a
+/* The step s of alpha_to + s, alpha_from - s that minimizes phi, for s up to `most`: Newton on its derivative inside a
  * bracket. Only the margins along the direction are followed, so that a trial costs O(samples). */
 static double best_step(master *m, int64_t to, int64_t from, double most) {
     const clv_ks_problem *p = m->problem;

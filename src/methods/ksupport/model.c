@@ -187,7 +187,7 @@ static clv_method method_on(const clv_ks_problem *p, const char *name) {
     static const char *const solvers[] = {"fcfw", "fista", "admm", "newton"};
     return (clv_method){.name = name,
                         .solver = solvers[p->options.solver],
-                        .objective = "regularised-loss",
+                        .objective = "regularized-loss",
                         .certificate = "relative-duality-gap",
                         .tolerance = p->tol,
                         .stops_on_certificate = p->options.rule == CLV_KSUPPORT_GAP,

@@ -3,10 +3,10 @@
  * On a working set with columns A, the proximal point w+ = argmin loss(A w) + Omega(w) + ||w - w0||^2 / (2 sigma),
  * Omega the ridge and the squared norm, has the dual
  *
- *   maximise d(r) = -loss*(r) + <r, A w> + Omega(w) + ||w - w0||^2 / (2 sigma),   w = w(r) = prox of sigma Omega at
+ *   maximize d(r) = -loss*(r) + <r, A w> + Omega(w) + ||w - w0||^2 / (2 sigma),   w = w(r) = prox of sigma Omega at
  *   w0 - sigma A'r,
  *
- * whose gradient A w - (loss*)'(r) is semismooth: -H = -(diag(loss*'') + sigma A P A') is in its generalised
+ * whose gradient A w - (loss*)'(r) is semismooth: -H = -(diag(loss*'') + sigma A P A') is in its generalized
  * derivative, P that of the proximity operator: a multiple of 1 on the entries with theta = 1, the identity less a
  * rank-one matrix on those in between. P = C C', so that H is the diagonal plus (A C)(A C)' over the entries in use:
  * solved by Cholesky in the samples, or for many samples by conjugate gradients with the diagonal as preconditioner (H
@@ -50,7 +50,7 @@ typedef struct newton_run {
 typedef struct proximal {
     newton_run *run;
     const clv_working *on;
-    double *w0, *w, *u; /* count: centre, w(r), what the proximity operator was applied to */
+    double *w0, *w, *u; /* count: center, w(r), what the proximity operator was applied to */
     double *columns;    /* room for the entries in use, as rows of samples numbers */
     int64_t *used;      /* count: entries in use, and */
     int64_t used_count; /* how many; the first */

@@ -19,11 +19,11 @@ static double mean(const double *y, int64_t n) {
 
 /* Squares: the share of the variance that is explained; classes: the share of samples that are right. */
 static double score_of(const clv_ksupport_options *options, const double *y, const double *predicted, int64_t n) {
-    double wrong = 0, total = 0, centre = mean(y, n);
+    double wrong = 0, total = 0, center = mean(y, n);
     for (int64_t m = 0; m < n; m++) {
         bool squares = options->loss == CLV_KSUPPORT_SQUARES;
         wrong += squares ? (y[m] - predicted[m]) * (y[m] - predicted[m]) : y[m] != predicted[m];
-        total += squares ? (y[m] - centre) * (y[m] - centre) : 1;
+        total += squares ? (y[m] - center) * (y[m] - center) : 1;
     }
     return 1 - wrong / total;
 }

@@ -4,7 +4,7 @@
  * constraint is active; go there, or to the first bound on the way, which then leaves S; at the solution of S let in
  * the entry (or loosen the sum) with the most negative multiplier. The value never rises; each S is met at most once
  * unless rounding interferes, which the limit of rounds is for. H + a shift of 1e-12 of its largest diagonal is
- * factorised. Cost |S|^3 / 3 a round. */
+ * factorized. Cost |S|^3 / 3 a round. */
 #include "methods/ksupport/ksupport.h"
 
 #include <lapacke.h>
@@ -76,7 +76,7 @@ static bool solve_free(program *q) {
     return true;
 }
 
-/* Go towards the solution until a bound stops it; true when it got there. */
+/* Go toward the solution until a bound stops it; true when it got there. */
 static bool advance(program *q) {
     double longest = 1, sum = 0, grow = 0;
     int64_t blocked = -1;

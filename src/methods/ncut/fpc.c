@@ -1,10 +1,10 @@
-/* Fractional programming for the normalised cut (FPC): algorithm 1 and formulas (27), (28), all objects at once.
+/* Fractional programming for the normalized cut (FPC): algorithm 1 and formulas (27), (28), all objects at once.
  *
  *   object i goes to the cluster with the largest mu_ci = 2 S_ci / V_c - d_i N_c / V_c^2
  *
  * For positive semidefinite W no step raises ncut (proposition 5). For an indefinite W, proposition 6 uses
  * W + alpha D: S_ci gains alpha d_i where i is in c, and N_c gains alpha V_c. It is the same problem, with a wider
- * margin in favour of staying. mu_ci / d_i is the score of weighted kernel k-means.
+ * margin in favor of staying. mu_ci / d_i is the score of weighted kernel k-means.
  *
  * Ties with the own cluster, up to rounding, keep the label; between others the seed decides. A step that would empty a
  * cluster leaves it the member that loses least by staying; h of (25) still does not fall, so proposition 5 stands. O(n

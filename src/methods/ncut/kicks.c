@@ -104,10 +104,10 @@ static clv_status scatter(clv_partition *s, clv_rng *rng) {
 /* Up to half of a cluster of mean size. */
 static clv_status capture(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
-    int64_t centre = any_object(s, rng), most = p->n / p->k / 2 + 1, similar = 0;
-    int32_t to = other(rng, p->k, s->labels[centre]);
-    CLV_TRY(clv_affinity_column(p->affinity, centre, s->column));
-    s->column[centre] = INFINITY;
+    int64_t center = any_object(s, rng), most = p->n / p->k / 2 + 1, similar = 0;
+    int32_t to = other(rng, p->k, s->labels[center]);
+    CLV_TRY(clv_affinity_column(p->affinity, center, s->column));
+    s->column[center] = INFINITY;
     for (int64_t i = 0; i < p->n; i++) {
         similar += s->column[i] > 0;
         s->column[i] = clv_ratio(s->column[i], p->degree[i]);

@@ -1,6 +1,6 @@
-/* Normalised cut.
+/* Normalized cut.
  *
- * Problem      minimise ncut = 1/2 sum_c (V_c - N_c) / V_c = (k - sum_c N_c / V_c) / 2 over partitions of the objects
+ * Problem      minimize ncut = 1/2 sum_c (V_c - N_c) / V_c = (k - sum_c N_c / V_c) / 2 over partitions of the objects
  *              into k nonempty clusters, N_c the sum of w_ij over i, j in c, V_c the sum of the degrees in c.
  * Reference    Chen, Huang, Zhao and Shen, "Multidimensional fractional programming for normalized cuts" (FPC); the
  *              polish, the search, the bound and the choice of k go beyond it.
@@ -8,7 +8,7 @@
  *              only if lower. Each phase but the first can be switched off.
  * Certificate  one-move-gain: the largest decrease of ncut by giving one object to another cluster, over the moves that
  *              leave no cluster empty. At most 0 (to rounding) means 1-move optimal.
- * Bound        ncut >= 1/2 sum of the k smallest eigenvalues of the normalised Laplacian.
+ * Bound        ncut >= 1/2 sum of the k smallest eigenvalues of the normalized Laplacian.
  * Cost         a start: one pass over W; a step: O(n k) and a row of W for each object that moves.
  *
  * Policies. No cluster is ever emptied: starts give each one an object, steps keep one. Objects of degree 0 have no
@@ -388,7 +388,7 @@ static clv_status find_spectrum(clv_ncut_problem *p) {
 
 typedef struct scaled_operator {
     const clv_ncut_problem *problem;
-    bool normalise;
+    bool normalize;
     int threads;
     double *scaled; /* n */
 } scaled_operator;
@@ -398,10 +398,10 @@ static clv_status apply_scaled(void *user, const double *x, double *y, int64_t n
     scaled_operator *op = user;
     const double *degree = op->problem->degree;
     for (int64_t i = 0; i < n; i++) {
-        op->scaled[i] = op->normalise ? clv_ratio(x[i], sqrt(degree[i])) : x[i];
+        op->scaled[i] = op->normalize ? clv_ratio(x[i], sqrt(degree[i])) : x[i];
     }
     CLV_TRY(clv_affinity_apply(op->problem->affinity, op->scaled, 1, y, op->threads));
-    for (int64_t i = 0; i < n && op->normalise; i++) {
+    for (int64_t i = 0; i < n && op->normalize; i++) {
         y[i] = clv_ratio(y[i], sqrt(degree[i]));
     }
     return CLV_OK;
@@ -431,7 +431,7 @@ static clv_status find_shift(clv_ncut_problem *p) {
     clv_free(p->ctx, scaled);
     CLV_TRY(status);
     smallest -= EIGEN_TOLERANCE * fabs(smallest);
-    p->shift = fmax(-smallest, 0) / (op.normalise ? 1 : least_degree(p));
+    p->shift = fmax(-smallest, 0) / (op.normalize ? 1 : least_degree(p));
     return CLV_OK;
 }
 
@@ -599,7 +599,7 @@ clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int3
     clv_method method = method_on(&problem);
     free_problem(&problem);
     CLV_TRY(status);
-    *objective = (clv_objective){method.objective, iterate.value, method.maximise};
+    *objective = (clv_objective){method.objective, iterate.value, method.maximize};
     *certificate = (clv_certificate){method.certificate, iterate.certificate, method.tolerance,
                                      iterate.certificate <= method.tolerance};
     return CLV_OK;

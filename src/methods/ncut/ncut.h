@@ -1,8 +1,8 @@
-/* Normalised cut: what the stages of the method share.
+/* Normalized cut: what the stages of the method share.
  *
  *   partition.c  the iterate: labels, sums to clusters, volumes, objective, the exact gain of a move, the certificate
  *   starts.c     random, k-means++, components
- *   spectral.c   eigenpairs of the normalised affinity, their rounding to labels, the bound, the choice of k
+ *   spectral.c   eigenpairs of the normalized affinity, their rounding to labels, the bound, the choice of k
  *   fpc.c        a step of fractional programming (FPC)
  *   moves.c      a sweep of exact single moves (FCD, the polish), a sweep by the quadratic transform (FINC)
  *   kicks.c      perturbations of a local optimum (iterated local search)
@@ -115,7 +115,7 @@ clv_status clv_start_spectral(clv_partition *s, clv_rng *rng);
  * no point when points coincide. */
 clv_status clv_kmeans_points(clv_context *ctx, const double *x /* k x m */, int64_t m, int64_t k, int runs, int threads,
                              clv_rng *rng, int32_t *labels /* m */);
-/* 1/2 sum of the k smallest eigenvalues of the normalised Laplacian, lowered by what the residuals allow; 0 unless
+/* 1/2 sum of the k smallest eigenvalues of the normalized Laplacian, lowered by what the residuals allow; 0 unless
  * converged. */
 double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k);
 /* The k of 2..count-1 with the largest gap between eigenvalues k and k + 1, or 1 when there is none beyond rounding. A

@@ -1,4 +1,4 @@
-/* The iterate of the normalised cut: labels, S_ci = sum of w_ij over j in c, V_c = sum of d_i over i in c, and
+/* The iterate of the normalized cut: labels, S_ci = sum of w_ij over j in c, V_c = sum of d_i over i in c, and
  * N_c = sum of S_ci over i in c, from which ncut = (k - sum_c N_c / V_c) / 2 and, in O(1), the exact gain of a move:
  *
  *   a loses i:  N_a' = N_a - 2 S_ai + w_ii,  V_a' = V_a - d_i

@@ -136,14 +136,14 @@ clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity *a, cons
                                    const clv_matrix *points, const clv_affinity_options *options,
                                    const clv_matrix *fresh, int64_t threads, int32_t *out) {
     predictor p = {.ctx = ctx, .labels = labels, .n = clv_affinity_size(a), .k = k, .threads = clv_threads(threads)};
-    clv_fresh labelled = new_ones(&p, out);
+    clv_fresh labeled = new_ones(&p, out);
     clv_cross cross;
     clv_status status = clv_cross_new(ctx, a, points, options, p.threads, &cross);
     if (status == CLV_OK) {
         status = new_predictor(&p, a);
     }
     if (status == CLV_OK) {
-        status = clv_fresh_label_points(&labelled, &cross, fresh);
+        status = clv_fresh_label_points(&labeled, &cross, fresh);
     }
     free_predictor(&p);
     clv_cross_free(&cross);

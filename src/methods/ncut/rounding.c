@@ -6,7 +6,7 @@
  *             largest entry after a rotation, turn the rotation to fit the labels best (a singular value decomposition
  *             of k x k), and so on; the best of ROTATIONS beginnings.
  *
- * Both alternate between an assignment of all points to k directions or centres and k sums over the points, O(n k^2)
+ * Both alternate between an assignment of all points to k directions or centers and k sums over the points, O(n k^2)
  * together: one loop serves both. Points are stored a coordinate a row, so that the inner loops run over points.
  * Threads share fixed chunks of the points, and sums over chunks are added in order. */
 #include "methods/ncut/ncut.h"
@@ -26,12 +26,12 @@ typedef struct cloud {
     int threads;
     int64_t m, k;          /* points, and coordinates: as many as clusters */
     int64_t chunk, chunks; /* of points */
-    bool turning;          /* costs are -<x, centre> instead of |x - centre|^2 */
+    bool turning;          /* costs are -<x, center> instead of |x - center|^2 */
     int runs;              /* of k-means or rotation, the best of which counts */
     double *x;             /* k x m */
     double *near;          /* m: the cost of a point */
     int32_t *label, *best; /* m */
-    double *centre;        /* k x k, a row each */
+    double *center;        /* k x k, a row each */
     double *partial;       /* chunks x stride */
     double *total;         /* stride: k x k sums over the members, k sizes, the cost of all */
     double *small;         /* 2 k x k + 5 k: work of the decomposition */
@@ -43,7 +43,7 @@ static void free_cloud(cloud *w) {
     clv_free(w->ctx, w->near);
     clv_free(w->ctx, w->label);
     clv_free(w->ctx, w->best);
-    clv_free(w->ctx, w->centre);
+    clv_free(w->ctx, w->center);
     clv_free(w->ctx, w->partial);
     clv_free(w->ctx, w->total);
     clv_free(w->ctx, w->small);
@@ -58,11 +58,11 @@ static clv_status new_cloud(clv_context *ctx, int64_t m, int64_t k, int threads,
     w->near = CLV_NEW(ctx, double, m);
     w->label = CLV_NEW(ctx, int32_t, m);
     w->best = CLV_NEW(ctx, int32_t, m);
-    w->centre = CLV_NEW(ctx, double, k *k);
+    w->center = CLV_NEW(ctx, double, k *k);
     w->partial = CLV_NEW(ctx, double, w->chunks * w->stride);
     w->total = CLV_NEW(ctx, double, w->stride);
     w->small = CLV_NEW(ctx, double, 2 * k * k + 6 * k);
-    return w->x && w->near && w->label && w->best && w->centre && w->partial && w->total && w->small ? CLV_OK
+    return w->x && w->near && w->label && w->best && w->center && w->partial && w->total && w->small ? CLV_OK
                                                                                                      : CLV_ENOMEM;
 }
 
@@ -103,14 +103,14 @@ CLV_KERNEL static void deduct_products(double *cost, const double *x, double y, 
 }
 
 /* cost[j] for the `length` points from `at` on. */
-static void price_tile(const cloud *w, const double *centre, int64_t at, int64_t length, double *cost) {
+static void price_tile(const cloud *w, const double *center, int64_t at, int64_t length, double *cost) {
     memset(cost, 0, (size_t)length * sizeof *cost);
     for (int64_t d = 0; d < w->k; d++) {
         const double *x = w->x + d * w->m + at;
         if (w->turning) {
-            deduct_products(cost, x, centre[d], length);
+            deduct_products(cost, x, center[d], length);
         } else {
-            add_squares(cost, x, centre[d], length);
+            add_squares(cost, x, center[d], length);
         }
     }
 }
@@ -119,12 +119,12 @@ static void price_tile(const cloud *w, const double *centre, int64_t at, int64_t
 static void assign_tile(cloud *w, int64_t at, int64_t length) {
     double cost[TILE], *near = w->near + at;
     int32_t *label = w->label + at;
-    price_tile(w, w->centre, at, length, near);
+    price_tile(w, w->center, at, length, near);
     for (int64_t j = 0; j < length; j++) {
         label[j] = 0;
     }
     for (int64_t c = 1; c < w->k; c++) {
-        price_tile(w, w->centre + c * w->k, at, length, cost);
+        price_tile(w, w->center + c * w->k, at, length, cost);
         for (int64_t j = 0; j < length; j++) {
             label[j] = cost[j] < near[j] ? (int32_t)c : label[j];
             near[j] = cost[j] < near[j] ? cost[j] : near[j];
@@ -147,7 +147,7 @@ static void add_tile(const cloud *w, int64_t at, int64_t length, double *sums) {
     }
 }
 
-/* Whether going over all points and centres is worth waking up other threads. */
+/* Whether going over all points and centers is worth waking up other threads. */
 static bool is_large(const cloud *w) {
     return w->m * w->k * w->k >= 1 << 21;
 }
@@ -162,7 +162,7 @@ static void add_chunks(cloud *w, int64_t count) {
     }
 }
 
-/* Every point to its best centre; `total` follows. Returns the cost of all. */
+/* Every point to its best center; `total` follows. Returns the cost of all. */
 static double assign(cloud *w) {
 #pragma omp parallel for num_threads(w->threads) schedule(static) if (is_large(w))
     for (int64_t q = 0; q < w->chunks; q++) {
@@ -181,9 +181,9 @@ static double assign(cloud *w) {
 
 /* --- k-means --- */
 
-static void take_point(const cloud *w, int64_t j, double *centre) {
+static void take_point(const cloud *w, int64_t j, double *center) {
     for (int64_t d = 0; d < w->k; d++) {
-        centre[d] = w->x[d * w->m + j];
+        center[d] = w->x[d * w->m + j];
     }
 }
 
@@ -229,7 +229,7 @@ static int64_t draw_point(const cloud *w, double sum, clv_rng *rng) {
 }
 
 /* Greedy k-means++: of 2 + log k candidates the one that lowers the costs most. */
-static void seed_centres(cloud *w, clv_rng *rng) {
+static void seed_centers(cloud *w, clv_rng *rng) {
     int64_t candidates = 2 + (int64_t)log((double)w->k), chosen = clv_rng_below(rng, w->m);
     int64_t candidate[MOST_CANDIDATES] = {0};
     candidates = candidates < w->k ? candidates : w->k;
@@ -237,7 +237,7 @@ static void seed_centres(cloud *w, clv_rng *rng) {
         w->near[j] = INFINITY;
     }
     for (int64_t c = 0;; c++) {
-        take_point(w, chosen, w->centre + c * w->k);
+        take_point(w, chosen, w->center + c * w->k);
         if (c + 1 == w->k) {
             return;
         }
@@ -255,12 +255,12 @@ static void seed_centres(cloud *w, clv_rng *rng) {
     }
 }
 
-/* Centres to the means; a centre without points goes to the point that is the farthest from its own. */
-static void move_centres(cloud *w) {
+/* Centers to the means; a center without points goes to the point that is the farthest from its own. */
+static void move_centers(cloud *w) {
     for (int64_t c = 0; c < w->k; c++) {
         double size = w->total[w->k * w->k + c];
         for (int64_t d = 0; d < w->k && size > 0; d++) {
-            w->centre[c * w->k + d] = w->total[c * w->k + d] / size;
+            w->center[c * w->k + d] = w->total[c * w->k + d] / size;
         }
         if (size <= 0) {
             int64_t farthest = 0;
@@ -268,17 +268,17 @@ static void move_centres(cloud *w) {
                 farthest = w->near[j] > w->near[farthest] ? j : farthest;
             }
             w->near[farthest] = 0;
-            take_point(w, farthest, w->centre + c * w->k);
+            take_point(w, farthest, w->center + c * w->k);
         }
     }
 }
 
 static double run_lloyd(cloud *w, clv_rng *rng) {
-    seed_centres(w, rng);
+    seed_centers(w, rng);
     double cost = assign(w);
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         double before = cost;
-        move_centres(w);
+        move_centers(w);
         cost = assign(w);
         if (before - cost <= ENOUGH * before) {
             break;
@@ -294,7 +294,7 @@ static void begin_rotation(cloud *w, clv_rng *rng) {
     int64_t chosen = clv_rng_below(rng, w->m);
     memset(w->near, 0, (size_t)w->m * sizeof *w->near);
     for (int64_t c = 0; c < w->k; c++) {
-        double *direction = w->centre + c * w->k;
+        double *direction = w->center + c * w->k;
         take_point(w, chosen, direction);
         for (int64_t j = 0; j < w->m; j++) {
             double product = 0;
@@ -322,7 +322,7 @@ static clv_status turn(cloud *w) {
         return clv_fail(w->ctx, CLV_ENUMERIC, "LAPACK found no singular values of a %d x %d matrix (dgesvd: %d)",
                         (int)k, (int)k, (int)info);
     }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, k, k, 1.0, left, k, right, k, 0.0, w->centre, k);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, k, k, k, 1.0, left, k, right, k, 0.0, w->center, k);
     return CLV_OK;
 }
 

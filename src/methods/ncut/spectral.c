@@ -1,4 +1,4 @@
-/* Eigenpairs of the normalised affinity M = D^-1/2 W D^-1/2: the relaxation of ncut, the bound that it gives, and the
+/* Eigenpairs of the normalized affinity M = D^-1/2 W D^-1/2: the relaxation of ncut, the bound that it gives, and the
  * number of clusters that its gaps suggest.
  *
  * References: Shi and Malik 2000; von Luxburg 2007 for the gap. The solver is block Lanczos (linalg/krylov.c), set up
@@ -50,20 +50,20 @@ enum {
 /* Differences of eigenvalues up to this are rounding. */
 #define LEAST_GAP 1e-9
 
-typedef struct normalised {
+typedef struct normalized {
     const clv_ncut_problem *problem;
     int threads;
     double tol;
     double *root;                 /* n: degree^-1/2, 0 for degree 0 */
     double *now, *before, *image; /* work for a block of vectors each */
     int degree;                   /* of the filter; 1: M itself */
-    double centre, half;          /* of the interval that goes to [-1, 1] */
-} normalised;
+    double center, half;          /* of the interval that goes to [-1, 1] */
+} normalized;
 
 /* --- products --- */
 
 /* now = D^-1/2 x */
-static void enter(const normalised *m, const double *x, int64_t count) {
+static void enter(const normalized *m, const double *x, int64_t count) {
     int64_t n = m->problem->n;
 #pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
@@ -75,7 +75,7 @@ static void enter(const normalised *m, const double *x, int64_t count) {
 
 /* y = M x. */
 static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
-    const normalised *m = user;
+    const normalized *m = user;
     int64_t n = m->problem->n;
     enter(m, x, count);
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, y, m->threads));
@@ -90,7 +90,7 @@ static clv_status multiply(void *user, const double *x, int64_t count, double *y
 
 /* A step of the Chebyshev recurrence, in the variables D^-1/2 x where M is D^-1 W: with L that operator, shifted and
  * scaled, `before` becomes factor L now - before, and the two change places. The first step has no `before`. */
-static clv_status filter_step(normalised *m, int64_t count, bool first) {
+static clv_status filter_step(normalized *m, int64_t count, bool first) {
     int64_t n = m->problem->n;
     double factor = (first ? 1 : 2) / m->half;
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, m->image, m->threads));
@@ -98,7 +98,7 @@ static clv_status filter_step(normalised *m, int64_t count, bool first) {
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             int64_t e = c * n + i;
-            double image = m->root[i] * m->root[i] * m->image[e] - m->centre * m->now[e];
+            double image = m->root[i] * m->root[i] * m->image[e] - m->center * m->now[e];
             m->before[e] = factor * image - (first ? 0 : m->before[e]);
         }
     }
@@ -110,7 +110,7 @@ static clv_status filter_step(normalised *m, int64_t count, bool first) {
 
 /* y = p(M) x. */
 static clv_status multiply_filtered(void *user, const double *x, int64_t count, double *y) {
-    normalised *m = user;
+    normalized *m = user;
     int64_t n = m->problem->n;
     enter(m, x, count);
     for (int degree = 0; degree < m->degree; degree++) {
@@ -127,7 +127,7 @@ static clv_status multiply_filtered(void *user, const double *x, int64_t count, 
 
 /* For clv_eigen. */
 static clv_status multiply_one(void *user, const double *x, double *y, int64_t n) {
-    const normalised *m = user;
+    const normalized *m = user;
     CLV_TRY(multiply(user, x, 1, y));
     for (int64_t i = 0; i < n; i++) {
         y[i] = m->root[i] > 0 ? y[i] : OUTSIDE * x[i];
@@ -138,34 +138,34 @@ static clv_status multiply_one(void *user, const double *x, double *y, int64_t n
 /* --- convergence --- */
 
 static double error_of(void *user, double value, double residual) {
-    const normalised *m = user;
+    const normalized *m = user;
     return residual / (m->tol * fmax(fabs(value), LEAST_VALUE));
 }
 
-static double filter_at(const normalised *m, double value) {
-    return cosh(m->degree * acosh(fmax((value - m->centre) / m->half, 1)));
+static double filter_at(const normalized *m, double value) {
+    return cosh(m->degree * acosh(fmax((value - m->center) / m->half, 1)));
 }
 
 /* From p(M) back to M: p rises with SLOPE_SHARE of its slope at the eigenvalue, on the way to it. */
 static double error_of_filtered(void *user, double value, double residual) {
-    const normalised *m = user;
+    const normalized *m = user;
     if (value <= 1) {
         return INFINITY;
     }
     double angle = acosh(value) / m->degree;
     double slope = m->degree * sinh(m->degree * angle) / sinh(angle) / m->half;
-    return error_of(user, m->centre + m->half * cosh(angle), residual / (SLOPE_SHARE * slope));
+    return error_of(user, m->center + m->half * cosh(angle), residual / (SLOPE_SHARE * slope));
 }
 
 /* The filter for eigenvalues from `last` on, with the others above `lowest`: p(1) is about cosh(FILTER_RANGE), p(last)
  * at least cosh(LAST_ANGLE). An estimate of `last` that is too low costs time only; Ritz values are never too high. */
-static void set_filter(normalised *m, double lowest, double last) {
+static void set_filter(normalized *m, double lowest, double last) {
     double half = fmax((last - fmax(lowest, -1)) / 2, LEAST_HALF);
     double angle = acosh(fmax((1 - last) / half + 1, 1));
     m->degree = angle * MOST_DEGREE < FILTER_RANGE ? MOST_DEGREE : (int)fmax(2, FILTER_RANGE / angle);
     double margin = half * (cosh(LAST_ANGLE / m->degree) - 1);
     m->half = half - margin / 2;
-    m->centre = last - half - margin / 2;
+    m->center = last - half - margin / 2;
 }
 
 /* --- eigenvalue 1 --- */
@@ -218,7 +218,7 @@ static bool is_sparse(const clv_ncut_problem *p) {
     return info.home == CLV_HOME_SPARSE;
 }
 
-static clv_krylov plan_for(normalised *m, const clv_spectrum *out, int64_t exact) {
+static clv_krylov plan_for(normalized *m, const clv_spectrum *out, int64_t exact) {
     const clv_ncut_problem *p = m->problem;
     bool sparse = is_sparse(p);
     clv_krylov plan = {.ctx = p->ctx, .n = p->n, .count = out->count, .cycles = CYCLES};
@@ -241,7 +241,7 @@ static clv_krylov plan_for(normalised *m, const clv_spectrum *out, int64_t exact
 
 /* Goes on from the pairs in `out` with filtered fillings of the basis: the first has a rough estimate of the
  * eigenvalues to go by, the second a better one. No eigenvalue may lie below `lowest`. */
-static clv_status solve_filtered(normalised *m, clv_krylov *plan, double lowest, clv_spectrum *out) {
+static clv_status solve_filtered(normalized *m, clv_krylov *plan, double lowest, clv_spectrum *out) {
     m->before = CLV_NEW(plan->ctx, double, plan->block * plan->n);
     m->image = CLV_NEW(plan->ctx, double, plan->block * plan->n);
     if (!m->before || !m->image) {
@@ -256,13 +256,13 @@ static clv_status solve_filtered(normalised *m, clv_krylov *plan, double lowest,
         plan->top = filter_at(m, 1);
         plan->cycles = stage == 0 ? 1 : CYCLES;
         CLV_TRY(clv_krylov_solve(plan, out->values, out->vectors, NULL, &out->converged));
-        last = m->centre + m->half * cosh(acosh(fmax(out->values[out->count - 1], 1)) / m->degree);
+        last = m->center + m->half * cosh(acosh(fmax(out->values[out->count - 1], 1)) / m->degree);
     }
     return CLV_OK;
 }
 
 /* M in full; objects that are left out stand apart from the others, below all eigenvalues. */
-static clv_status fill_matrix(const normalised *m, double *matrix) {
+static clv_status fill_matrix(const normalized *m, double *matrix) {
     int64_t n = m->problem->n;
     for (int64_t i = 0; i < n; i++) {
         double *row = matrix + i * n;
@@ -275,7 +275,7 @@ static clv_status fill_matrix(const normalised *m, double *matrix) {
     return CLV_OK;
 }
 
-static clv_status solve_in_full(const normalised *m, clv_spectrum *out) {
+static clv_status solve_in_full(const normalized *m, clv_spectrum *out) {
     clv_context *ctx = out->ctx;
     int64_t n = out->n;
     double *matrix = CLV_NEW(ctx, double, n *n), *all = CLV_NEW(ctx, double, n);
@@ -295,7 +295,7 @@ static clv_status solve_in_full(const normalised *m, clv_spectrum *out) {
 /* With M itself, then filtered, then in full, until converged. On a sparse graph M itself serves to estimate the ends
  * of the spectrum, by one filling of the basis. After many the basis says nothing of the lower end, which is above -1:
  * what the filter leaves outside its interval there would come up as if it were large. */
-static clv_status solve_large(normalised *m, const clv_krylov *given, clv_spectrum *out) {
+static clv_status solve_large(normalized *m, const clv_krylov *given, clv_spectrum *out) {
     clv_krylov plan = *given;
     bool sparse = is_sparse(m->problem);
     double lowest;
@@ -329,7 +329,7 @@ typedef struct finish_work {
     double *scratch; /* count x CHUNK */
 } finish_work;
 
-static clv_status finish_with(normalised *m, int64_t block, const finish_work *work, clv_spectrum *out) {
+static clv_status finish_with(normalized *m, int64_t block, const finish_work *work, clv_spectrum *out) {
     int64_t n = out->n, count = out->count;
     for (int64_t c = 0; c < count; c += block) {
         int64_t width = count - c < block ? count - c : block;
@@ -361,7 +361,7 @@ static clv_status finish_with(normalised *m, int64_t block, const finish_work *w
 }
 
 /* Rayleigh and Ritz with M on the span of the vectors, and residuals. */
-static clv_status finish(normalised *m, int64_t block, clv_spectrum *out) {
+static clv_status finish(normalized *m, int64_t block, clv_spectrum *out) {
     finish_work work = {CLV_NEW(out->ctx, double, out->count * out->n),
                         CLV_NEW(out->ctx, double, out->count * out->count),
                         CLV_NEW(out->ctx, double, out->count *CHUNK)};
@@ -377,7 +377,7 @@ static clv_status finish(normalised *m, int64_t block, clv_spectrum *out) {
     return status;
 }
 
-static clv_status solve(normalised *m, clv_spectrum *out) {
+static clv_status solve(normalized *m, clv_spectrum *out) {
     const clv_ncut_problem *p = m->problem;
     int64_t exact;
     CLV_TRY(give_kernel(p, &exact, out));
@@ -400,7 +400,7 @@ static clv_status solve(normalised *m, clv_spectrum *out) {
 clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, double tol, int threads,
                             clv_spectrum *out) {
     const clv_ncut_problem *p = problem;
-    normalised m = {.problem = p, .threads = threads, .tol = tol};
+    normalized m = {.problem = p, .threads = threads, .tol = tol};
     *out = (clv_spectrum){.ctx = p->ctx, .n = p->n, .count = count < p->counted ? count : p->counted};
     if (p->n > INT32_MAX) {
         return clv_fail(p->ctx, CLV_EUSAGE, "eigenvalues of %lld objects are out of reach: %d at most", (long long)p->n,

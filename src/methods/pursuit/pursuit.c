@@ -1,6 +1,6 @@
 /* Matrix pursuit: objects as sparse combinations of each other, and the affinity that this gives.
  *
- * Problem      minimise 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W,
+ * Problem      minimize 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W,
  *              X the d x n matrix of the objects. Convex.
  * Reference    equation (10) of Liu et al. 2016, after Lai et al. 2014.
  * Method       the solvers of ksupport, on the map W -> X W (kron.c), whose gradient is looked at

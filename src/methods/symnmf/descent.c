@@ -90,7 +90,7 @@ static double add_penalties(clv_memberships *s) {
     return s->weight * sum / 2;
 }
 
-/* f and gradient of the penalised problem at V in w. */
+/* f and gradient of the penalized problem at V in w. */
 static clv_status evaluate_free(clv_memberships *s, double *value) {
     CLV_TRY(clv_memberships_refresh(s));
     *value = s->value + add_penalties(s);
@@ -121,7 +121,7 @@ static clv_status descend(clv_memberships *s, double *value, bool *moved) {
 }
 
 /* At most INNER steps with the present weight. */
-static clv_status minimise(clv_memberships *s) {
+static clv_status minimize(clv_memberships *s) {
     double value, before;
     bool moved = true;
     CLV_TRY(evaluate_free(s, &value));
@@ -152,7 +152,7 @@ clv_status clv_penalty_step(clv_memberships *s) {
         s->primed = true;
     }
     copy(s->w, s->held, s);
-    clv_status status = minimise(s);
+    clv_status status = minimize(s);
     if (status == CLV_OK) {
         copy(s->held, s->w, s);
         clv_project_rows(s, s->w);

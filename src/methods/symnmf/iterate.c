@@ -17,7 +17,7 @@
 
 /* Chunks for sums over objects: as many on any number of threads. */
 enum { MOST_PARTS = 64 };
-/* Below this share of |P|^2 / 4 an objective counts as this: that is what rounding leaves of an exact factorisation. */
+/* Below this share of |P|^2 / 4 an objective counts as this: that is what rounding leaves of an exact factorization. */
 #define LEAST_SHARE 1e-6
 
 /* At least k objects to a part, so that all k x k sums together take no more room than memberships. */

@@ -1,6 +1,6 @@
 /* Memberships of new objects: with s the similarities of a new object to the old ones and W their memberships,
  *
- *   minimise |s - W w|^2 over the simplex,   that is   1/2 w'Mw - q'w   with M = W'W and q = W's.
+ *   minimize |s - W w|^2 over the simplex,   that is   1/2 w'Mw - q'w   with M = W'W and q = W's.
  *
  * It is the part of f that the new object adds as one more row, counted once, without its similarity to itself, and W
  * stays as it is. Solved exactly (sets/simplex.c). M costs n k^2 operations once, a new object 2 n k and its program.
@@ -180,7 +180,7 @@ clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, co
 
 /* How many rows to take at a time: whole panels, at least one. */
 static int64_t rows_of_block(const clv_cross *cross) {
-    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbours : 8 * cross->n;
+    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbors : 8 * cross->n;
     int64_t panels = BLOCK_BYTES / (row * CLV_TILE);
     return (panels > 1 ? panels : 1) * CLV_TILE;
 }

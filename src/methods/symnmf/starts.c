@@ -223,7 +223,7 @@ static bool is_start(const clv_memberships *s, const char *name) {
 }
 
 /* Rows of a file add up to 1 as far as its digits go; the steps keep what they find. */
-static void normalise_rows(clv_memberships *s) {
+static void normalize_rows(clv_memberships *s) {
     int64_t n = s->problem->n, k = s->problem->k;
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
@@ -240,7 +240,7 @@ clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng) {
     const clv_symnmf_problem *p = s->problem;
     if (is_start(s, "membership")) {
         clv_memberships_load(s, p->options.start_membership);
-        normalise_rows(s);
+        normalize_rows(s);
         return CLV_OK;
     }
     if (is_start(s, "labels")) {

@@ -1,6 +1,6 @@
 /* Simplicial symmetric NMF: soft clusters.
  *
- * Problem      minimise f(W) = 1/4 |P - W W'|_F^2 over W in R^{n x k} with rows on the simplex. Row i holds the
+ * Problem      minimize f(W) = 1/4 |P - W W'|_F^2 over W in R^{n x k} with rows on the simplex. Row i holds the
  *              probabilities that object i belongs to the clusters, and w_i'w_j is to be p_ij, the probability that two
  *              objects belong together.
  * Reference    Zhao and Gordon, "Frank-Wolfe optimization for symmetric-NMF under simplicial constraint" (2018); the

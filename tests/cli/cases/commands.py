@@ -32,8 +32,8 @@ def affinity_entries_by_definition():
 @case
 def affinity_kept_and_used_again():
     blobs_npy()
-    direct = cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", "--neighbours", 8, "--json", "-").json()
-    cleave("affinity", "x.npy", "-o", "a.mtx", "--affinity", "knn", "--neighbours", 8, "-q")
+    direct = cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", "--neighbors", 8, "--json", "-").json()
+    cleave("affinity", "x.npy", "-o", "a.mtx", "--affinity", "knn", "--neighbors", 8, "-q")
     again = cleave("ncut", "a.mtx", "-k", 3, "--affinity", "precomputed", "--json", "-").json()
     check(again["labels"] == direct["labels"] and again["affinity"]["home"] == direct["affinity"]["home"] == "sparse",
           "the graph in a file is the graph")

@@ -11,7 +11,7 @@ from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, same_
 def csv_with_text_labels_is_measured_against_them():
     points, labels = blobs()
     names = [("red", "green", "blue")[c] for c in labels]
-    csv("p.csv", points, names, "x,y,colour")
+    csv("p.csv", points, names, "x,y,color")
     result = cleave("ncut", "p.csv", "-k", 3, "--restarts", 5, "--json", "-").json()
     check(result["n"] == 60 and result["metrics"]["ari"] > 0.9, "the label column is the truth")
     none = cleave("ncut", "p.csv", "-k", 3, "--label-column", "none", code=65, err=r"p\.csv")

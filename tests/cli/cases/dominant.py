@@ -167,8 +167,8 @@ def asymmetric_similarities():
     rows = cliques()
     rows[0][1] = 0.8
     npy("a.npy", rows)
-    given(code=65, err="symmetrise")
-    given("--symmetrise", "--json", "r.json", "-q")
+    given(code=65, err="symmetrize")
+    given("--symmetrize", "--json", "r.json", "-q")
     check(json.loads(read("r.json"))["labels"] == [0] * 4 + [1] * 3 + [-1], "as if it were symmetric")
     cleave("verify", "r.json", "a.npy", out="^accepted")
 

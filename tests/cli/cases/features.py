@@ -47,22 +47,22 @@ def chunk(name, data):
 def png(path, rows, channels=3, size=None):
     """Rows of pixels (tuples of 8-bit samples); `size` is what the header says instead."""
     width, height = size or (len(rows[0]), len(rows))
-    colour = {1: 0, 3: 2, 4: 6}[channels]
+    color = {1: 0, 3: 2, 4: 6}[channels]
     raw = b"".join(b"\0" + bytes(v for pixel in row for v in pixel) for row in rows)
     with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)) +
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)) +
                    chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
     return path
 
 
 def read_png16(path):
-    """Rows of a 16-bit grey PNG, with any filter."""
+    """Rows of a 16-bit gray PNG, with any filter."""
     data, at, body = read(path), 8, b""
     while at < len(data):
         size, name = struct.unpack(">I4s", data[at:at + 8])
         if name == b"IHDR":
-            width, height, depth, colour = struct.unpack(">IIBB", data[at + 8:at + 18])
-            check((depth, colour) == (16, 0), f"depth {depth}, colour {colour}")
+            width, height, depth, color = struct.unpack(">IIBB", data[at + 8:at + 18])
+            check((depth, color) == (16, 0), f"depth {depth}, color {color}")
         if name == b"IDAT":
             body += data[at + 8:at + 8 + size]
         at += 12 + size
@@ -79,7 +79,7 @@ def read_png16(path):
     return rows
 
 
-def two_colours(width=60, height=40):
+def two_colors(width=60, height=40):
     """A blue disc on orange, with a little noise."""
     def pixel(x, y):
         inside = (x - width / 3) ** 2 + (y - height / 2) ** 2 < (height / 3) ** 2
@@ -104,9 +104,9 @@ def text_of_two_topics():
     check(all((c > 0.99) == (label == 0) for c, label in zip(cosines, labels)), f"{cosines}")
     found = cleave("ncut", "x.npy", "-k", 2, "--affinity", "cosine", "--truth", "y.npy", "--json", "-").json()
     check(found["metrics"]["ari"] == 1, "the topics are found")
-    cleave("text", "d.jsonl", "-o", "p.npy", "--dims", 2, "--centre", out="principal components")
+    cleave("text", "d.jsonl", "-o", "p.npy", "--dims", 2, "--center", out="principal components")
     means = [sum(column) / 30 for column in zip(*read_matrix("p.npy"))]
-    check(all(abs(m) < 1e-12 for m in means), f"centred: {means}")
+    check(all(abs(m) < 1e-12 for m in means), f"centered: {means}")
 
 
 @case
@@ -242,7 +242,7 @@ def text_messages():
     jsonl("d.jsonl", two_topics())
     cleave("text", "d.jsonl", "-o", "x.npy", "-v", err="d.jsonl: 30 documents, 10 of 10 terms.*\nreduced to 10 columns")
     cleave("text", "d.jsonl", "-o", "x.npy", "--progress", err="documents 1 ")
-    for option in (("--dims", 3), ("--centre",), ("--tol", 1e-3), ("--seed", 4)):
+    for option in (("--dims", 3), ("--center",), ("--tol", 1e-3), ("--seed", 4)):
         cleave("text", "d.jsonl", "--tfidf", "t.mtx", *option, code=64, err=f"{option[0]} does not go without -o FILE")
     check(not os.path.exists("t.mtx"), "nothing was written")
 
@@ -269,8 +269,8 @@ def segment_methods():
 
 
 @case
-def segment_two_colours():
-    rows = two_colours()
+def segment_two_colors():
+    rows = two_colors()
     png("p.png", rows)
     check("dominant" in segment_methods() and "ncut" in segment_methods(), f"{segment_methods()}")
     for method in segment_methods():
@@ -304,8 +304,8 @@ def segment_odd_pictures():
     cleave("segment", "one.png", "-o", "l.png", "-k", 2, code=65, err="k = 2 exceeds the 1 superpixels of one.png")
     png("flat.png", [[(9, 9, 9)] * 40] * 30)
     cleave("segment", "flat.png", "-o", "l.png", "-k", 1, out="segments +1")
-    png("grey.png", [[((x * 8 + y) % 256,) for x in range(40)] for y in range(30)], channels=1)
-    cleave("segment", "grey.png", "-o", "l.png", "-k", 3, "-q")
+    png("gray.png", [[((x * 8 + y) % 256,) for x in range(40)] for y in range(30)], channels=1)
+    cleave("segment", "gray.png", "-o", "l.png", "-k", 3, "-q")
     png("alpha.png", [[(200, 0, 0, 255 if x < 20 else 0) for x in range(40)] for y in range(30)], channels=4)
     cleave("segment", "alpha.png", "-o", "l.npy", "-k", 2, "-q")
     check(all(row == [0] * 20 + [1] * 20 for row in read_matrix("l.npy")), "what is transparent is a segment")
@@ -334,7 +334,7 @@ def segment_fading_sky():
 @case
 def segment_memory():
     """The budget holds for every method; what cannot fit is refused before it is allocated."""
-    png("p.png", two_colours(120, 80))
+    png("p.png", two_colors(120, 80))
     for method in segment_methods():
         for objects in ((), ("--pixels", "40x30")):
             accepted = 0
@@ -357,7 +357,7 @@ def segment_memory():
 
 @case
 def segment_dry_run():
-    png("p.png", two_colours())
+    png("p.png", two_colors())
     for method in segment_methods():
         plan = cleave("segment", "p.png", "--dry-run", "-o", "l.npy", "--method", method, "--json", "-").json()
         check(plan["dry_run"] and plan["method"] == method and plan["width"] == 60, f"{plan}")
@@ -368,7 +368,7 @@ def segment_dry_run():
 
 @case
 def segment_messages():
-    png("p.png", two_colours())
+    png("p.png", two_colors())
     cleave("segment", "p.png", "-o", "l.npy", "-v", err="p.png: 60 x 40 pixels with 3 channels; [0-9]+ superpixels.*\ndominant: ")
     cleave("segment", "p.png", "-o", "l.npy", "--method", "ncut", "--progress", err="restart 1 of")
 
@@ -376,15 +376,15 @@ def segment_messages():
 @case
 def segment_options_of_another_kind():
     """What would have no effect is refused."""
-    png("p.png", two_colours())
-    for option in ("superpixels", "compactness", "rounds", "colour", "histogram", "texture", "place"):
+    png("p.png", two_colors())
+    for option in ("superpixels", "compactness", "rounds", "color", "histogram", "texture", "place"):
         cleave("segment", "p.png", "-o", "l.npy", "--pixels", "9x9", f"--{option}", 1, code=64, err=f"--pixels and --{option} do not go together")
     for method in set(segment_methods()) - {"ncut"}:
         for option in ("reach", "sigma"):
             cleave("segment", "p.png", "-o", "l.npy", "--method", method, f"--{option}", 1, code=64,
                    err=f"--{option} does not go with --method {method}")
     cleave("segment", "p.png", "-o", "l.npy", "--restarts", 3, code=64, err="--restarts does not go with --method dominant")
-    nothing = ("--colour", 0, "--histogram", 0, "--texture", 0)
+    nothing = ("--color", 0, "--histogram", 0, "--texture", 0)
     cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 0, code=64, err="all 0")
     for method in ("ncut", "kpalm"):
         result = cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 1, "-k", 4, "--method", method, "--json", "-").json()
@@ -394,7 +394,7 @@ def segment_options_of_another_kind():
 
 @case
 def segment_refusals():
-    png("p.png", two_colours())
+    png("p.png", two_colors())
     cleave("segment", "p.png", code=64, err="needs -o FILE")
     cleave("segment", "p.png", "-o", "l.jpg", code=73, err="l.jpg")
     cleave("segment", "p.png", "-o", "p.png", code=64, err="overwrite")

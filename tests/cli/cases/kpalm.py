@@ -50,11 +50,11 @@ def outputs_belong_together():
     npy("x.npy", data)
     cleave("kpalm", "x.npy", "-k", 3, "-o", "y.npy", "--centers", "c.npy", "--membership", "w.npy", "--json", "r.json",
            "--trace", "t.csv", "--report", "r.html", "-q")
-    labels, centres, weights, result = read_npy_labels("y.npy"), matrix("c.npy"), matrix("w.npy"), json.loads(read("r.json"))
-    value = sum(min(square(row, c) for c in centres) for row in data)
+    labels, centers, weights, result = read_npy_labels("y.npy"), matrix("c.npy"), matrix("w.npy"), json.loads(read("r.json"))
+    value = sum(min(square(row, c) for c in centers) for row in data)
     check(abs(value - result["objective"]["value"]) < 1e-9 * value, f"{value} {result['objective']}")
     for row, label, weight in zip(data, labels, weights):
-        check(square(row, centres[label]) <= min(square(row, c) for c in centres) + 1e-12, "the nearest")
+        check(square(row, centers[label]) <= min(square(row, c) for c in centers) + 1e-12, "the nearest")
         check(weight[label] == 1 and sum(weight) == 1, f"{weight}")
     head, *rows = read("t.csv").decode().split()
     check(head == "iteration,seconds,objective,certificate,restart,F,decrease,alpha,soft", head)
@@ -81,10 +81,10 @@ def a_false_claim_is_rejected():
     cleave("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-q")
     result = json.loads(read("r.json"))
     for change in (lambda r: r["objective"].update(value=r["objective"]["value"] * 0.99),
-                   lambda r: r["centres"][0].__setitem__(0, r["centres"][0][0] + 0.01),
+                   lambda r: r["centers"][0].__setitem__(0, r["centers"][0][0] + 0.01),
                    lambda r: r["labels"].__setitem__(0, (r["labels"][0] + 1) % 3),
                    lambda r: r["certificate"].update(tolerance=1.0),
-                   lambda r: r.pop("centres")):
+                   lambda r: r.pop("centers")):
         false = json.loads(json.dumps(result))
         change(false)
         write("f.json", json.dumps(false))
@@ -121,9 +121,9 @@ def new_points():
     npy("x.npy", points())
     npy("new.npy", [[6.0, 0.0], [0.0, 6.0], [0.0, 0.0]])
     cleave("kpalm", "x.npy", "-k", 3, "--centers", "c.npy", "--predict", "new.npy", "--predict-output", "p.npy", "-q")
-    centres = matrix("c.npy")
+    centers = matrix("c.npy")
     for row, label in zip([[6.0, 0.0], [0.0, 6.0], [0.0, 0.0]], read_npy_labels("p.npy")):
-        check(square(row, centres[label]) == min(square(row, c) for c in centres), f"{label}")
+        check(square(row, centers[label]) == min(square(row, c) for c in centers), f"{label}")
 
 
 @case

@@ -27,7 +27,7 @@ def points_alone_need_no_affinity():
     check("gamma" not in result["options"] and result["options"]["memory"] == "auto", str(result["options"]))
     check(result["membership"]["start"] == [0, 1, 3, 5, 7, 9], str(result["membership"]))
     check(result["membership"]["cluster"] == [0] + [0, 1] * 4, str(result["membership"]))
-    check(result["centres"] == [[0, 0.125], [0.25, 0.375]], str(result["centres"]))
+    check(result["centers"] == [[0, 0.125], [0.25, 0.375]], str(result["centers"]))
     check("affinity" not in probe("soft", "x.npy", "--report", "r.html").out, "an affinity is told of")
     check("<dt>affinity</dt>" not in read("r.html").decode(), "an affinity is told of")
     probe("soft", "x.npy", "--gamma", 1, code=64, err="no option --gamma")
@@ -54,7 +54,7 @@ def a_budget_of_points_alone():
 
 
 @case
-def memberships_and_centres_are_written():
+def memberships_and_centers_are_written():
     npy("x.npy", POINTS)
     probe("soft", "x.npy", "-q", "--membership", "u.npy", "--centers", "z.npy", "-o", "l.npy")
     check(doubles("u.npy") == [v for row in TABLE for v in row], str(doubles("u.npy")))

@@ -134,7 +134,7 @@ def targets_are_checked_before_the_work():
 
 @case
 def one_file_is_not_written_twice():
-    """However its name is spelt, whether it is there or not."""
+    """However its name is spelled, whether it is there or not."""
     os.mkdir("sub")
     os.symlink("sub", "link")
     for one, other in (("a.csv", "./a.csv"), ("sub/a.csv", "link/a.csv"), ("sub/../a.csv", "a.csv"), (os.path.abspath("a.csv"), "a.csv")):
@@ -335,7 +335,7 @@ def on_terminal(*args, **environment):
 def on_a_terminal():
     blobs_npy()
     check("\033[1m" in on_terminal("--help"), "bold titles")
-    check("\033" not in on_terminal("--help", NO_COLOR="1"), "NO_COLOR is honoured")
+    check("\033" not in on_terminal("--help", NO_COLOR="1"), "NO_COLOR is honored")
     shown = on_terminal("ncut", "x.npy", "-k", 3)
     line_then_table = r"\r\033\[Krestart .* iteration .* s\r\033\[K(?!restart)[^\r\033]*ncut"
     check(re.search(line_then_table, shown), f"the progress line comes and goes: {shown!r}")

@@ -41,7 +41,7 @@ def by_the_formula():
 
 
 @case
-def nearest_neighbours_by_the_formula():
+def nearest_neighbors_by_the_formula():
     points, _ = blobs_npy()
     new, _ = blobs(per=15, seed=3)
     npy("new.npy", new)
@@ -52,7 +52,7 @@ def nearest_neighbours_by_the_formula():
 
     lists = [nearest(points[i], i) for i in range(n)]
     for extra, weight in (([], lambda d: 1), (["--gamma", 0.5], lambda d: math.exp(-0.5 * d * d))):
-        predict("--affinity", "knn", "--neighbours", 8, *extra)
+        predict("--affinity", "knn", "--neighbors", 8, *extra)
         labels, found = read_npy_labels("l.npy"), read_npy_labels("p.npy")
         weights = [[weight(math.dist(points[i], points[j])) if i == j or i in lists[j] or j in lists[i] else 0
                     for j in range(n)] for i in range(n)]

@@ -20,7 +20,7 @@ def mean_similarity(points, gamma):
 
 @case
 def memberships_labels_and_what_follows():
-    points, truth = blobs_npy(centres=FAR)
+    points, truth = blobs_npy(centers=FAR)
     result = cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.csv", "-o", "l.npy", "--json", "-").json()
     w, labels = rows_of("w.csv"), read_npy_labels("l.npy")
     n = len(points)
@@ -120,7 +120,7 @@ def a_start_out_of_time_says_so():
 
 @case
 def starts_from_files():
-    _, truth = blobs_npy(centres=FAR)
+    _, truth = blobs_npy(centers=FAR)
     n = len(truth)
     hard = [[0.9 if c == t else 0.05 for c in range(3)] for t in truth]
     npy("w.npy", hard)
@@ -156,8 +156,8 @@ def threads_change_nothing_but_the_seconds():
 
 @case
 def new_objects():
-    points, truth = blobs_npy(centres=FAR)
-    new, expected = blobs(per=10, centres=FAR, seed=5)
+    points, truth = blobs_npy(centers=FAR)
+    new, expected = blobs(per=10, centers=FAR, seed=5)
     npy("new.npy", new)
     cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.csv", "-o", "l.npy", "--predict", "new.npy", "--predict-output",
            "p.npy", "--predict-membership", "pw.csv", "--json", "r.json", "-q")

@@ -111,10 +111,10 @@ def bytes_in_either_case():
 
 
 @case
-def too_many_neighbours():
+def too_many_neighbors():
     blobs_npy(per=3)
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", code=64,
-           err="neighbours = 15 is not less than the 9 objects; give --neighbours a smaller number")
+           err="neighbors = 15 is not less than the 9 objects; give --neighbors a smaller number")
 
 
 @case

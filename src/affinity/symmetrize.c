@@ -24,7 +24,7 @@ static void average_block(const clv_matrix *given, int64_t i0, int64_t j0, void 
     }
 }
 
-clv_status clv_symmetrise_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out) {
+clv_status clv_symmetrize_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out) {
     int stopped = 0;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < given->rows; i += BLOCK) {
@@ -108,7 +108,7 @@ static clv_status merge(clv_context *ctx, const clv_matrix *a, const clv_matrix 
     return CLV_OK;
 }
 
-clv_status clv_symmetrise_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out) {
+clv_status clv_symmetrize_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out) {
     clv_data *mirror = NULL;
     *out = NULL;
     clv_status status = transpose(ctx, given, &mirror);

@@ -1,4 +1,4 @@
-/* The centres: x_l = sum of w_il a_i / sum of w_il (for smoothed distances each w_il divided by its distance), how far
+/* The centers: x_l = sum of w_il a_i / sum of w_il (for smoothed distances each w_il divided by its distance), how far
  * they moved and how far apart they are, and what is done about clusters without objects. O(k^2 p) an iteration. */
 #include "methods/kpalm/kpalm.h"
 
@@ -15,14 +15,14 @@ double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk) {
     return clv_part_sums(s, chunk) + p->k * (p->p + 1);
 }
 
-/* How far the centres went, and what that does to bounds. */
+/* How far the centers went, and what that does to bounds. */
 static void find_movements(clv_kpalm_state *s, bool moved) {
     const clv_kpalm_problem *p = s->problem;
     clv_slack *slack = &s->slack;
     double most = 0, next = 0;
     int64_t mover = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        double square = moved ? clv_squared_distance(s->centres + l * p->p, s->before + l * p->p, p->p) : 0;
+        double square = moved ? clv_squared_distance(s->centers + l * p->p, s->before + l * p->p, p->p) : 0;
         double way = sqrt(square) / p->frame.unit * (1 + 2 * CLV_LOOSE);
         slack->moved[l] = (float)way;
         next = fmax(next, fmin(way, most));
@@ -36,12 +36,12 @@ static void find_movements(clv_kpalm_state *s, bool moved) {
     slack->gap = (float)(4 * s->panels[s->panel].error * (1 + CLV_LOOSE));
 }
 
-void clv_centres_publish(clv_kpalm_state *s, bool moved) {
+void clv_centers_publish(clv_kpalm_state *s, bool moved) {
     const clv_kpalm_problem *p = s->problem;
     s->panel = s->t < s->panel_count ? s->t : s->panel_count - 1;
-    clv_panel_fill(&s->panels[s->panel], &p->frame, s->centres);
+    clv_panel_fill(&s->panels[s->panel], &p->frame, s->centers);
     for (int64_t l = 0; l < p->k; l++) {
-        const double *x = s->centres + l * p->p;
+        const double *x = s->centers + l * p->p;
         s->square[l] = 0;
         for (int64_t f = 0; f < p->p; f++) {
             s->square[l] += x[f] * x[f];
@@ -53,21 +53,21 @@ void clv_centres_publish(clv_kpalm_state *s, bool moved) {
     }
 }
 
-void clv_centres_update(clv_kpalm_state *s) {
+void clv_centers_update(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
-    memcpy(s->before, s->centres, (size_t)(p->k * p->p) * sizeof *s->before);
+    memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
     for (int64_t l = 0; l < p->k; l++) {
         const double *sum = s->total + l * (p->p + 1);
         double mass = sum[p->p];
         for (int64_t f = 0; f < p->p && mass > 0; f++) {
-            s->centres[l * p->p + f] = sum[f] / mass;
+            s->centers[l * p->p + f] = sum[f] / mass;
         }
     }
 }
 
 /* --- empty clusters --- */
 
-/* The object of a cluster of several that lies farthest from its centre, or -1. */
+/* The object of a cluster of several that lies farthest from its center, or -1. */
 static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members, double *most) {
     const clv_kpalm_problem *p = s->problem;
     int64_t object = -1;
@@ -76,7 +76,7 @@ static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members,
     for (int64_t i = 0; i < p->n; i++) {
         int32_t l = s->labels[i];
         if (l >= 0 && members[l] > 1) {
-            double far = clv_kpalm_sample(p, i) * clv_row_distance(p->points, i, s->centres + l * p->p, s->square[l]);
+            double far = clv_kpalm_sample(p, i) * clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
             if (far > *most) {
                 *most = far;
                 object = i;
@@ -86,9 +86,9 @@ static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members,
     return object;
 }
 
-/* Object i alone becomes cluster l. Its old centre stays where it is until the next update: sigma falls by the share of
+/* Object i alone becomes cluster l. Its old center stays where it is until the next update: sigma falls by the share of
  * the object. */
-static void move_centre(clv_kpalm_state *s, int64_t i, int64_t l) {
+static void move_center(clv_kpalm_state *s, int64_t i, int64_t l) {
     const clv_kpalm_problem *p = s->problem;
     int64_t stride = p->p + 1;
     double weight = clv_kpalm_sample(p, i);
@@ -96,7 +96,7 @@ static void move_centre(clv_kpalm_state *s, int64_t i, int64_t l) {
     s->sums[s->labels[i] * stride + p->p] -= weight;
     clv_row_add(p->points, i, weight, s->sums + l * stride);
     s->sums[l * stride + p->p] += weight;
-    clv_matrix_row(p->points, i, s->centres + l * p->p);
+    clv_matrix_row(p->points, i, s->centers + l * p->p);
     s->labels[i] = (int32_t)l;
     s->upper[i] = 0;
     s->lower[i] = 0;
@@ -114,7 +114,7 @@ static bool has_mass(const clv_kpalm_state *s, int64_t l) {
     return s->total[l * (s->problem->p + 1) + s->problem->p] > 0;
 }
 
-clv_status clv_centres_reseed(clv_kpalm_state *s, double *gain) {
+clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain) {
     const clv_kpalm_problem *p = s->problem;
     int64_t *members = NULL;
     *gain = 0;
@@ -134,7 +134,7 @@ clv_status clv_centres_reseed(clv_kpalm_state *s, double *gain) {
         if (object >= 0) {
             members[s->labels[object]]--;
             members[l] = 1;
-            move_centre(s, object, l);
+            move_center(s, object, l);
             *gain += share;
         }
     }

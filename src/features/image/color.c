@@ -1,4 +1,4 @@
-/* Colours: the HSV cone of the dominant set paper (section 6.3, after Pavan and Pelillo), and CIE Lab, in which
+/* Colors: the HSV cone of the dominant set paper (section 6.3, after Pavan and Pelillo), and CIE Lab, in which
  * distances are about what the eye sees. */
 #include "features/image/image.h"
 

@@ -7,21 +7,26 @@ FUZZ_SECONDS ?= 300
 # Ninja where there is one; a build folder that exists keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 
-.PHONY: all deps demo check bench install format lint fuzz coverage clean help
+.PHONY: all deps demo check check-full bench install format lint fuzz coverage clean help
 
 all: ## build build/cleave (the default)
 	@$(CMAKE) --preset release >/dev/null
 	@$(CMAKE) --build build --parallel $(JOBS) --target cleave_cli
 
-deps: ## install the Debian/Ubuntu packages that are missing
-	@scripts/deps
+deps: ## install the Debian/Ubuntu packages that a build needs and that are missing
+	@scripts/deps --build
 
 demo: deps ## build, then run the demonstration
-	@$(MAKE) --no-print-directory all
+	@echo "building build/cleave"
+	@mkdir -p build
+	@$(MAKE) --no-print-directory all >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
 	build/cleave demo
 
-check: ## everything that must pass: tests, install, format, fuzz smoke, sanitizers
+check: ## everything that must pass: tests, install, peers, format, fuzz smoke, sanitizers
 	@scripts/check -j $(JOBS)
+
+check-full: ## check with its slow parts: more tests under the sanitizers, clang-tidy
+	@scripts/check --full -j $(JOBS)
 
 bench: all ## side-by-side runs against peers
 	bench/run
@@ -45,4 +50,4 @@ clean: ## remove all build folders
 	rm -rf build build-*/
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12

@@ -35,10 +35,10 @@ static double time_run(const clv_affinity *a, const clv_dominant_options *how, i
     clv_result *result;
     options.control.max_iter = steps;
     double began = omp_get_wtime();
-    check(clv_dominant(ctx, a, &options, &result));
+    check(clv_dominant(ctx, &(clv_input){.affinity = a}, &options, &result));
     double seconds = omp_get_wtime() - began;
-    *made = result->clusters[0].iterations;
-    *support = result->clusters[0].size;
+    *made = clv_result_integer(result, "clusters.iterations", 0);
+    *support = clv_result_integer(result, "clusters.size", 0);
     clv_result_free(result);
     return seconds;
 }

@@ -7,7 +7,7 @@
  * "NAME VALUE NAME VALUE ...": "k 2000 lambda 0.1 solver fcfw rule change tol 1e-4"; "repeat N" takes the best of N.
  * Output lines: the input, then seconds, iterations, passes over X, objective, relative gap, nonzeros, precision of the
  * features, AUC on VALIDATION further samples, stop. The line "bandwidth" gives the gigabytes a second at which all
- * threads together read X when they only add it up; the line "trace OPTIONS" prints a row an iteration instead. */
+ * threads together read X when they only add it up; the line "trace OPTIONS" prints one row per iteration instead. */
 #include <cleave.h>
 
 #include <math.h>
@@ -144,17 +144,15 @@ static double auc(const double *score) {
 
 static double score_validation(const clv_result *result, const clv_ksupport_options *options) {
     clv_matrix fresh = {features, validation, CLV_F32, extra, NULL, NULL};
-    double *out = malloc((size_t)(validation + 1) * sizeof *out),
-           *score = malloc((size_t)(validation + 1) * sizeof *out);
     clv_ksupport_options turned = *options;
+    clv_result *found = NULL;
     turned.transposed = 1;
-    if (validation > 0) {
-        check(clv_ksupport_predict(ctx, &fresh, &turned, clv_data_matrix(result->weights), result->intercepts,
-                                   result->classes, result->classes_count, out, score));
+    if (validation == 0) {
+        return (double)NAN;
     }
-    double area = auc(score);
-    free(out);
-    free(score);
+    check(clv_ksupport_predict(ctx, &(clv_input){0}, &turned, result, &(clv_fresh){.points = &fresh}, &found));
+    double area = auc(clv_result_matrix(found, "scores")->values);
+    clv_result_free(found);
     return area;
 }
 
@@ -162,20 +160,21 @@ static double score_validation(const clv_result *result, const clv_ksupport_opti
 
 static clv_result *solve(const clv_ksupport_options *options) {
     clv_matrix view = {by_features ? features : samples, by_features ? samples : features, CLV_F32, x, NULL, NULL};
+    clv_matrix targets = {samples, 1, CLV_F64, y, NULL, NULL};
     clv_result *result;
-    check(clv_ksupport(ctx, &view, y, options, &result));
+    check(clv_ksupport(ctx, &(clv_input){.points = &view, .targets = &targets}, options, &result));
     return result;
 }
 
 static void report(const char *line, const clv_result *result, const clv_ksupport_options *options, double seconds) {
-    const clv_matrix *w = clv_data_matrix(result->weights);
+    const clv_matrix *w = clv_result_matrix(result, "weights");
     int64_t count = w->start[1], right = 0;
     for (int64_t e = 0; e < count; e++) {
         right += w->index[e] < relevant;
     }
     printf("%s | %.4f %lld %lld %.10g %.3e %lld %.4f %.4f %s\n", line, seconds, (long long)result->iterations,
-           (long long)result->passes, result->objective.value, result->certificate.value, (long long)count,
-           count > 0 ? (double)right / (double)count : (double)NAN, score_validation(result, options),
+           (long long)clv_result_integer(result, "data_passes", 0), result->objective.value, result->certificate.value,
+           (long long)count, count > 0 ? (double)right / (double)count : (double)NAN, score_validation(result, options),
            clv_stop_name(result->stop));
     fflush(stdout);
 }
@@ -195,8 +194,8 @@ static void run_line(const char *line) {
     }
     for (; name; name = strtok_r(NULL, " \n", &rest)) {
         const char *value = strtok_r(NULL, " \n", &rest);
-        const clv_option_table *table =
-            clv_options_find(clv_ksupport_table(), name) ? clv_ksupport_table() : clv_control_table();
+        const clv_option_table *own = clv_method_find("ksupport")->options;
+        const clv_option_table *table = clv_options_find(own, name) ? own : clv_control_table();
         if (strcmp(name, "repeat") == 0) {
             repeat = atoi(value);
         } else {

@@ -30,7 +30,8 @@ static const clv_option_table *keep_table(void) {
                         "what was made; - is standard output, instead of the table"),
         CLI_FLAG_OPTION(keep_options, quiet, "quiet", 'q', "no table, only errors"),
     };
-    static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
+    static const clv_option_table table = {
+        .title = "output", .options = options, .count = sizeof options / sizeof *options};
     return &table;
 }
 
@@ -48,7 +49,7 @@ static clv_status check(const keeper *k) {
 static clv_status check_plan(const keeper *k) {
     clv_affinity_info plan;
     CLI_TRY(cli_library(k->app, clv_affinity_plan(k->app->ctx, clv_data_matrix(k->data), &k->how, &plan)));
-    if (plan.home == CLV_HOME_SPARSE && !cli_has_ending(k->keep.output, "mtx")) {
+    if (plan.sparse && !cli_has_ending(k->keep.output, "mtx")) {
         return cli_fail(k->app, CLV_ECREATE, "--output %s cannot be written: a sparse affinity goes to a .mtx file",
                         k->keep.output);
     }
@@ -87,8 +88,8 @@ static void print_json(FILE *stream, const void *what) {
     fprintf(stream,
             ", \"home\": \"%s\", \"nonzeros\": %lld, \"bytes\": %zu},\n"
             " \"seconds\": {\"total\": %.6f, \"load\": %.6f, \"affinity\": %.6f}}\n",
-            clv_home_name(k->info.home), (long long)k->info.nonzeros, k->info.bytes, cli_elapsed(k->app),
-            k->load_seconds, k->affinity_seconds);
+            k->info.home, (long long)k->info.nonzeros, k->info.bytes, cli_elapsed(k->app), k->load_seconds,
+            k->affinity_seconds);
 }
 
 static clv_status tell(const keeper *k) {
@@ -105,7 +106,7 @@ static clv_status tell(const keeper *k) {
         printf("gamma      %.17g\n", k->info.gamma);
     }
     printf("objects    %lld\nentries    %lld\nhome       %s, %s\nwritten    %s\n", (long long)k->info.n,
-           (long long)k->info.nonzeros, clv_home_name(k->info.home), bytes, k->keep.output);
+           (long long)k->info.nonzeros, k->info.home, bytes, k->keep.output);
     return cli_flush(k->app);
 }
 

@@ -88,12 +88,12 @@ typedef struct cli_command {
     const char *summary;                /* one line, for the list of commands */
     const char *operands[CLI_OPERANDS]; /* their names; the last ones may be left out if [in brackets]; NULL: no more */
     const char *about;                  /* a paragraph or two for the help */
+    const char *about_data;             /* one more, about the operands; or NULL */
     const char *examples;               /* lines to type, indented by two spaces */
     int (*run)(cli_app *app, const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_dominant, cli_ncut, cli_symnmf, cli_kpalm, cli_ksupport, cli_pursuit, cli_affinity,
-    cli_segment, cli_text, cli_eval, cli_verify, cli_demo;
+extern const cli_command cli_affinity, cli_segment, cli_text, cli_eval, cli_verify, cli_demo;
 
 enum { CLI_GROUPS = 8, CLI_OPTIONS = 32 };
 
@@ -117,6 +117,8 @@ typedef struct cli_args {
 void cli_args_add(cli_args *args, const clv_option_table *table, void *options);
 clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv);
 bool cli_args_given(const cli_args *args, const char *name);
+/* Whether an option must be given: a number whose default is out of its range, unless that has a name of its own. */
+bool cli_is_required(const clv_option *option);
 /* Whether there is to be a progress line: as --progress or --no-progress say, else if standard error is a terminal;
  * never with --quiet (progress.c). */
 bool cli_progress_wanted(const cli_args *args, int asked, int quiet);
@@ -128,7 +130,7 @@ size_t cli_name_distance(const char *typed, const char *name);
 bool cli_name_is_near(const char *typed, size_t distance);
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args);
-clv_status cli_help_program(const cli_app *app, const cli_command *const *commands, size_t count);
+clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count);
 
 /* --- options that several commands have (options.c) --- */
 
@@ -146,22 +148,26 @@ const clv_option_table *cli_reading_table(void);
 /* The reading options that they stand for. */
 clv_read_options cli_read_options(const cli_points_options *points, bool map);
 
-/* What a method's command may write besides JSON, trace and report: bits. */
-enum { CLI_LABELS = 1, CLI_MEMBERSHIP = 2, CLI_CENTERS = 4, CLI_WEIGHTS = 8 };
+/* Matrices that a method gives can be written, each to a file that the option of its name says. */
+enum { CLI_MATRIX_FILES = 4 };
 
 typedef struct cli_output_options {
-    const char *output, *membership, *centers, *weights; /* files, or NULL */
+    const char *output;                     /* labels: a file, or NULL, as all below */
+    const char *matrices[CLI_MATRIX_FILES]; /* in the order in which the method gives them */
     const char *json, *trace, *report;
     int silhouette;
     int dry_run, progress, quiet, verbose;
 } cli_output_options;
 
-/* The options of a method that has the `outputs`, in `room`, where they stay. */
+/* The output options of a method, in `room`, where they stay, with the fields that its matrices are. */
 typedef struct cli_output_room {
     clv_option options[CLI_OPTIONS];
     clv_option_table table;
+    const clv_field_info *matrices[CLI_MATRIX_FILES];
+    size_t matrix_count;
+    char helps[CLI_MATRIX_FILES][160];
 } cli_output_room;
-const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs);
+const clv_option_table *cli_output_table(cli_output_room *room, const clv_method *method);
 
 /* A file's name, and a switch, in a table of options of struct type_. */
 #define CLI_FILE_OPTION(type_, member_, name_, letter_, meta_, help_)                                                  \

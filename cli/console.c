@@ -96,6 +96,8 @@ int cli_exit_status(clv_status status) {
         return 73;
     case CLV_EIO:
         return 74;
+    case CLV_ETIME:
+        return 75;
     case CLV_EINTERRUPTED:
         return 130;
     }

@@ -68,7 +68,7 @@ static const clv_option_table *demo_table(void) {
          .meta = "FILE.html",
          .help = "the page to write; the data and the page of the second set lie beside it"},
     };
-    static const clv_option_table table = {"demo", options, 1};
+    static const clv_option_table table = {.title = "demo", .options = options, .count = 1};
     return &table;
 }
 
@@ -120,7 +120,9 @@ static void print_row(const demo_set *set, const cli_job *job) {
 
 /* Run the set's command line through the same steps as the command itself. */
 static clv_status solve_set(const demo *d, const demo_set *set, cli_job *job, int argc, char **argv) {
-    CLI_TRY(cli_job_open(d->app, &cli_ncut_method, argc, argv, job));
+    const clv_method *method = clv_method_find("ncut");
+    const cli_command command = cli_method_command(method);
+    CLI_TRY(cli_job_open(d->app, &command, method, argc, argv, job));
     CLI_TRY(cli_job_load(job));
     CLI_TRY(cli_job_solve(job));
     CLI_TRY(cli_job_write(job));

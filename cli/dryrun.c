@@ -34,14 +34,12 @@ static size_t matrix_bytes(const clv_matrix *matrix) {
 }
 
 static forecast foresee(const cli_job *job) {
-    cli_method_options one = job->options;
-    one.control.threads = 1;
     forecast f = {.job = job,
                   .points = matrix_bytes(clv_data_matrix(job->data)),
                   .affinity = job->info.bytes,
                   .affinity_peak = job->info.peak,
-                  .method = cli_job_memory(job, &job->options),
-                  .method_thread = cli_job_memory(job, &one)};
+                  .method = cli_job_memory(job, cli_control_of(job)->threads),
+                  .method_thread = cli_job_memory(job, 1)};
     /* A mapped similarity becomes resident as it is read. */
     size_t now = cli_process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
     size_t building = now + f.affinity_peak, solving = now + f.affinity + f.method;
@@ -63,13 +61,12 @@ static void print_table(const forecast *f) {
     const clv_matrix *points = clv_data_matrix(job->data);
     snprintf(note, sizeof note, "%lld x %lld", (long long)points->rows, (long long)points->cols);
     cli_forecast_line("points", f->points, note);
-    if (!job->method->points_only) {
-        snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind),
-                 clv_home_name(job->info.home));
+    if (cli_has_affinity(job)) {
+        snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind), job->info.home);
         cli_forecast_line("affinity", f->affinity, note);
         cli_forecast_line("  while built", f->affinity_peak, "");
     }
-    cli_forecast_line(job->method->command->name, f->method, "in all");
+    cli_forecast_line(job->method->name, f->method, "in all");
     cli_forecast_line("  per thread", f->method_thread, "");
     cli_forecast_line("resident, peak", f->resident, "predicted for the whole program");
 }
@@ -78,12 +75,12 @@ static void print_json(FILE *stream, const void *what) {
     const forecast *f = what;
     const cli_job *job = f->job;
     const clv_matrix *points = clv_data_matrix(job->data);
-    bool affinity = !job->method->points_only;
+    bool affinity = cli_has_affinity(job);
     fprintf(stream, "{\"cleave\": \"%s\", \"method\": \"%s\", \"dry_run\": true, \"n\": %lld, \"columns\": %lld,\n",
-            clv_version(), job->method->command->name, (long long)points->rows, (long long)points->cols);
+            clv_version(), job->method->name, (long long)points->rows, (long long)points->cols);
     if (affinity) {
         fprintf(stream, " \"affinity\": {\"kind\": \"%s\", \"home\": \"%s\"},\n",
-                clv_affinity_kind_name(job->info.kind), clv_home_name(job->info.home));
+                clv_affinity_kind_name(job->info.kind), job->info.home);
     }
     fprintf(stream, " \"bytes\": {\"points\": %zu, ", f->points);
     if (affinity) {

@@ -59,7 +59,8 @@ static const clv_option_table *eval_table(void) {
          .meta = "FILE|-",
          .help = "the metrics as JSON; - is standard output, instead of the table"},
     };
-    static const clv_option_table table = {"eval", options, sizeof options / sizeof *options};
+    static const clv_option_table table = {
+        .title = "eval", .options = options, .count = sizeof options / sizeof *options};
     return &table;
 }
 

@@ -24,6 +24,11 @@ static void print_wrapped(const char *at, size_t used) {
     putchar('\n');
 }
 
+bool cli_is_required(const clv_option *option) {
+    bool named = option->word && (strcmp(option->word, "all") == 0 || strcmp(option->word, "none") == 0);
+    return option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
+}
+
 static void describe_value(const clv_option *option, const void *options, char *text, size_t size) {
     char initial[128] = "";
     clv_options_print(option, options, initial, sizeof initial);
@@ -41,10 +46,7 @@ static void describe_value(const clv_option *option, const void *options, char *
             snprintf(text, size, "%s; or --%s [--%s]", option->help, option->off, on ? option->name : option->off);
         }
     } else {
-        /* A required number stands at a default out of its range, unless that has a name; a file that is not given has
-         * none. */
-        bool named = option->word && (strcmp(option->word, "all") == 0 || strcmp(option->word, "none") == 0);
-        bool required = option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
+        bool required = cli_is_required(option);
         snprintf(text, size, "%s%s%s%s", option->help,
                  required   ? " (required)"
                  : *initial ? " ["
@@ -81,6 +83,9 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
         printf(" %s", command->operands[i]);
     }
     printf(" [options]\n\n%s", command->about);
+    if (command->about_data) {
+        printf("\n%s", command->about_data);
+    }
     for (size_t g = 0; g < args->group_count; g++) {
         const clv_option_table *table = args->groups[g].table;
         print_title("Options: ", table->title);
@@ -94,16 +99,16 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
     return cli_flush(app);
 }
 
-clv_status cli_help_program(const cli_app *app, const cli_command *const *commands, size_t count) {
+clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count) {
     printf("cleave %s: clustering by optimization, with certificates\n\n"
            "Usage: cleave COMMAND ... [options]\n",
            clv_version());
     print_title("Commands", "");
     for (size_t i = 0; i < count; i++) {
         char head[64];
-        const char *first = commands[i]->operands[0], *second = commands[i]->operands[1];
-        snprintf(head, sizeof head, "%s %s %s", commands[i]->name, first ? first : "", second ? second : "");
-        printf("  %-26s%s\n", head, commands[i]->summary);
+        const char *first = commands[i].operands[0], *second = commands[i].operands[1];
+        snprintf(head, sizeof head, "%s %s %s", commands[i].name, first ? first : "", second ? second : "");
+        printf("  %-26s%s\n", head, commands[i].summary);
     }
     print_title("Help", "");
     printf("  cleave help COMMAND       every option of a command, with its default, and examples\n"
@@ -115,7 +120,8 @@ clv_status cli_help_program(const cli_app *app, const cli_command *const *comman
            "  cleave verify result.json points.csv                 check that result against the data\n");
     print_title("Exit status", "");
     printf("  0 done, also when a limit stopped it; 64 usage; 65 bad data; 66 no such input; 70 internal error;\n"
-           "  71 out of memory; 73 output cannot be written; 74 input/output error; 130 interrupted, with the\n"
-           "  best result written. verify: 0 accepted, 1 rejected.\n");
+           "  71 out of memory; 73 output cannot be written; 74 input/output error; 75 the time limit passed\n"
+           "  before there was a result; 130 interrupted, with the best result written. verify: 0 accepted,\n"
+           "  1 rejected.\n");
     return cli_flush(app);
 }

@@ -1,31 +1,43 @@
-/* cleave: the command. A table of subcommands; each is one file with its description, its options and its run. */
-#include "cli.h"
+/* cleave: the command. Its subcommands are the methods of the library, and a few others with a file each. */
+#include "job.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_dominant, &cli_ncut,    &cli_symnmf,   &cli_kpalm,
-                                              &cli_ksupport, &cli_pursuit, &cli_affinity, &cli_segment,
-                                              &cli_text,     &cli_eval,    &cli_verify,   &cli_demo};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+/* One command per method, then the others. */
+enum { MOST_COMMANDS = 32 };
+static cli_command commands[MOST_COMMANDS];
+static size_t command_count;
+
+static void list_commands(void) {
+    const cli_command *const others[] = {&cli_affinity, &cli_segment, &cli_text, &cli_eval, &cli_verify, &cli_demo};
+    size_t methods;
+    const clv_method *const *list = clv_methods(&methods);
+    for (size_t i = 0; i < methods && command_count < MOST_COMMANDS; i++) {
+        commands[command_count++] = cli_method_command(list[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others && command_count < MOST_COMMANDS; i++) {
+        commands[command_count++] = *others[i];
+    }
+}
 
 static const cli_command *find_command(const char *name) {
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(commands[i]->name, name) == 0) {
-            return commands[i];
+    for (size_t i = 0; i < command_count; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
         }
     }
     return NULL;
 }
 
 static clv_status unknown_command(const cli_app *app, const char *typed) {
-    const char *nearest = commands[0]->name;
+    const char *nearest = commands[0].name;
     size_t distance = cli_name_distance(typed, nearest);
-    for (size_t i = 1; i < COMMANDS; i++) {
-        size_t here = cli_name_distance(typed, commands[i]->name);
+    for (size_t i = 1; i < command_count; i++) {
+        size_t here = cli_name_distance(typed, commands[i].name);
         if (here < distance) {
             distance = here;
-            nearest = commands[i]->name;
+            nearest = commands[i].name;
         }
     }
     return cli_fail(app, CLV_EUSAGE, "there is no command '%s'; %s %s (see cleave --help)", typed,
@@ -46,7 +58,7 @@ static int help(cli_app *app, int argc, char **argv) {
     if (argc > 0) {
         return run_command(app, argv[0], 1, asking);
     }
-    return cli_exit_status(cli_help_program(app, commands, COMMANDS));
+    return cli_exit_status(cli_help_program(app, commands, command_count));
 }
 
 static int dispatch(cli_app *app, int argc, char **argv) {
@@ -86,6 +98,7 @@ static void end_blas_threads(void) {
 
 int main(int argc, char **argv) {
     end_blas_threads();
+    list_commands();
     cli_app app = {.program = argc > 0 ? argv[0] : "cleave", .started = cli_seconds()};
     clv_status status = clv_context_new(NULL, &app.ctx);
     if (status < 0) {

@@ -1,6 +1,8 @@
 /* Option tables that several commands share. */
 #include "cli.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { POINTS_OPTIONS = 4 };
@@ -32,13 +34,13 @@ static const clv_option points_options[POINTS_OPTIONS] = {
 };
 
 const clv_option_table *cli_points_table(bool with_truth) {
-    static const clv_option_table all = {"points", points_options, POINTS_OPTIONS};
-    static const clv_option_table without = {"points", points_options, POINTS_OPTIONS - 1};
+    static const clv_option_table all = {.title = "points", .options = points_options, .count = POINTS_OPTIONS};
+    static const clv_option_table without = {.title = "points", .options = points_options, .count = POINTS_OPTIONS - 1};
     return with_truth ? &all : &without;
 }
 
 const clv_option_table *cli_reading_table(void) {
-    static const clv_option_table table = {"points", points_options + 1, 2};
+    static const clv_option_table table = {.title = "points", .options = points_options + 1, .count = 2};
     return &table;
 }
 
@@ -48,48 +50,55 @@ clv_read_options cli_read_options(const cli_points_options *points, bool map) {
     return options;
 }
 
-const clv_option_table *cli_output_table(cli_output_room *room, unsigned outputs) {
-    static const clv_option options[] = {
+/* An option for every matrix of the answer: --centers FILE. */
+static void add_matrices(cli_output_room *room, const clv_method *method) {
+    for (size_t f = 0; f < method->gives_count && room->matrix_count < CLI_MATRIX_FILES; f++) {
+        const clv_field_info *info = &method->gives[f];
+        bool sparse = info->kind == CLV_FIELD_SPARSE;
+        if (!sparse && info->kind != CLV_FIELD_MATRIX) {
+            continue;
+        }
+        size_t at = room->matrix_count++;
+        room->matrices[at] = info;
+        snprintf(room->helps[at], sizeof room->helps[at], "%s (%s), out: .npy, .csv%s", info->help, info->shape,
+                 sparse ? " or .mtx" : "");
+        room->options[room->table.count++] =
+            (clv_option){.name = info->name,
+                         .kind = CLV_OPTION_TEXT,
+                         .offset = offsetof(cli_output_options, matrices) + at * sizeof(const char *),
+                         .meta = "FILE",
+                         .help = room->helps[at]};
+    }
+}
+
+const clv_option_table *cli_output_table(cli_output_room *room, const clv_method *method) {
+    static const clv_option of_labels[] = {
         CLI_FILE_OPTION(cli_output_options, output, "output", 'o', "FILE",
                         "labels out: .npy (int32), .csv or .txt; -1 is left out"),
-        CLI_FILE_OPTION(cli_output_options, membership, "membership", 0, "FILE",
-                        "memberships out, a row an object and a column a cluster: .npy, .csv or .mtx"),
-        CLI_FILE_OPTION(cli_output_options, centers, "centers", 0, "FILE",
-                        "centers out, a row a cluster: .npy or .csv"),
-        CLI_FILE_OPTION(cli_output_options, weights, "weights", 0, "FILE",
-                        "the weights learned out: .npy, .csv or .mtx"),
+        CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
+    };
+    static const clv_option of_all[] = {
         CLI_FILE_OPTION(cli_output_options, json, "json", 0, "FILE|-",
                         "the whole result; - is standard output, instead of the table"),
         CLI_FILE_OPTION(cli_output_options, trace, "trace", 0, "FILE.csv",
-                        "objective and certificate, a row an iteration"),
+                        "objective and certificate, one row per iteration"),
         CLI_FILE_OPTION(cli_output_options, report, "report", 0, "FILE.html", "a self-contained page with pictures"),
-        CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
         CLI_FLAG_OPTION(cli_output_options, dry_run, "dry-run", 0, "say what would be allocated, and stop"),
         CLI_FLAG_OPTION(cli_output_options, progress, "progress", 0,
                         "progress on standard error, also when that is no terminal"),
         CLI_FLAG_OPTION(cli_output_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
         CLI_FLAG_OPTION(cli_output_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
-    static const struct {
-        const char *name;
-        unsigned output;
-    } needs[] = {{"output", CLI_LABELS},
-                 {"silhouette", CLI_LABELS},
-                 {"membership", CLI_MEMBERSHIP},
-                 {"centers", CLI_CENTERS},
-                 {"weights", CLI_WEIGHTS}};
-    size_t count = 0;
-    for (size_t i = 0; i < COUNT(options); i++) {
-        bool offered = true;
-        for (size_t j = 0; j < COUNT(needs); j++) {
-            offered = offered && (strcmp(options[i].name, needs[j].name) != 0 || outputs & needs[j].output);
-        }
-        if (offered) {
-            room->options[count++] = options[i];
-        }
+    clv_option_table *table = &room->table;
+    *table = (clv_option_table){.title = "output", .options = room->options};
+    if (clv_method_gives(method, "labels")) {
+        memcpy(room->options, of_labels, sizeof of_labels);
+        table->count = COUNT(of_labels);
     }
-    room->table = (clv_option_table){"output", room->options, count};
-    return &room->table;
+    add_matrices(room, method);
+    memcpy(room->options + table->count, of_all, sizeof of_all);
+    table->count += COUNT(of_all);
+    return table;
 }
 
 const clv_option_table *cli_threads_table(void) {
@@ -101,6 +110,6 @@ const clv_option_table *cli_threads_table(void) {
          .meta = "T",
          .help = "threads; the result does not depend on it"},
     };
-    static const clv_option_table table = {"run", options, COUNT(options)};
+    static const clv_option_table table = {.title = "run", .options = options, .count = COUNT(options)};
     return &table;
 }

@@ -1,31 +1,35 @@
 /* --predict: labels of objects that were not clustered, by the clusters that were found. */
 #include "job.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FILE_OPTION(member_, name_, help_) CLI_FILE_OPTION(cli_predict_options, member_, name_, 0, "FILE", help_)
 #define READ "new objects to label, read and scaled like DATA"
 
+bool cli_predicts(const clv_method *method, const char *what) {
+    const char *found = method->predicts ? strstr(method->predicts, what) : NULL;
+    return found != NULL;
+}
+
 /* Memberships are the last option: tables without them are one shorter. */
-const clv_option_table *cli_predict_table(const cli_method *method) {
+const clv_option_table *cli_predict_table(const clv_method *method) {
     enum { OPTIONS = 3 };
     static const clv_option of_points[OPTIONS] = {
         FILE_OPTION(input, "predict", READ),
         FILE_OPTION(output, "predict-output", "labels of the new objects: .npy (int32), .csv or .txt"),
-        FILE_OPTION(membership, "predict-membership", "their memberships, a column a cluster: .npy or .csv"),
+        FILE_OPTION(membership, "predict-membership", "their memberships, one column per cluster: .npy or .csv"),
     };
     static const clv_option of_affinities[OPTIONS] = {
         FILE_OPTION(input, "predict",
-                    READ "; with --affinity precomputed, their similarities to the objects of DATA, a row a new "
+                    READ "; with --affinity precomputed, their similarities to the objects of DATA, one row per new "
                          "object"),
         FILE_OPTION(output, "predict-output", "labels of the new objects: .npy (int32), .csv or .txt; -1: no cluster"),
-        FILE_OPTION(membership, "predict-membership", "their memberships, a column a cluster: .npy or .csv"),
+        FILE_OPTION(membership, "predict-membership", "their memberships, one column per cluster: .npy or .csv"),
     };
     static const clv_option_table tables[2][2] = {
-        {{"new objects", of_affinities, OPTIONS - 1}, {"new objects", of_affinities, OPTIONS}},
-        {{"new objects", of_points, OPTIONS - 1}, {"new objects", of_points, OPTIONS}}};
-    return &tables[method->points_only][method->predict_membership != NULL];
+        {{"new objects", of_points, OPTIONS - 1, 0}, {"new objects", of_points, OPTIONS, 0}},
+        {{"new objects", of_affinities, OPTIONS - 1, 0}, {"new objects", of_affinities, OPTIONS, 0}}};
+    return &tables[method->takes == CLV_TAKES_AFFINITY][cli_predicts(method, "membership")];
 }
 
 static clv_status check_input(const cli_job *job, const char *input) {
@@ -40,16 +44,16 @@ static clv_status check_input(const cli_job *job, const char *input) {
 
 clv_status cli_predict_check(const cli_job *job) {
     const cli_predict_options *prediction = &job->prediction;
-    const cli_method *method = job->method;
+    const cli_special *special = job->special;
     bool wanted = prediction->output || prediction->membership;
     if (!prediction->input && !wanted) {
         return CLV_OK;
     }
-    if (!wanted && !(method->predict_file && method->predict_file(job))) {
+    if (!wanted && !(special->prediction && special->prediction(job))) {
         return cli_fail(job->app, CLV_EUSAGE, "--predict needs --predict-output FILE%s, where the results go",
-                        method->predict_membership ? " or --predict-membership FILE"
-                        : method->predict_file     ? " or --scores FILE"
-                                                   : "");
+                        cli_predicts(job->method, "membership") ? " or --predict-membership FILE"
+                        : special->prediction                   ? " or --scores FILE"
+                                                                : "");
     }
     if (!prediction->input) {
         return cli_fail(job->app, CLV_EUSAGE, "--%s needs --predict FILE, the new objects",
@@ -89,46 +93,44 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
     return CLV_OK;
 }
 
-static clv_status write_prediction(const cli_job *job, const int32_t *labels, const double *membership) {
+clv_status cli_predict(const cli_job *job, clv_result **out) {
+    const clv_matrix *fresh = clv_data_matrix(job->fresh ? job->fresh : job->data);
+    bool similar = cli_has_affinity(job) && job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    clv_fresh objects = {.points = similar ? NULL : fresh, .similarities = similar ? fresh : NULL};
+    return cli_library(job->app,
+                       clv_predict(job->app->ctx, job->method, &job->input, job->options, job->result, &objects, out));
+}
+
+static clv_status write_prediction(const cli_job *job, const clv_result *found) {
     const cli_predict_options *prediction = &job->prediction;
-    const clv_matrix matrix = {.rows = clv_data_matrix(job->fresh)->rows, .cols = job->result->k, .values = membership};
+    clv_context *ctx = job->app->ctx;
     clv_status status = CLV_OK, next = CLV_OK;
     if (prediction->output) {
-        status = cli_library(job->app, clv_write_labels(job->app->ctx, prediction->output, labels, matrix.rows));
+        status = cli_library(job->app, clv_write_labels(ctx, prediction->output, found->labels, found->n));
     }
     if (prediction->membership) {
-        next = cli_library(job->app, clv_write_matrix(job->app->ctx, prediction->membership, &matrix));
+        next =
+            cli_library(job->app, clv_write_dense(ctx, prediction->membership, clv_result_matrix(found, "membership")));
     }
     return status < 0 ? status : next;
 }
 
-/* `membership` NULL: labels alone. */
-static clv_status predict_and_write(const cli_job *job, int32_t *labels, double *membership) {
+clv_status cli_predict_write(const cli_job *job) {
+    clv_result *found = NULL;
     double began = cli_seconds();
-    clv_status status =
-        membership ? job->method->predict_membership(job, labels, membership) : job->method->predict(job, labels);
+    if (!(job->prediction.output || job->prediction.membership) || cli_interrupted()) {
+        return CLV_OK;
+    }
+    clv_status status = cli_predict(job, &found);
     if (status == CLV_EINTERRUPTED) {
         return CLV_OK; /* the clustering itself is complete; the program says and returns that it was interrupted */
     }
-    CLI_TRY(cli_library(job->app, status));
+    CLI_TRY(status);
     if (job->output.verbose) {
-        fprintf(stderr, "%s: %lld new objects, %.3f s\n", job->prediction.input,
-                (long long)clv_data_matrix(job->fresh)->rows, cli_seconds() - began);
+        fprintf(stderr, "%s: %lld new objects, %.3f s\n", job->prediction.input, (long long)found->n,
+                cli_seconds() - began);
     }
-    return write_prediction(job, labels, membership);
-}
-
-clv_status cli_predict_write(const cli_job *job) {
-    bool soft = job->prediction.membership != NULL;
-    if (!job->fresh || !(job->prediction.output || soft) || cli_interrupted()) {
-        return CLV_OK;
-    }
-    size_t rows = (size_t)clv_data_matrix(job->fresh)->rows;
-    int32_t *labels = calloc(rows + 1, sizeof *labels);
-    double *membership = soft ? calloc(rows + 1, (size_t)job->result->k * sizeof *membership) : NULL;
-    clv_status status = labels && (membership || !soft) ? predict_and_write(job, labels, membership)
-                                                        : cli_fail(job->app, CLV_ENOMEM, "out of memory");
-    free(membership);
-    free(labels);
+    status = write_prediction(job, found);
+    clv_result_free(found);
     return status;
 }

@@ -6,43 +6,50 @@
 
 /* --- targets --- */
 
-enum { COMMON = 9, GIVEN = 4 };
+enum { COMMON = 6, GIVEN = 4 };
 
-/* The texts among the options of a method are files to read (--start, --sample-weights), or names that are no file. */
+/* The texts among the options of a method are files to read (--start), or names that are no file. */
 static void list_given(const cli_job *job, const char *list[GIVEN]) {
-    const clv_option_table *table = job->method->table();
+    const clv_option_table *table = job->method->options;
     size_t used = 0;
     for (size_t i = 0; i < table->count && used < GIVEN; i++) {
         if (table->options[i].kind == CLV_OPTION_TEXT) {
-            memcpy(&list[used++], (const char *)&job->options + table->options[i].offset, sizeof *list);
+            memcpy(&list[used++], job->options + table->options[i].offset, sizeof *list);
         }
     }
+}
+
+static const char *matrix_endings(const clv_field_info *info) {
+    return info->kind == CLV_FIELD_SPARSE ? "npy|csv|mtx" : "npy|csv";
 }
 
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
-    cli_target targets[COMMON + CLI_OWN_FILES] = {{"output", output->output, "npy|csv|txt"},
-                                                  {"membership", output->membership, "npy|csv|mtx"},
-                                                  {"centers", output->centers, "npy|csv"},
-                                                  {"weights", output->weights, "npy|csv|mtx"},
-                                                  {"json", output->json, NULL},
-                                                  {"trace", output->trace, "csv"},
-                                                  {"report", output->report, "html|htm"},
-                                                  {"predict-output", job->prediction.output, "npy|csv|txt"},
-                                                  {"predict-membership", job->prediction.membership, "npy|csv"}};
-    enum { OTHERS = CLI_OPERANDS + 2 };
+    enum { OTHERS = CLI_OPERANDS + 3 };
+    cli_target targets[COMMON + CLI_OWN_FILES + CLI_MATRIX_FILES] = {
+        {"output", output->output, "npy|csv|txt"},
+        {"json", output->json, NULL},
+        {"trace", output->trace, "csv"},
+        {"report", output->report, "html|htm"},
+        {"predict-output", job->prediction.output, "npy|csv|txt"},
+        {"predict-membership", job->prediction.membership, "npy|csv"}};
     const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
     memcpy(inputs, job->args.operands, sizeof job->args.operands);
     inputs[CLI_OPERANDS] = job->prediction.input;
     inputs[CLI_OPERANDS + 1] = job->points.truth;
-    if (job->method->own_files) {
-        job->method->own_files(job, own);
+    inputs[CLI_OPERANDS + 2] = job->sample_weights;
+    if (job->special->files) {
+        job->special->files(job, own);
     }
     for (size_t i = 0; i < CLI_OWN_FILES; i++) {
         inputs[OTHERS + i] = own[i].input ? own[i].path : NULL;
         targets[COMMON + i] = (cli_target){own[i].name, own[i].input ? NULL : own[i].path, own[i].endings};
+    }
+    for (size_t m = 0; m < job->output_room.matrix_count; m++) {
+        const clv_field_info *info = job->output_room.matrices[m];
+        targets[COMMON + CLI_OWN_FILES + m] = (cli_target){info->name, output->matrices[m], matrix_endings(info)};
     }
     list_given(job, inputs + OTHERS + CLI_OWN_FILES);
     return cli_targets_check(job->app, targets, sizeof targets / sizeof *targets, inputs,
@@ -86,11 +93,15 @@ static clv_status write_hard_membership(const cli_job *job, const char *path) {
     return status;
 }
 
-static clv_status write_matrix(const cli_job *job, const char *option, const char *path, const clv_data *data) {
-    if (!data) {
-        return cli_fail(job->app, CLV_EDATA, "--%s %s: this run has none to write", option, path);
+static clv_status write_matrix(const cli_job *job, const char *name, const char *path) {
+    const clv_matrix *matrix = clv_result_matrix(job->result, name);
+    if (!matrix && strcmp(name, "membership") == 0 && job->result->labels) {
+        return write_hard_membership(job, path);
     }
-    return cli_library(job->app, clv_write_dense(job->app->ctx, path, clv_data_matrix(data)));
+    if (!matrix) {
+        return cli_fail(job->app, CLV_EDATA, "--%s %s: this run has none to write", name, path);
+    }
+    return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }
 
 static void write_model(const cli_job *job, clv_status *first) {
@@ -101,18 +112,11 @@ static void write_model(const cli_job *job, clv_status *first) {
                      cli_library(job->app, clv_write_labels(job->app->ctx, output->output, result->labels, result->n)),
                      output->output);
     }
-    if (output->membership) {
-        bool hard = !result->membership && result->labels;
-        note_failure(first,
-                     hard ? write_hard_membership(job, output->membership)
-                          : write_matrix(job, "membership", output->membership, result->membership),
-                     output->membership);
-    }
-    if (output->centers) {
-        note_failure(first, write_matrix(job, "centers", output->centers, result->centers), output->centers);
-    }
-    if (output->weights) {
-        note_failure(first, write_matrix(job, "weights", output->weights, result->weights), output->weights);
+    for (size_t m = 0; m < job->output_room.matrix_count; m++) {
+        const char *path = output->matrices[m];
+        if (path) {
+            note_failure(first, write_matrix(job, job->output_room.matrices[m]->name, path), path);
+        }
     }
 }
 
@@ -156,17 +160,21 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     if (job->fresh) {
         note_failure(&first, cli_predict_write(job), "");
     }
-    if (job->method->finish) {
-        note_failure(&first, job->method->finish(job), "");
+    if (job->special->write) {
+        note_failure(&first, job->special->write(job), "");
     }
     return first;
 }
 
 clv_status cli_job_write(cli_job *job) {
     /* Only what shapes the result is listed: not the names of files out, nor what is said on the way. */
-    const clv_option_table *tables[] = {job->method->table(), cli_job_points_table(job), cli_job_how_table(job),
-                                        clv_control_table(), NULL};
-    const void *options[] = {&job->options, &job->points, &job->how, &job->options.control};
+    const clv_option_table *tables[] = {job->method->options,
+                                        cli_job_points_table(job),
+                                        cli_job_how_table(job),
+                                        clv_control_table(),
+                                        job->sample_weights ? cli_job_weights_table() : NULL,
+                                        NULL};
+    const void *options[] = {job->options, &job->points, &job->how, job->options, &job->sample_weights};
     bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
     char scale[32];
     clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);
@@ -180,7 +188,6 @@ clv_status cli_job_write(cli_job *job) {
                          .total_seconds = cli_elapsed(job->app),
                          .tables = tables,
                          .options = options,
-                         .points = given ? NULL : clv_data_matrix(job->data),
-                         .class_names = job->class_names};
+                         .points = given ? NULL : clv_data_matrix(job->data)};
     return write_outputs(job, &report);
 }

@@ -12,37 +12,84 @@
 
 /* Methods without an affinity have a memory budget all the same. */
 const clv_option_table *cli_job_how_table(const cli_job *job) {
-    static clv_option_table memory = {"memory", NULL, 1};
+    static clv_option_table memory = {.title = "memory", .count = 1};
     memory.options = clv_options_find(clv_affinity_table(), "memory");
-    return job->method->points_only ? &memory : clv_affinity_table();
+    return cli_has_affinity(job) ? clv_affinity_table() : &memory;
 }
 
 const clv_option_table *cli_job_points_table(const cli_job *job) {
-    return cli_points_table((job->method->outputs & CLI_LABELS) != 0);
+    return cli_points_table(cli_gives(job->method, "labels"));
 }
 
-clv_status cli_job_open(const cli_app *app, const cli_method *method, int argc, char **argv, cli_job *job) {
-    *job = (cli_job){.app = app, .method = method, .silhouette = NAN};
-    job->args.command = method->command;
-    const clv_option_table *output = cli_output_table(&job->output_room, method->outputs);
+const clv_option_table *cli_job_weights_table(void) {
+    static const clv_option options[] = {{.name = "sample-weights",
+                                          .kind = CLV_OPTION_TEXT,
+                                          .meta = "FILE",
+                                          .help = "weights of the objects, one each: .npy, .csv"}};
+    static const clv_option_table table = {.title = "objects", .options = options, .count = 1};
+    return &table;
+}
+
+static const cli_special *find_special(const clv_method *method) {
+    static const cli_special none = {0};
+    static const cli_special *const specials[] = {&cli_ksupport_special, &cli_pursuit_special, &cli_dominant_special};
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+        if (strcmp(specials[i]->method, method->name) == 0) {
+            return specials[i];
+        }
+    }
+    return &none;
+}
+
+static void add_tables(cli_job *job) {
+    const clv_method *method = job->method;
+    const clv_option_table *output = cli_output_table(&job->output_room, method);
     clv_options_defaults(cli_points_table(true), &job->points);
     clv_options_defaults(output, &job->output);
     clv_affinity_defaults(&job->how);
-    method->defaults(&job->options);
-    cli_args_add(&job->args, method->table(), &job->options);
+    clv_method_defaults(method, job->options, method->options->size);
+    cli_args_add(&job->args, method->options, job->options);
     cli_args_add(&job->args, cli_job_points_table(job), &job->points);
     cli_args_add(&job->args, cli_job_how_table(job), &job->how);
-    cli_args_add(&job->args, clv_control_table(), &job->options.control);
+    cli_args_add(&job->args, clv_control_table(), job->options);
     cli_args_add(&job->args, output, &job->output);
+    if (method->abilities & CLV_WEIGHS_OBJECTS) {
+        cli_args_add(&job->args, cli_job_weights_table(), &job->sample_weights);
+    }
     if (method->predict) {
         cli_args_add(&job->args, cli_predict_table(method), &job->prediction);
     }
-    if (method->own) {
-        clv_options_defaults(method->own(), &job->own);
-        cli_args_add(&job->args, method->own(), &job->own);
+    if (job->special->table) {
+        cli_args_add(&job->args, job->special->table(), &job->own);
     }
+}
+
+/* Numbers that stand at a default out of their range must be given. */
+static clv_status check_required(const cli_job *job) {
+    const clv_option_table *table = job->method->options;
+    for (size_t i = 0; i < table->count; i++) {
+        const clv_option *option = &table->options[i];
+        if (cli_is_required(option) && !cli_args_given(&job->args, option->name) && !job->special->k_optional) {
+            return cli_fail(job->app, CLV_EUSAGE, "%s needs -%c %s: %s", job->method->name, option->letter,
+                            option->meta, option->help);
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status cli_job_open(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv,
+                        cli_job *job) {
+    *job = (cli_job){.app = app, .method = method, .special = find_special(method), .silhouette = NAN};
+    job->args.command = command;
+    add_tables(job);
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
-    return job->args.help ? CLV_OK : method->check(job);
+    if (job->args.help) {
+        return CLV_OK;
+    }
+    clv_context_set_time_limit(app->ctx, cli_control(job)->time_limit);
+    CLI_TRY(check_required(job));
+    CLI_TRY(job->special->check ? job->special->check(job) : CLV_OK);
+    return cli_library(app, clv_method_check(app->ctx, method, job->options));
 }
 
 clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how,
@@ -116,8 +163,20 @@ static bool stays_in_file(const cli_job *job) {
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
         return true;
     }
-    return job->method->maps && job->points.scale == CLV_SCALE_NONE && stat(job->args.operands[0], &file) == 0 &&
-           (double)file.st_size > budget;
+    return (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
+           stat(job->args.operands[0], &file) == 0 && (double)file.st_size > budget;
+}
+
+/* No more clusters than objects. */
+static clv_status check_k(const cli_job *job) {
+    const clv_option *option = clv_options_find(job->method->options, "k");
+    int64_t rows = clv_data_matrix(job->data)->rows;
+    int64_t k = option ? *(const int64_t *)(const void *)(job->options + option->offset) : 0;
+    if (job->method->k_meaning != CLV_K_OF_NORM && k > rows) {
+        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s", (long long)k, (long long)rows,
+                        job->args.operands[0]);
+    }
+    return CLV_OK;
 }
 
 clv_status cli_job_load(cli_job *job) {
@@ -141,33 +200,42 @@ clv_status cli_job_load(cli_job *job) {
         tell_note(job->args.operands[0], job->data);
         tell_note(job->prediction.input, job->fresh);
     }
-    CLI_TRY(job->method->prepare(job));
+    CLI_TRY(check_k(job));
+    CLI_TRY(cli_job_read_inputs(job));
     cli_signals_restart_calls(); /* all that is read has been read */
     return CLV_OK;
 }
 
 /* --- affinity --- */
 
-size_t cli_job_memory(const cli_job *job, const cli_method_options *options) {
-    return job->method->memory(clv_data_matrix(job->data), job->info.home, options);
+/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. */
+static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
+    clv_input input = job->input;
+    _Alignas(max_align_t) char options[sizeof job->options];
+    memcpy(options, job->options, sizeof options);
+    ((clv_control *)(void *)options)->threads = threads;
+    input.plan = plan;
+    return clv_memory(job->method, &input, options);
+}
+
+size_t cli_job_memory(const cli_job *job, int64_t threads) {
+    return method_memory(job, &job->info, threads);
 }
 
 /* The options to build with: the budget less the bytes of the method on one thread, as the home must not depend on the
  * number of threads, nor may the result. */
 static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out) {
-    cli_method_options one = job->options;
-    one.control.threads = 1;
-    size_t method = job->method->memory(clv_data_matrix(job->data), CLV_HOME_AUTO, &one);
-    size_t held = 0, peak;
+    clv_affinity_info unknown = {.n = clv_data_matrix(job->data)->rows};
+    size_t method = method_memory(job, &unknown, 1), held = 0, peak;
     *out = job->how;
-    out->threads = job->options.control.threads;
-    if (job->method->points_only) { /* else the affinity counts what is held already */
+    out->threads = cli_control_of(job)->threads;
+    if (!cli_has_affinity(job)) { /* else the affinity counts what is held already */
         clv_context_memory(job->app->ctx, &held, &peak);
     }
     if (out->memory > 0) {
         if (held + method >= (size_t)out->memory) {
             return cli_fail(job->app, CLV_ENOMEM, "--memory %lld is too small: %s itself needs %zu bytes",
-                            (long long)out->memory, job->method->command->name, method);
+                            (long long)out->memory, job->method->name, method);
         }
         out->memory -= (int64_t)method;
     }
@@ -177,7 +245,7 @@ static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out
 clv_status cli_job_plan(cli_job *job) {
     clv_affinity_options how;
     CLI_TRY(remaining_budget(job, &how));
-    if (job->method->points_only) {
+    if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
     return cli_library(job->app, clv_affinity_plan(job->app->ctx, clv_data_matrix(job->data), &how, &job->info));
@@ -186,27 +254,28 @@ clv_status cli_job_plan(cli_job *job) {
 static void tell_affinity(const cli_job *job) {
     char bytes[32], method[32];
     cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
-    cli_print_bytes((double)cli_job_memory(job, &job->options), method, sizeof method);
+    cli_print_bytes((double)cli_job_memory(job, cli_control_of(job)->threads), method, sizeof method);
     fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
     if (!isnan(job->info.gamma)) {
         fprintf(stderr, ", gamma %.17g", job->info.gamma);
     }
-    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n", clv_home_name(job->info.home), bytes, job->affinity_seconds,
-            job->method->command->name, method);
+    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n", job->info.home, bytes, job->affinity_seconds,
+            job->method->name, method);
 }
 
 static clv_status build_affinity(cli_job *job) {
     clv_affinity_options how;
     double began = cli_seconds();
     CLI_TRY(remaining_budget(job, &how));
-    if (job->method->points_only) {
+    if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
-    if (job->method->adapt) {
-        CLI_TRY(cli_library_on(job->app, job->args.operands[0], job->method->adapt(job, &how)));
-    }
+    const clv_matrix *points = clv_data_matrix(job->data);
+    clv_context *ctx = job->app->ctx;
     CLI_TRY(cli_library_on(job->app, job->args.operands[0],
-                           clv_affinity_build(job->app->ctx, clv_data_matrix(job->data), &how, &job->affinity)));
+                           clv_suit_affinity(ctx, job->method, points, job->options, &how)));
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0], clv_affinity_build(ctx, points, &how, &job->affinity)));
+    job->input.affinity = job->affinity;
     clv_affinity_describe(job->affinity, &job->info);
     job->affinity_seconds = cli_seconds() - began;
     if (job->output.verbose) {
@@ -219,23 +288,46 @@ static clv_status build_affinity(cli_job *job) {
 
 /* Fewer threads when the method's work arrays for all of them would not fit the budget. */
 static int64_t threads_within_budget(const cli_job *job) {
-    cli_method_options options = job->options;
-    int64_t *threads = &options.control.threads;
+    int64_t threads = cli_control_of(job)->threads;
     size_t held, peak;
     if (job->how.memory == 0) {
-        return *threads;
+        return threads;
     }
     clv_context_memory(job->app->ctx, &held, &peak);
-    *threads = *threads > 0 ? *threads : sysconf(_SC_NPROCESSORS_ONLN);
-    while (*threads > 1 && held + cli_job_memory(job, &options) > (size_t)job->how.memory) {
-        (*threads)--;
+    threads = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+    while (threads > 1 && held + cli_job_memory(job, threads) > (size_t)job->how.memory) {
+        threads--;
     }
-    return *threads;
+    return threads;
+}
+
+static void tell_warnings(const cli_job *job) {
+    const clv_field *warnings = clv_result_field(job->result, "warnings");
+    for (int64_t i = 0; warnings && !job->output.quiet && i < warnings->count; i++) {
+        fprintf(stderr, "warning: %s\n", warnings->texts[i]);
+    }
+}
+
+/* Texts that the classes of the targets stand for. */
+static clv_status name_classes(cli_job *job) {
+    int64_t count = 0;
+    const char *const *names = job->targets ? clv_data_classes(job->targets, &count) : NULL;
+    clv_field field = {.name = "class_names", .kind = CLV_FIELD_TEXT, .is_list = 1, .count = count, .texts = names};
+    bool wanted = names && clv_result_field(job->result, "classes");
+    return wanted ? cli_library(job->app, clv_result_put(job->result, &field)) : CLV_OK;
+}
+
+/* What the method says of a start that was read from a file is about that file. */
+static clv_status tell_failure(const cli_job *job, clv_status status) {
+    const clv_option *option = clv_options_find(job->method->options, "start");
+    if (status == CLV_EDATA && job->input.start && strstr(clv_message(job->app->ctx), "start")) {
+        return cli_library_on(job->app, *(const char *const *)(const void *)(job->options + option->offset), status);
+    }
+    return cli_library(job->app, status);
 }
 
 static clv_status run_method(cli_job *job) {
-    cli_method_options options = job->options;
-    clv_control *control = &options.control;
+    clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress progress;
     cli_progress_begin(&progress, job->app, control->restarts,
                        cli_progress_wanted(&job->args, job->output.progress, job->output.quiet));
@@ -245,13 +337,12 @@ static clv_status run_method(cli_job *job) {
     }
     control->threads = threads_within_budget(job);
     control->keep_trace = job->output.trace || job->output.report;
-    if (control->time_limit > 0) {
-        /* The user's limit counts from the start of the program. */
-        control->time_limit = fmax(control->time_limit - cli_elapsed(job->app), 1e-6);
-    }
-    clv_status status = job->method->solve(job, &options, &job->result);
+    clv_status status = clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
     cli_progress_end(&progress);
-    return cli_library(job->app, status);
+    *control = asked;
+    CLI_TRY(tell_failure(job, status));
+    tell_warnings(job);
+    return name_classes(job);
 }
 
 static clv_status measure(cli_job *job) {
@@ -266,7 +357,7 @@ static clv_status measure(cli_job *job) {
     /* Once interrupted, no more work of n^2. */
     if (job->output.silhouette && !cli_interrupted()) {
         clv_status status = clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
-                                           job->options.control.threads, &job->silhouette);
+                                           cli_control_of(job)->threads, &job->silhouette);
         if (status == CLV_EINTERRUPTED) { /* the clustering itself is there */
             job->silhouette = NAN;
             return CLV_OK;
@@ -279,25 +370,37 @@ static clv_status measure(cli_job *job) {
 clv_status cli_job_solve(cli_job *job) {
     CLI_TRY(build_affinity(job));
     CLI_TRY(run_method(job));
+    clv_context_set_time_limit(job->app->ctx, 0); /* what is asked of a result is worth the wait */
     return measure(job);
 }
 
 void cli_job_close(cli_job *job) {
     clv_context *ctx = job->app->ctx;
+    clv_data *const read[] = {job->data,    job->fresh,      job->targets,           job->start,
+                              job->weights, job->validation, job->validation_targets};
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
-    clv_release(ctx, job->start_labels);
-    free(job->start_membership);
-    free(job->start_weights);
     clv_release(ctx, job->truth_read);
-    for (size_t i = 0; i < sizeof job->extra / sizeof *job->extra; i++) {
-        clv_data_free(job->extra[i]);
+    free(job->start_labels);
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+        clv_data_free(read[i]);
     }
-    clv_data_free(job->fresh);
-    clv_data_free(job->data);
 }
 
 /* --- all of it --- */
+
+static const char *cli_about_data(clv_takes takes) {
+    return takes == CLV_TAKES_SAMPLES ? "X holds one sample per row: .npy, .csv, .tsv, .mtx, .svm, .mat "
+                                        "(file.mat:variable); .npy of floats or\n"
+                                        "doubles stays in its file. Y holds one target per sample: numbers, or texts "
+                                        "in .csv; of an .svm file\n"
+                                        "its labels.\n"
+           : takes == CLV_TAKES_AFFINITY
+               ? "DATA holds one object per row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
+                 "- is CSV from standard input. With --affinity precomputed, DATA is the n x n similarity itself.\n"
+               : "DATA holds one object per row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
+                 "- is CSV from standard input.\n";
+}
 
 static clv_status run(cli_job *job) {
     CLI_TRY(cli_job_load(job));
@@ -316,12 +419,27 @@ static clv_status run(cli_job *job) {
     return CLV_OK;
 }
 
-int cli_job_run(const cli_app *app, const cli_method *method, int argc, char **argv) {
+int cli_job_run(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv) {
     cli_job job;
-    clv_status status = cli_job_open(app, method, argc, argv, &job);
+    clv_status status = cli_job_open(app, command, method, argc, argv, &job);
     if (status >= 0) {
         status = job.args.help ? cli_help_command(app, &job.args) : run(&job);
     }
     cli_job_close(&job);
     return cli_exit_status(status);
+}
+
+static int run_command(cli_app *app, const cli_command *command, int argc, char **argv) {
+    return cli_job_run(app, command, clv_method_find(command->name), argc, argv);
+}
+
+cli_command cli_method_command(const clv_method *method) {
+    bool samples = method->takes == CLV_TAKES_SAMPLES;
+    return (cli_command){.name = method->name,
+                         .summary = method->summary,
+                         .operands = {samples ? "X" : "DATA", samples ? "Y" : NULL},
+                         .about = method->about,
+                         .about_data = cli_about_data(method->takes),
+                         .examples = method->examples,
+                         .run = run_command};
 }

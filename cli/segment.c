@@ -1,7 +1,7 @@
 /* cleave segment: a picture into segments.
  *
- * picture -> superpixels (or the pixels of a smaller picture) -> a point each -> method -> a label a pixel -> pieces
- * too small to see joined to their neighbors -> label image, overlay. */
+ * picture -> superpixels (or the pixels of a smaller picture) -> a point each -> method -> one label per pixel ->
+ * pieces too small to see joined to their neighbors -> label image, overlay. */
 #include "segment.h"
 
 #include <math.h>
@@ -9,11 +9,10 @@
 #include <string.h>
 
 static const clv_option_table *segment_table(void) {
-    static const clv_option options[] = {
+    static clv_option options[] = {
         {.name = "method",
          .kind = CLV_OPTION_CHOICE,
          .offset = offsetof(segment_options, method),
-         .choices = CLI_SEGMENTER_NAMES,
          .help = "what clusters the objects"},
         {.name = "k",
          .letter = 'k',
@@ -60,7 +59,9 @@ static const clv_option_table *segment_table(void) {
          .meta = "BYTES",
          .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
     };
-    static const clv_option_table table = {"segmentation", options, sizeof options / sizeof *options};
+    static const clv_option_table table = {
+        .title = "segmentation", .options = options, .count = sizeof options / sizeof *options};
+    options[0].choices = cli_segment_methods();
     return &table;
 }
 
@@ -73,7 +74,7 @@ static const clv_option_table *output_table(void) {
         CLI_FILE_OPTION(segment_options, labels, "labels-out", 0, "FILE.npy",
                         "labels of the pixels, int32, height x width"),
         CLI_FILE_OPTION(segment_options, points, "points-out", 0, "FILE",
-                        "the points that were clustered, a row an object: .npy, .csv, .tsv"),
+                        "the points that were clustered, one row per object: .npy, .csv, .tsv"),
         CLI_FILE_OPTION(segment_options, json, "json", 0, "FILE|-",
                         "what was found; - is standard output, instead of the table"),
         CLI_FLAG_OPTION(segment_options, dry_run, "dry-run", 0,
@@ -83,7 +84,8 @@ static const clv_option_table *output_table(void) {
         CLI_FLAG_OPTION(segment_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
         CLI_FLAG_OPTION(segment_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
-    static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
+    static const clv_option_table table = {
+        .title = "output", .options = options, .count = sizeof options / sizeof *options};
     return &table;
 }
 
@@ -128,7 +130,7 @@ static clv_status check_uses(const segment_job *s) {
     static const char *const of_superpixels[] = {"superpixels", "compactness", "rounds", "color",
                                                  "histogram",   "texture",     "place"};
     static const char *const of_graphs[] = {"reach", "sigma"};
-    const cli_segmenter *method = &cli_segmenters[s->options.method];
+    const cli_segmenter *method = s->segmenter;
     for (size_t i = 0; s->width && i < sizeof of_superpixels / sizeof *of_superpixels; i++) {
         if (cli_args_given(&s->args, of_superpixels[i])) {
             return cli_fail(s->app, CLV_EUSAGE, "--pixels and --%s do not go together: there are no superpixels",
@@ -138,12 +140,12 @@ static clv_status check_uses(const segment_job *s) {
     for (size_t i = 0; !method->near && i < sizeof of_graphs / sizeof *of_graphs; i++) {
         if (cli_args_given(&s->args, of_graphs[i])) {
             return cli_fail(s->app, CLV_EUSAGE, "--%s does not go with --method %s: it is for ncut", of_graphs[i],
-                            method->name);
+                            s->method->name);
         }
     }
     if (!method->restarts && cli_args_given(&s->args, "restarts")) {
         return cli_fail(s->app, CLV_EUSAGE, "--restarts does not go with --method %s: all would be the same",
-                        method->name);
+                        s->method->name);
     }
     return CLV_OK;
 }
@@ -152,14 +154,34 @@ static bool has_looks(const segment_job *s) {
     return s->width || s->weights.color > 0 || s->weights.histogram > 0 || s->weights.texture > 0;
 }
 
-static clv_status check(segment_job *s) {
-    const segment_options *o = &s->options;
-    if (!o->output && !o->overlay && !o->labels && !o->points && !o->dry_run) {
-        return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
+static void set_k(segment_job *s) {
+    const clv_option *k = clv_options_find(s->method->options, "k");
+    *(int64_t *)(void *)(s->method_options + k->offset) = s->options.k;
+}
+
+/* The method that was asked for, with its options. */
+static void set_method(segment_job *s) {
+    s->method = cli_segment_method(s->options.method);
+    s->segmenter = cli_segmenter_of(s->method);
+    clv_method_defaults(s->method, s->method_options, s->method->options->size);
+    s->control = (clv_control *)(void *)s->method_options;
+    s->asked.size = s->control->size;
+    *s->control = s->asked;
+    if (s->segmenter->set) {
+        s->segmenter->set(s->method_options);
     }
     if (s->options.k == 0) {
-        s->options.k = cli_segmenters[s->options.method].k;
+        s->options.k = s->segmenter->k;
         s->chosen_k = true;
+    }
+    set_k(s);
+}
+
+static clv_status check(segment_job *s) {
+    const segment_options *o = &s->options;
+    set_method(s);
+    if (!o->output && !o->overlay && !o->labels && !o->points && !o->dry_run) {
+        return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
     }
     CLI_TRY(read_pixels(s));
     CLI_TRY(check_uses(s));
@@ -181,16 +203,17 @@ static clv_status make_pixels(segment_job *s) {
 
 static clv_status make_superpixels(segment_job *s) {
     clv_context *ctx = s->app->ctx;
-    s->superpixels.threads = s->control.threads;
+    s->superpixels.threads = s->control->threads;
     CLI_TRY(cli_library(s->app, clv_superpixels(ctx, &s->image, &s->superpixels, &s->regions)));
     return cli_library(s->app,
-                       clv_region_points(ctx, &s->image, s->regions, &s->weights, s->control.threads, &s->points));
+                       clv_region_points(ctx, &s->image, s->regions, &s->weights, s->control->threads, &s->points));
 }
 
 static clv_status fit_k(segment_job *s) {
     int64_t count = s->regions->count;
     if (s->chosen_k && s->options.k > count) {
         s->options.k = count; /* what nobody asked for is as much as there can be */
+        set_k(s);
     }
     if (s->options.k > count) {
         return cli_fail(s->app, CLV_EDATA, "k = %lld exceeds the %lld %s of %s", (long long)s->options.k,
@@ -234,28 +257,28 @@ static bool are_alike(const segment_job *s) {
 
 static void tell_result(const segment_job *s) {
     char bytes[32];
-    cli_print_bytes((double)(s->plan.affinity + s->plan.method), bytes, sizeof bytes);
-    fprintf(stderr, "%s: %s, %s for the method and its similarities, %.3f s\n", cli_segmenters[s->options.method].name,
+    cli_print_bytes((double)(s->plan.affinity.bytes + s->plan.method), bytes, sizeof bytes);
+    fprintf(stderr, "%s: %s, %s for the method and its similarities, %.3f s\n", s->method->name,
             clv_stop_name(s->result->stop), bytes, s->solve_seconds);
 }
 
 static clv_status solve(segment_job *s) {
-    clv_control control = s->control;
+    clv_input input = {0};
     cli_progress progress;
     double began = cli_seconds();
     if (are_alike(s)) {
         return CLV_OK;
     }
-    if (control.time_limit > 0) { /* the user's limit counts from the start of the program */
-        control.time_limit = fmax(control.time_limit - cli_elapsed(s->app), 1e-6);
-    }
-    cli_progress_begin(&progress, s->app, control.restarts,
+    cli_progress_begin(&progress, s->app, s->control->restarts,
                        cli_progress_wanted(&s->args, s->options.progress, s->options.quiet));
     if (progress.shown) {
-        control.monitor = cli_progress_monitor;
-        control.monitor_user = &progress;
+        s->control->monitor = cli_progress_monitor;
+        s->control->monitor_user = &progress;
     }
-    clv_status status = cli_segmenters[s->options.method].solve(s, &control);
+    clv_status status = s->segmenter->input(s, &input);
+    if (status >= 0) {
+        status = cli_library(s->app, clv_solve(s->app->ctx, s->method, &input, s->method_options, &s->result));
+    }
     cli_progress_end(&progress);
     s->solve_seconds = cli_seconds() - began;
     if (status >= 0 && s->options.verbose) {
@@ -331,8 +354,8 @@ static void print_json(FILE *stream, const void *what) {
     fprintf(stream,
             "{\"cleave\": \"%s\", \"method\": \"%s\", \"width\": %lld, \"height\": %lld, \"objects\": %lld, "
             "\"segments\": %lld,\n",
-            clv_version(), cli_segmenters[s->options.method].name, (long long)s->image.width,
-            (long long)s->image.height, (long long)s->regions->count, (long long)s->segments);
+            clv_version(), s->method->name, (long long)s->image.width, (long long)s->image.height,
+            (long long)s->regions->count, (long long)s->segments);
     if (s->result) {
         print_result_json(stream, s->result);
     }
@@ -346,7 +369,7 @@ static void print_table(const segment_job *s) {
     const clv_result *r = s->result;
     printf("picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\n", (long long)s->image.width,
            (long long)s->image.height, (long long)s->regions->count, s->width ? "pixels" : "superpixels",
-           cli_segmenters[s->options.method].name);
+           s->method->name);
     if (r) {
         printf("objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
                r->objective.value, r->certificate.name, r->certificate.value,
@@ -389,13 +412,15 @@ static clv_status work(segment_job *s, int argc, char **argv) {
     if (s->args.help) {
         return cli_help_command(s->app, &s->args);
     }
+    clv_context_set_time_limit(s->app->ctx, s->asked.time_limit);
     CLI_TRY(check(s));
     CLI_TRY(make_objects(s));
     if (s->options.dry_run) {
         return cli_segment_forecast(s);
     }
     CLI_TRY(solve(s));
-    cli_signals_watch(s->app->ctx, false); /* what is computed is written whole */
+    cli_signals_watch(s->app->ctx, false);      /* what is computed is written whole, */
+    clv_context_set_time_limit(s->app->ctx, 0); /* however late it is */
     CLI_TRY(label_pixels(s));
     CLI_TRY(write(s));
     if (cli_interrupted()) {
@@ -424,13 +449,13 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
     segment_job s = {.app = app, .args = {.command = command}};
     clv_options_defaults(segment_table(), &s.options);
     clv_options_defaults(output_table(), &s.options);
-    clv_options_defaults(clv_control_table(), &s.control);
+    clv_options_defaults(clv_control_table(), &s.asked);
     clv_superpixel_defaults(&s.superpixels);
     clv_region_defaults(&s.weights);
     cli_args_add(&s.args, segment_table(), &s.options);
     cli_args_add(&s.args, clv_superpixel_table(), &s.superpixels);
     cli_args_add(&s.args, clv_region_table(), &s.weights);
-    cli_args_add(&s.args, clv_control_table(), &s.control);
+    cli_args_add(&s.args, clv_control_table(), &s.asked);
     cli_args_add(&s.args, output_table(), &s.options);
     clv_status status = work(&s, argc, argv);
     close(&s);

@@ -5,8 +5,10 @@
 
 #include "cli.h"
 
+#include <stddef.h>
+
 typedef struct segment_options {
-    int method; /* index into the table of segmenters */
+    int method; /* of cli_segment_method */
     int64_t k;
     const char *pixels;
     int64_t reach;
@@ -19,55 +21,62 @@ typedef struct segment_options {
 
 /* What a run holds at most, in bytes. */
 typedef struct segment_plan {
-    size_t objects;  /* while they are made */
-    size_t affinity; /* the similarities, or the graph of objects near each other */
-    size_t affinity_peak;
+    size_t objects;               /* while they are made */
+    clv_affinity_info affinity;   /* of all objects, or of those near each other; no home: there are no similarities */
     size_t method, method_thread; /* on all threads, on one */
     size_t labels;                /* while pixels get theirs */
-    clv_home home;                /* of the similarities; AUTO: there are none */
 } segment_plan;
+
+typedef struct cli_segmenter cli_segmenter;
 
 typedef struct segment_job {
     const cli_app *app;
     cli_args args;
     segment_options options;
+    const clv_method *method;
+    const cli_segmenter *segmenter;
+    _Alignas(max_align_t) char method_options[1024];
+    clv_control asked, *control; /* as given, and in the options of the method */
     clv_superpixel_options superpixels;
     clv_region_weights weights;
-    clv_control control;
     bool chosen_k;         /* k is the method's own, not asked for */
     int64_t width, height; /* of --pixels; 0: superpixels */
     clv_image image;       /* as read */
     clv_image small;       /* for --pixels */
     clv_regions *regions;  /* the objects: superpixels of the image, or pixels of the small one */
-    clv_data *points;      /* a row an object */
+    clv_data *points;      /* one row per object */
     clv_data *graph;       /* similarities as a matrix, if the method wants one */
     segment_plan plan;
     clv_affinity *affinity;
-    double *scaled;     /* from malloc: the points times a factor, if the method wants them */
-    clv_result *result; /* NULL: there was nothing to tell apart, all is one segment */
-    int32_t *labels;    /* from malloc: of the pixels of the image */
+    double *scaled;           /* from malloc: the points times a factor, if the method wants them */
+    clv_matrix scaled_points; /* of these */
+    clv_result *result;       /* NULL: there was nothing to tell apart, all is one segment */
+    int32_t *labels;          /* from malloc: of the pixels of the image */
     int64_t segments;
     double object_seconds, solve_seconds;
 } segment_job;
 
-/* A method that can segment: one entry of the table. */
-typedef struct cli_segmenter {
-    const char *name;
-    int64_t k; /* segments, unless -k says how many */
-    /* Which options the similarity of all objects is built with; NULL: the method wants none. */
-    void (*similarity)(const segment_job *job, clv_affinity_options *how);
-    int64_t most;  /* the objects for which it wants them; 0: for any number */
-    bool near;     /* wants the graph of objects near each other */
-    bool restarts; /* starts by random numbers */
-    /* Bytes that the method holds itself, for `points` (rows and columns count) on so many threads. */
-    size_t (*memory)(const segment_job *job, const clv_matrix *points, clv_home home, int64_t threads);
-    /* Cluster job->points; fills job->result. The control is the job's, its time limit what is left of it. */
-    clv_status (*solve)(segment_job *job, const clv_control *control);
-} cli_segmenter;
+/* How a method is set up to segment. Functions may be NULL, but for `input`. */
+struct cli_segmenter {
+    const char *method;
+    int64_t k;                                               /* segments, unless -k says how many */
+    bool similarity;                                         /* wants minimax similarities of all objects, */
+    bool zero_diagonal;                                      /* without those of an object to itself, */
+    int64_t most;                                            /* if there are at most so many; 0: of any number */
+    bool near;                                               /* wants the graph of objects near each other */
+    bool restarts;                                           /* starts by random numbers */
+    size_t (*more)(const clv_matrix *points);                /* bytes besides the method's own */
+    int64_t (*columns)(const clv_matrix *points);            /* of what it clusters, where that is not the points */
+    void (*set)(void *options);                              /* what the options are beside their defaults */
+    clv_status (*input)(segment_job *job, clv_input *input); /* what it works on, of job->points */
+};
 
-extern const cli_segmenter cli_segmenters[];
-/* Their names, as the choices of an option. */
-#define CLI_SEGMENTER_NAMES "dominant|ncut|symnmf|kpalm"
+const cli_segmenter *cli_segmenter_of(const clv_method *method);
+/* The methods that can segment, from 0 on; NULL: no more. Their names, as the choices of an option. */
+const clv_method *cli_segment_method(int number);
+const char *cli_segment_methods(void);
+/* How the similarities of all objects are built. */
+void cli_segment_similarity(const segment_job *job, clv_affinity_options *how);
 
 /* The budget in bytes: --memory, or half of the machine's. */
 size_t cli_segment_budget(const segment_job *s);

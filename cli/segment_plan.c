@@ -101,44 +101,59 @@ static void plan_graph(segment_job *s, size_t objects) {
     double reach = (double)s->options.reach, near = (s->width ? 2 : 4) * reach * (reach + 1) + 1;
     size_t each = near < (double)objects ? (size_t)near : objects;
     size_t borders = s->width ? 2 * objects : count_borders(s);
-    s->plan.affinity = objects * (each * (sizeof(double) + sizeof(int32_t)) + sizeof(int64_t));
-    s->plan.affinity_peak = most(s->plan.affinity + BORDER * borders + PIECE * objects, sample_bytes(objects));
-    s->plan.home = CLV_HOME_SPARSE;
+    size_t bytes = objects * (each * (sizeof(double) + sizeof(int32_t)) + sizeof(int64_t));
+    s->plan.affinity =
+        (clv_affinity_info){.home = clv_home_name(CLV_HOME_SPARSE),
+                            .n = (int64_t)objects,
+                            .sparse = 1,
+                            .bytes = bytes,
+                            .peak = most(bytes + BORDER * borders + PIECE * objects, sample_bytes(objects)),
+                            .cost = {.resident = 1}};
+}
+
+/* Bytes that the method holds itself on so many threads; `plan` is what is known of its similarities, or NULL. */
+static size_t method_bytes(const segment_job *s, const clv_matrix *points, const clv_affinity_info *plan,
+                           int64_t threads) {
+    const cli_segmenter *segmenter = s->segmenter;
+    clv_affinity_info known = plan ? *plan : (clv_affinity_info){0};
+    clv_matrix objects = *points;
+    clv_input input = {.points = &objects, .plan = &known};
+    _Alignas(max_align_t) char options[sizeof s->method_options];
+    memcpy(options, s->method_options, sizeof options);
+    ((clv_control *)(void *)options)->threads = threads;
+    known.n = points->rows;
+    objects.cols = segmenter->columns ? segmenter->columns(points) : points->cols;
+    return clv_memory(s->method, &input, options) + (segmenter->more ? segmenter->more(points) : 0);
 }
 
 static clv_status plan_similarity(segment_job *s, const clv_matrix *points, size_t later) {
     clv_affinity_options how;
-    clv_affinity_info info;
-    size_t taken = later + cli_segmenters[s->options.method].memory(s, points, CLV_HOME_AUTO, 1);
+    size_t taken = later + method_bytes(s, points, NULL, 1);
     size_t budget = cli_segment_budget(s);
-    cli_segmenters[s->options.method].similarity(s, &how);
+    cli_segment_similarity(s, &how);
     if (held(s) + taken >= budget) {
-        return refuse(s, cli_segmenters[s->options.method].name, taken);
+        return refuse(s, s->method->name, taken);
     }
     how.memory = (int64_t)(budget - taken);
-    CLI_TRY(cli_library(s->app, clv_affinity_plan(s->app->ctx, points, &how, &info)));
-    s->plan.affinity = info.bytes;
-    s->plan.affinity_peak = info.peak;
-    s->plan.home = info.home;
-    return CLV_OK;
+    return cli_library(s->app, clv_affinity_plan(s->app->ctx, points, &how, &s->plan.affinity));
 }
 
 /* Fewer threads where the work arrays of all would not fit. */
 static void fit_threads(segment_job *s, const clv_matrix *points, size_t later) {
-    const cli_segmenter *method = &cli_segmenters[s->options.method];
-    int64_t threads = s->control.threads > 0 ? s->control.threads : sysconf(_SC_NPROCESSORS_ONLN);
-    size_t budget = cli_segment_budget(s), others = held(s) + later + s->plan.affinity;
-    while (threads > 1 && others + method->memory(s, points, s->plan.home, threads) > budget) {
+    const clv_affinity_info *plan = &s->plan.affinity;
+    int64_t threads = s->control->threads > 0 ? s->control->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    size_t budget = cli_segment_budget(s), others = held(s) + later + s->plan.affinity.bytes;
+    while (threads > 1 && others + method_bytes(s, points, plan, threads) > budget) {
         threads--;
     }
-    s->control.threads = threads;
-    s->plan.method = method->memory(s, points, s->plan.home, threads);
-    s->plan.method_thread = method->memory(s, points, s->plan.home, 1);
+    s->control->threads = threads;
+    s->plan.method = method_bytes(s, points, plan, threads);
+    s->plan.method_thread = method_bytes(s, points, plan, 1);
 }
 
 /* `later` bytes are not held yet, but will be. */
 static clv_status plan_method(segment_job *s, const clv_matrix *points, size_t later) {
-    const cli_segmenter *method = &cli_segmenters[s->options.method];
+    const cli_segmenter *method = s->segmenter;
     if (method->similarity && (method->most == 0 || points->rows <= method->most)) {
         CLI_TRY(plan_similarity(s, points, later));
     }
@@ -148,7 +163,7 @@ static clv_status plan_method(segment_job *s, const clv_matrix *points, size_t l
     fit_threads(s, points, later);
     s->plan.labels = label_bytes(s, (size_t)points->rows);
     CLI_TRY(check(s, "the labels of the pixels", later + s->plan.labels));
-    return check(s, method->name, later + most(s->plan.affinity_peak, s->plan.affinity + s->plan.method));
+    return check(s, s->method->name, later + most(s->plan.affinity.peak, s->plan.affinity.bytes + s->plan.method));
 }
 
 clv_status cli_segment_plan_objects(segment_job *s) {
@@ -172,7 +187,7 @@ clv_status cli_segment_plan_method(segment_job *s) {
 
 static size_t resident_peak(const segment_job *s) {
     size_t now = cli_process_bytes("VmRSS");
-    size_t later = most(s->plan.labels, most(s->plan.affinity_peak, s->plan.affinity + s->plan.method));
+    size_t later = most(s->plan.labels, most(s->plan.affinity.peak, s->plan.affinity.bytes + s->plan.method));
     return most(now + later, cli_process_bytes("VmHWM"));
 }
 
@@ -182,12 +197,12 @@ static void print_table(const segment_job *s) {
     snprintf(note, sizeof note, "%lld %s, while they were made", (long long)s->regions->count,
              s->width ? "pixels" : "superpixels");
     cli_forecast_line("objects", plan->objects, note);
-    if (plan->home != CLV_HOME_AUTO) {
-        snprintf(note, sizeof note, "home %s", clv_home_name(plan->home));
-        cli_forecast_line("affinity", plan->affinity, note);
-        cli_forecast_line("  while built", plan->affinity_peak, "");
+    if (plan->affinity.home) {
+        snprintf(note, sizeof note, "home %s", plan->affinity.home);
+        cli_forecast_line("affinity", plan->affinity.bytes, note);
+        cli_forecast_line("  while built", plan->affinity.peak, "");
     }
-    cli_forecast_line(cli_segmenters[s->options.method].name, plan->method, "in all");
+    cli_forecast_line(s->method->name, plan->method, "in all");
     cli_forecast_line("  per thread", plan->method_thread, "");
     cli_forecast_line("labels", plan->labels, "of the pixels, at most");
     cli_forecast_line("resident, peak", resident_peak(s), "predicted for the whole program");
@@ -199,10 +214,10 @@ static void print_json(FILE *stream, const void *what) {
     fprintf(stream,
             "{\"cleave\": \"%s\", \"method\": \"%s\", \"dry_run\": true, \"width\": %lld, \"height\": %lld, "
             "\"objects\": %lld,\n \"bytes\": {\"objects\": %zu, ",
-            clv_version(), cli_segmenters[s->options.method].name, (long long)s->image.width,
-            (long long)s->image.height, (long long)s->regions->count, plan->objects);
-    if (plan->home != CLV_HOME_AUTO) {
-        fprintf(stream, "\"affinity\": %zu, \"affinity_peak\": %zu, ", plan->affinity, plan->affinity_peak);
+            clv_version(), s->method->name, (long long)s->image.width, (long long)s->image.height,
+            (long long)s->regions->count, plan->objects);
+    if (plan->affinity.home) {
+        fprintf(stream, "\"affinity\": %zu, \"affinity_peak\": %zu, ", plan->affinity.bytes, plan->affinity.peak);
     }
     fprintf(stream, "\"method\": %zu, \"method_per_thread\": %zu, \"labels\": %zu, \"resident_peak\": %zu}}\n",
             plan->method, plan->method_thread, plan->labels, resident_peak(s));

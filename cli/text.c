@@ -33,10 +33,10 @@ typedef struct text_job {
 static const clv_option_table *text_table(void) {
     static const clv_option options[] = {
         CLI_FILE_OPTION(text_options, output, "output", 'o', "FILE",
-                        "the points, a row a document: .npy, .csv or .tsv"),
+                        "the points, one row per document: .npy, .csv or .tsv"),
         CLI_FILE_OPTION(text_options, tfidf, "tfidf", 0, "FILE.mtx", "the sparse tf-idf matrix itself"),
         CLI_FILE_OPTION(text_options, vocab, "vocab", 0, "FILE.txt",
-                        "the terms, one a line, in the order of the columns of tf-idf"),
+                        "the terms, one per line, in the order of the columns of tf-idf"),
         CLI_FILE_OPTION(text_options, labels, "labels-out", 0, "FILE",
                         "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
         CLI_FILE_OPTION(text_options, json, "json", 0, "FILE|-",
@@ -55,7 +55,8 @@ static const clv_option_table *text_table(void) {
         CLI_FLAG_OPTION(text_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
         CLI_FLAG_OPTION(text_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
     };
-    static const clv_option_table table = {"output", options, sizeof options / sizeof *options};
+    static const clv_option_table table = {
+        .title = "output", .options = options, .count = sizeof options / sizeof *options};
     return &table;
 }
 
@@ -398,7 +399,7 @@ const cli_command cli_text = {
              "to --dims columns by a truncated SVD, or with --center to principal components.\n"
              "\n"
              "CORPUS is a folder of files (a file in a folder inside it has that folder's name as its label), or\n"
-             "a .jsonl or .jsonl.gz file with an object {\"text\": ..., \"label\": ...} a line; - is JSON lines from\n"
+             "a .jsonl or .jsonl.gz file with one object {\"text\": ..., \"label\": ...} per line; - is JSON lines from\n"
              "standard input.\n",
     .examples =
         "  cleave text posts.jsonl.gz -o X.npy --labels-out y.npy --stop-words english --max-df 0.5 --min-df 2\n"

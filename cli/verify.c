@@ -35,7 +35,8 @@ static const clv_option_table *verify_table(void) {
          .most = 1,
          .help = "nothing but the exit status, and errors"},
     };
-    static const clv_option_table table = {"verify", options, sizeof options / sizeof *options};
+    static const clv_option_table table = {
+        .title = "verify", .options = options, .count = sizeof options / sizeof *options};
     return &table;
 }
 
@@ -54,6 +55,23 @@ static clv_status take_reading(verification *v) {
     return CLV_OK;
 }
 
+/* The second file: targets of a method on samples, else weights of the objects. */
+static clv_status read_second(verification *v, clv_input *input) {
+    const clv_method *method = clv_claim_method(v->claim);
+    if (v->args.operand_count < 3) {
+        return CLV_OK;
+    }
+    const char *path = v->args.operands[2];
+    if (method && method->takes == CLV_TAKES_SAMPLES) {
+        CLI_TRY(cli_library(v->app, clv_read_targets(v->app->ctx, path, &v->second)));
+        input->targets = clv_data_matrix(v->second);
+    } else {
+        CLI_TRY(cli_library(v->app, clv_read(v->app->ctx, path, NULL, &v->second)));
+        input->weights = clv_data_matrix(v->second);
+    }
+    return CLV_OK;
+}
+
 static clv_status judge(verification *v) {
     clv_context *ctx = v->app->ctx;
     CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
@@ -61,17 +79,11 @@ static clv_status judge(verification *v) {
     const char *kind = clv_claim_option(v->claim, "affinity");
     clv_read_options reading = cli_read_options(&v->points, kind && strcmp(kind, "precomputed") == 0);
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
-    if (v->args.operand_count > 2) {
-        clv_status status = clv_read_targets(ctx, v->args.operands[2], &v->second);
-        if (status == CLV_EDATA) { /* a matrix, then */
-            status = clv_read(ctx, v->args.operands[2], NULL, &v->second);
-        }
-        CLI_TRY(cli_library(v->app, status));
-    }
+    clv_input input = {.points = clv_data_matrix(v->data)};
+    CLI_TRY(read_second(v, &input));
     cli_signals_restart_calls();
     const verify_options *options = &v->options;
-    return cli_library(v->app, clv_claim_verify_both(ctx, v->claim, v->data, v->second, options->memory,
-                                                     options->threads, &v->verdict));
+    return cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict));
 }
 
 static clv_status work(verification *v, int argc, char **argv) {
@@ -107,10 +119,10 @@ const cli_command cli_verify = {
     .name = "verify",
     .summary = "check a result against the raw data: accept or reject it",
     .operands = {"RESULT.json", "DATA", "[Y]"},
-    .about = "Reads a result that --json wrote, builds the affinity again from DATA with the options of that\n"
-             "result, and recomputes its objective and its certificate. The exit status is 0 when both are as\n"
-             "claimed and the result does not contradict itself, and 1 otherwise, with the reason. Y is the second\n"
-             "file of a method that was given two.\n",
+    .about = "Reads a result that --json wrote, prepares DATA as the options of that result say, and recomputes its\n"
+             "objective, its certificate and every field that follows from the answer. The exit status is 0 when\n"
+             "all are as claimed and the result does not contradict itself, and 1 otherwise, with the reason. Y is\n"
+             "the second file: the targets of ksupport, or sample weights.\n",
     .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
                 "  cleave verify result.json points.csv\n",
     .run = run,

@@ -21,7 +21,7 @@ int main(void) {
     clv_ncut_defaults(&cut);
     cut.k = 3;
     if (clv_read(ctx, "points.npy", NULL, &data) || clv_affinity_build(ctx, clv_data_matrix(data), &how, &a) ||
-        clv_ncut(ctx, a, &cut, &r)) {
+        clv_ncut(ctx, &(clv_input){.affinity = a}, &cut, &r)) {
         puts(clv_message(ctx));
         return 1;
     }

@@ -15,18 +15,25 @@
  *   clv_affinity_defaults(&how);  clv_ncut_defaults(&cut);  cut.k = 3;
  *   if (clv_read(ctx, "points.npy", NULL, &data) ||
  *       clv_affinity_build(ctx, clv_data_matrix(data), &how, &a) ||
- *       clv_ncut(ctx, a, &cut, &r)) { puts(clv_message(ctx)); return 1; }
+ *       clv_ncut(ctx, &(clv_input){.affinity = a}, &cut, &r)) { puts(clv_message(ctx)); return 1; }
  *   printf("ncut %g, certificate %g\n", r->objective.value, r->certificate.value);
  *
  * Rules that hold everywhere:
  *   - A function that can fail returns clv_status; below zero means that there is no result and that
  *     clv_message(ctx) says why in one sentence. Whether a *run* converged is another matter: see clv_stop.
  *   - "borrowed" pointers must outlive what borrows them; "owned" results are freed by their _free function,
- *     which takes NULL too.
- *   - Blocks of vectors are row-major, one vector a row: `block[c * n + i]` is entry i of vector c.
+ *     which takes NULL too. Nothing that is borrowed is written to.
+ *   - What is made in a context (data, affinities, results, claims) belongs to it: it is freed before the context,
+ *     and an affinity is used with the context that it was made in, or refused. Views (clv_matrix) belong to nobody.
+ *   - Option structs come from their _defaults function, which notes the size that the program was compiled with.
+ *     Later versions only append members, so a program keeps working with a library that has more of them.
+ *   - Blocks of vectors are row-major, one vector per row: `block[c * n + i]` is entry i of vector c.
  *   - Labels are int32_t, -1 means left out. Counts are int64_t, values double.
  *   - A context serves one thread at a time. The library keeps no other state between calls, prints nothing,
  *     never exits and installs no signal handler.
+ *   - Threads are a number in the options. BLAS has a number of threads for the whole process: it is set to 1 while a
+ *     call of this library runs that uses BLAS, and set back to what it was when the last such call in the process
+ *     returns. A program that calls BLAS from other threads meanwhile shares that setting.
  */
 #ifndef CLEAVE_H
 #define CLEAVE_H
@@ -49,11 +56,11 @@ extern "C" {
  */
 
 #define CLV_VERSION_MAJOR 0
-#define CLV_VERSION_MINOR 1
+#define CLV_VERSION_MINOR 2
 #define CLV_VERSION_PATCH 0
-#define CLV_VERSION "0.1.0"
+#define CLV_VERSION "0.2.0"
 
-/* "0.1.0": the version of the library that is linked, which may differ from that of this header. */
+/* "0.2.0": the version of the library that is linked, which may differ from that of this header. */
 CLV_API const char *clv_version(void);
 
 typedef enum clv_status {
@@ -66,7 +73,8 @@ typedef enum clv_status {
     CLV_ECREATE = -6,      /* a file cannot be written */
     CLV_EIO = -7,          /* reading or writing failed half-way */
     CLV_EINTERRUPTED = -8, /* the interrupt hook asked to stop before there was anything to return */
-    CLV_ENUMERIC = -9      /* a numerical method failed (an eigensolver without convergence, say) */
+    CLV_ENUMERIC = -9,     /* a numerical method failed (an eigensolver without convergence, say) */
+    CLV_ETIME = -10        /* the time limit passed before there was anything to return */
 } clv_status;
 
 CLV_API const char *clv_status_name(clv_status status);
@@ -91,6 +99,12 @@ CLV_API const char *clv_message(const clv_context *ctx);
  * away. */
 typedef int (*clv_interrupt)(void *user);
 CLV_API void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user);
+
+/* Everything done with this context ends within so many seconds from now, reading of files and building of affinities
+ * included: a run with the best result so far (CLV_TIME_LIMIT), what has no result yet with CLV_ETIME. The last
+ * evaluation of a result is completed all the same, and so is very short work, so that small data have a
+ * result however short the limit. 0: no limit. */
+CLV_API void clv_context_set_time_limit(clv_context *ctx, double seconds);
 
 /* Bytes now held, and the most that were ever held, by everything made in this context. */
 CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak);
@@ -122,8 +136,10 @@ typedef struct clv_option {
     double initial;      /* default: number, 0 or 1, or index of the choice */
     double least, most;  /* range allowed, both ends included */
     const char *choices; /* CHOICE: "fpc|spectral"; TEXT: the default or NULL */
-    const char *word; /* a word for the default meaning ("auto", "all", "none"): NaN where the default is NaN, else 0;
-                         or NULL */
+    /* A word that is allowed too ("auto", "all", "none"), or NULL. It stands for NaN if the default is NaN, otherwise
+     * for word_value. */
+    const char *word;
+    double word_value;
     const char *off;  /* FLAG: the name of the flag that clears it, or NULL for "no-NAME" */
     const char *meta; /* what stands for the value in help: "N", "SECONDS" */
     const char *help; /* one line */
@@ -133,10 +149,15 @@ typedef struct clv_option_table {
     const char *title; /* "affinity", "run", "ncut" */
     const clv_option *options;
     size_t count;
+    /* Of the struct, which begins with a size_t that says how much of it a program knows; 0: it does not. */
+    size_t size;
 } clv_option_table;
 
 /* Write the default of every option in `table` to the struct at `options`. Members outside the table stay. */
 CLV_API void clv_options_defaults(const clv_option_table *table, void *options);
+/* The same for a struct that begins with its size and has `size` bytes: what lies beyond is left alone, and everything
+ * that is no option becomes zero. */
+CLV_API void clv_options_init(const clv_option_table *table, void *options, size_t size);
 /* Set one option from text. CLV_EUSAGE with the name, the value and what is allowed. */
 CLV_API clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void *options, const char *name,
                                    const char *value);
@@ -149,7 +170,7 @@ CLV_API const clv_option *clv_options_find(const clv_option_table *table, const 
 /* The value of an option as text, in a buffer of `size` bytes: what clv_options_set would take. */
 CLV_API void clv_options_print(const clv_option *option, const void *options, char *text, size_t size);
 
-/* What a monitor sees once an iteration. */
+/* What a monitor sees once per iteration. */
 typedef struct clv_progress {
     int64_t restart, iteration;
     double seconds;     /* since the run began */
@@ -163,15 +184,17 @@ typedef int (*clv_monitor)(const clv_progress *progress, void *user);
 
 /* First member of every method's options. */
 typedef struct clv_control {
+    size_t size;       /* of the struct that begins with this, as the program was compiled: set by the defaults */
     double tol;        /* the certificate or change at which a method stops; NaN: the method's own default */
     int64_t max_iter;  /* iterations of one restart */
-    double time_limit; /* seconds for all restarts together; 0: none */
+    double time_limit; /* seconds for all of the call, within those of the context; 0: none */
     int64_t restarts;  /* independent starts; the best result is returned */
     int64_t seed;
     int64_t threads;     /* 0: as many as there are cores */
     int keep_trace;      /* not an option on the command line: set when a trace is wanted */
     clv_monitor monitor; /* may be NULL */
     void *monitor_user;
+    int64_t room[6]; /* for later versions: 0 */
 } clv_control;
 
 CLV_API const clv_option_table *clv_control_table(void);
@@ -205,10 +228,11 @@ typedef struct clv_read_options {
                                  label, labels, class, target, species, variety, category, truth, outcome, cluster or y
                                  (without an x beside it), else a last or first column of text */
     int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it */
+    int64_t room[4];          /* for later versions: 0 */
 } clv_read_options;
 
 /* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
- * .png, .jpg (a row a pixel); "-" is CSV from standard input. Numbers become double; f4 stays float. NaN and
+ * .png, .jpg (one row per pixel); "-" is CSV from standard input. Numbers become double; f4 stays float. NaN and
  * infinities are refused, with their place. `options` may be NULL.
  * Of a CSV file, columns that only say which row is which are dropped: a first column of texts that all differ (a last
  * one is refused unless it is asked for as labels); the first column when the header is one field shorter than the
@@ -230,7 +254,7 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
-/* Read targets, one number a sample: a matrix with one column or one row, the labels of .svm as the numbers that they
+/* Read targets, one number per sample: a matrix with one column or one row, the labels of .svm as the numbers that they
  * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
 CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
 /* The same for targets that are to be compared with others: texts become the numbers that they are in `known`, which
@@ -311,13 +335,14 @@ CLV_API void clv_corpus_free(clv_corpus *corpus);
 typedef enum clv_encoding {
     CLV_ENCODING_AUTO,  /* UTF-8, and Latin-1 for documents that are not valid UTF-8 */
     CLV_ENCODING_UTF8,  /* documents that are not valid UTF-8 are refused */
-    CLV_ENCODING_LATIN1 /* a byte a character; JSON that is valid UTF-8 stays so, as its standard says */
+    CLV_ENCODING_LATIN1 /* one byte per character; JSON that is valid UTF-8 stays so, as its standard says */
 } clv_encoding;
 
 /* tf-idf. Terms are the words of two or more characters (letters and numbers of any script, and _), in lower case.
  * Entry (d, t) is the number of times that t occurs in d, times ln((1 + n) / (1 + df(t))) + 1 with df(t) the number of
  * the n documents that t occurs in; rows are then divided by their 2-norm. */
 typedef struct clv_tfidf_options {
+    size_t size;            /* of this struct: set by the defaults */
     double min_df;          /* keep the terms of so many documents or more; below 1: a share of the documents */
     double max_df;          /* and of so many or fewer; up to 1: a share of the documents */
     int64_t max_features;   /* keep only the terms that occur most often, first in the alphabet among equals; 0: all */
@@ -329,7 +354,9 @@ typedef struct clv_tfidf_options {
 } clv_tfidf_options;
 
 CLV_API const clv_option_table *clv_tfidf_table(void);
-CLV_API void clv_tfidf_defaults(clv_tfidf_options *options);
+static inline void clv_tfidf_defaults(clv_tfidf_options *options) {
+    clv_options_init(clv_tfidf_table(), options, sizeof *options);
+}
 
 typedef struct clv_tfidf clv_tfidf;
 typedef struct clv_tfidf_info {
@@ -347,7 +374,7 @@ CLV_API clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *opti
 CLV_API clv_status clv_tfidf_add(clv_tfidf *tfidf, const clv_document *document);
 /* documents x terms, CSR, terms in ascending order. CLV_EDATA when no term is left. */
 CLV_API clv_status clv_tfidf_finish(clv_tfidf *tfidf, clv_data **out);
-/* After finish: the terms, a column each. */
+/* After finish: the terms, one per column. */
 CLV_API const char *const *clv_tfidf_terms(const clv_tfidf *tfidf, int64_t *count);
 CLV_API void clv_tfidf_describe(const clv_tfidf *tfidf, clv_tfidf_info *out);
 CLV_API void clv_tfidf_free(clv_tfidf *tfidf);
@@ -355,6 +382,7 @@ CLV_API void clv_tfidf_free(clv_tfidf *tfidf);
 /* The best rank-d approximation of a sparse matrix, which is never filled: of X itself (truncated SVD), or of X less
  * the means of its columns (principal components). */
 typedef struct clv_reduce_options {
+    size_t size; /* of this struct: set by the defaults */
     int64_t dims;
     int center; /* subtract the means of the columns */
     double tol; /* residual of each eigenpair of X X' (or X' X), as a share of its eigenvalue */
@@ -364,7 +392,9 @@ typedef struct clv_reduce_options {
 } clv_reduce_options;
 
 CLV_API const clv_option_table *clv_reduce_table(void);
-CLV_API void clv_reduce_defaults(clv_reduce_options *options);
+static inline void clv_reduce_defaults(clv_reduce_options *options) {
+    clv_options_init(clv_reduce_table(), options, sizeof *options);
+}
 /* points: rows x dims, the coordinates of the rows on the axes; axes (may be NULL): dims x cols, orthonormal rows, the
  * entry of largest magnitude positive, zero beyond the rank of the matrix; values (dims, may be NULL): singular values,
  * largest first. */
@@ -400,13 +430,16 @@ CLV_API void clv_regions_free(clv_regions *regions);
 CLV_API clv_status clv_regions_of_pixels(clv_context *ctx, int64_t width, int64_t height, clv_regions **out);
 /* Superpixels: compact pieces of one color, each connected. */
 typedef struct clv_superpixel_options {
+    size_t size;         /* of this struct: set by the defaults */
     int64_t superpixels; /* about so many */
     double compactness;  /* weight of nearness against color, in units of CIE Lab */
     int64_t rounds;      /* of assignment and new centers */
     int64_t threads;
 } clv_superpixel_options;
 CLV_API const clv_option_table *clv_superpixel_table(void);
-CLV_API void clv_superpixel_defaults(clv_superpixel_options *options);
+static inline void clv_superpixel_defaults(clv_superpixel_options *options) {
+    clv_options_init(clv_superpixel_table(), options, sizeof *options);
+}
 CLV_API clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_superpixel_options *options,
                                    clv_regions **out);
 
@@ -426,16 +459,19 @@ CLV_API clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *reg
  * weight (histograms as square roots, so that distances between them are Hellinger's); the place is in
  * the last two columns. */
 typedef struct clv_region_weights {
+    size_t size; /* of this struct: set by the defaults */
     double color, histogram, texture, place;
 } clv_region_weights;
 CLV_API const clv_option_table *clv_region_table(void);
-CLV_API void clv_region_defaults(clv_region_weights *weights);
+static inline void clv_region_defaults(clv_region_weights *weights) {
+    clv_options_init(clv_region_table(), weights, sizeof *weights);
+}
 CLV_API clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
                                      const clv_region_weights *weights, int64_t threads, clv_data **out);
 
-/* Similarities of regions that lie near each other: exp(-d^2 / (2 (sigma m)^2)) for points (rows of `points`, a region
- * each) at distance d, of regions that are at most `reach` steps apart across common borders; m is the median distance
- * of pairs of points (of a sample, where there are many). count x count, CSR, with 1 on the diagonal: for
+/* Similarities of regions that lie near each other: exp(-d^2 / (2 (sigma m)^2)) for points (one row of `points` per
+ * region) at distance d, of regions that are at most `reach` steps apart across common borders; m is the median
+ * distance of pairs of points (of a sample, where there are many). count x count, CSR, with 1 on the diagonal: for
  * CLV_AFFINITY_PRECOMPUTED. */
 CLV_API clv_status clv_region_similarity(clv_context *ctx, const clv_regions *regions, const clv_matrix *points,
                                          int64_t reach, double sigma, clv_data **out);
@@ -474,9 +510,8 @@ typedef enum clv_home {
     CLV_HOME_LOWRANK   /* F F' with n x r F */
 } clv_home;
 
-typedef enum clv_diagonal { CLV_DIAGONAL_KEEP, CLV_DIAGONAL_ZERO } clv_diagonal;
-
 typedef struct clv_affinity_options {
+    size_t size;       /* of this struct: set by the defaults */
     int kind;          /* clv_affinity_kind */
     double gamma;      /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
                           1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
@@ -491,18 +526,30 @@ typedef struct clv_affinity_options {
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
-CLV_API void clv_affinity_defaults(clv_affinity_options *options);
+static inline void clv_affinity_defaults(clv_affinity_options *options) {
+    clv_options_init(clv_affinity_table(), options, sizeof *options);
+}
 
 typedef struct clv_affinity clv_affinity;
 
+/* What it takes to look at an affinity, in numbers read or operations on them: methods choose their ways by this. */
+typedef struct clv_affinity_cost {
+    double entry;  /* of one entry by itself */
+    double column; /* of a column, as it is added to sums: of a sparse one, its edges */
+    double pass;   /* of A times a vector */
+    int resident;  /* entries lie in memory, or in a mapped file: to look again takes no computation */
+} clv_affinity_cost;
+
 typedef struct clv_affinity_info {
     clv_affinity_kind kind;
-    double gamma; /* as used; NaN where there is none */
-    clv_home home;
+    double gamma;     /* as used; NaN where there is none */
+    const char *home; /* where it lives, by the name that the home has for itself */
     int64_t n;
     int64_t nonzeros; /* entries stored, or n^2 */
+    int sparse;       /* other entries than these are 0, and cost nothing */
     size_t bytes;     /* held by this operator beyond the borrowed points */
     size_t peak;      /* the most held while it was made */
+    clv_affinity_cost cost;
 } clv_affinity_info;
 
 /* What clv_affinity_build would make and hold, without making it. */
@@ -521,11 +568,12 @@ CLV_API clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t
                                          clv_affinity **out);
 CLV_API void clv_affinity_free(clv_affinity *a);
 CLV_API void clv_affinity_describe(const clv_affinity *a, clv_affinity_info *out);
-/* "dense-f64", "dense-f32", "computed", "sparse", "low-rank"; kinds: "gaussian", ... */
+/* "auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"; kinds: "gaussian", ...; "?": there is no such. */
 CLV_API const char *clv_home_name(clv_home home);
 CLV_API const char *clv_affinity_kind_name(clv_affinity_kind kind);
 
-/* The operator. `threads` as in the options; results do not depend on it. */
+/* The operator. `threads` as in the options; results do not depend on it. Objects and labels outside of their range are
+ * refused (CLV_EUSAGE). */
 CLV_API int64_t clv_affinity_size(const clv_affinity *a);
 CLV_API clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out /* n */);
 CLV_API clv_status clv_affinity_apply(const clv_affinity *a, const double *x /* k x n */, int64_t k,
@@ -541,7 +589,7 @@ CLV_API clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t 
 CLV_API clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y /* k x n */);
 CLV_API clv_status clv_affinity_degrees(const clv_affinity *a, double *out /* n */, int64_t threads);
 CLV_API clv_status clv_affinity_diagonal(const clv_affinity *a, double *out /* n */);
-CLV_API double clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j);
+CLV_API clv_status clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j, double *out);
 /* Connected components by positive similarity: component[i] of 0..count-1 in order of their first objects. Objects of
  * degree 0 get -1 and do not count. */
 CLV_API clv_status clv_affinity_components(const clv_affinity *a, int32_t *component /* n */, int64_t *count);
@@ -551,11 +599,10 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
                                           const int32_t *after /* n */, int64_t count, double *y /* k x n */,
                                           int64_t threads);
 /* Similarities of new points, `fresh` (m x p, scaled like the old ones: clv_data_scale_both), to the n points that `a`
- * was built of with `options`: m x n, owned, if that fits the budget of the options. By the formula of the kind, with
- * gamma as used for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn
- * (CSR): to the nearest `neighbors` old points. Minimax and given affinities say nothing of new points. */
-CLV_API clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
-                                      const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out);
+ * was built of: m x n, owned, if that fits the budget of its options. By the formula of the kind, with gamma as used
+ * for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn (CSR): to the
+ * nearest `neighbors` old points. Minimax and given affinities say nothing of new points. */
+CLV_API clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out);
 /* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
  * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
  * few passes over all pairs and a copy of the points. */
@@ -566,7 +613,7 @@ CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *po
 CLV_API clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 5  Results
+ * 5  Results: a core that all methods have, and fields with a name, a kind and a shape
  */
 
 typedef enum clv_stop {
@@ -608,38 +655,39 @@ typedef struct clv_restart {
 enum { CLV_TRACE_EXTRAS = 4 };
 
 typedef struct clv_trace_row {
-    int64_t restart, iteration;
+    int64_t restart;
+    int64_t part; /* the cluster or model that the row is about, where a method finds one after the other; else 0 */
+    int64_t iteration;
     double seconds, objective, certificate;
     double extra[CLV_TRACE_EXTRAS];
 } clv_trace_row;
 
-/* One cluster of a method that finds them one after the other (dominant), in the order found. */
-typedef struct clv_cluster {
-    int64_t size;        /* members found, before any later assignment */
-    double cohesiveness; /* the objective of this cluster, recomputed */
-    double similarity;   /* x'Ax: the mean similarity inside, without any shift */
-    double certificate;  /* recomputed */
-    int64_t iterations;
-    int64_t drops, swaps; /* steps that took an object out of the support, or put another one in its place */
-    int64_t prototype;    /* the heaviest object */
-    int64_t pass;         /* from 0; the clusters of a pass were found on the same objects */
-    clv_stop stop;
-} clv_cluster;
+typedef enum clv_field_kind {
+    CLV_FIELD_INTEGER, /* int64_t */
+    CLV_FIELD_REAL,    /* double */
+    CLV_FIELD_TEXT,    /* const char * */
+    CLV_FIELD_MATRIX,  /* a matrix; in JSON an array of its rows */
+    CLV_FIELD_SPARSE   /* a matrix, dense or CSR, most of it zeros; in JSON the lists of its CSR form */
+} clv_field_kind;
 
-/* What a soft clustering says beyond its memberships. */
-typedef struct clv_soft {
-    const char *start;      /* taken; kmeans++ where the eigenpairs of a spectral one were not to be had in time */
-    double *entropy;        /* n: of the memberships of an object, in nats; 0: certain */
-    double *expected_sizes; /* k: the sums of the memberships */
-    double residual;        /* |P - W W'| / |P|, Frobenius norms, recomputed */
-    double mean_similarity; /* over all pairs; memberships in k clusters cannot say less than 1 / k */
-    double variation;       /* 1 - (sum of P)^2 / (n^2 sum of P^2): 0 when all similarities are equal */
-    int degenerate;         /* -1: too close to the identity to say anything, 1: to all ones, 0: neither */
-} clv_soft;
+/* One field of a result: "centers", "eigenvalues". A dot in the name makes it a column of a table: "clusters.size" and
+ * "clusters.stop" have an entry per cluster, and are the members "size" and "stop" of the objects "clusters" in JSON.
+ * The member of its kind is set, the others are NULL. */
+typedef struct clv_field {
+    const char *name;
+    clv_field_kind kind;
+    int is_list;   /* a list of `count` entries, as opposed to a single value; matrices: 0 */
+    int64_t count; /* entries; single values and matrices: 1 */
+    const int64_t *integers;
+    const double *reals; /* NaN: not known */
+    const char *const *texts;
+    const clv_matrix *matrix;
+} clv_field;
 
 /* Everything that a run found. Owned; read it, then clv_result_free. */
 typedef struct clv_result {
-    const char *method, *solver;
+    const char *method; /* NULL in a result that a program made */
+    char solver[32];
     int64_t n, k;
     int64_t seed;
     clv_objective objective;
@@ -653,34 +701,197 @@ typedef struct clv_result {
     clv_restart *restarts;
     int64_t trace_count;
     clv_trace_row *trace;                       /* NULL unless keep_trace */
+    const char *trace_part;                     /* what `part` of its rows counts: "cluster", "model"; NULL: nothing */
     const char *trace_extras[CLV_TRACE_EXTRAS]; /* what `extra` of its rows holds; NULL: nothing */
-    int32_t *labels;                            /* n */
-    int64_t *sizes;                             /* k */
-    int64_t left_out;
-    int64_t components;        /* of the graph; 0: not counted */
-    double shift;              /* alpha added to the normalized affinity; 0: none */
-    double alpha, epsilon;     /* of kpalm, as used: alpha(0) and epsilon in units of the data; 0: none */
-    int64_t eigenvalues_count; /* of the normalized affinity, largest first */
-    double *eigenvalues;       /* NULL: not computed */
-    int k_chosen;              /* k was chosen from their gaps */
-    clv_data *membership;      /* n x k, dense or CSR; NULL: the labels say it all */
-    clv_data *centers;         /* k x p; NULL: the method has none */
-    clv_data *weights;         /* a learned model; NULL: the method learns none */
-    clv_soft *soft;            /* NULL: clusters are hard */
-    double *intercepts;        /* one a row of the weights; NULL: none */
-    int64_t classes_count;     /* values of y that the rows of the weights tell apart, ascending; 0: none */
-    double *classes;
-    int64_t clusters_count;
-    clv_cluster *clusters; /* NULL unless found one by one */
-    int64_t passes;        /* over the data, of multi-start; 0: does not apply */
-    clv_context *ctx;      /* borrowed */
+    int32_t *labels;                            /* n; NULL: the method gives none */
+    int64_t *sizes;                             /* k; NULL without labels */
+    int64_t left_out;                           /* objects with label -1 */
+    int64_t fields_count;
+    clv_field *fields;
+    struct clv_field_store *store; /* the library's own */
+    clv_context *ctx;              /* borrowed */
 } clv_result;
 
 CLV_API void clv_result_free(clv_result *result);
 
+/* The field called `name`, or NULL. */
+CLV_API const clv_field *clv_result_field(const clv_result *result, const char *name);
+/* Shorter, for fields of one kind: the first entry, or `otherwise` where there is no such field; lists and matrices, or
+ * NULL. */
+CLV_API double clv_result_real(const clv_result *result, const char *name, double otherwise);
+CLV_API int64_t clv_result_integer(const clv_result *result, const char *name, int64_t otherwise);
+CLV_API const char *clv_result_text(const clv_result *result, const char *name);
+CLV_API const double *clv_result_reals(const clv_result *result, const char *name, int64_t *count);
+CLV_API const int64_t *clv_result_integers(const clv_result *result, const char *name, int64_t *count);
+CLV_API const clv_matrix *clv_result_matrix(const clv_result *result, const char *name);
+
+/* A result of one's own, to have it evaluated: room for n labels, all -1, and k sizes (n = 0: no labels). */
+CLV_API clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **out);
+/* Add a field, or replace the one of that name. Everything is copied. */
+CLV_API clv_status clv_result_put(clv_result *result, const clv_field *field);
+
 /* ------------------------------------------------------------------------------------------------------------
  * 6  Methods
+ *
+ * A method is one description: what it solves, what it takes, its options, what it gives, what its certificate says,
+ * and the functions that do it. clv_methods lists them; the command, the reports, the verification and the language
+ * bindings know methods by that list alone. All have the same five functions, for ncut as for any other:
+ *
+ *   clv_ncut_defaults(&options)                                     the options, with their defaults
+ *   clv_ncut(ctx, &input, &options, &result)                        solve
+ *   clv_ncut_evaluate(ctx, &input, &options, answer, &found)        objective and certificate of an answer
+ *   clv_ncut_predict(ctx, &input, &options, result, &fresh, &out)   labels of new objects
+ *   clv_ncut_memory(&input, &options)                               bytes that solve would hold besides its input
+ *
+ * They are the functions below with the method named "ncut". Options begin with a clv_control, which holds the size of
+ * the struct as the program was compiled: a library with more options than that takes the defaults for the others, so
+ * options must come from the defaults function.
  */
+
+/* What a method works on; what it does not take stays NULL. All borrowed. */
+typedef struct clv_input {
+    const clv_affinity *affinity; /* methods on similarities; made in the context of the call */
+    const clv_matrix *points;     /* methods on points: one object per row; on samples: one sample per row */
+    const clv_matrix *targets;    /* methods on samples: one number per sample, dense doubles, one column */
+    const clv_matrix *weights;    /* methods that can weigh objects: one per object, not negative; NULL: all 1 */
+    const clv_matrix *start;      /* where to start, instead of at options.start; the description says what it holds */
+    const clv_matrix *validation; /* methods that choose among models: samples to choose on, laid out as `points` */
+    const clv_matrix *validation_targets;
+    const clv_affinity_info *plan; /* for memory: an affinity that is not built yet; only n known: leave out the rest */
+    const void *room[4];           /* for later versions: NULL */
+} clv_input;
+
+/* New objects; methods on similarities take either. Both borrowed. */
+typedef struct clv_fresh {
+    const clv_matrix *points;       /* one object per row, scaled like the old ones (clv_data_scale_both) */
+    const clv_matrix *similarities; /* to the objects that were clustered: new x old, dense or CSR */
+} clv_fresh;
+
+typedef enum clv_takes { CLV_TAKES_AFFINITY, CLV_TAKES_POINTS, CLV_TAKES_SAMPLES } clv_takes;
+
+/* What else a method can do with its input: bits. */
+enum {
+    CLV_WEIGHS_OBJECTS = 1, /* input.weights */
+    CLV_STARTS_GIVEN = 2,   /* input.start */
+    CLV_READS_IN_ORDER = 4, /* points are read from the first to the last: they may stay in a mapped file */
+    CLV_VALIDATES = 8       /* input.validation */
+};
+
+/* What the option k stands for. */
+typedef enum clv_k_meaning { CLV_K_CLUSTERS, CLV_K_AT_MOST, CLV_K_OF_NORM } clv_k_meaning;
+
+/* What a field of a result is to a verification. */
+typedef enum clv_field_role {
+    CLV_ANSWER,  /* part of the answer: objective and certificate are recomputed from it */
+    CLV_DERIVED, /* follows from the answer and the data: recomputed by evaluate, and compared */
+    CLV_STATED   /* reported by the run: nothing is derived from it */
+} clv_field_role;
+
+/* How far a derived number may lie from the recomputed one: `slack` times this. */
+typedef enum clv_field_unit {
+    CLV_UNIT_ONE,      /* 1 + |number| */
+    CLV_UNIT_OWN,      /* |number| */
+    CLV_UNIT_OBJECTIVE /* |objective| */
+} clv_field_unit;
+
+typedef struct clv_field_info {
+    const char *name;
+    clv_field_kind kind;
+    const char
+        *shape; /* "": one value; "n", "k", "models": a list; "n x k": a matrix. n and k are those of the result */
+    clv_field_role role;
+    double slack; /* derived numbers; 0: they must be equal */
+    clv_field_unit unit;
+    const char *help; /* one line */
+} clv_field_info;
+
+typedef struct clv_method {
+    const char *name;
+    const char *summary;  /* what it solves, in one line */
+    const char *about;    /* a paragraph: the problem, and what its certificate says */
+    const char *examples; /* arguments of the command, one example per line */
+    clv_takes takes;
+    unsigned abilities;      /* CLV_WEIGHS_OBJECTS and others */
+    const char *starts;      /* names that options.start may have: "auto|random|spectral"; NULL: it has no starts */
+    const char *start_holds; /* "labels", "memberships", ...: what input.start holds; NULL: it takes none */
+    const clv_option_table *options;
+    clv_k_meaning k_meaning;
+    const clv_field_info *gives; /* "labels" among them where it gives labels; in the order of reports */
+    size_t gives_count;
+    const char *predicts;  /* what a prediction has: "labels", "labels|membership"; NULL: there are none */
+    const char *objective; /* its name */
+    int maximize;
+    const char *certificate;  /* its name, */
+    const char *holds, *open; /* and what it says when it holds, and when it does not, as sentences */
+    int relative;             /* the certificate is in units of the objective, and so is what may differ in it */
+    const char *bound;        /* the name of its bound; NULL: it has none */
+
+    /* The functions take the method's own options at their full size, checked against the table. */
+    clv_status (*check)(clv_context *ctx, const void *options); /* options against each other; NULL: any go together */
+    /* How many objects these points are; NULL: one per row. */
+    int64_t (*objects)(const clv_matrix *points, const void *options);
+    /* Set what the method asks of its affinity where the options leave it open; NULL: nothing. */
+    clv_status (*suit)(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how);
+    size_t (*memory)(const clv_input *input, const void *options);
+    clv_status (*solve)(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+    clv_status (*evaluate)(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                           clv_result *found);
+    clv_status (*predict)(clv_context *ctx, const clv_input *input, const void *options, const clv_result *result,
+                          const clv_fresh *fresh, clv_result **out); /* NULL: it says nothing of new objects */
+} clv_method;
+
+/* All methods, in the order of the documentation. */
+CLV_API const clv_method *const *clv_methods(size_t *count);
+/* The method called `name`, or NULL. */
+CLV_API const clv_method *clv_method_find(const char *name);
+/* What a method says of its field `name`; NULL: it gives none. */
+CLV_API const clv_field_info *clv_method_gives(const clv_method *method, const char *name);
+/* The sentence of a certificate: what it proves, or that it does not. */
+CLV_API const char *clv_certificate_sentence(const clv_method *method, const clv_certificate *certificate);
+
+/* Defaults into a struct of `size` bytes that begins with a clv_control. */
+CLV_API void clv_method_defaults(const clv_method *method, void *options, size_t size);
+/* Whether the options are in range and go together; solve asks this first. */
+CLV_API clv_status clv_method_check(clv_context *ctx, const clv_method *method, const void *options);
+/* Run the method. The result is there unless the status is below zero; whether it converged is in result->stop. */
+CLV_API clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                             clv_result **out);
+/* Objective, certificate and derived fields of an answer, from the input alone. Of the answer the labels, k, the stop
+ * and the fields of the role CLV_ANSWER are looked at. CLV_EDATA: no run can have given this answer. */
+CLV_API clv_status clv_evaluate(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                                const clv_result *answer, clv_result **found);
+/* Labels of new objects, and what else the method says of them: memberships, values, scores. `result` may come from a
+ * run or from a file; `input` and `options` are those of the run. CLV_EUSAGE where the method has nothing to say. */
+CLV_API clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                               const clv_result *result, const clv_fresh *fresh, clv_result **out);
+/* Bytes that clv_solve would hold besides its input; of an affinity that is not built yet, see clv_input.plan. */
+CLV_API size_t clv_memory(const clv_method *method, const clv_input *input, const void *options);
+/* What the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that suits k. */
+CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
+                                     const void *options, clv_affinity_options *how);
+
+/* The five functions of one method, with the types of its own. */
+#define CLV_METHOD_FUNCTIONS(name_)                                                                                    \
+    static inline void clv_##name_##_defaults(clv_##name_##_options *options) {                                        \
+        clv_method_defaults(clv_method_find(#name_), options, sizeof *options);                                        \
+    }                                                                                                                  \
+    static inline clv_status clv_##name_(clv_context *ctx, const clv_input *input,                                     \
+                                         const clv_##name_##_options *options, clv_result **out) {                     \
+        return clv_solve(ctx, clv_method_find(#name_), input, options, out);                                           \
+    }                                                                                                                  \
+    static inline clv_status clv_##name_##_evaluate(clv_context *ctx, const clv_input *input,                          \
+                                                    const clv_##name_##_options *options, const clv_result *answer,    \
+                                                    clv_result **found) {                                              \
+        return clv_evaluate(ctx, clv_method_find(#name_), input, options, answer, found);                              \
+    }                                                                                                                  \
+    static inline clv_status clv_##name_##_predict(clv_context *ctx, const clv_input *input,                           \
+                                                   const clv_##name_##_options *options, const clv_result *result,     \
+                                                   const clv_fresh *fresh, clv_result **out) {                         \
+        return clv_predict(ctx, clv_method_find(#name_), input, options, result, fresh, out);                          \
+    }                                                                                                                  \
+    static inline size_t clv_##name_##_memory(const clv_input *input, const clv_##name_##_options *options) {          \
+        return clv_memory(clv_method_find(#name_), input, options);                                                    \
+    }
 
 /* ncut: minimize 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. Objects without any
  * similarity (degree 0) are left out: label -1. */
@@ -702,36 +913,19 @@ typedef struct clv_ncut_options {
     clv_control control;
     int64_t k;         /* 0: chosen by the gaps between eigenvalues, 2 to 20 */
     int solver;        /* clv_ncut_solver */
-    const char *start; /* "random", "spectral", "kmeans++", "labels" to use start_labels; "auto": spectral for sparse
-                          affinities, else random */
+    const char *start; /* "random", "spectral", "kmeans++"; "auto": spectral for sparse affinities, else random.
+                          input.start: labels 0..k-1, n x 1 (-1 for objects of degree 0) */
     int rounding;      /* clv_ncut_rounding, of spectral labels */
     int polish;        /* go on to a partition that no single move improves, and search from there */
-    int64_t patience;  /* the search ends after so many kicks in a row without gain; 0: no search. With a time limit the
-                          search goes on until then. */
+    int64_t patience;  /* the search ends after so many kicks in a row without gain; 0: no search; -1: it goes on until
+                          a limit, the monitor or the hook ends it */
     int shift;         /* clv_ncut_shift, of fpc on indefinite affinities */
-    int bound;         /* clv_ncut_bound; AUTO: not on computed homes, where it costs many passes over the points */
-    const int32_t *start_labels; /* n labels 0..k-1 (-1 for objects of degree 0), borrowed; for start "labels" */
+    int bound;         /* clv_ncut_bound; AUTO: not where entries are computed: it costs many passes */
 } clv_ncut_options;
 
-CLV_API const clv_option_table *clv_ncut_table(void);
-CLV_API void clv_ncut_defaults(clv_ncut_options *options);
-CLV_API clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, clv_result **out);
-/* Bytes that clv_ncut would hold on n objects besides the affinity, which lives in `home`; CLV_HOME_AUTO: what it needs
- * on any, without eigenvectors. */
-CLV_API size_t clv_ncut_memory(int64_t n, clv_home home, const clv_ncut_options *options);
-/* Objective and certificate of given labels, from the affinity alone. */
-CLV_API clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
-                                     int64_t threads, clv_objective *objective, clv_certificate *certificate);
-/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): the cluster with
- * the largest score of formula (28), the smaller one of two; -1 for an object that is similar to none. Objects with
- * label -1 count nowhere. */
-CLV_API clv_status clv_ncut_predict(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
-                                    const clv_matrix *cross, int64_t threads, int32_t *out /* m */);
-/* The same from new points, with the similarities of clv_affinity_cross: a block of rows at a time, so that m x n
- * numbers need not fit. */
-CLV_API clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
-                                           const clv_matrix *points, const clv_affinity_options *options,
-                                           const clv_matrix *fresh, int64_t threads, int32_t *out /* m */);
+CLV_METHOD_FUNCTIONS(ncut)
+/* New objects go to the cluster with the largest score of formula (28) of the FPC paper, ties go to the smaller label;
+ * -1 for an object that is similar to none. Objects with label -1 count nowhere. */
 
 /* symnmf: minimize f(W) = 1/4 |P - W W'|^2 over memberships W (n x k) whose rows lie on the simplex. Labels are the
  * largest memberships. The certificate is the Frank-Wolfe gap, 0 exactly at KKT points; a run stops when it is at most
@@ -753,34 +947,17 @@ typedef struct clv_symnmf_options {
     clv_control control;
     int64_t k;
     int solver;        /* clv_symnmf_solver */
-    const char *start; /* "spectral", "random", "kmeans++"; "labels" and "membership" to use the arrays below */
+    const char *start; /* "spectral", "random", "kmeans++". input.start: memberships, n x k with rows on the simplex and
+                          not all of them 1 / k; or labels -1..k-1, n x 1, softened: a fifth goes to all clusters */
     int step;          /* clv_symnmf_step, of fw */
-    int64_t moves;     /* pairwise moves a row, of rows; 0: 10, and more for more than 20 clusters */
-    const int32_t *start_labels;    /* n labels -1..k-1, borrowed; softened: a fifth goes to all clusters */
-    const double *start_membership; /* n x k, rows on the simplex, borrowed; not all of it 1 / k */
+    int64_t moves;     /* pairwise moves per row, of rows; 0: 10, and more for more than 20 clusters */
 } clv_symnmf_options;
 
-CLV_API const clv_option_table *clv_symnmf_table(void);
-CLV_API void clv_symnmf_defaults(clv_symnmf_options *options);
-CLV_API clv_status clv_symnmf(clv_context *ctx, const clv_affinity *a, const clv_symnmf_options *options,
-                              clv_result **out);
+CLV_METHOD_FUNCTIONS(symnmf)
+/* New objects get memberships, the exact solution of min |s - W w|^2 over the simplex, with s their similarities to the
+ * old ones and W the memberships of those: the field "membership" of the prediction. */
 /* The mean similarity that suits k clusters, 1.25 / k: for clv_affinity_calibrate. */
 CLV_API double clv_symnmf_mean(int64_t k);
-/* Bytes that clv_symnmf would hold on n objects besides the affinity, which lives in `home`. */
-CLV_API size_t clv_symnmf_memory(int64_t n, clv_home home, const clv_symnmf_options *options);
-/* Objective and certificate of given memberships (n x k, dense; rows on the simplex to 1e-9), from the affinity alone.
- * `tol` NaN: the default. */
-CLV_API clv_status clv_symnmf_evaluate(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
-                                       double tol, int64_t threads, clv_objective *objective,
-                                       clv_certificate *certificate);
-/* Memberships of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): each the
- * exact solution of min |s - W w|^2 over the simplex, with W the memberships of the old (n x k, dense). */
-CLV_API clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, const clv_matrix *cross,
-                                      int64_t threads, double *out /* m x k */);
-/* The same from new points, with the similarities of clv_affinity_cross, a block of rows at a time. */
-CLV_API clv_status clv_symnmf_predict_points(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
-                                             const clv_matrix *points, const clv_affinity_options *options,
-                                             const clv_matrix *fresh, int64_t threads, double *out /* m x k */);
 
 /* dominant: maximize f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and
  * go on with the rest. The similarity of an object to itself counts as 0, whatever the affinity holds. Objects in no
@@ -789,7 +966,7 @@ typedef enum clv_dominant_solver {
     CLV_DOMINANT_FW,  /* Frank-Wolfe: never takes an object out of the support again */
     CLV_DOMINANT_PFW, /* pairwise steps */
     CLV_DOMINANT_AFW, /* away steps: infection and immunization dynamics */
-    CLV_DOMINANT_RD   /* replicator dynamics: a product with A a step */
+    CLV_DOMINANT_RD   /* replicator dynamics: one product with A per step */
 } clv_dominant_solver;
 typedef enum clv_dominant_sampling { CLV_DOMINANT_UNIFORM, CLV_DOMINANT_DPP } clv_dominant_sampling;
 
@@ -799,7 +976,8 @@ typedef struct clv_dominant_options {
     int solver;              /* clv_dominant_solver */
     const char *start;       /* "vertex": the object most similar to the rest (on computed and low-rank homes of more
                                 than 4096 objects: to a sample of 256); "center": all weights equal; "random": a random
-                                object; "auto": center for rd, else vertex */
+                                object; "auto": center for rd, else vertex. input.start: weights of the first
+                                cluster, n x 1, not negative; the others start as by default */
     double shift;            /* alpha >= 0, added to all similarities off the diagonal: larger clusters */
     double cutoff;           /* objects of weight above this are members; NaN: 2e-12, for rd 1e-3 / objects left */
     int64_t min_size;        /* peeling ends at a cluster of fewer members, */
@@ -807,92 +985,57 @@ typedef struct clv_dominant_options {
     int assign;              /* in the end, the others go to the cluster of the largest mean similarity */
     double absorb;           /* theta > 0: objects with (Ax)_i >= theta x'Ax join the cluster before it is peeled */
     int face_solve;          /* jump to the stationary point of a face on which the support has settled */
-    int64_t multistart;      /* starts a pass, of which those that do not overlap all become clusters; 0: one by one */
-    int sampling;            /* clv_dominant_sampling, of these starts */
-    double overlap;          /* percent of its members that such a cluster may share with better ones */
-    int64_t start_object;    /* from 0: the first cluster starts there; -1: as `start` says */
-    const double *start_weights; /* n, not negative, borrowed, or NULL: the first cluster starts there */
+    int64_t multistart;   /* starts per pass, of which those that do not overlap all become clusters; 0: one by one */
+    int sampling;         /* clv_dominant_sampling, of these starts */
+    double overlap;       /* percent of its members that such a cluster may share with better ones */
+    int64_t start_object; /* from 0: the first cluster starts there; -1: as `start` says */
 } clv_dominant_options;
 
-CLV_API const clv_option_table *clv_dominant_table(void);
-CLV_API void clv_dominant_defaults(clv_dominant_options *options);
-/* The result has clusters, a membership (CSR; column c holds the weights x of cluster c) and, for multi-start, passes.
- * Its objective is the sum of the f of its clusters, its certificate that of the cluster which is furthest from its
- * tolerance. CLV_EDATA when no two objects are similar. */
-CLV_API clv_status clv_dominant(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                                clv_result **out);
-/* Bytes that clv_dominant would hold on n objects besides the affinity, which lives in `home`. */
-CLV_API size_t clv_dominant_memory(int64_t n, clv_home home, const clv_dominant_options *options);
-/* Objective, certificate and clusters of given weights: `membership` as in a result, clusters peeled in its order, each
- * pass[c] (NULL: one a cluster) on the objects that the passes before it left. The labels must be those that `options`
- * give from the weights, or CLV_EDATA says where they are not; nor may the clusters break another rule of `options`. Of
- * a run that a limit cut short, set options->k to the number of clusters: else the peeling must have come to its end.
- */
-CLV_API clv_status clv_dominant_evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                                         const clv_matrix *membership, const int64_t *pass, const int32_t *labels,
-                                         clv_objective *objective, clv_certificate *certificate,
-                                         clv_cluster *clusters /* k, or NULL */);
-/* Labels of new objects from their similarities to the clustered ones, `cross` (m x n, dense or CSR): the first cluster
- * that a new object would join, (Ax)_new + shift >= f; none: -1, or with `nearest` the one with the largest
- * (Ax)_new > 0. */
-CLV_API clv_status clv_dominant_predict(clv_context *ctx, const clv_result *result, const clv_matrix *cross,
-                                        int nearest, int64_t threads, int32_t *out /* m */);
-/* The same from new points, as clv_ncut_predict_points. */
-CLV_API clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affinity *a, const clv_result *result,
-                                               const clv_matrix *points, const clv_affinity_options *how,
-                                               const clv_matrix *fresh, int nearest, int64_t threads,
-                                               int32_t *out /* m */);
+CLV_METHOD_FUNCTIONS(dominant)
+/* The result has a table "clusters" and a "membership" (CSR; column c holds the weights x of cluster c). Its objective
+ * is the sum of the f of its clusters, its certificate that of the cluster which is furthest from its tolerance.
+ * CLV_EDATA when no two objects are similar. Evaluation replays the peeling with the weights of the answer, cluster by
+ * cluster, each on the objects that the passes before it left ("clusters.pass"; without it, one pass per cluster). The
+ * labels must be those that the options give from the weights, or CLV_EDATA says where they are not; nor may the
+ * clusters break another rule of the options. A new object belongs to the first cluster that it would join, (Ax)_new +
+ * shift >= f; to none: -1, or with `assign` to the one with the largest (Ax)_new > 0. */
+
 /* kpalm: k-means and k-median. Minimize sigma(w, x) = sum_i s_i <w_i, d_i(x)> over k centers x and memberships w_i in
  * the simplex, d_il = |x_l - a_i|^2 or (|x_l - a_i|^2 + epsilon^2)^(1/2). Points may be double, float or sparse, and
- * mapped from a file: they are read once an iteration (twice for the Euclidean norm). */
+ * mapped from a file: they are read once per iteration (twice for the Euclidean norm). */
 typedef enum clv_kpalm_solver { CLV_KPALM_KPALM, CLV_KPALM_LLOYD, CLV_KPALM_WEISZFELD } clv_kpalm_solver;
 typedef enum clv_kpalm_norm { CLV_KPALM_NORM_AUTO, CLV_KPALM_SQUARED, CLV_KPALM_EUCLIDEAN } clv_kpalm_norm;
-typedef enum clv_kpalm_weights { CLV_KPALM_UNIFORM, CLV_KPALM_NEAREST, CLV_KPALM_DIRICHLET } clv_kpalm_weights;
+typedef enum clv_kpalm_membership { CLV_KPALM_UNIFORM, CLV_KPALM_NEAREST, CLV_KPALM_DIRICHLET } clv_kpalm_membership;
 typedef enum clv_kpalm_schedule { CLV_KPALM_CONSTANT, CLV_KPALM_HARMONIC, CLV_KPALM_GEOMETRIC } clv_kpalm_schedule;
 typedef enum clv_kpalm_unit {
     CLV_KPALM_UNIT_AUTO,
     CLV_KPALM_EFFECTIVE, /* k tr(S^2) / tr(S), S the covariance of the data (its square root for the Euclidean norm) */
     CLV_KPALM_VARIANCE,  /* k tr(S), likewise */
     CLV_KPALM_DIAMETER,  /* of the data: exact up to 2048 objects, else at least half of it */
-    CLV_KPALM_ONE        /* alpha is what it is */
+    CLV_KPALM_ONE        /* alpha is used unscaled */
 } clv_kpalm_unit;
 typedef enum clv_kpalm_empty { CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
 
 typedef struct clv_kpalm_options {
     clv_control control;
     int64_t k;
-    int solver;        /* clv_kpalm_solver */
-    int norm;          /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
-    const char *start; /* "random", "kmeans++", "greedy++", "d1++", "centers" to use start_centers; "auto": greedy++,
-                          for the Euclidean norm d1++ */
-    int membership;    /* clv_kpalm_weights: w(0) of kpalm */
-    int schedule;      /* clv_kpalm_schedule of alpha */
-    double alpha;      /* alpha(0) in units of alpha_unit; NaN: 3 (3 / k)^(1/2) for effective, 3 for variance, else 1 */
-    int alpha_unit;    /* clv_kpalm_unit */
-    double epsilon;    /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
-    int polish;        /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
-    int empty;         /* clv_kpalm_empty: what becomes of centers without objects */
-    const clv_matrix *start_centers; /* k x p, borrowed; for start "centers" */
-    const double *sample_weights;    /* n, borrowed, not negative; NULL: all 1 */
-    const char *sample_source;       /* where these come from, for reports; NULL: nowhere */
+    int solver;             /* clv_kpalm_solver */
+    int norm;               /* clv_kpalm_norm; AUTO: Euclidean for weiszfeld, else squared */
+    const char *start;      /* "random", "kmeans++", "greedy++", "d1++"; "auto": greedy++, for the Euclidean norm d1++.
+                               input.start: centers, k x p */
+    int initial_membership; /* clv_kpalm_membership: w(0) of kpalm */
+    int schedule;           /* clv_kpalm_schedule of alpha */
+    double alpha;   /* alpha(0) in units of alpha_unit; NaN: 3 (3 / k)^(1/2) for effective, 3 for variance, else 1 */
+    int alpha_unit; /* clv_kpalm_unit */
+    double epsilon; /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
+    int polish;     /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
+    int empty;      /* clv_kpalm_empty: what becomes of centers without objects */
 } clv_kpalm_options;
 
-CLV_API const clv_option_table *clv_kpalm_table(void);
-CLV_API void clv_kpalm_defaults(clv_kpalm_options *options);
+CLV_METHOD_FUNCTIONS(kpalm)
 /* The result has centers, and memberships where objects are left in several clusters (a run that was stopped early; of
- * more than 2^20 numbers, every object is put to its nearest center instead). */
-CLV_API clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
-                             clv_result **out);
-/* Bytes that clv_kpalm would hold on n x p points besides them. */
-CLV_API size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *options);
-/* Objective and certificate of given centers (k x p) with labels, or with memberships (n x k, sparse) unless these are
- * NULL, from the points alone. */
-CLV_API clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
-                                      const int32_t *labels, const clv_matrix *membership, const clv_matrix *centers,
-                                      clv_objective *objective, clv_certificate *certificate);
-/* The nearest center of each new point, the smaller one of two. */
-CLV_API clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh,
-                                     int64_t threads, int32_t *out /* rows of fresh */);
+ * more than 2^20 numbers, every object is put to its nearest center instead). input.weights are the s_i. New points
+ * belong to the nearest center, ties go to the smaller label. */
 
 /* ksupport: minimize sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
  * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */
@@ -923,73 +1066,38 @@ typedef enum clv_ksupport_rule {
 } clv_ksupport_rule;
 
 typedef struct clv_ksupport_options {
-    clv_control control;         /* tol: of the rule; NaN: 1e-4, newton 1e-6 */
-    int64_t k;                   /* of the norm: about how many weights are to be nonzero */
-    int loss;                    /* clv_ksupport_loss */
-    int solver;                  /* clv_ksupport_solver */
-    double lambda;               /* positive */
-    double ridge;                /* tau */
-    double radius;               /* 0: none */
-    int intercept;               /* whether there is a b */
-    int prox;                    /* clv_ksupport_form, of fista and admm */
-    int inner;                   /* clv_ksupport_inner, of fcfw */
-    int step;                    /* clv_ksupport_step, of fista */
-    int rule;                    /* clv_ksupport_rule */
-    int working_set;             /* fcfw: iterate on the features that matter between passes over X */
-    int screening;               /* drop features that cannot matter; never changes the solution */
-    int transposed;              /* X has a row a feature: p x samples */
-    const char *start;           /* "zero", or "weights" to use start_weights */
-    const double *start_weights; /* start_models x p, borrowed; for start "weights" */
-    int64_t start_models;        /* as many as there will be: 1, or with three classes and more one a class */
+    clv_control control; /* tol: of the rule; NaN: 1e-4, newton 1e-6 */
+    int64_t k;           /* of the norm: about how many weights are to be nonzero; 0: a path says */
+    int loss;            /* clv_ksupport_loss */
+    int solver;          /* clv_ksupport_solver */
+    double lambda;       /* positive */
+    double ridge;        /* tau */
+    double radius;       /* 0: none */
+    int intercept;       /* whether there is a b */
+    int prox;            /* clv_ksupport_form, of fista and admm */
+    int inner;           /* clv_ksupport_inner, of fcfw */
+    int step;            /* clv_ksupport_step, of fista */
+    int rule;            /* clv_ksupport_rule */
+    int working_set;     /* fcfw: iterate on the features that matter between passes over X */
+    int screening;       /* drop features that cannot matter; never changes the solution */
+    int transposed;      /* X has one row per feature: p x samples */
+    const char *start;   /* "zero". input.start: weights, models x p; as many models as there will be: 1, or with three
+                            classes and more one per class */
+    const char *path;    /* "K,K,...:L,L,...": every k with every lambda, instead of k and lambda; NULL: none */
 } clv_ksupport_options;
 
-CLV_API const clv_option_table *clv_ksupport_table(void);
-CLV_API void clv_ksupport_defaults(clv_ksupport_options *options);
-/* X: samples x p, dense (double or float) or CSR; y: one number a sample. Logistic: any two values, the larger is the
- * positive class; more values give one model a class against the rest. In the result, objective and certificate are
- * sums over the models. */
-CLV_API clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y,
-                                const clv_ksupport_options *options, clv_result **out);
-CLV_API size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options);
-/* Objective and certificate of given weights (models x p, dense or CSR), from the data alone, with given intercepts,
- * one a model; NULL: the best ones. */
-CLV_API clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
-                                         const clv_ksupport_options *options, const clv_matrix *weights,
-                                         const double *intercepts, clv_objective *objective,
-                                         clv_certificate *certificate);
-/* For each sample of X (transposed or not, as in the options) its value: x w + b; with classes (ascending, as in the
- * result; class_count 0 for squares) the class of the largest, and of two classes the second where x w + b > 0.
- * `scores` (models x samples) holds x w + b itself, unless NULL. */
-CLV_API clv_status clv_ksupport_predict(clv_context *ctx, const clv_matrix *x, const clv_ksupport_options *options,
-                                        const clv_matrix *weights, const double *intercepts, const double *classes,
-                                        int64_t class_count, double *out /* samples */, double *scores);
-
-/* Every k with every lambda in one run: for each k from the largest lambda to the smallest, each started from the
- * solution before. All borrowed. */
-typedef struct clv_ksupport_path_data {
-    const clv_matrix *x;
-    const double *y;
-    const int64_t *k;
-    int64_t k_count;
-    const double *lambda;
-    int64_t lambda_count;
-    const clv_matrix *validation; /* laid out as x; NULL: no scores */
-    const double *validation_y;
-} clv_ksupport_path_data;
-typedef struct clv_ksupport_path_row {
-    int64_t k;
-    double lambda;
-    double objective, gap; /* gap: relative */
-    int64_t nonzeros, iterations, passes;
-    double score; /* on the validation data: share of samples that are right, or of the variance; NaN: none */
-    double seconds;
-    clv_stop stop;
-} clv_ksupport_path_row;
-/* `best`, unless NULL: the result of the best row by score, the first of equals; without scores of the last. The time
- * limit is for all of it. Interrupted or out of time, it ends with the rows that there are; the others have k = 0. */
-CLV_API clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data,
-                                     const clv_ksupport_options *options,
-                                     clv_ksupport_path_row *rows /* k_count x lambda_count */, clv_result **best);
+CLV_METHOD_FUNCTIONS(ksupport)
+/* input.points: samples x p, dense (double or float) or CSR; input.targets: one number per sample. Logistic: any two
+ * values, the larger is the positive class; more values give one model per class against the rest. Objective and
+ * certificate of the result are sums over the models.
+ * With a path, every k is solved with every lambda: for each k from the largest lambda to the smallest, each started
+ * from the solution before. The table "path" of the result has a row for each that was reached, with a score on
+ * input.validation (the share of samples that are right, or of the variance) where that is given; the result itself is
+ * that of the best row by score, the first of equals, and without scores of the last; its k and "lambda" are those of
+ * that row.
+ * A prediction has "values", one per sample: x w + b, or with classes the class of the largest, and of two classes the
+ * second where x w + b > 0; and "scores", samples x models, x w + b itself. Its labels are the classes where these are
+ * small whole numbers, else their places in "classes". */
 
 /* pursuit: minimize 1/2 ||X - X W||_F^2 + lambda (||vec W||_k^sp)^2 over n x n matrices W, X the objects as columns:
  * each object as a sparse combination of all. |W| + |W'| is an affinity for ncut and dominant. */
@@ -1006,15 +1114,8 @@ typedef struct clv_pursuit_options {
     int rule;
 } clv_pursuit_options;
 
-CLV_API const clv_option_table *clv_pursuit_table(void);
-CLV_API void clv_pursuit_defaults(clv_pursuit_options *options);
-/* Points: n x d. W is in the result as weights, CSR. */
-CLV_API clv_status clv_pursuit(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
-                               clv_result **out);
-CLV_API size_t clv_pursuit_memory(const clv_matrix *points, const clv_pursuit_options *options);
-/* Objective and certificate of a given W (n x n, dense or CSR), from the points alone. */
-CLV_API clv_status clv_pursuit_evaluate(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
-                                        const clv_matrix *w, clv_objective *objective, clv_certificate *certificate);
+CLV_METHOD_FUNCTIONS(pursuit)
+/* input.points: n x d. W is in the result as "weights", CSR. */
 /* |W| + |W'| without its diagonal, of a CSR W: owned, CSR, symmetric. */
 CLV_API clv_status clv_pursuit_affinity(clv_context *ctx, const clv_matrix *w, clv_data **out);
 
@@ -1067,8 +1168,7 @@ typedef struct clv_report {
     double load_seconds, affinity_seconds, total_seconds;
     const clv_option_table *const *tables; /* the options to list, with their structs; ends with NULL */
     const void *const *options;
-    const clv_matrix *points;       /* for pictures */
-    const char *const *class_names; /* of result->classes, where they are texts; NULL: they are the numbers */
+    const clv_matrix *points; /* for pictures */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */
@@ -1083,6 +1183,10 @@ CLV_API clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim 
 CLV_API void clv_claim_free(clv_claim *claim);
 /* The option called `name` as text, or NULL. */
 CLV_API const char *clv_claim_option(const clv_claim *claim, const char *name);
+/* What is claimed, as a result: labels and fields can be read and, by clv_predict, used. Borrowed. */
+CLV_API const clv_result *clv_claim_result(const clv_claim *claim);
+/* The method that is claimed to have given it; NULL: there is none of that name. */
+CLV_API const clv_method *clv_claim_method(const clv_claim *claim);
 
 typedef struct clv_verdict {
     int accepted;
@@ -1091,15 +1195,12 @@ typedef struct clv_verdict {
     clv_certificate certificate;
 } clv_verdict;
 
-/* Recompute objective and certificate from the raw data and compare with the claim, and the fields of the claim with
- * each other. `data` are unscaled, as read; they are scaled here. `memory` is a budget as in clv_affinity_options. A
- * claim that cannot be true is a verdict too; the status fails only where no verdict could be reached. */
-CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory,
+/* Recompute objective, certificate and derived fields from the raw data and compare with the claim, and the fields of
+ * the claim with each other. `data` are unscaled, as read, and stay so: what is scaled is a copy. `memory` is a budget
+ * as in clv_affinity_options. A claim that cannot be true is a verdict too; the status fails only where no verdict
+ * could be reached. */
+CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
-/* The same for methods on two sets of data, as points and their targets; `second`, which may be NULL, is taken as it
- * is. */
-CLV_API clv_status clv_claim_verify_both(clv_context *ctx, const clv_claim *claim, clv_data *data,
-                                         const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ def options(method, steps, cutoff=CUTOFF):
 def labels_before_assignment(result, cutoff=CUTOFF):
     """The labels that the weights alone give: a cluster to its members, -1 to the rest."""
     membership = result["membership"]
-    starts, columns, weights = membership["start"], membership["cluster"], membership["weight"]
+    starts, columns, weights = membership["start"], membership["index"], membership["value"]
     labels = [-1] * result["n"]
     for i in range(result["n"]):
         for e in range(starts[i], starts[i + 1]):

@@ -1,4 +1,4 @@
-"""Figures 3 and 4: several clusters a pass, from sampled starts, on Gaussians in uniform noise."""
+"""Figures 3 and 4: several clusters per pass, from sampled starts, on Gaussians in uniform noise."""
 
 import os
 import random
@@ -28,7 +28,7 @@ HEAD = f"""# Multi-start dominant sets: figures 3 and 4
 
 Johnell and Haghir Chehreghani, *Efficient Optimization of Dominant Set Clustering with Frank-Wolfe Algorithms*, section 6.5:
 {N} objects in the plane, a share p of them uniform noise, the others in {K} Gaussians of 10, 20, 30 and 40 %, A = max(D) - D,
-shift {SHIFT}, {STARTS} sampled starts a pass, t = {STEPS}, K = {K}, overlap at most 10 %. Means of {REPETITIONS} seeds on
+shift {SHIFT}, {STARTS} sampled starts per pass, t = {STEPS}, K = {K}, overlap at most 10 %. Means of {REPETITIONS} seeds on
 one data set for each p. The paper does not print the means of the Gaussians; here they are the corners of a square with
 side 8, and the noise fills the square of side {2 * HALF_WIDTH:g} around it. Noise has no true cluster and is not scored. V starts put all
 weight on the sampled object, B starts half of it.

@@ -52,7 +52,7 @@ def table_of_set(number, found):
 
 
 def table_5(sets):
-    """After assignment, a pair of columns a set."""
+    """After assignment, a pair of columns per set."""
     rows = []
     for title, steps in sets[0]:
         cells = []

@@ -22,7 +22,7 @@ class NcutCommand(Cleave):
         return self.result("ncut", affinity, "--affinity", "precomputed", "-k", k, "--no-progress", *options)
 
     def traces(self, affinity, k, folder, *options):
-        """The objective by iteration, a list a restart, and the result."""
+        """The objective by iteration, one list per restart, and the result."""
         path = f"{folder}/trace.csv"
         result = self.ncut(affinity, k, "--trace", path, *options)
         curves = {}

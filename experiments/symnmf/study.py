@@ -63,4 +63,4 @@ def study(cleave, data, the_set, kernel, seconds):
             result = cleave.result("symnmf", points, *fixed, *options)
             course = course_of(trace)
             runs.append(Run(solver, result, course, paper_stop(course["objective"])))
-    return Study(the_set, kernel, gamma, first["soft"], runs)
+    return Study(the_set, kernel, gamma, first, runs)

@@ -1,111 +1,226 @@
-/* The operator as its users see it: argument checks are the caller's, dispatch and what all homes share are here. */
-#include "affinity/affinity.h"
-
-#include "linalg/kernels.h"
+/* The operator as its users see it: arguments are checked, a home that wants its callers one by one gets them so, and
+ * the home does the rest. */
+#include "affinity/home.h"
 
 #include <math.h>
-#include <omp.h>
-#include <string.h>
+
+/* Threads for work on so many entries: below this, waking the others up costs more than they save. */
+enum { ENTRIES_WORTH_THREADS = 1 << 18 };
 
 const char *clv_home_name(clv_home home) {
     static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"};
-    return names[home];
+    return (size_t)home < sizeof names / sizeof names[0] ? names[home] : "?";
 }
 
 const char *clv_affinity_kind_name(clv_affinity_kind kind) {
     static const char *const names[] = {"gaussian", "exponential", "cosine",     "distance",
                                         "minimax",  "knn",         "precomputed"};
-    return names[kind];
+    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "?";
 }
 
-clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, size_t state_size, clv_affinity **out) {
+/* --- making and freeing --- */
+
+/* A lock that its holder may take again: slots may call the functions below. */
+static clv_status make_lock(clv_affinity *a) {
+    pthread_mutexattr_t again;
+    a->lock = CLV_NEW(a->ctx, pthread_mutex_t, 1);
+    if (!a->lock) {
+        return CLV_ENOMEM;
+    }
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(a->lock, &again);
+    pthread_mutexattr_destroy(&again);
+    return CLV_OK;
+}
+
+static void free_parts(clv_affinity *a) {
+    if (a->lock) {
+        pthread_mutex_destroy(a->lock);
+    }
+    clv_free(a->ctx, a->lock);
+    clv_free(a->ctx, a->state);
+    clv_free(a->ctx, a);
+}
+
+clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, int64_t n,
+                            const clv_affinity_options *options, clv_affinity **out) {
     clv_affinity *a = CLV_NEW0(ctx, clv_affinity, 1);
-    void *state = clv_alloc_zero(ctx, (int64_t)state_size, 1);
     *out = NULL;
-    if (!a || !state) {
-        clv_free(ctx, a);
-        clv_free(ctx, state);
+    if (!a) {
         return CLV_ENOMEM;
     }
     a->ctx = ctx;
-    a->home = home;
-    a->state = state;
+    a->home = *home;
+    clv_home_complete(&a->home);
+    a->info = (clv_affinity_info){
+        .kind = CLV_AFFINITY_PRECOMPUTED, .gamma = NAN, .home = home->name, .n = n, .nonzeros = n * n};
+    clv_affinity_defaults(&a->options);
+    a->options = options ? *options : a->options;
+    a->budget = clv_memory_budget(a->options.memory);
+    a->threads = clv_threads(a->options.threads);
+    a->zero_diagonal = a->options.zero_diagonal;
+    a->state = clv_alloc_zero(ctx, (int64_t)home->state_size, 1);
+    clv_status status = a->state ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK && home->serial) {
+        status = make_lock(a);
+    }
+    if (status < 0) {
+        free_parts(a);
+        return status;
+    }
     *out = a;
+    return CLV_OK;
+}
+
+clv_status clv_affinity_like(const clv_affinity *base, int64_t m, clv_affinity **out) {
+    CLV_TRY(clv_affinity_new(base->ctx, &base->home, m, &base->options, out));
+    (*out)->info = base->info;
+    (*out)->info.n = m;
+    (*out)->info.nonzeros = m * m;
+    (*out)->budget = base->budget;
+    (*out)->zero_diagonal = base->zero_diagonal;
     return CLV_OK;
 }
 
 void clv_affinity_free(clv_affinity *a) {
     if (a) {
-        a->home->destroy(a);
-        clv_free(a->ctx, a->state);
-        clv_free(a->ctx, a);
+        a->home.destroy(a);
+        free_parts(a);
     }
+}
+
+/* --- calls of the home --- */
+
+static void enter(const clv_affinity *a) {
+    if (a->lock) {
+        pthread_mutex_lock(a->lock);
+    }
+}
+
+static clv_status leave(const clv_affinity *a, clv_status status) {
+    if (a->lock) {
+        pthread_mutex_unlock(a->lock);
+    }
+    return status;
+}
+
+/* The status of a slot: of a serial home, one at a time. */
+#define CALL(a, slot, ...) (enter(a), leave((a), (a)->home.slot((a), __VA_ARGS__)))
+
+static int threads_for(const clv_affinity *a, double entries, int64_t asked) {
+    return a->lock || entries < ENTRIES_WORTH_THREADS ? 1 : clv_threads(asked);
+}
+
+static bool is_object(const clv_affinity *a, int64_t i) {
+    return (uint64_t)i < (uint64_t)a->info.n;
+}
+
+static clv_status no_object(const clv_affinity *a, int64_t i) {
+    return clv_fail(a->ctx, CLV_EUSAGE, "there is no object %lld: the affinity is of objects 0 to %lld", (long long)i,
+                    (long long)a->info.n - 1);
+}
+
+static clv_status check_objects(const clv_affinity *a, const int64_t *objects, int64_t count) {
+    for (int64_t m = 0; m < count; m++) {
+        if (!is_object(a, objects[m])) {
+            return no_object(a, objects[m]);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status check_labels(const clv_affinity *a, const int32_t *labels, int64_t k) {
+    for (int64_t i = 0; i < a->info.n; i++) {
+        if (labels[i] >= k) {
+            return clv_fail(a->ctx, CLV_EUSAGE, "label %d of object %lld is not below the %lld there are sums for",
+                            (int)labels[i], (long long)i, (long long)k);
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- what is known of it --- */
+
+clv_context *clv_affinity_context(const clv_affinity *a) {
+    return a->ctx;
 }
 
 void clv_affinity_describe(const clv_affinity *a, clv_affinity_info *out) {
     *out = a->info;
+    if (CALL(a, cost, &out->cost) < 0) {
+        out->cost = (clv_affinity_cost){0}; /* not known */
+    }
 }
 
 int64_t clv_affinity_size(const clv_affinity *a) {
     return a->info.n;
 }
 
+bool clv_affinity_has_diagonal(const clv_affinity *a) {
+    return !a->zero_diagonal;
+}
+
+size_t clv_affinity_budget(const clv_affinity *a) {
+    return a->budget;
+}
+
+bool clv_affinity_view(const clv_affinity *a, clv_matrix *out) {
+    *out = (clv_matrix){0};
+    return a->home.view && CALL(a, view, out) == CLV_OK;
+}
+
+bool clv_affinity_factor(const clv_affinity *a, clv_matrix *out) {
+    *out = (clv_matrix){0};
+    return a->home.factor && CALL(a, factor, out) == CLV_OK;
+}
+
+clv_status clv_affinity_largest(const clv_affinity *a, double *out) {
+    return CALL(a, largest, out);
+}
+
+/* --- entries and columns --- */
+
 clv_status clv_affinity_column(const clv_affinity *a, int64_t i, double *out) {
-    return a->home->column(a, i, out);
+    return is_object(a, i) ? CALL(a, column, i, out) : no_object(a, i);
 }
 
-/* Threads for work on so many entries: below this, waking the others up costs more than they save. */
-enum { ENTRIES_WORTH_THREADS = 1 << 18 };
-
-static int threads_for(int64_t entries, int64_t asked) {
-    return entries < ENTRIES_WORTH_THREADS ? 1 : clv_threads(asked);
+clv_status clv_affinity_column_threads(const clv_affinity *a, int64_t i, double *out, int64_t threads) {
+    clv_affinity_info info;
+    clv_affinity_describe(a, &info);
+    return is_object(a, i) ? CALL(a, column_threads, i, out, threads_for(a, info.cost.column, threads))
+                           : no_object(a, i);
 }
+
+clv_status clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    if (!is_object(a, i) || !is_object(a, j)) {
+        return no_object(a, is_object(a, i) ? j : i);
+    }
+    return CALL(a, entry, i, j, out);
+}
+
+clv_status clv_affinity_diagonal(const clv_affinity *a, double *out) {
+    return CALL(a, diagonal, out);
+}
+
+clv_status clv_affinity_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    return CALL(a, block, first, count, out);
+}
+
+clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int threads) {
+    return CALL(a, fill, out, a->lock ? 1 : threads);
+}
+
+/* --- sums and products --- */
 
 clv_status clv_affinity_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {
-    return a->home->apply(a, x, k, y, threads_for(a->info.nonzeros, threads));
+    return CALL(a, apply, x, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
 clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,
                                    int64_t threads) {
-    return a->home->group_sums(a, labels, k, y, threads_for(a->info.nonzeros, threads));
-}
-
-clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y) {
-    int64_t n = a->info.n;
-    double *loser = from >= 0 ? y + from * n : NULL;
-    double *winner = to >= 0 ? y + to * n : NULL;
-    if (from == to) {
-        return CLV_OK;
-    }
-    if (a->home->move) {
-        a->home->move(a, i, loser, winner);
-        return CLV_OK;
-    }
-    double *column = CLV_NEW(a->ctx, double, n);
-    if (!column) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = a->home->column(a, i, column);
-    if (status == CLV_OK && loser) {
-        clv_deduct(loser, column, n);
-    }
-    if (status == CLV_OK && winner) {
-        clv_accumulate(winner, column, n);
-    }
-    clv_free(a->ctx, column);
-    return status;
-}
-
-clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before,
-                                  const int32_t *after, int64_t count, double *y, int64_t threads) {
-    if (a->home->move_many) {
-        a->home->move_many(a, &(clv_moves){objects, before, after, count}, y, threads_for(count * a->info.n, threads));
-        return CLV_OK;
-    }
-    for (int64_t m = 0; m < count; m++) {
-        CLV_TRY(clv_affinity_move(a, objects[m], before[objects[m]], after[objects[m]], y));
-    }
-    return CLV_OK;
+    CLV_TRY(check_labels(a, labels, k));
+    return CALL(a, group_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
 clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
@@ -118,86 +233,67 @@ clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t thre
     return status;
 }
 
-clv_status clv_affinity_diagonal(const clv_affinity *a, double *out) {
-    for (int64_t i = 0; i < a->info.n; i++) {
-        out[i] = a->home->entry(a, i, i);
+clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
+                                double *y, int64_t threads) {
+    clv_affinity_info info;
+    clv_terms terms = {objects, weights, count};
+    clv_affinity_describe(a, &info);
+    CLV_TRY(check_objects(a, objects, count));
+    double one_by_one = (double)count * info.cost.column, work = fmin(one_by_one, info.cost.pass);
+    return CALL(a, combine, &terms, y, threads_for(a, work, threads));
+}
+
+clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *sum, double *squares) {
+    return CALL(a, moments, threads_for(a, (double)a->info.nonzeros, threads), sum, squares);
+}
+
+clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                 double *y, int threads) {
+    return CALL(a, add_rows, first, count, d, k, y, a->lock ? 1 : threads);
+}
+
+/* --- sums that follow their labels --- */
+
+clv_status clv_affinity_move(const clv_affinity *a, int64_t i, int32_t from, int32_t to, double *y) {
+    int64_t n = a->info.n;
+    if (!is_object(a, i)) {
+        return no_object(a, i);
     }
+    return from == to ? CLV_OK : CALL(a, move, i, from >= 0 ? y + from * n : NULL, to >= 0 ? y + to * n : NULL);
+}
+
+clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before,
+                                  const int32_t *after, int64_t count, double *y, int64_t threads) {
+    clv_moves moves = {objects, before, after, count};
+    CLV_TRY(check_objects(a, objects, count));
+    return CALL(a, move_many, &moves, y, threads_for(a, (double)count * (double)a->info.n, threads));
+}
+
+/* --- some of the objects --- */
+
+int32_t *clv_number_objects(const clv_affinity *base, const int64_t *objects, int64_t m) {
+    int32_t *number = CLV_NEW(base->ctx, int32_t, base->info.n);
+    for (int64_t i = 0; number && i < base->info.n; i++) {
+        number[i] = -1;
+    }
+    for (int64_t j = 0; number && j < m; j++) {
+        number[objects[j]] = (int32_t)j;
+    }
+    return number;
+}
+
+clv_status clv_affinity_subset(const clv_affinity *base, const int64_t *objects, int64_t m, clv_affinity **out) {
+    size_t before, now, most;
+    *out = NULL;
+    CLV_TRY(check_objects(base, objects, m));
+    clv_context_memory(base->ctx, &before, &most);
+    clv_status status = CALL(base, subset, objects, m, out);
+    if (status < 0) {
+        clv_affinity_free(*out);
+        *out = NULL;
+        return status;
+    }
+    clv_context_memory(base->ctx, &now, &most);
+    (*out)->info.bytes = (*out)->info.peak = now - before;
     return CLV_OK;
-}
-
-double clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    return a->home->entry(a, i, j);
-}
-
-/* --- by columns: entry i of every output vector comes from column i alone, so threads share the columns --- */
-
-typedef struct column_job {
-    const clv_affinity *a;
-    const double *x;
-    const int32_t *labels;
-    int64_t k;
-    double *y;
-} column_job;
-
-static void use_column(const column_job *job, int64_t i, const double *column) {
-    int64_t n = job->a->info.n;
-    for (int64_t c = 0; c < job->k; c++) {
-        job->y[c * n + i] = job->labels ? 0 : clv_dot(column, job->x + c * n, n, 1);
-    }
-    if (job->labels) {
-        for (int64_t j = 0; j < n; j++) {
-            if (job->labels[j] >= 0) {
-                job->y[job->labels[j] * n + i] += column[j];
-            }
-        }
-    }
-}
-
-static clv_status run_by_columns(const column_job *job, int threads) {
-    int64_t n = job->a->info.n;
-    clv_context *ctx = job->a->ctx;
-    double *columns = CLV_NEW(ctx, double, n *threads);
-    int stopped = 0;
-    if (!columns) {
-        return CLV_ENOMEM;
-    }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
-    for (int64_t i = 0; i < n; i++) {
-        int stop;
-        clv_status status = CLV_OK;
-#pragma omp atomic read
-        stop = stopped;
-        if (!stop) {
-            double *column = columns + n * omp_get_thread_num();
-            status = job->a->home->column(job->a, i, column);
-            use_column(job, i, column);
-        }
-        if (!stop && status == CLV_OK && i % 256 == 0 && clv_interrupted(ctx)) {
-            status = clv_fail(ctx, CLV_EINTERRUPTED, "interrupted");
-        }
-        if (status < 0) {
-#pragma omp atomic write
-            stopped = status;
-        }
-    }
-    clv_free(ctx, columns);
-    return (clv_status)stopped;
-}
-
-clv_status clv_apply_by_columns(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-    return run_by_columns(&(column_job){a, x, NULL, k, y}, threads);
-}
-
-clv_status clv_group_sums_by_columns(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
-    return run_by_columns(&(column_job){a, NULL, labels, k, y}, threads);
-}
-
-double clv_affinity_largest(const clv_affinity *a) {
-    if (a->home == &clv_minimax_functions) {
-        return ((const clv_minimax_home *)a->state)->top;
-    }
-    if (a->home == &clv_computed_functions) {
-        return a->info.kind == CLV_AFFINITY_DISTANCE ? ((const clv_computed_home *)a->state)->top : 1;
-    }
-    return a->home == &clv_lowrank_functions && a->info.kind == CLV_AFFINITY_COSINE ? 2 : HUGE_VAL;
 }

@@ -6,7 +6,8 @@
  * comes from a sample of pairs, at no cost; then each step is a pass over all pairs, n^2 p / 2 operations and as many
  * exponentials, and two or three passes leave rounding only. Where no gamma has that mean, the rule of clv_gamma_auto
  * serves. Sums are formed panel by panel in a fixed order: the same bits on any number of threads. */
-#include "affinity/affinity.h"
+#include "affinity/kinds.h"
+#include "base/options.h"
 
 #include "linalg/kernels.h"
 
@@ -93,13 +94,13 @@ static clv_status measure_all(const calibration *c, double gamma, double *mean, 
         if (!stop) {
             sum_panel(c, gamma, b, c->shares + 2 * b);
         }
-        if (!stop && clv_interrupted(c->ctx)) {
+        if (!stop && clv_worked(c->ctx, clv_panel_work(c->panels))) {
 #pragma omp atomic write
             stopped = 1;
         }
     }
     if (stopped) {
-        return clv_fail(c->ctx, CLV_EINTERRUPTED, "interrupted while calibrating gamma");
+        return clv_stop_failure(c->ctx, "calibrating gamma");
     }
     for (int64_t b = 0; b < c->panels->count; b++) {
         sums[0] += c->shares[2 * b];
@@ -184,10 +185,12 @@ static clv_status calibrate(calibration *c, double *gamma) {
     return find_root(c, measure_all, EXACT, MOST_PASSES, gamma);
 }
 
-clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,
                                   double mean, double *gamma) {
+    clv_affinity_options own, *options = &own;
     clv_affinity_info plan;
     clv_panels panels;
+    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
     if (options->kind != CLV_AFFINITY_GAUSSIAN && options->kind != CLV_AFFINITY_EXPONENTIAL) {
         return clv_fail(ctx, CLV_EUSAGE, "a %s affinity has no gamma to calibrate",
                         clv_affinity_kind_name(options->kind));

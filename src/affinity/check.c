@@ -1,9 +1,10 @@
 /* A given similarity matrix must be square and finite, at least what is allowed (0, if nothing else is said), and
  * symmetric to rounding unless it is to be made so: then its mean with its transpose counts. The place reported is the
  * first one in row order, whatever the number of threads. */
-#include "affinity/affinity.h"
+#include "affinity/kinds.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 enum { BLOCK = 128 };
 
@@ -11,7 +12,18 @@ typedef struct rules {
     const clv_matrix *given;
     const clv_affinity_options *options;
     double tolerance; /* between a_ij and a_ji, relative to the larger */
+    clv_context *ctx;
+    atomic_bool *stopped;
 } rules;
+
+/* Whether the check goes on, after so many entries. */
+static bool goes_on(const rules *r, int64_t entries) {
+    enum { WORK_AN_ENTRY = 16 };
+    if (!atomic_load(r->stopped) && clv_worked(r->ctx, WORK_AN_ENTRY * entries)) {
+        atomic_store(r->stopped, true);
+    }
+    return !atomic_load(r->stopped);
+}
 
 /* What the operator would have at (i, j). */
 static double used(const rules *r, double value, double mirror) {
@@ -59,7 +71,7 @@ static int64_t first_fault_dense(const rules *r, int64_t i0) {
     const clv_matrix *given = r->given;
     int64_t n = given->rows, fault = INT64_MAX;
     int64_t i1 = n - i0 < BLOCK ? n : i0 + BLOCK;
-    for (int64_t j0 = 0; j0 < n; j0 += BLOCK) {
+    for (int64_t j0 = 0; j0 < n && goes_on(r, BLOCK * BLOCK); j0 += BLOCK) {
         int64_t j1 = n - j0 < BLOCK ? n : j0 + BLOCK;
         for (int64_t i = i0; i < i1; i++) {
             for (int64_t j = j0; j < j1; j++) {
@@ -78,7 +90,7 @@ static int64_t first_fault_dense(const rules *r, int64_t i0) {
 static int64_t first_fault_sparse(const rules *r, int64_t i0) {
     const clv_matrix *given = r->given;
     int64_t n = given->rows, fault = INT64_MAX;
-    for (int64_t i = i0; i < n && i < i0 + BLOCK; i++) {
+    for (int64_t i = i0; i < n && i < i0 + BLOCK && goes_on(r, given->start[i + 1] - given->start[i]); i++) {
         for (int64_t e = given->start[i]; e < given->start[i + 1]; e++) {
             int64_t j = given->index[e];
             double value = ((const double *)given->values)[e], mirror = clv_csr_entry(given, j, i);
@@ -94,7 +106,8 @@ static int64_t first_fault_sparse(const rules *r, int64_t i0) {
 clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const clv_affinity_options *options,
                               int threads) {
     int64_t n = given->rows, fault = INT64_MAX;
-    rules r = {given, options, given->scalar == CLV_F32 ? 1e-5 : 1e-10};
+    atomic_bool stopped = false;
+    rules r = {given, options, given->scalar == CLV_F32 ? 1e-5 : 1e-10, ctx, &stopped};
     if (given->rows != given->cols) {
         return clv_fail(ctx, CLV_EDATA, "a similarity matrix must be square; this one has %lld rows and %lld columns",
                         (long long)given->rows, (long long)given->cols);
@@ -103,6 +116,9 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const c
     for (int64_t i0 = 0; i0 < n; i0 += BLOCK) {
         int64_t found = clv_is_sparse(given) ? first_fault_sparse(&r, i0) : first_fault_dense(&r, i0);
         fault = found < fault ? found : fault;
+    }
+    if (atomic_load(&stopped)) {
+        return clv_stop_failure(ctx, "checking the affinity");
     }
     if (fault == INT64_MAX) {
         return CLV_OK;

@@ -1,15 +1,16 @@
 /* Connected components of the graph of positive similarities, by breadth-first search from the smallest object that has
  * not been reached.
  *
- * On a sparse home the edges of every object are looked at once: O(n + nonzeros). On the others a column is made for an
+ * Where edges are stored, those of every object are looked at once: O(n + nonzeros). Else a column is made for an
  * object as long as some are not reached yet: a connected kernel costs one column, a graph of many pieces up to n.
  * Memory: a few numbers for each object. */
-#include "affinity/affinity.h"
+#include "affinity/home.h"
 
 enum { POLL = 256 };
 
 typedef struct search {
     const clv_affinity *a;
+    clv_matrix graph; /* the edges where they lie, of a sparse one */
     int32_t *component;
     int64_t *queue; /* n: those reached, in the order in which they were */
     int64_t head, tail;
@@ -26,7 +27,7 @@ static void reach(search *s, int64_t i) {
 
 /* Reach the neighbors of i along its stored edges; whether i has any similarity. */
 static bool follow_edges(search *s, int64_t i) {
-    const clv_matrix *graph = &((const clv_sparse_home *)s->a->state)->graph;
+    const clv_matrix *graph = &s->graph;
     const double *values = graph->values;
     bool similar = false;
     for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
@@ -74,8 +75,8 @@ static clv_status grow(search *s, int64_t seed) {
     reach(s, seed);
     while (s->head < s->tail) {
         int64_t i = s->queue[s->head++];
-        if (s->head % POLL == 0 && clv_interrupted(s->a->ctx)) {
-            return clv_fail(s->a->ctx, CLV_EINTERRUPTED, "interrupted");
+        if ((s->column || s->head % POLL == 0) && clv_worked(s->a->ctx, s->column ? s->a->info.n : POLL)) {
+            return clv_stop_failure(s->a->ctx, "looking for components of the graph");
         }
         if (!s->column) {
             similar = follow_edges(s, i);
@@ -109,9 +110,9 @@ static clv_status search_all(search *s) {
 }
 
 clv_status clv_affinity_components(const clv_affinity *a, int32_t *component, int64_t *count) {
-    bool sparse = a->home == &clv_sparse_functions;
     clv_status status = CLV_ENOMEM;
     search s = {.a = a, .component = component};
+    bool sparse = clv_affinity_view(a, &s.graph) && clv_is_sparse(&s.graph);
     s.queue = CLV_NEW(a->ctx, int64_t, a->info.n);
     if (!sparse) {
         s.left = CLV_NEW(a->ctx, int64_t, a->info.n);

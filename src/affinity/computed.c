@@ -1,7 +1,8 @@
 /* Computed home: entries of gaussian, exponential and distance kernels made from the points, a tile of CLV_TILE^2 at a
  * time, when they are needed. Memory is one copy of the points; a pass over the operator costs n^2 p operations and n^2
- * / 2 exponentials. */
-#include "affinity/affinity.h"
+ * / 2 exponentials. An entry costs 2 p operations and its kernel, some 25 operations for an exponential. */
+#include "affinity/home.h"
+#include "affinity/kinds.h"
 
 #include "linalg/kernels.h"
 
@@ -9,25 +10,21 @@
 #include <math.h>
 #include <string.h>
 
-static const clv_computed_home *home_of(const clv_affinity *a) {
-    return a->state;
-}
+typedef struct computed {
+    clv_panels panels;
+    double gamma, top; /* top: max(D) of the kind distance */
+} computed;
 
-void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n) {
-    if (kind == CLV_AFFINITY_GAUSSIAN) {
-        clv_gaussian(d2, n, gamma);
-    } else if (kind == CLV_AFFINITY_EXPONENTIAL) {
-        clv_exponential(d2, n, gamma);
-    } else {
-        clv_complement(d2, n, top);
-    }
+static const computed *home_of(const clv_affinity *a) {
+    return a->state;
 }
 
 static void to_similarity(const clv_affinity *a, double *d2, int64_t n) {
     clv_to_similarity(a->info.kind, home_of(a)->gamma, home_of(a)->top, d2, n);
 }
 
-void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile) {
+/* Similarities from a tile of squared distances between panels bi and bj, with the diagonal as asked for. */
+static void similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile) {
     clv_distance_tile(&home_of(a)->panels, bi, bj, tile);
     to_similarity(a, tile, CLV_TILE * CLV_TILE);
     if (bi == bj && a->zero_diagonal) {
@@ -37,7 +34,8 @@ void clv_similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *
     }
 }
 
-void clv_similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *line) {
+/* Similarities of object i to the objects of panel b. */
+static void similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *line) {
     clv_distance_line(&home_of(a)->panels, i, b, line);
     to_similarity(a, line, CLV_TILE);
     if (i / CLV_TILE == b && a->zero_diagonal) {
@@ -45,17 +43,18 @@ void clv_similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *li
     }
 }
 
-static double computed_entry(const clv_affinity *a, int64_t i, int64_t j) {
+static clv_status computed_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
     double value = clv_distance(&home_of(a)->panels, i, j);
     to_similarity(a, &value, 1);
-    return i == j && a->zero_diagonal ? 0 : value;
+    *out = i == j && a->zero_diagonal ? 0 : value;
+    return CLV_OK;
 }
 
 static clv_status computed_column(const clv_affinity *a, int64_t i, double *out) {
     const clv_panels *panels = &home_of(a)->panels;
     double line[CLV_TILE];
     for (int64_t b = 0; b < panels->count; b++) {
-        clv_similarity_line(a, i, b, line);
+        similarity_line(a, i, b, line);
         memcpy(out + b * CLV_TILE, line, (size_t)clv_panel_size(panels, b) * sizeof *line);
     }
     return CLV_OK;
@@ -65,7 +64,7 @@ static clv_status computed_column(const clv_affinity *a, int64_t i, double *out)
 static void move_in_panel(const clv_affinity *a, int64_t i, int64_t b, double *from, double *to) {
     int64_t size = clv_panel_size(&home_of(a)->panels, b);
     double line[CLV_TILE];
-    clv_similarity_line(a, i, b, line);
+    similarity_line(a, i, b, line);
     if (from) {
         clv_deduct(from + b * CLV_TILE, line, size);
     }
@@ -74,13 +73,14 @@ static void move_in_panel(const clv_affinity *a, int64_t i, int64_t b, double *f
     }
 }
 
-static void computed_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+static clv_status computed_move(const clv_affinity *a, int64_t i, double *from, double *to) {
     for (int64_t b = 0; b < home_of(a)->panels.count; b++) {
         move_in_panel(a, i, b, from, to);
     }
+    return CLV_OK;
 }
 
-static void computed_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+static clv_status computed_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
     int64_t n = a->info.n;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t b = 0; b < home_of(a)->panels.count; b++) {
@@ -92,6 +92,7 @@ static void computed_move_many(const clv_affinity *a, const clv_moves *moves, do
             }
         }
     }
+    return CLV_OK;
 }
 
 /* --- passes over all tiles ---
@@ -131,7 +132,7 @@ static void sum_tile(const pass *p, int64_t bi, int64_t bj, const double *tile) 
 
 static void run_pair(const pass *p, int64_t bi, int64_t bj) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE], mirror[CLV_TILE * CLV_TILE];
-    clv_similarity_tile(p->a, bi, bj, tile);
+    similarity_tile(p->a, bi, bj, tile);
     if (!p->labels) {
         use_tile(p, bi, bj, tile, false);
         if (bi != bj) {
@@ -178,10 +179,10 @@ static clv_status run_pass(const pass *p, int threads) {
     clv_blas_serial_begin();
     for (int64_t round = -1; round < rounds && !stopped; round++) {
         run_round(p, round, threads);
-        stopped = clv_interrupted(p->a->ctx);
+        stopped = clv_worked(p->a->ctx, clv_panel_work(&home_of(p->a)->panels));
     }
     clv_blas_serial_end();
-    return stopped ? clv_fail(p->a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(p->a->ctx, "multiplying by the affinity") : CLV_OK;
 }
 
 static clv_status computed_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
@@ -195,8 +196,8 @@ static clv_status computed_group_sums(const clv_affinity *a, const int32_t *labe
 /* --- for products that follow their factor (product.c) --- */
 
 /* A panel of outputs takes the panels of the objects in their order. */
-static void computed_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
-                              double *y, int threads) {
+static clv_status computed_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                    double *y, int threads) {
     const clv_panels *panels = &home_of(a)->panels;
     int n = (int)panels->n;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -204,24 +205,26 @@ static void computed_add_rows(const clv_affinity *a, int64_t first, int64_t coun
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         for (int64_t r = 0; r < count; r += CLV_TILE) {
             int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
-            clv_similarity_tile(a, (first + r) / CLV_TILE, b, tile);
+            similarity_tile(a, (first + r) / CLV_TILE, b, tile);
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)clv_panel_size(panels, b), (int)some, 1,
                         d + r, (int)count, tile, CLV_TILE, 1, y + b * CLV_TILE, n);
         }
     }
+    return CLV_OK;
 }
 
-static void computed_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+static clv_status computed_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
     for (int64_t e = 0; e < count; e += CLV_TILE) {
         for (int64_t f = 0; f < count; f += CLV_TILE) {
             int64_t cols = count - f < CLV_TILE ? count - f : CLV_TILE;
-            clv_similarity_tile(a, (first + e) / CLV_TILE, (first + f) / CLV_TILE, tile);
+            similarity_tile(a, (first + e) / CLV_TILE, (first + f) / CLV_TILE, tile);
             for (int64_t r = 0; r < CLV_TILE && e + r < count; r++) {
                 memcpy(out + (e + r) * count + f, tile + r * CLV_TILE, (size_t)cols * sizeof *out);
             }
         }
     }
+    return CLV_OK;
 }
 
 /* The shares of panel bi: tiles beside the diagonal count twice. */
@@ -232,7 +235,7 @@ static void panel_moments(const clv_affinity *a, int64_t bi, double *sum, double
     for (int64_t bj = bi; bj < panels->count; bj++) {
         int64_t rows = clv_panel_size(panels, bi), cols = clv_panel_size(panels, bj);
         double times = bi == bj ? 1 : 2;
-        clv_similarity_tile(a, bi, bj, tile);
+        similarity_tile(a, bi, bj, tile);
         for (int64_t at = 0; at < CLV_TILE * CLV_TILE && (rows < CLV_TILE || cols < CLV_TILE); at++) {
             tile[at] = at / CLV_TILE < rows && at % CLV_TILE < cols ? tile[at] : 0;
         }
@@ -256,7 +259,7 @@ static clv_status computed_moments(const clv_affinity *a, int threads, double *s
         if (!stop) {
             panel_moments(a, b, shares + b, shares + count + b);
         }
-        if (!stop && clv_interrupted(a->ctx)) {
+        if (!stop && clv_worked(a->ctx, clv_panel_work(&home_of(a)->panels))) {
 #pragma omp atomic write
             stopped = 1;
         }
@@ -264,93 +267,220 @@ static clv_status computed_moments(const clv_affinity *a, int threads, double *s
     *sum = clv_sum(shares, count, 1);
     *squares = clv_sum(shares + count, count, 1);
     clv_free(a->ctx, shares);
-    return stopped ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "adding up the similarities") : CLV_OK;
 }
 
-static void computed_destroy(clv_affinity *a) {
-    clv_panels_free(&((clv_computed_home *)a->state)->panels);
+/* --- weighted sums of columns, and single columns of many objects ---
+ *
+ * The points of the chosen objects are copied side by side, CLV_TILE at a time, and meet every panel in a tile; what is
+ * left over, fewer than a tile, goes line by line. Threads share the panels of rows: a sum is formed by one thread, in
+ * the order of the objects. */
+
+enum { ENTRIES_A_POLL = 1 << 16, LINES = 4, WORTH_THREADS = 1 << 15 };
+
+/* What is done for panel b of the rows: `out` gets the values of its objects. */
+typedef struct panel_work {
+    const clv_affinity *a;
+    const clv_terms *terms;
+    clv_panels chosen; /* the points of the first chosen.count * CLV_TILE objects */
+    int64_t column;    /* without terms: the column that is wanted */
+} panel_work;
+
+static void add_tiles(const panel_work *work, int64_t b, double *sums) {
+    const computed *home = home_of(work->a);
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    for (int64_t c = 0; c < work->chosen.count; c++) {
+        const int64_t *objects = work->terms->objects + c * CLV_TILE;
+        const double *weights = work->terms->weights + c * CLV_TILE;
+        clv_distance_cross_tile(&work->chosen, c, &home->panels, b, tile);
+        clv_to_similarity(work->a->info.kind, home->gamma, home->top, tile, CLV_TILE * CLV_TILE);
+        for (int64_t r = 0; r < CLV_TILE && work->a->zero_diagonal; r++) {
+            if (objects[r] / CLV_TILE == b) {
+                tile[r * CLV_TILE + objects[r] % CLV_TILE] = 0;
+            }
+        }
+        for (int64_t r = 0; r < CLV_TILE; r += LINES) {
+            const double *rows[LINES] = {tile + r * CLV_TILE, tile + (r + 1) * CLV_TILE, tile + (r + 2) * CLV_TILE,
+                                         tile + (r + 3) * CLV_TILE};
+            clv_add_weighted_four(sums, weights + r, rows, CLV_TILE);
+        }
+    }
 }
 
-const clv_home_functions clv_computed_functions = {
-    .column = computed_column,
-    .apply = computed_apply,
-    .group_sums = computed_group_sums,
-    .move = computed_move,
-    .move_many = computed_move_many,
-    .moments = computed_moments,
-    .block = computed_block,
-    .add_rows = computed_add_rows,
-    .combine = clv_computed_combine,
-    .entry = computed_entry,
-    .destroy = computed_destroy,
-};
+static void add_lines(const panel_work *work, int64_t b, double *sums) {
+    _Alignas(64) double line[CLV_TILE];
+    for (int64_t m = work->chosen.n; m < work->terms->count; m++) {
+        similarity_line(work->a, work->terms->objects[m], b, line);
+        clv_add_weighted(sums, work->terms->weights[m], line, CLV_TILE);
+    }
+}
 
-/* --- what the kernels need to know of the points first --- */
+static void fill_panel(const panel_work *work, int64_t b, double *out) {
+    _Alignas(64) double values[CLV_TILE] = {0};
+    if (work->terms) {
+        add_tiles(work, b, values);
+        add_lines(work, b, values);
+    } else {
+        similarity_line(work->a, work->column, b, values);
+    }
+    memcpy(out + b * CLV_TILE, values, (size_t)clv_panel_size(&home_of(work->a)->panels, b) * sizeof *values);
+}
 
-clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int threads, double *out) {
-    double largest = 0;
+/* All panels, in strips of about ENTRIES_A_POLL entries. */
+static clv_status run_panels(const panel_work *work, double *out, int threads) {
+    clv_context *ctx = work->a->ctx;
+    int64_t terms = work->terms ? work->terms->count + 1 : 1, count = home_of(work->a)->panels.count;
+    int64_t strip = 1 + ENTRIES_A_POLL / CLV_TILE / terms;
     int stopped = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(max : largest)
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t first = 0; first < count; first += strip) {
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        for (int64_t b = first; b < count && b < first + strip && !stop; b++) {
+            fill_panel(work, b, out);
+        }
+        if (!stop && clv_worked(ctx, ENTRIES_A_POLL * home_of(work->a)->panels.features)) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    return stopped ? clv_stop_failure(ctx, "adding columns of the affinity") : CLV_OK;
+}
+
+static clv_status computed_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    panel_work work = {.a = a, .terms = terms};
+    int64_t full = terms->count / CLV_TILE * CLV_TILE;
+    if (full > 0) {
+        CLV_TRY(clv_panels_gather(&home_of(a)->panels, terms->objects, full, threads, &work.chosen));
+    }
+    clv_status status = run_panels(&work, y, threads);
+    clv_panels_free(&work.chosen);
+    return status;
+}
+
+static clv_status computed_column_threads(const clv_affinity *a, int64_t i, double *out, int threads) {
+    return threads > 1 ? run_panels(&(panel_work){.a = a, .column = i}, out, threads) : computed_column(a, i, out);
+}
+
+/* --- all entries: the tiles on and above the diagonal, and their mirror images --- */
+
+static void write_tile(const clv_sheet *s, int64_t bi, int64_t bj, const double *tile, int64_t rows, int64_t cols) {
+    double line[CLV_TILE];
+    for (int64_t r = 0; r < rows; r++) {
+        clv_sheet_line(s, bi * CLV_TILE + r, bj * CLV_TILE, tile + r * CLV_TILE, cols);
+    }
+    for (int64_t c = 0; c < cols && bi != bj; c++) {
+        for (int64_t r = 0; r < rows; r++) {
+            line[r] = tile[r * CLV_TILE + c];
+        }
+        clv_sheet_line(s, bj * CLV_TILE + c, bi * CLV_TILE, line, rows);
+    }
+}
+
+static clv_status computed_fill(const clv_affinity *a, const clv_sheet *s, int threads) {
+    const clv_panels *panels = &home_of(a)->panels;
+    int stopped = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t bi = 0; bi < panels->count; bi++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         int stop;
 #pragma omp atomic read
         stop = stopped;
         for (int64_t bj = bi; bj < panels->count && !stop; bj++) {
-            clv_distance_tile(panels, bi, bj, tile);
-            for (int64_t r = 0; r < clv_panel_size(panels, bi); r++) {
-                double most = clv_largest(tile + r * CLV_TILE, clv_panel_size(panels, bj));
-                largest = most > largest ? most : largest;
-            }
+            similarity_tile(a, bi, bj, tile);
+            write_tile(s, bi, bj, tile, clv_panel_size(panels, bi), clv_panel_size(panels, bj));
+            stop = clv_worked(a->ctx, clv_tile_work(panels)); /* the first tiles pay for fresh memory */
         }
-        if (!stop && clv_interrupted(ctx)) {
+        if (stop) {
 #pragma omp atomic write
             stopped = 1;
         }
     }
-    *out = sqrt(largest);
-    return stopped ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "building the affinity") : CLV_OK;
 }
 
-enum { GAMMA_PAIRS = 1 << 16 };
+/* --- what else it can do --- */
 
-clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, double **out, int64_t *out_count) {
-    int64_t n = panels->n, all = n < 2 ? 0 : n < 1024 ? n * (n - 1) / 2 : GAMMA_PAIRS;
-    int64_t count = all < GAMMA_PAIRS ? all : GAMMA_PAIRS;
-    double *sample = CLV_NEW(ctx, double, count > 0 ? count : 1);
-    *out = sample;
-    *out_count = count;
-    if (!sample) {
-        return CLV_ENOMEM;
-    }
-    if (all < GAMMA_PAIRS) {
-        int64_t at = 0;
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = 0; j < i; j++) {
-                sample[at++] = clv_distance(panels, i, j);
-            }
-        }
-    } else {
-        clv_rng rng = clv_rng_stream(0, 0);
-        for (int64_t s = 0; s < count; s++) {
-            int64_t i = clv_rng_below(&rng, n);
-            int64_t j = clv_rng_below(&rng, n - 1);
-            sample[s] = clv_distance(panels, i, j < i ? j : j + 1);
-        }
-    }
+static clv_status computed_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    const computed *from = home_of(a);
+    CLV_TRY(clv_affinity_like(a, m, out));
+    computed *to = (*out)->state;
+    to->gamma = from->gamma;
+    to->top = from->top;
+    return clv_panels_gather(&from->panels, objects, m, m < WORTH_THREADS ? 1 : a->threads, &to->panels);
+}
+
+static clv_status computed_largest(const clv_affinity *a, double *out) {
+    *out = a->info.kind == CLV_AFFINITY_DISTANCE ? home_of(a)->top : 1;
     return CLV_OK;
 }
 
-clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out) {
-    int64_t count;
-    double *sample;
-    CLV_TRY(clv_sample_distances(ctx, panels, &sample, &count));
-    double median = count > 0 ? clv_nth_smallest(sample, count, count / 2) : 0;
-    clv_free(ctx, sample);
-    if (median <= 0) { /* half of the pairs coincide: no scale to be had */
-        *out = 1;
-    } else {
-        *out = kind == CLV_AFFINITY_EXPONENTIAL ? 1 / sqrt(median) : 0.5 / median;
-    }
+static clv_affinity_cost cost_of(int64_t n, int64_t features) {
+    double entry = 2 * (double)features + 25, size = (double)n;
+    return (clv_affinity_cost){.entry = entry, .column = size * entry, .pass = size * (size * entry)};
+}
+
+static clv_status computed_cost(const clv_affinity *a, clv_affinity_cost *out) {
+    *out = cost_of(a->info.n, home_of(a)->panels.features);
     return CLV_OK;
 }
+
+static void computed_destroy(clv_affinity *a) {
+    clv_panels_free(&((computed *)a->state)->panels);
+}
+
+static const clv_home_functions functions = {
+    .name = "computed",
+    .state_size = sizeof(computed),
+    .column = computed_column,
+    .destroy = computed_destroy,
+    .column_threads = computed_column_threads,
+    .entry = computed_entry,
+    .apply = computed_apply,
+    .group_sums = computed_group_sums,
+    .move = computed_move,
+    .move_many = computed_move_many,
+    .combine = computed_combine,
+    .moments = computed_moments,
+    .block = computed_block,
+    .add_rows = computed_add_rows,
+    .fill = computed_fill,
+    .subset = computed_subset,
+    .largest = computed_largest,
+    .cost = computed_cost,
+};
+
+/* --- making one --- */
+
+static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
+    (void)points;
+    return options->kind == CLV_AFFINITY_GAUSSIAN || options->kind == CLV_AFFINITY_EXPONENTIAL ||
+           options->kind == CLV_AFFINITY_DISTANCE;
+}
+
+static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
+    (void)options;
+    out->nonzeros = points->rows * points->rows;
+    out->bytes = out->peak = (size_t)clv_panels_bytes(points->rows, points->cols);
+    out->cost = cost_of(points->rows, points->cols);
+}
+
+static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
+                       clv_affinity **out) {
+    CLV_TRY(clv_affinity_new(ctx, &functions, points->rows, options, out));
+    computed *home = (*out)->state;
+    (*out)->info.kind = options->kind;
+    CLV_TRY(clv_panels_new(ctx, points, threads, &home->panels));
+    if (options->kind == CLV_AFFINITY_DISTANCE) {
+        return clv_largest_distance(ctx, &home->panels, threads, &home->top);
+    }
+    home->gamma = options->gamma;
+    if (isnan(options->gamma)) {
+        CLV_TRY(clv_gamma_auto(ctx, &home->panels, options->kind, &home->gamma));
+    }
+    (*out)->info.gamma = home->gamma;
+    return CLV_OK;
+}
+
+const clv_home_maker clv_computed_maker = {CLV_HOME_COMPUTED, suits, plan, make};

@@ -1,9 +1,8 @@
 /* Similarities of new points to the points of an affinity, by the same kernels: a tile of squared distances at a time
  * (gaussian, exponential, distance), products of factors (cosine), or the nearest old points (knn). m new points cost
  * 2 m n p operations. A new point that equals an old one gets its row of the affinity, but for a diagonal left out. */
-#include "affinity/affinity.h"
-
-#include "base/options.h"
+#include "affinity/home.h"
+#include "affinity/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,37 +12,29 @@ enum {
     BLOCK_BYTES = 1 << 25 /* similarities of so many bytes are held at a time by clv_cross_blocks */
 };
 
-static clv_status check_kind(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
-                             const clv_affinity_options *options) {
-    clv_affinity_kind kind = a->info.kind;
-    CLV_TRY(clv_options_check(ctx, clv_affinity_table(), options));
-    if (kind == CLV_AFFINITY_MINIMAX) {
+static clv_status check_kind(clv_context *ctx, const clv_affinity *a) {
+    if (a->info.kind == CLV_AFFINITY_MINIMAX) {
         return clv_fail(ctx, CLV_EUSAGE,
                         "a minimax affinity says nothing of new points: they would change the paths between the old");
     }
-    if (kind == CLV_AFFINITY_PRECOMPUTED) {
+    if (a->info.kind == CLV_AFFINITY_PRECOMPUTED) {
         return clv_fail(ctx, CLV_EUSAGE, "a given affinity says nothing of new points: give their similarities too");
     }
-    if (points->rows != a->info.n) {
-        return clv_fail(ctx, CLV_EDATA, "there are %lld points, but the affinity is of %lld", (long long)points->rows,
-                        (long long)a->info.n);
-    }
-    if (kind == CLV_AFFINITY_KNN && options->neighbors > points->rows) {
-        return clv_fail(ctx, CLV_EUSAGE, "neighbors = %lld is more than the %lld objects",
-                        (long long)options->neighbors, (long long)points->rows);
+    if (a->points.rows != a->info.n) {
+        return clv_fail(ctx, CLV_EUSAGE, "an affinity of some of the objects says nothing of new points");
     }
     return CLV_OK;
 }
 
-clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
-                         const clv_affinity_options *options, int threads, clv_cross *out) {
+clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, clv_cross *out) {
+    const clv_matrix *points = &a->points;
     *out = (clv_cross){.ctx = ctx,
                        .kind = a->info.kind,
                        .n = points->rows,
                        .features = points->cols,
-                       .neighbors = options->neighbors,
+                       .neighbors = a->options.neighbors,
                        .gamma = a->info.gamma};
-    CLV_TRY(check_kind(ctx, a, points, options));
+    CLV_TRY(check_kind(ctx, a));
     if (out->kind == CLV_AFFINITY_COSINE) {
         out->factor = clv_alloc(ctx, clv_panels_bytes(out->n, out->features + 1), 1);
         if (!out->factor) {
@@ -188,7 +179,7 @@ clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int
         clv_matrix part = clv_matrix_part(fresh, first, rows);
         clv_data *similarities;
         if (clv_interrupted(cross->ctx)) {
-            return clv_fail(cross->ctx, CLV_EINTERRUPTED, "interrupted");
+            return clv_stop_failure(cross->ctx, "comparing new objects with the old ones");
         }
         CLV_TRY(clv_cross_rows(cross, &part, threads, &similarities));
         clv_status status = use(user, clv_data_matrix(similarities), first);
@@ -200,9 +191,9 @@ clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int
 
 /* --- all of it --- */
 
-static clv_status check_budget(const clv_cross *cross, int64_t rows, const clv_affinity_options *options) {
+static clv_status check_budget(const clv_cross *cross, int64_t rows, size_t budget) {
     int64_t row = cross->kind == CLV_AFFINITY_KNN ? 12 * cross->neighbors + 8 : 8 * cross->n, bytes, total;
-    size_t now, most, budget = clv_memory_budget(options->memory);
+    size_t now, most;
     clv_context_memory(cross->ctx, &now, &most);
     if (!clv_mul(rows, row, &bytes) || !clv_add(bytes, (int64_t)now, &total) || (size_t)total > budget) {
         return clv_fail(cross->ctx, CLV_ENOMEM,
@@ -213,21 +204,18 @@ static clv_status check_budget(const clv_cross *cross, int64_t rows, const clv_a
     return CLV_OK;
 }
 
-static clv_status cross_all(const clv_cross *cross, const clv_matrix *fresh, const clv_affinity_options *options,
-                            int threads, clv_data **out) {
+static clv_status cross_all(const clv_cross *cross, const clv_matrix *fresh, const clv_affinity *a, clv_data **out) {
     CLV_TRY(clv_cross_check(cross, fresh));
-    CLV_TRY(check_budget(cross, fresh->rows, options));
-    return clv_cross_rows(cross, fresh, threads, out);
+    CLV_TRY(check_budget(cross, fresh->rows, a->budget));
+    return clv_cross_rows(cross, fresh, a->threads, out);
 }
 
-clv_status clv_affinity_cross(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
-                              const clv_affinity_options *options, const clv_matrix *fresh, clv_data **out) {
-    int threads = clv_threads(options->threads);
+clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out) {
     clv_cross cross;
     *out = NULL;
-    clv_status status = clv_cross_new(ctx, a, points, options, threads, &cross);
+    clv_status status = clv_cross_new(a->ctx, a, a->threads, &cross);
     if (status == CLV_OK) {
-        status = cross_all(&cross, fresh, options, threads, out);
+        status = cross_all(&cross, fresh, a, out);
     }
     clv_cross_free(&cross);
     return status;

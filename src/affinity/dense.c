@@ -6,21 +6,29 @@
  *
  * A borrowed matrix whose diagonal is to count as zero keeps it in store: `diagonal` holds it, and it is taken out of
  * the sums again. */
-#include "affinity/affinity.h"
+#include "affinity/home.h"
+#include "affinity/kinds.h"
 
 #include "linalg/kernels.h"
 
 #include <cblas.h>
 #include <string.h>
 
-enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = 256 };
+enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = 256, POLL = 256 };
 
-static const clv_dense_home *home_of(const clv_affinity *a) {
+typedef struct dense {
+    const void *values; /* n x n */
+    void *owned;        /* == values, or NULL when borrowed */
+    double *diagonal;   /* stored diagonal to be taken out again, or NULL */
+    clv_scalar scalar;
+} dense;
+
+static const dense *home_of(const clv_affinity *a) {
     return a->state;
 }
 
 static bool is_f32(const clv_affinity *a) {
-    return a->info.home == CLV_HOME_DENSE32;
+    return home_of(a)->scalar == CLV_F32;
 }
 
 static const double *row64(const clv_affinity *a, int64_t i) {
@@ -31,11 +39,17 @@ static const float *row32(const clv_affinity *a, int64_t i) {
     return (const float *)home_of(a)->values + i * a->info.n;
 }
 
-static double dense_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    if (i == j && a->zero_diagonal) {
-        return 0;
-    }
+static double stored(const clv_affinity *a, int64_t i, int64_t j) {
     return is_f32(a) ? (double)row32(a, i)[j] : row64(a, i)[j];
+}
+
+static double entry(const clv_affinity *a, int64_t i, int64_t j) {
+    return i == j && a->zero_diagonal ? 0 : stored(a, i, j);
+}
+
+static clv_status dense_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    *out = entry(a, i, j);
+    return CLV_OK;
 }
 
 static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
@@ -72,12 +86,13 @@ static void move_in_strip(const clv_affinity *a, int64_t i, int64_t at, int64_t 
     }
 }
 
-static void dense_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+static clv_status dense_move(const clv_affinity *a, int64_t i, double *from, double *to) {
     move_in_strip(a, i, 0, a->info.n, from, to);
+    return CLV_OK;
 }
 
 /* Strip by strip, so that the sums stay in the cache while the rows of the moved objects pass by. */
-static void dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
     int64_t n = a->info.n;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
@@ -93,6 +108,7 @@ static void dense_move_many(const clv_affinity *a, const clv_moves *moves, doubl
             }
         }
     }
+    return CLV_OK;
 }
 
 /* --- group sums --- */
@@ -156,22 +172,28 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
         return CLV_ENOMEM;
     }
     int64_t *members = first + k + 1;
+    int stopped = 0;
     list_members(labels, n, k, first, members);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
         for (int64_t at = t * n / threads; at < end; at += STRIP) {
+            if (clv_worked(a->ctx, STRIP * n)) {
+#pragma omp atomic write
+                stopped = 1;
+                break;
+            }
             sum_strip(a, first, members, k, at, end - at < STRIP ? end - at : STRIP, y);
         }
     }
-    const double *stored = home_of(a)->diagonal;
-    for (int64_t i = 0; stored && i < n; i++) {
+    const double *own = home_of(a)->diagonal;
+    for (int64_t i = 0; own && i < n; i++) {
         if (labels[i] >= 0) {
-            y[labels[i] * n + i] -= stored[i];
+            y[labels[i] * n + i] -= own[i];
         }
     }
     clv_free(a->ctx, first);
-    return CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "adding up the similarities") : CLV_OK;
 }
 
 /* --- weighted sums of rows --- */
@@ -209,7 +231,7 @@ static void add_without_own(const clv_affinity *a, const int64_t *objects, const
         if (i >= at && i < at + width) {
             own[m] = y[i - at];
             for (int64_t l = 0; l < some; l++) {
-                own[m] += w[l] * dense_entry(a, objects[l], i);
+                own[m] += w[l] * entry(a, objects[l], i);
             }
         }
     }
@@ -246,7 +268,7 @@ static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, d
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
         for (int64_t at = t * n / threads; at < end; at += STRIP) {
-            if (clv_interrupted(a->ctx)) {
+            if (clv_worked(a->ctx, STRIP * terms->count)) {
 #pragma omp atomic write
                 stopped = 1;
                 break;
@@ -254,7 +276,7 @@ static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, d
             combine_strip(a, terms, at, end - at < STRIP ? end - at : STRIP, y + at);
         }
     }
-    return stopped ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
 }
 
 /* --- products --- */
@@ -286,24 +308,31 @@ static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, doub
 
 static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
+    int stopped = 0;
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = n - i < block ? n - i : block;
-        if (is_f32(a)) {
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        if (stop || clv_worked(a->ctx, rows * n)) {
+#pragma omp atomic write
+            stopped = 1;
+        } else if (is_f32(a)) {
             apply_rows32(a, x, k, y, i, rows);
         } else {
             apply_rows64(a, x, k, y, i, rows);
         }
     }
     clv_blas_serial_end();
-    const double *stored = home_of(a)->diagonal;
-    for (int64_t c = 0; stored && c < k; c++) {
+    const double *own = home_of(a)->diagonal;
+    for (int64_t c = 0; own && c < k; c++) {
         for (int64_t i = 0; i < n; i++) {
-            y[c * n + i] -= stored[i] * x[c * n + i];
+            y[c * n + i] -= own[i] * x[c * n + i];
         }
     }
-    return CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
 }
 
 /* --- for products that follow their factor (product.c) --- */
@@ -328,22 +357,23 @@ static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, 
     }
 }
 
-static void dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
-                           int threads) {
+static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                 double *y, int threads) {
     int64_t n = a->info.n;
-    const double *stored = home_of(a)->diagonal;
+    const double *own = home_of(a)->diagonal;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t at = 0; at < n; at += FOLLOW_COLS) {
         add_rows_strip(a, first, count, d, k, y, at, n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS);
     }
-    for (int64_t c = 0; stored && c < k; c++) {
+    for (int64_t c = 0; own && c < k; c++) {
         for (int64_t r = 0; r < count; r++) {
-            y[c * n + first + r] -= stored[first + r] * d[c * count + r];
+            y[c * n + first + r] -= own[first + r] * d[c * count + r];
         }
     }
+    return CLV_OK;
 }
 
-static void dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     for (int64_t r = 0; r < count; r++) {
         if (is_f32(a)) {
             clv_widen(out + r * count, row32(a, first + r) + first, count);
@@ -354,13 +384,14 @@ static void dense_block(const clv_affinity *a, int64_t first, int64_t count, dou
             out[r * count + r] = 0;
         }
     }
+    return CLV_OK;
 }
 
 static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *squares) {
-    double wide[WIDE_COLS], own = dense_entry(a, i, i), stored = is_f32(a) ? (double)row32(a, i)[i] : row64(a, i)[i];
+    double wide[WIDE_COLS], own = entry(a, i, i), there = stored(a, i, i);
     int64_t n = a->info.n;
-    *sum = own - stored;
-    *squares = own * own - stored * stored;
+    *sum = own - there;
+    *squares = own * own - there * there;
     for (int64_t j = 0; j < n; j += WIDE_COLS) {
         int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
         if (is_f32(a)) {
@@ -388,22 +419,158 @@ static clv_status dense_moments(const clv_affinity *a, int threads, double *sum,
     return CLV_OK;
 }
 
+/* --- what else it can do --- */
+
+static void take_row(const clv_affinity *a, const int64_t *objects, int64_t m, int64_t j, void *out) {
+    for (int64_t l = 0; l < m; l++) {
+        bool own = l == j && a->zero_diagonal;
+        if (is_f32(a)) {
+            ((float *)out)[j * m + l] = own ? 0 : row32(a, objects[j])[objects[l]];
+        } else {
+            ((double *)out)[j * m + l] = own ? 0 : row64(a, objects[j])[objects[l]];
+        }
+    }
+}
+
+/* Room for the values, owned. */
+static clv_status make_room(clv_affinity *a, clv_scalar scalar) {
+    dense *home = a->state;
+    home->owned = clv_alloc(a->ctx, clv_square_bytes(a->info.n, scalar), 1);
+    home->values = home->owned;
+    home->scalar = scalar;
+    return home->owned ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status dense_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    size_t now, most;
+    CLV_TRY(clv_affinity_like(a, m, out));
+    clv_context_memory(a->ctx, &now, &most);
+    if (clv_bytes_plus(clv_square_bytes(m, home_of(a)->scalar), (int64_t)now) > (int64_t)a->budget) {
+        return clv_fail(a->ctx, CLV_ENOMEM,
+                        "a copy of the similarities of %lld objects is more than the budget of %zu bytes allows",
+                        (long long)m, a->budget);
+    }
+    CLV_TRY(make_room(*out, home_of(a)->scalar));
+    for (int64_t j = 0; j < m; j++) {
+        if (j % POLL == 0 && clv_worked(a->ctx, POLL * m)) {
+            return clv_stop_failure(a->ctx, "copying similarities");
+        }
+        take_row(a, objects, m, j, ((dense *)(*out)->state)->owned);
+    }
+    return CLV_OK;
+}
+
+static clv_affinity_cost cost_of(int64_t n) {
+    double size = (double)n;
+    return (clv_affinity_cost){.entry = 1, .column = size, .pass = size * size, .resident = 1};
+}
+
+static clv_status dense_cost(const clv_affinity *a, clv_affinity_cost *out) {
+    *out = cost_of(a->info.n);
+    return CLV_OK;
+}
+
+static clv_status dense_view(const clv_affinity *a, clv_matrix *out) {
+    const dense *home = home_of(a);
+    *out = (clv_matrix){.rows = a->info.n, .cols = a->info.n, .scalar = home->scalar, .values = home->values};
+    return CLV_OK;
+}
+
 static void dense_destroy(clv_affinity *a) {
-    clv_dense_home *home = a->state;
+    dense *home = a->state;
     clv_free(a->ctx, home->owned);
     clv_free(a->ctx, home->diagonal);
 }
 
-const clv_home_functions clv_dense_functions = {
-    .column = dense_column,
-    .apply = dense_apply,
-    .group_sums = dense_group_sums,
-    .move = dense_move,
-    .move_many = dense_move_many,
-    .moments = dense_moments,
-    .block = dense_block,
-    .add_rows = dense_add_rows,
-    .combine = dense_combine,
-    .entry = dense_entry,
-    .destroy = dense_destroy,
-};
+#define DENSE_HOME(name_)                                                                                              \
+    {                                                                                                                  \
+        .name = (name_), .state_size = sizeof(dense), .column = dense_column, .destroy = dense_destroy,                \
+        .entry = dense_entry, .apply = dense_apply, .group_sums = dense_group_sums, .move = dense_move,                \
+        .move_many = dense_move_many, .combine = dense_combine, .moments = dense_moments, .block = dense_block,        \
+        .add_rows = dense_add_rows, .subset = dense_subset, .cost = dense_cost, .view = dense_view,                    \
+    }
+static const clv_home_functions doubles = DENSE_HOME("dense-f64"), floats = DENSE_HOME("dense-f32");
+
+/* --- making one --- */
+
+static clv_scalar scalar_of(const clv_affinity_options *options) {
+    return options->home == CLV_HOME_DENSE32 ? CLV_F32 : CLV_F64;
+}
+
+static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
+    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
+    return given ? !clv_is_sparse(points) && points->scalar == scalar_of(options) : options->kind != CLV_AFFINITY_KNN;
+}
+
+static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
+    int64_t bytes = clv_square_bytes(points->rows, scalar_of(options));
+    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
+    out->bytes = out->peak = given && !options->symmetrize ? 0 : (size_t)bytes;
+    if (!given) {
+        clv_affinity_info source = {.n = points->rows};
+        clv_home_source(points, options)->plan(points, options, &source);
+        out->peak = (size_t)clv_bytes_plus((int64_t)source.bytes, bytes);
+        out->peak = source.peak > out->peak ? source.peak : out->peak;
+    }
+    out->nonzeros = points->rows * points->rows;
+    out->cost = cost_of(points->rows);
+}
+
+/* The mean of a dense matrix and its transpose, with the diagonal as asked for. */
+static clv_status copy_symmetric(const clv_matrix *given, int threads, clv_affinity *a) {
+    CLV_TRY(make_room(a, given->scalar));
+    void *values = ((dense *)a->state)->owned;
+    int64_t n = given->rows;
+    CLV_TRY(clv_symmetrize_dense(a->ctx, given, threads, values));
+    for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
+        if (given->scalar == CLV_F32) {
+            ((float *)values)[i * n + i] = 0;
+        } else {
+            ((double *)values)[i * n + i] = 0;
+        }
+    }
+    return CLV_OK;
+}
+
+/* The matrix where it lies; its stored diagonal aside, for the sums to leave it out again. */
+static clv_status borrow(const clv_matrix *given, clv_affinity *a) {
+    dense *home = a->state;
+    *home = (dense){.values = given->values, .scalar = given->scalar};
+    if (!a->zero_diagonal) {
+        return CLV_OK;
+    }
+    home->diagonal = CLV_NEW(a->ctx, double, a->info.n);
+    for (int64_t i = 0; home->diagonal && i < a->info.n; i++) {
+        home->diagonal[i] = stored(a, i, i);
+    }
+    return home->diagonal ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status write_out(const clv_affinity *source, clv_scalar scalar, int threads, clv_affinity *a) {
+    CLV_TRY(make_room(a, scalar));
+    a->info.gamma = source->info.gamma;
+    return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n}, threads);
+}
+
+static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
+                       clv_affinity **out) {
+    clv_scalar scalar = scalar_of(options);
+    const clv_home_functions *functions = scalar == CLV_F32 ? &floats : &doubles;
+    if (options->kind == CLV_AFFINITY_PRECOMPUTED) {
+        CLV_TRY(clv_affinity_new(ctx, functions, points->rows, options, out));
+        return options->symmetrize ? copy_symmetric(points, threads, *out) : borrow(points, *out);
+    }
+    clv_affinity *source;
+    clv_status status = clv_home_source(points, options)->make(ctx, points, options, threads, &source);
+    if (status == CLV_OK) {
+        status = clv_affinity_new(ctx, functions, points->rows, options, out);
+    }
+    if (status == CLV_OK) {
+        status = write_out(source, scalar, threads, *out);
+    }
+    clv_affinity_free(source);
+    return status;
+}
+
+const clv_home_maker clv_dense64_maker = {CLV_HOME_DENSE64, suits, plan, make};
+const clv_home_maker clv_dense32_maker = {CLV_HOME_DENSE32, suits, plan, make};

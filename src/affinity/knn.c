@@ -1,7 +1,7 @@
 /* The k-nearest-neighbor graph, exact: all n^2 distances in tiles, a heap of the k nearest an object, O(n k) memory.
  * Ties go to the object with the smaller number. Symmetrized by max: i and j are joined when either is among the
  * nearest of the other. */
-#include "affinity/affinity.h"
+#include "affinity/kinds.h"
 
 #include "linalg/kernels.h"
 
@@ -83,12 +83,12 @@ static clv_status search_all(clv_context *ctx, const clv_panels *from, const clv
         if (!stop) {
             search_panel(from, among, bi, k, found + bi * CLV_TILE * k);
         }
-        if (!stop && clv_interrupted(ctx)) {
+        if (!stop && clv_worked(ctx, clv_panel_work(among))) {
 #pragma omp atomic write
             stopped = 1;
         }
     }
-    return stopped ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(ctx, "looking for the nearest neighbors") : CLV_OK;
 }
 
 /* --- the symmetric graph --- */
@@ -211,7 +211,7 @@ clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t nei
     return status;
 }
 
-/* --- from new points to old ones: not symmetric, one list a row --- */
+/* --- from new points to old ones: not symmetric, one list per row --- */
 
 static clv_status cross_lists(const clv_panels *fresh, const clv_panels *panels, int64_t k, double gamma, int threads,
                               neighbor *found, clv_data *out) {

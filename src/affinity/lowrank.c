@@ -1,16 +1,25 @@
 /* Low-rank home: F F' with an n x r factor, 2 n r k operations for k vectors. The cosine affinity lives here: with u
  * the unit rows, 1 + u_i'u_j = f_i'f_j for f = (1, u), and a zero row has cosine 0 with everything. */
-#include "affinity/affinity.h"
+#include "affinity/home.h"
+#include "affinity/kinds.h"
+#include "base/options.h"
 
 #include "linalg/kernels.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
-enum { ROW_BLOCK = 512, RANK_BLOCK = 32 };
+enum { ROW_BLOCK = 512, RANK_BLOCK = 32, FILL_BLOCK = 32 };
 
-static const clv_lowrank_home *home_of(const clv_affinity *a) {
+typedef struct lowrank {
+    const double *factor; /* n x rank */
+    double *owned;        /* == factor, or NULL when borrowed */
+    int64_t rank;
+} lowrank;
+
+static const lowrank *home_of(const clv_affinity *a) {
     return a->state;
 }
 
@@ -18,17 +27,16 @@ static double clamp(double value) {
     return value > 0 ? value : 0; /* 1 + cos of opposite vectors, to rounding */
 }
 
-static double lowrank_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    const clv_lowrank_home *home = home_of(a);
-    if (i == j && a->zero_diagonal) {
-        return 0;
-    }
-    return clamp(clv_dot(home->factor + i * home->rank, home->factor + j * home->rank, home->rank, 1));
+static clv_status lowrank_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    const lowrank *home = home_of(a);
+    bool none = i == j && a->zero_diagonal;
+    *out = none ? 0 : clamp(clv_dot(home->factor + i * home->rank, home->factor + j * home->rank, home->rank, 1));
+    return CLV_OK;
 }
 
 /* Entries j0 .. j0 + count - 1 of column i. */
 static void lowrank_line(const clv_affinity *a, int64_t i, int64_t j0, int64_t count, double *out) {
-    const clv_lowrank_home *home = home_of(a);
+    const lowrank *home = home_of(a);
     int rank = (int)home->rank;
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)count, rank, 1, home->factor + j0 * home->rank, rank,
                 home->factor + i * home->rank, 1, 0, out, 1);
@@ -49,7 +57,7 @@ static clv_status lowrank_column(const clv_affinity *a, int64_t i, double *out) 
     return CLV_OK;
 }
 
-static void lowrank_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+static clv_status lowrank_move(const clv_affinity *a, int64_t i, double *from, double *to) {
     double line[ROW_BLOCK];
     clv_blas_serial_begin();
     for (int64_t j = 0; j < a->info.n; j += ROW_BLOCK) {
@@ -63,6 +71,7 @@ static void lowrank_move(const clv_affinity *a, int64_t i, double *from, double 
         }
     }
     clv_blas_serial_end();
+    return CLV_OK;
 }
 
 void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out) {
@@ -86,41 +95,41 @@ void clv_cosine_factor(const clv_matrix *points, double *out) {
     }
 }
 
-void clv_lowrank_rows(const clv_affinity *a, int64_t i0, int64_t rows, double *out) {
-    const clv_lowrank_home *home = home_of(a);
-    clv_lowrank_product(home->factor + i0 * home->rank, rows, home->factor, a->info.n, home->rank, out);
-}
-
-void clv_lowrank_expand(const clv_affinity *a, const double *t, int64_t k, int64_t first, int64_t count, double *y,
-                        int64_t stride) {
-    const clv_lowrank_home *home = home_of(a);
-    const double *factor = home->factor + first * home->rank;
-    int rank = (int)home->rank, rows = (int)count;
+void clv_factor_expand(const clv_matrix *factor, const double *t, int64_t k, int64_t first, int64_t count, double *y,
+                       int64_t stride) {
+    const double *some = (const double *)factor->values + first * factor->cols;
+    int rank = (int)factor->cols, rows = (int)count;
     if (k == 1) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, rank, 1, factor, rank, t, 1, 0, y, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, rows, rank, 1, some, rank, t, 1, 0, y, 1);
     } else {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank, factor, rank, 0, y,
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, rows, rank, 1, t, rank, some, rank, 0, y,
                     (int)stride);
     }
+}
+
+static clv_matrix factor_of(const clv_affinity *a) {
+    const lowrank *home = home_of(a);
+    return (clv_matrix){.rows = a->info.n, .cols = home->rank, .scalar = CLV_F64, .values = home->factor};
 }
 
 /* y = t F' for t of k x rank. */
 static void expand(const clv_affinity *a, const double *t, int64_t k, double *y, int threads) {
     int64_t n = a->info.n;
+    clv_matrix factor = factor_of(a);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += ROW_BLOCK) {
-        clv_lowrank_expand(a, t, k, i, n - i < ROW_BLOCK ? n - i : ROW_BLOCK, y + i, n);
+        clv_factor_expand(&factor, t, k, i, n - i < ROW_BLOCK ? n - i : ROW_BLOCK, y + i, n);
     }
 }
 
-void clv_lowrank_gather(const clv_affinity *a, const double *x, int64_t k, double *t, int threads) {
-    const clv_lowrank_home *home = home_of(a);
-    int64_t n = a->info.n, rank = home->rank;
+void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, double *t, int threads) {
+    const double *values = factor->values;
+    int64_t n = factor->rows, rank = factor->cols;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t r = 0; r < rank; r += RANK_BLOCK) {
         int64_t some = rank - r < RANK_BLOCK ? rank - r : RANK_BLOCK;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n,
-                    home->factor + r, (int)rank, 0, t + r, (int)rank);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n, values + r,
+                    (int)rank, 0, t + r, (int)rank);
     }
 }
 
@@ -134,14 +143,14 @@ static double own_entry(const clv_affinity *a, int64_t i) {
 }
 
 static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-    const clv_lowrank_home *home = home_of(a);
-    int64_t n = a->info.n, rank = home->rank;
-    double *t = CLV_NEW(a->ctx, double, k *rank);
+    clv_matrix factor = factor_of(a);
+    int64_t n = a->info.n;
+    double *t = CLV_NEW(a->ctx, double, k *factor.cols);
     if (!t) {
         return CLV_ENOMEM;
     }
     clv_blas_serial_begin();
-    clv_lowrank_gather(a, x, k, t, threads);
+    clv_factor_gather(&factor, x, k, t, threads);
     expand(a, t, k, y, threads);
     clv_blas_serial_end();
     for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
@@ -155,7 +164,7 @@ static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t 
 }
 
 static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
-    const clv_lowrank_home *home = home_of(a);
+    const lowrank *home = home_of(a);
     int64_t n = a->info.n, rank = home->rank;
     double *t = CLV_NEW0(a->ctx, double, k *rank);
     if (!t) {
@@ -180,19 +189,20 @@ static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *label
 
 /* --- for products that follow their factor (product.c) --- */
 
-static void lowrank_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
-    const clv_lowrank_home *home = home_of(a);
+static clv_status lowrank_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    const lowrank *home = home_of(a);
     const double *rows = home->factor + first * home->rank;
     int rank = (int)home->rank, some = (int)count;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, some, some, rank, 1, rows, rank, rows, rank, 0, out, some);
     for (int64_t r = 0; a->zero_diagonal && r < count; r++) {
         out[r * count + r] = 0;
     }
+    return CLV_OK;
 }
 
 /* 1'FF'1 = |F'1|^2 and |FF'|^2 = |F'F|^2. */
 static clv_status lowrank_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
-    const clv_lowrank_home *home = home_of(a);
+    const lowrank *home = home_of(a);
     int64_t n = a->info.n, rank = home->rank;
     double *gram = CLV_NEW0(a->ctx, double, rank *rank + rank);
     (void)threads;
@@ -219,7 +229,7 @@ static clv_status lowrank_moments(const clv_affinity *a, int threads, double *su
 }
 
 static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
-    const clv_lowrank_home *home = home_of(a);
+    const lowrank *home = home_of(a);
     int64_t rank = home->rank;
     double *t = CLV_NEW0(a->ctx, double, rank);
     if (!t) {
@@ -235,21 +245,145 @@ static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms,
         y[terms->objects[m]] -= terms->weights[m] * own_entry(a, terms->objects[m]);
     }
     clv_free(a->ctx, t);
-    return clv_interrupted(a->ctx) ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return clv_worked(a->ctx, a->info.n * rank) ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
+}
+
+/* --- what else it can do --- */
+
+/* All entries: by matrix products, a block of rows at a time. */
+static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int threads) {
+    const lowrank *home = home_of(a);
+    int64_t n = a->info.n;
+    double *blocks = CLV_NEW(a->ctx, double, n *FILL_BLOCK *threads);
+    int stopped = 0;
+    if (!blocks) {
+        return CLV_ENOMEM;
+    }
+    clv_blas_serial_begin();
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i0 = 0; i0 < n; i0 += FILL_BLOCK) {
+        double *block = blocks + n * FILL_BLOCK * omp_get_thread_num();
+        int64_t rows = n - i0 < FILL_BLOCK ? n - i0 : FILL_BLOCK;
+        int stop;
+#pragma omp atomic read
+        stop = stopped;
+        if (stop) {
+            continue;
+        }
+        clv_lowrank_product(home->factor + i0 * home->rank, rows, home->factor, n, home->rank, block);
+        for (int64_t r = 0; r < rows; r++) {
+            if (a->zero_diagonal) {
+                block[r * n + i0 + r] = 0;
+            }
+            clv_sheet_line(out, i0 + r, 0, block + r * n, n);
+        }
+        if (clv_worked(a->ctx, rows * n * home->rank)) {
+#pragma omp atomic write
+            stopped = 1;
+        }
+    }
+    clv_blas_serial_end();
+    clv_free(a->ctx, blocks);
+    return stopped ? clv_stop_failure(a->ctx, "building the affinity") : CLV_OK;
+}
+
+static clv_status own_factor(clv_affinity *a, int64_t rank) {
+    lowrank *home = a->state;
+    home->owned = clv_alloc(a->ctx, clv_panels_bytes(a->info.n, rank), 1);
+    home->factor = home->owned;
+    home->rank = rank;
+    return home->owned ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status lowrank_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    const lowrank *from = home_of(a);
+    int64_t rank = from->rank;
+    CLV_TRY(clv_affinity_like(a, m, out));
+    CLV_TRY(own_factor(*out, rank));
+    double *rows = ((lowrank *)(*out)->state)->owned;
+    for (int64_t j = 0; j < m; j++) {
+        memcpy(rows + j * rank, from->factor + objects[j] * rank, (size_t)rank * sizeof *rows);
+    }
+    return CLV_OK;
+}
+
+static clv_status lowrank_largest(const clv_affinity *a, double *out) {
+    *out = a->info.kind == CLV_AFFINITY_COSINE ? 2 : HUGE_VAL;
+    return CLV_OK;
+}
+
+static clv_affinity_cost cost_of(int64_t n, int64_t rank) {
+    double size = (double)n, entry = (double)rank + 1; /* with the comparison with 0 */
+    return (clv_affinity_cost){.entry = entry, .column = size * entry, .pass = 2 * size * (double)rank};
+}
+
+static clv_status lowrank_cost(const clv_affinity *a, clv_affinity_cost *out) {
+    *out = cost_of(a->info.n, home_of(a)->rank);
+    return CLV_OK;
+}
+
+static clv_status lowrank_factor(const clv_affinity *a, clv_matrix *out) {
+    *out = factor_of(a);
+    return CLV_OK;
 }
 
 static void lowrank_destroy(clv_affinity *a) {
-    clv_free(a->ctx, ((clv_lowrank_home *)a->state)->owned);
+    clv_free(a->ctx, ((lowrank *)a->state)->owned);
 }
 
-const clv_home_functions clv_lowrank_functions = {
+static const clv_home_functions functions = {
+    .name = "low-rank",
+    .state_size = sizeof(lowrank),
     .column = lowrank_column,
-    .move = lowrank_move,
+    .destroy = lowrank_destroy,
+    .entry = lowrank_entry,
     .apply = lowrank_apply,
     .group_sums = lowrank_group_sums,
+    .move = lowrank_move,
+    .combine = lowrank_combine,
     .moments = lowrank_moments,
     .block = lowrank_block,
-    .combine = lowrank_combine,
-    .entry = lowrank_entry,
-    .destroy = lowrank_destroy,
+    .fill = lowrank_fill,
+    .subset = lowrank_subset,
+    .largest = lowrank_largest,
+    .cost = lowrank_cost,
+    .factor = lowrank_factor,
 };
+
+/* --- making one --- */
+
+clv_status clv_affinity_lowrank(clv_context *ctx, const clv_matrix *factor, const clv_affinity_options *options,
+                                clv_affinity **out) {
+    clv_affinity_options own;
+    *out = NULL;
+    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), options, &own));
+    if (clv_is_sparse(factor) || factor->scalar != CLV_F64) {
+        return clv_fail(ctx, CLV_EUSAGE, "the factor of a low-rank affinity must be dense and double");
+    }
+    CLV_TRY(clv_affinity_new(ctx, &functions, factor->rows, &own, out));
+    *(lowrank *)(*out)->state = (lowrank){.factor = factor->values, .rank = factor->cols};
+    return CLV_OK;
+}
+
+static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
+    (void)points;
+    return options->kind == CLV_AFFINITY_COSINE;
+}
+
+static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
+    (void)options;
+    out->nonzeros = points->rows * points->rows;
+    out->bytes = out->peak = (size_t)clv_panels_bytes(points->rows, clv_bytes_plus(points->cols, 1));
+    out->cost = cost_of(points->rows, points->cols + 1);
+}
+
+static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
+                       clv_affinity **out) {
+    (void)threads;
+    CLV_TRY(clv_affinity_new(ctx, &functions, points->rows, options, out));
+    CLV_TRY(own_factor(*out, points->cols + 1));
+    clv_cosine_factor(points, ((lowrank *)(*out)->state)->owned);
+    return CLV_OK;
+}
+
+const clv_home_maker clv_lowrank_maker = {CLV_HOME_LOWRANK, suits, plan, make};

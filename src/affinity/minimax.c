@@ -7,7 +7,7 @@
  *      position outwards: O(n), no path is ever walked.
  *
  * The affinity is max(P) - P. */
-#include "affinity/affinity.h"
+#include "affinity/home.h"
 
 #include "linalg/kernels.h"
 
@@ -15,6 +15,14 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Between the leaves at positions s < t the distance is max(gap[s], ..., gap[t - 1]). */
+typedef struct minimax {
+    int64_t *leaf;     /* object at a position */
+    int64_t *position; /* position of an object */
+    double *gap;       /* n; the last is 0 */
+    double top;        /* the largest gap */
+} minimax;
 
 typedef struct edge {
     double weight; /* squared length */
@@ -68,8 +76,11 @@ static int64_t choose(const prim *p, int threads) {
     return best;
 }
 
+enum { WORK_A_POLL = 1 << 16, WORK_TO_MEET = 1 << 20 }; /* barriers take long when there are fewer cores than threads */
+
 static clv_status grow_tree(prim *p, int threads, clv_context *ctx) {
     int64_t n = p->panels->n, count = p->panels->count, newest = 0;
+    int64_t work = n * p->panels->features + (threads > 1 ? WORK_TO_MEET : 0), objects_a_poll = 1 + WORK_A_POLL / work;
     int stopped = 0;
     for (int64_t j = 0; j < n; j++) {
         p->nearest[j] = HUGE_VAL;
@@ -87,14 +98,14 @@ static clv_status grow_tree(prim *p, int threads, clv_context *ctx) {
                 newest = choose(p, team);
                 p->inside[newest] = 1;
                 p->edges[added] = (edge){p->nearest[newest], p->parent[newest], newest};
-                stopped = added % 64 == 0 && clv_interrupted(ctx);
+                stopped = added % objects_a_poll == 0 && clv_worked(ctx, objects_a_poll * work);
             }
             if (stopped) {
                 break;
             }
         }
     }
-    return stopped ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(ctx, "finding minimax paths") : CLV_OK;
 }
 
 /* --- 2: the order of the leaves --- */
@@ -133,7 +144,7 @@ static void join(leaf_lists *lists, const edge *e) {
     lists->last[top] = last;
 }
 
-static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, clv_minimax_home *out) {
+static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, minimax *out) {
     for (int64_t i = 0; i < n; i++) {
         lists->root[i] = lists->first[i] = lists->last[i] = i;
         lists->size[i] = 1;
@@ -154,9 +165,9 @@ static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, clv_minimax_
 }
 
 static clv_status make_tree(clv_context *ctx, const clv_panels *panels, int threads, edge *edges, int64_t *integers,
-                            double *reals, char *inside, clv_minimax_home *out) {
+                            double *reals, char *inside, minimax *out) {
     int64_t n = panels->n;
-    if (!edges || !integers || !reals || !inside || !out->leaf || !out->position || !out->gap) {
+    if (!edges || !integers || !reals || !inside) {
         return CLV_ENOMEM;
     }
     prim p = {panels, reals, integers, inside, integers + n, edges};
@@ -166,14 +177,19 @@ static clv_status make_tree(clv_context *ctx, const clv_panels *panels, int thre
     return CLV_OK;
 }
 
-clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int threads, clv_minimax_home *out) {
+static clv_status make_room(clv_context *ctx, int64_t n, minimax *out) {
+    out->leaf = CLV_NEW(ctx, int64_t, n);
+    out->position = CLV_NEW(ctx, int64_t, n);
+    out->gap = CLV_NEW(ctx, double, n);
+    return out->leaf && out->position && out->gap ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status find_tree(clv_context *ctx, const clv_panels *panels, int threads, minimax *out) {
     int64_t n = panels->n;
     if (panels->count < 2 * threads || n * panels->features < 1 << 17) {
         threads = 1; /* a step is shorter than the two barriers that it would need */
     }
-    out->leaf = CLV_NEW(ctx, int64_t, n);
-    out->position = CLV_NEW(ctx, int64_t, n);
-    out->gap = CLV_NEW(ctx, double, n);
+    CLV_TRY(make_room(ctx, n, out));
     edge *edges = CLV_NEW(ctx, edge, n);
     int64_t *integers = CLV_NEW(ctx, int64_t, 5 * n + threads);
     double *reals = CLV_NEW(ctx, double, n);
@@ -188,12 +204,12 @@ clv_status clv_minimax_tree(clv_context *ctx, const clv_panels *panels, int thre
 
 /* --- the home --- */
 
-static const clv_minimax_home *home_of(const clv_affinity *a) {
+static const minimax *home_of(const clv_affinity *a) {
     return a->state;
 }
 
 static clv_status minimax_column(const clv_affinity *a, int64_t i, double *out) {
-    const clv_minimax_home *home = home_of(a);
+    const minimax *home = home_of(a);
     int64_t own = home->position[i];
     double largest = 0;
     out[i] = a->zero_diagonal ? 0 : home->top;
@@ -223,7 +239,7 @@ typedef struct level {
 } level;
 
 typedef struct sweep {
-    const clv_minimax_home *home;
+    const minimax *home;
     const double *weights; /* by object */
     level *levels;
     int64_t depth;
@@ -287,7 +303,7 @@ static clv_status combine_many(const clv_affinity *a, const clv_terms *terms, do
 }
 
 static void add_column(const clv_affinity *a, int64_t i, double weight, double *y) {
-    const clv_minimax_home *home = home_of(a);
+    const minimax *home = home_of(a);
     int64_t own = home->position[i];
     double largest = 0;
     y[i] += a->zero_diagonal ? 0 : weight * home->top;
@@ -312,30 +328,111 @@ static clv_status minimax_combine(const clv_affinity *a, const clv_terms *terms,
             add_column(a, terms->objects[m], terms->weights[m], y);
         }
     }
-    return clv_interrupted(a->ctx) ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return clv_worked(a->ctx, a->info.n) ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
 }
 
-static double minimax_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    const clv_minimax_home *home = home_of(a);
+static clv_status minimax_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    const minimax *home = home_of(a);
     int64_t s = home->position[i], t = home->position[j];
-    if (i == j) {
-        return a->zero_diagonal ? 0 : home->top;
+    double own = a->zero_diagonal ? 0 : home->top;
+    *out = i == j ? own : home->top - clv_largest(home->gap + (s < t ? s : t), s < t ? t - s : s - t);
+    return CLV_OK;
+}
+
+/* --- some of the objects: the chosen leaves in their order; the gap between two is the largest of those that lie
+ * between --- */
+
+static void take_leaves(const clv_affinity *a, const int32_t *number, minimax *to) {
+    const minimax *from = home_of(a);
+    double between = 0;
+    int64_t taken = 0;
+    for (int64_t s = 0; s < a->info.n; s++) {
+        int32_t j = number[from->leaf[s]];
+        if (j >= 0) {
+            if (taken > 0) {
+                to->gap[taken - 1] = between;
+            }
+            to->leaf[taken] = j;
+            to->position[j] = taken;
+            to->gap[taken++] = 0;
+            between = 0;
+        }
+        between = fmax(between, from->gap[s]);
     }
-    return home->top - clv_largest(home->gap + (s < t ? s : t), s < t ? t - s : s - t);
+    to->top = from->top;
+}
+
+static clv_status minimax_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    CLV_TRY(clv_affinity_like(a, m, out));
+    CLV_TRY(make_room(a->ctx, m, (*out)->state));
+    int32_t *number = clv_number_objects(a, objects, m);
+    if (!number) {
+        return CLV_ENOMEM;
+    }
+    take_leaves(a, number, (*out)->state);
+    clv_free(a->ctx, number);
+    return CLV_OK;
+}
+
+static clv_status minimax_largest(const clv_affinity *a, double *out) {
+    *out = home_of(a)->top;
+    return CLV_OK;
+}
+
+/* An entry walks over the leaves between two, a column over all of them. */
+static clv_affinity_cost cost_of(int64_t n) {
+    double size = (double)n;
+    return (clv_affinity_cost){.entry = size, .column = size, .pass = size * size};
+}
+
+static clv_status minimax_cost(const clv_affinity *a, clv_affinity_cost *out) {
+    *out = cost_of(a->info.n);
+    return CLV_OK;
 }
 
 static void minimax_destroy(clv_affinity *a) {
-    clv_minimax_home *home = a->state;
+    minimax *home = a->state;
     clv_free(a->ctx, home->leaf);
     clv_free(a->ctx, home->position);
     clv_free(a->ctx, home->gap);
 }
 
-const clv_home_functions clv_minimax_functions = {
+static const clv_home_functions functions = {
+    .name = "computed",
+    .state_size = sizeof(minimax),
     .column = minimax_column,
-    .apply = clv_apply_by_columns,
-    .group_sums = clv_group_sums_by_columns,
-    .combine = minimax_combine,
-    .entry = minimax_entry,
     .destroy = minimax_destroy,
+    .entry = minimax_entry,
+    .combine = minimax_combine,
+    .subset = minimax_subset,
+    .largest = minimax_largest,
+    .cost = minimax_cost,
 };
+
+/* --- making one --- */
+
+static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
+    (void)points;
+    return options->kind == CLV_AFFINITY_MINIMAX;
+}
+
+static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
+    int64_t n = points->rows, held = 3 * 8 * n;
+    (void)options;
+    out->nonzeros = n * n;
+    out->bytes = (size_t)held;
+    out->peak = (size_t)clv_bytes_plus(clv_panels_bytes(n, points->cols), held + (24 + 5 * 8 + 8 + 1) * n);
+    out->cost = cost_of(n);
+}
+
+static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
+                       clv_affinity **out) {
+    clv_panels panels;
+    CLV_TRY(clv_affinity_new(ctx, &functions, points->rows, options, out));
+    CLV_TRY(clv_panels_new(ctx, points, threads, &panels));
+    clv_status status = find_tree(ctx, &panels, threads, (*out)->state);
+    clv_panels_free(&panels);
+    return status;
+}
+
+const clv_home_maker clv_minimax_maker = {CLV_HOME_COMPUTED, suits, plan, make};

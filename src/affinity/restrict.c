@@ -1,18 +1,26 @@
 /* The operator on some of the objects, without a copy: vectors are spread over all objects, the base does the work, and
  * the result is gathered. A function costs what it costs on the base. */
-#include "affinity/affinity.h"
+#include "affinity/home.h"
 
-static const clv_restricted_home *home_of(const clv_affinity *a) {
+#include <string.h>
+
+typedef struct restricted {
+    const clv_affinity *base;
+    const int64_t *active;
+    int64_t *owned; /* == active, or NULL when borrowed */
+} restricted;
+
+static const restricted *home_of(const clv_affinity *a) {
     return a->state;
 }
 
-static double restricted_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    const clv_restricted_home *home = home_of(a);
-    return clv_affinity_entry(home->base, home->active[i], home->active[j]);
+static clv_status restricted_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    const restricted *home = home_of(a);
+    return clv_affinity_entry(home->base, home->active[i], home->active[j], out);
 }
 
 static clv_status restricted_column(const clv_affinity *a, int64_t i, double *out) {
-    const clv_restricted_home *home = home_of(a);
+    const restricted *home = home_of(a);
     double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
     if (!all) {
         return CLV_ENOMEM;
@@ -35,7 +43,7 @@ static void gather(const clv_affinity *a, const double *all, int64_t k, double *
 }
 
 static clv_status restricted_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-    const clv_restricted_home *home = home_of(a);
+    const restricted *home = home_of(a);
     int64_t total = clv_affinity_size(home->base);
     double *spread = CLV_NEW0(a->ctx, double, 2 * k * total);
     if (!spread) {
@@ -56,7 +64,7 @@ static clv_status restricted_apply(const clv_affinity *a, const double *x, int64
 
 static clv_status sums_over_all(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads,
                                 int32_t *spread, double *all) {
-    const clv_restricted_home *home = home_of(a);
+    const restricted *home = home_of(a);
     if (!spread || !all) {
         return CLV_ENOMEM;
     }
@@ -83,7 +91,7 @@ static clv_status restricted_group_sums(const clv_affinity *a, const int32_t *la
 }
 
 static clv_status restricted_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
-    const clv_restricted_home *home = home_of(a);
+    const restricted *home = home_of(a);
     int64_t *objects = CLV_NEW(a->ctx, int64_t, terms->count);
     double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
     clv_status status = objects && all ? CLV_OK : CLV_ENOMEM;
@@ -101,18 +109,57 @@ static clv_status restricted_combine(const clv_affinity *a, const clv_terms *ter
     return status;
 }
 
-static void restricted_destroy(clv_affinity *a) {
-    (void)a;
+/* Objects of a restricted operator are objects of its base. */
+static clv_status restricted_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    const restricted *home = home_of(a);
+    int64_t *mapped = CLV_NEW(a->ctx, int64_t, m);
+    if (!mapped) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t j = 0; j < m; j++) {
+        mapped[j] = home->active[objects[j]];
+    }
+    clv_status status = clv_affinity_subset(home->base, mapped, m, out);
+    clv_free(a->ctx, mapped);
+    return status;
 }
 
-const clv_home_functions clv_restricted_functions = {
+static clv_status restricted_cost(const clv_affinity *a, clv_affinity_cost *out) {
+    clv_affinity_info base;
+    clv_affinity_describe(home_of(a)->base, &base);
+    *out = base.cost;
+    return CLV_OK;
+}
+
+static void restricted_destroy(clv_affinity *a) {
+    clv_free(a->ctx, home_of(a)->owned);
+}
+
+static const clv_home_functions functions = {
+    .name = "restricted",
+    .state_size = sizeof(restricted),
     .column = restricted_column,
+    .destroy = restricted_destroy,
+    .entry = restricted_entry,
     .apply = restricted_apply,
     .group_sums = restricted_group_sums,
     .combine = restricted_combine,
-    .entry = restricted_entry,
-    .destroy = restricted_destroy,
+    .subset = restricted_subset,
+    .cost = restricted_cost,
 };
+
+/* It is described as its base is, which has the entries; the base also says what counts on the diagonal. */
+static clv_status restrict_to(const clv_affinity *base, const int64_t *active, int64_t m, clv_affinity **out) {
+    CLV_TRY(clv_affinity_new(base->ctx, &functions, m, &base->options, out));
+    (*out)->info = base->info;
+    (*out)->info.n = m;
+    (*out)->info.nonzeros = m * m;
+    (*out)->info.bytes = 0;
+    (*out)->budget = base->budget;
+    (*out)->zero_diagonal = false;
+    *(restricted *)(*out)->state = (restricted){base, active, NULL};
+    return CLV_OK;
+}
 
 clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active, int64_t m, clv_affinity **out) {
     int64_t n = clv_affinity_size(base);
@@ -123,13 +170,17 @@ clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active
                             (long long)i, (long long)active[i], (long long)n);
         }
     }
-    CLV_TRY(clv_affinity_new(base->ctx, &clv_restricted_functions, sizeof(clv_restricted_home), out));
-    *(clv_restricted_home *)(*out)->state = (clv_restricted_home){base, active};
-    (*out)->info = base->info;
-    (*out)->info.n = m;
-    (*out)->info.nonzeros = m * m;
-    (*out)->info.bytes = 0;
-    (*out)->budget = base->budget;
-    (*out)->threads = base->threads;
+    return restrict_to(base, active, m, out);
+}
+
+clv_status clv_restricted_copy(const clv_affinity *base, const int64_t *objects, int64_t m, clv_affinity **out) {
+    CLV_TRY(restrict_to(base, NULL, m, out));
+    restricted *home = (*out)->state;
+    home->owned = CLV_NEW(base->ctx, int64_t, m);
+    home->active = home->owned;
+    if (!home->owned) {
+        return CLV_ENOMEM;
+    }
+    memcpy(home->owned, objects, (size_t)m * sizeof *objects);
     return CLV_OK;
 }

@@ -1,10 +1,19 @@
 /* Sparse home: a symmetric graph in compressed rows. Every function costs its share of the nonzeros. */
-#include "affinity/affinity.h"
+#include "affinity/home.h"
+#include "affinity/kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 enum { ROW_BLOCK = 256, WORTH_THREADS = 1 << 16 };
 
+typedef struct sparse {
+    clv_matrix graph;
+    clv_data *owned; /* or NULL when borrowed */
+} sparse;
+
 static const clv_matrix *graph_of(const clv_affinity *a) {
-    return &((const clv_sparse_home *)a->state)->graph;
+    return &((const sparse *)a->state)->graph;
 }
 
 /* Whether entry e of row i counts. */
@@ -12,8 +21,9 @@ static bool counts(const clv_affinity *a, const clv_matrix *graph, int64_t i, in
     return !a->zero_diagonal || graph->index[e] != i;
 }
 
-static double sparse_entry(const clv_affinity *a, int64_t i, int64_t j) {
-    return i == j && a->zero_diagonal ? 0 : clv_csr_entry(graph_of(a), i, j);
+static clv_status sparse_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    *out = i == j && a->zero_diagonal ? 0 : clv_csr_entry(graph_of(a), i, j);
+    return CLV_OK;
 }
 
 static clv_status sparse_column(const clv_affinity *a, int64_t i, double *out) {
@@ -29,7 +39,7 @@ static clv_status sparse_column(const clv_affinity *a, int64_t i, double *out) {
     return CLV_OK;
 }
 
-static void sparse_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+static clv_status sparse_move(const clv_affinity *a, int64_t i, double *from, double *to) {
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
     for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
@@ -42,6 +52,7 @@ static void sparse_move(const clv_affinity *a, int64_t i, double *from, double *
             }
         }
     }
+    return CLV_OK;
 }
 
 static void apply_row(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i) {
@@ -93,8 +104,8 @@ static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels
 /* --- for products that follow their factor (product.c) --- */
 
 /* Threads share the vectors: rows of the graph would meet in the same columns. */
-static void sparse_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
-                            int threads) {
+static clv_status sparse_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
+                                  double *y, int threads) {
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
     int64_t entries = graph->start[first + count] - graph->start[first];
@@ -108,9 +119,10 @@ static void sparse_add_rows(const clv_affinity *a, int64_t first, int64_t count,
             }
         }
     }
+    return CLV_OK;
 }
 
-static void sparse_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+static clv_status sparse_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     const clv_matrix *graph = graph_of(a);
     for (int64_t e = 0; e < count * count; e++) {
         out[e] = 0;
@@ -123,6 +135,7 @@ static void sparse_block(const clv_affinity *a, int64_t first, int64_t count, do
             }
         }
     }
+    return CLV_OK;
 }
 
 static clv_status sparse_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
@@ -161,7 +174,7 @@ static bool combine_range(const clv_affinity *a, const clv_terms *terms, int64_t
     }
     for (int64_t m = 0; m < terms->count; m++) {
         int64_t i = terms->objects[m];
-        if (m % ROW_BLOCK == 0 && clv_interrupted(a->ctx)) {
+        if (m % ROW_BLOCK == 0 && clv_worked(a->ctx, ROW_BLOCK)) {
             return false;
         }
         for (int64_t e = seek(graph, i, first); e < graph->start[i + 1] && graph->index[e] < last; e++) {
@@ -183,22 +196,173 @@ static clv_status sparse_combine(const clv_affinity *a, const clv_terms *terms, 
             stopped = 1;
         }
     }
-    return stopped ? clv_fail(a->ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
+}
+
+/* --- some of the objects --- */
+
+typedef struct edge {
+    int32_t index;
+    double value;
+} edge;
+
+static int by_index(const void *left, const void *right) {
+    const edge *l = left, *r = right;
+    return l->index < r->index ? -1 : l->index > r->index;
+}
+
+/* The edges of object i to numbered objects, ascending by number: how many. */
+static int64_t find_edges(const clv_matrix *graph, int64_t i, const int32_t *number, edge *out) {
+    int64_t kept = 0;
+    bool ascending = true;
+    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+        int32_t other = number[graph->index[e]];
+        if (other >= 0) {
+            ascending = ascending && (kept == 0 || out[kept - 1].index < other);
+            out[kept++] = (edge){other, ((const double *)graph->values)[e]};
+        }
+    }
+    if (!ascending) {
+        qsort(out, (size_t)kept, sizeof *out, by_index);
+    }
+    return kept;
+}
+
+static int64_t count_edges(const clv_matrix *graph, const int64_t *objects, int64_t m, const int32_t *number,
+                           int64_t *longest) {
+    int64_t total = 0;
+    *longest = 0;
+    for (int64_t j = 0; j < m; j++) {
+        int64_t first = graph->start[objects[j]], last = graph->start[objects[j] + 1];
+        *longest = last - first > *longest ? last - first : *longest;
+        for (int64_t e = first; e < last; e++) {
+            total += number[graph->index[e]] >= 0;
+        }
+    }
+    return total;
+}
+
+static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, const int32_t *number,
+                             clv_affinity *out) {
+    sparse *to = out->state;
+    int64_t m = out->info.n, longest, total = count_edges(graph, objects, m, number, &longest);
+    CLV_TRY(clv_data_new_csr(out->ctx, "affinity", m, m, total, &to->owned));
+    edge *row = CLV_NEW(out->ctx, edge, longest);
+    if (!row) {
+        return CLV_ENOMEM;
+    }
+    double *values = to->owned->values;
+    for (int64_t j = 0, at = 0; j < m; j++) {
+        int64_t count = find_edges(graph, objects[j], number, row);
+        for (int64_t e = 0; e < count; e++, at++) {
+            to->owned->index[at] = row[e].index;
+            values[at] = row[e].value;
+        }
+        to->owned->start[j + 1] = at;
+    }
+    clv_free(out->ctx, row);
+    to->graph = to->owned->matrix;
+    out->info.nonzeros = total;
+    return CLV_OK;
+}
+
+static clv_status sparse_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    CLV_TRY(clv_affinity_like(a, m, out));
+    int32_t *number = clv_number_objects(a, objects, m);
+    clv_status status = number ? take_edges(graph_of(a), objects, number, *out) : CLV_ENOMEM;
+    clv_free(a->ctx, number);
+    return status;
+}
+
+/* --- what else it can do --- */
+
+static clv_affinity_cost cost_of(int64_t n, int64_t nonzeros) {
+    double edges = (double)(n > 0 ? nonzeros / n : 0);
+    return (clv_affinity_cost){
+        .entry = 1 + log2(1 + edges), .column = edges, .pass = (double)nonzeros, .resident = 1}; /* entry: bisection */
+}
+
+static clv_status sparse_cost(const clv_affinity *a, clv_affinity_cost *out) {
+    *out = cost_of(a->info.n, a->info.nonzeros);
+    return CLV_OK;
+}
+
+static clv_status sparse_view(const clv_affinity *a, clv_matrix *out) {
+    *out = *graph_of(a);
+    return CLV_OK;
 }
 
 static void sparse_destroy(clv_affinity *a) {
-    clv_data_free(((clv_sparse_home *)a->state)->owned);
+    clv_data_free(((sparse *)a->state)->owned);
 }
 
-const clv_home_functions clv_sparse_functions = {
+static const clv_home_functions functions = {
+    .name = "sparse",
+    .state_size = sizeof(sparse),
     .column = sparse_column,
+    .destroy = sparse_destroy,
+    .entry = sparse_entry,
     .apply = sparse_apply,
     .group_sums = sparse_group_sums,
     .move = sparse_move,
+    .combine = sparse_combine,
     .moments = sparse_moments,
     .block = sparse_block,
     .add_rows = sparse_add_rows,
-    .combine = sparse_combine,
-    .entry = sparse_entry,
-    .destroy = sparse_destroy,
+    .subset = sparse_subset,
+    .cost = sparse_cost,
+    .view = sparse_view,
 };
+
+/* --- making one: a given graph, or that of the nearest neighbors --- */
+
+static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
+    return options->kind == CLV_AFFINITY_KNN || (options->kind == CLV_AFFINITY_PRECOMPUTED && clv_is_sparse(points));
+}
+
+/* About half of the neighbor pairs are mutual. A symmetrized copy has the most when no entry is on both sides. */
+static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
+    int64_t n = points->rows, held = 0, peak = 0;
+    if (options->kind == CLV_AFFINITY_KNN) {
+        held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 8 * n);
+        peak =
+            clv_bytes_plus(clv_bytes_plus(clv_panels_bytes(n, points->cols), held), (options->neighbors * 24 + 16) * n);
+    } else if (options->symmetrize) {
+        int64_t once = clv_bytes_plus(12 * points->start[n], 8 * (n + 1));
+        held = clv_bytes_plus(once, 12 * points->start[n]);
+        peak = clv_bytes_plus(held, once);
+    }
+    out->nonzeros = options->kind == CLV_AFFINITY_KNN ? held / 12 : points->start[n];
+    out->sparse = 1;
+    out->bytes = (size_t)held;
+    out->peak = (size_t)peak;
+    out->cost = cost_of(n, out->nonzeros);
+}
+
+static clv_status find_neighbors(const clv_matrix *points, const clv_affinity_options *options, int threads,
+                                 clv_affinity *a) {
+    clv_panels panels;
+    CLV_TRY(clv_panels_new(a->ctx, points, threads, &panels));
+    clv_status status = clv_knn_graph(a->ctx, &panels, options->neighbors, options->gamma, !options->zero_diagonal,
+                                      threads, &((sparse *)a->state)->owned);
+    clv_panels_free(&panels);
+    a->info.gamma = options->gamma;
+    return status;
+}
+
+static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
+                       clv_affinity **out) {
+    CLV_TRY(clv_affinity_new(ctx, &functions, points->rows, options, out));
+    sparse *home = (*out)->state;
+    if (options->kind == CLV_AFFINITY_KNN) {
+        CLV_TRY(find_neighbors(points, options, threads, *out));
+    } else if (options->symmetrize) {
+        CLV_TRY(clv_symmetrize_sparse(ctx, points, &home->owned));
+    }
+    home->graph = home->owned ? home->owned->matrix : *points;
+    (*out)->info.sparse = 1;
+    (*out)->info.nonzeros = home->graph.start[points->rows];
+    return CLV_OK;
+}
+
+const clv_home_maker clv_sparse_maker = {CLV_HOME_SPARSE, suits, plan, make};

@@ -1,7 +1,7 @@
 /* (A + A')/2 of a given matrix, as an owned copy that is symmetric to the last bit. Dense: n^2 numbers, read in blocks
  * that fit the cache both ways. CSR: the union of both patterns, by merging the rows of A with those of its transpose.
  */
-#include "affinity/affinity.h"
+#include "affinity/kinds.h"
 
 enum { BLOCK = 64, POLL = 1024 };
 
@@ -34,12 +34,12 @@ clv_status clv_symmetrize_dense(clv_context *ctx, const clv_matrix *given, int t
         for (int64_t j = 0; j < given->rows && !stop; j += BLOCK) {
             average_block(given, i, j, out);
         }
-        if (!stop && clv_interrupted(ctx)) {
+        if (!stop && clv_worked(ctx, BLOCK * given->rows)) {
 #pragma omp atomic write
             stopped = 1;
         }
     }
-    return stopped ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+    return stopped ? clv_stop_failure(ctx, "making the affinity symmetric") : CLV_OK;
 }
 
 /* --- sparse --- */
@@ -99,8 +99,8 @@ static clv_status merge(clv_context *ctx, const clv_matrix *a, const clv_matrix 
     CLV_TRY(clv_data_new_csr(ctx, "affinity", a->rows, a->rows, total, out));
     int64_t *start = (*out)->start;
     for (int64_t i = 0, at = 0; i < a->rows; i++) {
-        if (i % POLL == 0 && clv_interrupted(ctx)) {
-            return clv_fail(ctx, CLV_EINTERRUPTED, "interrupted");
+        if (i % POLL == 0 && clv_worked(ctx, POLL * (total / a->rows + 1))) {
+            return clv_stop_failure(ctx, "making the affinity symmetric");
         }
         at += merge_row(a, b, i, *out, at);
         start[i + 1] = at;

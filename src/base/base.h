@@ -16,12 +16,50 @@ __attribute__((format(printf, 3, 4))) clv_status clv_fail(clv_context *ctx, clv_
 #define clv_fail(ctx, status, ...) ((void)clv_fail((ctx), (status), __VA_ARGS__), (status))
 #endif
 
+/* --- stopping, and the clock (context.c) ---
+ *
+ * A context has one deadline, absolute: the earlier of the caller's for the context (clv_context_set_time_limit) and
+ * that of the solve under way. Nothing else knows how much time is left; long loops ask whether to stop. Until there is
+ * something to return, so much work as passes in a moment is done after the deadline too, counted and not timed: on
+ * small data a time limit, however short, has a result. */
+
 /* Whether the interrupt hook wants the computation to stop, or the deadline has passed: long loops ask this. */
 bool clv_interrupted(clv_context *ctx);
-/* The hook alone. */
+/* The same, after work of about so many multiplications since the last time: for loops without which there is no
+ * result. (Bytes that are allocated count by themselves.) */
+bool clv_worked(clv_context *ctx, int64_t amount);
+/* The failure of work that is given up because one of these was true: CLV_ETIME or, when the hook asked, which counts
+ * first, CLV_EINTERRUPTED, with a sentence about what was being done: "reading %s", "building the affinity". */
+__attribute__((format(printf, 2, 3))) clv_status clv_stop_failure(clv_context *ctx, const char *format, ...);
+#ifdef __clang_analyzer__
+#define clv_stop_failure(ctx, ...) ((void)clv_stop_failure((ctx), __VA_ARGS__), CLV_EINTERRUPTED)
+#endif
+static inline bool clv_is_stop(clv_status status) {
+    return status == CLV_EINTERRUPTED || status == CLV_ETIME;
+}
+/* The hook alone; the deadline alone. */
 bool clv_asked_to_stop(clv_context *ctx);
-/* When, by clv_seconds, long loops are to give up; 0: never. */
-void clv_set_deadline(clv_context *ctx, double at);
+bool clv_out_of_time(clv_context *ctx);
+
+/* Work that is to take at most so many seconds (0: as many as the context has), from here to clv_deadline_end, which
+ * takes what this returns and says how many it took. */
+typedef struct clv_deadline {
+    double since, at; /* by clv_seconds; at 0: there is none */
+} clv_deadline;
+clv_deadline clv_deadline_begin(clv_context *ctx, double seconds);
+double clv_deadline_end(clv_context *ctx, clv_deadline before);
+/* There is something to return: from here on the deadline cuts into all work. */
+void clv_grace_end(clv_context *ctx);
+/* Whether this share of the time for the work under way is over. */
+bool clv_share_is_over(clv_context *ctx, double share);
+/* Between these, work that can be done without: it is to be given up when this share of the time is over. */
+void clv_optional_begin(clv_context *ctx, double share);
+void clv_optional_end(clv_context *ctx);
+/* Between these the deadline does not count, nor does the hook for as much work as takes a moment: for one evaluation
+ * without which what was found is worth less. They nest,
+ * also across threads. */
+void clv_overtime_begin(clv_context *ctx);
+void clv_overtime_end(clv_context *ctx);
 /* Between true and false long loops run to their end: for short work without which what was found could not be kept. */
 void clv_set_patient(clv_context *ctx, bool patient);
 
@@ -63,7 +101,7 @@ typedef struct clv_text {
 } clv_text;
 __attribute__((format(printf, 2, 3))) void clv_text_add(clv_text *text, const char *format, ...);
 void clv_text_append(clv_text *text, const char *bytes, size_t size);
-/* The same for Latin-1, a byte a character, made into UTF-8 (utf8.c). */
+/* The same for Latin-1, one byte per character, made into UTF-8 (utf8.c). */
 void clv_text_append_latin1(clv_text *text, const char *bytes, size_t size);
 /* Where the bytes stop being UTF-8, or `size` (utf8.c). */
 size_t clv_utf8_valid(const char *text, size_t size);

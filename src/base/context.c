@@ -1,4 +1,4 @@
-/* The context: allocator, message, interrupt hook, and an account of the memory held. */
+/* The context: allocator, message, interrupt hook, deadline, and an account of the memory held. */
 #include "base/base.h"
 
 #include <pthread.h>
@@ -14,8 +14,12 @@ struct clv_context {
     clv_allocator allocator;
     clv_interrupt interrupt;
     void *interrupt_user;
-    _Atomic double deadline;
-    atomic_bool patient; /* nothing is interrupted */
+    _Atomic double since, deadline; /* of the work under way: its begin, its end; deadline 0: it may take for ever */
+    _Atomic double cut;             /* when work that can be done without is to end; 0: none is under way */
+    atomic_llong grace;             /* work that is still done after the deadline */
+    atomic_int overtime;            /* above 0: the deadline does not count */
+    _Atomic int64_t spare;          /* work left in overtime before the hook counts again */
+    atomic_bool patient;            /* nothing is interrupted */
     atomic_size_t held, peak;
     pthread_mutex_t message_lock;
     char message[1024];
@@ -57,6 +61,8 @@ const char *clv_status_name(clv_status status) {
         return "interrupted";
     case CLV_ENUMERIC:
         return "numerical failure";
+    case CLV_ETIME:
+        return "out of time";
     }
     return "unknown";
 }
@@ -114,20 +120,113 @@ bool clv_asked_to_stop(clv_context *ctx) {
     return ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
 }
 
+void clv_set_patient(clv_context *ctx, bool patient) {
+    atomic_store(&ctx->patient, patient);
+}
+
+/* --- the clock --- */
+
+/* About a twentieth of a second of work: multiplications, in numbers. */
+enum { GRACE = 1 << 27 };
+
+static bool is_past(double when) {
+    return when > 0 && clv_seconds() >= when;
+}
+
+bool clv_out_of_time(clv_context *ctx) {
+    return is_past(atomic_load(&ctx->deadline));
+}
+
 bool clv_interrupted(clv_context *ctx) {
-    double deadline = atomic_load(&ctx->deadline);
     if (atomic_load(&ctx->patient)) {
         return false;
     }
-    return clv_asked_to_stop(ctx) || (deadline > 0 && clv_seconds() >= deadline);
+    bool counts = atomic_load(&ctx->overtime) == 0;
+    bool spent = atomic_load(&ctx->grace) <= 0;
+    bool heard = counts || atomic_load(&ctx->spare) <= 0;
+    return (heard && clv_asked_to_stop(ctx)) ||
+           (counts && (is_past(atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx))));
 }
 
-void clv_set_deadline(clv_context *ctx, double at) {
-    atomic_store(&ctx->deadline, at);
+static void spend_grace(clv_context *ctx, int64_t amount) {
+    if (atomic_load(&ctx->deadline) > 0 && atomic_load(&ctx->grace) > 0) {
+        atomic_fetch_sub(&ctx->grace, amount);
+    }
 }
 
-void clv_set_patient(clv_context *ctx, bool patient) {
-    atomic_store(&ctx->patient, patient);
+bool clv_worked(clv_context *ctx, int64_t amount) {
+    spend_grace(ctx, amount);
+    if (atomic_load(&ctx->overtime) > 0) {
+        atomic_fetch_sub(&ctx->spare, amount);
+    }
+    return clv_interrupted(ctx);
+}
+
+void clv_grace_end(clv_context *ctx) {
+    atomic_store(&ctx->grace, 0);
+}
+
+clv_status(clv_stop_failure)(clv_context *ctx, const char *format, ...) { /* may be a macro */
+    char doing[sizeof ctx->message / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(doing, sizeof doing, format, args);
+    va_end(args);
+    bool late = clv_out_of_time(ctx) || is_past(atomic_load(&ctx->cut));
+    if (late && !clv_asked_to_stop(ctx)) {
+        return clv_fail(ctx, CLV_ETIME, "the time limit passed while %s, before there was a result", doing);
+    }
+    return clv_fail(ctx, CLV_EINTERRUPTED, "interrupted while %s", doing);
+}
+
+clv_deadline clv_deadline_begin(clv_context *ctx, double seconds) {
+    clv_deadline before = {atomic_load(&ctx->since), atomic_load(&ctx->deadline)};
+    double now = clv_seconds(), end = seconds > 0 ? now + seconds : before.at;
+    atomic_store(&ctx->since, now);
+    atomic_store(&ctx->deadline, before.at > 0 && before.at < end ? before.at : end);
+    if (!(before.at > 0)) {
+        atomic_store(&ctx->grace, GRACE);
+    }
+    return before;
+}
+
+double clv_deadline_end(clv_context *ctx, clv_deadline before) {
+    double took = clv_seconds() - atomic_load(&ctx->since);
+    atomic_store(&ctx->since, before.since);
+    atomic_store(&ctx->deadline, before.at);
+    return took;
+}
+
+void clv_context_set_time_limit(clv_context *ctx, double seconds) {
+    clv_deadline_end(ctx, (clv_deadline){0, 0});
+    clv_deadline_begin(ctx, seconds);
+}
+
+/* When this share of the time of the work under way is over; 0: never. */
+static double end_of_share(clv_context *ctx, double share) {
+    double since = atomic_load(&ctx->since), deadline = atomic_load(&ctx->deadline);
+    return deadline > 0 ? since + share * (deadline - since) : 0;
+}
+
+bool clv_share_is_over(clv_context *ctx, double share) {
+    return is_past(end_of_share(ctx, share));
+}
+
+void clv_optional_begin(clv_context *ctx, double share) {
+    atomic_store(&ctx->cut, end_of_share(ctx, share));
+}
+
+void clv_optional_end(clv_context *ctx) {
+    atomic_store(&ctx->cut, 0);
+}
+
+void clv_overtime_begin(clv_context *ctx) {
+    atomic_store(&ctx->spare, GRACE);
+    atomic_fetch_add(&ctx->overtime, 1);
+}
+
+void clv_overtime_end(clv_context *ctx) {
+    atomic_fetch_sub(&ctx->overtime, 1);
 }
 
 void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak) {
@@ -176,6 +275,7 @@ void *clv_alloc(clv_context *ctx, int64_t count, size_t size) {
         madvise(block, (size_t)bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
     }
     count_held(ctx, (size_t)bytes);
+    spend_grace(ctx, bytes); /* memory is asked for to be written */
     return block;
 }
 

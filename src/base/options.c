@@ -18,7 +18,7 @@ const clv_option_table *clv_control_table(void) {
         CLV_OPT_REAL(clv_control, time_limit, "time-limit", 0, 0, HUGE_VAL, "none", "SECONDS",
                      "stop then, with the best result so far"),
     };
-    static const clv_option_table table = {"run", options, CLV_COUNT(options)};
+    static const clv_option_table table = {"run", options, CLV_COUNT(options), 0};
     return &table;
 }
 
@@ -63,9 +63,18 @@ static void set_number(const clv_option *option, void *options, double value) {
     }
 }
 
-void clv_options_defaults(const clv_option_table *table, void *options) {
+static size_t member_size(const clv_option *option) {
+    bool small = option->kind == CLV_OPTION_FLAG || option->kind == CLV_OPTION_CHOICE;
+    return small ? sizeof(int) : option->kind == CLV_OPTION_TEXT ? sizeof(char *) : sizeof(int64_t);
+}
+
+/* Of the options that lie within the first `size` bytes. */
+static void set_defaults(const clv_option_table *table, void *options, size_t size) {
     for (size_t i = 0; i < table->count; i++) {
         const clv_option *option = &table->options[i];
+        if (option->offset + member_size(option) > size) {
+            continue;
+        }
         if (option->kind == CLV_OPTION_TEXT) {
             *(const char **)((char *)options + option->offset) = option->choices;
         } else {
@@ -74,11 +83,44 @@ void clv_options_defaults(const clv_option_table *table, void *options) {
     }
 }
 
+void clv_options_defaults(const clv_option_table *table, void *options) {
+    set_defaults(table, options, SIZE_MAX);
+}
+
+void clv_options_init(const clv_option_table *table, void *options, size_t size) {
+    memset(options, 0, size);
+    *(size_t *)options = size;
+    set_defaults(table, options, size);
+}
+
+clv_status clv_options_adopt(clv_context *ctx, const clv_option_table *table, const void *given, void *out) {
+    size_t size = *(const size_t *)given;
+    clv_options_init(table, out, table->size);
+    if (size < sizeof size || size > ((size_t)1 << 20)) {
+        return clv_fail(ctx, CLV_EUSAGE, "the options of %s were not set to their defaults first: their size is %zu",
+                        table->title, size);
+    }
+    for (size_t i = table->size; i < size; i++) {
+        if (((const char *)given)[i]) {
+            return clv_fail(ctx, CLV_EUSAGE, "the program sets options of %s that this version, %s, does not have",
+                            table->title, clv_version());
+        }
+    }
+    size = size < table->size ? size : table->size;
+    memcpy((char *)out + sizeof size, (const char *)given + sizeof size, size - sizeof size);
+    return CLV_OK;
+}
+
 /* Names that options had before: still understood, and not listed anywhere. */
 static const struct {
     const char *former, *now;
-} renamed[] = {{"neighbours", "neighbors"}, {"symmetrise", "symmetrize"}, {"no-symmetrise", "no-symmetrize"},
-               {"colour", "color"},         {"centre", "center"},         {"no-centre", "no-center"}};
+} renamed[] = {{"neighbours", "neighbors"},
+               {"symmetrise", "symmetrize"},
+               {"no-symmetrise", "no-symmetrize"},
+               {"colour", "color"},
+               {"centre", "center"},
+               {"no-centre", "no-center"},
+               {"initial-weights", "initial-membership"}};
 
 const char *clv_option_name(const char *name) {
     for (size_t i = 0; i < CLV_COUNT(renamed); i++) {
@@ -150,9 +192,9 @@ static clv_status refuse(clv_context *ctx, const clv_option *option, const char 
     return clv_fail(ctx, CLV_EUSAGE, "%s = '%s' is not allowed: it must be %s", option->name, value, allowed);
 }
 
-/* The value of a word such as "auto" or "all": NaN where the default is NaN, else 0. */
+/* The value of a word such as "auto" or "all". */
 static double word_value(const clv_option *option) {
-    return option->kind == CLV_OPTION_REAL && isnan(option->initial) ? NAN : 0;
+    return option->kind == CLV_OPTION_REAL && isnan(option->initial) ? NAN : option->word_value;
 }
 
 static bool in_range(const clv_option *option, double number) {
@@ -291,7 +333,7 @@ void clv_options_print(const clv_option *option, const void *options, char *text
         break;
     case CLV_OPTION_INT:
     case CLV_OPTION_BYTES:
-        if (option->word && number == 0) {
+        if (option->word && number == word_value(option)) {
             snprintf(text, size, "%s", option->word);
         } else {
             snprintf(text, size, "%lld", (long long)*(const int64_t *)member(option, options));

@@ -37,6 +37,10 @@
         .meta = (meta_), .help = (help_)                                                                               \
     }
 
+/* The options that a program gave in a struct as large as it was compiled, in one as large as the table says: members
+ * that the program does not know have their defaults. */
+clv_status clv_options_adopt(clv_context *ctx, const clv_option_table *table, const void *given, void *out);
+
 #define CLV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

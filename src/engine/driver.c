@@ -1,10 +1,10 @@
 /* The driver: restarts on parallel workers, each a loop of steps under limits, each ended by a recomputation.
  *
  * Workers are threads of their own (the calling thread is worker 0), not an OpenMP team, so that the parallel loops
- * inside a step get threads/workers threads each without nested parallelizm, which is a setting of the whole process.
+ * inside a step get threads/workers threads each without nested parallelism, which is a setting of the whole process.
  * Restarts are handed out in order from one counter; a restart depends on nothing but the seed and its number, and the
  * winner is chosen by value and number, so the outcome does not depend on who ran what. Costs beyond the method's: two
- * snapshots a worker, one `resume` a restart. */
+ * snapshots per worker, one `resume` per restart. */
 #include "engine/driver.h"
 
 #include <math.h>
@@ -35,12 +35,11 @@ typedef struct attempt {
 /* What the workers share. */
 typedef struct run {
     clv_context *ctx;
-    const clv_method *method;
+    const clv_solver *solver;
     const clv_control *control;
     double began;
     atomic_bool ending;   /* cancelled or failed: every worker ends its restart with what it has */
     atomic_int busy;      /* workers other than 0 that have not finished */
-    atomic_bool timed;    /* a start has been evaluated: from here on the time limit cuts into steps */
     pthread_mutex_t lock; /* over the rest */
     int64_t next;         /* restart to hand out */
     attempt *attempts;    /* finished */
@@ -75,29 +74,27 @@ size_t clv_driver_memory(const clv_control *control, size_t snapshot_size) {
 
 /* --- limits and hooks --- */
 
-static bool is_better(const clv_method *method, double value, double than) {
-    return method->maximize ? value > than : value < than;
+static bool is_better(const clv_solver *solver, double value, double than) {
+    return solver->method->maximize ? value > than : value < than;
 }
 
-static bool out_of_time(const run *r) {
-    return r->control->time_limit > 0 && clv_seconds() - r->began >= r->control->time_limit;
-}
-
-static void poll_interrupt(worker *w) {
-    if (w->index == 0 && clv_asked_to_stop(w->run->ctx)) {
-        atomic_store(&w->run->ending, true);
+/* The one decision to stop, and why: asked before a restart (`now` NULL) and before every step, with CLV_OK, and when a
+ * call came back with CLV_EINTERRUPTED or CLV_ETIME. Whatever ends a run from outside of the method comes together
+ * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Several
+ * processes that share a run would agree on its end in this function and nowhere else. */
+static bool decide_stop(worker *w, const attempt *now, clv_status status, clv_stop *why) {
+    run *r = w->run;
+    bool given_up = clv_is_stop(status), late = clv_out_of_time(r->ctx);
+    bool asked = (w->index == 0 || given_up) && clv_asked_to_stop(r->ctx);
+    if (asked || (given_up && !late)) { /* a hook may ask once only */
+        atomic_store(&r->ending, true);
     }
-}
-
-/* Whether the restart must end before its next step, and why. */
-static bool limit_reached(worker *w, attempt *now) {
-    poll_interrupt(w);
-    if (atomic_load(&w->run->ending)) {
-        now->stop = CLV_CANCELLED;
-    } else if (out_of_time(w->run)) {
-        now->stop = CLV_TIME_LIMIT;
-    } else if (now->iterations >= w->run->control->max_iter) {
-        now->stop = CLV_ITERATION_LIMIT;
+    if (atomic_load(&r->ending)) {
+        *why = CLV_CANCELLED;
+    } else if (late) {
+        *why = CLV_TIME_LIMIT;
+    } else if (now && now->iterations >= r->control->max_iter) {
+        *why = CLV_ITERATION_LIMIT;
     } else {
         return false;
     }
@@ -125,7 +122,7 @@ static clv_status show_iterate(run *r, attempt *now, const clv_iterate *iterate)
     }
     double seconds = clv_seconds() - r->began;
     if (r->control->keep_trace) {
-        clv_trace_row row = {now->restart, now->iterations, seconds, iterate->value, iterate->certificate, {0}};
+        clv_trace_row row = {now->restart, 0, now->iterations, seconds, iterate->value, iterate->certificate, {0}};
         memcpy(row.extra, iterate->extra, sizeof row.extra);
         CLV_TRY(add_trace_row(r, now, row));
     }
@@ -147,17 +144,8 @@ static clv_iterate unknown_iterate(void) {
     return (clv_iterate){.value = NAN, .certificate = NAN};
 }
 
-/* A call came back interrupted: by the clock, or by the hook, which ends the run. */
-static clv_stop note_interruption(run *r) {
-    if (!clv_asked_to_stop(r->ctx) && out_of_time(r)) {
-        return CLV_TIME_LIMIT;
-    }
-    atomic_store(&r->ending, true);
-    return CLV_CANCELLED;
-}
-
-static bool has_converged(const clv_method *method, const clv_iterate *iterate) {
-    return method->stops_on_certificate ? iterate->certificate <= method->tolerance : iterate->converged;
+static bool has_converged(const clv_solver *solver, const clv_iterate *iterate) {
+    return solver->stops_on_certificate ? iterate->certificate <= solver->tolerance : iterate->converged;
 }
 
 /* The start of a restart. `*began` is false when the run was interrupted before there was anything to keep. */
@@ -166,45 +154,42 @@ static clv_status begin_attempt(worker *w, attempt *now, bool *began, bool *conv
     clv_rng rng = clv_rng_stream((uint64_t)r->control->seed, (uint64_t)now->restart);
     clv_iterate iterate = unknown_iterate();
     *began = false;
-    clv_status status = r->method->start(w->state, &rng, &iterate);
-    if (status == CLV_EINTERRUPTED) {
-        note_interruption(r);
+    clv_status status = r->solver->start(w->state, &rng, &iterate);
+    if (clv_is_stop(status)) {
+        decide_stop(w, now, status, &now->stop);
         return CLV_OK;
     }
     CLV_TRY(status);
-    if (r->control->time_limit > 0 && !atomic_exchange(&r->timed, true)) {
-        clv_set_deadline(r->ctx, r->began + r->control->time_limit);
-    }
+    clv_grace_end(r->ctx);
     if (isnan(iterate.value)) {
-        return clv_fail(r->ctx, CLV_ENUMERIC, "%s: the objective of start %lld is not a number", r->method->name,
-                        (long long)now->restart + 1);
+        return clv_fail(r->ctx, CLV_ENUMERIC, "%s: the objective of start %lld is not a number",
+                        r->solver->method->name, (long long)now->restart + 1);
     }
     *began = true;
-    *converged = has_converged(r->method, &iterate);
+    *converged = has_converged(r->solver, &iterate);
     now->best = iterate.value;
-    r->method->save(w->state, w->best);
+    CLV_TRY(r->solver->save(w->state, w->best));
     return show_iterate(r, now, &iterate);
 }
 
 /* A new iterate: kept if it is the best. Of a monotone method the last one is, and is saved when the steps end. */
-static void consider(worker *w, attempt *now, double value) {
-    const clv_method *method = w->run->method;
-    if (is_better(method, value, now->best)) {
-        now->best = value;
-        if (!method->monotone) {
-            method->save(w->state, w->best);
-        }
+static clv_status consider(worker *w, attempt *now, double value) {
+    const clv_solver *solver = w->run->solver;
+    if (!is_better(solver, value, now->best)) {
+        return CLV_OK;
     }
+    now->best = value;
+    return solver->monotone ? CLV_OK : solver->save(w->state, w->best);
 }
 
 /* Steps until the method or a limit ends them; `now->stop` says which. */
 static clv_status step_until_stopped(worker *w, attempt *now) {
     run *r = w->run;
-    while (!limit_reached(w, now)) {
+    while (!decide_stop(w, now, CLV_OK, &now->stop)) {
         clv_iterate iterate = unknown_iterate();
-        clv_status status = r->method->step(w->state, &iterate);
-        if (status == CLV_EINTERRUPTED) {
-            now->stop = note_interruption(r);
+        clv_status status = r->solver->step(w->state, &iterate);
+        if (clv_is_stop(status)) {
+            decide_stop(w, now, status, &now->stop);
             return CLV_OK;
         }
         CLV_TRY(status);
@@ -213,10 +198,10 @@ static clv_status step_until_stopped(worker *w, attempt *now) {
             now->stop = CLV_STALLED;
             return CLV_OK;
         }
-        consider(w, now, iterate.value);
+        CLV_TRY(consider(w, now, iterate.value));
         CLV_TRY(show_iterate(r, now, &iterate));
-        if (has_converged(r->method, &iterate) || iterate.stalled) {
-            now->stop = has_converged(r->method, &iterate) ? CLV_CONVERGED : CLV_STALLED;
+        if (has_converged(r->solver, &iterate) || iterate.stalled) {
+            now->stop = has_converged(r->solver, &iterate) ? CLV_CONVERGED : CLV_STALLED;
             return CLV_OK;
         }
     }
@@ -226,24 +211,38 @@ static clv_status step_until_stopped(worker *w, attempt *now) {
 static clv_status take_steps(worker *w, attempt *now) {
     int64_t before = now->iterations;
     CLV_TRY(step_until_stopped(w, now));
-    if (w->run->method->monotone && now->iterations != before) {
-        w->run->method->save(w->state, w->best);
+    bool unsaved = w->run->solver->monotone && now->iterations != before;
+    return unsaved ? w->run->solver->save(w->state, w->best) : CLV_OK;
+}
+
+static clv_status resume_in_overtime(worker *w, clv_iterate *fresh) {
+    *fresh = unknown_iterate();
+    clv_overtime_begin(w->run->ctx);
+    clv_status status = w->run->solver->resume(w->state, w->best, fresh);
+    clv_overtime_end(w->run->ctx);
+    return status;
+}
+
+/* After the deadline, or when that cuts it short, the recomputation is worth the wait: it is one evaluation. After an
+ * interruption it is done if it takes only a moment. */
+static clv_status resume_best(worker *w, const attempt *now, clv_iterate *fresh) {
+    clv_stop why;
+    if (decide_stop(w, now, CLV_OK, &why) && (why == CLV_TIME_LIMIT || why == CLV_CANCELLED)) {
+        return resume_in_overtime(w, fresh);
     }
-    return CLV_OK;
+    clv_status status = w->run->solver->resume(w->state, w->best, fresh);
+    bool late = clv_is_stop(status) && decide_stop(w, now, status, &why) && why == CLV_TIME_LIMIT;
+    return late ? resume_in_overtime(w, fresh) : status;
 }
 
 /* Go back to the best iterate and recompute it. `*sound` is false when the numbers that the restart stopped on were
  * not those of the data. */
 static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
-    const clv_method *method = w->run->method;
+    const clv_solver *solver = w->run->solver;
     clv_iterate fresh = unknown_iterate();
     *sound = true;
-    clv_status status = method->resume(w->state, w->best, &fresh);
-    if (status == CLV_EINTERRUPTED && note_interruption(w->run) == CLV_TIME_LIMIT) {
-        clv_set_deadline(w->run->ctx, 0); /* the end is worth the wait */
-        status = method->resume(w->state, w->best, &fresh);
-    }
-    if (status == CLV_EINTERRUPTED) { /* keep the answer, without a certificate that nobody computed */
+    clv_status status = resume_best(w, now, &fresh);
+    if (clv_is_stop(status)) { /* keep the answer, without a certificate that nobody computed */
         atomic_store(&w->run->ending, true);
         now->stop = CLV_CANCELLED;
         now->value = now->best;
@@ -251,16 +250,16 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
         return CLV_OK;
     }
     CLV_TRY(status);
-    if (method->monotone) { /* with what it holds of the iterate besides, recomputed */
-        method->save(w->state, w->best);
+    if (solver->monotone) { /* with what it holds of the iterate besides, recomputed */
+        CLV_TRY(solver->save(w->state, w->best));
     }
     if (isnan(fresh.value)) {
         return clv_fail(w->run->ctx, CLV_ENUMERIC, "%s: the recomputed objective of restart %lld is not a number",
-                        method->name, (long long)now->restart + 1);
+                        solver->method->name, (long long)now->restart + 1);
     }
     double drift = fresh.rounded ? 0 : fabs(now->best - fresh.value) / fmax(1, fabs(fresh.value));
-    bool holds = method->rule_on_iterate ? fresh.converged : fresh.certificate <= method->tolerance;
-    bool claim_lost = (method->stops_on_certificate || method->rule_on_iterate) && now->stop == CLV_CONVERGED && !holds;
+    bool holds = solver->rule_on_iterate ? fresh.converged : fresh.certificate <= solver->tolerance;
+    bool claim_lost = (solver->stops_on_certificate || solver->rule_on_iterate) && now->stop == CLV_CONVERGED && !holds;
     *sound = drift <= DRIFT_ALLOWED && !claim_lost;
     now->drift = fmax(now->drift, drift);
     now->best = now->value = fresh.value;
@@ -293,9 +292,9 @@ static clv_status finish_attempt(worker *w, attempt *now, bool converged_at_star
 /* --- a worker --- */
 
 static void keep_champion(worker *w, const attempt *done) {
-    const clv_method *method = w->run->method;
+    const clv_solver *solver = w->run->solver;
     bool tie = done->value == w->champion_value && done->restart < w->champion_restart;
-    if (!w->has_champion || is_better(method, done->value, w->champion_value) || tie) {
+    if (!w->has_champion || is_better(solver, done->value, w->champion_value) || tie) {
         void *freed = w->champion;
         w->champion = w->best;
         w->best = freed;
@@ -349,9 +348,10 @@ static clv_status run_attempt(worker *w, int64_t restart) {
 static int64_t take_restart(worker *w) {
     run *r = w->run;
     int64_t restart = -1;
-    poll_interrupt(w);
+    clv_stop why;
+    bool stop = decide_stop(w, NULL, CLV_OK, &why);
     pthread_mutex_lock(&r->lock);
-    if (!atomic_load(&r->ending) && r->next < r->control->restarts && (r->next == 0 || !out_of_time(r))) {
+    if (r->next < r->control->restarts && (!stop || (why == CLV_TIME_LIMIT && r->next == 0))) {
         restart = r->next++;
     }
     pthread_mutex_unlock(&r->lock);
@@ -381,29 +381,27 @@ static void *work(void *argument) {
 
 static void free_workers(run *r, worker *workers, int count) {
     for (int i = 0; workers && i < count; i++) {
-        r->method->destroy(r->ctx, workers[i].state);
-        clv_free(r->ctx, workers[i].best);
-        clv_free(r->ctx, workers[i].champion);
+        r->solver->destroy(r->ctx, workers[i].state);
+        r->solver->free_snapshot(r->ctx, workers[i].best);
+        r->solver->free_snapshot(r->ctx, workers[i].champion);
     }
     clv_free(r->ctx, workers);
 }
 
+static clv_status make_worker(run *r, int index, worker *w) {
+    const clv_solver *solver = r->solver;
+    w->run = r;
+    w->index = index;
+    CLV_TRY(solver->new_snapshot(r->ctx, solver->problem, &w->best));
+    CLV_TRY(solver->new_snapshot(r->ctx, solver->problem, &w->champion));
+    return solver->create(r->ctx, solver->problem, clv_driver_threads_each(r->control), &w->state);
+}
+
 static clv_status make_workers(run *r, worker **out, int count) {
-    int threads = clv_driver_threads_each(r->control);
-    int64_t size = (int64_t)r->method->snapshot_size;
     worker *workers = CLV_NEW0(r->ctx, worker, count);
     clv_status status = workers ? CLV_OK : CLV_ENOMEM;
     for (int i = 0; status == CLV_OK && i < count; i++) {
-        worker *w = &workers[i];
-        w->run = r;
-        w->index = i;
-        w->best = clv_alloc(r->ctx, size, 1);
-        w->champion = clv_alloc(r->ctx, size, 1);
-        if (!w->best || !w->champion) {
-            status = CLV_ENOMEM;
-        } else {
-            status = r->method->create(r->ctx, r->method->problem, threads, &w->state);
-        }
+        status = make_worker(r, i, &workers[i]);
     }
     if (status < 0) {
         free_workers(r, workers, count);
@@ -427,8 +425,9 @@ static void run_workers(run *r, worker *workers, int count) {
     work(&workers[0]);
     while (atomic_load(&r->busy) > 0) {
         const struct timespec pause = {0, 1000000};
+        clv_stop why;
         nanosleep(&pause, NULL);
-        poll_interrupt(&workers[0]);
+        decide_stop(&workers[0], NULL, CLV_OK, &why);
     }
     for (int i = 1; i < threads; i++) {
         pthread_join(workers[i].thread, NULL);
@@ -475,15 +474,15 @@ static clv_status list_restarts(run *r, clv_result *result) {
     return r->control->keep_trace ? join_traces(r, result) : CLV_OK;
 }
 
-static const worker *find_winner(const run *r, const worker *workers, int count) {
-    const worker *winner = NULL;
+static worker *find_winner(const run *r, worker *workers, int count) {
+    worker *winner = NULL;
     for (int i = 0; i < count; i++) {
-        const worker *w = &workers[i];
+        worker *w = &workers[i];
         if (!w->has_champion) {
             continue;
         }
         bool tie = winner && w->champion_value == winner->champion_value;
-        if (!winner || is_better(r->method, w->champion_value, winner->champion_value) ||
+        if (!winner || is_better(r->solver, w->champion_value, winner->champion_value) ||
             (tie && w->champion_restart < winner->champion_restart)) {
             winner = w;
         }
@@ -504,26 +503,26 @@ static clv_stop stop_of_run(const run *r, const attempt *best) {
 }
 
 static void describe_winner(const run *r, const attempt *best, clv_result *result) {
-    const clv_method *method = r->method;
-    result->method = method->name;
-    result->solver = method->solver;
-    memcpy(result->trace_extras, method->extras, sizeof result->trace_extras);
+    const clv_solver *solver = r->solver;
+    clv_result_claim(result, solver->method, best->value, best->certificate, solver->tolerance);
+    memcpy(result->trace_extras, solver->extras, sizeof result->trace_extras);
     result->seed = r->control->seed;
-    result->objective = (clv_objective){method->objective, best->value, method->maximize};
-    result->certificate = (clv_certificate){method->certificate, best->certificate, method->tolerance,
-                                            best->certificate <= method->tolerance};
     result->stop = stop_of_run(r, best);
     result->iterations = best->iterations;
     result->drift = best->drift;
     result->seconds = clv_seconds() - r->began;
 }
 
-static clv_status collect(run *r, const worker *workers, int count, clv_result *result, void *answer) {
+static clv_status collect(run *r, worker *workers, int count, clv_result *result, void **answer) {
     CLV_TRY(r->status);
-    const worker *winner = find_winner(r, workers, count);
-    if (!winner) {
+    worker *winner = find_winner(r, workers, count);
+    if (!winner && atomic_load(&r->ending)) {
         return clv_fail(r->ctx, CLV_EINTERRUPTED, "%s was interrupted before its first start was evaluated",
-                        r->method->name);
+                        r->solver->method->name);
+    }
+    if (!winner) {
+        return clv_fail(r->ctx, CLV_ETIME, "the time limit passed before the first start of %s was evaluated",
+                        r->solver->method->name);
     }
     CLV_TRY(list_restarts(r, result));
     for (int64_t i = 0; i < r->count; i++) {
@@ -531,23 +530,25 @@ static clv_status collect(run *r, const worker *workers, int count, clv_result *
             describe_winner(r, &r->attempts[i], result);
         }
     }
-    memcpy(answer, winner->champion, r->method->snapshot_size);
+    *answer = winner->champion;
+    winner->champion = NULL;
     return CLV_OK;
 }
 
-clv_status clv_drive(clv_context *ctx, const clv_method *method, const clv_control *control, clv_result *result,
-                     void *answer) {
+clv_status clv_drive(clv_context *ctx, const clv_solver *solver, const clv_control *control, clv_result *result,
+                     void **answer) {
+    *answer = NULL;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), control));
-    run r = {.ctx = ctx, .method = method, .control = control, .began = clv_seconds()};
+    run r = {.ctx = ctx, .solver = solver, .control = control, .began = clv_seconds()};
     int count = clv_driver_workers(control);
     worker *workers = NULL;
+    clv_stop why;
     CLV_TRY(make_workers(&r, &workers, count));
     pthread_mutex_init(&r.lock, NULL);
-    poll_interrupt(&workers[0]);
+    decide_stop(&workers[0], NULL, CLV_OK, &why);
     clv_blas_serial_begin(); /* once for all: the steps find it so */
     run_workers(&r, workers, count);
     clv_blas_serial_end();
-    clv_set_deadline(ctx, 0);
     clv_status status = collect(&r, workers, count, result, answer);
     for (int64_t i = 0; i < r.count; i++) {
         clv_free(ctx, r.attempts[i].trace);

@@ -1,7 +1,16 @@
-/* Results: their making and end, and the counts that follow from labels. */
-#include "engine/driver.h"
+/* Results: their making and end, the counts that follow from labels, and the fields. */
+#include "engine/result.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What a field owns. */
+struct clv_field_store {
+    void *block;    /* name, numbers, texts */
+    clv_data *data; /* matrices */
+};
 
 clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **out) {
     *out = NULL;
@@ -16,36 +25,37 @@ clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **o
     result->certificate.value = NAN;
     result->bound.value = NAN;
     if (n > 0) {
-        result->labels = CLV_NEW0(ctx, int32_t, n);
+        result->labels = CLV_NEW(ctx, int32_t, n);
         result->sizes = CLV_NEW0(ctx, int64_t, k);
         if (!result->labels || !result->sizes) {
             clv_result_free(result);
             return CLV_ENOMEM;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            result->labels[i] = -1;
         }
     }
     *out = result;
     return CLV_OK;
 }
 
+static void free_store(clv_context *ctx, const struct clv_field_store *store) {
+    clv_free(ctx, store->block);
+    clv_data_free(store->data);
+}
+
 void clv_result_free(clv_result *result) {
     if (result) {
         clv_context *ctx = result->ctx;
+        for (int64_t f = 0; f < result->fields_count; f++) {
+            free_store(ctx, &result->store[f]);
+        }
+        clv_free(ctx, result->fields);
+        clv_free(ctx, result->store);
         clv_free(ctx, result->restarts);
         clv_free(ctx, result->trace);
         clv_free(ctx, result->labels);
         clv_free(ctx, result->sizes);
-        clv_free(ctx, result->eigenvalues);
-        if (result->soft) {
-            clv_free(ctx, result->soft->entropy);
-            clv_free(ctx, result->soft->expected_sizes);
-            clv_free(ctx, result->soft);
-        }
-        clv_data_free(result->membership);
-        clv_data_free(result->centers);
-        clv_data_free(result->weights);
-        clv_free(ctx, result->intercepts);
-        clv_free(ctx, result->classes);
-        clv_free(ctx, result->clusters);
         clv_free(ctx, result);
     }
 }
@@ -78,4 +88,255 @@ const char *clv_stop_name(clv_stop stop) {
         return "cancelled";
     }
     return "unknown";
+}
+
+bool clv_stop_find(const char *name, clv_stop *out) {
+    for (int stop = CLV_CONVERGED; stop <= CLV_CANCELLED; stop++) {
+        if (strcmp(clv_stop_name((clv_stop)stop), name) == 0) {
+            *out = (clv_stop)stop;
+            return true;
+        }
+    }
+    return false;
+}
+
+void clv_result_claim(clv_result *result, const clv_method *method, double objective, double certificate,
+                      double tolerance) {
+    bool holds = isfinite(certificate) && certificate <= tolerance;
+    result->method = method->name;
+    result->objective = (clv_objective){method->objective, objective, method->maximize};
+    result->certificate = (clv_certificate){method->certificate, certificate, tolerance, holds};
+}
+
+/* --- fields: reading --- */
+
+static int64_t find_field(const clv_result *result, const char *name) {
+    for (int64_t f = 0; f < result->fields_count; f++) {
+        if (strcmp(result->fields[f].name, name) == 0) {
+            return f;
+        }
+    }
+    return -1;
+}
+
+const clv_field *clv_result_field(const clv_result *result, const char *name) {
+    int64_t f = find_field(result, name);
+    return f < 0 ? NULL : &result->fields[f];
+}
+
+double clv_result_real(const clv_result *result, const char *name, double otherwise) {
+    const clv_field *field = clv_result_field(result, name);
+    return field && field->reals && field->count > 0 ? field->reals[0] : otherwise;
+}
+
+int64_t clv_result_integer(const clv_result *result, const char *name, int64_t otherwise) {
+    const clv_field *field = clv_result_field(result, name);
+    return field && field->integers && field->count > 0 ? field->integers[0] : otherwise;
+}
+
+const char *clv_result_text(const clv_result *result, const char *name) {
+    const clv_field *field = clv_result_field(result, name);
+    return field && field->texts && field->count > 0 ? field->texts[0] : NULL;
+}
+
+const double *clv_result_reals(const clv_result *result, const char *name, int64_t *count) {
+    const clv_field *field = clv_result_field(result, name);
+    *count = field && field->reals ? field->count : 0;
+    return field ? field->reals : NULL;
+}
+
+const int64_t *clv_result_integers(const clv_result *result, const char *name, int64_t *count) {
+    const clv_field *field = clv_result_field(result, name);
+    *count = field && field->integers ? field->count : 0;
+    return field ? field->integers : NULL;
+}
+
+const clv_matrix *clv_result_matrix(const clv_result *result, const char *name) {
+    const clv_field *field = clv_result_field(result, name);
+    return field ? field->matrix : NULL;
+}
+
+/* --- fields: making --- */
+
+static clv_status add_room(clv_result *result) {
+    int64_t count = result->fields_count + 1;
+    clv_field *fields = clv_resize(result->ctx, result->fields, count, sizeof *fields);
+    if (!fields) {
+        return CLV_ENOMEM;
+    }
+    result->fields = fields;
+    struct clv_field_store *store = clv_resize(result->ctx, result->store, count, sizeof *store);
+    if (!store) {
+        return CLV_ENOMEM;
+    }
+    result->store = store;
+    return CLV_OK;
+}
+
+/* In the place of a field of that name, or at the end. What it owns is freed when there is no room. */
+static clv_status keep(clv_result *result, clv_field field, struct clv_field_store store) {
+    int64_t at = find_field(result, field.name);
+    if (at >= 0) {
+        free_store(result->ctx, &result->store[at]);
+    } else if (add_room(result) == CLV_OK) {
+        at = result->fields_count++;
+    } else {
+        free_store(result->ctx, &store);
+        return CLV_ENOMEM;
+    }
+    result->fields[at] = field;
+    result->store[at] = store;
+    return CLV_OK;
+}
+
+/* One block for the entries, the texts that they point to, and the name. */
+typedef struct packing {
+    char *block, *names; /* names: behind the entries */
+    size_t used;
+} packing;
+
+static const char *pack_text(packing *to, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *place = to->names + to->used;
+    memcpy(place, text, size);
+    to->used += size;
+    return place;
+}
+
+static bool begin_packing(clv_context *ctx, const clv_field *from, size_t each, packing *out) {
+    size_t texts = strlen(from->name) + 1;
+    int64_t entries, bytes;
+    for (int64_t i = 0; from->texts && i < from->count; i++) {
+        texts += strlen(from->texts[i]) + 1;
+    }
+    if (!clv_mul(from->count, (int64_t)each, &entries) || !clv_add(entries, (int64_t)texts, &bytes)) {
+        return false;
+    }
+    *out = (packing){.block = clv_alloc(ctx, bytes, 1)};
+    out->names = out->block ? out->block + entries : NULL;
+    return out->block != NULL;
+}
+
+/* The columns of a table are lists of one length. */
+static clv_status check_column(const clv_result *result, const clv_field *from) {
+    size_t stem = strcspn(from->name, ".");
+    for (int64_t f = 0; from->name[stem] && f < result->fields_count; f++) {
+        const clv_field *other = &result->fields[f];
+        bool beside = strncmp(other->name, from->name, stem + 1) == 0 && strcmp(other->name, from->name) != 0;
+        if (!from->is_list || (beside && other->count != from->count)) {
+            return clv_fail(result->ctx, CLV_EUSAGE, "%s has %lld entries, but the table beside it has %lld rows",
+                            from->name, (long long)from->count, (long long)other->count);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status put_entries(clv_result *result, const clv_field *from) {
+    const void *values = from->integers ? (const void *)from->integers : (const void *)from->reals;
+    size_t each = from->texts ? sizeof(char *) : sizeof(double);
+    clv_field field = *from;
+    packing to;
+    CLV_TRY(check_column(result, from));
+    if (!begin_packing(result->ctx, from, each, &to)) {
+        return CLV_ENOMEM;
+    }
+    if (from->texts) {
+        const char **texts = (const char **)(void *)to.block;
+        for (int64_t i = 0; i < from->count; i++) {
+            texts[i] = pack_text(&to, from->texts[i]);
+        }
+        field.texts = texts;
+    } else if (from->count > 0) {
+        memcpy(to.block, values, (size_t)from->count * each);
+    }
+    field.integers = from->integers ? (const int64_t *)(const void *)to.block : NULL;
+    field.reals = from->reals ? (const double *)(const void *)to.block : NULL;
+    field.name = pack_text(&to, from->name);
+    return keep(result, field, (struct clv_field_store){.block = to.block});
+}
+
+clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind kind, clv_data *data) {
+    char *own = clv_copy_text(result->ctx, name);
+    clv_field field = {.name = own, .kind = kind, .count = 1, .matrix = clv_data_matrix(data)};
+    if (!own) {
+        clv_data_free(data);
+        return CLV_ENOMEM;
+    }
+    return keep(result, field, (struct clv_field_store){own, data});
+}
+
+/* Columns that exist, rising along each row, as everything that reads a sparse matrix takes for granted. */
+static clv_status check_sparse(clv_context *ctx, const char *name, const clv_matrix *m) {
+    for (int64_t i = 0; m->start && i < m->rows; i++) {
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            int64_t least = e > m->start[i] ? (int64_t)m->index[e - 1] + 1 : 0;
+            if (m->index[e] < least || m->index[e] >= m->cols) {
+                return clv_fail(ctx, CLV_EUSAGE, "%s: column %d of row %lld is not one of %lld, rising along the row",
+                                name, (int)m->index[e], (long long)i + 1, (long long)m->cols);
+            }
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_result_put(clv_result *result, const clv_field *field) {
+    clv_data *copy = NULL;
+    bool whole = field->kind == CLV_FIELD_INTEGER ? field->integers != NULL
+                 : field->kind == CLV_FIELD_REAL  ? field->reals != NULL
+                 : field->kind == CLV_FIELD_TEXT  ? field->texts != NULL
+                                                  : field->matrix != NULL;
+    if (!field->name || !whole || field->count < 0) {
+        return clv_fail(result->ctx, CLV_EUSAGE, "a field needs a name, entries of its kind and how many they are");
+    }
+    if (!field->matrix) {
+        return put_entries(result, field);
+    }
+    CLV_TRY(check_sparse(result->ctx, field->name, field->matrix));
+    CLV_TRY(clv_data_copy(result->ctx, field->name, field->matrix, &copy));
+    return clv_result_take(result, field->name, field->kind, copy);
+}
+
+clv_status clv_result_put_real(clv_result *result, const char *name, double value) {
+    return put_entries(result, &(clv_field){.name = name, .kind = CLV_FIELD_REAL, .count = 1, .reals = &value});
+}
+
+clv_status clv_result_put_integer(clv_result *result, const char *name, int64_t value) {
+    return put_entries(result, &(clv_field){.name = name, .kind = CLV_FIELD_INTEGER, .count = 1, .integers = &value});
+}
+
+clv_status clv_result_put_text(clv_result *result, const char *name, const char *text) {
+    return put_entries(result, &(clv_field){.name = name, .kind = CLV_FIELD_TEXT, .count = 1, .texts = &text});
+}
+
+clv_status clv_result_put_reals(clv_result *result, const char *name, const double *values, int64_t count) {
+    return put_entries(
+        result, &(clv_field){.name = name, .kind = CLV_FIELD_REAL, .is_list = 1, .count = count, .reals = values});
+}
+
+clv_status clv_result_put_integers(clv_result *result, const char *name, const int64_t *values, int64_t count) {
+    return put_entries(
+        result,
+        &(clv_field){.name = name, .kind = CLV_FIELD_INTEGER, .is_list = 1, .count = count, .integers = values});
+}
+
+clv_status clv_result_put_texts(clv_result *result, const char *name, const char *const *texts, int64_t count) {
+    return put_entries(
+        result, &(clv_field){.name = name, .kind = CLV_FIELD_TEXT, .is_list = 1, .count = count, .texts = texts});
+}
+
+clv_status clv_result_warn(clv_result *result, const char *format, ...) {
+    enum { MOST = 8 };
+    const clv_field *before = clv_result_field(result, "warnings");
+    const char *texts[MOST];
+    char sentence[512];
+    int64_t count = 0;
+    for (; before && count < before->count && count < MOST - 1; count++) {
+        texts[count] = before->texts[count];
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    texts[count] = sentence;
+    return clv_result_put_texts(result, "warnings", texts, count + 1);
 }

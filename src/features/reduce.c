@@ -38,13 +38,8 @@ const clv_option_table *clv_reduce_table(void) {
         CLV_OPT_INT(clv_reduce_options, seed, "seed", 0, 1, 0, 0x1p53, NULL, "S",
                     "of the random start; the result depends on it within the tolerance only"),
     };
-    static const clv_option_table table = {"reduction", options, CLV_COUNT(options)};
+    static const clv_option_table table = {"reduction", options, CLV_COUNT(options), sizeof(clv_reduce_options)};
     return &table;
-}
-
-void clv_reduce_defaults(clv_reduce_options *options) {
-    *options = (clv_reduce_options){0};
-    clv_options_defaults(clv_reduce_table(), options);
 }
 
 /* The smaller side is "near", the other one "far".
@@ -90,7 +85,7 @@ static clv_status transpose(clv_context *ctx, const clv_matrix *m, clv_data **ou
 
 /* --- the operator --- */
 
-/* `count` vectors of n entries, a row each, side by side: BLOCK numbers an entry, zeros for the vectors that are not
+/* `count` vectors of n entries, a row each, side by side: BLOCK numbers per entry, zeros for the vectors that are not
  * there. */
 static void interleave(const double *x, int64_t count, int64_t n, double *out, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -176,8 +171,8 @@ static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
     double *all = CLV_NEW(r->ctx, double, n);
     clv_status status = gram && images && all ? CLV_OK : CLV_ENOMEM;
     for (int64_t first = 0; status == CLV_OK && first < n; first += BLOCK) {
-        if (clv_interrupted(r->ctx)) {
-            status = clv_fail(r->ctx, CLV_EINTERRUPTED, "interrupted while reducing");
+        if (clv_worked(r->ctx, n * BLOCK)) {
+            status = clv_stop_failure(r->ctx, "reducing");
             break;
         }
         int64_t count = n - first < BLOCK ? n - first : BLOCK;
@@ -415,12 +410,14 @@ static clv_status check(clv_context *ctx, const clv_matrix *m, const clv_reduce_
     return check_memory(ctx, m, options);
 }
 
-clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options, clv_data **points,
+clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *given, clv_data **points,
                       clv_data **axes, double *values) {
+    clv_reduce_options own, *options = &own;
     *points = NULL;
     if (axes) {
         *axes = NULL;
     }
+    CLV_TRY(clv_options_adopt(ctx, clv_reduce_table(), given, options));
     CLV_TRY(check(ctx, sparse, options));
     reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = threads_for(sparse, options)};
     clv_blas_serial_begin();

@@ -53,7 +53,7 @@ void clv_corpus_free(clv_corpus *corpus) {
 }
 
 /* A name as UTF-8: what is not is taken for Latin-1. Owned, or NULL. */
-static char *name_of(clv_context *ctx, const clv_field *field) {
+static char *name_of(clv_context *ctx, const clv_token *field) {
     clv_text name = {.ctx = ctx};
     if (clv_utf8_valid(field->text, field->size) == field->size) {
         return clv_copy_text(ctx, field->text);
@@ -63,7 +63,7 @@ static char *name_of(clv_context *ctx, const clv_field *field) {
 }
 
 /* The name of each class: that of its first document. */
-static clv_status name_classes(const clv_field *fields, const int32_t *coded, int64_t n, clv_corpus *corpus) {
+static clv_status name_classes(const clv_token *fields, const int32_t *coded, int64_t n, clv_corpus *corpus) {
     for (int64_t i = 0; i < n; i++) {
         corpus->classes = coded[i] >= corpus->classes ? coded[i] + 1 : corpus->classes;
     }
@@ -82,12 +82,12 @@ static clv_status name_classes(const clv_field *fields, const int32_t *coded, in
     return CLV_OK;
 }
 
-static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, clv_field *fields, int32_t *coded) {
+static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, clv_token *fields, int32_t *coded) {
     int64_t count = 0;
     for (int64_t d = 0; d < b->documents; d++) {
         if (b->starts[d] >= 0) {
             const char *name = b->names.data + b->starts[d];
-            fields[count++] = (clv_field){name, strlen(name), false};
+            fields[count++] = (clv_token){name, strlen(name), false};
         }
     }
     CLV_TRY(clv_code_texts(b->ctx, fields, count, coded));
@@ -99,7 +99,7 @@ static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, c
 }
 
 static clv_status add_labels(const clv_corpus_builder *b, clv_corpus *corpus) {
-    clv_field *fields = CLV_NEW(b->ctx, clv_field, b->labeled);
+    clv_token *fields = CLV_NEW(b->ctx, clv_token, b->labeled);
     int32_t *coded = CLV_NEW(b->ctx, int32_t, b->labeled);
     corpus->labels = CLV_NEW(b->ctx, int32_t, b->documents);
     clv_status status = fields && coded && corpus->labels ? code_labels(b, corpus, fields, coded) : CLV_ENOMEM;
@@ -134,7 +134,7 @@ typedef struct folder {
 } folder;
 
 static clv_status read_document(folder *f) {
-    clv_input in;
+    clv_source in;
     clv_bytes bytes;
     CLV_TRY(clv_input_open(f->to->ctx, f->path, &in));
     clv_status status = clv_input_content(&in, &bytes);
@@ -225,7 +225,7 @@ static clv_status read_files(clv_corpus_builder *to, const char *path) {
 
 /* --- JSON lines --- */
 
-static clv_status push_all(clv_jsonl *lines, const clv_input *in, uint8_t *piece) {
+static clv_status push_all(clv_jsonl *lines, const clv_source *in, uint8_t *piece) {
     int64_t got = 1;
     while (got > 0) {
         CLV_TRY(clv_input_some(in, piece, PIECE, &got));
@@ -235,7 +235,7 @@ static clv_status push_all(clv_jsonl *lines, const clv_input *in, uint8_t *piece
 }
 
 static clv_status read_lines(clv_corpus_builder *to, const char *path) {
-    clv_input in;
+    clv_source in;
     clv_jsonl lines;
     CLV_TRY(clv_input_open(to->ctx, path, &in));
     clv_jsonl_begin(&lines, to, in.name);

@@ -2,8 +2,8 @@
  *
  * csv_layout.c says what the columns are for. Then every record is a row of numbers, with a label and a row name where
  * there is a column for them. What only all rows can tell comes last: texts that are all different are row names, not
- * labels, and a column that counts the rows is dropped. One pass over the bytes; memory: the matrix and 24 bytes a row
- * for each column of text. */
+ * labels, and a column that counts the rows is dropped. One pass over the bytes; memory: the matrix and 24 bytes per
+ * row for each column of text. */
 #include "io/csv.h"
 
 #include <math.h>
@@ -13,14 +13,15 @@
 typedef struct reader {
     clv_context *ctx;
     clv_csv csv;
-    clv_csv start; /* at the first row */
+    clv_csv start;     /* at the first row */
+    const char *asked; /* where reading was last asked about */
     clv_layout layout;
     bool detecting; /* the caller left the label column to us */
     int64_t rows;
     double *values;          /* rows x width */
     int64_t width;           /* columns of numbers */
-    clv_field *label_fields; /* a row each */
-    clv_field *name_fields;  /* likewise */
+    clv_token *label_fields; /* a row each */
+    clv_token *name_fields;  /* likewise */
     clv_text note;           /* for clv_data_note */
 } reader;
 
@@ -49,7 +50,7 @@ static void show_remedy(const reader *r, int64_t column, char remedy[CLV_COLUMN_
     }
 }
 
-static clv_status refuse_field(const reader *r, int64_t column, const clv_field *field) {
+static clv_status refuse_field(const reader *r, int64_t column, const clv_token *field) {
     char shown[CLV_SHOWN_SIZE];
     char remedy[CLV_COLUMN_SIZE];
     double value;
@@ -76,11 +77,11 @@ static clv_status refuse_count(const reader *r, int64_t found) {
 }
 
 /* One record: its numbers to `values` (unless NULL), its label and its name, if there are columns for them. */
-static clv_status read_row(reader *r, double *values, clv_field *label, clv_field *name) {
+static clv_status read_row(reader *r, double *values, clv_token *label, clv_token *name) {
     clv_status status = CLV_OK;
     int64_t column = 0;
     for (bool last = false; !last; column++) {
-        clv_field field;
+        clv_token field;
         CLV_TRY(clv_csv_field(r->ctx, &r->csv, &field, &last));
         if (column >= r->layout.columns || status < 0) {
             continue; /* count on, a wrong number of fields explains more than a bad field does */
@@ -128,8 +129,8 @@ static clv_status reserve_rows(reader *r, int64_t room, bool want_values) {
         return clv_fail(r->ctx, CLV_ENOMEM, "%s has too many fields", r->csv.name);
     }
     r->values = want_values ? CLV_NEW(r->ctx, double, numbers) : NULL;
-    r->label_fields = r->layout.label >= 0 ? CLV_NEW(r->ctx, clv_field, room) : NULL;
-    r->name_fields = r->layout.names >= 0 ? CLV_NEW(r->ctx, clv_field, room) : NULL;
+    r->label_fields = r->layout.label >= 0 ? CLV_NEW(r->ctx, clv_token, room) : NULL;
+    r->name_fields = r->layout.names >= 0 ? CLV_NEW(r->ctx, clv_token, room) : NULL;
     bool complete = (r->values || !want_values) && (r->label_fields || r->layout.label < 0) &&
                     (r->name_fields || r->layout.names < 0);
     return complete ? CLV_OK : CLV_ENOMEM;
@@ -138,12 +139,14 @@ static clv_status reserve_rows(reader *r, int64_t room, bool want_values) {
 static clv_status read_rows(reader *r, bool want_values) {
     int64_t room = want_values ? bound_rows(r, r->layout.columns) : count_lines(&r->csv);
     CLV_TRY(reserve_rows(r, room, want_values));
+    r->asked = r->csv.at;
     for (; clv_csv_next(&r->csv); r->rows++) {
-        clv_field overflow;
+        clv_token overflow;
         bool fits = r->rows < room;
         CLV_TRY(read_row(r, fits && want_values ? r->values + r->rows * r->width : NULL,
                          fits && r->label_fields ? r->label_fields + r->rows : &overflow,
                          fits && r->name_fields ? r->name_fields + r->rows : &overflow));
+        CLV_TRY(clv_parse_on_at(r->ctx, r->csv.name, r->csv.at, &r->asked));
         if (!fits) { /* only rows with empty fields are that short */
             return clv_fail(r->ctx, CLV_EDATA, "%s line %lld has an empty field", r->csv.name,
                             (long long)r->csv.record_line);
@@ -156,7 +159,7 @@ static clv_status read_rows(reader *r, bool want_values) {
 static long long line_of(const reader *r, int64_t row) {
     clv_csv csv = r->start;
     for (int64_t i = 0; clv_csv_next(&csv) && i < row; i++) {
-        clv_field field;
+        clv_token field;
         for (bool last = false; !last && clv_csv_field(r->ctx, &csv, &field, &last) == CLV_OK;) {
         }
     }
@@ -166,7 +169,7 @@ static long long line_of(const reader *r, int64_t row) {
 /* --- texts that are row names --- */
 
 /* The first row whose field is no text: empty, or a number. -1 for none. */
-static int64_t find_no_text(const reader *r, const clv_field *fields) {
+static int64_t find_no_text(const reader *r, const clv_token *fields) {
     double value;
     for (int64_t i = 0; i < r->rows; i++) {
         if (fields[i].size == 0 || clv_field_number(&fields[i], &value)) {
@@ -184,7 +187,7 @@ static clv_status refuse_names(const reader *r, int64_t repeated) {
         row++;
     }
     row = repeated >= 0 ? repeated : row;
-    const clv_field *field = &r->name_fields[row];
+    const clv_token *field = &r->name_fields[row];
     clv_show(shown, field->text, field->size);
     if (r->layout.shifted) {
         return clv_fail(r->ctx, CLV_EDATA,
@@ -222,7 +225,7 @@ static clv_status settle_names(reader *r) {
 
 static clv_status refuse_label(const reader *r, int64_t row, const char *why) {
     char shown[CLV_SHOWN_SIZE];
-    const clv_field *field = &r->label_fields[row];
+    const clv_token *field = &r->label_fields[row];
     return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld: the label '%s' %s", r->csv.name, (long long)row + 1,
                     (long long)r->layout.label + 1, clv_show(shown, field->text, field->size), why);
 }
@@ -450,7 +453,7 @@ static clv_status settle_lone_labels(reader *r) {
     }
     CLV_TRY(clv_find_repeated(r->ctx, r->name_fields, r->rows, &repeated));
     if (repeated >= 0) {
-        clv_field *labels = r->name_fields;
+        clv_token *labels = r->name_fields;
         r->name_fields = r->label_fields;
         r->label_fields = labels;
         r->layout.label = 0;

@@ -19,7 +19,7 @@ typedef struct clv_layout_request {
 } clv_layout_request;
 
 typedef struct clv_layout {
-    clv_field *first, *second; /* the first two records; owned */
+    clv_token *first, *second; /* the first two records; owned */
     int64_t first_count, second_count;
     bool header;         /* the first record names the columns */
     int64_t header_line; /* where it stands */

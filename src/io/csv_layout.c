@@ -10,7 +10,7 @@
 
 /* --- names --- */
 
-static bool is_one_of(const clv_field *field, const char *const *words, size_t count, bool ignore_case) {
+static bool is_one_of(const clv_token *field, const char *const *words, size_t count, bool ignore_case) {
     for (size_t i = 0; i < count; i++) {
         if (clv_field_equals(field, words[i], ignore_case)) {
             return true;
@@ -19,46 +19,46 @@ static bool is_one_of(const clv_field *field, const char *const *words, size_t c
     return false;
 }
 
-static bool is_label_name(const clv_field *field) {
+static bool is_label_name(const clv_token *field) {
     static const char *const words[] = {"label",   "labels",   "class", "target",  "species", "y",
                                         "variety", "category", "truth", "outcome", "cluster"};
     return is_one_of(field, words, sizeof words / sizeof *words, true);
 }
 
-static bool is_index_name(const clv_field *field) {
+static bool is_index_name(const clv_token *field) {
     static const char *const words[] = {"id", "index", "row"};
     return is_one_of(field, words, sizeof words / sizeof *words, true);
 }
 
 /* Nothing, or a word for it. Case matters: Na is sodium. */
-static bool is_missing(const clv_field *field) {
+static bool is_missing(const clv_token *field) {
     static const char *const words[] = {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "?", "-", "."};
     return is_one_of(field, words, sizeof words / sizeof *words, false);
 }
 
-static bool is_number(const clv_field *field) {
+static bool is_number(const clv_token *field) {
     double value;
     return clv_field_number(field, &value);
 }
 
-static bool is_text(const clv_field *field) {
+static bool is_text(const clv_token *field) {
     return !is_missing(field) && !is_number(field);
 }
 
 /* Text that does not begin as a number does: 1.2.3, 0x10 and 1,000 are rather bad numbers than names. */
-static bool is_name(const clv_field *field) {
+static bool is_name(const clv_token *field) {
     return is_text(field) && !strchr("0123456789+-.", field->text[0]);
 }
 
 /* The name of a column, or NULL when there is no header or none for this column. */
-static const clv_field *name_of(const clv_layout *layout, int64_t column) {
+static const clv_token *name_of(const clv_layout *layout, int64_t column) {
     int64_t at = column - layout->shifted;
     return layout->header && at >= 0 && at < layout->first_count ? &layout->first[at] : NULL;
 }
 
 static int64_t find_name(const clv_layout *layout, const char *name) {
     for (int64_t c = 0; c < layout->columns; c++) {
-        const clv_field *field = name_of(layout, c);
+        const clv_token *field = name_of(layout, c);
         if (field && clv_field_equals(field, name, false)) {
             return c;
         }
@@ -67,13 +67,13 @@ static int64_t find_name(const clv_layout *layout, const char *name) {
 }
 
 bool clv_layout_may_number_rows(const clv_layout *layout, int64_t column) {
-    const clv_field *name = name_of(layout, column);
+    const clv_token *name = name_of(layout, column);
     return name && ((column == 0 && name->size == 0) || is_index_name(name));
 }
 
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]) {
     char piece[CLV_SHOWN_SIZE];
-    const clv_field *name = name_of(layout, column);
+    const clv_token *name = name_of(layout, column);
     if (name && name->size > 0) {
         snprintf(shown, CLV_COLUMN_SIZE, "column %lld '%s'", (long long)column + 1,
                  clv_show(piece, name->text, name->size));
@@ -98,7 +98,7 @@ static int64_t asked_number(const clv_layout_request *request) {
 static bool has_only_names(const clv_layout *layout) {
     bool names = false;
     for (int64_t c = 0; c < layout->first_count; c++) {
-        const clv_field *field = &layout->first[c];
+        const clv_token *field = &layout->first[c];
         if (is_number(field) || (is_missing(field) && c > 0)) {
             return false;
         }
@@ -108,7 +108,7 @@ static bool has_only_names(const clv_layout *layout) {
 }
 
 /* The first field may be empty over row numbers, as R and pandas write it. */
-static bool begins_row_numbers(const clv_field *below) {
+static bool begins_row_numbers(const clv_token *below) {
     double value;
     return clv_field_number(below, &value) && (value == 0 || value == 1);
 }
@@ -118,8 +118,8 @@ static bool looks_like_header(const clv_layout *layout, int64_t shift, int64_t a
     bool numbers = false;
     bool names = false;
     for (int64_t c = 0; c < layout->first_count && c + shift < layout->second_count; c++) {
-        const clv_field *field = &layout->first[c];
-        const clv_field *below = &layout->second[c + shift];
+        const clv_token *field = &layout->first[c];
+        const clv_token *below = &layout->second[c + shift];
         if (!is_number(below)) {
             continue;
         }
@@ -141,7 +141,7 @@ static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const cl
                                   const clv_layout_request *request, int64_t asked) {
     char shown[CLV_SHOWN_SIZE];
     for (int64_t c = 0; c < layout->first_count && layout->first_count == layout->second_count; c++) {
-        const clv_field *field = &layout->first[c];
+        const clv_token *field = &layout->first[c];
         if (c != asked && is_number(&layout->second[c]) && !is_number(field)) {
             return clv_fail(ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", csv->name,
                             (long long)layout->header_line, (long long)c + 1, clv_show(shown, field->text, field->size),
@@ -187,7 +187,7 @@ static clv_status find_asked_label(clv_context *ctx, const clv_csv *csv, const c
 static int64_t find_label_name(const clv_layout *layout) {
     bool has_x = find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0;
     for (int64_t c = 0; c < layout->columns; c++) {
-        const clv_field *name = name_of(layout, c);
+        const clv_token *name = name_of(layout, c);
         if (name && is_label_name(name) && !(has_x && clv_field_equals(name, "y", true))) {
             return c;
         }
@@ -197,7 +197,7 @@ static int64_t find_label_name(const clv_layout *layout) {
 
 /* Whether a column has text in the first row. */
 static bool is_text_column(const clv_layout *layout, int64_t column) {
-    const clv_field *sample = layout->header ? layout->second : layout->first;
+    const clv_token *sample = layout->header ? layout->second : layout->first;
     int64_t count = layout->header ? layout->second_count : layout->first_count;
     return count == layout->columns && is_text(&sample[column]);
 }

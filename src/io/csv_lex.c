@@ -55,9 +55,9 @@ bool clv_csv_next(clv_csv *csv) {
 }
 
 /* The rest of a quoted field; `at` is after the opening quote. */
-static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_field *field) {
+static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_token *field) {
     int64_t opened = csv->line;
-    *field = (clv_field){csv->at, 0, false};
+    *field = (clv_token){csv->at, 0, false};
     for (; csv->at < csv->end; csv->at++) {
         char c = *csv->at;
         if (c == '"') {
@@ -75,7 +75,7 @@ static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_field *field)
     return clv_fail(ctx, CLV_EDATA, "%s line %lld: a quote is opened and never closed", csv->name, (long long)opened);
 }
 
-static void plain_field(clv_csv *csv, clv_field *field) {
+static void plain_field(clv_csv *csv, clv_token *field) {
     const char *first = csv->at;
     const char *at = first;
     const char *end = csv->end;
@@ -92,10 +92,10 @@ static void plain_field(clv_csv *csv, clv_field *field) {
     while (at > first && is_blank(at[-1])) {
         at--;
     }
-    *field = (clv_field){first, (size_t)(at - first), false};
+    *field = (clv_token){first, (size_t)(at - first), false};
 }
 
-clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_field *field, bool *last) {
+clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool *last) {
     pass_blanks(csv);
     bool quoted = csv->at < csv->end && *csv->at == '"';
     if (quoted) {
@@ -120,7 +120,7 @@ clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_field *field, bool 
     return CLV_OK;
 }
 
-clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_field **fields, int64_t *count) {
+clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, int64_t *count) {
     *fields = NULL;
     *count = 0;
     int64_t room = 0;
@@ -128,7 +128,7 @@ clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_field **fields, in
     for (bool last = false; !last && status == CLV_OK; (*count)++) {
         if (*count == room) {
             room = 2 * room + 16;
-            clv_field *grown = clv_resize(ctx, *fields, room, sizeof **fields);
+            clv_token *grown = clv_resize(ctx, *fields, room, sizeof **fields);
             status = grown ? CLV_OK : CLV_ENOMEM;
             *fields = grown ? grown : *fields;
         }

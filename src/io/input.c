@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void clv_input_close(clv_input *in) {
+void clv_input_close(clv_source *in) {
     clv_free(in->ctx, in->content);
     if (!in->standard && in->file >= 0) {
         close(in->file);
     }
 }
 
-static clv_status look_at_input(clv_input *in) {
+static clv_status look_at_input(clv_source *in) {
     struct stat info;
     if (in->file < 0 || fstat(in->file, &info) != 0) {
         return clv_fail(in->ctx, CLV_ENOINPUT, "cannot read %s: %s", in->name, clv_errno_text(errno));
@@ -28,12 +28,12 @@ static clv_status look_at_input(clv_input *in) {
     return CLV_OK;
 }
 
-clv_status clv_input_open(clv_context *ctx, const char *path, clv_input *in) {
+clv_status clv_input_open(clv_context *ctx, const char *path, clv_source *in) {
     bool standard = strcmp(path, "-") == 0;
-    *in = (clv_input){.ctx = ctx, .name = standard ? "standard input" : path, .standard = standard};
+    *in = (clv_source){.ctx = ctx, .name = standard ? "standard input" : path, .standard = standard};
     in->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     while (in->file < 0 && errno == EINTR) { /* a FIFO waits for its writer */
-        CLV_TRY(clv_check_interrupt(ctx));
+        CLV_TRY(clv_read_on(ctx, in->name, 0));
         in->file = open(path, O_RDONLY | O_CLOEXEC);
     }
     clv_status status = look_at_input(in);
@@ -43,25 +43,32 @@ clv_status clv_input_open(clv_context *ctx, const char *path, clv_input *in) {
     return status;
 }
 
-clv_status clv_check_interrupt(clv_context *ctx) {
-    return clv_interrupted(ctx) ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted") : CLV_OK;
+clv_status clv_read_on(clv_context *ctx, const char *name, int64_t bytes) {
+    return clv_worked(ctx, bytes) ? clv_stop_failure(ctx, "reading %s", name) : CLV_OK;
+}
+
+clv_status clv_parse_on(clv_context *ctx, const char *name, int64_t bytes) {
+    enum { WORK_A_BYTE = 16 };
+    return clv_read_on(ctx, name, WORK_A_BYTE * bytes);
 }
 
 /* Until a stream has something to read, or its end. The hook is asked now and then, as a signal that comes just before
- * the wait does not end it. */
-static clv_status wait_for_bytes(const clv_input *in) {
-    enum { SLICE = 100 }; /* milliseconds */
+ * the wait does not end it. To wait is work, too: a stream that nothing comes from does not outlast a deadline. */
+static clv_status wait_for_bytes(const clv_source *in) {
+    enum { SLICE = 100, WORK_A_SLICE = 1 << 24 }; /* milliseconds */
     struct pollfd stream = {.fd = in->file, .events = POLLIN};
-    for (int ready = in->size >= 0; ready == 0;) {
-        CLV_TRY(clv_check_interrupt(in->ctx));
+    int64_t waited = 0;
+    for (int ready = in->size >= 0; ready == 0; waited = WORK_A_SLICE) {
+        CLV_TRY(clv_read_on(in->ctx, in->name, waited));
         ready = poll(&stream, 1, SLICE);
         ready = ready < 0 && errno == EINTR ? 0 : ready;
     }
-    return clv_check_interrupt(in->ctx);
+    return clv_read_on(in->ctx, in->name, 0);
 }
 
-clv_status clv_input_some(const clv_input *in, uint8_t *to, int64_t room, int64_t *got) {
+clv_status clv_input_some(const clv_source *in, uint8_t *to, int64_t room, int64_t *got) {
     ssize_t count = -1;
+    room = room < CLV_PIECE ? room : CLV_PIECE;
     for (errno = EINTR; count < 0 && (errno == EINTR || errno == EAGAIN);) {
         CLV_TRY(wait_for_bytes(in));
         count = read(in->file, to, (size_t)room);
@@ -70,10 +77,10 @@ clv_status clv_input_some(const clv_input *in, uint8_t *to, int64_t room, int64_
     if (count < 0) {
         return clv_fail(in->ctx, CLV_EIO, "reading %s failed: %s", in->name, clv_errno_text(errno));
     }
-    return CLV_OK;
+    return clv_read_on(in->ctx, in->name, count);
 }
 
-clv_status clv_input_content(clv_input *in, clv_bytes *bytes) {
+clv_status clv_input_content(clv_source *in, clv_bytes *bytes) {
     int64_t room = in->size >= 0 ? in->size + 1 : 1 << 16; /* one to spare shows the end without another block */
     int64_t used = 0;
     int64_t got = 1;

@@ -4,21 +4,21 @@
 
 #include "io/io.h"
 
-typedef struct clv_input {
+typedef struct clv_source {
     clv_context *ctx;
     const char *name;
     int file;
     bool standard; /* standard input, which stays open */
     int64_t size;  /* of a regular file, else -1 */
     uint8_t *content;
-} clv_input;
+} clv_source;
 
 /* "-" is standard input. `path` is borrowed. */
-clv_status clv_input_open(clv_context *ctx, const char *path, clv_input *in);
-void clv_input_close(clv_input *in);
+clv_status clv_input_open(clv_context *ctx, const char *path, clv_source *in);
+void clv_input_close(clv_source *in);
 /* Some bytes, at most `room`; 0 at the end of the file. */
-clv_status clv_input_some(const clv_input *in, uint8_t *to, int64_t room, int64_t *got);
+clv_status clv_input_some(const clv_source *in, uint8_t *to, int64_t room, int64_t *got);
 /* All bytes up to the end of the file; they are the input's, until it is closed. */
-clv_status clv_input_content(clv_input *in, clv_bytes *bytes);
+clv_status clv_input_content(clv_source *in, clv_bytes *bytes);
 
 #endif

@@ -41,25 +41,25 @@ double clv_load_number(const uint8_t *at, clv_number_type type);
 /* --- labels (labels.c) --- */
 
 /* A field of a text file. `doubled`: it was quoted and "" in it stands for ". */
-typedef struct clv_field {
+typedef struct clv_token {
     const char *text;
     size_t size;
     bool doubled;
-} clv_field;
-int clv_field_compare(const clv_field *a, const clv_field *b); /* as strcmp */
-bool clv_field_equals(const clv_field *a, const char *text, bool ignore_case);
+} clv_token;
+int clv_field_compare(const clv_token *a, const clv_token *b); /* as strcmp */
+bool clv_field_equals(const clv_token *a, const char *text, bool ignore_case);
 /* Whether a field is a number, blanks inside quotes aside ("nan" and "inf" are too). */
-bool clv_field_number(const clv_field *field, double *value);
+bool clv_field_number(const clv_token *field, double *value);
 /* The row of a text that is there again further on, or -1. */
-clv_status clv_find_repeated(clv_context *ctx, const clv_field *fields, int64_t n, int64_t *row);
+clv_status clv_find_repeated(clv_context *ctx, const clv_token *fields, int64_t n, int64_t *row);
 /* Classes numbered 0..k-1 in ascending order of the values. */
-clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, int32_t *labels);
+clv_status clv_code_texts(clv_context *ctx, const clv_token *fields, int64_t n, int32_t *labels);
 /* The texts that were numbered so. */
 typedef struct clv_classes {
     int64_t count;
     char **text; /* owned; NULL: no texts were numbered */
 } clv_classes;
-clv_status clv_name_classes(clv_context *ctx, const clv_field *fields, const int32_t *labels, int64_t n,
+clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int32_t *labels, int64_t n,
                             clv_classes *out);
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
 
@@ -74,9 +74,9 @@ typedef struct clv_csv {
 /* Go to the next record, past blank lines and comments; false at the end. */
 bool clv_csv_next(clv_csv *csv);
 /* The next field of the record, and whether it was the last one. */
-clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_field *field, bool *last);
+clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool *last);
 /* The rest of the record as `count` fields; owned. */
-clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_field **fields, int64_t *count);
+clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, int64_t *count);
 /* The separator that the first two records suggest. */
 char clv_csv_guess_separator(const clv_csv *csv);
 
@@ -124,8 +124,21 @@ clv_status clv_csr_from_entries(clv_context *ctx, const char *name, int64_t rows
 
 /* --- files (read.c, write.c) --- */
 
-/* CLV_EINTERRUPTED when the interrupt hook says so. */
-clv_status clv_check_interrupt(clv_context *ctx);
+/* Whether the reading of `name` goes on, after so many bytes were read, and after so many were made sense of; a failure
+ * when it does not. */
+enum { CLV_PIECE = 1 << 24 }; /* bytes to read, or to inflate, before that is asked */
+clv_status clv_read_on(clv_context *ctx, const char *name, int64_t bytes);
+clv_status clv_parse_on(clv_context *ctx, const char *name, int64_t bytes);
+/* The same for a parser that has come to `at`, which asks now and then: `*asked` is where it last did. */
+static inline clv_status clv_parse_on_at(clv_context *ctx, const char *name, const char *at, const char **asked) {
+    enum { BYTES_A_POLL = 1 << 16 };
+    int64_t bytes = at - *asked;
+    if (bytes < BYTES_A_POLL) {
+        return CLV_OK;
+    }
+    *asked = at;
+    return clv_parse_on(ctx, name, bytes);
+}
 /* What errno says, in English whatever the locale. */
 const char *clv_errno_text(int code);
 /* The lower-case extension of a path without its dot: "npy", or "" when there is none or it is long. */

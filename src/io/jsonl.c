@@ -81,7 +81,7 @@ static clv_status take_line(clv_jsonl *j, const char *line, size_t size) {
     json_error_t error;
     size_t not_utf8;
     j->line++;
-    CLV_TRY(clv_check_interrupt(j->to->ctx));
+    CLV_TRY(clv_parse_on(j->to->ctx, j->name, (int64_t)size));
     if (j->line == 1 && size >= strlen(mark) && memcmp(line, mark, strlen(mark)) == 0) {
         line += strlen(mark);
         size -= strlen(mark);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The next character of a field from `at` on, as it was meant: "" is one quote. -1 at the end. */
-static int field_character(const clv_field *field, size_t *at) {
+static int field_character(const clv_token *field, size_t *at) {
     if (*at >= field->size) {
         return -1;
     }
@@ -14,7 +14,7 @@ static int field_character(const clv_field *field, size_t *at) {
     return c;
 }
 
-int clv_field_compare(const clv_field *a, const clv_field *b) {
+int clv_field_compare(const clv_token *a, const clv_token *b) {
     size_t at_a = 0;
     size_t at_b = 0;
     if (!a->doubled && !b->doubled) {
@@ -31,15 +31,15 @@ int clv_field_compare(const clv_field *a, const clv_field *b) {
     }
 }
 
-bool clv_field_equals(const clv_field *a, const char *text, bool ignore_case) {
-    clv_field other = {text, strlen(text), false};
+bool clv_field_equals(const clv_token *a, const char *text, bool ignore_case) {
+    clv_token other = {text, strlen(text), false};
     if (ignore_case) {
         return a->size == other.size && clv_same_letters(a->text, text, a->size);
     }
     return clv_field_compare(a, &other) == 0;
 }
 
-bool clv_field_number(const clv_field *field, double *value) {
+bool clv_field_number(const clv_token *field, double *value) {
     const char *at = field->text;
     const char *end = at + field->size;
     while (at < end && *at == ' ') { /* left only inside quotes */
@@ -93,12 +93,12 @@ static clv_status code(clv_context *ctx, const void *items, int64_t n, size_t si
     return CLV_OK;
 }
 
-clv_status clv_code_texts(clv_context *ctx, const clv_field *fields, int64_t n, int32_t *labels) {
+clv_status clv_code_texts(clv_context *ctx, const clv_token *fields, int64_t n, int32_t *labels) {
     return code(ctx, fields, n, sizeof *fields, compare_fields, labels);
 }
 
 /* The field as it was meant, as a text of its own; owned. */
-static char *copy_field(clv_context *ctx, const clv_field *field) {
+static char *copy_field(clv_context *ctx, const clv_token *field) {
     char *text = CLV_NEW(ctx, char, (int64_t)field->size + 1);
     size_t at = 0, size = 0;
     for (int c = field_character(field, &at); text && c >= 0; c = field_character(field, &at)) {
@@ -110,7 +110,7 @@ static char *copy_field(clv_context *ctx, const clv_field *field) {
     return text;
 }
 
-clv_status clv_name_classes(clv_context *ctx, const clv_field *fields, const int32_t *labels, int64_t n,
+clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int32_t *labels, int64_t n,
                             clv_classes *out) {
     *out = (clv_classes){0};
     for (int64_t i = 0; i < n; i++) {
@@ -135,9 +135,9 @@ clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, i
     return code(ctx, values, n, sizeof *values, compare_numbers, labels);
 }
 
-clv_status clv_find_repeated(clv_context *ctx, const clv_field *fields, int64_t n, int64_t *row) {
+clv_status clv_find_repeated(clv_context *ctx, const clv_token *fields, int64_t n, int64_t *row) {
     *row = -1;
-    clv_field *sorted = CLV_NEW(ctx, clv_field, n);
+    clv_token *sorted = CLV_NEW(ctx, clv_token, n);
     if (!sorted) {
         return CLV_ENOMEM;
     }

@@ -103,9 +103,10 @@ static clv_status inflate_start(clv_context *ctx, const variable *v, uint8_t *to
     }
     size_t fed = 0;
     int state = Z_OK;
-    while (state == Z_OK && *got < size) {
-        size_t feed = v->packed_size - fed < 1u << 30 ? v->packed_size - fed : 1u << 30;
-        size_t room = size - *got < 1u << 30 ? size - *got : 1u << 30;
+    clv_status status = CLV_OK;
+    while (state == Z_OK && *got < size && status == CLV_OK) {
+        size_t feed = v->packed_size - fed < CLV_PIECE ? v->packed_size - fed : CLV_PIECE;
+        size_t room = size - *got < CLV_PIECE ? size - *got : CLV_PIECE;
         stream.next_in = (z_const Bytef *)(uintptr_t)(v->packed + fed); /* zlib does not write there */
         stream.avail_in = (unsigned)feed;
         stream.next_out = to + *got;
@@ -113,9 +114,10 @@ static clv_status inflate_start(clv_context *ctx, const variable *v, uint8_t *to
         state = inflate(&stream, Z_NO_FLUSH);
         fed += feed - stream.avail_in;
         *got += room - stream.avail_out;
+        status = clv_read_on(ctx, "a compressed variable", (int64_t)(room - stream.avail_out));
     }
     inflateEnd(&stream);
-    return state == Z_MEM_ERROR ? clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate a variable") : CLV_OK;
+    return state == Z_MEM_ERROR ? clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate a variable") : status;
 }
 
 /* --- which variable --- */
@@ -278,7 +280,7 @@ static int64_t length_of(const element *e, clv_number_type type) {
     return type.kind ? (int64_t)e->size / type.size : 0;
 }
 
-static void turn(const element *numbers, clv_number_type type, clv_data *data) {
+static clv_status turn(const reader *r, const element *numbers, clv_number_type type, clv_data *data) {
     int64_t rows = data->matrix.rows;
     int64_t cols = data->matrix.cols;
     for (int64_t j = 0; j < cols; j++) {
@@ -290,7 +292,9 @@ static void turn(const element *numbers, clv_number_type type, clv_data *data) {
                 ((double *)data->values)[i * cols + j] = value;
             }
         }
+        CLV_TRY(clv_read_on(r->ctx, r->name, rows));
     }
+    return CLV_OK;
 }
 
 static clv_status read_dense(const reader *r, clv_data **out) {
@@ -306,8 +310,10 @@ static clv_status read_dense(const reader *r, clv_data **out) {
     clv_data *data;
     clv_scalar scalar = v->class_number == MX_SINGLE ? CLV_F32 : CLV_F64;
     CLV_TRY(clv_data_new_dense(r->ctx, r->name, v->rows, v->cols, scalar, &data));
-    turn(&numbers, type, data);
-    clv_status status = clv_data_check_finite(data);
+    clv_status status = turn(r, &numbers, type, data);
+    if (status == CLV_OK) {
+        status = clv_data_check_finite(data);
+    }
     if (status < 0) {
         clv_data_free(data);
         return status;

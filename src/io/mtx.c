@@ -1,5 +1,5 @@
 /* Matrix Market exchange format (Boisvert, Pozo and Remington 1996): coordinate files to CSR, array files to dense.
- * Real, integer and pattern; general and symmetric. One pass; 16 bytes an entry beside the result. */
+ * Real, integer and pattern; general and symmetric. One pass; 16 bytes per entry beside the result. */
 #include "io/io.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@ typedef struct reader {
     clv_context *ctx;
     const char *name;
     const char *at, *end;
+    const char *asked; /* where reading was last asked about */
     int64_t line;
     bool coordinate, pattern, symmetric;
     int64_t rows, cols, stored; /* as the size line says; array files store rows x cols or a triangle */
@@ -50,23 +51,23 @@ static bool at_line_end(reader *r) {
 }
 
 /* The word at hand, up to a blank or line end. */
-static clv_field word(reader *r) {
+static clv_token word(reader *r) {
     pass_blanks(r);
     const char *first = r->at;
     while (r->at < r->end && !is_blank(*r->at) && *r->at != '\n') {
         r->at++;
     }
-    return (clv_field){first, (size_t)(r->at - first), false};
+    return (clv_token){first, (size_t)(r->at - first), false};
 }
 
-static clv_status refuse_word(const reader *r, const clv_field *found, const char *what) {
+static clv_status refuse_word(const reader *r, const clv_token *found, const char *what) {
     char shown[CLV_SHOWN_SIZE];
     return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: '%s' %s", r->name, (long long)r->line,
                     clv_show(shown, found->text, found->size), what);
 }
 
 static clv_status read_integer(reader *r, int64_t *out) {
-    clv_field found = word(r);
+    clv_token found = word(r);
     if (clv_scan_integer(found.text, found.text + found.size, out) != found.text + found.size) {
         return refuse_word(r, &found, "is not a whole number");
     }
@@ -74,7 +75,7 @@ static clv_status read_integer(reader *r, int64_t *out) {
 }
 
 static clv_status read_value(reader *r, double *out) {
-    clv_field found = word(r);
+    clv_token found = word(r);
     if (clv_scan_number(found.text, found.text + found.size, out) != found.text + found.size) {
         return refuse_word(r, &found, "is not a number");
     }
@@ -83,28 +84,28 @@ static clv_status read_value(reader *r, double *out) {
 
 /* --- header --- */
 
-static bool is_word(const clv_field *found, const char *expected) {
+static bool is_word(const clv_token *found, const char *expected) {
     return clv_field_equals(found, expected, true);
 }
 
 static clv_status read_banner(reader *r) {
-    clv_field banner = word(r);
-    clv_field object = word(r);
+    clv_token banner = word(r);
+    clv_token object = word(r);
     if (!is_word(&banner, "%%MatrixMarket") || !is_word(&object, "matrix")) {
         return clv_fail(r->ctx, CLV_EDATA, "%s line 1 does not begin with '%%%%MatrixMarket matrix'", r->name);
     }
-    clv_field format = word(r);
+    clv_token format = word(r);
     r->coordinate = is_word(&format, "coordinate");
     if (!r->coordinate && !is_word(&format, "array")) {
         return refuse_word(r, &format, "is neither coordinate nor array");
     }
-    clv_field field = word(r);
+    clv_token field = word(r);
     r->pattern = is_word(&field, "pattern");
     bool numbers = is_word(&field, "real") || is_word(&field, "integer") || is_word(&field, "double");
     if (!numbers && !(r->pattern && r->coordinate)) {
         return refuse_word(r, &field, "matrices are not read: real, integer and (coordinate) pattern are");
     }
-    clv_field symmetry = word(r);
+    clv_token symmetry = word(r);
     r->symmetric = is_word(&symmetry, "symmetric");
     if (!r->symmetric && !is_word(&symmetry, "general")) {
         return refuse_word(r, &symmetry, "matrices are not read: general and symmetric are");
@@ -151,7 +152,7 @@ static clv_status check_size(reader *r) {
 
 static clv_status end_line(reader *r) {
     if (!at_line_end(r)) {
-        clv_field found = word(r);
+        clv_token found = word(r);
         return refuse_word(r, &found, "is one item too many");
     }
     pass_line(r);
@@ -209,6 +210,7 @@ static clv_status read_entries(reader *r, clv_entry *entries, int64_t *count) {
             CLV_TRY(read_value(r, &entry.value));
         }
         CLV_TRY(end_line(r));
+        CLV_TRY(clv_parse_on_at(r->ctx, r->name, r->at, &r->asked));
         entries[(*count)++] = entry;
         if (r->symmetric && entry.row != entry.column) {
             entries[(*count)++] = (clv_entry){entry.column, entry.row, entry.value};
@@ -241,6 +243,7 @@ static clv_status read_columns(reader *r, double *values) {
                 return refuse_end(r, found);
             }
             CLV_TRY(read_value(r, &value));
+            CLV_TRY(clv_parse_on_at(r->ctx, r->name, r->at, &r->asked));
             values[i * r->cols + j] = value;
             if (r->symmetric) {
                 values[j * r->cols + i] = value;
@@ -265,7 +268,7 @@ static clv_status read_array(reader *r, clv_data **out) {
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     *out = NULL;
     const char *text = bytes.size ? (const char *)bytes.data : "";
-    reader r = {.ctx = ctx, .name = bytes.name, .at = text, .end = text + bytes.size, .line = 1};
+    reader r = {.ctx = ctx, .name = bytes.name, .at = text, .end = text + bytes.size, .asked = text, .line = 1};
     CLV_TRY(read_banner(&r));
     CLV_TRY(read_size(&r));
     return r.coordinate ? read_coordinates(&r, out) : read_array(&r, out);

@@ -47,16 +47,19 @@ static void convert_tile(const uint8_t *body, const clv_npy *npy, clv_data *data
     }
 }
 
-static void convert(const uint8_t *body, const clv_npy *npy, clv_data *data) {
+static clv_status convert(clv_bytes bytes, const clv_npy *npy, clv_data *data) {
+    const uint8_t *body = bytes.data + npy->offset;
     if (is_plain(npy) && is_row_major(npy)) {
         memcpy(data->values, body, (size_t)(data->matrix.rows * data->matrix.cols) * (size_t)npy->type.size);
-        return;
+        return CLV_OK;
     }
     for (int64_t i = 0; i < data->matrix.rows; i += TILE) {
         for (int64_t j = 0; j < data->matrix.cols; j += TILE) {
             convert_tile(body, npy, data, i, j);
         }
+        CLV_TRY(clv_read_on(data->ctx, bytes.name, TILE * data->matrix.cols));
     }
+    return CLV_OK;
 }
 
 static clv_status finish(clv_data *data, clv_status status, clv_data **out) {
@@ -89,8 +92,7 @@ clv_status clv_npy_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     CLV_TRY(clv_npy_header(ctx, bytes, (int64_t)bytes.size, &npy));
     CLV_TRY(check_matrix(ctx, bytes.name, &npy));
     CLV_TRY(clv_data_new_dense(ctx, bytes.name, npy.shape[0], columns_of(&npy), scalar_of(&npy), &data));
-    convert(bytes.data + npy.offset, &npy, data);
-    return finish(data, CLV_OK, out);
+    return finish(data, convert(bytes, &npy, data), out);
 }
 
 /* --- from a file, without a second copy --- */
@@ -118,8 +120,8 @@ static clv_status map_file(clv_context *ctx, int file, int64_t size, const char 
 static clv_status read_at(clv_context *ctx, int file, const char *name, void *to, int64_t size, int64_t offset,
                           int64_t *got) {
     for (*got = 0; *got < size;) {
-        CLV_TRY(clv_check_interrupt(ctx));
-        ssize_t step = pread(file, (char *)to + *got, (size_t)(size - *got), offset + *got);
+        int64_t piece = size - *got < CLV_PIECE ? size - *got : CLV_PIECE;
+        ssize_t step = pread(file, (char *)to + *got, (size_t)piece, offset + *got);
         if (step < 0 && errno != EINTR) {
             return clv_fail(ctx, CLV_EIO, "reading %s failed: %s", name, clv_errno_text(errno));
         }
@@ -127,6 +129,7 @@ static clv_status read_at(clv_context *ctx, int file, const char *name, void *to
             break;
         }
         *got += step > 0 ? step : 0;
+        CLV_TRY(clv_read_on(ctx, name, step > 0 ? step : 0));
     }
     return CLV_OK;
 }

@@ -37,7 +37,7 @@ static bool take_word(scanner *s, const char *word) {
 }
 
 /* A string in either kind of quotes; escapes do not occur in what we accept. */
-static bool take_string(scanner *s, clv_field *out) {
+static bool take_string(scanner *s, clv_token *out) {
     pass_blanks(s);
     if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) {
         return false;
@@ -47,13 +47,13 @@ static bool take_string(scanner *s, clv_field *out) {
     if (!close) {
         return false;
     }
-    *out = (clv_field){s->at, (size_t)(close - s->at), false};
+    *out = (clv_token){s->at, (size_t)(close - s->at), false};
     s->at = close + 1;
     return true;
 }
 
 static clv_status read_descr(scanner *s, clv_npy *npy) {
-    clv_field descr;
+    clv_token descr;
     pass_blanks(s);
     if (s->at < s->end && *s->at == '[') {
         return clv_fail(s->ctx, CLV_EDATA, "%s holds records (a structured dtype): save one field of it", s->name);
@@ -126,7 +126,7 @@ static clv_status read_dict(scanner *s, clv_npy *npy) {
     unsigned seen = 0;
     bool open = take(s, '{');
     while (open && !take(s, '}')) {
-        clv_field key;
+        clv_token key;
         if (!take_string(s, &key) || !take(s, ':')) {
             return refuse(s, "its header is not a dict");
         }

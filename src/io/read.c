@@ -31,7 +31,7 @@ void clv_extension(const char *path, char extension[CLV_EXTENSION_SIZE]) {
 
 /* --- matrices --- */
 
-static clv_status read_npy(clv_input *in, bool map, clv_data **out) {
+static clv_status read_npy(clv_source *in, bool map, clv_data **out) {
     clv_bytes bytes;
     if (in->size >= 0) {
         CLV_TRY(clv_npy_read_plain(in->ctx, in->file, in->size, in->name, map, out));
@@ -69,7 +69,7 @@ static bool is_known(const char *extension) {
            strcmp(extension, "mtx") == 0 || is_svm(extension) || is_image(extension);
 }
 
-static clv_status read_matrix(clv_input *in, const char *extension, const clv_read_options *options, clv_data **out) {
+static clv_status read_matrix(clv_source *in, const char *extension, const clv_read_options *options, clv_data **out) {
     clv_bytes bytes;
     if (strcmp(extension, "npy") == 0) {
         return read_npy(in, options && options->map, out);
@@ -101,7 +101,7 @@ static const char *find_variable(const char *path) {
 }
 
 static clv_status read_variable(clv_context *ctx, const char *path, const char *variable, clv_data **out) {
-    clv_input in;
+    clv_source in;
     clv_bytes bytes;
     CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = clv_input_content(&in, &bytes);
@@ -141,7 +141,7 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
             "or .jpeg (or be -, for CSV from standard input)",
             path);
     }
-    clv_input in;
+    clv_source in;
     CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = read_matrix(&in, extension, options, out);
     clv_input_close(&in);
@@ -161,7 +161,7 @@ clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32
     if (!npy && !tsv && !csv) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a file of labels must end in .npy, .csv, .tsv or .txt", path);
     }
-    clv_input in;
+    clv_source in;
     clv_bytes bytes;
     CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = clv_input_content(&in, &bytes);
@@ -176,7 +176,7 @@ clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32
 clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int64_t *n, int32_t **labels,
                             clv_classes *classes) {
     char extension[CLV_EXTENSION_SIZE];
-    clv_input in;
+    clv_source in;
     clv_bytes bytes;
     *labels = NULL;
     *classes = (clv_classes){0};
@@ -198,7 +198,7 @@ clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {
     if (!npy && !is_image(extension)) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a picture must end in .png, .jpg, .jpeg or .npy", path);
     }
-    clv_input in;
+    clv_source in;
     clv_bytes bytes;
     CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = clv_input_content(&in, &bytes);

@@ -9,9 +9,10 @@ typedef struct reader {
     clv_context *ctx;
     const char *name;
     const char *at, *line_end, *end;
+    const char *asked; /* where reading was last asked about */
     int64_t line;
     clv_data *data;
-    double *targets; /* a label a row, as in the file */
+    double *targets; /* one label per row, as in the file */
     int64_t rows, cols, stored;
 } reader;
 
@@ -20,7 +21,7 @@ static bool is_blank(char c) {
 }
 
 /* The next word of the line; size 0 at its end. */
-static clv_field word(reader *r) {
+static clv_token word(reader *r) {
     while (r->at < r->line_end && is_blank(*r->at)) {
         r->at++;
     }
@@ -28,7 +29,7 @@ static clv_field word(reader *r) {
     while (r->at < r->line_end && !is_blank(*r->at)) {
         r->at++;
     }
-    return (clv_field){first, (size_t)(r->at - first), false};
+    return (clv_token){first, (size_t)(r->at - first), false};
 }
 
 static clv_status refuse_word(const reader *r, const char *text, size_t size, const char *what) {
@@ -37,7 +38,7 @@ static clv_status refuse_word(const reader *r, const char *text, size_t size, co
                     clv_show(shown, text, size), what);
 }
 
-static clv_status read_target(reader *r, const clv_field *found) {
+static clv_status read_target(reader *r, const clv_token *found) {
     const char *end = found->text + found->size;
     double value;
     if (clv_scan_number(found->text, end, &value) != end) {
@@ -50,7 +51,7 @@ static clv_status read_target(reader *r, const clv_field *found) {
     return CLV_OK;
 }
 
-static clv_status read_feature(reader *r, const clv_field *found, int64_t previous, int64_t *index) {
+static clv_status read_feature(reader *r, const clv_token *found, int64_t previous, int64_t *index) {
     const char *end = found->text + found->size;
     const char *colon = clv_scan_integer(found->text, end, index);
     double value;
@@ -72,7 +73,7 @@ static clv_status read_feature(reader *r, const clv_field *found, int64_t previo
 }
 
 static clv_status read_line(reader *r) {
-    clv_field found = word(r);
+    clv_token found = word(r);
     if (found.size == 0) {
         return CLV_OK;
     }
@@ -95,6 +96,7 @@ static clv_status read_lines(reader *r) {
         const char *comment = memchr(r->at, '#', (size_t)(line_end - r->at));
         r->line_end = comment ? comment : line_end;
         CLV_TRY(read_line(r));
+        CLV_TRY(clv_parse_on_at(r->ctx, r->name, r->at, &r->asked));
         r->at = newline ? newline + 1 : r->end;
         r->line++;
     }
@@ -122,7 +124,7 @@ clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     *out = NULL;
     const char *text = bytes.size ? (const char *)bytes.data : "";
     int64_t lines = count_byte(bytes, '\n') + 1;
-    reader r = {.ctx = ctx, .name = bytes.name, .at = text, .end = text + bytes.size, .line = 1};
+    reader r = {.ctx = ctx, .name = bytes.name, .at = text, .end = text + bytes.size, .asked = text, .line = 1};
     CLV_TRY(clv_data_new_csr(ctx, bytes.name, lines, 0, count_byte(bytes, ':'), &r.data));
     r.targets = CLV_NEW(ctx, double, lines);
     r.data->targets = r.targets;

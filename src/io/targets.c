@@ -1,4 +1,4 @@
-/* Targets: one number a sample, from whatever a file calls them. Numbers stay as they are; texts are numbered, by
+/* Targets: one number per sample, from whatever a file calls them. Numbers stay as they are; texts are numbered, by
  * themselves or as those of another file. */
 #include "io/io.h"
 #include "linalg/linalg.h"
@@ -9,7 +9,7 @@ static clv_status fill_numbers(const clv_data *from, clv_data **out) {
     const clv_matrix *m = &from->matrix;
     int64_t count = m->rows == 1 ? m->cols : m->rows;
     if (m->rows != 1 && m->cols != 1) {
-        return clv_fail(from->ctx, CLV_EDATA, "%s is %lld x %lld: targets are one number a sample", from->name,
+        return clv_fail(from->ctx, CLV_EDATA, "%s is %lld x %lld: targets are one number per sample", from->name,
                         (long long)m->rows, (long long)m->cols);
     }
     CLV_TRY(clv_data_new_dense(from->ctx, from->name, count, 1, CLV_F64, out));

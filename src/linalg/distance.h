@@ -2,8 +2,8 @@
  *
  * Points are copied once into panels: CLV_TILE consecutive objects side by side, one line of CLV_TILE doubles a
  * feature, zeros where the last panel is not full. A tile is then a loop over features of "load a line, broadcast,
- * subtract, multiply-add", which runs at the speed of a matrix product (2 operations a feature and entry, no packing),
- * and, unlike |x|^2 + |y|^2 - 2 x'y, loses no digits: equal points have distance exactly 0. */
+ * subtract, multiply-add", which runs at the speed of a matrix product (2 operations per feature and entry, no
+ * packing), and, unlike |x|^2 + |y|^2 - 2 x'y, loses no digits: equal points have distance exactly 0. */
 #ifndef CLV_DISTANCE_H
 #define CLV_DISTANCE_H
 
@@ -29,6 +29,14 @@ void clv_panels_free(clv_panels *panels);
 static inline int64_t clv_panel_size(const clv_panels *panels, int64_t b) {
     int64_t left = panels->n - b * CLV_TILE;
     return left < CLV_TILE ? left : CLV_TILE;
+}
+
+/* Multiplications for the distances of a tile, and of a panel to all objects. */
+static inline int64_t clv_tile_work(const clv_panels *panels) {
+    return CLV_TILE * CLV_TILE * panels->features;
+}
+static inline int64_t clv_panel_work(const clv_panels *panels) {
+    return panels->count * clv_tile_work(panels);
 }
 
 /* Squared distances of the objects of panels bi (rows) and bj (columns): out[r * CLV_TILE + c], all CLV_TILE^2 of them,

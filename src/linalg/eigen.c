@@ -74,8 +74,8 @@ static clv_status new_problem(problem *p) {
 
 /* A x, with the hook polled: every step of every stage comes through here. */
 static clv_status apply_operator(problem *p, const double *x, double *y) {
-    if (clv_interrupted(p->ctx)) {
-        return clv_fail(p->ctx, CLV_EINTERRUPTED, "interrupted while computing eigenvalues");
+    if (clv_worked(p->ctx, p->n)) {
+        return clv_stop_failure(p->ctx, "computing eigenvalues");
     }
     return p->apply(p->user, x, y, p->n);
 }

@@ -115,8 +115,7 @@ clv_status clv_assign(clv_context *ctx, const double *weight, int64_t rows, int6
     for (int64_t agent = 0; agent < a.agents && status == CLV_OK; agent++) {
         augment(&a, agent);
         if (clv_interrupted(ctx)) {
-            status = clv_fail(ctx, CLV_EINTERRUPTED, "interrupted while matching a table of %lld x %lld",
-                              (long long)rows, (long long)cols);
+            status = clv_stop_failure(ctx, "matching a table of %lld x %lld", (long long)rows, (long long)cols);
         }
     }
     for (int64_t row = 0; row < rows; row++) {

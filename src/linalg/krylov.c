@@ -203,8 +203,8 @@ static clv_status step(state *s) {
     const clv_krylov *plan = s->plan;
     int64_t n = plan->n, b = plan->block;
     double *next = s->v + s->size * n;
-    if (clv_interrupted(plan->ctx)) {
-        return clv_fail(plan->ctx, CLV_EINTERRUPTED, "interrupted while computing eigenvalues");
+    if (clv_worked(plan->ctx, n * b)) {
+        return clv_stop_failure(plan->ctx, "computing eigenvalues");
     }
     CLV_TRY(plan->apply(plan->user, next - b * n, b, next));
     for (int64_t c = 0; c < b; c++) {

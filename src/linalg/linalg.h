@@ -31,6 +31,9 @@ clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, 
 clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
                             clv_data **out);
 
+/* The same matrix in memory of its own. */
+clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *from, clv_data **out);
+
 void clv_free_texts(clv_context *ctx, char **texts, int64_t count); /* takes NULL */
 
 /* CLV_EDATA with the place (from 1) of the first stored value that is NaN or infinite. */

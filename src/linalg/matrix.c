@@ -98,6 +98,27 @@ clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, in
     return CLV_OK;
 }
 
+clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *from, clv_data **out) {
+    if (!from->start) {
+        CLV_TRY(clv_data_new_dense(ctx, name, from->rows, from->cols, from->scalar, out));
+        size_t each = from->scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+        if (from->rows > 0 && from->cols > 0) {
+            memcpy((*out)->values, from->values, (size_t)from->rows * (size_t)from->cols * each);
+        }
+        return CLV_OK;
+    }
+    int64_t first = from->start[0], nonzeros = from->start[from->rows] - first;
+    CLV_TRY(clv_data_new_csr(ctx, name, from->rows, from->cols, nonzeros, out));
+    for (int64_t i = 0; i <= from->rows; i++) {
+        (*out)->start[i] = from->start[i] - first;
+    }
+    if (nonzeros > 0) {
+        memcpy((*out)->values, (const double *)from->values + first, (size_t)nonzeros * sizeof(double));
+        memcpy((*out)->index, from->index + first, (size_t)nonzeros * sizeof *from->index);
+    }
+    return CLV_OK;
+}
+
 const clv_matrix *clv_data_matrix(const clv_data *data) {
     return &data->matrix;
 }

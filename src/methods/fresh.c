@@ -4,7 +4,7 @@
 
 #include <omp.h>
 
-static clv_status report_fault(const clv_fresh *fresh, int64_t object, clv_fault fault) {
+static clv_status report_fault(const clv_labeler *fresh, int64_t object, clv_fault fault) {
     if (fresh->least < 0) {
         return clv_fail(fresh->ctx, CLV_EDATA,
                         "the similarity of new object %lld to object %lld is %g; it must be finite and at least %g",
@@ -17,7 +17,7 @@ static clv_status report_fault(const clv_fresh *fresh, int64_t object, clv_fault
 
 /* Labels of the rows of `cross`, which are the new objects from `first` on. */
 static clv_status label_rows(void *user, const clv_matrix *cross, int64_t first) {
-    const clv_fresh *fresh = user;
+    const clv_labeler *fresh = user;
     int64_t bad_row = INT64_MAX;
     clv_fault fault;
 #pragma omp parallel for num_threads(fresh->threads) schedule(static) reduction(min : bad_row) private(fault)
@@ -36,7 +36,7 @@ static clv_status label_rows(void *user, const clv_matrix *cross, int64_t first)
     return CLV_OK;
 }
 
-static clv_status new_sums(clv_fresh *fresh) {
+static clv_status new_sums(clv_labeler *fresh) {
     int64_t entries;
     if (!clv_mul(fresh->k, fresh->threads, &entries)) {
         return clv_fail(fresh->ctx, CLV_ENOMEM, "sums to %lld clusters are more than memory can address",
@@ -46,7 +46,7 @@ static clv_status new_sums(clv_fresh *fresh) {
     return fresh->similar ? CLV_OK : CLV_ENOMEM;
 }
 
-static void free_sums(clv_fresh *fresh) {
+static void free_sums(clv_labeler *fresh) {
     clv_free(fresh->ctx, fresh->similar);
     fresh->similar = NULL;
 }
@@ -60,14 +60,25 @@ clv_status clv_fresh_check(clv_context *ctx, const clv_matrix *cross, int64_t n)
     return CLV_OK;
 }
 
-clv_status clv_fresh_label(clv_fresh *fresh, const clv_matrix *cross) {
+clv_status clv_prediction_new(clv_context *ctx, const clv_result *result, const clv_affinity *a, int64_t m,
+                              clv_result **out) {
+    if (a && clv_affinity_size(a) != result->n) {
+        return clv_fail(ctx, CLV_EDATA, "the result is of %lld objects, but the affinity is of %lld",
+                        (long long)result->n, (long long)clv_affinity_size(a));
+    }
+    CLV_TRY(clv_result_new(ctx, m, result->k, out));
+    (*out)->method = result->method;
+    return CLV_OK;
+}
+
+clv_status clv_fresh_label(clv_labeler *fresh, const clv_matrix *cross) {
     CLV_TRY(new_sums(fresh));
     clv_status status = label_rows(fresh, cross, 0);
     free_sums(fresh);
     return status;
 }
 
-clv_status clv_fresh_label_points(clv_fresh *fresh, const clv_cross *cross, const clv_matrix *points) {
+clv_status clv_fresh_label_points(clv_labeler *fresh, const clv_cross *cross, const clv_matrix *points) {
     CLV_TRY(new_sums(fresh));
     clv_status status = clv_cross_blocks(cross, points, fresh->threads, label_rows, fresh);
     free_sums(fresh);

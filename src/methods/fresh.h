@@ -3,6 +3,7 @@
 #define CLV_FRESH_H
 
 #include "affinity/affinity.h"
+#include "engine/result.h"
 
 #include <float.h>
 
@@ -17,7 +18,7 @@ typedef struct clv_fault {
 typedef int32_t (*clv_fresh_rule)(const void *user, const clv_matrix *cross, int64_t row, double *similar,
                                   clv_fault *fault);
 
-typedef struct clv_fresh {
+typedef struct clv_labeler {
     clv_context *ctx;
     clv_fresh_rule rule;
     const void *user; /* for the rule */
@@ -26,7 +27,7 @@ typedef struct clv_fresh {
     int threads;
     double *similar; /* threads x k */
     int32_t *out;    /* a label for each new object */
-} clv_fresh;
+} clv_labeler;
 
 static inline bool clv_is_similarity(double value, double least) {
     return value >= least && value <= DBL_MAX; /* a NaN is neither */
@@ -38,11 +39,14 @@ static inline double clv_stored_value(const clv_matrix *m, int64_t at) {
                                                      : ((const double *)m->values)[at];
 }
 
+/* A prediction for m new objects of a result on the affinity `a`: room for their labels. */
+clv_status clv_prediction_new(clv_context *ctx, const clv_result *result, const clv_affinity *a, int64_t m,
+                              clv_result **out);
 /* Whether there is a column for each of the n clustered objects. */
 clv_status clv_fresh_check(clv_context *ctx, const clv_matrix *cross, int64_t n);
 /* Labels from such similarities, dense or CSR. */
-clv_status clv_fresh_label(clv_fresh *fresh, const clv_matrix *cross);
+clv_status clv_fresh_label(clv_labeler *fresh, const clv_matrix *cross);
 /* Labels of points, a block of similarities at a time. */
-clv_status clv_fresh_label_points(clv_fresh *fresh, const clv_cross *cross, const clv_matrix *points);
+clv_status clv_fresh_label_points(clv_labeler *fresh, const clv_cross *cross, const clv_matrix *points);
 
 #endif

@@ -1,5 +1,5 @@
 /* The contingency table of two labelings: how many objects each class shares with each cluster, nonzero cells only. The
- * pairs of labels are sorted and counted: O(n) time, 24 bytes an object while it is made, 12 bytes a cell after. */
+ * pairs of labels are sorted and counted: O(n) time, 24 bytes per object while it is made, 12 bytes per cell after. */
 #include "metrics/metrics.h"
 
 /* Two labelings without the objects that either leaves out. */

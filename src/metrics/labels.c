@@ -1,4 +1,4 @@
-/* Labels: checks, and renumbering by sorting (label, position) keys. O(n) time, 16 bytes an object while it runs. */
+/* Labels: checks, and renumbering by sorting (label, position) keys. O(n) time, 16 bytes per object while it runs. */
 #include "metrics/metrics.h"
 
 #include <string.h>

@@ -242,8 +242,8 @@ clv_status clv_match_sparse(const clv_contingency *table, int64_t *covered) {
         set_prices(&m, entrant, end.length);
         flip_path(&m, entrant, end);
         if (clv_interrupted(table->ctx)) {
-            status = clv_fail(table->ctx, CLV_EINTERRUPTED, "interrupted while matching %lld classes to %lld clusters",
-                              (long long)table->classes, (long long)table->clusters);
+            status = clv_stop_failure(table->ctx, "matching %lld classes to %lld clusters", (long long)table->classes,
+                                      (long long)table->clusters);
         }
     }
     *covered = covered_by(&m);

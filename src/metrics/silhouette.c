@@ -2,8 +2,8 @@
  * cluster and b to the nearest other cluster, (b - a) / max(a, b); 0 for a cluster of one object.
  *
  * Panels of CLV_TILE objects are the unit of work: one thread adds the distances from all objects to a panel, in order,
- * to a sum a cluster and object, so that nothing depends on the number of threads. O(n^2 features) time; memory is the
- * panels of the points and CLV_TILE k sums a thread. */
+ * to one sum per cluster and object, so that nothing depends on the number of threads. O(n^2 features) time; memory is
+ * the panels of the points and CLV_TILE k sums per thread. */
 #include "linalg/distance.h"
 #include "linalg/kernels.h"
 #include "metrics/metrics.h"
@@ -125,7 +125,7 @@ static clv_status measure_all(silhouette *s) {
             measure_panel(s, b, omp_get_thread_num());
         }
     }
-    return stopped ? clv_fail(s->ctx, CLV_EINTERRUPTED, "interrupted while computing the silhouette") : CLV_OK;
+    return stopped ? clv_stop_failure(s->ctx, "computing the silhouette") : CLV_OK;
 }
 
 static double mean_width(const silhouette *s) {

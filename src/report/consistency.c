@@ -31,113 +31,134 @@ double clv_allowed_difference(double found, int64_t k) {
     return RELATIVE * fabs(found) + ROUNDING_A_CLUSTER * (double)k;
 }
 
-/* NaN is close to nothing. */
-bool clv_is_close(double claimed, double found, int64_t k) {
-    return fabs(claimed - found) <= clv_allowed_difference(found, k);
+bool clv_is_within(double claimed, double found, double allowed) {
+    return isfinite(claimed) && isfinite(found) && isfinite(allowed) && fabs(claimed - found) <= allowed;
 }
 
 /* --- labels, sizes, numbers of objects --- */
 
-static bool labels_in_range(const clv_claim *claim, clv_verdict *out) {
-    for (int64_t i = 0; i < claim->n; i++) {
-        if (claim->labels[i] < -1 || claim->labels[i] >= claim->k) {
-            return clv_reject(out, "label %d of object %lld is outside -1..%lld", (int)claim->labels[i],
-                              (long long)i + 1, (long long)claim->k - 1);
+static bool labels_in_range(const clv_result *result, clv_verdict *out) {
+    for (int64_t i = 0; i < result->n; i++) {
+        if (result->labels[i] < -1 || result->labels[i] >= result->k) {
+            return clv_reject(out, "label %d of object %lld is outside -1..%lld", (int)result->labels[i],
+                              (long long)i + 1, (long long)result->k - 1);
         }
     }
     return true;
 }
 
-static bool labels_agree(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
-    int64_t least = method->k_at_most ? 0 : 1;
-    if (claim->labels_count != claim->n) {
-        return clv_reject(out, "%lld labels are claimed for %lld objects", (long long)claim->labels_count,
-                          (long long)claim->n);
+static bool shape_agrees(const clv_claim *claim, const clv_method *method, int64_t objects, clv_verdict *out) {
+    const clv_result *result = claim->result;
+    int64_t least = method->k_meaning == CLV_K_AT_MOST ? 0 : 1;
+    if (claim->doubt[0]) {
+        return clv_reject(out, "%s", claim->doubt);
     }
-    if (claim->k < least || claim->k > claim->n) {
-        return clv_reject(out, "%lld clusters of %lld objects are claimed", (long long)claim->k, (long long)claim->n);
-    }
-    if (claim->sizes_count != claim->k) {
-        return clv_reject(out, "%lld sizes are claimed for %lld clusters", (long long)claim->sizes_count,
-                          (long long)claim->k);
-    }
-    return labels_in_range(claim, out);
-}
-
-static bool shape_agrees(const clv_claim *claim, const clv_verifier *method, int64_t objects, clv_verdict *out) {
-    if (claim->n != objects) {
-        return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)claim->n,
+    if (result->n != objects) {
+        return clv_reject(out, "the claim is about %lld objects, but the data have %lld", (long long)result->n,
                           (long long)objects);
     }
-    if (method->unlabeled) {
-        return !claim->labels || clv_reject(out, "labels are claimed, but %s gives none", method->method);
+    if (!clv_method_gives(method, "labels")) {
+        return !result->labels || clv_reject(out, "labels are claimed, but %s gives none", method->name);
     }
-    return labels_agree(claim, method, out);
+    if (!result->labels) {
+        return clv_reject(out, "no labels are claimed, but %s gives them", method->name);
+    }
+    if (result->k < least || result->k > result->n) {
+        return clv_reject(out, "%lld clusters of %lld objects are claimed", (long long)result->k, (long long)result->n);
+    }
+    return labels_in_range(result, out);
 }
 
-static bool sizes_agree(const clv_claim *claim, const int64_t *counted, int64_t left_out, clv_verdict *out) {
-    for (int64_t c = 0; c < claim->k; c++) {
-        if (counted[c] != claim->sizes[c]) {
-            return clv_reject(out, "the size of cluster %lld is claimed to be %lld, but %lld objects have that label",
-                              (long long)c, (long long)claim->sizes[c], (long long)counted[c]);
+/* --- fields --- */
+
+/* The length that a word of a shape stands for; -1: any. */
+static int64_t length_of(const clv_result *result, const char *word) {
+    return *word == 'n' && !word[1] ? result->n : *word == 'k' && !word[1] ? result->k : -1;
+}
+
+static bool has_length(const clv_field_info *info, const char *word, int64_t length, const clv_result *result,
+                       clv_verdict *out) {
+    int64_t wanted = length_of(result, word);
+    return wanted < 0 || wanted == length ||
+           clv_reject(out, "%s is claimed with %lld %s, but there must be %lld", info->name, (long long)length,
+                      info->kind == CLV_FIELD_MATRIX || info->kind == CLV_FIELD_SPARSE ? "rows or columns" : "entries",
+                      (long long)wanted);
+}
+
+/* "n x k" into its words; how many there are. */
+static int split_shape(const char *shape, char rows[16], char cols[16]) {
+    const char *cross = strstr(shape, " x ");
+    snprintf(rows, 16, "%.*s", cross ? (int)(cross - shape) : 15, shape);
+    snprintf(cols, 16, "%s", cross ? cross + 3 : "");
+    return cross ? 2 : 1;
+}
+
+/* A list as long, and a matrix as large, as the description says, where that is n or k. */
+static bool field_has_shape(const clv_field_info *info, const clv_field *field, const clv_result *result,
+                            clv_verdict *out) {
+    char rows[16], cols[16];
+    if (!field || !*info->shape) {
+        return true;
+    }
+    int words = split_shape(info->shape, rows, cols);
+    if (!field->matrix) {
+        return has_length(info, rows, field->count, result, out);
+    }
+    return has_length(info, rows, field->matrix->rows, result, out) &&
+           (words < 2 || has_length(info, cols, field->matrix->cols, result, out));
+}
+
+static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
+    for (int64_t i = 0; field && field->integers && i < field->count; i++) {
+        if (field->integers[i] < 0) {
+            return clv_reject(out, "%s is claimed to be %lld, and none lies below 0", field->name,
+                              (long long)field->integers[i]);
         }
     }
-    if (left_out != claim->left_out) {
-        return clv_reject(out, "%lld objects are claimed to be left out, but %lld have the label -1",
-                          (long long)claim->left_out, (long long)left_out);
+    return true;
+}
+
+static bool fields_possible(const clv_result *result, const clv_method *method, clv_verdict *out) {
+    for (size_t f = 0; f < method->gives_count; f++) {
+        const clv_field *field = clv_result_field(result, method->gives[f].name);
+        if (!field_has_shape(&method->gives[f], field, result, out) || !counts_are_counts(field, out)) {
+            return false;
+        }
     }
     return true;
+}
+
+static bool sizes_agree(const clv_result *result, const int64_t *counted, int64_t left_out, clv_verdict *out) {
+    for (int64_t c = 0; c < result->k; c++) {
+        if (counted[c] != result->sizes[c]) {
+            return clv_reject(out, "the size of cluster %lld is claimed to be %lld, but %lld objects have that label",
+                              (long long)c, (long long)result->sizes[c], (long long)counted[c]);
+        }
+    }
+    return left_out == result->left_out ||
+           clv_reject(out, "%lld objects are claimed to be left out, but %lld have the label -1",
+                      (long long)result->left_out, (long long)left_out);
 }
 
 /* The claimed sizes against the labels, which must be in range. */
-static clv_status compare_sizes(clv_context *ctx, const clv_claim *claim, clv_verdict *out) {
-    int64_t left_out = 0, *counted = CLV_NEW0(ctx, int64_t, claim->k);
+static clv_status compare_sizes(clv_context *ctx, const clv_result *result, clv_verdict *out) {
+    int64_t left_out = 0, *counted = CLV_NEW0(ctx, int64_t, result->k);
     if (!counted) {
         return CLV_ENOMEM;
     }
-    for (int64_t i = 0; i < claim->n; i++) {
-        if (claim->labels[i] < 0) {
+    for (int64_t i = 0; i < result->n; i++) {
+        if (result->labels[i] < 0) {
             left_out++;
         } else {
-            counted[claim->labels[i]]++;
+            counted[result->labels[i]]++;
         }
     }
-    sizes_agree(claim, counted, left_out, out);
+    sizes_agree(result, counted, left_out, out);
     clv_free(ctx, counted);
     return CLV_OK;
 }
 
 /* --- options --- */
-
-/* The options of any method, to try texts on; a new method adds its struct. */
-typedef union method_options {
-    clv_control control;
-    clv_ncut_options ncut;
-    clv_dominant_options dominant;
-    clv_kpalm_options kpalm;
-    clv_ksupport_options ksupport;
-    clv_pursuit_options pursuit;
-} method_options;
-
-static bool option_allowed(clv_context *ctx, const clv_option_table *table, const char *name, const char *value,
-                           clv_verdict *out) {
-    method_options tried;
-    return clv_options_set(ctx, table, &tried, name, value) == CLV_OK ||
-           clv_reject(out, "the claim cannot be: %s", clv_message(ctx));
-}
-
-/* Every option of the method, and of the run, that the claim names. */
-static bool options_allowed(clv_context *ctx, const clv_claim *claim, const clv_option_table *method,
-                            clv_verdict *out) {
-    for (int64_t i = 0; i < claim->options_count; i++) {
-        const clv_claim_entry *entry = &claim->options[i];
-        const clv_option_table *table = clv_options_find(method, entry->name) ? method : clv_control_table();
-        if (clv_options_find(table, entry->name) && !option_allowed(ctx, table, entry->name, entry->text, out)) {
-            return false;
-        }
-    }
-    return !clv_options_find(method, "solver") || option_allowed(ctx, method, "solver", claim->solver, out);
-}
 
 /* An option as it was asked for, against what the result says of the same: "auto" leaves it open. */
 static bool option_agrees(const clv_claim *claim, const char *name, const char *said, clv_verdict *out) {
@@ -150,23 +171,23 @@ static bool option_agrees(const clv_claim *claim, const char *name, const char *
 }
 
 /* The number of clusters is the one asked for, or at most that. */
-static bool k_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+static bool k_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     char k[32];
     const char *asked = clv_claim_option(claim, "k");
     int64_t most = 0;
-    if (!method->k_at_most) {
-        snprintf(k, sizeof k, "%lld", (long long)claim->k);
+    if (method->k_meaning != CLV_K_AT_MOST) {
+        snprintf(k, sizeof k, "%lld", (long long)claim->result->k);
         return option_agrees(claim, "k", k, out);
     }
     bool number = asked && clv_scan_integer(asked, asked + strlen(asked), &most) && most > 0;
-    return !number || claim->k <= most ||
-           clv_reject(out, "%lld clusters are claimed, but at most %lld were asked for", (long long)claim->k,
+    return !number || claim->result->k <= most ||
+           clv_reject(out, "%lld clusters are claimed, but at most %lld were asked for", (long long)claim->result->k,
                       (long long)most);
 }
 
-static bool options_agree(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+static bool options_agree(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     char seed[32];
-    snprintf(seed, sizeof seed, "%lld", (long long)claim->seed);
+    snprintf(seed, sizeof seed, "%lld", (long long)claim->result->seed);
     return k_agrees(claim, method, out) && option_agrees(claim, "seed", seed, out) &&
            option_agrees(claim, "solver", claim->solver, out) && option_agrees(claim, "affinity", claim->kind, out) &&
            option_agrees(claim, "home", claim->home, out);
@@ -174,33 +195,22 @@ static bool options_agree(const clv_claim *claim, const clv_verifier *method, cl
 
 /* --- the course of the run --- */
 
-static bool is_stop(const char *name) {
-    for (int stop = CLV_CONVERGED; stop <= CLV_CANCELLED; stop++) {
-        if (strcmp(clv_stop_name((clv_stop)stop), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool ending_is_possible(const char *stop, int64_t iterations, clv_verdict *out) {
-    if (!is_stop(stop)) {
-        return clv_reject(out, "no run stops for the reason '%.80s'", stop);
-    }
+static bool iterations_possible(int64_t iterations, clv_verdict *out) {
     return iterations >= 0 || clv_reject(out, "%lld iterations are claimed", (long long)iterations);
 }
 
 /* The result is the best of its restarts, and no better than any of them can be. */
-static bool restarts_agree(const clv_claim *claim, bool maximize, clv_verdict *out) {
+static bool restarts_agree(const clv_result *result, clv_verdict *out) {
+    double value = result->objective.value, allowed = clv_allowed_difference(value, result->k);
     bool found = false;
-    if (claim->restarts_count == 0) {
+    if (result->restarts_count == 0) {
         return clv_reject(out, "no restarts are claimed, and a result is the best of them");
     }
-    for (int64_t r = 0; r < claim->restarts_count; r++) {
-        const clv_claim_restart *restart = &claim->restarts[r];
-        bool equal = clv_is_close(restart->objective, claim->objective, claim->k);
-        bool better = maximize ? restart->objective > claim->objective : restart->objective < claim->objective;
-        if (!ending_is_possible(restart->stop[0] ? restart->stop : claim->stop, restart->iterations, out)) {
+    for (int64_t r = 0; r < result->restarts_count; r++) {
+        const clv_restart *restart = &result->restarts[r];
+        bool equal = clv_is_within(restart->objective, value, allowed);
+        bool better = result->objective.maximize ? restart->objective > value : restart->objective < value;
+        if (!iterations_possible(restart->iterations, out)) {
             return false;
         }
         if (better && !equal) {
@@ -212,41 +222,75 @@ static bool restarts_agree(const clv_claim *claim, bool maximize, clv_verdict *o
     return found || clv_reject(out, "the objective claimed is that of none of the restarts");
 }
 
-static bool bound_agrees(const clv_claim *claim, bool maximize, clv_verdict *out) {
-    double beyond = maximize ? claim->objective - claim->bound : claim->bound - claim->objective;
-    if (isnan(claim->bound) || beyond <= clv_allowed_difference(claim->objective, claim->k)) {
+static bool gap_agrees(const clv_claim *claim, clv_verdict *out) {
+    const clv_result *result = claim->result;
+    char claimed[CLV_NUMBER_SIZE], found[CLV_NUMBER_SIZE];
+    if (isnan(claim->gap_percent)) {
         return true;
     }
-    return clv_reject(out, "the bound claimed lies %s the objective", maximize ? "below" : "above");
+    if (!result->bound.name) {
+        return clv_reject(out, "a gap is claimed, but no bound");
+    }
+    double gap = clv_gap_percent(result);
+    if (clv_is_within(claim->gap_percent, gap, RELATIVE * (1 + gap))) {
+        return true;
+    }
+    clv_print_number(claim->gap_percent, claimed);
+    clv_print_number(gap, found);
+    return clv_reject(out, "the gap is claimed to be %s percent, but objective and bound claimed give %s", claimed,
+                      found);
 }
 
-static bool course_agrees(const clv_claim *claim, clv_verdict *out) {
-    bool maximize = strcmp(claim->sense, "max") == 0;
-    bool unfinished = isnan(claim->certificate);
-    if (!ending_is_possible(claim->stop, claim->iterations, out)) {
+static bool bound_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+    const clv_result *result = claim->result;
+    double beyond = result->bound.value - result->objective.value;
+    if (!result->bound.name) {
+        return gap_agrees(claim, out);
+    }
+    if (!method->bound) {
+        return clv_reject(out, "a bound is claimed, but %s has none", method->name);
+    }
+    if (strcmp(result->bound.name, method->bound) != 0) {
+        return clv_reject(out, "the bound is claimed to be '%.80s', but that of %s is '%s'", result->bound.name,
+                          method->name, method->bound);
+    }
+    beyond = result->objective.maximize ? -beyond : beyond;
+    if (!(beyond <= clv_allowed_difference(result->objective.value, result->k))) {
+        return clv_reject(out, "the bound claimed lies %s the objective",
+                          result->objective.maximize ? "below" : "above");
+    }
+    return gap_agrees(claim, out);
+}
+
+static bool course_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+    const clv_result *result = claim->result;
+    const clv_certificate *certificate = &result->certificate;
+    if (!iterations_possible(result->iterations, out)) {
         return false;
     }
-    if (unfinished && strcmp(claim->stop, clv_stop_name(CLV_CANCELLED)) != 0) {
+    if (result->drift < 0) { /* NaN is not said */
+        return clv_reject(out, "the drift claimed lies below 0");
+    }
+    if (isnan(certificate->value) && result->stop != CLV_CANCELLED) {
         return clv_reject(out, "there is no certificate, but the run is not claimed to have been cancelled");
     }
-    if (claim->holds != (claim->certificate <= claim->tolerance)) {
+    if (certificate->holds != (certificate->value <= certificate->tolerance)) {
         return clv_reject(out, "the certificate is claimed %s, against its own value and tolerance",
-                          claim->holds ? "to hold" : "not to hold");
+                          certificate->holds ? "to hold" : "not to hold");
     }
-    return restarts_agree(claim, maximize, out) && bound_agrees(claim, maximize, out);
+    return restarts_agree(result, out) && bound_agrees(claim, method, out);
 }
 
-static bool affinity_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
+static bool affinity_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma);
-    return !(method->points_only && claimed) ||
-           clv_reject(out, "an affinity is claimed, but %s works on the points themselves", method->method);
+    return method->takes == CLV_TAKES_AFFINITY || !claimed ||
+           clv_reject(out, "an affinity is claimed, but %s works on the points themselves", method->name);
 }
 
-clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_verifier *method,
-                           const clv_matrix *points, clv_verdict *out) {
-    int64_t objects = method->objects ? method->objects(claim, points) : points->rows;
-    bool agrees = shape_agrees(claim, method, objects, out) && options_allowed(ctx, claim, method->table(), out) &&
-                  options_agree(claim, method, out) && affinity_agrees(claim, method, out) &&
-                  course_agrees(claim, out) && clv_claim_check_model(claim, points, out);
-    return agrees && claim->labels ? compare_sizes(ctx, claim, out) : CLV_OK;
+clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method, int64_t objects,
+                           clv_verdict *out) {
+    bool agrees = shape_agrees(claim, method, objects, out) && options_agree(claim, method, out) &&
+                  affinity_agrees(claim, method, out) && course_agrees(claim, method, out) &&
+                  fields_possible(claim->result, method, out);
+    return agrees && claim->result->labels ? compare_sizes(ctx, claim->result, out) : CLV_OK;
 }

@@ -53,31 +53,6 @@ clv_status clv_json_optional_text(const clv_place *at, const char *outer, const 
     return *out ? CLV_OK : CLV_ENOMEM;
 }
 
-clv_status clv_json_optional_numbers(const clv_place *at, const char *outer, const char *name, double **out,
-                                     int64_t *count) {
-    const json_t *list = clv_json_find(at, outer, name);
-    if (!list) {
-        return CLV_OK;
-    }
-    if (!json_is_array(list)) {
-        return clv_json_refuse(at, outer, name, "an array");
-    }
-    *count = (int64_t)json_array_size(list);
-    *out = CLV_NEW(at->claim->ctx, double, *count);
-    if (!*out) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t e = 0; e < *count; e++) {
-        const json_t *value = json_array_get(list, (size_t)e);
-        if (!json_is_number(value)) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: number %lld of %s%s%s is not a number", at->file,
-                            (long long)e + 1, outer ? outer : "", outer ? "." : "", name);
-        }
-        (*out)[e] = json_number_value(value);
-    }
-    return CLV_OK;
-}
-
 /* NaN where there is none, or null, which stands for what JSON has no number for. */
 clv_status clv_json_optional_number(const clv_place *at, const char *outer, const char *name, double *out) {
     const json_t *value = clv_json_find(at, outer, name);

@@ -1,4 +1,4 @@
-/* Fields of a result in JSON (fields.c), and the parts of it that are read by themselves (model.c). */
+/* Values in the JSON text of a result (fields.c), and the fields of a method's result (model.c). */
 #ifndef CLV_REPORT_FIELDS_H
 #define CLV_REPORT_FIELDS_H
 
@@ -24,12 +24,9 @@ clv_status clv_json_text(const clv_place *at, const char *outer, const char *nam
 clv_status clv_json_optional_text(const clv_place *at, const char *outer, const char *name, char **out);
 /* NaN where there is none, or null, which stands for what JSON has no number for. */
 clv_status clv_json_optional_number(const clv_place *at, const char *outer, const char *name, double *out);
-/* Owned; left alone where there is none. */
-clv_status clv_json_optional_numbers(const clv_place *at, const char *outer, const char *name, double **out,
-                                     int64_t *count);
 
-/* Memberships, centers, weights, clusters and passes into at->claim, which has its k; those not there stay NULL and 0.
- * What is read is a valid matrix, whatever it says. */
-clv_status clv_claim_get_model(const clv_place *at);
+/* The fields of the claim's method that are there, into its result. What is read is a valid field of its kind, whatever
+ * it says. */
+clv_status clv_claim_get_fields(const clv_place *at, const clv_method *method);
 
 #endif

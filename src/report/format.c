@@ -140,31 +140,71 @@ double clv_gap(double objective, double bound, bool maximize) {
     return distance <= 0 ? 0 : 100 * distance / fabs(objective);
 }
 
-/* What each certificate proves, or fails to. */
-static const struct {
-    const char *name, *holds, *fails;
-} certificates[] = {
-    {"one-move-gain", "Proved: no single object can be moved to another cluster to lower the cut.",
-     "Not optimal: some object can be moved to another cluster to lower the cut."},
-    {"subgradient", "Proved: a critical point, the smallest subgradient is 0 but for rounding.",
-     "Not critical yet: there is a direction in which the objective falls."},
-    {"frank-wolfe-gap", "Proved: a stationary point, no shift of weight can improve the objective at first order.",
-     "Not stationary yet: some shift of weight would improve the objective."},
-    {"relative-duality-gap", "Proved: the objective is within this share of the least possible.",
-     "Not proved to be within the tolerance of the least possible; this share is what is proved."},
-};
+const char *clv_certificate_words(const clv_result *result) {
+    const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
+    return method ? clv_certificate_sentence(method, &result->certificate) : "";
+}
 
-const char *clv_certificate_words(const clv_certificate *certificate) {
-    if (isnan(certificate->value)) {
-        return "The run was ended before the certificate could be computed.";
+const char *clv_what_is_counted(const clv_result *result) {
+    const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
+    return method && method->takes == CLV_TAKES_SAMPLES ? "samples" : "objects";
+}
+
+/* --- fields for people --- */
+
+void clv_put_entry(clv_text *text, const clv_field *field, int64_t i, int digits) {
+    if (field->integers) {
+        clv_text_add(text, "%lld", (long long)field->integers[i]);
+    } else if (field->reals) {
+        clv_put_rounded(text, field->reals[i], digits);
+    } else {
+        clv_text_add(text, "%.60s", field->texts[i]);
     }
-    for (size_t i = 0; i < sizeof certificates / sizeof certificates[0]; i++) {
-        if (strcmp(certificate->name, certificates[i].name) == 0) {
-            return certificate->holds ? certificates[i].holds : certificates[i].fails;
+}
+
+bool clv_is_for_people(const clv_field *field) {
+    return strcmp(field->name, "warnings") != 0 && strcmp(field->name, "membership") != 0;
+}
+
+static void put_matrix_size(clv_text *text, const clv_matrix *m) {
+    clv_text_add(text, "%lld x %lld", (long long)m->rows, (long long)m->cols);
+    if (m->start) {
+        clv_text_add(text, ", %lld nonzero", (long long)m->start[m->rows]);
+    }
+}
+
+static void put_mean(clv_text *text, const clv_field *field) {
+    double sum = 0;
+    for (int64_t i = 0; i < field->count; i++) {
+        sum += field->integers ? (double)field->integers[i] : field->reals[i];
+    }
+    clv_put_rounded(text, sum / (double)field->count, 4);
+    clv_text_add(text, " on average");
+}
+
+void clv_put_field(clv_text *text, const clv_field *field) {
+    enum { SHOWN = 10, MANY = 64 };
+    if (field->matrix) {
+        put_matrix_size(text, field->matrix);
+    } else if (field->count > MANY && !field->texts) {
+        put_mean(text, field);
+    } else {
+        for (int64_t i = 0; i < field->count && i < SHOWN; i++) {
+            clv_text_add(text, "%s", i > 0 ? " " : "");
+            clv_put_entry(text, field, i, field->is_list ? 4 : 9);
         }
+        clv_text_add(text, "%s", field->count > SHOWN ? " ..." : "");
     }
-    return certificate->holds ? "Proved: the certificate is within its tolerance."
-                              : "Not proved: the certificate is above its tolerance.";
+}
+
+int64_t clv_table_columns(const clv_result *result, int64_t first) {
+    const char *name = result->fields[first].name;
+    size_t stem = strcspn(name, ".");
+    int64_t end = first;
+    while (name[stem] && end < result->fields_count && strncmp(result->fields[end].name, name, stem + 1) == 0) {
+        end++;
+    }
+    return end - first;
 }
 
 const clv_score_name clv_score_names[] = {

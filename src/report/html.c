@@ -40,12 +40,24 @@ static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
 }
 
+/* What was clustered, or learned from. */
+static void put_title(clv_text *text, const clv_result *result) {
+    if (result->labels) {
+        clv_text_add(text, "%lld object%s in %lld cluster%s", (long long)result->n, plural(result->n),
+                     (long long)result->k, plural(result->k));
+    } else {
+        clv_text_add(text, "%lld %s, k = %lld", (long long)result->n, clv_what_is_counted(result),
+                     (long long)result->k);
+    }
+}
+
 static void put_head(clv_text *text, const clv_result *result) {
     clv_text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>cleave ");
     clv_put_html(text, result->method);
-    clv_text_add(text, ": %lld object%s, %lld cluster%s</title>\n<style>\n", (long long)result->n, plural(result->n),
-                 (long long)result->k, plural(result->k));
+    clv_text_add(text, ": ");
+    put_title(text, result);
+    clv_text_add(text, "</title>\n<style>\n");
     clv_text_append(text, style, sizeof style - 1);
     clv_text_add(text, "</style>\n</head>\n<body>\n");
 }
@@ -54,20 +66,23 @@ static void put_headline(clv_text *text, const clv_result *result) {
     const clv_certificate *certificate = &result->certificate;
     clv_text_add(text, "<p class=\"over\">cleave ");
     clv_put_html(text, result->method);
-    clv_text_add(text, ", solver ");
+    clv_text_add(text, "%s", result->solver[0] ? ", solver " : "");
     clv_put_html(text, result->solver);
-    clv_text_add(text, "</p>\n<h1>%lld object%s in %lld cluster%s</h1>\n", (long long)result->n, plural(result->n),
-                 (long long)result->k, plural(result->k));
+    clv_text_add(text, "</p>\n<h1>");
+    put_title(text, result);
+    clv_text_add(text, "</h1>\n");
     clv_text_add(text, "<div class=\"claim %s\"><p><strong>", certificate->holds ? "holds" : "fails");
-    clv_put_html(text, clv_certificate_words(certificate));
+    clv_put_html(text, clv_certificate_words(result));
     clv_text_add(text, "</strong></p><p>");
     clv_put_html(text, certificate->name);
     clv_text_add(text, " = ");
     clv_put_rounded(text, certificate->value, 6);
     clv_text_add(text, ", %s ", certificate->holds ? "at most" : "to be at most");
     clv_put_rounded(text, certificate->tolerance, 3);
-    clv_text_add(text, "; recomputed from the data when the run ended. <code>cleave verify</code> does so again."
-                       "</p></div>\n");
+    clv_text_add(text, isfinite(certificate->value)
+                           ? "; recomputed from the data when the run ended. <code>cleave verify</code> does so again."
+                             "</p></div>\n"
+                           : ".</p></div>\n");
 }
 
 /* --- figures --- */
@@ -76,6 +91,15 @@ static void open_card(clv_text *text, const char *name) {
     clv_text_add(text, "<div><dt>");
     clv_put_html(text, name);
     clv_text_add(text, "</dt><dd>");
+}
+
+/* An entry of a field; its texts may hold anything. */
+static void put_escaped(clv_text *text, const clv_field *field, int64_t i, int digits) {
+    if (field->texts) {
+        clv_put_html(text, field->texts[i]);
+    } else {
+        clv_put_entry(text, field, i, digits);
+    }
 }
 
 static void put_number_card(clv_text *text, const char *name, double value, int digits) {
@@ -103,7 +127,7 @@ static void put_affinity_cards(clv_text *text, const clv_affinity_info *info) {
         put_number_card(text, "gamma", info->gamma, 6);
     }
     open_card(text, "held as");
-    clv_put_html(text, clv_home_name(info->home));
+    clv_put_html(text, info->home);
     clv_text_add(text, "</dd></div>\n");
 }
 
@@ -120,8 +144,13 @@ static void put_figures(clv_text *text, const clv_report *report) {
     clv_text_add(text, "</dd></div>\n");
     put_count_card(text, "iterations", result->iterations);
     put_count_card(text, "restarts", result->restarts_count);
-    if (result->passes > 0) {
-        put_count_card(text, "passes", result->passes);
+    for (int64_t f = 0; f < result->fields_count; f++) {
+        const clv_field *field = &result->fields[f];
+        if (!field->is_list && !field->matrix) {
+            open_card(text, field->name);
+            put_escaped(text, field, 0, 6);
+            clv_text_add(text, "</dd></div>\n");
+        }
     }
     put_number_card(text, "drift", result->drift, 2);
     if (report->affinity) {
@@ -153,7 +182,7 @@ static void put_sizes(clv_text *text, const clv_result *result) {
     for (int64_t c = 0; c < result->k; c++) {
         largest = result->sizes[c] > largest ? result->sizes[c] : largest;
     }
-    clv_text_add(text, "<h2>Clusters</h2>\n<div class=\"bars\">\n");
+    clv_text_add(text, "<h2>Sizes</h2>\n<div class=\"bars\">\n");
     for (int64_t c = 0; c < result->k && c < BARS; c++) {
         put_bar(text, "cluster", c, result->sizes[c], largest, result->n);
     }
@@ -166,24 +195,37 @@ static void put_sizes(clv_text *text, const clv_result *result) {
     }
 }
 
-/* Clusters found one by one, in the order found. */
-static void put_clusters(clv_text *text, const clv_result *result) {
-    int64_t count = result->clusters_count;
-    clv_text_add(text, "<h2>One by one</h2>\n<p class=\"note\">In the order found; the gap is the certificate of each."
-                       "</p>\n<div class=\"wide\"><table>\n<tr><th>cluster</th><th>size</th><th>cohesiveness</th>"
-                       "<th>gap</th><th>iterations</th><th>stop</th></tr>\n");
-    for (int64_t c = 0; c < count && c < BARS; c++) {
-        const clv_cluster *cluster = &result->clusters[c];
-        clv_text_add(text, "<tr><td>%lld</td><td>%lld</td><td>", (long long)c, (long long)cluster->size);
-        clv_put_rounded(text, cluster->cohesiveness, 7);
-        clv_text_add(text, "</td><td>");
-        clv_put_rounded(text, cluster->certificate, 3);
-        clv_text_add(text, "</td><td>%lld</td><td>%s</td></tr>\n", (long long)cluster->iterations,
-                     clv_stop_name(cluster->stop));
+/* A table of fields. */
+static void put_columns(clv_text *text, const clv_field *columns, int64_t count) {
+    size_t stem = strcspn(columns->name, ".");
+    clv_text_add(text, "<h2>%c%.*s</h2>\n<div class=\"wide\"><table>\n<tr><th></th>", columns->name[0] - 'a' + 'A',
+                 (int)stem - 1, columns->name + 1);
+    for (int64_t c = 0; c < count; c++) {
+        clv_text_add(text, "<th>%s</th>", columns[c].name + stem + 1);
+    }
+    clv_text_add(text, "</tr>\n");
+    for (int64_t row = 0; row < columns->count && row < BARS; row++) {
+        clv_text_add(text, "<tr><td>%lld</td>", (long long)row);
+        for (int64_t c = 0; c < count; c++) {
+            clv_text_add(text, "<td>");
+            put_escaped(text, &columns[c], row, 7);
+            clv_text_add(text, "</td>");
+        }
+        clv_text_add(text, "</tr>\n");
     }
     clv_text_add(text, "</table></div>\n");
-    if (count > BARS) {
-        clv_text_add(text, "<p class=\"note\">and %lld more</p>\n", (long long)(count - BARS));
+    if (columns->count > BARS) {
+        clv_text_add(text, "<p class=\"note\">and %lld more</p>\n", (long long)(columns->count - BARS));
+    }
+}
+
+static void put_tables(clv_text *text, const clv_result *result) {
+    for (int64_t f = 0; f < result->fields_count; f++) {
+        int64_t columns = clv_table_columns(result, f);
+        if (columns > 0) {
+            put_columns(text, &result->fields[f], columns);
+            f += columns - 1;
+        }
     }
 }
 
@@ -198,8 +240,9 @@ static void put_plane(clv_text *text, const clv_plane *plane, const clv_result *
 }
 
 static void put_course(clv_text *text, const clv_result *result) {
-    clv_text_add(text, "<h2>Convergence</h2>\n<p class=\"note\">The objective by iteration, a line a restart; the one "
-                       "returned stands out.</p>\n");
+    clv_text_add(text,
+                 "<h2>Convergence</h2>\n<p class=\"note\">The objective by iteration, one line per restart; the one "
+                 "returned stands out.</p>\n");
     clv_put_convergence_plot(text, result);
 }
 
@@ -269,9 +312,7 @@ static void put_page(clv_text *text, const clv_report *report, const clv_plane *
     if (result->sizes) {
         put_sizes(text, result);
     }
-    if (result->clusters) {
-        put_clusters(text, result);
-    }
+    put_tables(text, result);
     if (plane->count > 0) {
         put_plane(text, plane, result);
     }

@@ -64,7 +64,7 @@ static void put_affinity(clv_text *text, const clv_affinity_info *info) {
     if (isfinite(info->gamma)) {
         put_number_field(text, "gamma", info->gamma, ", ");
     }
-    put_string_field(text, "home", clv_home_name(info->home), ", ");
+    put_string_field(text, "home", info->home, ", ");
     clv_text_add(text, "\"bytes\": %zu, \"nonzeros\": %lld},\n", info->bytes, (long long)info->nonzeros);
 }
 
@@ -84,39 +84,6 @@ static void put_claims(clv_text *text, const clv_result *result) {
     put_number_field(text, "value", result->certificate.value, ", ");
     put_number_field(text, "tolerance", result->certificate.tolerance, ", ");
     clv_text_add(text, "\"holds\": %s},\n", result->certificate.holds ? "true" : "false");
-}
-
-/* What was learned or set on the way: alpha and epsilon; of the graph components, shift, eigenvalues and, from them,
- * other choices of k. */
-static void put_graph(clv_text *text, const clv_result *result) {
-    if (result->components > 0) {
-        clv_text_add(text, " \"components\": %lld,\n", (long long)result->components);
-    }
-    if (result->alpha > 0) {
-        clv_text_append(text, " ", 1);
-        put_number_field(text, "alpha", result->alpha, ",\n");
-    }
-    if (result->epsilon > 0) {
-        clv_text_append(text, " ", 1);
-        put_number_field(text, "epsilon", result->epsilon, ",\n");
-    }
-    if (result->shift > 0) {
-        clv_text_append(text, " ", 1);
-        put_number_field(text, "shift", result->shift, ",\n");
-    }
-    for (int64_t e = 0; e < result->eigenvalues_count; e++) {
-        clv_text_add(text, "%s", e == 0 ? " \"eigenvalues\": [" : ", ");
-        clv_put_number(text, result->eigenvalues[e]);
-        clv_text_add(text, "%s", e + 1 == result->eigenvalues_count ? "],\n" : "");
-    }
-    if (result->k_chosen) {
-        clv_text_add(text, " \"k_alternatives\": [");
-        for (int64_t k = 2; k < result->eigenvalues_count; k++) {
-            clv_text_add(text, "%s{\"k\": %lld, ", k > 2 ? ", " : "", (long long)k);
-            put_number_field(text, "gap", result->eigenvalues[k - 1] - result->eigenvalues[k], "}");
-        }
-        clv_text_add(text, "],\n");
-    }
 }
 
 static void put_course(clv_text *text, const clv_report *report) {
@@ -153,7 +120,7 @@ static void put_labels(clv_text *text, const clv_result *result) {
     clv_text_add(text, "]");
 }
 
-/* --- memberships, centers, weights, clusters --- */
+/* --- fields --- */
 
 /* A number of a list: a comma before all but the first. */
 static void put_integer(clv_text *text, int64_t value, bool first) {
@@ -167,6 +134,10 @@ static void put_real(clv_text *text, double value, bool first) {
     clv_put_number(text, value);
 }
 
+static double stored(const clv_matrix *m, int64_t at) {
+    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+}
+
 /* Which of the three lists of a sparse matrix is written. */
 typedef enum list { STARTS, INDICES, VALUES } list;
 
@@ -177,8 +148,7 @@ static void put_list(clv_text *text, const char *name, const clv_matrix *m, list
     for (int64_t i = 0; i < m->rows; i++) {
         int64_t from = m->start ? m->start[i] : i * m->cols, to = m->start ? m->start[i + 1] : from + m->cols;
         for (int64_t at = from; at < to; at++) {
-            double value =
-                m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+            double value = stored(m, at);
             if (value == 0) {
                 continue;
             }
@@ -196,104 +166,77 @@ static void put_list(clv_text *text, const char *name, const clv_matrix *m, list
     clv_text_add(text, "]%s", end);
 }
 
-static void put_centers(clv_text *text, const clv_matrix *m) {
-    clv_text_add(text, ",\n \"centers\": [");
-    for (int64_t c = 0; c < m->rows; c++) {
-        clv_text_add(text, "%s[", c > 0 ? ",\n  " : "");
+static void put_sparse(clv_text *text, const clv_matrix *m) {
+    clv_text_add(text, "{\"rows\": %lld, \"cols\": %lld, ", (long long)m->rows, (long long)m->cols);
+    put_list(text, "start", m, STARTS, ",\n  ");
+    put_list(text, "index", m, INDICES, ",\n  ");
+    put_list(text, "value", m, VALUES, "}");
+}
+
+static void put_rows(clv_text *text, const clv_matrix *m) {
+    clv_text_append(text, "[", 1);
+    for (int64_t i = 0; i < m->rows; i++) {
+        clv_text_add(text, "%s[", i > 0 ? ",\n  " : "");
         for (int64_t j = 0; j < m->cols; j++) {
-            int64_t at = c * m->cols + j;
-            put_real(text,
-                     m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at],
-                     j == 0);
+            put_real(text, stored(m, i * m->cols + j), j == 0);
         }
         clv_text_append(text, "]", 1);
     }
     clv_text_append(text, "]", 1);
 }
 
-static void put_clusters(clv_text *text, const clv_result *result) {
-    clv_text_add(text, ",\n \"clusters\": [");
-    for (int64_t c = 0; c < result->clusters_count; c++) {
-        const clv_cluster *cluster = &result->clusters[c];
-        clv_text_add(text, "%s{\"size\": %lld, ", c > 0 ? ",\n  " : "", (long long)cluster->size);
-        put_number_field(text, "cohesiveness", cluster->cohesiveness, ", ");
-        put_number_field(text, "similarity", cluster->similarity, ", ");
-        put_number_field(text, "certificate", cluster->certificate, ", ");
-        clv_text_add(text,
-                     "\"iterations\": %lld, \"drops\": %lld, \"swaps\": %lld, \"prototype\": %lld, \"pass\": %lld, ",
-                     (long long)cluster->iterations, (long long)cluster->drops, (long long)cluster->swaps,
-                     (long long)cluster->prototype, (long long)cluster->pass);
-        put_string_field(text, "stop", clv_stop_name(cluster->stop), "}");
-    }
-    clv_text_append(text, "]", 1);
-}
-
-static void put_reals(clv_text *text, const char *name, const double *values, int64_t count, const char *end) {
-    clv_text_add(text, "\"%s\": [", name);
-    for (int64_t i = 0; i < count; i++) {
-        put_real(text, values[i], i == 0);
-    }
-    clv_text_add(text, "]%s", end);
-}
-
-static void put_soft(clv_text *text, const clv_result *result) {
-    const clv_soft *soft = result->soft;
-    clv_text_add(text, ",\n \"soft\": {\"start\": \"%s\", ", soft->start);
-    put_number_field(text, "residual", soft->residual, ", ");
-    put_number_field(text, "mean_similarity", soft->mean_similarity, ", ");
-    put_number_field(text, "variation", soft->variation, ", ");
-    clv_text_add(text, "\"degenerate\": %d,\n  ", soft->degenerate);
-    put_reals(text, "expected_sizes", soft->expected_sizes, result->k, ",\n  ");
-    put_reals(text, "entropy", soft->entropy, result->n, "}");
-}
-
-/* What the rows of the weights are for. */
-static void put_classes(clv_text *text, const clv_report *report) {
-    const clv_result *result = report->result;
-    if (result->intercepts) {
-        clv_text_add(text, ",\n ");
-        put_reals(text, "intercepts", result->intercepts, clv_data_matrix(result->weights)->rows, "");
-    }
-    if (result->classes_count > 0) {
-        clv_text_add(text, ",\n ");
-        put_reals(text, "classes", result->classes, result->classes_count, "");
-    }
-    for (int64_t c = 0; report->class_names && c < result->classes_count; c++) {
-        clv_text_add(text, "%s", c == 0 ? ",\n \"class_names\": [" : ", ");
-        clv_put_json_string(text, report->class_names[c]);
-        clv_text_add(text, "%s", c + 1 == result->classes_count ? "]" : "");
+static void put_entry(clv_text *text, const clv_field *field, int64_t i) {
+    if (field->integers) {
+        put_integer(text, field->integers[i], true);
+    } else if (field->reals) {
+        clv_put_number(text, field->reals[i]);
+    } else {
+        clv_put_json_string(text, field->texts[i]);
     }
 }
 
-static void put_model(clv_text *text, const clv_report *report) {
-    const clv_result *result = report->result;
-    if (result->soft) {
-        put_soft(text, result);
+static void put_value(clv_text *text, const clv_field *field) {
+    if (field->kind == CLV_FIELD_SPARSE) {
+        put_sparse(text, field->matrix);
+    } else if (field->kind == CLV_FIELD_MATRIX) {
+        put_rows(text, field->matrix);
+    } else if (!field->is_list) {
+        put_entry(text, field, 0);
+    } else {
+        for (int64_t i = 0; i < field->count; i++) {
+            clv_text_append(text, i > 0 ? ", " : "[", i > 0 ? 2 : 1);
+            put_entry(text, field, i);
+        }
+        clv_text_add(text, field->count > 0 ? "]" : "[]");
     }
-    if (result->membership) {
-        const clv_matrix *m = clv_data_matrix(result->membership);
-        clv_text_add(text, ",\n \"membership\": {");
-        put_list(text, "start", m, STARTS, ",\n  ");
-        put_list(text, "cluster", m, INDICES, ",\n  ");
-        put_list(text, "weight", m, VALUES, "}");
+}
+
+/* The columns of a table, `count` fields with the same `stem` before their dots: an array with an object per row. */
+static void put_table(clv_text *text, const clv_field *columns, int64_t count, int stem) {
+    for (int64_t i = 0; i < columns->count; i++) {
+        clv_text_add(text, "%s{", i > 0 ? ",\n  " : "[");
+        for (int64_t c = 0; c < count; c++) {
+            clv_text_add(text, c > 0 ? ", " : "");
+            put_field(text, columns[c].name + stem + 1);
+            put_entry(text, &columns[c], i);
+        }
+        clv_text_append(text, "}", 1);
     }
-    if (result->centers) {
-        put_centers(text, clv_data_matrix(result->centers));
-    }
-    if (result->weights) {
-        const clv_matrix *m = clv_data_matrix(result->weights);
-        clv_text_add(text, ",\n \"weights\": {\"rows\": %lld, \"cols\": %lld, ", (long long)m->rows,
-                     (long long)m->cols);
-        put_list(text, "start", m, STARTS, ",\n  ");
-        put_list(text, "index", m, INDICES, ",\n  ");
-        put_list(text, "value", m, VALUES, "}");
-        put_classes(text, report);
-    }
-    if (result->clusters) {
-        put_clusters(text, result);
-    }
-    if (result->passes > 0) {
-        clv_text_add(text, ",\n \"passes\": %lld", (long long)result->passes);
+    clv_text_add(text, columns->count > 0 ? "]" : "[]");
+}
+
+static void put_fields(clv_text *text, const clv_result *result) {
+    for (int64_t f = 0; f < result->fields_count;) {
+        const clv_field *field = &result->fields[f];
+        int64_t columns = clv_table_columns(result, f);
+        int stem = (int)strcspn(field->name, ".");
+        clv_text_add(text, ",\n \"%.*s\": ", stem, field->name);
+        if (columns > 0) {
+            put_table(text, field, columns, stem);
+        } else {
+            put_value(text, field);
+        }
+        f += columns > 0 ? columns : 1;
     }
 }
 
@@ -331,13 +274,12 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
         put_affinity(&text, report->affinity);
     }
     put_claims(&text, result);
-    put_graph(&text, result);
     clv_text_append(&text, " ", 1);
     put_course(&text, report);
     if (result->labels) {
         put_labels(&text, result);
     }
-    put_model(&text, report);
+    put_fields(&text, result);
     put_metrics(&text, report);
     clv_text_add(&text, "}\n");
     return clv_take_text(&text, out, size);

@@ -111,7 +111,9 @@ static void put_curve_axes(clv_text *text, const axes *a, const char *name) {
 /* The rows of the restart that begins at row `at` of the trace. */
 static int64_t curve_rows(const clv_result *result, int64_t at) {
     int64_t rows = 1;
-    while (at + rows < result->trace_count && result->trace[at + rows].restart == result->trace[at].restart) {
+    const clv_trace_row *trace = result->trace;
+    while (at + rows < result->trace_count && trace[at + rows].restart == trace[at].restart &&
+           trace[at + rows].part == trace[at].part) {
         rows++;
     }
     return rows;

@@ -1,4 +1,4 @@
-/* The trace as CSV, a row an iteration, restart by restart. */
+/* The trace as CSV, one row per iteration, restart by restart. */
 #include "report/report.h"
 
 #include <math.h>
@@ -15,6 +15,9 @@ clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **o
     clv_text text = {.ctx = ctx};
     int extras = 0;
     clv_text_add(&text, "iteration,seconds,objective,certificate,restart");
+    if (result->trace_part) {
+        clv_text_add(&text, ",%s", result->trace_part);
+    }
     while (extras < CLV_TRACE_EXTRAS && result->trace_extras[extras]) {
         clv_text_add(&text, ",%s", result->trace_extras[extras++]);
     }
@@ -25,7 +28,11 @@ clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **o
         put_cell(&text, row->seconds, ',');
         put_cell(&text, row->objective, ',');
         put_cell(&text, row->certificate, ',');
-        clv_text_add(&text, "%lld%s", (long long)row->restart, extras > 0 ? "," : "\n");
+        clv_text_add(&text, "%lld", (long long)row->restart);
+        if (result->trace_part) {
+            clv_text_add(&text, ",%lld", (long long)row->part);
+        }
+        clv_text_add(&text, extras > 0 ? "," : "\n");
         for (int e = 0; e < extras; e++) {
             put_cell(&text, row->extra[e], e + 1 < extras ? ',' : '\n');
         }

@@ -5,50 +5,20 @@
  *
  * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
  * homes hold the same doubles, so any of them serves for any other. */
+#include "affinity/affinity.h"
 #include "io/io.h"
+#include "linalg/linalg.h"
+#include "methods/methods.h"
 #include "report/report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How far a claimed certificate may lie from the recomputed one. */
-#define CERTIFICATE_DIFFERENCE 1e-9
-/* So near to the tolerance, a cluster, rounding decides. */
-#define UNDECIDED_A_CLUSTER 1e-14
-
-/* As of a single start without any improvement. */
-static size_t ncut_memory(const clv_claim *claim, const clv_matrix *points) {
-    clv_ncut_options options;
-    clv_ncut_defaults(&options);
-    options.k = claim->k;
-    options.control.restarts = 1;
-    options.polish = 0;
-    options.bound = CLV_NCUT_BOUND_NO;
-    return clv_ncut_memory(points->rows, CLV_HOME_AUTO, &options);
-}
-
-static clv_status ncut_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
-    const clv_claim *claim = evidence->claim;
-    return clv_ncut_evaluate(ctx, evidence->affinity, claim->labels, claim->k, evidence->threads, &out->objective,
-                             &out->certificate);
-}
-
-static const clv_verifier verify_ncut = {
-    .method = "ncut", .table = clv_ncut_table, .memory = ncut_memory, .evaluate = ncut_evaluate, .bound = "eigenvalue"};
-
-/* Methods that can be verified: a new one adds an entry. */
-static const clv_verifier *const verifiers[] = {&verify_ncut,      &clv_verify_dominant, &clv_verify_symnmf,
-                                                &clv_verify_kpalm, &clv_verify_ksupport, &clv_verify_pursuit};
-
-static const clv_verifier *find_verifier(const char *method) {
-    for (size_t i = 0; i < sizeof verifiers / sizeof verifiers[0]; i++) {
-        if (strcmp(verifiers[i]->method, method) == 0) {
-            return verifiers[i];
-        }
-    }
-    return NULL;
-}
+/* How far a claimed number may lie from the recomputed one. */
+#define RELATIVE 1e-9
+/* So near to the tolerance, per cluster, rounding decides. */
+#define UNDECIDED_PER_CLUSTER 1e-14
 
 /* Return from the calling function when `call` fails, or when it has rejected the claim. */
 #define STEP(call)                                                                                                     \
@@ -68,21 +38,46 @@ static clv_status blame(clv_context *ctx, clv_status status, clv_status cause, c
     return status;
 }
 
-/* --- the affinity as claimed --- */
+/* --- the claim's own words --- */
 
-static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, clv_data *data, clv_verdict *out) {
+static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_matrix *points, clv_data **out,
+                                   clv_verdict *verdict) {
     static const clv_option option = {.name = "scale", .kind = CLV_OPTION_CHOICE, .choices = CLV_SCALE_NAMES};
-    static const clv_option_table table = {"points", &option, 1};
+    static const clv_option_table table = {.title = "points", .options = &option, .count = 1};
     const char *asked = clv_claim_option(claim, "scale");
     int scale = CLV_SCALE_NONE;
     if (asked) {
-        STEP(blame(ctx, clv_options_set(ctx, &table, &scale, "scale", asked), CLV_EUSAGE, out));
+        CLV_TRY(blame(ctx, clv_options_set(ctx, &table, &scale, "scale", asked), CLV_EUSAGE, verdict));
     }
-    return blame(ctx, clv_data_scale(data, (clv_scale)scale), CLV_EUSAGE, out);
+    if (scale == CLV_SCALE_NONE || verdict->reason[0]) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_data_copy(ctx, "the data", points, out));
+    return blame(ctx, clv_data_scale(*out, (clv_scale)scale), CLV_EUSAGE, verdict);
 }
 
-static clv_status options_as_claimed(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how,
-                                     clv_verdict *out) {
+/* Every option of the method and of the run that the claim names; threads are for the verification to say. */
+static clv_status method_options_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_method *method,
+                                            int64_t threads, clv_options_room *options, clv_verdict *out) {
+    clv_method_defaults(method, options->bytes, method->options->size);
+    for (int64_t i = 0; i < claim->options_count; i++) {
+        const clv_claim_entry *entry = &claim->options[i];
+        bool own = clv_options_find(method->options, entry->name) != NULL;
+        const clv_option_table *table = own ? method->options : clv_control_table();
+        if (clv_options_find(table, entry->name)) {
+            STEP(blame(ctx, clv_options_set(ctx, table, options->bytes, entry->name, entry->text), CLV_EUSAGE, out));
+        }
+    }
+    if (clv_options_find(method->options, "solver")) {
+        STEP(blame(ctx, clv_options_set(ctx, method->options, options->bytes, "solver", claim->solver), CLV_EUSAGE,
+                   out));
+    }
+    ((clv_control *)(void *)options->bytes)->threads = threads;
+    return CLV_OK;
+}
+
+static clv_status affinity_as_claimed(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how,
+                                      clv_verdict *out) {
     const clv_option_table *table = clv_affinity_table();
     clv_affinity_defaults(how);
     for (size_t i = 0; i < table->count; i++) {
@@ -104,84 +99,66 @@ static clv_status options_as_claimed(clv_context *ctx, const clv_claim *claim, c
     return CLV_OK;
 }
 
-/* The home to build in: the claimed one must exist and suit the data, whatever the budget here. */
-static clv_status choose_home(clv_context *ctx, const clv_claim *claim, const clv_matrix *points,
-                              clv_affinity_options *how, clv_verdict *out) {
-    clv_affinity_options claimed = *how;
-    clv_affinity_info plan;
-    claimed.memory = INT64_C(1) << 62;
-    STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), &claimed, "home", claim->home), CLV_EUSAGE, out));
-    if (claimed.home == CLV_HOME_AUTO) {
-        clv_reject(out, "the claim names no home of the affinity, only '%s'", claim->home);
-        return CLV_OK;
-    }
-    STEP(blame(ctx, clv_affinity_plan(ctx, points, &claimed, &plan), CLV_EUSAGE, out));
-    if (claimed.home == CLV_HOME_DENSE32) {
-        how->home = CLV_HOME_DENSE32;
-        return CLV_OK;
-    }
-    CLV_TRY(clv_affinity_plan(ctx, points, how, &plan));
-    if (plan.home == CLV_HOME_DENSE32 && how->kind != CLV_AFFINITY_PRECOMPUTED) {
-        how->home = how->kind == CLV_AFFINITY_COSINE ? CLV_HOME_LOWRANK : CLV_HOME_COMPUTED;
-    }
-    return CLV_OK;
-}
-
 /* --- the numbers --- */
 
-/* What may differ: by rounding between two evaluations, in absolute terms or in units of the objective. */
+/* What may differ: by rounding between two evaluations, in absolute terms or in units of the objective. An evaluation
+ * whose numbers keep fewer digits says so by a field "rounding". */
 typedef struct allowance {
-    double certificate, tolerance;
+    double objective, certificate, tolerance;
     double undecided; /* so near to the tolerance rounding decides whether the certificate holds */
 } allowance;
 
-static allowance allowed(const clv_claim *claim, const clv_verifier *method, const clv_verdict *out) {
-    double undecided = UNDECIDED_A_CLUSTER * fmax((double)claim->k, 1);
-    if (!method->objective_scale) {
-        return (allowance){CERTIFICATE_DIFFERENCE, 0, undecided};
-    }
-    /* A tolerance that is a share of the objective is rounded as that is. */
-    return (allowance){CERTIFICATE_DIFFERENCE * fabs(out->objective.value),
-                       CERTIFICATE_DIFFERENCE * fabs(out->certificate.tolerance),
-                       undecided * fabs(out->objective.value)};
+static allowance allowed(const clv_method *method, const clv_result *found) {
+    double unit = method->relative ? fabs(found->objective.value) : 1;
+    double rounding = clv_result_real(found, "rounding", 0);
+    double least = method->relative ? RELATIVE * unit : clv_allowed_difference(found->objective.value, found->k);
+    return (allowance){.objective = least + rounding,
+                       .certificate = RELATIVE * unit + rounding,
+                       .tolerance = method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) : 0,
+                       .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + rounding};
 }
 
-static bool certificate_agrees(const clv_claim *claim, const clv_verifier *method, clv_verdict *out) {
-    const clv_certificate *found = &out->certificate;
-    allowance most = allowed(claim, method, out);
-    if (!(fabs(claim->tolerance - found->tolerance) <= most.tolerance)) {
-        return clv_reject_number(out, "the tolerance of the certificate", claim->tolerance, found->tolerance);
+static bool certificate_agrees(const clv_certificate *claimed, const clv_certificate *found, const allowance *most,
+                               clv_verdict *out) {
+    if (!clv_is_within(claimed->tolerance, found->tolerance, most->tolerance)) {
+        return clv_reject_number(out, "the tolerance of the certificate", claimed->tolerance, found->tolerance);
     }
-    if (isnan(claim->certificate)) {
+    if (isnan(claimed->value)) {
         return true; /* a cancelled run claims none */
     }
-    if (!(fabs(claim->certificate - found->value) <= most.certificate)) {
-        return clv_reject_number(out, found->name, claim->certificate, found->value);
+    if (!clv_is_within(claimed->value, found->value, most->certificate)) {
+        return clv_reject_number(out, found->name, claimed->value, found->value);
     }
-    bool near = fabs(claim->certificate - claim->tolerance) <= most.undecided &&
-                fabs(found->value - found->tolerance) <= most.undecided;
-    if (claim->holds != (found->value <= found->tolerance) && !near) {
+    bool near = fabs(claimed->value - claimed->tolerance) <= most->undecided &&
+                fabs(found->value - found->tolerance) <= most->undecided;
+    if (claimed->holds != found->holds && !near) {
         char value[CLV_NUMBER_SIZE];
         clv_print_number(found->value, value);
         return clv_reject(out, "the certificate is claimed %s, but the data give %s = %s",
-                          claim->holds ? "to hold" : "not to hold", found->name, value);
+                          claimed->holds ? "to hold" : "not to hold", found->name, value);
     }
     return true;
 }
 
-static bool objective_agrees(const clv_claim *claim, const clv_verifier *method, const clv_verdict *out) {
-    double found = out->objective.value;
-    return method->objective_scale ? fabs(claim->objective - found) <= CERTIFICATE_DIFFERENCE * fabs(found)
-                                   : clv_is_close(claim->objective, found, claim->k);
+/* The claimed bound is no better than what the evaluation makes of the claim. */
+static bool bound_follows(const clv_result *claimed, const clv_result *found, clv_verdict *out) {
+    if (!claimed->bound.name) {
+        return true;
+    }
+    double slack = RELATIVE * (1 + fabs(found->bound.value));
+    bool low = found->objective.maximize ? claimed->bound.value >= found->bound.value - slack
+                                         : claimed->bound.value <= found->bound.value + slack;
+    return (found->bound.name && low) ||
+           clv_reject(out, "the bound claimed is better than what is claimed beside it gives");
 }
 
-static bool names_agree(const clv_claim *claim, clv_verdict *out) {
+static bool names_agree(const clv_claim *claim, const clv_result *found, clv_verdict *out) {
     const struct {
         const char *what, *claimed, *found;
     } pairs[] = {
-        {"objective", claim->objective_name, out->objective.name},
-        {"sense of the objective", claim->sense, out->objective.maximize ? "max" : "min"},
-        {"certificate", claim->certificate_name, out->certificate.name},
+        {"objective", claim->objective_name, found->objective.name},
+        {"sense of the objective", claim->sense, found->objective.maximize ? "max" : "min"},
+        {"certificate", claim->certificate_name, found->certificate.name},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(pairs[i].claimed, pairs[i].found) != 0) {
@@ -192,99 +169,223 @@ static bool names_agree(const clv_claim *claim, clv_verdict *out) {
     return true;
 }
 
-static void accept(const clv_claim *claim, clv_verdict *out) {
-    char value[CLV_NUMBER_SIZE], gain[CLV_NUMBER_SIZE];
-    bool same = claim->holds == (out->certificate.value <= out->certificate.tolerance);
-    clv_print_number(out->objective.value, value);
-    clv_print_number(out->certificate.value, gain);
-    out->accepted = 1;
-    snprintf(out->reason, sizeof out->reason, "the data give %s = %s and %s = %s, %s", out->objective.name, value,
-             out->certificate.name, gain,
-             isnan(claim->certificate) ? "and no certificate was claimed"
-             : same                    ? "as claimed"
-                                       : "which is the claim but for rounding");
+/* --- fields that follow from the answer --- */
+
+static double slack_of(const clv_field_info *info, double number, double objective) {
+    double unit = info->unit == CLV_UNIT_ONE ? 1 + fabs(number) : info->unit == CLV_UNIT_OWN ? fabs(number) : objective;
+    return info->slack * fabs(unit);
 }
 
-static clv_status judge(clv_context *ctx, const clv_verifier *method, const clv_evidence *evidence, clv_verdict *out) {
-    const clv_claim *claim = evidence->claim;
-    /* Labels that the method cannot have given are bad data to it. */
-    STEP(blame(ctx, method->evaluate(ctx, evidence, out), CLV_EDATA, out));
-    if (!names_agree(claim, out)) {
-        return CLV_OK;
+static bool entry_agrees(const clv_field_info *info, const clv_field *claimed, const clv_result *answer,
+                         const clv_result *found, const clv_field *fresh, int64_t i, clv_verdict *out) {
+    char what[96];
+    if (claimed->is_list) {
+        snprintf(what, sizeof what, "entry %lld of %s", (long long)i + 1, info->name);
+    } else {
+        snprintf(what, sizeof what, "%s", info->name);
     }
-    if (!objective_agrees(claim, method, out)) {
-        clv_reject_number(out, out->objective.name, claim->objective, out->objective.value);
-    } else if (certificate_agrees(claim, method, out)) {
-        STEP(clv_claim_check_graph(ctx, claim, evidence->affinity, method->bound, out));
-        accept(claim, out);
+    if (claimed->texts) {
+        return strcmp(claimed->texts[i], fresh->texts[i]) == 0 ||
+               clv_reject(out, "%s is claimed to be '%.80s', but the data give '%.80s'", what, claimed->texts[i],
+                          fresh->texts[i]);
     }
+    double left = claimed->reals ? claimed->reals[i] : (double)claimed->integers[i];
+    double right = fresh->reals ? fresh->reals[i] : (double)fresh->integers[i];
+    if (isnan(left) && answer->stop == CLV_CANCELLED) {
+        return true; /* a cancelled run does not know all of it */
+    }
+    return clv_is_within(left, right, slack_of(info, right, found->objective.value)) ||
+           clv_reject_number(out, what, left, right);
+}
+
+static double matrix_entry(const clv_matrix *m, int64_t i, int64_t j) {
+    if (clv_is_sparse(m)) {
+        return clv_csr_entry(m, i, j);
+    }
+    int64_t at = i * m->cols + j;
+    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+}
+
+static bool matrix_agrees(const clv_field_info *info, const clv_matrix *claimed, const clv_matrix *fresh,
+                          double objective, clv_verdict *out) {
+    char what[96];
+    if (claimed->rows != fresh->rows || claimed->cols != fresh->cols) {
+        return clv_reject(out, "%s is claimed to be %lld x %lld, but the data give %lld x %lld", info->name,
+                          (long long)claimed->rows, (long long)claimed->cols, (long long)fresh->rows,
+                          (long long)fresh->cols);
+    }
+    for (int64_t i = 0; i < fresh->rows; i++) {
+        for (int64_t j = 0; j < fresh->cols; j++) {
+            double left = matrix_entry(claimed, i, j), right = matrix_entry(fresh, i, j);
+            if (!clv_is_within(left, right, slack_of(info, right, objective))) {
+                snprintf(what, sizeof what, "row %lld, column %lld of %s", (long long)i + 1, (long long)j + 1,
+                         info->name);
+                return clv_reject_number(out, what, left, right);
+            }
+        }
+    }
+    return true;
+}
+
+static bool field_agrees(const clv_field_info *info, const clv_result *answer, const clv_result *found,
+                         clv_verdict *out) {
+    const clv_field *claimed = clv_result_field(answer, info->name), *fresh = clv_result_field(found, info->name);
+    if (info->role != CLV_DERIVED || !claimed) {
+        return true;
+    }
+    if (!fresh || claimed->kind != fresh->kind || claimed->count != fresh->count) {
+        return clv_reject(out, "%s is claimed with %lld entries, but the data give %lld", info->name,
+                          (long long)claimed->count, fresh ? (long long)fresh->count : 0LL);
+    }
+    if (claimed->matrix) {
+        return matrix_agrees(info, claimed->matrix, fresh->matrix, found->objective.value, out);
+    }
+    for (int64_t i = 0; i < claimed->count; i++) {
+        if (!entry_agrees(info, claimed, answer, found, fresh, i, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fields_agree(const clv_method *method, const clv_result *answer, const clv_result *found,
+                         clv_verdict *out) {
+    for (size_t f = 0; f < method->gives_count; f++) {
+        if (!field_agrees(&method->gives[f], answer, found, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the verdict --- */
+
+static void accept(const clv_certificate *claimed, const clv_result *found, clv_verdict *out) {
+    char value[CLV_NUMBER_SIZE], gain[CLV_NUMBER_SIZE];
+    clv_print_number(found->objective.value, value);
+    clv_print_number(found->certificate.value, gain);
+    out->accepted = 1;
+    snprintf(out->reason, sizeof out->reason, "the data give %s = %s and %s = %s, %s", found->objective.name, value,
+             found->certificate.name, gain,
+             isnan(claimed->value)                        ? "and no certificate was claimed"
+             : claimed->holds == found->certificate.holds ? "as claimed"
+                                                          : "which is the claim but for rounding");
+}
+
+static void compare(const clv_method *method, const clv_claim *claim, const clv_result *found, clv_verdict *out) {
+    const clv_result *claimed = claim->result;
+    allowance most = allowed(method, found);
+    out->objective = found->objective;
+    out->certificate = found->certificate;
+    if (!names_agree(claim, found, out)) {
+        return;
+    }
+    if (!clv_is_within(claimed->objective.value, found->objective.value, most.objective)) {
+        clv_reject_number(out, found->objective.name, claimed->objective.value, found->objective.value);
+    } else if (certificate_agrees(&claimed->certificate, &found->certificate, &most, out) &&
+               bound_follows(claimed, found, out) && fields_agree(method, claimed, found, out)) {
+        accept(&claimed->certificate, found, out);
+    }
+}
+
+static clv_status judge(clv_context *ctx, const clv_method *method, const clv_claim *claim, const clv_input *input,
+                        const void *options, clv_verdict *out) {
+    clv_result *found = NULL;
+    /* An answer that the method cannot have given is bad data to it. */
+    clv_status status = clv_evaluate(ctx, method, input, options, claim->result, &found);
+    STEP(blame(ctx, status == CLV_ENUMERIC ? CLV_EDATA : status, CLV_EDATA, out));
+    compare(method, claim, found, out);
+    clv_result_free(found);
     return CLV_OK;
 }
 
 /* What is left of the budget for the affinity. */
-static clv_status take_budget(clv_context *ctx, const clv_evidence *evidence, const clv_verifier *method,
+static clv_status take_budget(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                               int64_t memory, int64_t *left) {
-    size_t needed = method->memory(evidence->claim, evidence->points), held = 0, peak;
-    if (method->points_only) { /* else the affinity counts what is held already */
+    clv_options_room one;
+    size_t held = 0, peak;
+    memcpy(&one, options, method->options->size);
+    ((clv_control *)(void *)one.bytes)->threads = 1;
+    size_t needed = clv_memory(method, input, one.bytes);
+    if (method->takes != CLV_TAKES_AFFINITY) { /* else the affinity counts what is held already */
         clv_context_memory(ctx, &held, &peak);
     }
     if (memory > 0 && held + needed >= (size_t)memory) {
         return clv_fail(ctx, CLV_ENOMEM, "the memory budget of %lld bytes is too small: evaluating %s needs %zu",
-                        (long long)memory, method->method, held + needed);
+                        (long long)memory, method->name, held + needed);
     }
     *left = memory > 0 ? memory - (int64_t)needed : 0;
     return CLV_OK;
 }
 
-static clv_status judge_with_affinity(clv_context *ctx, const clv_verifier *method, clv_evidence *evidence,
-                                      clv_affinity_options *how, clv_verdict *out) {
+static clv_status judge_with_affinity(clv_context *ctx, const clv_method *method, const clv_claim *claim,
+                                      clv_input *input, const void *options, int64_t memory, clv_verdict *out) {
+    const clv_control *control = options;
+    clv_affinity_options how;
     clv_affinity *a = NULL;
-    how->threads = evidence->threads;
-    STEP(choose_home(ctx, evidence->claim, evidence->points, how, out));
-    CLV_TRY(clv_affinity_build(ctx, evidence->points, how, &a));
-    evidence->affinity = a;
-    clv_status status = judge(ctx, method, evidence, out);
+    STEP(affinity_as_claimed(ctx, claim, &how, out));
+    how.memory = memory;
+    how.threads = control->threads;
+    STEP(blame(ctx, clv_suit_affinity(ctx, method, input->points, options, &how), CLV_EUSAGE, out));
+    STEP(blame(ctx, clv_affinity_rehome(ctx, input->points, claim->home, &how), CLV_EUSAGE, out));
+    CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
+    input->affinity = a;
+    clv_status status = judge(ctx, method, claim, input, options, out);
     clv_affinity_free(a);
     return status;
 }
 
-clv_status clv_claim_verify_by(clv_context *ctx, const clv_verifier *method, const clv_claim *claim, clv_data *data,
-                               const clv_data *second, int64_t memory, int64_t threads, clv_verdict *out) {
-    *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
-    clv_evidence evidence = {.claim = claim, .second = second, .threads = threads};
-    clv_affinity_options how;
-    if (!method->second_possible && method->two_operands != (second != NULL)) {
-        return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->method,
-                        method->two_operands ? "two files" : "one file");
+static clv_status check_data(clv_context *ctx, const clv_method *method, const clv_claim *claim,
+                             const clv_input *data) {
+    bool weighted = clv_result_integer(claim->result, "weighted", 0) != 0, pairs = method->takes == CLV_TAKES_SAMPLES;
+    bool weighs = method->abilities & CLV_WEIGHS_OBJECTS;
+    if (pairs != (data->targets != NULL) || (data->weights && !weighs)) {
+        return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->name,
+                        pairs ? "two files" : "one file");
     }
+    if (weighted != (data->weights != NULL)) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        weighted ? "the result was found with sample weights: give them as the last file"
+                                 : "the result was found without sample weights: only its data are needed");
+    }
+    return data->points ? CLV_OK : clv_fail(ctx, CLV_EUSAGE, "there are no data to verify a result by");
+}
+
+static clv_status judge_on(clv_context *ctx, const clv_method *method, const clv_claim *claim, const clv_input *data,
+                           const void *options, int64_t memory, clv_data **scaled, clv_verdict *out) {
+    clv_affinity_info plan = {.n = data->points->rows};
+    clv_input input = {.points = data->points, .targets = data->targets, .weights = data->weights, .plan = &plan};
+    int64_t left = 0;
+    STEP(scale_as_claimed(ctx, claim, data->points, scaled, out));
+    input.points = *scaled ? clv_data_matrix(*scaled) : data->points;
+    CLV_TRY(take_budget(ctx, method, &input, options, memory, &left));
+    return method->takes == CLV_TAKES_AFFINITY ? judge_with_affinity(ctx, method, claim, &input, options, left, out)
+                                               : judge(ctx, method, claim, &input, options, out);
+}
+
+clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const clv_claim *claim,
+                               const clv_input *data, int64_t memory, int64_t threads, clv_verdict *out) {
+    clv_options_room options;
+    clv_data *scaled = NULL;
+    *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
     if (memory < 0) {
         return clv_fail(ctx, CLV_EUSAGE, "memory = %lld is not a number of bytes", (long long)memory);
     }
-    STEP(clv_claim_check(ctx, claim, method, clv_data_matrix(data), out));
-    if (!method->points_only) {
-        STEP(options_as_claimed(ctx, claim, &how, out));
-        if (method->adapt) {
-            method->adapt(claim, &how);
-        }
-    }
-    STEP(scale_as_claimed(ctx, claim, data, out));
-    evidence.points = clv_data_matrix(data);
-    CLV_TRY(take_budget(ctx, &evidence, method, memory, &how.memory));
-    return method->points_only ? judge(ctx, method, &evidence, out)
-                               : judge_with_affinity(ctx, method, &evidence, &how, out);
+    CLV_TRY(check_data(ctx, method, claim, data));
+    STEP(method_options_as_claimed(ctx, claim, method, threads, &options, out));
+    int64_t objects = method->objects ? method->objects(data->points, options.bytes) : data->points->rows;
+    STEP(clv_claim_check(ctx, claim, method, objects, out));
+    clv_status status = judge_on(ctx, method, claim, data, options.bytes, memory, &scaled, out);
+    clv_data_free(scaled);
+    return status;
 }
 
-clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, clv_data *data, int64_t memory, int64_t threads,
-                            clv_verdict *out) {
-    return clv_claim_verify_both(ctx, claim, data, NULL, memory, threads, out);
-}
-
-clv_status clv_claim_verify_both(clv_context *ctx, const clv_claim *claim, clv_data *data, const clv_data *second,
-                                 int64_t memory, int64_t threads, clv_verdict *out) {
-    const clv_verifier *method = find_verifier(claim->method);
+clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
+                            int64_t threads, clv_verdict *out) {
+    const clv_method *method = clv_claim_method(claim);
     if (!method) {
         *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};
         return clv_fail(ctx, CLV_EDATA, "results of the method '%.80s' cannot be verified", claim->method);
     }
-    return clv_claim_verify_by(ctx, method, claim, data, second, memory, threads, out);
+    return clv_claim_verify_by(ctx, method, claim, data, memory, threads, out);
 }

@@ -12,6 +12,7 @@ typedef struct holder {
     clv_affinity *affinity;
     clv_affinity *restricted;
     clv_result *result;
+    clv_result *found, *fresh; /* an evaluation of it, and a prediction */
     clv_claim *claim;
     void *blocks[8]; /* for clv_release */
 } holder;
@@ -26,6 +27,25 @@ struct scenario {
 
 extern const scenario scenarios[];
 extern const size_t scenario_count;
+
+/* What the scenarios of methods.c have in common with those of affinities: points.npy, or the file of the scenario. */
+clv_affinity_options how_to_build(const scenario *self, int64_t threads);
+clv_status build(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+
+/* Of methods (methods.c). use_method is run for every method of the library, `kind` is its place in the list: solved,
+ * evaluated, asked about new objects, written as JSON, read back and verified. The others are for what a method has
+ * beyond that. */
+clv_status use_method(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status cut(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status peel(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status peel_random(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status pursue(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status report(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status verify(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 
 /* Of documents and pictures (features.c). */
 clv_status read_documents(clv_context *ctx, holder *made, const scenario *self, int64_t threads);

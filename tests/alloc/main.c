@@ -40,6 +40,8 @@ static void release(void *user, void *block) {
 
 static void free_all(clv_context *ctx, holder *made) {
     clv_claim_free(made->claim);
+    clv_result_free(made->fresh);
+    clv_result_free(made->found);
     clv_result_free(made->result);
     clv_affinity_free(made->restricted);
     clv_affinity_free(made->affinity);
@@ -146,7 +148,14 @@ static int run_all(int64_t threads) {
     for (size_t i = 0; i < scenario_count; i++) {
         wrong += !run_scenario(&scenarios[i], threads);
     }
-    printf("%zu scenarios on %lld threads, %d failed\n", scenario_count, (long long)threads, wrong);
+    size_t methods;
+    const clv_method *const *list = clv_methods(&methods);
+    for (size_t i = 0; i < methods; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "method %s", list[i]->name);
+        wrong += !run_scenario(&(scenario){.name = name, .run = use_method, .kind = (int)i}, threads);
+    }
+    printf("%zu scenarios on %lld threads, %d failed\n", scenario_count + methods, (long long)threads, wrong);
     return wrong > 0;
 }
 

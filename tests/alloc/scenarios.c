@@ -3,9 +3,6 @@
 
 #include "base/options.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- files --- */
 
 static clv_status read_file(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
@@ -22,6 +19,13 @@ static clv_status read_labels(clv_context *ctx, holder *made, const scenario *se
     int64_t n;
     (void)threads;
     return clv_read_labels(ctx, self->file, &n, (int32_t **)&made->blocks[0]);
+}
+
+/* Texts, and others that mean the same. */
+static clv_status read_targets(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    (void)threads;
+    CLV_TRY(clv_read_targets(ctx, self->file, &made->data[0]));
+    return clv_read_targets_like(ctx, self->file, made->data[0], &made->data[1]);
 }
 
 static clv_status read_picture(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
@@ -64,7 +68,7 @@ static clv_status scale_file(clv_context *ctx, holder *made, const scenario *sel
 
 /* --- affinities --- */
 
-static clv_affinity_options how_to_build(const scenario *self, int64_t threads) {
+clv_affinity_options how_to_build(const scenario *self, int64_t threads) {
     clv_affinity_options how;
     clv_affinity_defaults(&how);
     how.kind = self->kind;
@@ -74,7 +78,7 @@ static clv_affinity_options how_to_build(const scenario *self, int64_t threads) 
     return how;
 }
 
-static clv_status build(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+clv_status build(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     clv_affinity_options how = how_to_build(self, threads);
     clv_read_options reading = {.map = self->kind == CLV_AFFINITY_PRECOMPUTED};
     CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", &reading, &made->data[0]));
@@ -141,264 +145,6 @@ static clv_status operate_lowrank(clv_context *ctx, holder *made, const scenario
     CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
     CLV_TRY(clv_affinity_lowrank(ctx, clv_data_matrix(made->data[0]), &how, &made->affinity));
     return use_everything(ctx, made, threads);
-}
-
-/* --- methods and their reports --- */
-
-static clv_status cut(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_ncut_options options;
-    clv_ncut_defaults(&options);
-    options.k = 3;
-    options.control.restarts = 3;
-    options.control.threads = threads;
-    options.control.keep_trace = 1;
-    CLV_TRY(build(ctx, made, self, threads));
-    return clv_ncut(ctx, made->affinity, &options, &made->result);
-}
-
-static clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_ncut_options options;
-    clv_objective objective;
-    clv_certificate certificate;
-    int64_t n;
-    clv_ncut_defaults(&options);
-    options.k = 3;
-    options.start = "labels";
-    options.control.threads = threads;
-    CLV_TRY(build(ctx, made, self, threads));
-    CLV_TRY(clv_read_labels(ctx, "labels.npy", &n, (int32_t **)&made->blocks[0]));
-    options.start_labels = made->blocks[0];
-    CLV_TRY(clv_ncut(ctx, made->affinity, &options, &made->result));
-    return clv_ncut_evaluate(ctx, made->affinity, made->result->labels, 3, threads, &objective, &certificate);
-}
-
-/* Calibrated, solved, evaluated, and its memberships given to the same points as new ones. */
-static clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_symnmf_options options;
-    clv_objective objective;
-    clv_certificate certificate;
-    clv_affinity_options how = how_to_build(self, threads);
-    double gamma;
-    clv_symnmf_defaults(&options);
-    options.k = 3;
-    options.control.threads = threads;
-    options.control.restarts = 2;
-    options.control.max_iter = 5;
-    CLV_TRY(build(ctx, made, self, threads));
-    const clv_matrix *points = clv_data_matrix(made->data[0]);
-    if (self->kind == CLV_AFFINITY_GAUSSIAN) {
-        CLV_TRY(clv_affinity_calibrate(ctx, points, &how, clv_symnmf_mean(3), &gamma));
-    }
-    CLV_TRY(clv_symnmf(ctx, made->affinity, &options, &made->result));
-    const clv_matrix *membership = clv_data_matrix(made->result->membership);
-    CLV_TRY(clv_symnmf_evaluate(ctx, made->affinity, membership, NAN, threads, &objective, &certificate));
-    double *out = made->blocks[0] = CLV_NEW(ctx, double, membership->rows * 3);
-    if (!out) {
-        return CLV_ENOMEM;
-    }
-    return clv_symnmf_predict_points(ctx, made->affinity, membership, points, &how, points, threads, out);
-}
-
-/* Texts, and others that mean the same. */
-static clv_status read_targets(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    (void)threads;
-    CLV_TRY(clv_read_targets(ctx, self->file, &made->data[0]));
-    return clv_read_targets_like(ctx, self->file, made->data[0], &made->data[1]);
-}
-
-/* `kind` is a clv_ksupport_solver; targets by the labels. */
-static clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_ksupport_options options;
-    clv_objective objective;
-    clv_certificate certificate;
-    clv_ksupport_defaults(&options);
-    options.k = 1;
-    options.solver = self->kind;
-    options.inner = self->home;
-    options.intercept = 1;
-    options.control.threads = threads;
-    options.control.max_iter = 2;
-    options.control.keep_trace = 1;
-    CLV_TRY(clv_read(ctx, self->file, NULL, &made->data[0]));
-    CLV_TRY(clv_read_targets(ctx, "labels.csv", &made->data[1]));
-    const clv_matrix *x = clv_data_matrix(made->data[0]);
-    const double *y = clv_data_matrix(made->data[1])->values;
-    CLV_TRY(clv_ksupport(ctx, x, y, &options, &made->result));
-    const clv_matrix *weights = clv_data_matrix(made->result->weights);
-    CLV_TRY(clv_ksupport_evaluate(ctx, x, y, &options, weights, NULL, &objective, &certificate));
-    clv_ksupport_path_row rows[2];
-    const clv_ksupport_path_data path = {.x = x,
-                                         .y = y,
-                                         .k = (const int64_t[]){1},
-                                         .k_count = 1,
-                                         .lambda = (const double[]){0.1, 1},
-                                         .lambda_count = 2,
-                                         .validation = x,
-                                         .validation_y = y};
-    clv_result *best = NULL;
-    clv_status status = clv_ksupport_path(ctx, &path, &options, rows, &best);
-    clv_result_free(best);
-    return status;
-}
-
-/* `kind` is a clv_ksupport_solver. */
-static clv_status pursue(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_pursuit_options options;
-    clv_objective objective;
-    clv_certificate certificate;
-    clv_pursuit_defaults(&options);
-    options.k = 20;
-    options.solver = self->kind;
-    options.lambda = 0.1;
-    options.control.threads = threads;
-    options.control.max_iter = 5;
-    CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
-    const clv_matrix *points = clv_data_matrix(made->data[0]);
-    CLV_TRY(clv_pursuit(ctx, points, &options, &made->result));
-    const clv_matrix *w = clv_data_matrix(made->result->weights);
-    CLV_TRY(clv_pursuit_evaluate(ctx, points, &options, w, &objective, &certificate));
-    return clv_pursuit_affinity(ctx, w, &made->data[1]);
-}
-
-/* How dominant sets are looked for. */
-enum { PEEL, PASSES, REPLICATE, WAYS };
-
-static clv_dominant_options how_to_peel(int way, int64_t threads) {
-    clv_dominant_options options;
-    clv_dominant_defaults(&options);
-    options.k = 3;
-    options.shift = 0.5;
-    options.assign = way != REPLICATE;
-    options.absorb = way == PEEL ? 0.9 : 0;
-    options.multistart = way == PASSES ? 4 : 0;
-    options.sampling = CLV_DOMINANT_DPP;
-    options.solver = way == REPLICATE ? CLV_DOMINANT_RD : CLV_DOMINANT_PFW;
-    options.control.tol = 1e-14; /* so that there is time for a jump on a face */
-    options.control.max_iter = 200;
-    options.control.threads = threads;
-    options.control.keep_trace = 1;
-    return options;
-}
-
-/* In all ways, each result evaluated and used on new objects. */
-static clv_status peel(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_objective objective;
-    clv_certificate certificate;
-    CLV_TRY(build(ctx, made, self, threads));
-    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, clv_affinity_size(made->affinity));
-    if (!labels) {
-        return CLV_ENOMEM;
-    }
-    CLV_TRY(clv_affinity_materialize(made->affinity, &made->data[1]));
-    for (int way = 0; way < WAYS; way++) {
-        clv_dominant_options options = how_to_peel(way, threads);
-        int64_t pass[32];
-        CLV_TRY(clv_dominant(ctx, made->affinity, &options, &made->result));
-        for (int64_t c = 0; c < made->result->k; c++) {
-            pass[c] = made->result->clusters[c].pass;
-        }
-        CLV_TRY(clv_dominant_evaluate(ctx, made->affinity, &options, clv_data_matrix(made->result->membership), pass,
-                                      made->result->labels, &objective, &certificate, NULL));
-        CLV_TRY(clv_dominant_predict(ctx, made->result, clv_data_matrix(made->data[1]), 1, threads, labels));
-        clv_result_free(made->result);
-        made->result = NULL;
-    }
-    return CLV_OK;
-}
-
-static clv_status peel_random(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_affinity_options how = how_to_build(self, threads);
-    clv_dominant_options options = how_to_peel(PEEL, threads);
-    options.start = "random";
-    options.control.restarts = 3;
-    CLV_TRY(build(ctx, made, self, threads));
-    CLV_TRY(clv_dominant(ctx, made->affinity, &options, &made->result));
-    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, made->result->n);
-    const clv_matrix *points = clv_data_matrix(made->data[0]);
-    return labels ? clv_dominant_predict_points(ctx, made->affinity, made->result, points, &how, points, 0, threads,
-                                                labels)
-                  : CLV_ENOMEM;
-}
-
-/* All solvers, soft and hard answers, evaluated and used on new points. */
-static clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", NULL, &made->data[0]));
-    const clv_matrix *points = clv_data_matrix(made->data[0]);
-    int32_t *labels = made->blocks[0] = CLV_NEW(ctx, int32_t, points->rows);
-    if (!labels) {
-        return CLV_ENOMEM;
-    }
-    for (int way = 0; way < 5; way++) {
-        clv_kpalm_options options;
-        clv_objective objective;
-        clv_certificate certificate;
-        clv_kpalm_defaults(&options);
-        options.k = 3;
-        options.solver = way < 3 ? way : CLV_KPALM_KPALM;
-        options.norm = way == 3 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_NORM_AUTO;
-        options.empty = CLV_KPALM_RESEED;
-        options.control.threads = threads;
-        options.control.restarts = 2;
-        options.control.keep_trace = 1;
-        options.control.max_iter = way == 4 ? 2 : 50;
-        CLV_TRY(clv_kpalm(ctx, points, &options, &made->result));
-        const clv_matrix *centers = clv_data_matrix(made->result->centers);
-        CLV_TRY(clv_kpalm_evaluate(ctx, points, &options, made->result->labels,
-                                   made->result->membership ? clv_data_matrix(made->result->membership) : NULL, centers,
-                                   &objective, &certificate));
-        CLV_TRY(clv_kpalm_predict(ctx, centers, points, threads, labels));
-        clv_result_free(made->result);
-        made->result = NULL;
-    }
-    return CLV_OK;
-}
-
-typedef clv_status (*report_writer)(clv_context *, const clv_report *, char **, size_t *);
-
-/* A report of a run; `file` says which. The scaling is an option of the program that reads the points. */
-static clv_status report(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    static const clv_option scale_option = {
-        .name = "scale", .kind = CLV_OPTION_CHOICE, .choices = "none|standard", .help = "scaling of the points"};
-    static const clv_option_table points_table = {"points", &scale_option, 1};
-    clv_ncut_options method;
-    clv_affinity_options how = how_to_build(self, threads);
-    int scale = 0;
-    clv_affinity_info info;
-    clv_scores scores;
-    size_t size;
-    clv_ncut_defaults(&method);
-    method.k = 3;
-    method.control.restarts = 3;
-    CLV_TRY(cut(ctx, made, self, threads));
-    CLV_TRY(clv_compare(ctx, made->result->labels, made->result->labels, made->result->n, &scores));
-    clv_affinity_describe(made->affinity, &info);
-    const clv_option_table *tables[] = {&points_table, clv_affinity_table(), clv_control_table(), clv_ncut_table(),
-                                        NULL};
-    const void *structs[] = {&scale, &how, &method.control, &method};
-    clv_report what = {.result = made->result,
-                       .affinity = &info,
-                       .scores = &scores,
-                       .scale = "none",
-                       .silhouette = NAN,
-                       .tables = tables,
-                       .options = structs,
-                       .points = clv_data_matrix(made->data[0])};
-    report_writer writer = strcmp(self->file ? self->file : "", "points.csv") == 0 ? clv_report_html : clv_report_json;
-    CLV_TRY(writer(ctx, &what, (char **)&made->blocks[0], &size));
-    if (writer == clv_report_json) {
-        return CLV_OK;
-    }
-    CLV_TRY(clv_report_table(ctx, &what, (char **)&made->blocks[1], &size));
-    return clv_report_trace(ctx, &what, (char **)&made->blocks[2], &size);
-}
-
-static clv_status verify(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
-    clv_verdict verdict;
-    (void)self;
-    CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
-    CLV_TRY(clv_claim_read(ctx, "result.json", &made->claim));
-    CLV_TRY(clv_claim_verify(ctx, made->claim, made->data[0], 0, threads, &verdict));
-    return verdict.accepted ? CLV_OK : clv_fail(ctx, CLV_EINTERNAL, "rejected: %s", verdict.reason);
 }
 
 /* --- metrics and algebra --- */

@@ -14,7 +14,7 @@ static inline clv_context *open_context(void) {
 
 static inline clv_result *solve(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options) {
     clv_result *result = NULL;
-    if (clv_dominant(ctx, a, options, &result) < 0) {
+    if (clv_dominant(ctx, &(clv_input){.affinity = a}, options, &result) < 0) {
         fail_msg("%s", clv_message(ctx));
     }
     return result;
@@ -22,13 +22,28 @@ static inline clv_result *solve(clv_context *ctx, const clv_affinity *a, const c
 
 /* Column c of the membership, dense. */
 static inline void column_of(const clv_result *result, int64_t c, double *x) {
-    const clv_matrix *m = clv_data_matrix(result->membership);
+    const clv_matrix *m = clv_result_matrix(result, "membership");
     for (int64_t i = 0; i < m->rows; i++) {
         x[i] = 0;
         for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
             x[i] = m->index[e] == c ? ((const double *)m->values)[e] : x[i];
         }
     }
+}
+
+/* Entry c of a column of the table "clusters". */
+static inline int64_t count_of(const clv_result *result, const char *column, int64_t c) {
+    int64_t count;
+    const int64_t *values = clv_result_integers(result, column, &count);
+    assert_true(values && c < count);
+    return values[c];
+}
+
+static inline double number_of(const clv_result *result, const char *column, int64_t c) {
+    int64_t count;
+    const double *values = clv_result_reals(result, column, &count);
+    assert_true(values && c < count);
+    return values[c];
 }
 
 enum { P = 2 };

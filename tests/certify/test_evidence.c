@@ -3,7 +3,9 @@
  * claim is recomputed from raw points, and each part of it, changed, is noticed. */
 #include "brute_force.h"
 
+#include "engine/result.h"
 #include "linalg/linalg.h"
+#include "methods/methods.h"
 #include "report/report.h"
 
 #include <stdio.h>
@@ -22,16 +24,31 @@ static clv_data *make_points(clv_context *ctx, double unit) {
     return data;
 }
 
+/* Every method has a solver and a k; these options are those of all methods here. */
+typedef struct any_options {
+    clv_control control;
+    int64_t k;
+    int solver;
+} any_options;
+
+static const clv_option any_option[] = {
+    CLV_OPT_INT(any_options, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N", "clusters"),
+    CLV_OPT_CHOICE(any_options, solver, "solver", 0, "fpc", "the only one"),
+};
+static const clv_option_table options_table = {"any", any_option, CLV_COUNT(any_option), sizeof(any_options)};
+
 /* --- a method on points: squared distances to centers, weighted by memberships; the certificate is the length of the
  * gradient by the centers --- */
 
-static size_t no_memory(const clv_claim *claim, const clv_matrix *points) {
-    (void)claim;
-    return (size_t)points->rows * sizeof(double);
+static const clv_method means;
+
+static size_t a_number_per_object(const clv_input *input, const void *options) {
+    (void)options;
+    return (size_t)input->points->rows * sizeof(double);
 }
 
 static void evaluate_means(const clv_matrix *points, const clv_matrix *membership, const clv_matrix *centers,
-                           clv_objective *objective, clv_certificate *certificate) {
+                           clv_result *found) {
     double gradient[K * P] = {0}, point[P], weight[K], value = 0, square = 0;
     for (int64_t i = 0; i < points->rows; i++) {
         clv_matrix_row(points, i, point);
@@ -47,81 +64,98 @@ static void evaluate_means(const clv_matrix *points, const clv_matrix *membershi
     for (int i = 0; i < K * P; i++) {
         square += gradient[i] * gradient[i];
     }
-    *objective = (clv_objective){"within", value, 0};
-    *certificate = (clv_certificate){"gradient", sqrt(square), 1e-3 * value, sqrt(square) <= 1e-3 * value};
+    clv_result_claim(found, &means, value, sqrt(square), 1e-3 * value);
 }
 
-static clv_status means_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
-    const clv_claim *claim = evidence->claim;
-    assert_null(evidence->affinity);
-    if (!claim->membership || !claim->centers) {
-        return clv_fail(ctx, CLV_EDATA, "there are no memberships or no centers");
-    }
-    evaluate_means(evidence->points, clv_data_matrix(claim->membership), clv_data_matrix(claim->centers),
-                   &out->objective, &out->certificate);
+static clv_status means_evaluate(clv_context *ctx, const clv_input *input, const void *options,
+                                 const clv_result *answer, clv_result *found) {
+    const clv_matrix *membership, *centers;
+    (void)options;
+    assert_null(input->affinity);
+    CLV_TRY(clv_answer_matrix(ctx, answer, "membership", N, K, &membership));
+    CLV_TRY(clv_answer_matrix(ctx, answer, "centers", K, P, &centers));
+    evaluate_means(input->points, membership, centers, found);
     return CLV_OK;
 }
 
-/* The options are those of ncut: any table will do. */
-static const clv_verifier means = {.method = "means",
-                                   .table = clv_ncut_table,
-                                   .memory = no_memory,
-                                   .evaluate = means_evaluate,
-                                   .points_only = true,
-                                   .objective_scale = true};
+static const clv_field_info means_give[] = {
+    {"labels", CLV_FIELD_INTEGER, "n", CLV_ANSWER, .help = ""},
+    {"membership", CLV_FIELD_SPARSE, "n x k", CLV_ANSWER, .help = ""},
+    {"centers", CLV_FIELD_MATRIX, "k x p", CLV_ANSWER, .help = ""},
+};
 
-/* Memberships near to hard ones, centers near to the means, on standardized points. */
+static const clv_method means = {.name = "means",
+                                 .takes = CLV_TAKES_POINTS,
+                                 .options = &options_table,
+                                 .gives = means_give,
+                                 .gives_count = CLV_COUNT(means_give),
+                                 .objective = "within",
+                                 .certificate = "gradient",
+                                 .relative = 1,
+                                 .memory = a_number_per_object,
+                                 .evaluate = means_evaluate};
+
+/* Memberships near to hard ones, centers near to the means, on points scaled to 0..1. */
 static char *means_to_json(clv_context *ctx, double unit) {
+    double membership[N * K], centers[K * P];
+    const clv_matrix w = {.rows = N, .cols = K, .values = membership}, x = {.rows = K, .cols = P, .values = centers};
     clv_data *data = make_points(ctx, unit);
-    clv_result result = {.method = "means", .solver = "fpc", .n = N, .k = K, .seed = 1, .bound = {NULL, NAN}};
-    int32_t labels[N] = {0, 0, 0, 1, 1, 1};
-    int64_t sizes[K] = {3, 3};
+    clv_result *result = NULL;
     clv_restart restart = {.iterations = 1};
-    clv_report report = {.result = &result, .scale = "minmax", .silhouette = NAN};
     char *text = NULL;
     size_t size;
     assert_int_equal(clv_data_scale(data, CLV_SCALE_MINMAX), CLV_OK);
-    assert_int_equal(clv_data_new_dense(ctx, "membership", N, K, CLV_F64, &result.membership), CLV_OK);
-    assert_int_equal(clv_data_new_dense(ctx, "centers", K, P, CLV_F64, &result.centers), CLV_OK);
+    assert_int_equal(clv_result_new(ctx, N, K, &result), CLV_OK);
+    for (int i = 0; i < N; i++) {
+        result->labels[i] = i / 3;
+    }
+    clv_result_count(result);
     for (int i = 0; i < N * K; i++) {
-        ((double *)result.membership->values)[i] = i % K == labels[i / K] ? 0.9 : 0.1;
+        membership[i] = i % K == result->labels[i / K] ? 0.9 : 0.1;
     }
     for (int i = 0; i < K * P; i++) {
-        ((double *)result.centers->values)[i] = i / P ? 0.85 : 0.125;
+        centers[i] = i / P ? 0.85 : 0.125;
     }
-    evaluate_means(clv_data_matrix(data), clv_data_matrix(result.membership), clv_data_matrix(result.centers),
-                   &result.objective, &result.certificate);
-    restart.objective = result.objective.value;
-    result.restarts = &restart;
-    result.restarts_count = 1;
-    result.labels = labels;
-    result.sizes = sizes;
+    clv_field fields[] = {{.name = "membership", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = &w},
+                          {.name = "centers", .kind = CLV_FIELD_MATRIX, .count = 1, .matrix = &x}};
+    for (size_t f = 0; f < CLV_COUNT(fields); f++) {
+        assert_int_equal(clv_result_put(result, &fields[f]), CLV_OK);
+    }
+    evaluate_means(clv_data_matrix(data), &w, &x, result);
+    snprintf(result->solver, sizeof result->solver, "fpc");
+    result->seed = 1;
+    restart.objective = result->objective.value;
+    result->restarts = &restart;
+    result->restarts_count = 1;
+    const clv_report report = {.result = result, .scale = "minmax", .silhouette = NAN};
     assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
-    clv_data_free(result.membership);
-    clv_data_free(result.centers);
+    result->restarts = NULL;
+    clv_result_free(result);
     clv_data_free(data);
     return text;
 }
 
-static clv_status judge_by(clv_context *ctx, const clv_verifier *method, const char *json, double unit, int64_t memory,
+static clv_status judge_by(clv_context *ctx, const clv_method *method, const char *json, double unit, int64_t memory,
                            clv_verdict *out) {
     clv_claim *claim = NULL;
     clv_data *data = make_points(ctx, unit);
-    if (clv_claim_parse(ctx, "result.json", json, strlen(json), &claim) < 0) {
+    const clv_matrix targets = {.rows = N, .cols = 1, .values = raw};
+    const clv_input input = {.points = clv_data_matrix(data),
+                             .targets = method->takes == CLV_TAKES_SAMPLES ? &targets : NULL};
+    if (clv_claim_parse(ctx, "result.json", json, strlen(json), method, &claim) < 0) {
         fail_msg("%s in\n%s", clv_message(ctx), json);
     }
-    clv_status status =
-        clv_claim_verify_by(ctx, method, claim, data, method->two_operands ? data : NULL, memory, 1, out);
+    clv_status status = clv_claim_verify_by(ctx, method, claim, &input, memory, 1, out);
     clv_claim_free(claim);
     clv_data_free(data);
     return status;
 }
 
-static void check_accepted(clv_context *ctx, const clv_verifier *method, const char *json, double unit) {
+static void check_accepted(clv_context *ctx, const clv_method *method, const char *json, double unit) {
     clv_verdict verdict;
     assert_int_equal(judge_by(ctx, method, json, unit, 0, &verdict), CLV_OK);
     if (!verdict.accepted) {
-        fail_msg("%s: %s", method->method, verdict.reason);
+        fail_msg("%s: %s", method->name, verdict.reason);
     }
 }
 
@@ -139,7 +173,7 @@ static char *edit(const char *json, const char *old, const char *text) {
     return changed;
 }
 
-static void check_rejected(clv_context *ctx, const clv_verifier *method, const char *json, const char *old,
+static void check_rejected(clv_context *ctx, const clv_method *method, const char *json, const char *old,
                            const char *text, const char *reason) {
     clv_verdict verdict;
     char *changed = edit(json, old, text);
@@ -172,21 +206,24 @@ static void methods_on_points_are_judged(void **unused) {
     check_accepted(ctx, &means, json, 7); /* minmax undoes the unit */
     check_rejected(ctx, &means, json, "\"scale\": \"minmax\"", "\"scale\": \"none\"", "within is claimed");
     check_rejected(ctx, &means, json, "[0.125, ", "[0.126, ", "within is claimed");
-    check_rejected(ctx, &means, json, "\"weight\": [0.9", "\"weight\": [0.8", "within is claimed");
-    check_rejected(ctx, &means, json, "\"weight\": [0.9", "\"weight\": [-0.9",
-                   "membership of object 1 in cluster 0 is claimed to be below 0");
-    check_rejected(ctx, &means, json, "\"start\": [0, ", "\"start\": [0, 0, ", "memberships of 7 objects");
-    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1, 2], ", "3 centers are claimed for 2");
+    check_rejected(ctx, &means, json, "\"value\": [0.9", "\"value\": [0.8", "within is claimed");
+    check_rejected(ctx, &means, json, "\"value\": [0.9", "\"value\": [-0.9", "within is claimed");
+    check_rejected(ctx, &means, json, "{\"rows\": 6, \"cols\": 2, \"start\": [0, ",
+                   "{\"rows\": 7, \"cols\": 2, \"start\": [0, 0, ",
+                   "membership is claimed with 7 rows or columns, but there must be 6");
+    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1, 2], ",
+                   "centers is claimed with 3 rows or columns, but there must be 2");
     check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"others\": [",
-                   "centers of 1 coordinates are claimed, but the data have 2");
-    check_rejected(ctx, &means, json, "\"centers\"", "\"others\"", "cannot be: there are no memberships or no centers");
+                   "centers must be 2 x 2, not 2 x 1");
+    check_rejected(ctx, &means, json, "\"centers\"", "\"others\"", "cannot be: the answer says nothing of its centers");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"affinity\": {\"kind\": \"knn\"}, \"objective\": {",
                    "an affinity is claimed, but means works on the points");
-    check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {", "means has no graph");
+    check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {",
+                   "the field components is claimed, but means gives none");
     check_rejected(ctx, &means, json, "\"objective\": {",
                    "\"bound\": {\"name\": \"x\", \"value\": 0}, \"objective\": {",
                    "a bound is claimed, but means has none");
-    check_rejected(ctx, &means, json, "\"labels\"", "\"others\"", "0 labels are claimed for 6 objects");
+    check_rejected(ctx, &means, json, "\"labels\"", "\"others\"", "no labels are claimed, but means gives them");
     clv_release(ctx, json);
     end(ctx);
 }
@@ -222,8 +259,8 @@ static void certificates_have_the_scale_of_the_objective(void **unused) {
         bool accepted;
     } cases[] = {{1 + 1e-13, true}, {1 + 1e-5, false}};
     clv_context *ctx = begin();
-    clv_verifier absolute = means;
-    absolute.objective_scale = false;
+    clv_method absolute = means;
+    absolute.relative = 0;
     char *json = means_to_json(ctx, 1);
     char *unscaled = edit(json, "\"scale\": \"minmax\"", "\"scale\": \"none\"");
     clv_verdict found, verdict;
@@ -260,27 +297,58 @@ static void certificates_have_the_scale_of_the_objective(void **unused) {
 
 /* --- clusters one by one, on an affinity --- */
 
-static clv_status peel_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
+static const clv_method peel;
+
+static size_t no_memory(const clv_input *input, const void *options) {
+    (void)input;
+    (void)options;
+    return 0;
+}
+
+static clv_status peel_evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                                clv_result *found) {
+    static const int64_t sizes[] = {3, 2}, prototypes[] = {0, 5};
+    double own, other;
     (void)ctx;
-    assert_non_null(evidence->affinity);
-    /* The hook has set the diagonal to 0 against the claim. */
-    assert_true(clv_affinity_entry(evidence->affinity, 1, 1) == 0);
-    out->objective = (clv_objective){"similarity", clv_affinity_entry(evidence->affinity, 0, 1), 1};
-    out->certificate = (clv_certificate){"gap", 0, 1e-6, 1};
+    (void)options;
+    /* The method has set the diagonal to 0 against the claim. */
+    CLV_TRY(clv_affinity_entry(input->affinity, 1, 1, &own));
+    CLV_TRY(clv_affinity_entry(input->affinity, 0, 1, &other));
+    assert_true(own == 0);
+    clv_result_claim(found, &peel, other, 0, 1e-6);
+    CLV_TRY(clv_result_put_integers(found, "clusters.size", sizes, answer->k));
+    return clv_result_put_integers(found, "clusters.prototype", prototypes, answer->k);
+}
+
+static clv_status peel_suit(clv_context *ctx, const clv_matrix *points, const void *options,
+                            clv_affinity_options *how) {
+    (void)ctx;
+    (void)points;
+    (void)options;
+    how->zero_diagonal = 1;
     return CLV_OK;
 }
 
-static void peel_adapt(const clv_claim *claim, clv_affinity_options *how) {
-    (void)claim;
-    how->zero_diagonal = 1;
-}
+static const clv_field_info peel_gives[] = {
+    {"labels", CLV_FIELD_INTEGER, "n", CLV_ANSWER, .help = ""},
+    {"clusters.size", CLV_FIELD_INTEGER, "k", CLV_DERIVED, .help = ""},
+    {"clusters.prototype", CLV_FIELD_INTEGER, "k", CLV_DERIVED, .help = ""},
+    {"clusters.pass", CLV_FIELD_INTEGER, "k", CLV_STATED, .help = ""},
+    {"passes", CLV_FIELD_INTEGER, "", CLV_STATED, .help = ""},
+};
 
-static const clv_verifier peel = {.method = "peel",
-                                  .table = clv_ncut_table,
-                                  .memory = no_memory,
-                                  .evaluate = peel_evaluate,
-                                  .adapt = peel_adapt,
-                                  .k_at_most = true};
+static const clv_method peel = {.name = "peel",
+                                .takes = CLV_TAKES_AFFINITY,
+                                .options = &options_table,
+                                .k_meaning = CLV_K_AT_MOST,
+                                .gives = peel_gives,
+                                .gives_count = CLV_COUNT(peel_gives),
+                                .objective = "similarity",
+                                .maximize = 1,
+                                .certificate = "gap",
+                                .suit = peel_suit,
+                                .memory = no_memory,
+                                .evaluate = peel_evaluate};
 
 #define CLUSTER(size, prototype, pass)                                                                                 \
     "{\"size\": " size                                                                                                 \
@@ -303,14 +371,21 @@ static void clusters_found_one_by_one(void **unused) {
     clv_context *ctx = begin();
     check_accepted(ctx, &peel, peeled, 1);
     check_rejected(ctx, &peel, peeled, "\"k\": 5", "\"k\": 1", "2 clusters are claimed, but at most 1");
-    check_rejected(ctx, &peel, peeled, CLUSTER("3", "0", "0") ", ", "", "1 clusters are described, but there are 2");
-    check_rejected(ctx, &peel, peeled, "{\"size\": 3", "{\"size\": 7", "found with 7 of 6 objects");
-    check_rejected(ctx, &peel, peeled, "{\"size\": 3", "{\"size\": 0", "found with 0 of 6 objects");
-    check_rejected(ctx, &peel, peeled, "\"prototype\": 5", "\"prototype\": 6", "object 6, the prototype");
-    check_rejected(ctx, &peel, peeled, "\"passes\": 2", "\"passes\": 1", "pass 1 of 1");
+    check_rejected(ctx, &peel, peeled, CLUSTER("3", "0", "0") ", ", "",
+                   "clusters.size is claimed with 1 entries, but there must be 2");
+    check_rejected(ctx, &peel, peeled, "{\"size\": 3", "{\"size\": 7",
+                   "entry 1 of clusters.size is claimed to be 7, but the data give 3");
+    check_rejected(ctx, &peel, peeled, "{\"size\": 3", "{\"size\": 0",
+                   "entry 1 of clusters.size is claimed to be 0, but the data give 3");
+    check_rejected(ctx, &peel, peeled, "\"prototype\": 5", "\"prototype\": 6",
+                   "entry 2 of clusters.prototype is claimed to be 6, but the data give 5");
+    check_rejected(ctx, &peel, peeled, "\"pass\": 1", "\"pass\": -1", "clusters.pass is claimed to be -1");
+    check_rejected(ctx, &peel, peeled, "\"passes\": 2", "\"passes\": -2", "passes is claimed to be -2, and none lies");
+    check_rejected(ctx, &peel, peeled, "\"k\": 2, \"seed\"", "\"k\": 3, \"seed\"", "2 sizes are claimed for 3");
+    check_rejected(ctx, &peel, peeled, "\"sizes\": [3, 2]", "\"sizes\": [4, 1]", "the size of cluster 0 is claimed");
     check_rejected(ctx, &peel, peeled, "\"gamma\": 1", "\"gamma\": 2", "similarity is claimed");
-    clv_verifier exact = peel;
-    exact.k_at_most = false;
+    clv_method exact = peel;
+    exact.k_meaning = CLV_K_CLUSTERS;
     check_rejected(ctx, &exact, peeled, "{", "{", "option k is claimed to be '5'");
     char *none = edit(peeled, "\"k\": 2", "\"k\": 0");
     char *sizeless = edit(none, "\"sizes\": [3, 2], \"left_out\": 1, \"labels\": [0, 0, 0, 1, 1, -1], \"clusters\"",
@@ -323,27 +398,35 @@ static void clusters_found_one_by_one(void **unused) {
 
 /* --- weights, without labels --- */
 
-static clv_status fit_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
-    const clv_claim *claim = evidence->claim;
+static const clv_method fit;
+
+static clv_status fit_evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                               clv_result *found) {
+    const clv_matrix *weights;
     double sum = 0, row[P];
-    if (!claim->weights || clv_data_matrix(claim->weights)->cols != evidence->points->cols) {
-        return clv_fail(ctx, CLV_EDATA, "the weights are not as many as the columns");
-    }
-    clv_matrix_row(clv_data_matrix(claim->weights), 0, row);
+    (void)input;
+    (void)options;
+    CLV_TRY(clv_answer_matrix(ctx, answer, "weights", 1, P, &weights));
+    clv_matrix_row(weights, 0, row);
     for (int64_t i = 0; i < N * P; i++) {
         sum += row[i % P] * raw[i];
     }
-    out->objective = (clv_objective){"sum", sum, 0};
-    out->certificate = (clv_certificate){"gap", 0, 0, 1};
+    clv_result_claim(found, &fit, sum, 0, 0);
     return CLV_OK;
 }
 
-static const clv_verifier fit = {.method = "fit",
-                                 .table = clv_ncut_table,
-                                 .memory = no_memory,
-                                 .evaluate = fit_evaluate,
-                                 .points_only = true,
-                                 .unlabeled = true};
+static const clv_field_info fit_gives[] = {{"weights", CLV_FIELD_SPARSE, "1 x p", CLV_ANSWER, .help = ""}};
+
+static const clv_method fit = {.name = "fit",
+                               .takes = CLV_TAKES_POINTS,
+                               .options = &options_table,
+                               .k_meaning = CLV_K_OF_NORM,
+                               .gives = fit_gives,
+                               .gives_count = CLV_COUNT(fit_gives),
+                               .objective = "sum",
+                               .certificate = "gap",
+                               .memory = no_memory,
+                               .evaluate = fit_evaluate};
 
 static const char fitted[] =
     "{\"method\": \"fit\", \"solver\": \"fpc\", \"n\": 6, \"k\": 70, \"seed\": 1, \"options\": {\"k\": 70},"
@@ -352,10 +435,11 @@ static const char fitted[] =
     " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": -13, \"iterations\": 1}],"
     " \"weights\": {\"rows\": 1, \"cols\": 2, \"start\": [0, 1], \"index\": [1], \"value\": [-0.5]}}";
 
-/* The second set of data reaches the evaluation, and must be there if and only if the method takes one. */
-static clv_status pair_evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
-    assert_int_equal(clv_data_matrix(evidence->second)->rows, N);
-    return fit_evaluate(ctx, evidence, out);
+/* The targets reach the evaluation, and must be there if and only if the method takes them. */
+static clv_status pair_evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                                clv_result *found) {
+    assert_int_equal(input->targets->rows, N);
+    return fit_evaluate(ctx, input, options, answer, found);
 }
 
 static void methods_on_two_sets(void **unused) {
@@ -363,16 +447,20 @@ static void methods_on_two_sets(void **unused) {
     clv_context *ctx = begin();
     clv_claim *claim;
     clv_verdict verdict;
-    clv_verifier pair = fit;
-    pair.two_operands = true;
+    clv_method pair = fit;
+    pair.takes = CLV_TAKES_SAMPLES;
     pair.evaluate = pair_evaluate;
     check_accepted(ctx, &pair, fitted, 1);
     clv_data *data = make_points(ctx, 1);
-    assert_int_equal(clv_claim_parse(ctx, "result.json", fitted, strlen(fitted), &claim), CLV_OK);
-    assert_int_equal(clv_claim_verify_by(ctx, &pair, claim, data, NULL, 0, 1, &verdict), CLV_EUSAGE);
+    const clv_matrix targets = {.rows = N, .cols = 1, .values = raw};
+    const clv_input one = {.points = clv_data_matrix(data)}, two = {.points = one.points, .targets = &targets};
+    assert_int_equal(clv_claim_parse(ctx, "result.json", fitted, strlen(fitted), &fit, &claim), CLV_OK);
+    assert_int_equal(clv_claim_verify_by(ctx, &pair, claim, &one, 0, 1, &verdict), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "results of fit are verified by two files of data"));
-    assert_int_equal(clv_claim_verify_by(ctx, &fit, claim, data, data, 0, 1, &verdict), CLV_EUSAGE);
+    assert_int_equal(clv_claim_verify_by(ctx, &fit, claim, &two, 0, 1, &verdict), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "one file"));
+    assert_int_equal(clv_claim_verify_by(ctx, &fit, claim, &(clv_input){0}, 0, 1, &verdict), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "no data"));
     clv_claim_free(claim);
     clv_data_free(data);
     end(ctx);
@@ -383,10 +471,107 @@ static void methods_without_labels(void **unused) {
     clv_context *ctx = begin();
     check_accepted(ctx, &fit, fitted, 1);
     check_rejected(ctx, &fit, fitted, "[-0.5]", "[0.5]", "sum is claimed to be -13, but the data give 13");
-    check_rejected(ctx, &fit, fitted, "\"cols\": 2", "\"cols\": 3", "cannot be: the weights are not as many");
+    check_rejected(ctx, &fit, fitted, "\"cols\": 2", "\"cols\": 3", "cannot be: weights must be 1 x 2, not 1 x 3");
     check_rejected(ctx, &fit, fitted, "\"weights\"", "\"sizes\": [6], \"left_out\": 0, \"labels\": [0], \"weights\"",
+                   "1 sizes are claimed for 70 clusters");
+    char *single = edit(fitted, "\"k\": 70", "\"k\": 1");
+    check_rejected(ctx, &fit, single, "\"weights\"",
+                   "\"sizes\": [6], \"left_out\": 0, \"labels\": [0, 0, 0, 0, 0, 0], \"weights\"",
                    "labels are claimed, but fit gives none");
+    free(single);
     check_rejected(ctx, &fit, fitted, "\"n\": 6", "\"n\": 5", "the data have 6");
+    end(ctx);
+}
+
+/* --- an evaluation that overflows, and fields that follow from the answer --- */
+
+/* What the evaluation finds, whatever the claim. */
+static clv_objective odd_objective;
+static clv_certificate odd_certificate;
+
+static clv_status odd_evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                               clv_result *found) {
+    (void)ctx;
+    (void)input;
+    (void)options;
+    (void)answer;
+    clv_result_claim(found, &fit, odd_objective.value, odd_certificate.value, odd_certificate.tolerance);
+    return CLV_OK;
+}
+
+static void evaluations_that_overflow_prove_nothing(void **unused) {
+    (void)unused;
+    const double odd[] = {INFINITY, -INFINITY, NAN};
+    clv_context *ctx = begin();
+    clv_verdict verdict;
+    for (int relative = 0; relative < 2; relative++) {
+        clv_method method = fit;
+        method.evaluate = odd_evaluate;
+        method.relative = relative;
+        odd_objective.value = -13;
+        odd_certificate = (clv_certificate){.value = 0, .tolerance = 0};
+        check_accepted(ctx, &method, fitted, 1);
+        for (size_t i = 0; i < CLV_COUNT(odd); i++) {
+            double *const places[] = {&odd_objective.value, &odd_certificate.value, &odd_certificate.tolerance};
+            for (size_t p = 0; p < CLV_COUNT(places); p++) {
+                double good = *places[p];
+                *places[p] = odd[i];
+                assert_int_equal(judge_by(ctx, &method, fitted, 1, 0, &verdict), CLV_OK);
+                assert_false(verdict.accepted);
+                bool unknown = isnan(odd[i]) && p == 1; /* as of a run that was cancelled */
+                assert_non_null(strstr(verdict.reason, unknown ? "gap is claimed to be 0" : "must be numbers"));
+                *places[p] = good;
+            }
+        }
+    }
+    end(ctx);
+}
+
+static clv_status tell_evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                                clv_result *found) {
+    static const double numbers[] = {1000, 0};
+    static const char *const texts[] = {"one", "two"};
+    CLV_TRY(fit_evaluate(ctx, input, options, answer, found));
+    CLV_TRY(clv_result_put_reals(found, "numbers", numbers, 2));
+    CLV_TRY(clv_result_put_reals(found, "shares", numbers, 2));
+    CLV_TRY(clv_result_put_reals(found, "slopes", numbers, 2));
+    return clv_result_put_texts(found, "words", texts, 2);
+}
+
+/* Each unit of slack by itself: numbers may be off by 1e-3 of 1 + |number|, shares of |number|, slopes of |objective|.
+ */
+static void derived_fields_have_their_slack(void **unused) {
+    (void)unused;
+    static const clv_field_info gives[] = {
+        {"weights", CLV_FIELD_SPARSE, "1 x p", CLV_ANSWER, .help = ""},
+        {"numbers", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_ONE, ""},
+        {"shares", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_OWN, ""},
+        {"slopes", CLV_FIELD_REAL, "many", CLV_DERIVED, 1e-3, CLV_UNIT_OBJECTIVE, ""},
+        {"words", CLV_FIELD_TEXT, "many", CLV_DERIVED, .help = ""},
+        {"more", CLV_FIELD_REAL, "", CLV_DERIVED, .help = ""},
+    };
+    static const char told[] = "\"numbers\": [1000.9, 0.0009], \"shares\": [999.1, 0], \"slopes\": [1000.012, -0.012],"
+                               " \"words\": [\"one\", \"two\"], \"weights\"";
+    clv_context *ctx = begin();
+    clv_method tell = fit;
+    tell.evaluate = tell_evaluate;
+    tell.gives = gives;
+    tell.gives_count = CLV_COUNT(gives);
+    char *json = edit(fitted, "\"weights\"", told);
+    check_accepted(ctx, &tell, json, 1);
+    check_rejected(ctx, &tell, json, "1000.9", "1001.1", "entry 1 of numbers is claimed to be 1001.1");
+    check_rejected(ctx, &tell, json, "0.0009", "0.0011", "entry 2 of numbers is claimed to be 0.0011");
+    check_rejected(ctx, &tell, json, "999.1", "998.9", "entry 1 of shares is claimed to be 998.9");
+    check_rejected(ctx, &tell, json, "999.1, 0", "999.1, 1e-300", "entry 2 of shares is claimed to be 1e-300");
+    check_rejected(ctx, &tell, json, "1000.012", "1000.014", "entry 1 of slopes is claimed to be 1000.014");
+    check_rejected(ctx, &tell, json, "-0.012", "-0.014", "entry 2 of slopes is claimed to be -0.014");
+    check_rejected(ctx, &tell, json, "-0.012", "null", "entry 2 of slopes is claimed to be nan");
+    check_rejected(ctx, &tell, json, "\"two\"", "\"three\"", "words is claimed to be 'three', but the data give 'two'");
+    check_rejected(ctx, &tell, json, ", \"two\"", "", "words is claimed with 1 entries, but the data give 2");
+    check_rejected(ctx, &tell, json, "[999.1, 0]", "[]", "shares is claimed with 0 entries, but the data give 2");
+    check_rejected(ctx, &tell, json, "\"words\"", "\"more\": 0, \"words\"",
+                   "more is claimed with 1 entries, but the data give 0");
+    free(json);
     end(ctx);
 }
 
@@ -398,6 +583,8 @@ int main(void) {
         cmocka_unit_test(clusters_found_one_by_one),
         cmocka_unit_test(methods_without_labels),
         cmocka_unit_test(methods_on_two_sets),
+        cmocka_unit_test(evaluations_that_overflow_prove_nothing),
+        cmocka_unit_test(derived_fields_have_their_slack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

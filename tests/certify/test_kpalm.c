@@ -193,7 +193,7 @@ static clv_kpalm_options options_for(const problem *q) {
 /* The certificate of an iterate, by the library. */
 static double certificate_of(clv_context *ctx, const problem *q, const iterate *z) {
     static int64_t start[N + 1];
-    static int32_t index[N * K], labels[N];
+    static int32_t index[N * K];
     static double weight[N * K];
     int64_t used = 0;
     for (int i = 0; i < N; i++) {
@@ -209,12 +209,26 @@ static double certificate_of(clv_context *ctx, const problem *q, const iterate *
     clv_matrix points = {.rows = N, .cols = P, .values = q->a}, centers = {.rows = K, .cols = P, .values = z->x};
     clv_matrix membership = {.rows = N, .cols = K, .values = weight, .start = start, .index = index};
     clv_kpalm_options options = options_for(q);
-    clv_objective objective;
-    clv_certificate certificate;
-    assert_int_equal(
-        clv_kpalm_evaluate(ctx, &points, &options, labels, &membership, &centers, &objective, &certificate), CLV_OK);
-    assert_true(fabs(objective.value - sigma(q, z)) <= 1e-9 * sigma(q, z));
-    return certificate.value;
+    clv_result *answer, *found;
+    const clv_field fields[] = {
+        {.name = "membership", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = &membership},
+        {.name = "centers", .kind = CLV_FIELD_MATRIX, .count = 1, .matrix = &centers},
+    };
+    assert_int_equal(clv_result_new(ctx, N, K, &answer), CLV_OK);
+    for (int i = 0; i < N; i++) {
+        answer->labels[i] = 0; /* that of the largest membership */
+        for (int l = 1; l < K; l++) {
+            answer->labels[i] = z->w[i][l] > z->w[i][answer->labels[i]] ? l : answer->labels[i];
+        }
+    }
+    assert_int_equal(clv_result_put(answer, &fields[0]), CLV_OK);
+    assert_int_equal(clv_result_put(answer, &fields[1]), CLV_OK);
+    assert_int_equal(clv_kpalm_evaluate(ctx, &(clv_input){.points = &points}, &options, answer, &found), CLV_OK);
+    assert_true(fabs(found->objective.value - sigma(q, z)) <= 1e-9 * sigma(q, z));
+    double certificate = found->certificate.value;
+    clv_result_free(answer);
+    clv_result_free(found);
+    return certificate;
 }
 
 /* Propositions 1, 2, 5 and 6 on random problems, and the certificate of the library below |gamma|. */
@@ -268,21 +282,20 @@ static void iterates_follow_the_formulas(void **unused) {
         clv_kpalm_options options = options_for(&q);
         options.alpha = alpha;
         options.alpha_unit = CLV_KPALM_ONE;
-        options.start = "centers";
-        options.start_centers = &centers;
         options.control.keep_trace = 1;
         for (int t = 1; t <= 10; t++) {
             clv_result *result;
             plain_step(&q, alpha, &z, &next);
             z = next;
             options.control.max_iter = t;
-            assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+            assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points, .start = &centers}, &options, &result),
+                             CLV_OK);
             if (result->iterations < t) { /* it has converged */
                 clv_result_free(result);
                 break;
             }
             assert_true(fabs(result->objective.value - sigma(&q, &z)) <= 1e-9 * sigma(&q, &z));
-            const double *x = clv_data_matrix(result->centers)->values;
+            const double *x = clv_result_matrix(result, "centers")->values;
             for (int e = 0; e < K * P; e++) {
                 assert_true(fabs(x[e] - (&z.x[0][0])[e]) <= 1e-8);
             }
@@ -325,11 +338,9 @@ static void the_printed_constant_is_too_large(void **unused) {
     options.k = 1;
     options.norm = CLV_KPALM_EUCLIDEAN;
     options.epsilon = epsilon;
-    options.start = "centers";
-    options.start_centers = &start;
     options.control.max_iter = 1;
     options.control.keep_trace = 1;
-    assert_int_equal(clv_kpalm(ctx, &matrix, &options, &result), CLV_OK);
+    assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &matrix, .start = &start}, &options, &result), CLV_OK);
     assert_true(fabs(result->objective.value - after) <= 1e-9);
     assert_true(result->trace[1].extra[1] >= 1);
     clv_result_free(result);
@@ -356,11 +367,11 @@ static void limits_are_fixed_points(void **unused) {
                            : trial % 5 == 1 ? CLV_KPALM_HARMONIC
                                             : CLV_KPALM_GEOMETRIC;
         options.control.seed = trial;
-        assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points}, &options, &result), CLV_OK);
         assert_int_equal(result->stop, CLV_CONVERGED);
-        assert_null(result->membership);
+        assert_null(clv_result_field(result, "membership"));
         assert_true(result->certificate.holds);
-        memcpy(z.x, clv_data_matrix(result->centers)->values, sizeof z.x);
+        memcpy(z.x, clv_result_matrix(result, "centers")->values, sizeof z.x);
         for (int i = 0; i < N; i++) {
             int own = result->labels[i];
             double size = (double)result->sizes[own];
@@ -423,7 +434,7 @@ static void restarts_find_the_optimum(void **unused) {
             options.solver = solver;
             options.start = "random";
             options.control.restarts = 60;
-            assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+            assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points}, &options, &result), CLV_OK);
             assert_true(fabs(result->objective.value - best) <= 1e-9);
             clv_result_free(result);
         }
@@ -576,7 +587,7 @@ static void units_do_not_matter(void **unused) {
             clv_kpalm_options options = options_for(&scaled);
             options.control.max_iter = trial;
             clv_result *result;
-            assert_int_equal(clv_kpalm(ctx, &points, &options, &result), CLV_OK);
+            assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points}, &options, &result), CLV_OK);
             first = unit == 0 ? result->certificate : first;
             assert_true(fabs(result->certificate.tolerance - first.tolerance * squared) <=
                         1e-9 * first.tolerance * squared);

@@ -45,14 +45,55 @@ static clv_ksupport_options defaults(int loss) {
     return options;
 }
 
+static clv_matrix column(const clv_matrix *x, const double *y, const clv_ksupport_options *options) {
+    return (clv_matrix){options->transposed ? x->cols : x->rows, 1, CLV_F64, y, NULL, NULL};
+}
+
 static clv_result *solve(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options) {
     clv_result *result = NULL;
-    clv_status status = clv_ksupport(ctx, x, y, options, &result);
+    clv_matrix targets = column(x, y, options);
+    clv_status status = clv_ksupport(ctx, &(clv_input){.points = x, .targets = &targets}, options, &result);
     if (status < 0) {
         print_message("%s\n", clv_message(ctx));
     }
     assert_int_equal(status, CLV_OK);
     return result;
+}
+
+static void expect_from(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
+                        clv_status status, const char *words) {
+    clv_result *result = NULL;
+    assert_int_equal(clv_ksupport(ctx, input, options, &result), status);
+    assert_null(result);
+    if (!strstr(clv_message(ctx), words)) {
+        print_message("%s\n", clv_message(ctx));
+    }
+    assert_non_null(strstr(clv_message(ctx), words));
+}
+
+static void expect(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options,
+                   clv_status status, const char *words) {
+    clv_matrix targets = column(x, y, options);
+    expect_from(ctx, &(clv_input){.points = x, .targets = &targets}, options, status, words);
+}
+
+/* What weights are worth, or NULL; intercepts that are not given are the best ones. */
+static clv_result *evaluate(clv_context *ctx, const data *d, const clv_ksupport_options *options,
+                            const clv_matrix *weights, clv_status expected) {
+    clv_matrix targets = column(&d->dense, d->y, options);
+    clv_result *answer, *found;
+    assert_int_equal(clv_result_new(ctx, 0, options->k, &answer), CLV_OK);
+    answer->n = SAMPLES;
+    assert_int_equal(
+        clv_result_put(answer,
+                       &(clv_field){.name = "weights", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = weights}),
+        CLV_OK);
+    assert_int_equal(
+        clv_ksupport_evaluate(ctx, &(clv_input){.points = &d->dense, .targets = &targets}, options, answer, &found),
+        expected);
+    assert_int_equal(found != NULL, expected == CLV_OK);
+    clv_result_free(answer);
+    return found;
 }
 
 /* The least value, known to 1e-10 or so. */
@@ -238,7 +279,7 @@ static void test_evaluation_from_raw_data(void **state) {
     options.control.tol = 1e-3;
     clv_result *result = solve(ctx, &d.dense, d.y, &options);
     double w[FEATURES] = {0}, g[FEATURES] = {0}, loss = 0, product = 0, norm, dual;
-    const clv_matrix *weights = clv_data_matrix(result->weights);
+    const clv_matrix *weights = clv_result_matrix(result, "weights");
     clv_matrix_row(weights, 0, w);
     for (int64_t m = 0; m < SAMPLES; m++) {
         double margin = 0, y = d.y[m] > 0 ? 1 : -1;
@@ -258,32 +299,28 @@ static void test_evaluation_from_raw_data(void **state) {
     double gap = product + options.lambda * norm * norm + dual * dual / (4 * options.lambda);
     assert_true(fabs(value - result->objective.value) <= 1e-12 * value);
     assert_true(fabs(gap - result->certificate.value * value) <= 1e-10 * value);
-    clv_objective objective;
-    clv_certificate certificate;
-    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, weights, NULL, &objective, &certificate),
-                     CLV_OK);
-    assert_true(fabs(objective.value - value) <= 1e-12 * value);
-    assert_true(fabs(certificate.value * value - gap) <= 1e-10 * value);
+    clv_result *found = evaluate(ctx, &d, &options, weights, CLV_OK);
+    assert_true(fabs(found->objective.value - value) <= 1e-12 * value);
+    assert_true(fabs(found->certificate.value * value - gap) <= 1e-10 * value);
+    clv_result_free(found);
     clv_result_free(result);
 }
 
 /* A problem by hand, for the parts that are not public. */
-static clv_ks_problem problem_of(clv_context *ctx, const clv_design *x, const double *signs, double *terms,
-                                 clv_ksupport_options options, double *passes) {
+static clv_ks_problem problem_of(clv_context *ctx, const clv_design *x, const double *signs,
+                                 clv_ksupport_options options) {
     return (clv_ks_problem){.ctx = ctx,
                             .x = x,
                             .loss = {.kind = (clv_ksupport_loss)options.loss,
                                      .samples = x->samples,
                                      .y = signs,
                                      .intercept = options.intercept,
-                                     .threads = 1,
-                                     .terms = terms},
+                                     .threads = 1},
                             .options = options,
                             .k = options.k,
                             .lambda = options.lambda,
                             .tau = options.ridge,
-                            .tol = options.control.tol,
-                            .passes = passes};
+                            .tol = options.control.tol};
 }
 
 static void test_screening_is_safe(void **state) {
@@ -299,7 +336,7 @@ static void test_screening_is_safe(void **state) {
         options.screening = 0;
         options.control.tol = 1e-10;
         clv_result *exact = solve(ctx, &d.dense, d.y, &options);
-        double signs[SAMPLES], terms[SAMPLES], passes = 0;
+        double signs[SAMPLES];
         for (int64_t m = 0; m < SAMPLES; m++) {
             signs[m] = trial % 2 ? d.y[m] : d.y[m] > 0 ? 1 : -1;
         }
@@ -310,10 +347,12 @@ static void test_screening_is_safe(void **state) {
             clv_design x;
             clv_point point;
             assert_int_equal(clv_design_new(ctx, &d.dense, false, 1, &x), CLV_OK);
-            clv_ks_problem p = problem_of(ctx, &x, signs, terms, options, &passes);
-            assert_int_equal(clv_point_new(&p, 1, true, &point), CLV_OK);
+            clv_ks_problem p = problem_of(ctx, &x, signs, options);
+            clv_ks_work work;
+            assert_int_equal(clv_ks_work_new(&p, &work), CLV_OK);
+            assert_int_equal(clv_point_new(&p, &work, 1, true, &point), CLV_OK);
             double w[FEATURES];
-            clv_matrix_row(clv_data_matrix(near->weights), 0, w);
+            clv_matrix_row(clv_result_matrix(near, "weights"), 0, w);
             assert_int_equal(clv_point_set_dense(&point, w), CLV_OK);
             assert_int_equal(clv_point_evaluate(&point), CLV_OK);
             point.last_gap = 0; /* the norms are wanted now */
@@ -324,11 +363,12 @@ static void test_screening_is_safe(void **state) {
                 kept[point.kept < FEATURES ? point.keep[j] : j] = true;
             }
             dropped += FEATURES - point.kept;
-            const clv_matrix *solution = clv_data_matrix(exact->weights);
+            const clv_matrix *solution = clv_result_matrix(exact, "weights");
             for (int64_t e = 0; e < solution->start[1]; e++) {
                 assert_true(kept[solution->index[e]] || fabs(((const double *)solution->values)[e]) < 1e-7);
             }
             clv_point_free(&point);
+            clv_ks_work_free(&p, &work);
             clv_design_free(&x);
             clv_result_free(near);
         }
@@ -343,9 +383,9 @@ static void test_loss_derivatives(void **state) {
     enum { N = 7 };
     double y[2][N] = {{1, -1, 1, 1, -1, -1, 1}, {0.3, -2, 5, 1, 0, -1, 2}}, terms[N];
     for (int trial = 0; trial < 4; trial++) {
-        clv_loss loss = {(clv_ksupport_loss)(trial % 2), N, y[trial % 2], trial / 2, 1, terms};
+        clv_loss loss = {(clv_ksupport_loss)(trial % 2), N, y[trial % 2], trial / 2, 1};
         double z[N] = {0.1, -0.7, 1.5, 0, 2, -1, 0.4}, r[N], h[N], scratch[N], b = 0, sum = 0;
-        clv_loss_at(&loss, z, &b, r, h);
+        clv_loss_at(&loss, terms, z, &b, r, h);
         for (int m = 0; m < N; m++) {
             const double step = 1e-5;
             double up[N], down[N], at = b;
@@ -353,8 +393,8 @@ static void test_loss_derivatives(void **state) {
             memcpy(down, z, sizeof z);
             up[m] += step;
             down[m] -= step;
-            double high = clv_loss_at(&loss, up, &at, scratch, NULL);
-            double low = clv_loss_at(&loss, down, &at, scratch, NULL);
+            double high = clv_loss_at(&loss, terms, up, &at, scratch, NULL);
+            double low = clv_loss_at(&loss, terms, down, &at, scratch, NULL);
             assert_true(fabs((high - low) / (2 * step) - r[m]) < 1e-8);
             sum += r[m];
         }
@@ -427,20 +467,16 @@ static void test_radius(void **state) {
         options.solver = CLV_KSUPPORT_FISTA;
         clv_result *gradients = solve(ctx, &d.dense, d.y, &options);
         double w[FEATURES], norm;
-        clv_matrix_row(clv_data_matrix(atoms->weights), 0, w);
+        clv_matrix_row(clv_result_matrix(atoms, "weights"), 0, w);
         assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
         assert_true(norm <= options.radius * (1 + 1e-10));
         clv_matrix beyond = {1, FEATURES, CLV_F64, w, NULL, NULL};
-        clv_objective objective;
-        clv_certificate certificate;
         options.solver = CLV_KSUPPORT_FCFW;
-        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, NULL, &objective, &certificate),
-                         CLV_OK);
+        clv_result_free(evaluate(ctx, &d, &options, &beyond, CLV_OK));
         for (int64_t j = 0; j < FEATURES; j++) {
             w[j] *= 1.00001 * options.radius / norm;
         }
-        assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, &beyond, NULL, &objective, &certificate),
-                         CLV_EDATA);
+        assert_null(evaluate(ctx, &d, &options, &beyond, CLV_EDATA));
         assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
         assert_true(atoms->certificate.holds && gradients->certificate.holds);
         assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
@@ -459,7 +495,7 @@ static void test_radius_and_lambda_meet(void **state) {
     options.control.tol = 1e-9;
     clv_result *free_one = solve(ctx, &d.dense, d.y, &options);
     double w[FEATURES], norm;
-    clv_matrix_row(clv_data_matrix(free_one->weights), 0, w);
+    clv_matrix_row(clv_result_matrix(free_one, "weights"), 0, w);
     assert_int_equal(clv_ksupport_norm(ctx, w, FEATURES, K, 1, &norm), CLV_OK);
     options.solver = CLV_KSUPPORT_FCFW;
     options.control.tol = 1e-6;
@@ -482,24 +518,29 @@ static void test_classes(void **state) {
     options.intercept = 1;
     options.lambda = 0.01;
     clv_result *result = solve(ctx, &d.dense, d.y, &options);
-    double out[SAMPLES], scores[3 * SAMPLES];
-    int64_t right = 0;
-    assert_int_equal(result->classes_count, 3);
-    assert_true(result->classes[0] == -2.5 && result->classes[1] == 4 && result->classes[2] == 10);
-    assert_int_equal(clv_ksupport_predict(ctx, &d.dense, &options, clv_data_matrix(result->weights), result->intercepts,
-                                          result->classes, 3, out, scores),
-                     CLV_OK);
+    int64_t right = 0, count;
+    const double *classes = clv_result_reals(result, "classes", &count);
+    assert_int_equal(count, 3);
+    assert_true(classes[0] == -2.5 && classes[1] == 4 && classes[2] == 10);
+    clv_result *told;
+    assert_int_equal(
+        clv_ksupport_predict(ctx, &(clv_input){0}, &options, result, &(clv_fresh){.points = &d.dense}, &told), CLV_OK);
+    const double *values = clv_result_reals(told, "values", &count);
+    const clv_matrix *scores = clv_result_matrix(told, "scores");
+    assert_true(count == SAMPLES && scores->rows == SAMPLES && scores->cols == 3);
     for (int64_t m = 0; m < SAMPLES; m++) {
-        right += out[m] == d.y[m];
+        const double *score = (const double *)scores->values + 3 * m;
+        int32_t best = told->labels[m]; /* a place, as not all classes are whole numbers */
+        assert_true(best >= 0 && best < 3 && values[m] == classes[best]);
+        assert_true(score[best] >= score[0] && score[best] >= score[1] && score[best] >= score[2]);
+        right += values[m] == d.y[m];
     }
     assert_true(right > SAMPLES * 9 / 10);
-    clv_objective objective;
-    clv_certificate certificate;
-    assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights), NULL,
-                                           &objective, &certificate),
-                     CLV_OK);
-    assert_true(fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
-    assert_true(fabs(certificate.value - result->certificate.value) <= 1e-12);
+    clv_result_free(told);
+    clv_result *found = evaluate(ctx, &d, &options, clv_result_matrix(result, "weights"), CLV_OK);
+    assert_true(fabs(found->objective.value - result->objective.value) <= 1e-12 * found->objective.value);
+    assert_true(fabs(found->certificate.value - result->certificate.value) <= 1e-12);
+    clv_result_free(found);
     clv_result_free(result);
 }
 
@@ -521,6 +562,8 @@ static void test_interrupted_models(void **state) {
     for (int64_t m = 0; m < SAMPLES; m++) {
         d.y[m] = floor(d.y[m] / 3);
     }
+    const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL};
+    const clv_input input = {.points = &d.dense, .targets = &targets};
     for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_NEWTON; solver++) {
         clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
         int64_t kept = 0, cut = 0;
@@ -532,7 +575,7 @@ static void test_interrupted_models(void **state) {
             stopper stop = {.after = after};
             clv_result *result = NULL;
             clv_context_set_interrupt(ctx, stop_after, &stop);
-            clv_status status = clv_ksupport(ctx, &d.dense, d.y, &options, &result);
+            clv_status status = clv_ksupport(ctx, &input, &options, &result);
             clv_context_set_interrupt(ctx, NULL, NULL);
             whole = stop.polls <= after;
             if (status == CLV_EINTERRUPTED) {
@@ -541,13 +584,11 @@ static void test_interrupted_models(void **state) {
             }
             assert_int_equal(status, CLV_OK);
             assert_true(whole || result->stop == CLV_CANCELLED);
-            clv_objective objective;
-            clv_certificate certificate;
-            assert_int_equal(clv_ksupport_evaluate(ctx, &d.dense, d.y, &options, clv_data_matrix(result->weights),
-                                                   result->intercepts, &objective, &certificate),
-                             CLV_OK);
-            assert_true(fabs(objective.value - result->objective.value) <= 1e-9 * objective.value);
-            const clv_matrix *w = clv_data_matrix(result->weights);
+            clv_result *found;
+            assert_int_equal(clv_ksupport_evaluate(ctx, &input, &options, result, &found), CLV_OK);
+            assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * found->objective.value);
+            clv_result_free(found);
+            const clv_matrix *w = clv_result_matrix(result, "weights");
             kept += w->start[1] > 0;
             cut += w->start[w->rows] == w->start[w->rows - 1];
             clv_result_free(result);
@@ -563,43 +604,80 @@ static void test_interrupted_path(void **state) {
     enum { ROWS = 4 };
     clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
     make_data(&d, 702, CLV_KSUPPORT_LOGISTIC);
-    const clv_ksupport_path_data path = {.x = &d.dense,
-                                         .y = d.y,
-                                         .k = (const int64_t[]){3, 9},
-                                         .k_count = 2,
-                                         .lambda = (const double[]){0.1, 1},
-                                         .lambda_count = 2,
-                                         .validation = &d.dense,
-                                         .validation_y = d.y};
+    const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL};
+    const clv_input input = {
+        .points = &d.dense, .targets = &targets, .validation = &d.dense, .validation_targets = &targets};
+    options.k = 0;
+    options.path = "3,9:0.1,1";
     int64_t seen[ROWS + 1] = {0};
     for (int64_t after = 0; seen[ROWS] == 0; after += 1 + after / 8) {
-        clv_ksupport_path_row rows[ROWS];
         stopper stop = {.after = after};
         clv_result *best;
-        int64_t count = 0, first = 0;
+        int64_t count, first = 0;
         clv_context_set_interrupt(ctx, stop_after, &stop);
-        clv_status status = clv_ksupport_path(ctx, &path, &options, rows, &best);
+        clv_status status = clv_ksupport(ctx, &input, &options, &best);
         clv_context_set_interrupt(ctx, NULL, NULL);
         if (status == CLV_EINTERRUPTED) {
             assert_null(best);
             continue;
         }
         assert_int_equal(status, CLV_OK);
-        while (count < ROWS && rows[count].k > 0) {
-            first = rows[count].score > rows[first].score ? count : first;
-            count++;
+        const int64_t *k = clv_result_integers(best, "path.k", &count);
+        const double *lambda = clv_result_reals(best, "path.lambda", &count);
+        const double *score = clv_result_reals(best, "path.score", &count);
+        const double *objective = clv_result_reals(best, "path.objective", &count);
+        const char *last = clv_result_field(best, "path.stop")->texts[count - 1];
+        for (int64_t row = 0; row < count; row++) {
+            assert_true(k[row] == (row < 2 ? 3 : 9) && lambda[row] == (row % 2 ? 0.1 : 1));
+            first = score[row] > score[first] ? row : first;
         }
         seen[stop.polls > after && count == ROWS ? ROWS - 1 : count]++;
-        assert_true(best->k == rows[first].k && best->objective.value == rows[first].objective);
-        assert_true(stop.polls <= after || count < ROWS || rows[count - 1].stop == CLV_CANCELLED ||
-                    rows[count - 1].stop == CLV_CONVERGED);
+        assert_true(best->k == k[first] && best->objective.value == objective[first]);
+        assert_true(clv_result_real(best, "lambda", NAN) == lambda[first]);
+        assert_true(stop.polls <= after || count < ROWS || strcmp(last, "cancelled") == 0 ||
+                    strcmp(last, "converged") == 0);
         clv_result_free(best);
     }
     assert_true(seen[1] > 0 && seen[2] > 0);
-    clv_ksupport_path_row rows[ROWS];
+    clv_result *first;
+    int64_t count;
     options.control.time_limit = 1e-9;
-    assert_int_equal(clv_ksupport_path(ctx, &path, &options, rows, NULL), CLV_OK);
-    assert_true(rows[0].k == 3 && rows[0].stop == CLV_TIME_LIMIT && rows[1].k == 0);
+    assert_int_equal(clv_ksupport(ctx, &input, &options, &first), CLV_OK);
+    assert_int_equal(clv_result_integers(first, "path.k", &count)[0], 3);
+    assert_int_equal(count, 1);
+    assert_string_equal(clv_result_text(first, "path.stop"), "time limit");
+    clv_result_free(first);
+}
+
+/* A path says what k and lambda are: what else says so is refused, and so is what is no path. */
+static void test_refused_paths(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    static const char *const wrong[] = {"3", "3:", ":1", "3,:1", "3:1:1", "x:1", "0:1", "3:0", "3:-1", "3,9;0.1"};
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
+    make_data(&d, 703, CLV_KSUPPORT_LOGISTIC);
+    options.path = "3:1";
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "does not go with k");
+    options.k = 0;
+    options.radius = 1;
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "does not go with radius");
+    options.radius = 0;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        options.path = wrong[i];
+        expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "");
+    }
+    double y[SAMPLES];
+    memcpy(y, d.y, sizeof y);
+    y[2] = 5;
+    const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL}, other = {SAMPLES, 1, CLV_F64, y, NULL, NULL};
+    clv_input input = {.points = &d.dense, .targets = &targets, .validation = &d.dense};
+    clv_result *result;
+    options.path = "3:1";
+    assert_int_equal(clv_ksupport(ctx, &input, &options, &result), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "validation targets are missing"));
+    input.validation_targets = &other;
+    assert_int_equal(clv_ksupport(ctx, &input, &options, &result), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "validation sample 3 is 5"));
 }
 
 /* What is forecast covers what is held. */
@@ -624,7 +702,7 @@ static void test_memory(void **state) {
         options.control.max_iter = 3;
         clv_result *result = solve(own, &view, y, &options);
         clv_context_memory(own, &now, &peak);
-        size_t forecast = clv_ksupport_memory(&view, &options);
+        size_t forecast = clv_ksupport_memory(&(clv_input){.points = &view}, &options);
         bool squares = solver == CLV_KSUPPORT_ADMM || solver == CLV_KSUPPORT_NEWTON; /* of the number of samples */
         assert_true(peak <= forecast && (forecast <= 2 * peak || !squares));
         clv_result_free(result);
@@ -644,13 +722,15 @@ static void test_warm_start(void **state) {
         options.solver = CLV_KSUPPORT_NEWTON;
         options.control.tol = 1e-8;
         clv_result *cold = solve(ctx, &d.dense, d.y, &options);
-        clv_matrix_row(clv_data_matrix(cold->weights), 0, w);
+        clv_matrix_row(clv_result_matrix(cold, "weights"), 0, w);
         options.solver = solver;
         options.control.tol = 1e-6;
-        options.start = "weights";
-        options.start_weights = w;
-        options.start_models = 1;
-        clv_result *warm = solve(ctx, &d.dense, d.y, &options);
+        const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL},
+                         start = {1, FEATURES, CLV_F64, w, NULL, NULL};
+        clv_result *warm;
+        assert_int_equal(
+            clv_ksupport(ctx, &(clv_input){.points = &d.dense, .targets = &targets, .start = &start}, &options, &warm),
+            CLV_OK);
         assert_int_equal(warm->iterations, 0);
         assert_true(warm->certificate.holds);
         clv_result_free(cold);
@@ -722,17 +802,6 @@ static void test_newton_on_heavy_tails(void **state) {
 
 /* --- hostile input --- */
 
-static void expect(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options,
-                   clv_status status, const char *words) {
-    clv_result *result = NULL;
-    assert_int_equal(clv_ksupport(ctx, x, y, options, &result), status);
-    assert_null(result);
-    if (!strstr(clv_message(ctx), words)) {
-        print_message("%s\n", clv_message(ctx));
-    }
-    assert_non_null(strstr(clv_message(ctx), words));
-}
-
 static void test_refusals(void **state) {
     clv_context *ctx = *state;
     static data d;
@@ -775,16 +844,21 @@ static void test_out_of_range(void **state) {
     expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "scale the data");
     make_data(&d, 901, CLV_KSUPPORT_LOGISTIC);
     options = defaults(CLV_KSUPPORT_LOGISTIC);
-    options.start = "weights";
-    options.start_weights = w;
-    options.start_models = 2;
-    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "have 2 rows, but there is 1 model");
-    options.start_models = 1;
+    const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL};
+    clv_matrix start = {2, FEATURES, CLV_F64, w, NULL, NULL};
+    const clv_input input = {.points = &d.dense, .targets = &targets, .start = &start};
+    expect_from(ctx, &input, &options, CLV_EDATA, "have 2 rows, but there is 1 model");
+    start.rows = 1;
+    start.cols = FEATURES - 1;
+    expect_from(ctx, &input, &options, CLV_EDATA, "weights are rows of 150 numbers");
+    start.cols = FEATURES;
     w[3] = 1e200;
-    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "the weights to start from");
+    expect_from(ctx, &input, &options, CLV_EDATA, "the weights to start from");
     w[3] = 0;
     d.y[0] = 100;
-    expect(ctx, &d.dense, d.y, &options, CLV_EDATA, "have 1 rows, but there are 3 models");
+    expect_from(ctx, &input, &options, CLV_EDATA, "have 1 rows, but there are 3 models");
+    options.start = "weights";
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "start = 'weights' is not one of zero");
 }
 
 /* Separable data without a ridge, a constant column, a single sample a class, zero features: all have a solution. */
@@ -820,13 +894,13 @@ static void test_intercept_far_away(void **state) {
     (void)state;
     enum { N = 6 };
     double y[N] = {1, 1, 1, -1, -1, -1}, terms[N], r[N], z[N];
-    clv_loss loss = {CLV_KSUPPORT_LOGISTIC, N, y, true, 1, terms};
+    clv_loss loss = {CLV_KSUPPORT_LOGISTIC, N, y, true, 1};
     for (int trial = 0; trial < 40; trial++) {
         double shift = trial < 20 ? pow(4, trial - 10) : -pow(4, trial - 30), b = trial % 3 ? 0 : -shift * 100, sum = 0;
         for (int m = 0; m < N; m++) {
             z[m] = shift + 0.3 * m;
         }
-        double value = clv_loss_at(&loss, z, &b, r, NULL);
+        double value = clv_loss_at(&loss, terms, z, &b, r, NULL);
         for (int m = 0; m < N; m++) {
             sum += r[m];
         }
@@ -840,14 +914,14 @@ static void test_intercept_in_any_unit(void **state) {
     (void)state;
     enum { N = 5 };
     double y[N], z[N], r[N], terms[N];
-    clv_loss loss = {CLV_KSUPPORT_SQUARES, N, y, true, 1, terms};
+    clv_loss loss = {CLV_KSUPPORT_SQUARES, N, y, true, 1};
     for (int power = -60; power <= 60; power += 5) {
         double unit = pow(10, power), b = 0, sum = 0, size = 0;
         for (int m = 0; m < N; m++) {
             y[m] = unit * (m + 0.3 * m * m);
             z[m] = unit * (1 - 0.1 * m);
         }
-        clv_loss_at(&loss, z, &b, r, NULL);
+        clv_loss_at(&loss, terms, z, &b, r, NULL);
         for (int m = 0; m < N; m++) {
             sum += r[m];
             size += fabs(r[m]);
@@ -887,6 +961,7 @@ int main(void) {
         CASE(test_classes),
         CASE(test_interrupted_models),
         CASE(test_interrupted_path),
+        CASE(test_refused_paths),
         CASE(test_memory),
         CASE(test_warm_start),
         CASE(test_newton_on_any_scale),

@@ -58,28 +58,45 @@ static void test_is_the_problem_written_out(void **state) {
         same.lambda = options.lambda;
         same.ridge = 0;
         same.solver = CLV_KSUPPORT_NEWTON;
-        assert_int_equal(clv_ksupport(ctx, &big, points, &same, &exact), CLV_OK);
+        const clv_matrix y = {N * D, 1, CLV_F64, points, NULL, NULL};
+        assert_int_equal(clv_ksupport(ctx, &(clv_input){.points = &big, .targets = &y}, &same, &exact), CLV_OK);
         for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_ADMM; solver++) {
             if (solver == CLV_KSUPPORT_ADMM && options.zero_diagonal) {
                 continue;
             }
             options.solver = solver;
             options.control.tol = 1e-6;
-            assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_OK);
+            assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_OK);
             assert_true(found->certificate.holds);
             double apart = found->objective.value - exact->objective.value;
             assert_true(fabs(apart) <= 2e-6 * exact->objective.value);
-            clv_objective objective;
-            clv_certificate certificate;
-            assert_int_equal(
-                clv_pursuit_evaluate(ctx, &view, &options, clv_data_matrix(found->weights), &objective, &certificate),
-                CLV_OK);
-            assert_true(fabs(objective.value - found->objective.value) <= 1e-12 * objective.value);
+            clv_result *again;
+            assert_int_equal(clv_pursuit_evaluate(ctx, &(clv_input){.points = &view}, &options, found, &again), CLV_OK);
+            assert_true(fabs(again->objective.value - found->objective.value) <= 1e-12 * again->objective.value);
+            clv_result_free(again);
             clv_result_free(found);
         }
         clv_result_free(exact);
     }
     free(x);
+}
+
+/* Whether these N x N weights are an answer. */
+static clv_status evaluate(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
+                           const double *w) {
+    const clv_matrix weights = {N, N, CLV_F64, w, NULL, NULL};
+    clv_result *answer, *found;
+    assert_int_equal(clv_result_new(ctx, 0, options->k, &answer), CLV_OK);
+    answer->n = N;
+    assert_int_equal(
+        clv_result_put(answer,
+                       &(clv_field){.name = "weights", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = &weights}),
+        CLV_OK);
+    clv_status status = clv_pursuit_evaluate(ctx, &(clv_input){.points = points}, options, answer, &found);
+    assert_int_equal(found != NULL, status == CLV_OK);
+    clv_result_free(found);
+    clv_result_free(answer);
+    return status;
 }
 
 static void test_bounded_norm(void **state) {
@@ -92,22 +109,19 @@ static void test_bounded_norm(void **state) {
     draw(points, N, D, 50);
     options.radius = 0.8;
     options.control.tol = 1e-5;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &atoms), CLV_OK);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &atoms), CLV_OK);
     options.solver = CLV_KSUPPORT_FISTA;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &gradients), CLV_OK);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &gradients), CLV_OK);
     for (int64_t i = 0; i < N; i++) {
-        clv_matrix_row(clv_data_matrix(atoms->weights), i, w + i * N);
+        clv_matrix_row(clv_result_matrix(atoms, "weights"), i, w + i * N);
     }
     assert_int_equal(clv_ksupport_norm(ctx, w, N * N, K, 1, &norm), CLV_OK);
     assert_true(norm <= 0.8 * (1 + 1e-10));
-    clv_matrix beyond = {N, N, CLV_F64, w, NULL, NULL};
-    clv_objective objective;
-    clv_certificate certificate;
-    assert_int_equal(clv_pursuit_evaluate(ctx, &view, &options, &beyond, &objective, &certificate), CLV_OK);
+    assert_int_equal(evaluate(ctx, &view, &options, w), CLV_OK);
     for (int64_t e = 0; e < N * N; e++) {
         w[e] *= 1.00001 * 0.8 / norm;
     }
-    assert_int_equal(clv_pursuit_evaluate(ctx, &view, &options, &beyond, &objective, &certificate), CLV_EDATA);
+    assert_int_equal(evaluate(ctx, &view, &options, w), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "beyond the radius"));
     assert_true(fabs(atoms->objective.value - gradients->objective.value) <= 2e-5 * atoms->objective.value);
     clv_result_free(atoms);
@@ -145,15 +159,17 @@ static void check_scan(clv_context *ctx, int64_t n, int64_t d, int64_t k, bool z
     clv_list top = {0};
     draw(points, n, d, (uint64_t)(n + k));
     const clv_matrix view = {n, d, CLV_F64, points, NULL, NULL};
-    assert_int_equal(clv_pursuit_points_new(ctx, &view, k, zero_diagonal, threads, &p), CLV_OK);
+    assert_int_equal(clv_pursuit_points_new(ctx, &view, zero_diagonal, threads, &p), CLV_OK);
     clv_design x = clv_pursuit_design(&p);
+    void *work;
+    assert_int_equal(x.does->new_work(&x, k, &work), CLV_OK);
     for (int time = 0; time < 4; time++) { /* the bar of one time is used the next */
         draw(r, n, d, 1000 + (uint64_t)time);
         for (int64_t i = 0; i < n * d; i++) {
             r[i] *= pow(0.2, time);
         }
         x.does->gradient(&x, r, NULL, n * n, g, NULL);
-        assert_int_equal(clv_pursuit_steepest(&x, r, k, &top), CLV_OK);
+        assert_int_equal(clv_pursuit_steepest(&x, work, r, k, &top), CLV_OK);
         double sum = squares_of_largest(g, n, k, order), found = clv_list_square(&top);
         assert_true(fabs(sum - found) <= 1e-10 * sum);
         for (int64_t i = 0; i < top.count; i++) {
@@ -162,6 +178,7 @@ static void check_scan(clv_context *ctx, int64_t n, int64_t d, int64_t k, bool z
         }
     }
     clv_list_free(ctx, &top);
+    x.does->free_work(ctx, work);
     clv_pursuit_points_free(&p);
     free(points);
     free(r);
@@ -197,11 +214,13 @@ static void test_scan_beyond_single_precision(void **state) {
             r[2 * i] = size * (1 + clv_rng_uniform(&rng));
             r[2 * i + 1] = -r[2 * i] + size * apart * clv_rng_normal(&rng);
         }
-        assert_int_equal(clv_pursuit_points_new(ctx, &view, K_TOP, trial % 2, 1, &p), CLV_OK);
+        assert_int_equal(clv_pursuit_points_new(ctx, &view, trial % 2, 1, &p), CLV_OK);
         clv_design x = clv_pursuit_design(&p);
+        void *work;
+        assert_int_equal(x.does->new_work(&x, K_TOP, &work), CLV_OK);
         x.does->gradient(&x, r, NULL, M * M, g, NULL);
         for (int time = 0; time < 2; time++) {
-            assert_int_equal(clv_pursuit_steepest(&x, r, K_TOP, &top), CLV_OK);
+            assert_int_equal(clv_pursuit_steepest(&x, work, r, K_TOP, &top), CLV_OK);
             double sum = squares_of_largest(g, M, K_TOP, order), found = clv_list_square(&top);
             assert_true(top.count == K_TOP && fabs(found - sum) <= 1e-4 * sum);
             for (int64_t i = 1; i < top.count; i++) {
@@ -209,6 +228,7 @@ static void test_scan_beyond_single_precision(void **state) {
             }
         }
         clv_list_free(ctx, &top);
+        x.does->free_work(ctx, work);
         clv_pursuit_points_free(&p);
     }
 }
@@ -221,31 +241,31 @@ static void test_any_unit(void **state) {
     clv_pursuit_options options = defaults();
     clv_result *found, *same;
     draw(points, N, D, 51);
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_OK);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_OK);
     double lambda = options.lambda;
     for (int power = -400; power <= 300; power += 70) {
         for (int64_t e = 0; e < N * D; e++) {
             scaled[e] = ldexp(points[e], power);
         }
         options.lambda = ldexp(lambda, 2 * power);
-        assert_int_equal(clv_pursuit(ctx, &other, &options, &same), CLV_OK);
+        assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &other}, &options, &same), CLV_OK);
         assert_true(same->objective.value == ldexp(found->objective.value, 2 * power));
         assert_true(same->certificate.value == found->certificate.value && same->certificate.holds);
         for (int64_t i = 0; i < N; i++) {
-            clv_matrix_row(clv_data_matrix(found->weights), i, w);
-            clv_matrix_row(clv_data_matrix(same->weights), i, v);
+            clv_matrix_row(clv_result_matrix(found, "weights"), i, w);
+            clv_matrix_row(clv_result_matrix(same, "weights"), i, v);
             assert_memory_equal(w, v, sizeof w);
         }
         clv_result_free(same);
     }
     clv_result_free(found);
     options.lambda = 1e200;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &same), CLV_EDATA);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &same), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "out of all proportion"));
     for (int64_t e = 0; e < N * D; e++) {
         scaled[e] = ldexp(points[e], -500);
     }
-    assert_int_equal(clv_pursuit(ctx, &other, &options, &same), CLV_EDATA);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &other}, &options, &same), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "scale them"));
 }
 
@@ -259,10 +279,10 @@ static void test_threads_do_not_matter(void **state) {
     draw(points, MANY, WIDE, 9);
     options.k = 400;
     options.control.tol = 1e-4;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &one), CLV_OK);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &one), CLV_OK);
     options.control.threads = 3;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &three), CLV_OK);
-    const clv_matrix *a = clv_data_matrix(one->weights), *b = clv_data_matrix(three->weights);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &three), CLV_OK);
+    const clv_matrix *a = clv_result_matrix(one, "weights"), *b = clv_result_matrix(three, "weights");
     assert_true(one->objective.value == three->objective.value);
     assert_int_equal(a->start[MANY], b->start[MANY]);
     assert_memory_equal(a->values, b->values, (size_t)a->start[MANY] * sizeof(double));
@@ -281,10 +301,10 @@ static void test_affinity(void **state) {
     clv_result *found;
     clv_data *graph;
     draw(points, N, D, 70);
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_OK);
-    assert_int_equal(clv_pursuit_affinity(ctx, clv_data_matrix(found->weights), &graph), CLV_OK);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_OK);
+    assert_int_equal(clv_pursuit_affinity(ctx, clv_result_matrix(found, "weights"), &graph), CLV_OK);
     for (int64_t i = 0; i < N; i++) {
-        clv_matrix_row(clv_data_matrix(found->weights), i, w + i * N);
+        clv_matrix_row(clv_result_matrix(found, "weights"), i, w + i * N);
         clv_matrix_row(clv_data_matrix(graph), i, a + i * N);
     }
     for (int64_t i = 0; i < N; i++) {
@@ -305,17 +325,17 @@ static void test_refusals(void **state) {
     clv_result *found;
     draw(points, N, D, 80);
     options.k = N * N + 1;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_EDATA);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "exceeds the 12 x 12 entries"));
     options = defaults();
     options.lambda = -1;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_EUSAGE);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_EUSAGE);
     options = defaults();
     view.rows = 1;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_EDATA);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_EDATA);
     view.rows = N;
     points[3] = NAN;
-    assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_EDATA);
+    assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_EDATA);
 }
 
 /* Objects that are all the same, or all 0, have a solution. */
@@ -331,10 +351,10 @@ static void test_degenerate_points(void **state) {
     for (int solver = CLV_KSUPPORT_FCFW; solver <= CLV_KSUPPORT_ADMM; solver++) {
         clv_result *found;
         options.solver = solver;
-        assert_int_equal(clv_pursuit(ctx, &view, &options, &found), CLV_OK);
+        assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &view}, &options, &found), CLV_OK);
         assert_true(found->certificate.holds);
         clv_result_free(found);
-        assert_int_equal(clv_pursuit(ctx, &nothing, &options, &found), CLV_OK);
+        assert_int_equal(clv_pursuit(ctx, &(clv_input){.points = &nothing}, &options, &found), CLV_OK);
         assert_true(found->objective.value == 0 && found->certificate.holds);
         clv_result_free(found);
     }

@@ -127,7 +127,7 @@ static clv_symnmf_options options_for(int64_t k, int solver) {
 static clv_result *solve(clv_context *ctx, const double *p, int64_t n, const clv_symnmf_options *options) {
     clv_affinity *a = affinity_of(ctx, p, n);
     clv_result *result = NULL;
-    assert_int_equal(clv_symnmf(ctx, a, options, &result), CLV_OK);
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, options, &result), CLV_OK);
     clv_affinity_free(a);
     return result;
 }
@@ -136,21 +136,26 @@ static clv_result *solve(clv_context *ctx, const double *p, int64_t n, const clv
 
 static void check_claims(const clv_result *result, const double *p, int64_t n) {
     int64_t k = result->k;
-    const double *w = clv_data_matrix(result->membership)->values;
+    const double *w = clv_result_matrix(result, "membership")->values;
     double value = brute_value(p, n, w, k), gap = brute_gap(p, n, w, k), squares = 0;
+    double residual = clv_result_real(result, "residual", NAN);
+    int64_t sizes_count, entropy_count;
+    const double *sizes = clv_result_reals(result, "expected_sizes", &sizes_count);
+    const double *entropies = clv_result_reals(result, "entropy", &entropy_count);
+    assert_true(sizes_count == k && entropy_count == n);
     assert_true(fabs(result->objective.value - value) <= 1e-12 * (double)(n * n));
     assert_true(fabs(result->certificate.value - gap) <= 1e-11 * (double)(n * n));
     assert_int_equal(result->certificate.holds, result->certificate.value <= result->certificate.tolerance);
     for (int64_t e = 0; e < n * n; e++) {
         squares += p[e] * p[e];
     }
-    assert_true(fabs(result->soft->residual * result->soft->residual * squares - 4 * value) <= 1e-10 * squares);
+    assert_true(fabs(residual * residual * squares - 4 * value) <= 1e-10 * squares);
     for (int64_t c = 0; c < k; c++) {
         double sum = 0;
         for (int64_t i = 0; i < n; i++) {
             sum += w[i * k + c];
         }
-        assert_true(fabs(sum - result->soft->expected_sizes[c]) <= 1e-10);
+        assert_true(fabs(sum - sizes[c]) <= 1e-10);
     }
     for (int64_t i = 0; i < n; i++) {
         double sum = 0, entropy = 0;
@@ -160,7 +165,7 @@ static void check_claims(const clv_result *result, const double *p, int64_t n) {
             entropy -= w[i * k + c] > 0 ? w[i * k + c] * log(w[i * k + c]) : 0;
         }
         assert_true(fabs(sum - 1) <= 1e-11);
-        assert_true(fabs(entropy - result->soft->entropy[i]) <= 1e-11);
+        assert_true(fabs(entropy - entropies[i]) <= 1e-11);
     }
 }
 
@@ -250,15 +255,33 @@ static void converging_solvers_agree(void **unused) {
 
 /* --- theorem 1 --- */
 
+/* Memberships as an answer, with the labels that follow from them: the first of the largest. */
+static clv_result *answer_of(clv_context *ctx, const double *w, int64_t n, int64_t k) {
+    const clv_matrix membership = {.rows = n, .cols = k, .values = w};
+    const clv_field field = {.name = "membership", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = &membership};
+    clv_result *answer = NULL;
+    assert_int_equal(clv_result_new(ctx, n, k, &answer), CLV_OK);
+    assert_int_equal(clv_result_put(answer, &field), CLV_OK);
+    for (int64_t i = 0; i < n; i++) {
+        answer->labels[i] = 0;
+        for (int32_t c = 1; c < k; c++) {
+            answer->labels[i] = w[i * k + c] > w[i * k + answer->labels[i]] ? c : answer->labels[i];
+        }
+    }
+    return answer;
+}
+
 static double library_gap(clv_context *ctx, const double *p, int64_t n, const double *w, int64_t k) {
     clv_affinity *a = affinity_of(ctx, p, n);
-    clv_matrix matrix = {.rows = n, .cols = k, .values = w};
-    clv_objective objective;
-    clv_certificate certificate;
-    assert_int_equal(clv_symnmf_evaluate(ctx, a, &matrix, NAN, 1, &objective, &certificate), CLV_OK);
-    assert_true(fabs(objective.value - brute_value(p, n, w, k)) <= 1e-12 * (double)(n * n));
+    clv_symnmf_options options = options_for(k, CLV_SYMNMF_ROWS);
+    clv_result *answer = answer_of(ctx, w, n, k), *found = NULL;
+    assert_int_equal(clv_symnmf_evaluate(ctx, &(clv_input){.affinity = a}, &options, answer, &found), CLV_OK);
+    double gap = found->certificate.value;
+    assert_true(fabs(found->objective.value - brute_value(p, n, w, k)) <= 1e-12 * (double)(n * n));
+    clv_result_free(found);
+    clv_result_free(answer);
     clv_affinity_free(a);
-    return certificate.value;
+    return gap;
 }
 
 static void the_gap_is_0_at_kkt_points_only(void **unused) {
@@ -318,7 +341,7 @@ static void solutions_are_kkt_points(void **unused) {
     clv_symnmf_options options = options_for(K, CLV_SYMNMF_ROWS);
     options.control.tol = 1e-11;
     clv_result *result = solve(ctx, p, N, &options);
-    const double *w = clv_data_matrix(result->membership)->values;
+    const double *w = clv_result_matrix(result, "membership")->values;
     int64_t zeros = 0;
     for (int e = 0; e < N * K; e++) {
         zeros += w[e] == 0;
@@ -509,7 +532,7 @@ static void a_product_of_memberships_is_taken_apart(void **unused) {
         check_claims(result, p, N);
         assert_true(result->objective.value <= 1e-8);
         cases++;
-        found += difference_of(ctx, clv_data_matrix(result->membership)->values, truth, N, k) <= 1e-3;
+        found += difference_of(ctx, clv_result_matrix(result, "membership")->values, truth, N, k) <= 1e-3;
         clv_result_free(result);
     }
     assert_int_equal(found, cases);
@@ -518,10 +541,21 @@ static void a_product_of_memberships_is_taken_apart(void **unused) {
 
 /* --- new objects --- */
 
+/* Of `count` new objects with these similarities to the old ones. */
+static clv_result *predict(clv_context *ctx, const clv_result *answer, const double *cross, int64_t count) {
+    const clv_matrix similarities = {.rows = count, .cols = answer->n, .values = cross};
+    clv_symnmf_options options = options_for(answer->k, CLV_SYMNMF_ROWS);
+    clv_result *found = NULL;
+    assert_int_equal(
+        clv_symnmf_predict(ctx, &(clv_input){0}, &options, answer, &(clv_fresh){.similarities = &similarities}, &found),
+        CLV_OK);
+    return found;
+}
+
 static void predictions_are_optimal(void **unused) {
     (void)unused;
     enum { N = 30, K = 3, M = 40, GRID = 60 };
-    double w[N * K], cross[M * N], out[M * K];
+    double w[N * K], cross[M * N];
     clv_context *ctx;
     clv_rng rng = clv_rng_stream(9, 0);
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
@@ -529,8 +563,8 @@ static void predictions_are_optimal(void **unused) {
     for (int e = 0; e < M * N; e++) {
         cross[e] = clv_rng_uniform(&rng);
     }
-    clv_matrix membership = {.rows = N, .cols = K, .values = w}, similarities = {.rows = M, .cols = N, .values = cross};
-    assert_int_equal(clv_symnmf_predict(ctx, &membership, &similarities, 2, out), CLV_OK);
+    clv_result *answer = answer_of(ctx, w, N, K), *found = predict(ctx, answer, cross, M);
+    const double *out = clv_result_matrix(found, "membership")->values;
     for (int r = 0; r < M; r++) {
         double least = INFINITY, here = 0;
         for (int a = 0; a <= GRID; a++) {
@@ -558,12 +592,14 @@ static void predictions_are_optimal(void **unused) {
         for (int j = 0; j < N; j++) {
             cross[r * N + j] = row[0] * w[j * K] + row[1] * w[j * K + 1] + row[2] * w[j * K + 2];
         }
-        clv_matrix one = {.rows = 1, .cols = N, .values = cross + r * N};
-        assert_int_equal(clv_symnmf_predict(ctx, &membership, &one, 1, out), CLV_OK);
+        clv_result *one = predict(ctx, answer, cross + (ptrdiff_t)r * N, 1);
         for (int c = 0; c < K; c++) {
-            assert_true(fabs(out[c] - row[c]) <= 1e-9);
+            assert_true(fabs(((const double *)clv_result_matrix(one, "membership")->values)[c] - row[c]) <= 1e-9);
         }
+        clv_result_free(one);
     }
+    clv_result_free(found);
+    clv_result_free(answer);
     clv_context_free(ctx);
 }
 

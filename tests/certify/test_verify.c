@@ -2,11 +2,8 @@
  * number changed by hand is noticed. */
 #include "brute_force.h"
 
+#include "forging.h"
 #include "linalg/linalg.h"
-#include "report/report.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { N = 30, P = 3 };
 
@@ -51,9 +48,10 @@ static char *run_to_json(clv_context *ctx, const setting *how) {
     cut.control.threads = 1;
     assert_int_equal(clv_data_scale(data, how->scale), CLV_OK);
     assert_int_equal(clv_affinity_build(ctx, clv_data_matrix(data), &affinity, &a), CLV_OK);
-    assert_int_equal(clv_ncut(ctx, a, &cut, &result), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &cut, &result), CLV_OK);
     clv_affinity_describe(a, &info);
-    const clv_option_table *const tables[] = {clv_control_table(), clv_ncut_table(), clv_affinity_table(), NULL};
+    const clv_option_table *const tables[] = {clv_control_table(), clv_method_find("ncut")->options,
+                                              clv_affinity_table(), NULL};
     const void *const options[] = {&cut.control, &cut, &affinity};
     clv_report report = {.result = result,
                          .affinity = &info,
@@ -69,12 +67,13 @@ static char *run_to_json(clv_context *ctx, const setting *how) {
     return text;
 }
 
-static clv_status try_to_judge(clv_context *ctx, const char *json, clv_data *data, int64_t memory, clv_verdict *out) {
+static clv_status try_to_judge(clv_context *ctx, const char *json, const clv_data *data, int64_t memory,
+                               clv_verdict *out) {
     clv_claim *claim = NULL;
-    if (clv_claim_parse(ctx, "result.json", json, strlen(json), &claim) < 0) {
+    if (clv_claim_parse(ctx, "result.json", json, strlen(json), NULL, &claim) < 0) {
         fail_msg("%s", clv_message(ctx));
     }
-    clv_status status = clv_claim_verify(ctx, claim, data, memory, 1, out);
+    clv_status status = clv_claim_verify(ctx, claim, &(clv_input){.points = clv_data_matrix(data)}, memory, 1, out);
     clv_claim_free(claim);
     return status;
 }
@@ -115,28 +114,6 @@ static void true_claims_are_accepted(void **unused) {
     clv_context_free(ctx);
 }
 
-/* What stands after `field` (first occurrence after `within`) becomes `value`; owned by malloc. */
-static char *replace_value(const char *json, const char *within, const char *field, const char *value) {
-    const char *at = strstr(json, within);
-    assert_non_null(at);
-    at = strstr(at, field);
-    assert_non_null(at);
-    at += strlen(field);
-    size_t before = (size_t)(at - json), old = strcspn(at, ",]}");
-    char *changed = malloc(strlen(json) + strlen(value) + 1);
-    memcpy(changed, json, before);
-    strcpy(changed + before, value);
-    strcat(changed, at + old);
-    return changed;
-}
-
-static void check_reason(const clv_verdict *verdict, const char *reason) {
-    assert_false(verdict->accepted);
-    if (!strstr(verdict->reason, reason)) {
-        fail_msg("'%s' does not speak of '%s'", verdict->reason, reason);
-    }
-}
-
 static void check_rejected(const char *within, const char *field, const char *value, const char *reason) {
     clv_context *ctx;
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
@@ -147,22 +124,6 @@ static void check_rejected(const char *within, const char *field, const char *va
     free(changed);
     clv_release(ctx, json);
     clv_context_free(ctx);
-}
-
-/* The same number everywhere: the objective of the result and of all restarts. */
-static char *replace_objectives(const char *json, double value) {
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", value);
-    char *changed = replace_value(json, "\"objective\"", "\"value\": ", text);
-    const char *restart = "{\"objective\": ";
-    for (char *at = strstr(changed, restart); at; at = strstr(at + 1, restart)) {
-        size_t place = (size_t)(at - changed);
-        char *next = replace_value(changed, at, restart, text);
-        free(changed);
-        changed = next;
-        at = changed + place;
-    }
-    return changed;
 }
 
 static double claimed_objective(const char *json) {
@@ -177,8 +138,12 @@ static void wrong_objectives_are_noticed(void **unused) {
     const double factors[] = {1 - 1e-4, 1 - 1e-8, 1 + 1e-8, 1e300};
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
         char *changed = replace_objectives(json, factors[i] * claimed_objective(json));
+        char *gapless = replace_value(changed, "\"bound\": {", "\"gap_percent\": ", "null");
         clv_verdict verdict = judge(ctx, changed);
+        check_reason(&verdict, "the gap is claimed to be ");
+        verdict = judge(ctx, gapless);
         check_reason(&verdict, "ncut is claimed to be ");
+        free(gapless);
         free(changed);
     }
     char *same = replace_objectives(json, claimed_objective(json) * (1 + 1e-13));
@@ -198,10 +163,12 @@ static void the_home_buys_no_tolerance(void **unused) {
     for (int s = 0; s < 2; s++) {
         char *json = run_to_json(ctx, settings[s]);
         char *moved = replace_value(json, "\"affinity\": {", "\"home\": ", "\"dense-f32\"");
-        char *changed = replace_objectives(moved, claimed_objective(json) - 2e-7);
+        char *gapless = replace_value(moved, "\"bound\": {", "\"gap_percent\": ", "null");
+        char *changed = replace_objectives(gapless, claimed_objective(json) - 2e-7);
         clv_verdict verdict = judge(ctx, changed);
         check_reason(&verdict, "ncut is claimed");
         free(moved);
+        free(gapless);
         free(changed);
         changed = replace_value(json, "\"affinity\": {", "\"home\": ", s ? "\"dense-f64\"" : "\"dense-f32\"");
         verdict = judge(ctx, changed);
@@ -252,15 +219,24 @@ static void make_path(double more, double similarity[9]) {
 static clv_certificate path_certificate(clv_context *ctx, double more, clv_objective *objective) {
     double similarity[9];
     const clv_matrix given = {.rows = 3, .cols = 3, .values = similarity};
-    const int32_t labels[3] = {0, 1, 1};
     clv_affinity_options how;
+    clv_ncut_options cut;
     clv_affinity *a = NULL;
-    clv_certificate certificate;
+    clv_result *answer = NULL, *found = NULL;
     make_path(more, similarity);
     clv_affinity_defaults(&how);
     how.kind = CLV_AFFINITY_PRECOMPUTED;
     assert_int_equal(clv_affinity_build(ctx, &given, &how, &a), CLV_OK);
-    assert_int_equal(clv_ncut_evaluate(ctx, a, labels, 2, 1, objective, &certificate), CLV_OK);
+    clv_ncut_defaults(&cut);
+    assert_int_equal(clv_result_new(ctx, 3, 2, &answer), CLV_OK);
+    for (int i = 0; i < 3; i++) {
+        answer->labels[i] = i > 0;
+    }
+    assert_int_equal(clv_ncut_evaluate(ctx, &(clv_input){.affinity = a}, &cut, answer, &found), CLV_OK);
+    clv_certificate certificate = found->certificate;
+    *objective = found->objective;
+    clv_result_free(found);
+    clv_result_free(answer);
     clv_affinity_free(a);
     return certificate;
 }
@@ -382,24 +358,35 @@ static void check_edited(const char *old, const char *text, const char *reason) 
     clv_context_free(ctx);
 }
 
+#define ONES "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
+
 /* Beside objective and certificate: each of these alone makes a true result false. */
 static void side_claims_are_looked_at(void **unused) {
     (void)unused;
-    check_rejected("\"components\"", ": ", "2", "2 components are claimed, but the data give 1");
-    check_rejected("\"components\"", ": ", "0", "0 components are claimed, but the data give 1");
+    check_rejected("\"components\"", ": ", "2", "components is claimed to be 2, but the data give 1");
+    check_rejected("\"components\"", ": ", "0", "components is claimed to be 0, but the data give 1");
     check_rejected("\"bound\": {", "\"gap_percent\": ", "0", "gap is claimed to be 0 percent");
     check_rejected("\"bound\": {", "\"gap_percent\": ", "-1", "gap is claimed to be -1 percent");
     check_rejected("\"bound\": {", "\"name\": ", "\"optimum\"", "bound is claimed to be 'optimum'");
-    check_rejected("\"bound\": {", "\"value\": ", "-0.5", "bound claimed is -0.5");
+    check_rejected("\"bound\": {", "\"value\": ", "-0.5", "but objective and bound claimed give");
     check_rejected("\"bound\": {", "\"value\": ", "null", "a gap is claimed, but no bound");
-    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed is -0.001");
-    check_rejected("\"eigenvalues\"", "[", "1.001", "eigenvalue 1 is claimed to be above 1");
-    check_rejected("\"eigenvalues\"", ", ", "0.9999999, 0.99999995", "eigenvalue 3 is claimed to be above");
-    check_rejected("\"eigenvalues\"", ", ", "0.9999999, 0.99", "bound claimed lies above what the eigenvalues");
-    check_edited(" \"components\"", " \"shift\": -0.5, \"components\"", "shift claimed is -0.5");
+    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed lies below 0");
+    check_rejected("\"components\"", ": ", "-1", "components is claimed to be -1, and none lies below 0");
+    check_rejected("\"eigenvalues\"", "[", "1.001", "eigenvalue 1 is 1.001");
+    check_rejected("\"eigenvalues\"", "[", "0.999", "eigenvalue 1 is 0.999, but those of a normalized affinity begin");
+    check_rejected("\"eigenvalues\"", "[", "null", "eigenvalue 1 is nan");
+    check_rejected("\"eigenvalues\"", ", ", "-1.5", "eigenvalue 2 is -1.5");
+    check_rejected("\"eigenvalues\"", "[", ONES ONES ONES "1", "eigenvalues of 30 objects");
+    check_rejected("\"eigenvalues\"", ", ", "0.9999999, 0.99999995", "eigenvalue 3 is 0.99999995, but");
+    check_rejected("\"eigenvalues\"", ", ", "0.9999999, 0.99", "bound claimed is better than what");
+    check_edited(" \"components\"", " \"shift\": -0.5, \"components\"", "a shift of -0.5");
+    check_edited(" \"components\"", " \"shift\": 0.5, \"components\"",
+                 "a shift of 0.5 is none that these options give");
+    check_edited(" \"components\"", " \"entropy\": [], \"components\"", "the field entropy is claimed, but ncut gives");
+    check_edited(" \"components\"", " \"k_alternatives\": [], \"components\"", "k_alternatives.k is claimed with 0");
     check_edited(" \"affinity\": {", " \"similarity\": {", "does not say of which kind its affinity");
     check_edited("\"restarts\": [", "\"restarts\": [], \"others\": [", "no restarts are claimed");
-    check_edited("\"eigenvalues\"", "\"values\"", "bound claimed lies above what the eigenvalues");
+    check_edited("\"eigenvalues\"", "\"values\"", "bound claimed is better than what");
 }
 
 /* The bound of a run, a little above what its eigenvalues give, and with the gap that goes with it. */
@@ -422,7 +409,7 @@ static void a_bound_is_no_better_than_its_eigenvalues(void **unused) {
         if (i == 0) {
             assert_true(verdict.accepted);
         } else {
-            check_reason(&verdict, "bound claimed lies above what the eigenvalues");
+            check_reason(&verdict, "bound claimed is better than what");
         }
         free(raised);
         free(changed);
@@ -503,8 +490,8 @@ static void changed_numbers_are_noticed(void **unused) {
     check_rejected("\"labels\"", "[", "3", "label 3 of object 1 is outside");
     check_rejected("\"labels\"", "[", "-1", "size of cluster");
     check_rejected("\"labels\"", "[", "0, 0", "31 labels are claimed for 30");
-    check_rejected("\"n\"", ": ", "29", "the data have 30");
-    check_rejected("\"k\"", ": ", "31", "31 clusters of 30 objects");
+    check_rejected("\"n\"", ": ", "29", "30 labels are claimed for 29 objects");
+    check_rejected("\"k\"", ": ", "31", "3 sizes are claimed for 31 clusters");
     check_rejected("\"k\"", ": ", "2", "3 sizes are claimed for 2");
     check_rejected("\"options\"", "\"zero-diagonal\": ", "true", "claimed");
     check_rejected("\"options\"", "\"scale\": ", "\"none\"", "claimed");

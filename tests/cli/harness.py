@@ -8,7 +8,7 @@ import subprocess
 import time
 
 CLEAVE = None
-PROBE = os.environ.get("CLEAVE_PROBE")
+EXTEND = os.environ.get("CLEAVE_EXTEND")
 CASES = []
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -59,11 +59,11 @@ def cleave(*args, code=0, out=None, err=None, stdin=None, stdout=subprocess.PIPE
     return result
 
 
-def probe(*args, **expected):
+def extend(*args, **expected):
     """The same for the methods made by hand, where the build has put them."""
-    if not PROBE:
-        raise Skip("CLEAVE_PROBE does not name the program of tests/cli/probe.c")
-    return cleave(*args, program=PROBE, **expected)
+    if not EXTEND:
+        raise Skip("CLEAVE_EXTEND does not name the program of tests/extend")
+    return cleave(*args, program=EXTEND, **expected)
 
 
 # --- data ---

@@ -1,8 +1,10 @@
 /* Fuzz target: results read back from JSON, and judged against a small data set when they parse. */
-#include "linalg/linalg.h"
+#include "base/options.h"
+#include "engine/result.h"
 #include "report/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void check(int good) {
     if (!good) {
@@ -10,8 +12,9 @@ static void check(int good) {
     }
 }
 
-static double add_up(const clv_data *data) {
-    const clv_matrix *m = data ? clv_data_matrix(data) : NULL;
+/* Every number and every byte of a field. */
+static double add_up(const clv_field *field) {
+    const clv_matrix *m = field->matrix;
     double row[64], sum = 0;
     for (int64_t i = 0; m && m->cols <= 64 && i < m->rows; i++) {
         clv_matrix_row(m, i, row);
@@ -19,71 +22,105 @@ static double add_up(const clv_data *data) {
             sum += row[j];
         }
     }
+    for (int64_t i = 0; !m && i < field->count; i++) {
+        sum += field->reals      ? field->reals[i]
+               : field->integers ? (double)field->integers[i]
+                                 : (double)strlen(field->texts[i]);
+    }
     return sum;
 }
 
-/* A method on points that reads all that it is given. */
-static clv_status evaluate(clv_context *ctx, const clv_evidence *evidence, clv_verdict *out) {
-    const clv_claim *claim = evidence->claim;
-    double sum = add_up(claim->membership) + add_up(claim->centers) + add_up(claim->weights);
-    (void)ctx;
-    for (int64_t c = 0; c < claim->clusters_count; c++) {
-        sum += claim->clusters[c].cohesiveness;
-    }
-    out->objective = (clv_objective){"sum", sum, 0};
-    out->certificate = (clv_certificate){"gap", 0, 0, 1};
-    return CLV_OK;
-}
+static const clv_field_info gives[] = {
+    {"labels", CLV_FIELD_INTEGER, "n", CLV_ANSWER, .help = ""},
+    {"membership", CLV_FIELD_SPARSE, "n x k", CLV_ANSWER, .help = ""},
+    {"centers", CLV_FIELD_MATRIX, "k x p", CLV_ANSWER, .help = ""},
+    {"weights", CLV_FIELD_SPARSE, "models x p", CLV_ANSWER, .help = ""},
+    {"clusters.size", CLV_FIELD_INTEGER, "k", CLV_ANSWER, .help = ""},
+    {"clusters.cohesiveness", CLV_FIELD_REAL, "k", CLV_ANSWER, .help = ""},
+    {"clusters.stop", CLV_FIELD_TEXT, "k", CLV_ANSWER, .help = ""},
+    {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = ""},
+    {"total", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_ONE, ""},
+};
 
-static size_t no_memory(const clv_claim *claim, const clv_matrix *points) {
-    (void)claim;
-    (void)points;
+static size_t no_memory(const clv_input *input, const void *options) {
+    (void)input;
+    (void)options;
     return 0;
 }
 
-static void judge_by_hand(clv_context *ctx, const clv_claim *claim, clv_data *data) {
-    const clv_verifier method = {.method = "sum",
-                                 .table = clv_ncut_table,
-                                 .memory = no_memory,
-                                 .evaluate = evaluate,
-                                 .points_only = true,
-                                 .k_at_most = true,
-                                 .unlabeled = !claim->labels};
-    clv_verdict verdict;
-    if (clv_claim_verify_by(ctx, &method, claim, data, NULL, 0, 1, &verdict) == CLV_OK) {
-        check(verdict.reason[0] != '\0');
+static const clv_method method;
+
+/* A method on points that reads all that it is given. */
+static clv_status evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
+                           clv_result *found) {
+    double total = 0;
+    (void)ctx;
+    (void)input;
+    (void)options;
+    for (int64_t f = 0; f < answer->fields_count; f++) {
+        bool given = clv_method_gives(&method, answer->fields[f].name)->role == CLV_ANSWER;
+        total += given ? add_up(&answer->fields[f]) : 0;
     }
+    found->objective = (clv_objective){"sum", total, 0};
+    found->certificate = (clv_certificate){"gap", 0, 0, 1};
+    return clv_result_put_real(found, "total", total);
 }
 
-static void judge(clv_context *ctx, const clv_claim *claim) {
-    clv_data *data = NULL;
+static const clv_option options[] = {
+    {.name = "k", .kind = CLV_OPTION_INT, .offset = sizeof(clv_control), .most = 1e9, .meta = "N", .help = ""}};
+static const clv_option_table table = {"sum", options, 1, sizeof(clv_control) + sizeof(int64_t)};
+static const clv_method method = {.name = "sum",
+                                  .takes = CLV_TAKES_POINTS,
+                                  .options = &table,
+                                  .k_meaning = CLV_K_AT_MOST,
+                                  .gives = gives,
+                                  .gives_count = CLV_COUNT(gives),
+                                  .objective = "sum",
+                                  .certificate = "gap",
+                                  .memory = no_memory,
+                                  .evaluate = evaluate};
+
+/* By this method, or by the one that the claim names: on data that suit it. */
+static void judge(clv_context *ctx, const clv_claim *claim, const clv_method *by) {
+    double points[16 * 16], column[16];
+    int64_t n = claim->result->n;
+    const clv_method *own = by ? by : clv_claim_method(claim);
+    bool weighted = clv_result_integer(claim->result, "weighted", 0) != 0;
     clv_verdict verdict;
-    if (claim->n > 16 || clv_data_new_dense(ctx, "fuzz", claim->n, claim->n, CLV_F64, &data) < 0) {
+    if (n < 1 || n > 16) {
         return;
     }
-    for (int64_t i = 0; i < claim->n * claim->n; i++) {
-        ((double *)data->values)[i] = i % (claim->n + 1) == 0 ? 1 : 0.5;
+    for (int64_t i = 0; i < n * n; i++) {
+        points[i] = i % (n + 1) == 0 ? 1 : 0.5;
+        column[i % n] = (double)(i % 3);
     }
-    if (clv_claim_verify(ctx, claim, data, 0, 1, &verdict) == CLV_OK) {
-        check(verdict.reason[0] != '\0');
+    const clv_matrix x = {.rows = n, .cols = n, .values = points}, y = {.rows = n, .cols = 1, .values = column};
+    const clv_input input = {
+        .points = &x, .targets = own && own->takes == CLV_TAKES_SAMPLES ? &y : NULL, .weights = weighted ? &y : NULL};
+    clv_status status = by ? clv_claim_verify_by(ctx, by, claim, &input, 0, 1, &verdict)
+                           : clv_claim_verify(ctx, claim, &input, 0, 1, &verdict);
+    check(status != CLV_OK || verdict.reason[0] != '\0');
+    check(status == CLV_OK || !verdict.accepted);
+}
+
+static void read_back(clv_context *ctx, const uint8_t *bytes, size_t size, const clv_method *by) {
+    clv_claim *claim = NULL;
+    if (clv_claim_parse(ctx, "fuzz.json", (const char *)bytes, size, by, &claim) == CLV_OK) {
+        judge(ctx, claim, by);
+    } else {
+        check(clv_message(ctx)[0] != '\0' && !claim);
     }
-    judge_by_hand(ctx, claim, data);
-    clv_data_free(data);
+    clv_claim_free(claim);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     clv_context *ctx;
-    clv_claim *claim = NULL;
     size_t now, peak;
     check(clv_context_new(NULL, &ctx) == CLV_OK);
-    if (clv_claim_parse(ctx, "fuzz.json", (const char *)bytes, size, &claim) == CLV_OK) {
-        judge(ctx, claim);
-    } else {
-        check(clv_message(ctx)[0] != '\0' && !claim);
-    }
-    clv_claim_free(claim);
+    read_back(ctx, bytes, size, NULL);
+    read_back(ctx, bytes, size, &method);
     clv_context_memory(ctx, &now, &peak);
     check(now == 0);
     clv_context_free(ctx);

@@ -2,13 +2,16 @@
 """The rules of the architecture, checked on the code.
 
     - a folder of src/ includes only what the arrows below allow; cli/ includes the public header only;
+    - nobody outside of src/affinity/ includes home.h, names the parts of a home or compares a home with another;
     - every symbol that the library defines begins with clv_;
-    - src/ does not print, end the process, touch signals, use the C library's random numbers or depend on the locale.
+    - src/ does not print, end the process, touch signals, use the C library's random numbers or depend on the locale;
+    - no layer but base and engine asks a clock (io does for the names of its temporary files).
 
 Usage: layers.py --root TREE [--archive libcleave_internal.a] [--nm nm]
-Prints one line a violation; exit status 1 if there is any.
+Prints one line per violation; exit status 1 if there is any.
 """
 import argparse
+import functools
 import pathlib
 import re
 import subprocess
@@ -22,7 +25,7 @@ ARROWS = {
     "features": ["linalg"],
     "affinity": ["linalg"],
     "sets": ["linalg"],
-    "engine": ["base"],
+    "engine": ["linalg"],
     "metrics": ["linalg", "affinity"],
     "methods": ["engine", "sets", "affinity"],
     "report": ["io", "features", "metrics", "methods"],
@@ -38,11 +41,22 @@ FORBIDDEN_CALLS = {
                                                 "nrand48 mrand48 jrand48 arc4random getrandom",
     "changes or depends on the locale": "atof strtod strtof strtold scanf sscanf fscanf vsscanf setlocale",
 }
+# Who knows the time, and what would tell it to the others: they ask whether to stop, and no more.
+CLOCKED = {"base", "engine", "io"}
+CLOCKS = "clv_seconds clock clock_gettime gettimeofday time times difftime timespec_get getrusage omp_get_wtime ftime"
 # Objects that stand for the terminal: naming one is as good as printing.
 FORBIDDEN_NAMES = {"prints": "stdout stderr"}
 
 # The libraries under the library: the command must not see them.
 LIBRARY_HEADERS = re.compile(r"^(cblas|lapacke|arpack|png|jpeglib|jansson|omp|f77blas|zlib)\b")
+
+# Where A lives is the business of src/affinity/: others ask what things cost, or for a capability.
+HOME = r"(?:\.|->)home\b"
+HOME_NAMES = r'"(?:dense-f64|dense-f32|computed|sparse|low-rank)"'
+COMPARES_HOMES = re.compile(
+    rf"{HOME}\s*[!=]=|[!=]=\s*[\w.>-]*{HOME}|[!=]=\s*CLV_HOME_\w+|CLV_HOME_\w+\s*[!=]=|\bcase\s+CLV_HOME_\w+"
+    rf"|\bswitch\s*\([^;{{]*{HOME}|\bstrn?(?:case)?cmp\s*\([^;{{]*?(?:{HOME}|{HOME_NAMES})")
+HOME_PARTS = re.compile(r"\bclv_\w+_(?:functions|maker)\b")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
@@ -62,12 +76,14 @@ def blank_out(match):
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
+@functools.lru_cache(maxsize=None)  # the self-test looks at the same files again and again
 def without_comments(text):
     """The code with comments blanked; line numbers stay."""
     pattern = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*'
     return re.sub(pattern, lambda m: m.group(0) if m.group(0)[0] in "\"'" else blank_out(m), text, flags=re.S)
 
 
+@functools.lru_cache(maxsize=None)
 def without_strings(code):
     return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank_out, code)
 
@@ -135,10 +151,31 @@ def check_command(root):
             yield path, line_of(code, found.start()), f"cli/ sees cleave.h only, but includes {name}"
 
 
+def call_pattern(names):
+    return re.compile(rf"\b(?:{'|'.join(names.split())})\b(?=\s*\()")
+
+
+def check_homes(root):
+    own = root / "src" / "affinity"
+    parts = {name for path in sources(own) for name in HOME_PARTS.findall(path.read_text(encoding="utf-8"))}
+    for path in sources(root / "src") + sources(root / "cli"):
+        if own in path.parents:
+            continue
+        code = without_comments(path.read_text(encoding="utf-8"))
+        for found in INCLUDE.finditer(code):
+            if resolve(root, path, found.group(2)) == own / "home.h":
+                yield path, line_of(code, found.start()), "includes home.h, which is for homes of the affinity only"
+        for found in HOME_PARTS.finditer(code):
+            if found.group(0) in parts:
+                yield path, line_of(code, found.start()), f"names a part of a home: {found.group(0)}"
+        for found in COMPARES_HOMES.finditer(code):
+            yield path, line_of(code, found.start()), f"compares a home: {found.group(0)}"
+
+
 def call_rules():
     """A pattern a reason; its match is the name."""
     for why, names in FORBIDDEN_CALLS.items():
-        yield why, re.compile(rf"\b(?:{'|'.join(names.split())})\b(?=\s*\()")
+        yield why, call_pattern(names)
     for why, names in FORBIDDEN_NAMES.items():
         yield why, re.compile(rf"\b(?:{'|'.join(names.split())})\b")
 
@@ -151,7 +188,8 @@ def check_calls(root):
         code = re.sub(r"__attribute__\s*\(\(.*?\)\)", blank_out, code, flags=re.S)
         # Between these two the thread has the C locale.
         pointed = re.sub(r"\bclv_point_begin\b.*?\bclv_point_end\b", blank_out, code, flags=re.S)
-        for why, pattern in rules:
+        clocks = [("asks a clock", call_pattern(CLOCKS))] if layer_of(root, path) not in CLOCKED else []
+        for why, pattern in rules + clocks:
             for found in pattern.finditer(pointed if "locale" in why else code):
                 yield path, line_of(code, found.start()), f"{why}: {found.group(0)}"
 
@@ -179,6 +217,7 @@ def violations(root, archive, nm):
         yield root, 0, "has no sources"
     yield from check_includes(root)
     yield from check_command(root)
+    yield from check_homes(root)
     yield from check_calls(root)
     if archive:
         yield from check_symbols(archive, nm)

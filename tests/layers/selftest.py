@@ -22,7 +22,7 @@ PLANTED = [
     ("src/affinity/planted.c", '#include "io/planted.h"', "affinity must not include io"),
     ("src/affinity/planted.c", '#include "../io/planted.h"', "affinity must not include io"),
     ("src/sets/planted.c", '#include "engine/planted.h"', "sets must not include engine"),
-    ("src/engine/planted.c", '#include "linalg/linalg.h"', "engine must not include linalg"),
+    ("src/engine/planted.c", '#include "affinity/affinity.h"', "engine must not include affinity"),
     ("src/metrics/planted.c", '#include "methods/planted.h"', "metrics must not include methods"),
     ("src/methods/planted.c", '#include "report/planted.h"', "methods must not include report"),
     ("src/methods/planted.c", '#include "metrics/planted.h"', "methods must not include metrics"),
@@ -33,6 +33,22 @@ PLANTED = [
     ("cli/planted.c", '#include "../src/base/base.h"', "cli/ sees cleave.h only"),
     ("cli/planted.c", "#include <base/base.h>", "cli/ sees cleave.h only"),
     ("cli/planted.c", "#include <cblas.h>", "cli/ sees cleave.h only"),
+    ("src/methods/planted.c", '#include "affinity/home.h"', "includes home.h"),
+    ("src/report/planted.c", '#include "../affinity/home.h"', "includes home.h"),
+    ("cli/planted.c", "#include <affinity/home.h>", "includes home.h"),
+    ("src/methods/planted.c", "extern const clv_home_functions *clv_planted;", "names a part of a home"),
+    ("src/metrics/planted.c", "extern const int clv_dense64_maker;", "names a part of a home"),
+] + [
+    (name, f"int clv_planted(void) {{ {code} }}", "compares a home") for name, code in [
+        ("src/methods/planted.c", "return info.home == CLV_HOME_SPARSE;"),
+        ("src/methods/planted.c", "return plan->home != other;"),
+        ("src/metrics/planted.c", "return other == a->info.home;"),
+        ("src/report/planted.c", "return how != CLV_HOME_COMPUTED;"),
+        ("src/report/planted.c", "switch (plan->home) { default: return 1; }"),
+        ("src/methods/planted.c", "switch (how) { case CLV_HOME_DENSE32: return 1; }"),
+        ("cli/planted.c", 'return strcmp(job->info.home, name) == 0;'),
+        ("src/report/planted.c", 'return strcmp(name, "low-rank") == 0;'),
+    ]
 ] + [
     ("src/io/planted.c", f"void clv_planted(void) {{ {call}; }}", report) for call, report in [
         ('printf("x")', "prints: printf"), ('puts("x")', "prints: puts"), ('fprintf(stderr, "x")', "prints: stderr"),
@@ -46,6 +62,13 @@ PLANTED = [
         ("c = clv_point_begin(); clv_point_end(c); x = strtod(s, &end)", "locale: strtod"), ('sscanf(s, "%lf", &x)', "locale: sscanf"),
         ('setlocale(LC_ALL, "C")', "locale: setlocale"),
     ]
+] + [
+    (f"src/{layer}/planted.c", f"double clv_planted(void) {{ return {call}; }}", f"asks a clock: {name}")
+    for layer, call, name in [
+        ("methods/ncut", "clv_seconds()", "clv_seconds"), ("methods", "(double)time(NULL)", "time"),
+        ("affinity", "clock_gettime(CLOCK_MONOTONIC, &now)", "clock_gettime"), ("features", "omp_get_wtime()", "omp_get_wtime"),
+        ("sets", "clv_seconds ()", "clv_seconds"), ("linalg", "clock()", "clock"),
+    ]
 ]
 
 # What looks like a violation and is none.
@@ -56,6 +79,8 @@ INNOCENT = """
 const char *clv_planted_text = "printf(1) exit(1) stdout \\" abort()";
 __attribute__((format(printf, 1, 2))) int clv_planted(const char *format, ...);
 double clv_planted_real(char *s) { locale_t c = clv_point_begin(); double x = strtod(s, 0); clv_point_end(c); return x; }
+double clv_planted_time(void) { return clv_seconds() + time_limit(0); }
+int clv_planted_home(int *how, char *s) { how->home = CLV_HOME_DENSE64; return x->home.value < 1 && !strcmp(s, "home"); }
 int clv_planted_exit(int n) { return snprintf(0, 0, "%d", n) + (int)strtod_l("1", 0, 0); }
 """
 

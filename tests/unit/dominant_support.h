@@ -123,6 +123,45 @@ static inline clv_dominant_options plain_options(int solver, double shift) {
     return options;
 }
 
+/* Of cluster c, from the table of a result. */
+static inline int64_t integer_of(const clv_result *result, const char *name, int64_t c) {
+    int64_t count;
+    const int64_t *column = clv_result_integers(result, name, &count);
+    assert_int_equal(count, result->k);
+    return column[c];
+}
+
+static inline double real_of(const clv_result *result, const char *name, int64_t c) {
+    int64_t count;
+    const double *column = clv_result_reals(result, name, &count);
+    assert_int_equal(count, result->k);
+    return column[c];
+}
+
+static inline clv_stop stop_of(const clv_result *result, int64_t c) {
+    const clv_field *stops = clv_result_field(result, "clusters.stop");
+    clv_stop stop = CLV_CONVERGED;
+    assert_int_equal(stops->count, result->k);
+    while (strcmp(clv_stop_name(stop), stops->texts[c]) != 0) {
+        assert_true(stop < CLV_CANCELLED);
+        stop++;
+    }
+    return stop;
+}
+
+static inline clv_cluster cluster_of(const clv_result *result, int64_t c) {
+    return (clv_cluster){.size = integer_of(result, "clusters.size", c),
+                         .cohesiveness = real_of(result, "clusters.cohesiveness", c),
+                         .similarity = real_of(result, "clusters.similarity", c),
+                         .certificate = real_of(result, "clusters.certificate", c),
+                         .iterations = integer_of(result, "clusters.iterations", c),
+                         .drops = integer_of(result, "clusters.drops", c),
+                         .swaps = integer_of(result, "clusters.swaps", c),
+                         .prototype = integer_of(result, "clusters.prototype", c),
+                         .pass = integer_of(result, "clusters.pass", c),
+                         .stop = stop_of(result, c)};
+}
+
 /* r = Bx with B = A - shift I without the diagonal of A; returns x'Bx. */
 static inline double fresh_r(const double *a, int64_t n, double shift, const double *x, double *r) {
     double value = 0;

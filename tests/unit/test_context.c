@@ -12,7 +12,7 @@ static void versions_and_names(void **state) {
     snprintf(version, sizeof version, "%d.%d.%d", CLV_VERSION_MAJOR, CLV_VERSION_MINOR, CLV_VERSION_PATCH);
     assert_string_equal(clv_version(), version);
     assert_string_equal(CLV_VERSION, version);
-    for (int status = CLV_OK; status >= CLV_ENUMERIC; status--) {
+    for (int status = CLV_OK; status >= CLV_ETIME; status--) {
         assert_string_not_equal(clv_status_name((clv_status)status), "unknown");
         for (int other = CLV_OK; other > status; other--) {
             assert_string_not_equal(clv_status_name((clv_status)status), clv_status_name((clv_status)other));
@@ -50,6 +50,61 @@ static void interruption(void **state) {
     assert_false(clv_interrupted(ctx));
     assert_true(clv_interrupted(ctx));
     clv_context_set_interrupt(ctx, NULL, NULL);
+    assert_false(clv_interrupted(ctx));
+    end_context(ctx);
+}
+
+/* Until there is something to return, so much work is done after the deadline as passes in a moment. */
+static void the_deadline_has_a_grace(void **state) {
+    clv_context *ctx = new_context();
+    const int64_t much = (int64_t)1 << 40;
+    (void)state;
+    assert_false(clv_worked(ctx, much) || clv_out_of_time(ctx) || clv_share_is_over(ctx, 0));
+    clv_context_set_time_limit(ctx, 1e-9);
+    while (!clv_out_of_time(ctx)) {
+    }
+    assert_false(clv_worked(ctx, 1000) || clv_interrupted(ctx));
+    assert_true(clv_worked(ctx, much) && clv_interrupted(ctx));
+    assert_int_equal(clv_stop_failure(ctx, "reading %s", "a.csv"), CLV_ETIME);
+    assert_string_equal(clv_message(ctx), "the time limit passed while reading a.csv, before there was a result");
+    clv_overtime_begin(ctx);
+    assert_true(!clv_interrupted(ctx) && clv_out_of_time(ctx));
+    clv_overtime_end(ctx);
+    clv_context_set_time_limit(ctx, 1e-9); /* as new */
+    while (!clv_out_of_time(ctx)) {
+    }
+    assert_false(clv_interrupted(ctx));
+    clv_grace_end(ctx);
+    assert_true(clv_interrupted(ctx));
+    int left = 0; /* the hook counts first */
+    clv_context_set_interrupt(ctx, stop_at_zero, &left);
+    assert_int_equal(clv_stop_failure(ctx, "reading"), CLV_EINTERRUPTED);
+    assert_string_equal(clv_message(ctx), "interrupted while reading");
+    clv_context_set_interrupt(ctx, NULL, NULL);
+    clv_context_set_time_limit(ctx, 0);
+    assert_false(clv_interrupted(ctx));
+    end_context(ctx);
+}
+
+/* Of two limits the earlier one counts, and the former comes back. What can be done without has no grace. */
+static void deadlines_nest(void **state) {
+    clv_context *ctx = new_context();
+    (void)state;
+    clv_context_set_time_limit(ctx, 1000);
+    clv_deadline outer = clv_deadline_begin(ctx, 1e-9), inner = clv_deadline_begin(ctx, 2000);
+    while (!clv_out_of_time(ctx)) {
+    }
+    assert_true(clv_share_is_over(ctx, 1));
+    clv_deadline_end(ctx, inner);
+    assert_true(clv_out_of_time(ctx));
+    clv_deadline_end(ctx, outer);
+    assert_false(clv_out_of_time(ctx) || clv_share_is_over(ctx, 0.5));
+    assert_true(clv_share_is_over(ctx, 0));
+    clv_optional_begin(ctx, 1e-15);
+    while (!clv_interrupted(ctx)) {
+    }
+    assert_int_equal(clv_stop_failure(ctx, "trying"), CLV_ETIME);
+    clv_optional_end(ctx);
     assert_false(clv_interrupted(ctx));
     end_context(ctx);
 }
@@ -189,6 +244,8 @@ int main(void) {
         cmocka_unit_test(versions_and_names),
         cmocka_unit_test(messages),
         cmocka_unit_test(interruption),
+        cmocka_unit_test(the_deadline_has_a_grace),
+        cmocka_unit_test(deadlines_nest),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(blocks_are_aligned_and_counted),
         cmocka_unit_test(zeroed_and_resized),

@@ -82,10 +82,9 @@ static double expected_entry(const clv_affinity_options *o, double gamma, double
     }
 }
 
-static clv_data *cross_of(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
-                          const clv_affinity_options *o, const clv_matrix *new_ones) {
+static clv_data *cross_of(clv_context *ctx, const clv_affinity *a, const clv_matrix *new_ones) {
     clv_data *out;
-    if (clv_affinity_cross(ctx, a, points, o, new_ones, &out) != CLV_OK) {
+    if (clv_affinity_cross(a, new_ones, &out) != CLV_OK) {
         fail_msg("%s", clv_message(ctx));
     }
     assert_int_equal(clv_data_matrix(out)->rows, FRESH);
@@ -150,12 +149,12 @@ static void test_definitions(void **state) {
         o.threads = 1;
         assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
         clv_affinity_describe(a, &info);
-        clv_data *got = cross_of(ctx, a, &old, &o, &fresh);
+        clv_data *got = cross_of(ctx, a, &fresh);
         assert_int_equal(clv_is_sparse(clv_data_matrix(got)), o.kind == CLV_AFFINITY_KNN);
         check_entries(got, &o, info.gamma);
         check_old_rows(got, a);
         o.threads = 3;
-        clv_data *again = cross_of(ctx, a, &old, &o, &fresh);
+        clv_data *again = cross_of(ctx, a, &fresh);
         assert_same(got, again);
         clv_data_free(again);
         clv_data_free(got);
@@ -192,8 +191,8 @@ static void test_points_of_other_types(void **state) {
         clv_affinity_defaults(&o);
         o.kind = kinds[kind];
         assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-        clv_data *plain = cross_of(ctx, a, &old, &o, &fresh);
-        clv_data *by_float = cross_of(ctx, a, &old, &o, &as_float), *by_csr = cross_of(ctx, a, &old, &o, &as_csr);
+        clv_data *plain = cross_of(ctx, a, &fresh);
+        clv_data *by_float = cross_of(ctx, a, &as_float), *by_csr = cross_of(ctx, a, &as_csr);
         assert_same(plain, by_float);
         assert_same(plain, by_csr);
         clv_data_free(plain);
@@ -205,11 +204,10 @@ static void test_points_of_other_types(void **state) {
     end_context(ctx);
 }
 
-static void assert_refused(clv_context *ctx, const clv_affinity *a, const clv_matrix *points,
-                           const clv_affinity_options *o, const clv_matrix *new_ones, clv_status status,
+static void assert_refused(clv_context *ctx, const clv_affinity *a, const clv_matrix *new_ones, clv_status status,
                            const char *words) {
     clv_data *out;
-    assert_int_equal(clv_affinity_cross(ctx, a, points, o, new_ones, &out), status);
+    assert_int_equal(clv_affinity_cross(a, new_ones, &out), status);
     assert_null(out);
     if (!strstr(clv_message(ctx), words)) {
         fail_msg("'%s' is not in '%s'", words, clv_message(ctx));
@@ -219,31 +217,31 @@ static void assert_refused(clv_context *ctx, const clv_affinity *a, const clv_ma
 static void test_refusals(void **state) {
     clv_context *ctx = new_context();
     clv_affinity_options o;
-    clv_affinity *a;
-    clv_matrix narrow = fresh, few = old;
+    clv_affinity *a, *part;
+    clv_matrix narrow = fresh;
+    const int64_t some = 3;
     (void)state;
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
     narrow.cols--;
-    few.rows--;
-    assert_refused(ctx, a, &old, &o, &narrow, CLV_EDATA, "4 columns, but the old ones have 5");
-    assert_refused(ctx, a, &few, &o, &fresh, CLV_EDATA, "130 points, but the affinity is of 131");
+    assert_refused(ctx, a, &narrow, CLV_EDATA, "4 columns, but the old ones have 5");
+    assert_int_equal(clv_affinity_restrict(a, &some, 1, &part), CLV_OK);
+    assert_refused(ctx, part, &fresh, CLV_EUSAGE, "some of the objects");
+    clv_affinity_free(part);
+    clv_affinity_free(a);
+    o.home = CLV_HOME_COMPUTED;
     o.memory = 8 * OLD * FRESH;
-    assert_refused(ctx, a, &old, &o, &fresh, CLV_ENOMEM, "budget");
+    assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
+    assert_refused(ctx, a, &fresh, CLV_ENOMEM, "budget");
     clv_affinity_free(a);
     clv_affinity_defaults(&o);
     o.kind = CLV_AFFINITY_MINIMAX;
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-    assert_refused(ctx, a, &old, &o, &fresh, CLV_EUSAGE, "minimax affinity says nothing of new points");
-    clv_affinity_free(a);
-    o.kind = CLV_AFFINITY_KNN;
-    assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-    o.neighbors = OLD + 1;
-    assert_refused(ctx, a, &old, &o, &fresh, CLV_EUSAGE, "neighbors = 132");
+    assert_refused(ctx, a, &fresh, CLV_EUSAGE, "minimax affinity says nothing of new points");
     clv_affinity_free(a);
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_lowrank(ctx, &old, &o, &a), CLV_OK);
-    assert_refused(ctx, a, &old, &o, &fresh, CLV_EUSAGE, "given affinity");
+    assert_refused(ctx, a, &fresh, CLV_EUSAGE, "given affinity");
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -255,7 +253,7 @@ static clv_status build_and_cross(clv_context *ctx, void *user) {
     clv_affinity_defaults(&o);
     o.kind = *(const int *)user;
     CLV_TRY(clv_affinity_build(ctx, &old, &o, &a));
-    clv_status status = clv_affinity_cross(ctx, a, &old, &o, &fresh, &out);
+    clv_status status = clv_affinity_cross(a, &fresh, &out);
     clv_data_free(out);
     clv_affinity_free(a);
     return status;

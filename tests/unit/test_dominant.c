@@ -9,23 +9,27 @@
 
 /* --- the diagonal --- */
 
-static clv_result *solve(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options) {
+static clv_result *solve_input(clv_context *ctx, const clv_input *input, const clv_dominant_options *options) {
     clv_result *result = NULL;
-    if (clv_dominant(ctx, a, options, &result) < 0) {
+    if (clv_dominant(ctx, input, options, &result) < 0) {
         fail_msg("%s", clv_message(ctx));
     }
     return result;
+}
+
+static clv_result *solve(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options) {
+    return solve_input(ctx, &(clv_input){.affinity = a}, options);
 }
 
 static void check_same_clusters(const clv_result *left, const clv_result *right, double shift) {
     assert_int_equal(left->k, right->k);
     assert_memory_equal(left->labels, right->labels, (size_t)left->n * sizeof *left->labels);
     for (int64_t c = 0; c < left->k; c++) {
-        const clv_cluster *a = &left->clusters[c], *b = &right->clusters[c];
-        assert_int_equal(a->size, b->size);
-        assert_int_equal(a->prototype, b->prototype);
-        assert_true(fabs(a->cohesiveness - b->cohesiveness) <= 1e-9 * (1 + shift));
-        assert_true(fabs(a->similarity - b->similarity) <= 1e-9 * (1 + shift));
+        const clv_cluster a = cluster_of(left, c), b = cluster_of(right, c);
+        assert_int_equal(a.size, b.size);
+        assert_int_equal(a.prototype, b.prototype);
+        assert_true(fabs(a.cohesiveness - b.cohesiveness) <= 1e-9 * (1 + shift));
+        assert_true(fabs(a.similarity - b.similarity) <= 1e-9 * (1 + shift));
     }
 }
 
@@ -66,7 +70,7 @@ static void the_diagonal_counts_as_zero(void **unused) {
 /* --- peeling --- */
 
 static const double *weights_of(const clv_result *result, const clv_matrix **m) {
-    *m = clv_data_matrix(result->membership);
+    *m = clv_result_matrix(result, "membership");
     return (*m)->values;
 }
 
@@ -91,7 +95,7 @@ static void check_peeling(const clv_result *result, const given *g, const clv_do
         labels[i] = -1;
     }
     for (int32_t c = 0; c < result->k; c++) {
-        const clv_cluster *cluster = &result->clusters[c];
+        const clv_cluster cluster = cluster_of(result, c);
         double shift = options->shift, sum = 0, squares = 0, most = -HUGE_VAL;
         double cutoff = isnan(options->cutoff) ? 2e-12 : options->cutoff;
         int64_t heaviest = 0, size = 0;
@@ -107,19 +111,20 @@ static void check_peeling(const clv_result *result, const given *g, const clv_do
         }
         for (int64_t i = 0; i < n; i++) {
             double ax = r[i] + shift * x[i];
-            bool absorbed = options->absorb > 0 && ax >= options->absorb * cluster->similarity;
+            bool absorbed = options->absorb > 0 && ax >= options->absorb * cluster.similarity;
             labels[i] = labels[i] < 0 && (x[i] > cutoff || absorbed) ? c : labels[i];
         }
         assert_true(fabs(sum - 1) <= 1e-12);
-        assert_int_equal(cluster->prototype, heaviest);
-        assert_int_equal(cluster->size, size);
-        assert_int_equal(cluster->pass, c);
-        assert_true(fabs(cluster->cohesiveness - (value + shift)) <= 1e-12 * (1 + shift));
-        assert_true(fabs(cluster->similarity - (value + shift * squares)) <= 1e-12 * (1 + shift));
-        assert_true(fabs(cluster->certificate - (most - value)) <= 1e-12 * (1 + shift));
-        assert_true(cluster->similarity > 0 && cluster->similarity >= options->min_cohesiveness);
-        assert_true(cluster->size >= options->min_size);
-        total += cluster->cohesiveness;
+        assert_int_equal(cluster.prototype, heaviest);
+        assert_int_equal(cluster.size, size);
+        assert_int_equal(cluster.pass, c);
+        assert_int_equal(cluster.stop, CLV_CONVERGED);
+        assert_true(fabs(cluster.cohesiveness - (value + shift)) <= 1e-12 * (1 + shift));
+        assert_true(fabs(cluster.similarity - (value + shift * squares)) <= 1e-12 * (1 + shift));
+        assert_true(fabs(cluster.certificate - (most - value)) <= 1e-12 * (1 + shift));
+        assert_true(cluster.similarity > 0 && cluster.similarity >= options->min_cohesiveness);
+        assert_true(cluster.size >= options->min_size);
+        total += cluster.cohesiveness;
     }
     for (int64_t i = 0; i < n; i++) {
         assert_int_equal(result->labels[i], labels[i]);
@@ -127,8 +132,7 @@ static void check_peeling(const clv_result *result, const given *g, const clv_do
     }
     assert_int_equal(result->left_out, left);
     assert_true(fabs(result->objective.value - total) <= 1e-12 * (1 + total));
-    assert_int_equal(result->clusters_count, result->k);
-    assert_int_equal(result->passes, 0);
+    assert_int_equal(clv_result_integer(result, "passes", 0), 0);
     test_free(labels);
     test_free(x);
 }
@@ -160,6 +164,19 @@ static void peeling_is_what_it_says(void **unused) {
     end_context(ctx);
 }
 
+/* The rows of the clusters one after the other, each with its iterations from 0 on. */
+static void check_trace(const clv_result *result) {
+    int64_t row = 0;
+    assert_string_equal(result->trace_part, "cluster");
+    for (int64_t c = 0; c < result->k; c++) {
+        for (int64_t i = 0; i <= integer_of(result, "clusters.iterations", c); i++, row++) {
+            assert_true(row < result->trace_count && result->trace[row].restart == 0);
+            assert_int_equal(result->trace[row].part, c);
+            assert_int_equal(result->trace[row].iteration, i);
+        }
+    }
+}
+
 /* Where peeling ends: the cluster that is too small, or not cohesive enough, is not in the result any more. */
 static void peeling_ends_where_asked(void **unused) {
     (void)unused;
@@ -174,8 +191,10 @@ static void peeling_ends_where_asked(void **unused) {
     }
     clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
     clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 0);
+    options.control.keep_trace = 1;
     clv_result *result = solve(ctx, a, &options);
     assert_int_equal(result->k, 3);
+    check_trace(result);
     clv_result_free(result);
     options.min_size = 4;
     result = solve(ctx, a, &options);
@@ -188,7 +207,7 @@ static void peeling_ends_where_asked(void **unused) {
     assert_int_equal(result->k, 1);
     clv_result_free(result);
     options.min_cohesiveness = 0.9;
-    assert_int_equal(clv_dominant(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_dominant(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EDATA);
     assert_null(result);
     assert_non_null(strstr(clv_message(ctx), "smaller or less cohesive than asked for"));
     clv_affinity_free(a);
@@ -198,10 +217,13 @@ static void peeling_ends_where_asked(void **unused) {
 
 /* --- starts --- */
 
-static clv_result *start_of(clv_context *ctx, const clv_affinity *a, clv_dominant_options options) {
+/* `weights`, of all objects, may be NULL. */
+static clv_result *start_of(clv_context *ctx, const clv_affinity *a, const double *weights,
+                            clv_dominant_options options) {
+    const clv_matrix start = {.rows = clv_affinity_size(a), .cols = 1, .values = weights};
     options.k = 1;
     options.control.keep_trace = 1;
-    return solve(ctx, a, &options);
+    return solve_input(ctx, &(clv_input){.affinity = a, .start = weights ? &start : NULL}, &options);
 }
 
 static void starts_are_where_they_say(void **unused) {
@@ -221,13 +243,14 @@ static void starts_are_where_they_say(void **unused) {
         vertex = r[i] > r[vertex] ? i : vertex;
     }
     clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 0);
-    clv_result *automatic = start_of(ctx, a, options);
+    clv_result *automatic = start_of(ctx, a, NULL, options);
     options.start = "vertex";
-    clv_result *result = start_of(ctx, a, options);
+    clv_result *result = start_of(ctx, a, NULL, options);
     assert_true(result->trace[0].objective == 0 && result->trace[0].extra[0] == 1);
     assert_string_equal(result->trace_extras[0], "support");
+    assert_string_equal(result->trace_part, "cluster");
     options.start_object = vertex;
-    clv_result *object = start_of(ctx, a, options);
+    clv_result *object = start_of(ctx, a, NULL, options);
     assert_int_equal(result->trace_count, object->trace_count);
     assert_int_equal(result->trace_count, automatic->trace_count);
     for (int64_t t = 0; t < result->trace_count; t++) {
@@ -239,11 +262,10 @@ static void starts_are_where_they_say(void **unused) {
     clv_result_free(result);
     options.start_object = -1;
     options.start = "center";
-    result = start_of(ctx, a, options);
+    result = start_of(ctx, a, NULL, options);
     assert_true(fabs(result->trace[0].objective - value) <= 1e-14 && result->trace[0].extra[0] == N);
     clv_result_free(result);
-    options.start_weights = weights;
-    result = start_of(ctx, a, options);
+    result = start_of(ctx, a, weights, options);
     assert_true(fabs(result->trace[0].objective - g->dense[7 * N + 9] / 2) <= 1e-15);
     assert_true(result->trace[0].extra[0] == 2);
     clv_result_free(result);
@@ -307,7 +329,7 @@ static void lonely_starts_do_not_end_the_peeling(void **unused) {
     clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, 0);
     clv_result *result = NULL;
     options.start_object = 20;
-    clv_status status = clv_dominant(ctx, a, &options, &result);
+    clv_status status = clv_dominant(ctx, &(clv_input){.affinity = a}, &options, &result);
     assert_true(status == CLV_OK || !strstr(clv_message(ctx), "no two objects are similar"));
     clv_result_free(result);
     clv_affinity_free(a);
@@ -331,7 +353,7 @@ static void jumps_spare_steps(void **unused) {
         options.face_solve = on;
         options.control.tol = 1e-12;
         options.control.max_iter = 100000;
-        assert_int_equal(clv_dominant(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_dominant(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         iterations[on] = result->iterations;
         value[on] = result->objective.value;
         clv_result_free(result);
@@ -345,14 +367,25 @@ static void jumps_spare_steps(void **unused) {
 
 /* --- refusals --- */
 
-static void check_refusal(clv_context *ctx, const clv_affinity *a, clv_dominant_options options, clv_status status,
-                          const char *words) {
+static void check_refused_input(clv_context *ctx, const clv_input *input, clv_dominant_options options,
+                                clv_status status, const char *words) {
     clv_result *result = NULL;
-    assert_int_equal(clv_dominant(ctx, a, &options, &result), status);
+    assert_int_equal(clv_dominant(ctx, input, &options, &result), status);
     assert_null(result);
     if (!strstr(clv_message(ctx), words)) {
         fail_msg("'%s' does not say '%s'", clv_message(ctx), words);
     }
+}
+
+static void check_refusal(clv_context *ctx, const clv_affinity *a, clv_dominant_options options, clv_status status,
+                          const char *words) {
+    check_refused_input(ctx, &(clv_input){.affinity = a}, options, status, words);
+}
+
+static void check_refused_start(clv_context *ctx, const clv_affinity *a, const double *weights,
+                                clv_dominant_options options, clv_status status, const char *words) {
+    const clv_matrix start = {.rows = clv_affinity_size(a), .cols = 1, .values = weights};
+    check_refused_input(ctx, &(clv_input){.affinity = a, .start = &start}, options, status, words);
 }
 
 static void refuses_what_cannot_be(void **unused) {
@@ -391,16 +424,12 @@ static void refuses_what_cannot_be(void **unused) {
     bad.start_object = N;
     check_refusal(ctx, a, bad, CLV_EDATA, "start-object = 8 is not one of the 8 objects");
     bad = good;
-    bad.start_weights = weights;
-    check_refusal(ctx, a, bad, CLV_EDATA, "weight of object 4 to start from is -1");
-    bad.start_weights = none;
-    check_refusal(ctx, a, bad, CLV_EDATA, "add up to 0");
-    bad.start_weights = unknown;
-    check_refusal(ctx, a, bad, CLV_EDATA, "weight of object 3 to start from is nan");
-    bad.start_weights = endless;
-    check_refusal(ctx, a, bad, CLV_EDATA, "add up to inf");
+    check_refused_start(ctx, a, weights, bad, CLV_EDATA, "weight of object 4 to start from is -1");
+    check_refused_start(ctx, a, none, bad, CLV_EDATA, "add up to 0");
+    check_refused_start(ctx, a, unknown, bad, CLV_EDATA, "start row 3 column 1: nan is not a finite number");
+    check_refused_start(ctx, a, endless, bad, CLV_EDATA, "add up to inf");
     bad.multistart = 3;
-    check_refusal(ctx, a, bad, CLV_EUSAGE, "multistart");
+    check_refused_start(ctx, a, endless, bad, CLV_EUSAGE, "multistart");
     bad = good;
     bad.solver = CLV_DOMINANT_RD;
     bad.start = "vertex";
@@ -423,8 +452,8 @@ static void the_replicator_does_not_divide_by_zero(void **unused) {
     clv_dominant_options options = plain_options(CLV_DOMINANT_RD, 0);
     double weights[N] = {0, 1};
     clv_result *result = NULL;
-    options.start_weights = weights;
-    clv_status status = clv_dominant(ctx, a, &options, &result);
+    const clv_matrix start = {.rows = N, .cols = 1, .values = weights};
+    clv_status status = clv_dominant(ctx, &(clv_input){.affinity = a, .start = &start}, &options, &result);
     assert_true(status == CLV_OK || status == CLV_EUSAGE || status == CLV_EDATA);
     clv_result_free(result);
     clv_affinity_free(a);
@@ -452,9 +481,11 @@ static void memory_is_foretold(void **unused) {
         clv_context_memory(ctx, &before, &peak);
         clv_result *result = solve(ctx, a, &options);
         clv_context_memory(ctx, &now, &peak);
-        double foretold =
-            (double)clv_dominant_memory(N, how == HELD_SPARSE ? CLV_HOME_SPARSE : CLV_HOME_DENSE64, &options);
+        clv_affinity_info info;
+        clv_affinity_describe(a, &info);
+        double foretold = (double)clv_dominant_memory(&(clv_input){.plan = &info}, &options);
         double held = (double)(peak - before);
+        assert_true(clv_dominant_memory(&(clv_input){.affinity = a}, &options) == (size_t)foretold);
         assert_true(held <= 1.15 * foretold + 4096);
         assert_true(held >= 0.5 * foretold);
         clv_result_free(result);
@@ -474,7 +505,7 @@ static void the_page_lists_the_options(void **unused) {
     size_t size = fread(page, 1, sizeof page - 1, file);
     fclose(file);
     page[size] = '\0';
-    const clv_option_table *table = clv_dominant_table();
+    const clv_option_table *table = clv_method_find("dominant")->options;
     clv_dominant_options options;
     clv_dominant_defaults(&options);
     for (size_t i = 0; i < table->count; i++) {

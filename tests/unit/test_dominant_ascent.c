@@ -131,8 +131,8 @@ static void open_setting(setting *s, clv_context *ctx, const clv_affinity *a, in
                                         .active = s->active,
                                         .gone = s->gone,
                                         .tol = 1e-6,
-                                        .largest = clv_affinity_largest(a),
                                         .seed = {.object = -1}};
+    assert_int_equal(clv_affinity_largest(a, &s->problem.largest), CLV_OK);
 }
 
 static void close_setting(setting *s) {

@@ -3,6 +3,7 @@
 #include "affinity/affinity.h"
 #include "methods/dominant/dominant.h"
 
+#include "entry_of.h"
 #include "failing.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static double mean_of(const clv_affinity *a, const int32_t *labels, int64_t j, i
     int64_t size = 0;
     for (int64_t p = 0; p < clv_affinity_size(a); p++) {
         if (labels[p] == c) {
-            sum += clv_affinity_entry(a, j, p);
+            sum += entry_of(a, j, p);
             size++;
         }
     }
@@ -180,7 +181,7 @@ static void test_refusals(void **state) {
         memcpy(labels, before, sizeof labels);
         clv_context_set_interrupt(ctx, stop_at_once, NULL);
         assert_int_equal(clv_dominant_assign(ctx, a, K, 2, labels), CLV_EINTERRUPTED);
-        assert_string_equal(clv_message(ctx), "interrupted");
+        assert_non_null(strstr(clv_message(ctx), "interrupted while "));
         clv_context_set_interrupt(ctx, NULL, NULL);
         assert_memory_equal(labels, before, sizeof labels);
     }

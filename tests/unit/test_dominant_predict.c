@@ -3,6 +3,7 @@
 #include "affinity/affinity.h"
 #include "methods/dominant/dominant.h"
 
+#include "entry_of.h"
 #include "failing.h"
 
 #include <math.h>
@@ -11,36 +12,81 @@ enum { N = 60, M = 80, K = 3, FEATURES = 2 };
 
 /* --- a result as the method leaves it --- */
 
-static void weigh(clv_data *membership, const double *x) {
-    int64_t at = 0;
+/* Weights x (K x N) as N x K compressed rows. */
+typedef struct sparse_weights {
+    int64_t start[N + 1];
+    int32_t index[K * N];
+    double values[K * N];
+} sparse_weights;
+
+static clv_matrix weigh(const double *x, sparse_weights *out) {
+    int64_t at = out->start[0] = 0;
     for (int64_t i = 0; i < N; i++) {
         for (int64_t c = 0; c < K; c++) {
             if (x[c * N + i] > 0) {
-                membership->index[at] = (int32_t)c;
-                ((double *)membership->values)[at++] = x[c * N + i];
+                out->index[at] = (int32_t)c;
+                out->values[at++] = x[c * N + i];
             }
         }
-        membership->start[i + 1] = at;
+        out->start[i + 1] = at;
     }
+    return (clv_matrix){.rows = N, .cols = K, .values = out->values, .start = out->start, .index = out->index};
 }
 
-static int64_t count_positive(const double *x, int64_t n) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        count += x[i] > 0;
-    }
-    return count;
+static clv_status put_cohesiveness(clv_result *result, const double *f, int64_t count) {
+    return clv_result_put_reals(result, "clusters.cohesiveness", f, count);
 }
 
-static clv_status new_result(clv_context *ctx, const double *x, const double *f, double shift, clv_result *result,
-                             clv_cluster *clusters) {
-    *result = (clv_result){.n = N, .k = K, .shift = shift, .clusters = clusters, .clusters_count = K, .ctx = ctx};
-    for (int64_t c = 0; c < K; c++) {
-        clusters[c] = (clv_cluster){.cohesiveness = f[c]};
+static clv_status new_result(clv_context *ctx, const double *x, const double *f, clv_result **out) {
+    sparse_weights room;
+    clv_matrix membership = weigh(x, &room);
+    CLV_TRY(clv_result_new(ctx, N, K, out));
+    clv_status status = clv_result_put(
+        *out, &(clv_field){.name = "membership", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = &membership});
+    if (status == CLV_OK) {
+        status = put_cohesiveness(*out, f, K);
     }
-    CLV_TRY(clv_data_new_csr(ctx, "weights", N, K, count_positive(x, (int64_t)K * N), &result->membership));
-    weigh(result->membership, x);
-    return CLV_OK;
+    if (status < 0) {
+        clv_result_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* How a prediction is asked for. */
+typedef struct way {
+    double shift;
+    int nearest;
+    int64_t threads;
+} way;
+
+static clv_status predict(clv_context *ctx, const clv_affinity *a, const clv_result *result, const clv_fresh *fresh,
+                          way how, int32_t *out) {
+    clv_dominant_options options;
+    clv_result *made;
+    clv_dominant_defaults(&options);
+    options.shift = how.shift;
+    options.assign = how.nearest;
+    options.control.threads = how.threads;
+    clv_status status = clv_dominant_predict(ctx, &(clv_input){.affinity = a}, &options, result, fresh, &made);
+    if (status == CLV_OK) {
+        memcpy(out, made->labels, (size_t)made->n * sizeof *out);
+    } else {
+        assert_null(made);
+    }
+    clv_result_free(made);
+    return status;
+}
+
+/* From similarities: the old objects themselves are not needed. */
+static clv_status predict_from(clv_context *ctx, const clv_result *result, const clv_matrix *cross, way how,
+                               int32_t *out) {
+    return predict(ctx, NULL, result, &(clv_fresh){.similarities = cross}, how, out);
+}
+
+static clv_status predict_points(clv_context *ctx, const clv_affinity *a, const clv_result *result,
+                                 const clv_matrix *points, way how, int32_t *out) {
+    return predict(ctx, a, result, &(clv_fresh){.points = points}, how, out);
 }
 
 /* Weights that add up to 1 on a few objects of each cluster; clusters share none. */
@@ -121,24 +167,23 @@ static void test_rule(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 12; seed++) {
         double shift = seed % 3 == 0 ? 0 : 2.5, f[K] = {shift + 0.4, shift + 0.35, shift + 0.38};
-        clv_cluster clusters[K];
-        clv_result result;
+        clv_result *result;
         draw_weights(x, seed);
         draw_cross(cross, single, seed);
         to_csr(cross, start, index, values);
-        assert_int_equal(new_result(ctx, x, f, shift, &result, clusters), CLV_OK);
+        assert_int_equal(new_result(ctx, x, f, &result), CLV_OK);
         for (int run = 0; run < 12; run++) {
             int32_t out[M];
             int nearest = run % 2;
             memset(out, 0x55, sizeof out);
-            assert_int_equal(clv_dominant_predict(ctx, &result, &storages[run / 4], nearest, 1 + run / 2 % 2 * 2, out),
-                             CLV_OK);
+            way how = {shift, nearest, 1 + run / 2 % 2 * 2};
+            assert_int_equal(predict_from(ctx, result, &storages[run / 4], how, out), CLV_OK);
             for (int64_t m = 0; m < M; m++) {
                 check_label(cross + m * N, x, f, shift, nearest, out[m]);
                 outcomes[out[m] >= 0] += !nearest;
             }
         }
-        clv_data_free(result.membership);
+        clv_result_free(result);
     }
     assert_true(outcomes[0] > 1000 && outcomes[1] > 1000); /* both happen often */
     end_context(ctx);
@@ -155,8 +200,7 @@ static void test_objective(void **state) {
     for (uint64_t seed = 0; seed < 40; seed++) {
         clv_rng rng = clv_rng_stream(seed, 3);
         double f[K] = {1e9, 0, 1e9}, moved = 0, y[N + 1]; /* nobody joins the clusters 0 and 2 */
-        clv_cluster clusters[K];
-        clv_result result;
+        clv_result *result;
         int32_t out;
         draw_weights(x, seed);
         for (int64_t i = 0; i <= N; i++) {
@@ -171,14 +215,14 @@ static void test_objective(void **state) {
             f[1] += i < N && j < N ? x[N + i] * x[N + j] * (w[e] + alpha) : 0;
             moved += y[i] * y[j] * (w[e] + alpha);
         }
-        assert_int_equal(new_result(ctx, x, f, alpha, &result, clusters), CLV_OK);
+        assert_int_equal(new_result(ctx, x, f, &result), CLV_OK);
         clv_matrix row = {.rows = 1, .cols = N, .scalar = CLV_F64, .values = w + N * (N + 1)};
-        assert_int_equal(clv_dominant_predict(ctx, &result, &row, 0, 1, &out), CLV_OK);
+        assert_int_equal(predict_from(ctx, result, &row, (way){alpha, 0, 1}, &out), CLV_OK);
         if (fabs(moved - f[1]) > 10 * step * step * alpha) { /* the slope decides */
             assert_int_equal(out, moved > f[1] ? 1 : -1);
             raised += moved > f[1];
         }
-        clv_data_free(result.membership);
+        clv_result_free(result);
     }
     assert_in_range(raised, 5, 35);
     end_context(ctx);
@@ -188,10 +232,9 @@ static void test_objective(void **state) {
 static void test_ties_and_strangers(void **state) {
     clv_context *ctx = new_context();
     static double x[K * N], cross[6 * N];
-    const double f[K] = {0.1 + 0.2, 0.3, 0.9};
+    double f[K] = {0.1 + 0.2, 0.3, 0.9};
     int32_t out[6];
-    clv_cluster clusters[K];
-    clv_result result;
+    clv_result *result;
     (void)state;
     x[0 * N + 4] = x[1 * N + 9] = x[2 * N + 20] = 1;
     cross[0 * N + 4] = cross[0 * N + 9] = 0.3;  /* on one threshold, and on the other but for a rounding */
@@ -201,16 +244,17 @@ static void test_ties_and_strangers(void **state) {
     cross[4 * N + 20] = cross[4 * N + 9] = 0.2; /* for none */
     cross[5 * N + 4] = 0.3;                     /* on the threshold but for a rounding */
     const clv_matrix view = {.rows = 6, .cols = N, .scalar = CLV_F64, .values = cross};
-    assert_int_equal(new_result(ctx, x, f, 0, &result, clusters), CLV_OK);
-    assert_int_equal(clv_dominant_predict(ctx, &result, &view, 0, 1, out), CLV_OK);
+    assert_int_equal(new_result(ctx, x, f, &result), CLV_OK);
+    assert_int_equal(predict_from(ctx, result, &view, (way){0, 0, 1}, out), CLV_OK);
     assert_memory_equal(out, ((int32_t[]){0, -1, -1, 1, -1, 0}), sizeof out);
-    clusters[1].cohesiveness = clusters[0].cohesiveness;
-    assert_int_equal(clv_dominant_predict(ctx, &result, &view, 1, 1, out), CLV_OK);
+    f[1] = f[0];
+    assert_int_equal(put_cohesiveness(result, f, K), CLV_OK);
+    assert_int_equal(predict_from(ctx, result, &view, (way){0, 1, 1}, out), CLV_OK);
     assert_memory_equal(out, ((int32_t[]){0, 0, -1, 1, 1, 0}), sizeof out);
-    result.shift = 1; /* all thresholds are below 0 */
-    assert_int_equal(clv_dominant_predict(ctx, &result, &view, 0, 1, out), CLV_OK);
+    /* All thresholds are below 0. */
+    assert_int_equal(predict_from(ctx, result, &view, (way){1, 0, 1}, out), CLV_OK);
     assert_memory_equal(out, ((int32_t[]){0, 0, -1, 1, 1, 0}), sizeof out);
-    clv_data_free(result.membership);
+    clv_result_free(result);
     end_context(ctx);
 }
 
@@ -221,6 +265,30 @@ static void assert_refused(clv_context *ctx, clv_status got, clv_status expected
     }
 }
 
+/* Weights and cohesiveness of as many clusters as there are, the weights as rows of what is not 0. */
+static void refuses_incomplete_results(clv_context *ctx, clv_result *result, const clv_matrix *cross) {
+    static double whole[N * K];
+    const clv_matrix dense = {.rows = N, .cols = K, .values = whole},
+                     narrow = {.rows = N, .cols = K - 1, .values = whole};
+    clv_field membership = {.name = "membership", .kind = CLV_FIELD_SPARSE, .count = 1, .matrix = &dense};
+    const double f[K] = {0};
+    int32_t out[M];
+    clv_result *bare;
+    assert_int_equal(put_cohesiveness(result, f, K - 1), CLV_OK);
+    assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EUSAGE, "cohesiveness");
+    assert_int_equal(put_cohesiveness(result, f, K), CLV_OK);
+    assert_int_equal(clv_result_put(result, &membership), CLV_OK);
+    assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EUSAGE, "sparse weights");
+    membership.matrix = &narrow;
+    assert_int_equal(clv_result_put(result, &membership), CLV_OK);
+    assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EDATA,
+                   "membership must be 60 x 3, not 60 x 2");
+    assert_int_equal(clv_result_new(ctx, N, K, &bare), CLV_OK);
+    assert_refused(ctx, predict_from(ctx, bare, cross, (way){0, 0, 1}, out), CLV_EDATA,
+                   "says nothing of its membership");
+    clv_result_free(bare);
+}
+
 static void test_refusals(void **state) {
     clv_context *ctx = new_context();
     static double x[K * N], cross[M * N], values[M * N];
@@ -229,16 +297,15 @@ static void test_refusals(void **state) {
     static int32_t index[M * N];
     const double f[K] = {0};
     int32_t out[M];
-    clv_cluster clusters[K];
-    clv_result result;
+    clv_result *result;
     clv_matrix dense = {.rows = M, .cols = N, .scalar = CLV_F64, .values = cross}, narrow = dense;
     const clv_matrix csr = {.rows = M, .cols = N, .values = values, .start = start, .index = index};
     (void)state;
     draw_weights(x, 1);
     draw_cross(cross, single, 1);
-    assert_int_equal(new_result(ctx, x, f, 0, &result, clusters), CLV_OK);
+    assert_int_equal(new_result(ctx, x, f, &result), CLV_OK);
     narrow.cols--;
-    assert_refused(ctx, clv_dominant_predict(ctx, &result, &narrow, 0, 1, out), CLV_EDATA,
+    assert_refused(ctx, predict_from(ctx, result, &narrow, (way){0, 0, 1}, out), CLV_EDATA,
                    "59 columns, but there are 60 objects");
     to_csr(cross, start, index, values);
     for (int64_t e = start[20]; e < start[21]; e++) {
@@ -248,19 +315,13 @@ static void test_refusals(void **state) {
     cross[20 * N + 3] = cross[20 * N + 7] = -0.25;
     cross[20 * N + 13] = -1;
     for (int threads = 1; threads <= 3; threads++) {
-        assert_refused(ctx, clv_dominant_predict(ctx, &result, &dense, 0, threads, out), CLV_EDATA,
+        assert_refused(ctx, predict_from(ctx, result, &dense, (way){0, 0, threads}, out), CLV_EDATA,
                        "new object 21 to object 8 is -0.25");
-        assert_refused(ctx, clv_dominant_predict(ctx, &result, &csr, 0, threads, out), CLV_EDATA,
+        assert_refused(ctx, predict_from(ctx, result, &csr, (way){0, 0, threads}, out), CLV_EDATA,
                        "new object 21 to object 8 is nan");
     }
-    result.clusters_count--;
-    assert_refused(ctx, clv_dominant_predict(ctx, &result, &dense, 0, 1, out), CLV_EUSAGE, "60 objects x 2 clusters");
-    result.clusters = NULL;
-    assert_refused(ctx, clv_dominant_predict(ctx, &result, &dense, 0, 1, out), CLV_EUSAGE,
-                   "no clusters found one by one");
-    clv_data_free(result.membership);
-    result.membership = NULL;
-    assert_refused(ctx, clv_dominant_predict(ctx, &result, &dense, 0, 1, out), CLV_EUSAGE, "no weights of members");
+    refuses_incomplete_results(ctx, result, &dense);
+    clv_result_free(result);
     end_context(ctx);
 }
 
@@ -300,23 +361,21 @@ static void test_points_in_blocks(void **state) {
         clv_affinity_options o;
         clv_affinity *a;
         clv_data *cross;
-        clv_cluster clusters[K];
-        clv_result result;
+        clv_result *result;
         clv_affinity_defaults(&o);
         o.kind = kinds[kind];
         assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-        const double level = clv_affinity_entry(a, 0, 0) * (kind == 4 ? 0.05 : 0.6), f[K] = {level, level, level};
-        assert_int_equal(new_result(ctx, x, f, 0, &result, clusters), CLV_OK);
-        assert_int_equal(clv_affinity_cross(ctx, a, &old, &o, &fresh, &cross), CLV_OK);
-        assert_int_equal(clv_dominant_predict(ctx, &result, clv_data_matrix(cross), kind % 2, 1, expected), CLV_OK);
+        const double level = entry_of(a, 0, 0) * (kind == 4 ? 0.05 : 0.6), f[K] = {level, level, level};
+        assert_int_equal(new_result(ctx, x, f, &result), CLV_OK);
+        assert_int_equal(clv_affinity_cross(a, &fresh, &cross), CLV_OK);
+        assert_int_equal(predict_from(ctx, result, clv_data_matrix(cross), (way){0, kind % 2, 1}, expected), CLV_OK);
         for (int threads = 1; threads <= 2; threads++) {
             memset(out, 0x55, LOTS * sizeof *out);
-            assert_int_equal(clv_dominant_predict_points(ctx, a, &result, &old, &o, &fresh, kind % 2, threads, out),
-                             CLV_OK);
+            assert_int_equal(predict_points(ctx, a, result, &fresh, (way){0, kind % 2, threads}, out), CLV_OK);
             assert_memory_equal(out, expected, LOTS * sizeof *out);
         }
         clv_data_free(cross);
-        clv_data_free(result.membership);
+        clv_result_free(result);
         clv_affinity_free(a);
     }
     free(values);
@@ -344,8 +403,8 @@ static void test_narrow(void **state) {
         clv_affinity_defaults(&o);
         o.kind = kinds[kind];
         assert_int_equal(clv_affinity_build(ctx, &all, &o, &a), CLV_OK);
-        assert_int_equal(clv_affinity_cross(ctx, a, &all, &o, &fresh, &whole), CLV_OK);
-        assert_int_equal(clv_cross_new(ctx, a, &all, &o, 1, &cross), CLV_OK);
+        assert_int_equal(clv_affinity_cross(a, &fresh, &whole), CLV_OK);
+        assert_int_equal(clv_cross_new(ctx, a, 1, &cross), CLV_OK);
         bool narrowed = clv_cross_narrow(&cross, members, count);
         assert_int_equal(narrowed, kinds[kind] != CLV_AFFINITY_KNN);
         assert_int_equal(clv_cross_rows(&cross, &fresh, 2, &part), CLV_OK);
@@ -375,31 +434,28 @@ static void test_point_refusals(void **state) {
     int32_t out[M];
     clv_affinity_options o;
     clv_affinity *a;
-    clv_cluster clusters[K];
-    clv_result result;
+    clv_result *result;
     (void)state;
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-    assert_int_equal(new_result(ctx, x, f, 0, &result, clusters), CLV_OK);
-    assert_int_equal(clv_dominant_predict_points(ctx, a, &result, &old, &o, &fresh, 1, 1, out), CLV_OK);
+    assert_int_equal(new_result(ctx, x, f, &result), CLV_OK);
+    assert_int_equal(predict_points(ctx, a, result, &fresh, (way){0, 1, 1}, out), CLV_OK);
     for (int64_t m = 0; m < M; m++) {
         assert_int_equal(out[m], -1); /* the clusters have no members */
     }
     clv_context_set_interrupt(ctx, stop_at_once, NULL);
-    assert_refused(ctx, clv_dominant_predict_points(ctx, a, &result, &old, &o, &fresh, 0, 1, out), CLV_EINTERRUPTED,
-                   "interrupted");
+    assert_refused(ctx, predict_points(ctx, a, result, &fresh, (way){0, 0, 1}, out), CLV_EINTERRUPTED, "interrupted");
     clv_context_set_interrupt(ctx, NULL, NULL);
     fresh.cols--;
-    assert_refused(ctx, clv_dominant_predict_points(ctx, a, &result, &old, &o, &fresh, 0, 1, out), CLV_EDATA,
-                   "1 columns");
+    assert_refused(ctx, predict_points(ctx, a, result, &fresh, (way){0, 0, 1}, out), CLV_EDATA, "1 columns");
     fresh.cols++;
     clv_affinity_free(a);
     clv_matrix few = {.rows = N - 1, .cols = FEATURES, .scalar = CLV_F64, .values = points};
     assert_int_equal(clv_affinity_build(ctx, &few, &o, &a), CLV_OK);
-    assert_refused(ctx, clv_dominant_predict_points(ctx, a, &result, &few, &o, &fresh, 0, 1, out), CLV_EDATA,
+    assert_refused(ctx, predict_points(ctx, a, result, &fresh, (way){0, 0, 1}, out), CLV_EDATA,
                    "the result is of 60 objects, but the affinity is of 59");
     clv_affinity_free(a);
-    clv_data_free(result.membership);
+    clv_result_free(result);
     end_context(ctx);
 }
 
@@ -410,17 +466,16 @@ static clv_status build_and_predict(clv_context *ctx, void *user) {
     int32_t out[M];
     clv_affinity_options o;
     clv_affinity *a;
-    clv_cluster clusters[K];
-    clv_result result;
+    clv_result *result = NULL;
     draw_weights(x, 1);
     clv_affinity_defaults(&o);
     o.kind = *(const int *)user;
     CLV_TRY(clv_affinity_build(ctx, &old, &o, &a));
-    clv_status status = new_result(ctx, x, f, 0, &result, clusters);
+    clv_status status = new_result(ctx, x, f, &result);
     if (status == CLV_OK) {
-        status = clv_dominant_predict_points(ctx, a, &result, &old, &o, &fresh, 0, 2, out);
+        status = predict_points(ctx, a, result, &fresh, (way){0, 0, 2}, out);
     }
-    clv_data_free(result.membership);
+    clv_result_free(result);
     clv_affinity_free(a);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "affinity/affinity.h"
 #include "methods/dominant/dominant.h"
 
+#include "entry_of.h"
 #include "failing.h"
 
 #include <math.h>
@@ -125,7 +126,7 @@ static void check_frequencies(const int64_t *drawn, const double *probability) {
 /* The kernel that sampling.c describes: the affinity with `self` on the diagonal, or with its largest entry. */
 static void kernel_of(const clv_affinity *a, double self, double *kernel) {
     for (int e = 0; e < N * N; e++) {
-        kernel[e] = clv_affinity_entry(a, e / N, e % N);
+        kernel[e] = entry_of(a, e / N, e % N);
         self = fmax(self, kernel[e]);
     }
     for (int i = 0; i < N; i++) {

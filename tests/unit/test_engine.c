@@ -1,5 +1,6 @@
 /* The driver, on toy methods whose every number is known. */
 #include "engine/driver.h"
+#include "methods/methods.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -22,6 +23,10 @@ typedef struct toy_problem {
     int64_t nan_at;         /* step number with a value that is not a number */
     double false_gap;       /* subtracted from the carried certificate */
     bool resume_interrupted, start_interrupted;
+    bool asks;     /* the start and the recomputation keep to the deadline, as long loops do */
+    int64_t work;  /* that they do before they ask */
+    int64_t saves; /* the number of the one that fails; 0: none */
+    atomic_int saved;
     double factor; /* the step goes this share of the way to the minimum */
     int delay_us;  /* a step lasts so long */
     atomic_int resumes;
@@ -77,6 +82,9 @@ static clv_status toy_start(void *state, clv_rng *rng, clv_iterate *out) {
     if (toy->problem->start_interrupted) {
         return CLV_EINTERRUPTED;
     }
+    if (toy->problem->asks && clv_worked(toy->problem->ctx, toy->problem->work)) {
+        return clv_stop_failure(toy->problem->ctx, "starting a toy");
+    }
     spend(toy->problem->delay_us);
     toy->now.offset = clv_rng_uniform(rng);
     toy->now.x = 10 * clv_rng_normal(rng);
@@ -112,14 +120,28 @@ static clv_status toy_step(void *state, clv_iterate *out) {
     return CLV_OK;
 }
 
-static void toy_save(const void *state, void *snapshot) {
-    memcpy(snapshot, &((const toy_state *)state)->now, sizeof(toy_iterate));
+static clv_status toy_new_snapshot(clv_context *ctx, const void *problem, void **snapshot) {
+    (void)problem;
+    *snapshot = CLV_NEW0(ctx, toy_iterate, 1);
+    return *snapshot ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status toy_save(void *state, void *snapshot) {
+    const toy_state *toy = state;
+    if (atomic_fetch_add(&toy->problem->saved, 1) + 1 == toy->problem->saves) {
+        return clv_fail(toy->problem->ctx, CLV_ENOMEM, "planted failure of a snapshot");
+    }
+    *(toy_iterate *)snapshot = toy->now;
+    return CLV_OK;
 }
 
 static clv_status toy_resume(void *state, const void *snapshot, clv_iterate *out) {
     toy_state *toy = state;
     if (toy->problem->resume_interrupted) {
         return CLV_EINTERRUPTED;
+    }
+    if (toy->problem->asks && clv_worked(toy->problem->ctx, toy->problem->work)) {
+        return clv_stop_failure(toy->problem->ctx, "recomputing a toy");
     }
     memcpy(&toy->now, snapshot, sizeof(toy_iterate));
     toy->carried_error = 0;
@@ -128,18 +150,19 @@ static clv_status toy_resume(void *state, const void *snapshot, clv_iterate *out
     return CLV_OK;
 }
 
-static clv_method toy_method(const toy_problem *problem) {
-    return (clv_method){.name = "toy",
-                        .solver = "gradient",
-                        .objective = "square",
-                        .certificate = "distance",
+static const clv_method toy = {.name = "toy", .objective = "square", .certificate = "distance"};
+static const clv_method toy_upwards = {.name = "toy", .objective = "square", .maximize = 1, .certificate = "distance"};
+
+static clv_solver toy_solver(const toy_problem *problem) {
+    return (clv_solver){.method = &toy,
                         .tolerance = 1e-8,
-                        .snapshot_size = sizeof(toy_iterate),
                         .problem = problem,
                         .create = toy_create,
                         .destroy = toy_destroy,
                         .start = toy_start,
                         .step = toy_step,
+                        .new_snapshot = toy_new_snapshot,
+                        .free_snapshot = clv_free,
                         .save = toy_save,
                         .resume = toy_resume};
 }
@@ -147,7 +170,7 @@ static clv_method toy_method(const toy_problem *problem) {
 typedef struct fixture {
     clv_context *ctx;
     toy_problem problem;
-    clv_method method;
+    clv_solver solver;
     clv_control control;
     clv_result *result;
     toy_iterate answer;
@@ -158,7 +181,7 @@ static void set_up(fixture *f) {
     assert_int_equal(clv_context_new(NULL, &f->ctx), CLV_OK);
     f->problem.ctx = f->ctx;
     f->problem.factor = 0.5;
-    f->method = toy_method(&f->problem);
+    f->solver = toy_solver(&f->problem);
     clv_options_defaults(clv_control_table(), &f->control);
     f->control.threads = 1;
 }
@@ -166,7 +189,17 @@ static void set_up(fixture *f) {
 static clv_status drive(fixture *f) {
     clv_result_free(f->result);
     assert_int_equal(clv_result_new(f->ctx, 0, 0, &f->result), CLV_OK);
-    return clv_drive(f->ctx, &f->method, &f->control, f->result, &f->answer);
+    void *answer;
+    clv_deadline before = clv_deadline_begin(f->ctx, f->control.time_limit);
+    clv_status status = clv_drive(f->ctx, &f->solver, &f->control, f->result, &answer);
+    clv_deadline_end(f->ctx, before);
+    if (status == CLV_OK) {
+        f->answer = *(toy_iterate *)answer;
+    } else {
+        assert_null(answer);
+    }
+    clv_free(f->ctx, answer);
+    return status;
 }
 
 static void tear_down(fixture *f) {
@@ -195,8 +228,9 @@ static void descends_to_the_minimum(void **unused) {
     assert_true(f.result->drift == 0);
     assert_int_equal(f.result->restarts_count, 1);
     assert_int_equal(f.result->restarts[0].iterations, f.result->iterations);
-    assert_string_equal(f.result->method, "toy");
-    assert_string_equal(f.result->solver, "gradient");
+    assert_string_equal(f.result->objective.name, "square");
+    assert_string_equal(f.result->certificate.name, "distance");
+    assert_false(f.result->objective.maximize);
     tear_down(&f);
 }
 
@@ -272,7 +306,7 @@ static void a_false_certificate_does_not_stop_a_run(void **unused) {
     (void)unused;
     fixture f;
     set_up(&f);
-    f.method.stops_on_certificate = true;
+    f.solver.stops_on_certificate = true;
     assert_int_equal(drive(&f), CLV_OK);
     assert_int_equal(f.result->stop, CLV_CONVERGED);
     assert_true(f.result->certificate.holds);
@@ -320,7 +354,7 @@ static void best_iterate_is_kept(void **unused) {
     }
     assert_true(f.result->objective.value == least);
     assert_int_equal(f.result->iterations, 40);
-    f.method.maximize = true;
+    f.solver.method = &toy_upwards;
     assert_int_equal(drive(&f), CLV_OK);
     assert_int_equal(f.answer.steps, 40);
     tear_down(&f);
@@ -462,6 +496,109 @@ static void the_time_limit_skips_restarts(void **unused) {
     tear_down(&f);
 }
 
+/* Before the first start is evaluated so much work is done as passes in a moment, however short the limit: less of it
+ * has a result, more has none. Other failures are those of the hook. */
+static void a_first_start_has_its_grace(void **unused) {
+    (void)unused;
+    fixture f;
+    set_up(&f);
+    f.problem.asks = true;
+    f.problem.work = 1000;
+    f.control.time_limit = 1e-12;
+    assert_int_equal(drive(&f), CLV_OK);
+    assert_int_equal(f.result->stop, CLV_TIME_LIMIT);
+    assert_int_equal(f.result->iterations, 0);
+    assert_false(isnan(f.result->certificate.value)); /* the recomputation is worth the wait */
+    assert_int_equal(atomic_load(&f.problem.resumes), 1);
+    f.problem.work = (int64_t)1 << 40;
+    assert_int_equal(drive(&f), CLV_ETIME);
+    assert_non_null(strstr(clv_message(f.ctx), "time limit passed before the first start of toy"));
+    f.control.time_limit = 0;
+    assert_int_equal(drive(&f), CLV_OK);
+    assert_int_equal(f.result->stop, CLV_CONVERGED);
+    f.control.time_limit = 1e-12;
+    int polls = 0;
+    clv_context_set_interrupt(f.ctx, count_down, &polls);
+    assert_int_equal(drive(&f), CLV_EINTERRUPTED);
+    tear_down(&f);
+}
+
+static void a_snapshot_may_fail(void **unused) {
+    (void)unused;
+    for (int64_t number = 1; number <= 4; number++) {
+        fixture f;
+        set_up(&f);
+        f.problem.saves = number;
+        f.control.restarts = 2;
+        assert_int_equal(drive(&f), CLV_ENOMEM);
+        assert_string_equal(clv_message(f.ctx), "planted failure of a snapshot");
+        tear_down(&f);
+    }
+}
+
+/* --- the frame of a solve --- */
+
+typedef struct solve_job {
+    clv_status status;
+    bool late;
+} solve_job;
+
+/* A method whose points are the job. */
+static clv_status work_on(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
+    solve_job *job = (solve_job *)(uintptr_t)input->points->values;
+    (void)options;
+    CLV_TRY(clv_result_new(ctx, 0, 0, out));
+    (*out)->restarts = CLV_NEW0(ctx, clv_restart, 2);
+    (*out)->restarts_count = 2;
+    clv_result_claim(*out, &toy, 1, 0, 0);
+    (*out)->restarts[0].seconds = NAN;
+    (*out)->restarts[1].seconds = 1e-9;
+    spend(2000);
+    job->late = clv_out_of_time(ctx);
+    return job->status;
+}
+
+typedef struct work_options {
+    clv_control control;
+    int solver;
+} work_options;
+
+static const clv_option work_list[] = {
+    CLV_OPT_CHOICE(work_options, solver, "solver", 0, "gradient|newton", "how"),
+};
+static const clv_option_table work_table = {"work", work_list, CLV_COUNT(work_list), sizeof(work_options)};
+static const clv_method work = {.name = "work", .takes = CLV_TAKES_POINTS, .options = &work_table, .solve = work_on};
+
+static void a_solve_has_a_deadline_and_a_time(void **unused) {
+    (void)unused;
+    fixture f;
+    set_up(&f);
+    for (int limit = 0; limit < 3; limit++) { /* none; of the call; of the context */
+        solve_job job = {0};
+        work_options options;
+        clv_result *result;
+        clv_matrix points = {.rows = 1, .cols = 1, .values = &job};
+        clv_method_defaults(&work, &options, sizeof options);
+        options.solver = 1;
+        options.control.seed = 7;
+        options.control.time_limit = limit == 1 ? 1e-3 : limit == 2 ? 1000 : 0;
+        clv_context_set_time_limit(f.ctx, limit == 2 ? 1e-3 : 0);
+        assert_int_equal(clv_solve(f.ctx, &work, &(clv_input){.points = &points}, &options, &result), CLV_OK);
+        assert_int_equal(job.late, limit > 0);
+        assert_int_equal(clv_out_of_time(f.ctx), limit == 2);
+        assert_true(result->seconds >= 2e-3 && result->restarts[0].seconds == result->seconds);
+        assert_true(result->restarts[1].seconds == 1e-9);
+        assert_string_equal(result->method, "work");
+        assert_string_equal(result->solver, "newton");
+        assert_int_equal(result->seed, 7);
+        clv_result_free(result);
+        job.status = CLV_EDATA;
+        assert_int_equal(clv_solve(f.ctx, &work, &(clv_input){.points = &points}, &options, &result), CLV_EDATA);
+        assert_null(result);
+    }
+    tear_down(&f);
+}
+
 static void refuses_bad_control(void **unused) {
     (void)unused;
     fixture f;
@@ -529,7 +666,7 @@ static clv_status drive_with(failing_memory *memory, int64_t threads) {
     clv_context *ctx;
     CLV_TRY(clv_context_new(&allocator, &ctx));
     toy_problem problem = {.ctx = ctx, .factor = 0.5};
-    clv_method method = toy_method(&problem);
+    clv_solver solver = toy_solver(&problem);
     clv_control control;
     clv_options_defaults(clv_control_table(), &control);
     control.restarts = 4;
@@ -537,11 +674,12 @@ static clv_status drive_with(failing_memory *memory, int64_t threads) {
     control.monitor = NULL;
     control.threads = threads;
     clv_result *result = NULL;
-    toy_iterate answer;
+    void *answer = NULL;
     clv_status status = clv_result_new(ctx, 3, 2, &result);
     if (status == CLV_OK) {
-        status = clv_drive(ctx, &method, &control, result, &answer);
+        status = clv_drive(ctx, &solver, &control, result, &answer);
     }
+    clv_free(ctx, answer);
     clv_result_free(result);
     clv_context_free(ctx);
     return status;
@@ -581,6 +719,9 @@ int main(void) {
         cmocka_unit_test(the_hook_is_polled_while_others_work),
         cmocka_unit_test(interrupted_steps_keep_what_there_is),
         cmocka_unit_test(the_time_limit_skips_restarts),
+        cmocka_unit_test(a_first_start_has_its_grace),
+        cmocka_unit_test(a_snapshot_may_fail),
+        cmocka_unit_test(a_solve_has_a_deadline_and_a_time),
         cmocka_unit_test(refuses_bad_control),
         cmocka_unit_test(threads_are_split_over_workers),
         cmocka_unit_test(results_count_their_labels),

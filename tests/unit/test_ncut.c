@@ -44,6 +44,27 @@ static clv_ncut_options options_for(int64_t k) {
     return options;
 }
 
+/* Labels to start from, as the numbers that a start is given in. */
+static clv_matrix start_at(const int32_t *labels, double *numbers, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        numbers[i] = labels[i];
+    }
+    return (clv_matrix){.rows = n, .cols = 1, .values = numbers};
+}
+
+/* The labels as an answer in k clusters, evaluated. */
+static clv_status evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                           clv_result **found) {
+    clv_ncut_options options = options_for(k);
+    clv_result *answer;
+    *found = NULL;
+    CLV_TRY(clv_result_new(ctx, clv_affinity_size(a), k, &answer));
+    memcpy(answer->labels, labels, (size_t)answer->n * sizeof *labels);
+    clv_status status = clv_ncut_evaluate(ctx, &(clv_input){.affinity = a}, &options, answer, found);
+    clv_result_free(answer);
+    return status;
+}
+
 static void refuses_what_cannot_be(void **unused) {
     (void)unused;
     double w[10 * 10];
@@ -52,31 +73,46 @@ static void refuses_what_cannot_be(void **unused) {
     clv_affinity *a = build(ctx, w, 10);
     clv_result *result;
     clv_ncut_options options = options_for(12);
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EDATA);
     assert_null(result);
     assert_string_equal(clv_message(ctx), "k = 12 exceeds the 10 objects");
     options = options_for(-1);
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "k = '-1'"));
     options = options_for(2);
     options.start = "somewhere";
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "somewhere"));
-    options.start = "labels";
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
-    const int32_t outside[] = {0, 1, 0, 2, 0, 1, 0, 1, 0, 1}, empty[10] = {0};
-    options.start_labels = outside;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label 2 of object 4 is outside 0..1");
-    options.start_labels = empty;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
+    options.start = "labels"; /* given as input.start, not by a name */
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "start = 'labels' is not one of auto|random|spectral|kmeans++");
+    const int32_t outside[] = {0, 1, 0, 2, 0, 1, 0, 1, 0, 1}, unknown[] = {0, 1, -1, 0, 0, 1, 0, 1, 0, 1},
+                  empty[10] = {0};
+    double numbers[10];
+    clv_matrix start = start_at(outside, numbers, 10);
+    clv_input input = {.affinity = a, .start = &start};
+    assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "start: label 2 of object 4 is not a whole number from -1 to 1");
+    numbers[3] = 0.5;
+    assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "start: label 0.5 of object 4 is not a whole number from -1 to 1");
+    start_at(unknown, numbers, 10);
+    assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "label -1 of object 3 is outside 0..1");
+    start_at(empty, numbers, 10);
+    assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "no object has label 1"));
+    start.rows = 9;
+    assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "start: 9 x 1 numbers, but there must be one for each of 10 objects");
     options = options_for(2);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){0}, &options, &result), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "ncut works on an affinity, and there is none");
     options.control.restarts = -1;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     options = options_for(2);
     options.solver = 7;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -87,17 +123,21 @@ static void evaluates_only_partitions(void **unused) {
     clv_context *ctx = new_context();
     fill_groups(w, 4, 1);
     clv_affinity *a = build(ctx, w, 4);
-    clv_objective objective;
-    clv_certificate certificate;
+    clv_result *found;
     const int32_t left_out[] = {0, 1, -1, 0}, one[] = {0, 0, 0, 0}, apart[] = {3, 1, 0, 2};
-    assert_int_equal(clv_ncut_evaluate(ctx, a, left_out, 2, 1, &objective, &certificate), CLV_EDATA);
+    assert_int_equal(evaluate(ctx, a, left_out, 2, &found), CLV_EDATA);
     assert_string_equal(clv_message(ctx), "label -1 of object 3 is outside 0..1");
-    assert_int_equal(clv_ncut_evaluate(ctx, a, one, 2, 1, &objective, &certificate), CLV_EDATA);
-    assert_int_equal(clv_ncut_evaluate(ctx, a, one, 1, 1, &objective, &certificate), CLV_OK);
-    assert_true(fabs(objective.value) < 1e-15);
-    assert_true(certificate.value == 0 && certificate.holds); /* nowhere to go */
-    assert_int_equal(clv_ncut_evaluate(ctx, a, apart, 4, 1, &objective, &certificate), CLV_OK);
-    assert_true(certificate.value == 0 && certificate.holds); /* every move would empty a cluster */
+    assert_null(found);
+    assert_int_equal(evaluate(ctx, a, apart, 3, &found), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "label 3 of object 1 is outside -1..2");
+    assert_int_equal(evaluate(ctx, a, one, 2, &found), CLV_EDATA);
+    assert_int_equal(evaluate(ctx, a, one, 1, &found), CLV_OK);
+    assert_true(fabs(found->objective.value) < 1e-15);
+    assert_true(found->certificate.value == 0 && found->certificate.holds); /* nowhere to go */
+    clv_result_free(found);
+    assert_int_equal(evaluate(ctx, a, apart, 4, &found), CLV_OK);
+    assert_true(found->certificate.value == 0 && found->certificate.holds); /* every move would empty a cluster */
+    clv_result_free(found);
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -118,7 +158,7 @@ static void never_empties_a_cluster(void **unused) {
         options.control.restarts = 20;
         options.control.keep_trace = 1;
         clv_result *result;
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         for (int64_t c = 0; c < k; c++) {
             assert_true(result->sizes[c] > 0);
         }
@@ -140,30 +180,29 @@ static void objects_without_similarity_are_left_out(void **unused) {
         }
     }
     clv_affinity *a = build(ctx, w, N);
-    clv_result *result;
-    clv_objective objective;
-    clv_certificate certificate;
+    clv_result *result, *found;
     clv_ncut_options options = options_for(2);
     static const char *const starts[] = {"random", "spectral", "kmeans++"};
     options.polish = 1;
     for (int s = 0; s < 3; s++) {
         options.start = starts[s];
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         for (int64_t i = 0; i < N; i++) {
             assert_true(i < 6 ? result->labels[i] == result->labels[i / 3 * 3] : result->labels[i] == -1);
         }
         assert_int_equal(result->left_out, 3);
-        assert_int_equal(result->components, 1);
+        assert_int_equal(clv_result_integer(result, "components", 0), 1);
         assert_true(result->certificate.holds);
-        assert_int_equal(clv_ncut_evaluate(ctx, a, result->labels, 2, 1, &objective, &certificate), CLV_OK);
-        assert_true(objective.value == result->objective.value);
+        assert_int_equal(clv_ncut_evaluate(ctx, &(clv_input){.affinity = a}, &options, result, &found), CLV_OK);
+        assert_true(found->objective.value == result->objective.value);
+        clv_result_free(found);
         clv_result_free(result);
     }
     options = options_for(7);
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "the other 3 are left out"));
     const int32_t wrong[N] = {0, 0, 0, 1, 1, 1, 0, -1, -1};
-    assert_int_equal(clv_ncut_evaluate(ctx, a, wrong, 2, 1, &objective, &certificate), CLV_EDATA);
+    assert_int_equal(evaluate(ctx, a, wrong, 2, &found), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "object 7 is similar to nothing"));
     clv_affinity_free(a);
     end_context(ctx);
@@ -184,8 +223,8 @@ static void whole_components_cut_nothing(void **unused) {
     for (int64_t k = 1; k <= 5; k++) {
         clv_ncut_options options = options_for(k);
         clv_result *result;
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
-        assert_int_equal(result->components, 5);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+        assert_int_equal(clv_result_integer(result, "components", 0), 5);
         assert_true(fabs(result->objective.value) < 1e-15);
         for (int64_t i = 5; i < N; i++) {
             assert_int_equal(result->labels[i], result->labels[i - 5]);
@@ -200,7 +239,7 @@ static void whole_components_cut_nothing(void **unused) {
 
 static double solve_by(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, bool certified) {
     clv_result *result;
-    assert_int_equal(clv_ncut(ctx, a, options, &result), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, options, &result), CLV_OK);
     assert_true(result->stop == CLV_CONVERGED || (!certified && result->stop == CLV_STALLED)); /* FINC may cycle */
     assert_true(!certified || result->certificate.holds);
     for (int64_t c = 0; c < result->k; c++) {
@@ -246,7 +285,7 @@ static void both_roundings_find_the_groups(void **unused) {
         options.solver = CLV_NCUT_SPECTRAL;
         options.rounding = rounding;
         clv_result *result;
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         for (int64_t i = 3; i < MOST; i++) {
             assert_int_equal(result->labels[i], result->labels[i - 3]);
         }
@@ -265,12 +304,25 @@ static void the_bound_and_k_come_from_eigenvalues(void **unused) {
     clv_ncut_options options = options_for(0);
     clv_result *result;
     options.bound = CLV_NCUT_BOUND_YES;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
     assert_int_equal(result->k, 3);
-    assert_true(result->k_chosen && result->eigenvalues_count == 21);
-    assert_true(fabs(result->eigenvalues[0] - 1) < 1e-9);
+    int64_t count;
+    const double *eigenvalues = clv_result_reals(result, "eigenvalues", &count);
+    assert_int_equal(count, 21);
+    assert_true(fabs(eigenvalues[0] - 1) < 1e-9);
+    const int64_t *choices = clv_result_integers(result, "k_alternatives.k", &count);
+    assert_true(count == 19 && choices[0] == 2 && choices[18] == 20);
+    const double *gaps = clv_result_reals(result, "k_alternatives.gap", &count);
+    assert_true(count == 19 && gaps[1] == eigenvalues[2] - eigenvalues[3]);
+    for (int64_t c = 0; c < count; c++) {
+        assert_true(gaps[c] <= gaps[1]); /* that of 3, the choice */
+    }
     assert_string_equal(result->bound.name, "eigenvalue");
     assert_true(result->bound.value > 0 && result->bound.value <= result->objective.value);
+    clv_result_free(result);
+    options.k = 3;
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+    assert_null(clv_result_field(result, "k_alternatives.k")); /* nothing was chosen */
     clv_result_free(result);
     clv_affinity_free(a);
     end_context(ctx);
@@ -315,10 +367,10 @@ static void the_shift_makes_fpc_monotone(void **unused) {
             clv_result *result;
             options.shift = shift;
             options.control.keep_trace = 1;
-            assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+            assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
             bool tight = shift == CLV_NCUT_SHIFT_TIGHT;
             double expected = -least_eigenvalue(ctx, w, N, tight) / (tight ? 1 : least);
-            assert_true(fabs(result->shift - expected) <= 1e-5 * expected);
+            assert_true(fabs(clv_result_real(result, "shift", 0) - expected) <= 1e-5 * expected);
             for (int64_t i = 1; i < result->trace_count; i++) {
                 assert_true(result->trace[i].objective <= result->trace[i - 1].objective + 1e-14);
             }
@@ -334,8 +386,8 @@ static int stop_after_kicks(const clv_progress *progress, void *user) {
     return progress->iteration >= 2000;
 }
 
-/* With a time limit a single restart searches on, long after its patience. */
-static void a_time_limit_is_used(void **unused) {
+/* Without patience to lose the search goes on until something else ends it; a time limit alone makes nothing longer. */
+static void a_search_without_end_and_a_limit_that_is_none(void **unused) {
     (void)unused;
     double w[30 * 30];
     clv_context *ctx = new_context();
@@ -344,13 +396,24 @@ static void a_time_limit_is_used(void **unused) {
     clv_ncut_options options = options_for(3);
     clv_result *result;
     options.polish = 1;
-    options.patience = 1;
-    options.control.time_limit = 1000;
     options.control.monitor = stop_after_kicks;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
-    assert_int_equal(result->stop, CLV_CANCELLED);
-    assert_true(result->certificate.holds);
+    for (int none = 0; none < 2; none++) {
+        options.patience = none ? -1 : 1;
+        options.control.time_limit = none ? 0 : 1000;
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+        assert_int_equal(result->stop, none ? CLV_CANCELLED : CLV_CONVERGED);
+        assert_true(result->certificate.holds);
+        clv_result_free(result);
+    }
+    options.patience = -1;
+    options.control.monitor = NULL;
+    options.control.time_limit = 0.01;
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+    assert_int_equal(result->stop, CLV_TIME_LIMIT);
     clv_result_free(result);
+    options.patience = -2;
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "patience = '-2'"));
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -384,10 +447,10 @@ static void same_bits_on_any_threads(void **unused) {
         options.polish = which > 0;
         options.start = which > 1 ? "spectral" : "random";
         options.bound = CLV_NCUT_BOUND_YES;
-        assert_int_equal(clv_ncut(ctx, a, &options, &serial), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &serial), CLV_OK);
         for (int64_t threads = 2; threads <= 3; threads++) {
             options.control.threads = threads;
-            assert_int_equal(clv_ncut(ctx, a, &options, &parallel), CLV_OK);
+            assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &parallel), CLV_OK);
             check_same(serial, parallel);
             clv_result_free(parallel);
         }
@@ -406,9 +469,9 @@ static void seeds_make_the_difference(void **unused) {
     clv_ncut_options options = options_for(4);
     clv_result *first, *second;
     options.control.max_iter = 0;
-    assert_int_equal(clv_ncut(ctx, a, &options, &first), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &first), CLV_OK);
     options.control.seed = 2;
-    assert_int_equal(clv_ncut(ctx, a, &options, &second), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &second), CLV_OK);
     assert_memory_not_equal(first->labels, second->labels, MOST * sizeof(int32_t));
     assert_int_equal(first->stop, CLV_ITERATION_LIMIT);
     clv_result_free(first);
@@ -458,11 +521,11 @@ static void steps_follow_the_formula(void **unused) {
     for (int step = 0; step < 4; step++) {
         step_by_formula(w, N, K, now, next);
         clv_ncut_options options = options_for(K);
-        options.start = "labels";
-        options.start_labels = now;
+        double numbers[N];
+        clv_matrix start = start_at(now, numbers, N);
         options.control.max_iter = 1;
         clv_result *result;
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a, .start = &start}, &options, &result), CLV_OK);
         assert_memory_equal(result->labels, next, sizeof next);
         clv_result_free(result);
         moved_at_all += memcmp(now, next, sizeof now) != 0;
@@ -492,7 +555,7 @@ static void a_cycle_is_a_stall(void **unused) {
         clv_ncut_options options = options_for(2);
         options.control.keep_trace = 1;
         clv_result *result;
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         assert_true(result->stop == CLV_CONVERGED || result->stop == CLV_STALLED);
         stalls += result->stop == CLV_STALLED;
         for (int64_t i = 0; i < result->trace_count; i++) {
@@ -524,7 +587,7 @@ static void the_polish_ends_a_cycle(void **unused) {
         options.polish = 1;
         options.patience = 3;
         clv_result *result;
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         assert_int_equal(result->stop, CLV_CONVERGED);
         assert_true(result->certificate.holds);
         clv_result_free(result);
@@ -553,7 +616,7 @@ static void the_unit_does_not_matter(void **unused) {
             clv_result *result;
             options.solver = variant / 3;
             options.start = starts[variant % 3];
-            assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+            assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
             if (unit == 0) {
                 memcpy(first, result->labels, sizeof first);
             }
@@ -565,7 +628,7 @@ static void the_unit_does_not_matter(void **unused) {
     end_context(ctx);
 }
 
-/* A cut of 0 cannot be beaten: no search, whatever the time. */
+/* A cut of 0 cannot be beaten: no search, whatever the patience. */
 static void the_search_knows_an_optimum(void **unused) {
     (void)unused;
     enum { N = 12 };
@@ -578,8 +641,9 @@ static void the_search_knows_an_optimum(void **unused) {
     clv_ncut_options options = options_for(3);
     clv_result *result;
     options.polish = 1;
+    options.patience = -1;
     options.control.time_limit = 1000;
-    assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
     assert_int_equal(result->stop, CLV_CONVERGED);
     clv_result_free(result);
     clv_affinity_free(a);
@@ -594,9 +658,9 @@ static void a_tolerance_ends_earlier(void **unused) {
     clv_affinity *a = build(ctx, w, MOST);
     clv_result *fixed_point, *tolerant;
     clv_ncut_options options = options_for(4);
-    assert_int_equal(clv_ncut(ctx, a, &options, &fixed_point), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &fixed_point), CLV_OK);
     options.control.tol = 1e-2;
-    assert_int_equal(clv_ncut(ctx, a, &options, &tolerant), CLV_OK);
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &tolerant), CLV_OK);
     assert_int_equal(tolerant->stop, CLV_CONVERGED);
     assert_true(tolerant->iterations < fixed_point->iterations);
     clv_result_free(fixed_point);
@@ -619,10 +683,14 @@ static void memory_is_foretold(void **unused) {
         clv_result *result;
         size_t before, now, peak;
         clv_context_memory(ctx, &before, &peak);
-        assert_int_equal(clv_ncut(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         clv_context_memory(ctx, &now, &peak);
-        double foretold = (double)clv_ncut_memory(MOST, CLV_HOME_DENSE64, &options), held = (double)(peak - before);
+        clv_affinity_info info;
+        clv_affinity_describe(a, &info);
+        double foretold = (double)clv_ncut_memory(&(clv_input){.plan = &info}, &options),
+               held = (double)(peak - before);
         double scratch = (double)threads * 8 * (MOST + 21) + 16 * 200;
+        assert_true(clv_ncut_memory(&(clv_input){.affinity = a}, &options) == (size_t)foretold);
         assert_true(held >= foretold);
         assert_true(held <= foretold + scratch);
         clv_result_free(result);
@@ -635,7 +703,7 @@ static clv_status run_once(clv_context *ctx, void *user) {
     clv_matrix matrix = {.rows = 30, .cols = 30, .values = user};
     clv_affinity_options how;
     clv_affinity *a = NULL;
-    clv_result *result = NULL;
+    clv_result *result = NULL, *found = NULL;
     clv_affinity_defaults(&how);
     how.kind = CLV_AFFINITY_PRECOMPUTED;
     how.threads = 1;
@@ -647,15 +715,14 @@ static clv_status run_once(clv_context *ctx, void *user) {
         options.polish = 1;
         options.start = "spectral";
         options.bound = CLV_NCUT_BOUND_YES;
-        status = clv_ncut(ctx, a, &options, &result);
+        status = clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result);
     }
     if (status == CLV_OK) {
-        clv_objective objective;
-        clv_certificate certificate;
-        status = clv_ncut_evaluate(ctx, a, result->labels, 3, 1, &objective, &certificate);
-        assert_true(status < 0 || objective.value == result->objective.value);
-        assert_true(status < 0 || certificate.value == result->certificate.value);
+        status = evaluate(ctx, a, result->labels, 3, &found);
+        assert_true(status < 0 || found->objective.value == result->objective.value);
+        assert_true(status < 0 || found->certificate.value == result->certificate.value);
     }
+    clv_result_free(found);
     clv_result_free(result);
     clv_affinity_free(a);
     return status;
@@ -678,7 +745,7 @@ static void the_page_lists_the_options(void **unused) {
     size_t size = fread(page, 1, sizeof page - 1, file);
     fclose(file);
     page[size] = '\0';
-    const clv_option_table *table = clv_ncut_table();
+    const clv_option_table *table = clv_method_find("ncut")->options;
     clv_ncut_options options;
     clv_ncut_defaults(&options);
     for (size_t i = 0; i < table->count; i++) {
@@ -712,7 +779,7 @@ int main(void) {
         cmocka_unit_test(both_roundings_find_the_groups),
         cmocka_unit_test(the_bound_and_k_come_from_eigenvalues),
         cmocka_unit_test(the_shift_makes_fpc_monotone),
-        cmocka_unit_test(a_time_limit_is_used),
+        cmocka_unit_test(a_search_without_end_and_a_limit_that_is_none),
         cmocka_unit_test(same_bits_on_any_threads),
         cmocka_unit_test(seeds_make_the_difference),
         cmocka_unit_test(steps_follow_the_formula),

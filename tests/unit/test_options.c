@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 typedef struct sample {
-    int64_t count, cores, bytes;
+    int64_t count, cores, bytes, tries;
     double rate, gamma, limit;
     int flag, choice;
     const char *name, *none;
@@ -26,8 +26,17 @@ static const clv_option sample_options[] = {
     CLV_OPT_CHOICE(sample, choice, "choice", 1, "first|second|third", "one of three"),
     CLV_OPT_TEXT(sample, name, "name", "somebody", "NAME", "any text"),
     CLV_OPT_TEXT(sample, none, "none", NULL, "NAME", "no text"),
+    {.name = "tries",
+     .kind = CLV_OPTION_INT,
+     .offset = offsetof(sample, tries),
+     .initial = 7,
+     .most = 100,
+     .word = "endless",
+     .word_value = -1,
+     .meta = "N",
+     .help = "-1 when endless, and 0 is a number"},
 };
-static const clv_option_table table = {"sample", sample_options, CLV_COUNT(sample_options)};
+static const clv_option_table table = {"sample", sample_options, CLV_COUNT(sample_options), 0};
 
 static sample defaults(void) {
     sample s;
@@ -75,6 +84,10 @@ static void values_from_text(void **state) {
     set(ctx, &s, "limit", "none");
     set(ctx, &s, "flag", "1");
     assert_true(s.cores == 0 && isnan(s.gamma) && s.limit == 0 && s.flag == 1);
+    set(ctx, &s, "tries", "0");
+    assert_int_equal(s.tries, 0);
+    set(ctx, &s, "tries", "endless");
+    assert_int_equal(s.tries, -1);
     const char *texts[] = {"1000", "3K", "5M", "2G", "1T", "3k", "5m", "2g", "1t", "auto", "0"};
     const int64_t gigabytes = (int64_t)2 << 30, terabyte = (int64_t)1 << 40;
     const int64_t bytes[] = {1000, 3 << 10, 5 << 20, gigabytes, terabyte, 3 << 10, 5 << 20, gigabytes, terabyte, 0, 0};
@@ -99,6 +112,8 @@ static void bad_text(void **state) {
         {"count", "\t7"},
         {"count", "7 "},
         {"count", "all"},
+        {"tries", "-1"},
+        {"tries", "all"},
         {"count", "ten"},
         {"count", "99999999999999999999"},
         {"cores", "-1"},
@@ -166,7 +181,7 @@ static void expect_refusal(const sample *s, const char *name) {
 static void words_beside_a_range(void **state) {
     static const clv_option options[] = {
         CLV_OPT_INT(sample, count, "count", 'c', 0, 1, 100, "auto", "N", "a number from 1 to 100, or auto")};
-    static const clv_option_table one = {"one", options, 1};
+    static const clv_option_table one = {"one", options, 1, 0};
     clv_context *ctx = new_context();
     sample s = defaults();
     (void)state;
@@ -247,9 +262,10 @@ static void round_trips(void **state) {
         s.choice = choice;
         s.flag = choice % 2;
         s.bytes = (int64_t)choice << 40;
+        s.tries = choice - 1;
         s.none = "";
         check_round_trip(&table, &s, &t);
-        assert_true(t.choice == s.choice && t.flag == s.flag && t.bytes == s.bytes);
+        assert_true(t.choice == s.choice && t.flag == s.flag && t.bytes == s.bytes && t.tries == s.tries);
     }
 }
 
@@ -294,11 +310,156 @@ static void locale_does_not_matter(void **state) {
     setlocale(LC_ALL, "C");
 }
 
+/* --- structs that begin with their size --- */
+
+/* Options as three versions of a program know them: each has more than the one before. */
+typedef struct sized {
+    size_t size;
+    int64_t count;
+    int flag;
+    const char *name;
+    double rate; /* of the second version */
+    int64_t room;
+} sized;
+enum { FIRST = offsetof(sized, rate), SECOND = sizeof(sized) };
+
+static const clv_option sized_options[] = {
+    CLV_OPT_INT(sized, count, "count", 0, 5, 1, 100, NULL, "N", "a number"),
+    CLV_OPT_FLAG(sized, flag, "flag", NULL, 1, "yes or no"),
+    CLV_OPT_TEXT(sized, name, "name", "somebody", "NAME", "any text"),
+    CLV_OPT_REAL(sized, rate, "rate", 0.25, -1, 1, NULL, "R", "a rate"),
+};
+static const clv_option_table first = {"sized", sized_options, 3, FIRST};
+static const clv_option_table second = {"sized", sized_options, CLV_COUNT(sized_options), SECOND};
+
+/* What begins a struct, and what lies beyond the size that a program gave. */
+static void init_keeps_within_the_size(void **state) {
+    const size_t sizes[] = {FIRST, SECOND, sizeof(size_t), offsetof(sized, name), offsetof(sized, rate) + 4};
+    (void)state;
+    for (size_t i = 0; i < CLV_COUNT(sizes); i++) {
+        union {
+            sized options;
+            unsigned char bytes[sizeof(sized) + 16];
+        } given;
+        memset(&given, 0x55, sizeof given);
+        clv_options_init(&second, &given, sizes[i]);
+        assert_int_equal(given.options.size, sizes[i]);
+        for (size_t byte = sizes[i]; byte < sizeof given; byte++) {
+            assert_int_equal(given.bytes[byte], 0x55);
+        }
+        assert_true(sizes[i] < offsetof(sized, flag) || given.options.count == 5);
+        assert_true(sizes[i] < offsetof(sized, name) || given.options.flag == 1);
+        assert_true(sizes[i] < FIRST || strcmp(given.options.name, "somebody") == 0);
+        assert_true(sizes[i] < SECOND || (given.options.rate == 0.25 && given.options.room == 0));
+    }
+}
+
+/* A program that was compiled with fewer options than the library has: these have their defaults. */
+static void adopts_options_of_an_older_program(void **state) {
+    clv_context *ctx = new_context();
+    sized given, full;
+    (void)state;
+    memset(&given, 0x55, sizeof given); /* nothing beyond the size is looked at */
+    memset(&full, 0x55, sizeof full);
+    clv_options_init(&first, &given, FIRST);
+    given.count = 7;
+    given.flag = 0;
+    given.name = "me";
+    assert_int_equal(clv_options_adopt(ctx, &second, &given, &full), CLV_OK);
+    assert_true(full.size == SECOND && full.count == 7 && full.flag == 0 && full.rate == 0.25 && full.room == 0);
+    assert_string_equal(full.name, "me");
+    end_context(ctx);
+}
+
+/* One that knows more options than the library: they must not be used. */
+static void adopts_options_of_a_newer_program(void **state) {
+    clv_context *ctx = new_context();
+    sized given;
+    union {
+        sized options;
+        unsigned char bytes[sizeof(sized)];
+    } kept;
+    (void)state;
+    memset(&kept, 0x55, sizeof kept);
+    memset(&given, 0, sizeof given);
+    given.size = SECOND;
+    given.count = 7;
+    given.name = "me";
+    assert_int_equal(clv_options_adopt(ctx, &first, &given, &kept.options), CLV_OK);
+    assert_true(kept.options.size == FIRST && kept.options.count == 7 && kept.options.flag == 0);
+    for (size_t byte = FIRST; byte < sizeof kept; byte++) {
+        assert_int_equal(kept.bytes[byte], 0x55);
+    }
+    given.rate = 0.25;
+    assert_int_equal(clv_options_adopt(ctx, &first, &given, &kept.options), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "does not have"));
+    given.rate = 0;
+    ((unsigned char *)&given)[SECOND - 1] = 1; /* the very last byte counts */
+    assert_int_equal(clv_options_adopt(ctx, &first, &given, &kept.options), CLV_EUSAGE);
+    end_context(ctx);
+}
+
+/* A struct that nobody has set: its size is whatever was there. */
+static void sizes_that_cannot_be_are_refused(void **state) {
+    clv_context *ctx = new_context();
+    const size_t sizes[] = {0, 1, sizeof(size_t) - 1, SIZE_MAX, ((size_t)1 << 20) + 1};
+    (void)state;
+    for (size_t i = 0; i < CLV_COUNT(sizes); i++) {
+        sized given = {.size = sizes[i]}, full;
+        assert_int_equal(clv_options_adopt(ctx, &second, &given, &full), CLV_EUSAGE);
+        assert_non_null(strstr(clv_message(ctx), "not set to their defaults"));
+    }
+    end_context(ctx);
+}
+
+/* --- former names --- */
+
+static void former_names_are_understood(void **state) {
+    static const char *const names[][2] = {{"neighbours", "neighbors"},
+                                           {"symmetrise", "symmetrize"},
+                                           {"no-symmetrise", "no-symmetrize"},
+                                           {"colour", "color"},
+                                           {"centre", "center"},
+                                           {"no-centre", "no-center"},
+                                           {"initial-weights", "initial-membership"}};
+    static const char *const others[] = {"neighbors", "centr", "centres", "", "weights"};
+    clv_context *ctx = new_context();
+    clv_affinity_options how;
+    clv_kpalm_options centers;
+    const clv_option_table *kpalm = clv_method_find("kpalm")->options;
+    (void)state;
+    for (size_t i = 0; i < CLV_COUNT(names); i++) {
+        assert_string_equal(clv_option_name(names[i][0]), names[i][1]);
+        assert_string_equal(clv_option_name(names[i][1]), names[i][1]);
+    }
+    for (size_t i = 0; i < CLV_COUNT(others); i++) {
+        assert_ptr_equal(clv_option_name(others[i]), others[i]);
+    }
+    clv_affinity_defaults(&how);
+    assert_int_equal(clv_options_set(ctx, clv_affinity_table(), &how, "neighbours", "17"), CLV_OK);
+    assert_int_equal(how.neighbors, 17);
+    clv_kpalm_defaults(&centers);
+    assert_int_equal(clv_options_set(ctx, kpalm, &centers, "initial-weights", "dirichlet"), CLV_OK);
+    assert_int_equal(centers.initial_membership, CLV_KPALM_DIRICHLET);
+    assert_ptr_equal(clv_options_find(kpalm, "initial-weights"), clv_options_find(kpalm, "initial-membership"));
+    end_context(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_values),      cmocka_unit_test(values_from_text),       cmocka_unit_test(bad_text),
-        cmocka_unit_test(values_out_of_range), cmocka_unit_test(words_beside_a_range),   cmocka_unit_test(round_trips),
-        cmocka_unit_test(short_buffers),       cmocka_unit_test(locale_does_not_matter),
+        cmocka_unit_test(default_values),
+        cmocka_unit_test(values_from_text),
+        cmocka_unit_test(bad_text),
+        cmocka_unit_test(values_out_of_range),
+        cmocka_unit_test(words_beside_a_range),
+        cmocka_unit_test(round_trips),
+        cmocka_unit_test(short_buffers),
+        cmocka_unit_test(locale_does_not_matter),
+        cmocka_unit_test(init_keeps_within_the_size),
+        cmocka_unit_test(adopts_options_of_an_older_program),
+        cmocka_unit_test(adopts_options_of_a_newer_program),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(former_names_are_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,36 @@ static clv_affinity *build(clv_context *ctx, const clv_matrix *given) {
     return a;
 }
 
+/* Labels of new objects by the clusters that `labels` are. */
+static clv_status predict(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                          const clv_fresh *fresh, int64_t threads, int32_t *out) {
+    clv_ncut_options options;
+    clv_result *result, *made = NULL;
+    clv_ncut_defaults(&options);
+    options.control.threads = threads;
+    CLV_TRY(clv_result_new(ctx, clv_affinity_size(a), k, &result));
+    memcpy(result->labels, labels, (size_t)result->n * sizeof *labels);
+    clv_status status = clv_ncut_predict(ctx, &(clv_input){.affinity = a}, &options, result, fresh, &made);
+    if (status == CLV_OK) {
+        memcpy(out, made->labels, (size_t)made->n * sizeof *out);
+    } else {
+        assert_null(made);
+    }
+    clv_result_free(made);
+    clv_result_free(result);
+    return status;
+}
+
+static clv_status predict_from(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                               const clv_matrix *similarities, int64_t threads, int32_t *out) {
+    return predict(ctx, a, labels, k, &(clv_fresh){.similarities = similarities}, threads, out);
+}
+
+static clv_status predict_points(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
+                                 const clv_matrix *fresh, int64_t threads, int32_t *out) {
+    return predict(ctx, a, labels, k, &(clv_fresh){.points = fresh}, threads, out);
+}
+
 /* mu_c of an object with this row of similarities; -infinity for a cluster without volume. */
 static void scores(const double *w, const int32_t *labels, const double *row, double *mu) {
     double degree = 0;
@@ -110,15 +140,15 @@ static void test_formula(void **state) {
         }
         to_csr(s.cross, M, start, index, values);
         clv_affinity *a = build(ctx, &s.given);
-        assert_int_equal(clv_ncut_predict(ctx, a, s.labels, K, &s.dense, 1, out), CLV_OK);
+        assert_int_equal(predict_from(ctx, a, s.labels, K, &s.dense, 1, out), CLV_OK);
         for (int64_t m = 0; m < M; m++) {
             check_label(s.w, s.labels, s.cross + m * N, out[m]);
         }
-        assert_int_equal(clv_ncut_predict(ctx, a, s.labels, K, &s.dense, 3, again), CLV_OK);
+        assert_int_equal(predict_from(ctx, a, s.labels, K, &s.dense, 3, again), CLV_OK);
         assert_memory_equal(out, again, sizeof out);
-        assert_int_equal(clv_ncut_predict(ctx, a, s.labels, K, &s.floats, 2, again), CLV_OK);
+        assert_int_equal(predict_from(ctx, a, s.labels, K, &s.floats, 2, again), CLV_OK);
         assert_memory_equal(out, again, sizeof out);
-        assert_int_equal(clv_ncut_predict(ctx, a, s.labels, K, &csr, 2, again), CLV_OK);
+        assert_int_equal(predict_from(ctx, a, s.labels, K, &csr, 2, again), CLV_OK);
         assert_memory_equal(out, again, sizeof out);
         clv_affinity_free(a);
     }
@@ -144,7 +174,7 @@ static void test_the_clustered_objects(void **state) {
             volume[s.labels[i]] += degree[i];
             within[s.labels[i]] += sums[s.labels[i] * N + i];
         }
-        assert_int_equal(clv_ncut_predict(ctx, a, s.labels, K, &s.given, 2, out), CLV_OK);
+        assert_int_equal(predict_from(ctx, a, s.labels, K, &s.given, 2, out), CLV_OK);
         for (int64_t i = 0; i < N; i++) {
             int32_t best = 0;
             double mu[K];
@@ -170,7 +200,7 @@ static void test_ties_and_strangers(void **state) {
     clv_matrix new_ones = {.rows = 4, .cols = 5, .scalar = CLV_F64, .values = cross};
     clv_affinity *a = build(ctx, &given);
     (void)state;
-    assert_int_equal(clv_ncut_predict(ctx, a, labels, 2, &new_ones, 1, out), CLV_OK);
+    assert_int_equal(predict_from(ctx, a, labels, 2, &new_ones, 1, out), CLV_OK);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], -1);
     assert_int_equal(out[2], 1);
@@ -186,6 +216,26 @@ static void assert_refused(clv_context *ctx, clv_status got, clv_status expected
     }
 }
 
+/* The rule needs the affinity of the old objects, also for similarities of new ones, and their labels. */
+static void refuses_what_is_missing(clv_context *ctx, const clv_affinity *a, const clv_matrix *cross) {
+    const clv_fresh fresh = {.similarities = cross};
+    clv_ncut_options options;
+    clv_result *result, *made;
+    clv_ncut_defaults(&options);
+    assert_int_equal(clv_result_new(ctx, N, K, &result), CLV_OK);
+    assert_refused(ctx, clv_ncut_predict(ctx, &(clv_input){0}, &options, result, &fresh, &made), CLV_EUSAGE,
+                   "there are no similarities of these");
+    assert_refused(ctx, clv_ncut_predict(ctx, &(clv_input){.affinity = a}, &options, result, &(clv_fresh){0}, &made),
+                   CLV_EUSAGE, "points of the new objects");
+    clv_result_free(result);
+    assert_int_equal(clv_result_new(ctx, 0, K, &result), CLV_OK);
+    result->n = N;
+    assert_refused(ctx, clv_ncut_predict(ctx, &(clv_input){.affinity = a}, &options, result, &fresh, &made), CLV_EUSAGE,
+                   "there are no labels");
+    assert_null(made);
+    clv_result_free(result);
+}
+
 static void test_refusals(void **state) {
     clv_context *ctx = new_context();
     static scene s;
@@ -198,9 +248,9 @@ static void test_refusals(void **state) {
     clv_affinity *a = build(ctx, &s.given);
     clv_matrix narrow = s.dense, csr = {.rows = M, .cols = N, .values = values, .start = start, .index = index};
     narrow.cols--;
-    assert_refused(ctx, clv_ncut_predict(ctx, a, s.labels, K, &narrow, 1, out), CLV_EDATA,
+    assert_refused(ctx, predict_from(ctx, a, s.labels, K, &narrow, 1, out), CLV_EDATA,
                    "89 columns, but there are 90 objects");
-    assert_refused(ctx, clv_ncut_predict(ctx, a, s.labels, 0, &s.dense, 1, out), CLV_EUSAGE, "k = 0");
+    assert_refused(ctx, predict_from(ctx, a, s.labels, 0, &s.dense, 1, out), CLV_EUSAGE, "k = 0");
     s.cross[30 * N + 4] = -HUGE_VAL;
     s.cross[20 * N + 7] = 0.125;
     to_csr(s.cross, M, start, index, values);
@@ -209,14 +259,15 @@ static void test_refusals(void **state) {
     }
     s.cross[20 * N + 7] = -0.25;
     for (int threads = 1; threads <= 3; threads++) {
-        assert_refused(ctx, clv_ncut_predict(ctx, a, s.labels, K, &s.dense, threads, out), CLV_EDATA,
+        assert_refused(ctx, predict_from(ctx, a, s.labels, K, &s.dense, threads, out), CLV_EDATA,
                        "new object 21 to object 8 is -0.25");
-        assert_refused(ctx, clv_ncut_predict(ctx, a, s.labels, K, &csr, threads, out), CLV_EDATA,
+        assert_refused(ctx, predict_from(ctx, a, s.labels, K, &csr, threads, out), CLV_EDATA,
                        "new object 21 to object 8 is nan");
     }
     s.labels[3] = K;
-    assert_refused(ctx, clv_ncut_predict(ctx, a, s.labels, K, &s.dense, 1, out), CLV_EDATA,
+    assert_refused(ctx, predict_from(ctx, a, s.labels, K, &s.dense, 1, out), CLV_EDATA,
                    "label 4 of object 4 is outside -1..3");
+    refuses_what_is_missing(ctx, a, &s.dense);
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -259,11 +310,11 @@ static void test_points_in_blocks(void **state) {
         clv_affinity_defaults(&o);
         o.kind = kinds[kind];
         assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-        assert_int_equal(clv_affinity_cross(ctx, a, &old, &o, &fresh, &cross), CLV_OK);
-        assert_int_equal(clv_ncut_predict(ctx, a, labels, K, clv_data_matrix(cross), 1, expected), CLV_OK);
+        assert_int_equal(clv_affinity_cross(a, &fresh, &cross), CLV_OK);
+        assert_int_equal(predict_from(ctx, a, labels, K, clv_data_matrix(cross), 1, expected), CLV_OK);
         for (int threads = 1; threads <= 2; threads++) {
             memset(out, 0x55, MANY * sizeof *out);
-            assert_int_equal(clv_ncut_predict_points(ctx, a, labels, K, &old, &o, &fresh, threads, out), CLV_OK);
+            assert_int_equal(predict_points(ctx, a, labels, K, &fresh, threads, out), CLV_OK);
             assert_memory_equal(out, expected, MANY * sizeof *out);
         }
         clv_data_free(cross);
@@ -280,6 +331,18 @@ static int stop_at_once(void *user) {
     return 1;
 }
 
+/* A result and an affinity of other numbers of objects. */
+static void refuses_other_objects(clv_context *ctx, const clv_affinity *a, const clv_matrix *fresh) {
+    clv_ncut_options options;
+    clv_result *result, *made;
+    clv_ncut_defaults(&options);
+    assert_int_equal(clv_result_new(ctx, N - 1, K, &result), CLV_OK);
+    assert_refused(
+        ctx, clv_ncut_predict(ctx, &(clv_input){.affinity = a}, &options, result, &(clv_fresh){.points = fresh}, &made),
+        CLV_EDATA, "the result is of 89 objects, but the affinity is of 90");
+    clv_result_free(result);
+}
+
 static void test_point_refusals(void **state) {
     clv_context *ctx = new_context();
     double values[M * FEATURES];
@@ -292,11 +355,12 @@ static void test_point_refusals(void **state) {
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
     clv_context_set_interrupt(ctx, stop_at_once, NULL);
-    assert_refused(ctx, clv_ncut_predict_points(ctx, a, labels, K, &old, &o, &fresh, 1, out), CLV_EINTERRUPTED,
-                   "interrupted");
+    assert_refused(ctx, predict_points(ctx, a, labels, K, &fresh, 1, out), CLV_EINTERRUPTED, "interrupted");
     clv_context_set_interrupt(ctx, NULL, NULL);
     fresh.cols--;
-    assert_refused(ctx, clv_ncut_predict_points(ctx, a, labels, K, &old, &o, &fresh, 1, out), CLV_EDATA, "2 columns");
+    assert_refused(ctx, predict_points(ctx, a, labels, K, &fresh, 1, out), CLV_EDATA, "2 columns");
+    fresh.cols++;
+    refuses_other_objects(ctx, a, &fresh);
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -311,7 +375,7 @@ static clv_status build_and_predict(clv_context *ctx, void *user) {
     clv_affinity_defaults(&o);
     o.kind = *(const int *)user;
     CLV_TRY(clv_affinity_build(ctx, &old, &o, &a));
-    clv_status status = clv_ncut_predict_points(ctx, a, labels, K, &old, &o, &fresh, 2, out);
+    clv_status status = predict_points(ctx, a, labels, K, &fresh, 2, out);
     clv_affinity_free(a);
     return status;
 }

@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { N = 7, K = 3, RESTARTS = 2, ROWS = 5 };
+enum { N = 7, K = 3, RESTARTS = 2, ROWS = 5, FIELDS = 3 };
+
+static const int64_t components = 2;
+static const double eigenvalues[] = {1, 0.75, 1.0 / 3};
+static const char *const warnings[] = {"a warning"};
 
 /* A result made by hand. */
 typedef struct fixture {
@@ -21,6 +25,7 @@ typedef struct fixture {
     int64_t sizes[K];
     clv_restart restarts[RESTARTS];
     clv_trace_row trace[ROWS];
+    clv_field fields[FIELDS];
     clv_affinity_info info;
     clv_scores scores;
     clv_ncut_options cut;
@@ -41,9 +46,18 @@ static void set_up(fixture *f) {
     f->restarts[0] = (clv_restart){0.75, 1, 0.5, CLV_STALLED};
     f->restarts[1] = (clv_restart){1.0 / 3, 2, 0.25, CLV_CONVERGED};
     for (int i = 0; i < ROWS; i++) {
-        f->trace[i] =
-            (clv_trace_row){i >= 2, i >= 2 ? i - 2 : i, 0.1 * i, 1 / (1.0 + i), i == 4 ? -0.1 : (double)NAN, {0}};
+        f->trace[i] = (clv_trace_row){.restart = i >= 2,
+                                      .part = 10 + i,
+                                      .iteration = i >= 2 ? i - 2 : i,
+                                      .seconds = 0.1 * i,
+                                      .objective = 1 / (1.0 + i),
+                                      .certificate = i == 4 ? -0.1 : (double)NAN,
+                                      .extra = {100 + i, i % 2 ? (double)NAN : i / 3.0}};
     }
+    f->fields[0] = (clv_field){.name = "components", .kind = CLV_FIELD_INTEGER, .count = 1, .integers = &components};
+    f->fields[1] =
+        (clv_field){.name = "eigenvalues", .kind = CLV_FIELD_REAL, .is_list = 1, .count = 3, .reals = eigenvalues};
+    f->fields[2] = (clv_field){.name = "warnings", .kind = CLV_FIELD_TEXT, .is_list = 1, .count = 1, .texts = warnings};
     f->result = (clv_result){.method = "ncut",
                              .solver = "fpc",
                              .n = N,
@@ -62,9 +76,11 @@ static void set_up(fixture *f) {
                              .trace = f->trace,
                              .labels = f->labels,
                              .sizes = f->sizes,
-                             .left_out = 1};
+                             .left_out = 1,
+                             .fields_count = FIELDS,
+                             .fields = f->fields};
     f->info = (clv_affinity_info){
-        .kind = CLV_AFFINITY_GAUSSIAN, .gamma = 0.1, .home = CLV_HOME_DENSE64, .n = N, .nonzeros = 49, .bytes = 392};
+        .kind = CLV_AFFINITY_GAUSSIAN, .gamma = 0.1, .home = "dense-f64", .n = N, .nonzeros = 49, .bytes = 392};
     f->scores = (clv_scores){.ari = 0.5, .nmi = NAN, .accuracy = 0.25, .assignment_rate = 6.0 / 7};
     clv_ncut_defaults(&f->cut);
     f->cut.k = K;
@@ -75,7 +91,7 @@ static void set_up(fixture *f) {
     }
     f->matrix = (clv_matrix){.rows = N, .cols = 2, .values = f->points};
     f->tables[0] = clv_control_table();
-    f->tables[1] = clv_ncut_table();
+    f->tables[1] = clv_method_find("ncut")->options;
     f->tables[2] = clv_affinity_table();
     f->options[0] = &f->cut.control;
     f->options[1] = &f->cut;
@@ -146,6 +162,10 @@ static void json_holds_every_field(void **unused) {
     for (int c = 0; c < K; c++) {
         assert_int_equal(json_integer_value(json_array_get(at(root, NULL, "sizes"), (size_t)c)), f.sizes[c]);
     }
+    assert_int_equal(json_integer_value(at(root, NULL, "components")), components);
+    assert_int_equal(json_array_size(at(root, NULL, "eigenvalues")), 3);
+    assert_true(json_real_value(json_array_get(at(root, NULL, "eigenvalues"), 2)) == eigenvalues[2]);
+    assert_string_equal(json_string_value(json_array_get(at(root, NULL, "warnings"), 0)), warnings[0]);
     assert_true(json_real_value(at(root, "metrics", "ari")) == 0.5);
     assert_null(at(root, "metrics", "nmi"));
     assert_true(json_real_value(at(root, "metrics", "silhouette")) == 0.125);
@@ -181,12 +201,14 @@ static void json_lists_options_as_used(void **unused) {
     f.info.gamma = NAN;
     f.cut.start = NULL;
     f.how.zero_diagonal = 1;
+    f.cut.patience = -1;
     f.result.bound = (clv_bound){"eigenvalue", 0.25};
     f.result.certificate.value = NAN;
     root = parse(ctx, &f);
     assert_string_equal(json_string_value(at(root, "options", "gamma")), "auto");
     assert_true(json_is_null(at(root, "options", "start")));
     assert_true(json_is_true(at(root, "options", "zero-diagonal")));
+    assert_string_equal(json_string_value(at(root, "options", "patience")), "none");
     assert_true(json_real_value(at(root, "bound", "value")) == 0.25);
     assert_true(json_is_null(at(root, "certificate", "value")));
     assert_null(at(root, "affinity", "gamma"));
@@ -280,6 +302,8 @@ static void the_table_says_what_counts(void **unused) {
                                     "converged after 2 iterations",
                                     "best of 2 restarts",
                                     "3 2 1\n",
+                                    "components       2\n",
+                                    "eigenvalues      1 0.75 0.3333\n",
                                     "ari",
                                     "0.125",
                                     "solve 0.750"};
@@ -289,6 +313,7 @@ static void the_table_says_what_counts(void **unused) {
         }
     }
     assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "warning")); /* said elsewhere */
     clv_release(ctx, text);
     f.result.certificate.holds = 0;
     assert_int_equal(clv_report_table(ctx, &f.report, &text, &size), CLV_OK);
@@ -308,7 +333,6 @@ static void the_table_is_aligned(void **unused) {
     size_t size;
     f.scores.nmi = 0.5;
     f.result.k = 1;
-    f.result.components = 2;
     f.result.bound = (clv_bound){"eigenvalue", 0.25};
     assert_int_equal(clv_report_table(ctx, &f.report, &text, &size), CLV_OK);
     size_t column = strcspn(text, " ") + strspn(text + strcspn(text, " "), " ");
@@ -346,6 +370,34 @@ static void the_trace_reads_back(void **unused) {
         assert_true(seconds == f.trace[i].seconds && objective == f.trace[i].objective);
     }
     assert_true(*line == '\0');
+    clv_release(ctx, text);
+    end_context(ctx);
+}
+
+/* Columns of one method only: what a part is, and further ones. */
+static void the_trace_has_the_columns_of_its_method(void **unused) {
+    (void)unused;
+    fixture f;
+    set_up(&f);
+    clv_context *ctx = new_context();
+    char *text;
+    size_t size;
+    f.result.trace_part = "cluster";
+    f.result.trace_count = 2;
+    assert_int_equal(clv_report_trace(ctx, &f.report, &text, &size), CLV_OK);
+    assert_string_equal(text,
+                        "iteration,seconds,objective,certificate,restart,cluster\n0,0,1,,0,10\n1,0.1,0.5,,0,11\n");
+    clv_release(ctx, text);
+    f.result.trace_extras[0] = "F";
+    f.result.trace_extras[1] = "soft";
+    assert_int_equal(clv_report_trace(ctx, &f.report, &text, &size), CLV_OK);
+    assert_string_equal(text, "iteration,seconds,objective,certificate,restart,cluster,F,soft\n"
+                              "0,0,1,,0,10,100,0\n1,0.1,0.5,,0,11,101,\n");
+    clv_release(ctx, text);
+    f.result.trace_part = NULL;
+    assert_int_equal(clv_report_trace(ctx, &f.report, &text, &size), CLV_OK);
+    assert_string_equal(text, "iteration,seconds,objective,certificate,restart,F,soft\n"
+                              "0,0,1,,0,100,0\n1,0.1,0.5,,0,101,\n");
     clv_release(ctx, text);
     end_context(ctx);
 }
@@ -395,6 +447,8 @@ static void the_page_is_whole(void **unused) {
                                     "class=\"dots\"",
                                     "left out",
                                     "<td>ari</td><td>0.5</td>",
+                                    "<dt>components</dt><dd>2</dd>",
+                                    "<dt>held as</dt><dd>dense-f64</dd>",
                                     "&quot;quoted&quot;",
                                     "&lt;b&gt;",
                                     "<td>gamma</td><td>0.1</td>",
@@ -496,22 +550,30 @@ static void claims_read_back(void **unused) {
     assert_string_equal(clv_claim_option(claim, "text"), "a b");
     assert_null(clv_claim_option(claim, "none"));
     assert_null(clv_claim_option(claim, "missing"));
-    assert_true(claim->gamma == 2 && claim->labels[1] == -1 && claim->holds);
-    assert_true(claim->seed == -5 && claim->iterations == 9 && claim->bound == 0.25 && claim->objective == 0.5);
-    assert_string_equal(claim->solver, "fcd");
-    assert_string_equal(claim->stop, "stalled");
-    assert_string_equal(claim->objective_name, "cut");
+    const clv_result *result = clv_claim_result(claim);
+    int64_t count;
+    assert_true(claim->gamma == 2 && result->labels[1] == -1 && result->sizes[0] == 2 && result->certificate.holds);
+    assert_true(result->n == 2 && result->k == 1 && result->seed == -5 && result->iterations == 9);
+    assert_true(result->bound.value == 0.25 && result->objective.value == 0.5 && !result->objective.maximize);
+    assert_string_equal(result->solver, "fcd");
+    assert_int_equal(result->stop, CLV_STALLED);
+    assert_string_equal(result->method, "ncut");
+    assert_ptr_equal(clv_claim_method(claim), clv_method_find("ncut"));
+    assert_string_equal(result->objective.name, "cut");
     assert_string_equal(claim->sense, "min");
-    assert_string_equal(claim->certificate_name, "gain");
+    assert_string_equal(result->certificate.name, "gain");
     assert_string_equal(claim->kind, "knn");
     assert_string_equal(claim->home, "");
     assert_string_equal(claim->bound_name, "");
-    assert_true(claim->components == 4 && claim->drift == 1e-15 && isnan(claim->shift) && isnan(claim->gap_percent));
-    assert_true(claim->eigenvalues_count == 2 && claim->eigenvalues[0] == 1 && claim->eigenvalues[1] == 0.75);
-    assert_int_equal(claim->restarts_count, 2);
-    assert_true(claim->restarts[0].objective == 0.75 && claim->restarts[1].iterations == -1);
-    assert_string_equal(claim->restarts[0].stop, "converged");
-    assert_string_equal(claim->restarts[1].stop, "");
+    assert_true(result->drift == 1e-15 && isnan(claim->gap_percent));
+    assert_true(clv_result_integer(result, "components", 0) == 4 && !clv_result_field(result, "shift"));
+    const double *values = clv_result_reals(result, "eigenvalues", &count);
+    assert_true(count == 2 && values[0] == 1 && values[1] == 0.75);
+    assert_int_equal(result->restarts_count, 2);
+    assert_true(result->restarts[0].objective == 0.75 && result->restarts[1].iterations == -1);
+    assert_int_equal(result->restarts[0].stop, CLV_CONVERGED);
+    assert_int_equal(result->restarts[1].stop, CLV_STALLED); /* not said: that of the run */
+    assert_string_equal(claim->doubt, "");
     clv_claim_free(claim);
     clv_claim_free(NULL);
     assert_int_equal(clv_claim_read(ctx, "/nowhere/result.json", &claim), CLV_ENOINPUT);
@@ -520,19 +582,69 @@ static void claims_read_back(void **unused) {
     end_context(ctx);
 }
 
-/* `good` with `from` replaced by `to` is refused with a message that has `word` in it. */
+/* `good` with `from` replaced by `to`. */
+static void damage(const char *from, const char *to, char *text, size_t size) {
+    const char *place = strstr(good, from);
+    assert_non_null(place);
+    assert_true((size_t)snprintf(text, size, "%.*s%s%s", (int)(place - good), good, to, place + strlen(from)) < size);
+}
+
+/* It is refused with a message that has `word` in it. */
 static void check_refused(const char *from, const char *to, const char *word) {
     clv_context *ctx = new_context();
     clv_claim *claim;
     char text[2048];
-    const char *place = strstr(good, from);
-    assert_non_null(place);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(place - good), good, to, place + strlen(from));
-    assert_int_equal(clv_claim_parse(ctx, "r.json", text, strlen(text), &claim), CLV_EDATA);
+    damage(from, to, text, sizeof text);
+    assert_int_equal(clv_claim_parse(ctx, "r.json", text, strlen(text), NULL, &claim), CLV_EDATA);
     assert_null(claim);
     if (!strstr(clv_message(ctx), word) || strncmp(clv_message(ctx), "r.json", 6) != 0) {
         fail_msg("'%s' does not say '%s'", clv_message(ctx), word);
     }
+    end_context(ctx);
+}
+
+/* It reads, but cannot be true: that is kept for the verdict, and nothing is there that could be read beyond its end.
+ */
+static void check_doubted(const char *from, const char *to, const char *word) {
+    clv_context *ctx = new_context();
+    clv_claim *claim;
+    char text[2048];
+    damage(from, to, text, sizeof text);
+    assert_int_equal(clv_claim_parse(ctx, "r.json", text, strlen(text), NULL, &claim), CLV_OK);
+    if (!strstr(claim->doubt, word)) {
+        fail_msg("'%s' does not say '%s'", claim->doubt, word);
+    }
+    const clv_result *result = clv_claim_result(claim);
+    assert_true(!result->labels == (strstr(word, "labels") != NULL) &&
+                !result->sizes == (strstr(word, "sizes") != NULL));
+    clv_claim_free(claim);
+    end_context(ctx);
+}
+
+static void impossible_claims_are_doubted(void **unused) {
+    (void)unused;
+    check_doubted("[0, -1]", "[0]", "1 labels are claimed for 2 objects");
+    check_doubted("[0, -1]", "[0, 0, 0]", "3 labels are claimed for 2 objects");
+    check_doubted("\"n\": 2", "\"n\": 9000000000000000000", "labels are claimed");
+    check_doubted("\"sizes\": [2]", "\"sizes\": []", "0 sizes are claimed for 1 clusters");
+    check_doubted("\"stop\": \"stalled\"", "\"stop\": \"bored\"", "'bored'");
+    check_doubted("\"stop\": \"converged\"", "\"stop\": \"Converged\"", "'Converged'");
+}
+
+/* A method that nobody knows has no fields that could be read. */
+static void unknown_methods_read_back(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    clv_claim *claim;
+    char text[2048];
+    damage("\"method\": \"ncut\"", "\"method\": \"magic\"", text, sizeof text);
+    assert_int_equal(clv_claim_parse(ctx, "r.json", text, strlen(text), NULL, &claim), CLV_OK);
+    assert_null(clv_claim_method(claim));
+    assert_int_equal(clv_claim_result(claim)->fields_count, 0);
+    clv_claim_free(claim);
+    assert_int_equal(clv_claim_parse(ctx, "r.json", text, strlen(text), clv_method_find("ncut"), &claim), CLV_OK);
+    assert_int_equal(clv_result_integer(clv_claim_result(claim), "components", 0), 4);
+    clv_claim_free(claim);
     end_context(ctx);
 }
 
@@ -555,10 +667,10 @@ static void damaged_claims_are_refused(void **unused) {
     check_refused("\"value\": 0.25", "\"value\": true", "bound.value");
     check_refused("\"value\": 0.25", "\"name\": 1", "bound.name");
     check_refused("\"value\": 0.25", "\"gap_percent\": \"1\"", "bound.gap_percent");
-    check_refused("\"components\": 4", "\"components\": -4", "field components ");
+    check_refused("\"components\": 4", "\"components\": 4.5", "entry 1 of components is not a whole number");
     check_refused("\"drift\": 1e-15", "\"drift\": []", "field drift ");
-    check_refused("\"drift\": 1e-15", "\"shift\": true", "field shift ");
-    check_refused("[1, 0.75]", "[1, null]", "number 2 of eigenvalues is not a number");
+    check_refused("\"drift\": 1e-15", "\"shift\": true", "entry 1 of shift is not a number");
+    check_refused("[1, 0.75]", "[1, \"0.75\"]", "entry 2 of eigenvalues is not a number");
     check_refused("[1, 0.75]", "0.75", "field eigenvalues ");
     check_refused("\"stop\": \"stalled\"", "\"stop\": null", "field stop ");
     check_refused("\"iterations\": 9", "\"iterations\": 9.5", "field iterations ");
@@ -585,7 +697,7 @@ static clv_status write_and_read_all(clv_context *ctx, void *user) {
         clv_claim *claim = NULL;
         clv_status status = writers[w](ctx, &f->report, &text, &size);
         if (status == CLV_OK && w == 0) {
-            status = clv_claim_parse(ctx, "r.json", text, size, &claim);
+            status = clv_claim_parse(ctx, "r.json", text, size, NULL, &claim);
         }
         clv_claim_free(claim);
         clv_release(ctx, text);
@@ -611,11 +723,14 @@ int main(void) {
         cmocka_unit_test(the_table_says_what_counts),
         cmocka_unit_test(the_table_is_aligned),
         cmocka_unit_test(the_trace_reads_back),
+        cmocka_unit_test(the_trace_has_the_columns_of_its_method),
         cmocka_unit_test(the_page_is_whole),
         cmocka_unit_test(the_plane_is_that_of_the_components),
         cmocka_unit_test(large_sets_are_thinned),
         cmocka_unit_test(claims_read_back),
         cmocka_unit_test(damaged_claims_are_refused),
+        cmocka_unit_test(impossible_claims_are_doubted),
+        cmocka_unit_test(unknown_methods_read_back),
         cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

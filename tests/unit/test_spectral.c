@@ -4,6 +4,7 @@
 #include "methods/ncut/ncut.h"
 
 #include "../certify/brute_force.h"
+#include "entry_of.h"
 #include "failing.h"
 
 #include <math.h>
@@ -111,7 +112,7 @@ static double *new_normalized(const clv_ncut_problem *p) {
     double *m = malloc((size_t)(p->n * p->n) * sizeof *m);
     for (int64_t e = 0; e < p->n * p->n; e++) {
         double product = p->degree[e / p->n] * p->degree[e % p->n];
-        m[e] = product > 0 ? clv_affinity_entry(p->affinity, e / p->n, e % p->n) / sqrt(product) : 0;
+        m[e] = product > 0 ? entry_of(p->affinity, e / p->n, e % p->n) / sqrt(product) : 0;
     }
     return m;
 }

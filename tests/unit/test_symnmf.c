@@ -42,56 +42,59 @@ static clv_symnmf_options options_for(int64_t k) {
 }
 
 static const double *rows_of(const clv_result *result) {
-    return clv_data_matrix(result->membership)->values;
+    return clv_result_matrix(result, "membership")->values;
 }
 
 static void refuses_what_cannot_be(void **unused) {
     (void)unused;
-    double x[10 * P], rows[10 * 2];
-    int32_t labels[10] = {0, 1, 0, 2};
+    double x[10 * P], rows[10 * 2], labels[10] = {0, 1, 0, 2};
     clv_context *ctx = new_context();
     clv_result *result;
     fill_points(x, 10);
     clv_affinity *a = build(ctx, x, 10, CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO);
     clv_symnmf_options options = options_for(12);
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EDATA);
     assert_null(result);
     assert_string_equal(clv_message(ctx), "k = 12 exceeds the 10 objects");
     options = options_for(0);
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EUSAGE);
-    assert_non_null(strstr(clv_message(ctx), "k = 0"));
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "k = '0'"));
     options = options_for(2);
     options.solver = 6;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     options = options_for(2);
     options.start = "somewhere";
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "somewhere"));
-    options.start = "labels";
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EUSAGE);
-    options.start_labels = labels;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label 2 of object 4 is outside -1..1");
+    options.start = "labels"; /* given as input.start, not by a name */
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
+    options.start = "membership"; /* likewise */
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
+    clv_matrix start = {.rows = 10, .cols = 1, .values = labels};
+    clv_input input = {.affinity = a, .start = &start};
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
+    assert_string_equal(clv_message(ctx), "start: label 2 of object 4 is not a whole number from -1 to 1");
     for (int i = 0; i < 10; i++) {
         labels[i] = -1;
     }
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
-    options.start = "membership";
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EUSAGE);
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
     for (int e = 0; e < 20; e++) {
         rows[e] = 0.5;
     }
-    options.start_membership = rows;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
+    start = (clv_matrix){.rows = 10, .cols = 2, .values = rows};
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "all 1/2"));
     rows[6] = 0.7;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
     assert_string_equal(clv_message(ctx), "the memberships of object 4 add up to 1.2, not to 1");
     rows[7] = -0.1;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
     assert_string_equal(clv_message(ctx), "membership -0.1 of object 4 in cluster 2 is outside 0..1");
     rows[7] = NAN;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_EDATA);
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
+    start.rows = 9;
+    assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
+    assert_non_null(strstr(clv_message(ctx), "9 x 2"));
     clv_affinity_free(a);
     end_context(ctx);
 }
@@ -100,9 +103,10 @@ static void refuses_what_cannot_be(void **unused) {
 
 static void starts_lie_on_the_simplices_and_are_not_uniform(void **unused) {
     (void)unused;
-    static const char *const starts[] = {"spectral", "random", "kmeans++", "labels", "membership"};
-    static double x[N * P], given[N * K];
-    static int32_t labels[N];
+    static const char *const starts[] = {"spectral", "random", "kmeans++"};
+    static double x[N * P], given[N * K], labels[N];
+    const clv_matrix by_labels = {.rows = N, .cols = 1, .values = labels};
+    const clv_matrix by_membership = {.rows = N, .cols = K, .values = given};
     clv_context *ctx = new_context();
     fill_points(x, N);
     for (int i = 0; i < N; i++) {
@@ -116,11 +120,13 @@ static void starts_lie_on_the_simplices_and_are_not_uniform(void **unused) {
         clv_symnmf_options options = options_for(K);
         clv_result *result;
         double farthest = 0;
-        options.start = starts[s];
-        options.start_labels = labels;
-        options.start_membership = given;
+        options.start = s < 3 ? starts[s] : options.start;
         options.control.max_iter = 0;
-        assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+        clv_input input = {.affinity = a, .start = s == 3 ? &by_labels : s == 4 ? &by_membership : NULL};
+        assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_OK);
+        assert_string_equal(clv_result_text(result, "start_taken"), s < 3    ? starts[s]
+                                                                    : s == 3 ? "labels"
+                                                                             : "memberships");
         assert_int_equal(result->stop, CLV_ITERATION_LIMIT);
         for (int i = 0; i < N; i++) {
             double sum = 0;
@@ -161,7 +167,7 @@ static void every_home_and_thread_count_gives_the_same(void **unused) {
             options.control.restarts = 3;
             options.start = solver % 2 ? "spectral" : "random";
             options.control.max_iter = solver == CLV_SYMNMF_PENALTY ? 3 : 30;
-            assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+            assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
             for (int e = 0; e < N * K && run % 2 == 1; e++) {
                 assert_true(rows_of(result)[e] == bits[e]);
             }
@@ -187,21 +193,20 @@ static void other_affinities_converge(void **unused) {
         clv_matrix matrix = {.rows = N, .cols = P, .values = x};
         clv_affinity_options how;
         clv_affinity *a;
-        clv_result *result;
+        clv_result *result, *found;
         clv_affinity_defaults(&how);
         how.kind = kinds[run / 2];
         how.home = run / 2 == 0 ? CLV_HOME_SPARSE : run / 2 == 1 ? CLV_HOME_LOWRANK : CLV_HOME_COMPUTED;
         how.zero_diagonal = run % 2;
         assert_int_equal(clv_affinity_build(ctx, &matrix, &how, &a), CLV_OK);
         clv_symnmf_options options = options_for(K);
-        assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         assert_true(result->certificate.holds && result->stop == CLV_CONVERGED);
-        clv_objective objective;
-        clv_certificate certificate;
-        assert_int_equal(
-            clv_symnmf_evaluate(ctx, a, clv_data_matrix(result->membership), NAN, 2, &objective, &certificate), CLV_OK);
-        assert_true(fabs(objective.value / result->objective.value - 1) < 1e-12);
-        assert_true(certificate.holds);
+        options.control.threads = 2;
+        assert_int_equal(clv_symnmf_evaluate(ctx, &(clv_input){.affinity = a}, &options, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value / result->objective.value - 1) < 1e-12);
+        assert_true(found->certificate.holds);
+        clv_result_free(found);
         clv_result_free(result);
         clv_affinity_free(a);
         end_context(ctx);
@@ -220,7 +225,7 @@ static void trivial_sizes_work(void **unused) {
                 clv_result *result;
                 options.solver = solver;
                 options.control.max_iter = 200;
-                assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+                assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
                 assert_true(isfinite(result->objective.value) && isfinite(result->certificate.value));
                 assert_true(result->objective.value >= 0 && result->certificate.value >= -1e-12);
                 assert_int_equal(result->left_out, 0);
@@ -230,6 +235,17 @@ static void trivial_sizes_work(void **unused) {
         }
     }
     end_context(ctx);
+}
+
+/* Which warning there is: -1 that the affinity is too close to the identity, 1 to all ones, 0 neither. */
+static int degeneracy_of(const clv_result *result) {
+    const clv_field *warnings = clv_result_field(result, "warnings");
+    int found = 0;
+    for (int64_t w = 0; warnings && w < warnings->count; w++) {
+        found = strstr(warnings->texts[w], "too close to the identity") ? -1 : found;
+        found = strstr(warnings->texts[w], "too close to all ones") ? 1 : found;
+    }
+    return found;
 }
 
 /* Without any similarity the best is to share out evenly; nothing divides by 0. */
@@ -248,8 +264,8 @@ static void no_similarity_at_all(void **unused) {
         clv_result *result;
         options.solver = solver;
         options.control.max_iter = 2000;
-        assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
-        assert_true(result->soft->degenerate == -1 && result->soft->residual == 0);
+        assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+        assert_true(degeneracy_of(result) == -1 && clv_result_real(result, "residual", NAN) == 0);
         assert_true(result->objective.value <= 9.0 / 4 && result->objective.value >= 9.0 / 16 - 1e-12);
         clv_result_free(result);
     }
@@ -272,8 +288,8 @@ static void degenerate_affinities_are_noticed(void **unused) {
         how.gamma = gammas[g];
         assert_int_equal(clv_affinity_build(ctx, &matrix, &how, &a), CLV_OK);
         clv_symnmf_options options = options_for(K);
-        assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
-        assert_int_equal(result->soft->degenerate, g - 1);
+        assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+        assert_int_equal(degeneracy_of(result), g - 1);
         clv_result_free(result);
         clv_affinity_free(a);
     }
@@ -306,17 +322,16 @@ static void interruptions_leave_a_sound_result(void **unused) {
             options.start = "random"; /* eigenvectors take many polls */
             options.control.max_iter = 50;
             clv_context_set_interrupt(ctx, count_down, &hook);
-            clv_status status = clv_symnmf(ctx, a, &options, &result);
+            clv_status status = clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result);
             clv_context_set_interrupt(ctx, NULL, NULL);
             assert_true(status == CLV_OK || status == CLV_EINTERRUPTED);
             if (status == CLV_OK && result->stop == CLV_CANCELLED) {
-                clv_objective objective;
-                clv_certificate certificate;
-                assert_int_equal(
-                    clv_symnmf_evaluate(ctx, a, clv_data_matrix(result->membership), NAN, 1, &objective, &certificate),
-                    CLV_OK);
-                assert_true(fabs(objective.value / result->objective.value - 1) < 1e-9);
+                clv_result *found;
+                assert_int_equal(clv_symnmf_evaluate(ctx, &(clv_input){.affinity = a}, &options, result, &found),
+                                 CLV_OK);
+                assert_true(fabs(found->objective.value / result->objective.value - 1) < 1e-9);
                 assert_true(result->drift <= 1e-9);
+                clv_result_free(found);
             }
             clv_result_free(result);
             clv_affinity_free(a);
@@ -334,7 +349,7 @@ static void a_time_limit_however_short_gives_a_result(void **unused) {
     clv_symnmf_options options = options_for(K);
     clv_result *result;
     options.control.time_limit = 1e-9;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
     assert_int_equal(result->stop, CLV_TIME_LIMIT);
     assert_true(isfinite(result->certificate.value));
     clv_result_free(result);
@@ -353,7 +368,7 @@ static void without_a_tolerance_it_ends_by_itself(void **unused) {
     clv_result *result;
     options.control.tol = 0;
     options.control.max_iter = 100000;
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
     assert_true(result->iterations < 100000);
     assert_true(result->certificate.value <= 1e-6 * result->objective.value);
     clv_result_free(result);
@@ -384,6 +399,24 @@ static void quartics_are_minimized(void **unused) {
 
 /* --- new objects --- */
 
+/* Memberships of new objects, which are also the labels. */
+static clv_status predict(clv_context *ctx, const clv_affinity *a, const clv_result *result, const clv_fresh *fresh,
+                          int64_t threads, double *out) {
+    clv_symnmf_options options = options_for(result->k);
+    clv_result *made;
+    options.control.threads = threads;
+    CLV_TRY(clv_symnmf_predict(ctx, &(clv_input){.affinity = a}, &options, result, fresh, &made));
+    const double *rows = clv_result_matrix(made, "membership")->values;
+    memcpy(out, rows, (size_t)(made->n * made->k) * sizeof *out);
+    for (int64_t i = 0; i < made->n; i++) {
+        for (int64_t c = 0; c < made->k; c++) {
+            assert_true(rows[i * made->k + made->labels[i]] >= rows[i * made->k + c]);
+        }
+    }
+    clv_result_free(made);
+    return CLV_OK;
+}
+
 /* From points, from similarities, dense or not, of doubles or floats. */
 static void predictions_agree(void **unused) {
     (void)unused;
@@ -399,29 +432,30 @@ static void predictions_agree(void **unused) {
     clv_affinity *a = build(ctx, x, N, CLV_AFFINITY_GAUSSIAN, CLV_HOME_AUTO);
     clv_symnmf_options options = options_for(K);
     clv_result *result;
-    clv_affinity_options how;
-    clv_affinity_defaults(&how);
-    how.gamma = 0.2;
-    clv_matrix points = {.rows = N, .cols = P, .values = x}, made = {.rows = M, .cols = P, .values = fresh};
-    assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
-    const clv_matrix *old = clv_data_matrix(result->membership);
+    clv_matrix made = {.rows = M, .cols = P, .values = fresh};
+    assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
     clv_data *cross;
-    assert_int_equal(clv_affinity_cross(ctx, a, &points, &how, &made, &cross), CLV_OK);
-    assert_int_equal(clv_symnmf_predict_points(ctx, a, old, &points, &how, &made, 2, by_points), CLV_OK);
-    assert_int_equal(clv_symnmf_predict(ctx, old, clv_data_matrix(cross), 1, by_cross), CLV_OK);
+    assert_int_equal(clv_affinity_cross(a, &made, &cross), CLV_OK);
+    const clv_fresh points = {.points = &made}, doubles = {.similarities = clv_data_matrix(cross)};
+    assert_int_equal(predict(ctx, a, result, &points, 2, by_points), CLV_OK);
+    assert_int_equal(predict(ctx, NULL, result, &doubles, 1, by_cross), CLV_OK);
     for (int e = 0; e < M * N; e++) {
         narrow[e] = (float)((const double *)clv_data_matrix(cross)->values)[e];
     }
     clv_matrix floats = {.rows = M, .cols = N, .scalar = CLV_F32, .values = narrow};
-    assert_int_equal(clv_symnmf_predict(ctx, old, &floats, 2, by_floats), CLV_OK);
+    const clv_fresh singles = {.similarities = &floats};
+    assert_int_equal(predict(ctx, NULL, result, &singles, 2, by_floats), CLV_OK);
     for (int e = 0; e < M * K; e++) {
         assert_true(fabs(by_points[e] - by_cross[e]) < 1e-12 && fabs(by_floats[e] - by_cross[e]) < 1e-4);
     }
     narrow[5 * N + 2] = -1;
-    assert_int_equal(clv_symnmf_predict(ctx, old, &floats, 2, by_floats), CLV_EDATA);
+    assert_int_equal(predict(ctx, NULL, result, &singles, 2, by_floats), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "new object 6 to object 3 is -1"));
     floats.cols = N - 1;
-    assert_int_equal(clv_symnmf_predict(ctx, old, &floats, 2, by_floats), CLV_EDATA);
+    assert_int_equal(predict(ctx, NULL, result, &singles, 2, by_floats), CLV_EDATA);
+    assert_int_equal(predict(ctx, NULL, result, &points, 1, by_points), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "symnmf works on an affinity, and there is none");
+    assert_int_equal(predict(ctx, a, result, &(clv_fresh){0}, 1, by_points), CLV_EUSAGE);
     clv_data_free(cross);
     clv_result_free(result);
     clv_affinity_free(a);
@@ -444,9 +478,13 @@ static void memory_is_foretold(void **unused) {
         options.start = "random";
         options.control.max_iter = 3;
         clv_context_memory(ctx, &before, &peak);
-        assert_int_equal(clv_symnmf(ctx, a, &options, &result), CLV_OK);
+        assert_int_equal(clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
         clv_context_memory(ctx, &now, &peak);
-        double foretold = (double)clv_symnmf_memory(N, CLV_HOME_DENSE64, &options), held = (double)(peak - before);
+        clv_affinity_info info;
+        clv_affinity_describe(a, &info);
+        double foretold = (double)clv_symnmf_memory(&(clv_input){.plan = &info}, &options),
+               held = (double)(peak - before);
+        assert_true(clv_symnmf_memory(&(clv_input){.affinity = a}, &options) == (size_t)foretold);
         assert_true(held <= 1.05 * foretold + 4096 && held >= 0.8 * foretold);
         clv_result_free(result);
         clv_affinity_free(a);
@@ -466,7 +504,7 @@ static clv_status run_once(clv_context *ctx, void *user) {
     clv_matrix matrix = {.rows = SOME, .cols = P, .values = what->x};
     clv_affinity_options how;
     clv_affinity *a = NULL;
-    clv_result *result = NULL;
+    clv_result *result = NULL, *found = NULL;
     double out[SOME * 3];
     clv_affinity_defaults(&how);
     how.kind = what->home == CLV_HOME_LOWRANK ? CLV_AFFINITY_COSINE : CLV_AFFINITY_GAUSSIAN;
@@ -483,17 +521,18 @@ static clv_status run_once(clv_context *ctx, void *user) {
         options.control.max_iter = 3;
         options.solver = what->solver;
         options.start = what->start;
-        status = clv_symnmf(ctx, a, &options, &result);
+        status = clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result);
     }
     if (status == CLV_OK) {
-        status = clv_symnmf_predict_points(ctx, a, clv_data_matrix(result->membership), &matrix, &how, &matrix, 1, out);
+        status = predict(ctx, a, result, &(clv_fresh){.points = &matrix}, 1, out);
     }
     if (status == CLV_OK) {
-        clv_objective objective;
-        clv_certificate certificate;
-        status = clv_symnmf_evaluate(ctx, a, clv_data_matrix(result->membership), NAN, 1, &objective, &certificate);
-        assert_true(status < 0 || fabs(objective.value - result->objective.value) <= 1e-12 * objective.value);
+        clv_symnmf_options options = options_for(3);
+        status = clv_symnmf_evaluate(ctx, &(clv_input){.affinity = a}, &options, result, &found);
+        double value = status < 0 ? 0 : found->objective.value;
+        assert_true(status < 0 || fabs(value - result->objective.value) <= 1e-12 * value);
     }
+    clv_result_free(found);
     clv_result_free(result);
     clv_affinity_free(a);
     return status;
@@ -523,7 +562,7 @@ static void the_page_lists_the_options(void **unused) {
     size_t size = fread(page, 1, sizeof page - 1, file);
     fclose(file);
     page[size] = '\0';
-    const clv_option_table *table = clv_symnmf_table();
+    const clv_option_table *table = clv_method_find("symnmf")->options;
     clv_symnmf_options options;
     clv_symnmf_defaults(&options);
     for (size_t i = 0; i < table->count; i++) {

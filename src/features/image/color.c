@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { WORK_A_POLL = 1 << 17 };
+
 int clv_image_threads(const clv_image *image, int64_t asked) {
     enum { WORTH_THREADS = 1 << 14 }; /* pixels */
     return image->width * image->height < WORTH_THREADS ? 1 : clv_threads(asked);
@@ -23,7 +25,7 @@ clv_status clv_image_check(clv_context *ctx, const clv_image *image) {
 }
 
 clv_status clv_image_poll(clv_context *ctx) {
-    return clv_interrupted(ctx) ? clv_fail(ctx, CLV_EINTERRUPTED, "interrupted while working on the picture") : CLV_OK;
+    return clv_worked(ctx, WORK_A_POLL) ? clv_stop_failure(ctx, "working on the picture") : CLV_OK;
 }
 
 void clv_image_rgb(const clv_image *image, int64_t i, double rgb[3]) {

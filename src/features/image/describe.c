@@ -30,12 +30,8 @@ const clv_option_table *clv_region_table(void) {
         CLV_OPT_REAL(clv_region_weights, place, "place", 0.3, 0, 1e6, NULL, "W",
                      "weight of its place (the longer side of the picture is 1)"),
     };
-    static const clv_option_table table = {"features", options, CLV_COUNT(options)};
+    static const clv_option_table table = {"features", options, CLV_COUNT(options), sizeof(clv_region_weights)};
     return &table;
-}
-
-void clv_region_defaults(clv_region_weights *weights) {
-    clv_options_defaults(clv_region_table(), weights);
 }
 
 /* --- histograms --- */
@@ -183,8 +179,10 @@ static clv_status fill_points(clv_context *ctx, const clv_image *image, const cl
 }
 
 clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv_regions *regions,
-                             const clv_region_weights *weights, int64_t threads, clv_data **out) {
+                             const clv_region_weights *given, int64_t threads, clv_data **out) {
+    clv_region_weights own, *weights = &own;
     *out = NULL;
+    CLV_TRY(clv_options_adopt(ctx, clv_region_table(), given, weights));
     CLV_TRY(clv_options_check(ctx, clv_region_table(), weights));
     CLV_TRY(clv_regions_check(ctx, image, regions));
     CLV_TRY(clv_data_new_dense(ctx, "superpixels", regions->count, COLS, CLV_F64, out));

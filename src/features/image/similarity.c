@@ -138,7 +138,7 @@ static clv_status fill(clv_context *ctx, search *s, const clv_matrix *points, do
 static clv_status check(clv_context *ctx, const clv_regions *regions, const clv_matrix *points, int64_t reach,
                         double sigma) {
     if (clv_is_sparse(points) || points->scalar != CLV_F64 || points->rows != regions->count) {
-        return clv_fail(ctx, CLV_EUSAGE, "%lld points of double numbers are needed, one a region",
+        return clv_fail(ctx, CLV_EUSAGE, "%lld points of double numbers are needed, one per region",
                         (long long)regions->count);
     }
     if (reach < 1 || !(sigma > 0 && sigma <= 1e6)) {

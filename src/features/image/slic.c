@@ -8,7 +8,7 @@
  * Cost: a round compares every pixel with about four centers. The rows are cut into bands, a thread each at a time;
  * a band looks only at centers near it. Sums are taken over groups of bands and added in order: the result does not
  * depend on the number of threads. There are fewer groups the more centers there are, so that the sums take at most
- * 16 bytes a pixel, or 48 a center where one group is all. */
+ * 16 bytes per pixel, or 48 per center where one group is all. */
 #include "base/options.h"
 #include "features/image/image.h"
 
@@ -30,13 +30,8 @@ const clv_option_table *clv_superpixel_table(void) {
                      "of superpixels: a distance in color (CIE Lab) that weighs as much as their width"),
         CLV_OPT_INT(clv_superpixel_options, rounds, "rounds", 0, 10, 1, 1000, NULL, "N", "of making superpixels"),
     };
-    static const clv_option_table table = {"superpixels", options, CLV_COUNT(options)};
+    static const clv_option_table table = {"superpixels", options, CLV_COUNT(options), sizeof(clv_superpixel_options)};
     return &table;
-}
-
-void clv_superpixel_defaults(clv_superpixel_options *options) {
-    *options = (clv_superpixel_options){0};
-    clv_options_defaults(clv_superpixel_table(), options);
 }
 
 typedef struct slic {
@@ -223,9 +218,11 @@ static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_r
     return clv_regions_of_pieces(s->ctx, s->width, s->height, s->labels, out);
 }
 
-clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_superpixel_options *options,
+clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_superpixel_options *given,
                            clv_regions **out) {
+    clv_superpixel_options own, *options = &own;
     *out = NULL;
+    CLV_TRY(clv_options_adopt(ctx, clv_superpixel_table(), given, options));
     CLV_TRY(clv_options_check(ctx, clv_superpixel_table(), options));
     CLV_TRY(clv_image_check(ctx, image));
     slic s = {.ctx = ctx,

@@ -19,7 +19,7 @@ const char clv_english_stop_words[] =
     /* prepositions */
     "about above across after against along alongside amid among amongst around as at before behind below beneath "
     "beside besides between beyond by despite down during except for from in inside into like near of off on onto "
-    "out outside over past per since than through throughout till to toward toward under until unto up upon via "
+    "out outside over past per since than through throughout till to toward towards under until unto up upon via "
     "with within without "
     /* conjunctions */
     "and but or nor so yet if unless because although though whereas while whether "

@@ -21,7 +21,7 @@ extern const int64_t clv_letter_range_count, clv_lower_range_count;
 
 typedef struct clv_words {
     const uint8_t *at, *end;
-    bool latin1;   /* a byte a character; else the bytes are valid UTF-8 */
+    bool latin1;   /* one byte per character; else the bytes are valid UTF-8 */
     uint8_t *word; /* room for twice the bytes of the text, and 8 */
 } clv_words;
 typedef struct clv_word {

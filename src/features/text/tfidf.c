@@ -59,13 +59,8 @@ const clv_option_table *clv_tfidf_table(void) {
         CLV_OPT_CHOICE(clv_tfidf_options, encoding, "encoding", CLV_ENCODING_AUTO, "auto|utf-8|latin-1",
                        "of the texts; auto: UTF-8, and Latin-1 for documents that are not valid UTF-8"),
     };
-    static const clv_option_table table = {"terms", options, CLV_COUNT(options)};
+    static const clv_option_table table = {"terms", options, CLV_COUNT(options), sizeof(clv_tfidf_options)};
     return &table;
-}
-
-void clv_tfidf_defaults(clv_tfidf_options *options) {
-    *options = (clv_tfidf_options){0};
-    clv_options_defaults(clv_tfidf_table(), options);
 }
 
 /* --- beginning and end --- */
@@ -94,14 +89,16 @@ static clv_status read_stop_words(clv_tfidf *t) {
 }
 
 clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out) {
+    clv_tfidf_options own;
     *out = NULL;
-    CLV_TRY(clv_options_check(ctx, clv_tfidf_table(), options));
+    CLV_TRY(clv_options_adopt(ctx, clv_tfidf_table(), options, &own));
+    CLV_TRY(clv_options_check(ctx, clv_tfidf_table(), &own));
     clv_tfidf *t = CLV_NEW0(ctx, clv_tfidf, 1);
     if (!t) {
         return CLV_ENOMEM;
     }
     t->ctx = t->stop.ctx = t->terms.ctx = t->texts.ctx = ctx;
-    t->options = *options;
+    t->options = own;
     clv_status status = read_stop_words(t);
     if (status < 0) {
         clv_tfidf_free(t);
@@ -221,7 +218,7 @@ static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
 static clv_status count_batch(clv_tfidf *t) {
     int64_t count;
     if (clv_interrupted(t->ctx)) {
-        return clv_fail(t->ctx, CLV_EINTERRUPTED, "interrupted while counting terms");
+        return clv_stop_failure(t->ctx, "counting terms");
     }
     CLV_TRY(cut_batch(t, &count));
     for (int64_t d = 0, at = 0; d < t->pieces_count; d++) {

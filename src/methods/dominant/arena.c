@@ -12,10 +12,7 @@ static void rows_destroy(clv_arena *arena) {
 
 static clv_status rows_load(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count) {
     const clv_dominant_problem *p = arena->problem;
-    CLV_TRY(clv_affinity_combine(p->affinity, objects, weights, count, arena->rho, arena->threads));
-    for (int64_t t = 0; t < count; t++) {
-        arena->rho[objects[t]] -= weights[t] * clv_affinity_entry(p->affinity, objects[t], objects[t]);
-    }
+    CLV_TRY(clv_without_diagonal(p->affinity, objects, weights, count, arena->rho, arena->threads));
     for (int64_t i = 0; i < p->n; i++) {
         arena->rho[i] = p->gone[i] ? CLV_GONE : arena->rho[i];
     }
@@ -30,18 +27,17 @@ static int64_t rows_slot(const clv_arena *arena, int64_t object) {
 
 /* A stored diagonal is taken out beforehand: the pass then puts it in again. */
 static clv_status rows_add(clv_arena *arena, int64_t i, double wi, int64_t j, double wj) {
-    const clv_affinity *a = arena->problem->affinity;
     int64_t n = arena->slots;
     double *r = arena->rho;
-    if (a->info.home == CLV_HOME_DENSE32) {
-        const float *left = clv_dense_row32(a, i), *right = j < 0 ? NULL : clv_dense_row32(a, j);
+    if (arena->stored.scalar == CLV_F32) {
+        const float *values = arena->stored.values, *left = values + i * n, *right = j < 0 ? NULL : values + j * n;
         r[i] -= wi * (double)left[i];
         if (j >= 0) {
             r[j] -= wj * (double)right[j];
         }
         arena->top = j < 0 ? clv_pass_one_f32(r, left, wi, n) : clv_pass_two_f32(r, left, wi, right, wj, n);
     } else {
-        const double *left = clv_dense_row64(a, i), *right = j < 0 ? NULL : clv_dense_row64(a, j);
+        const double *values = arena->stored.values, *left = values + i * n, *right = j < 0 ? NULL : values + j * n;
         r[i] -= wi * left[i];
         if (j >= 0) {
             r[j] -= wj * right[j];
@@ -51,8 +47,8 @@ static clv_status rows_add(clv_arena *arena, int64_t i, double wi, int64_t j, do
     return CLV_OK;
 }
 
-static double rows_entry(clv_arena *arena, int64_t i, int64_t j) {
-    return clv_affinity_entry(arena->problem->affinity, i, j);
+static clv_status rows_entry(clv_arena *arena, int64_t i, int64_t j, double *out) {
+    return clv_affinity_entry(arena->problem->affinity, i, j, out);
 }
 
 const clv_arena_kind clv_arena_rows = {
@@ -64,17 +60,11 @@ const clv_arena_kind clv_arena_rows = {
     .entry = rows_entry,
 };
 
-static const clv_arena_kind *kind_for(const clv_affinity *a) {
-    if (clv_dense_row64(a, 0) || clv_dense_row32(a, 0)) {
-        return &clv_arena_rows;
-    }
-    const int32_t *index;
-    const double *values;
-    return clv_sparse_row(a, 0, &index, &values) >= 0 ? &clv_arena_touched : &clv_arena_nearby;
-}
-
 clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_arena *out) {
-    *out = (clv_arena){.kind = kind_for(problem->affinity), .problem = problem, .threads = threads};
+    *out = (clv_arena){.kind = &clv_arena_nearby, .problem = problem, .threads = threads};
+    if (clv_affinity_view(problem->affinity, &out->stored)) {
+        out->kind = clv_is_sparse(&out->stored) ? &clv_arena_touched : &clv_arena_rows;
+    }
     out->capacity = out->kind == &clv_arena_rows ? problem->n : problem->active_count;
     out->rho = CLV_NEW(problem->ctx, double, out->capacity);
     return out->rho ? out->kind->create(out) : CLV_ENOMEM;

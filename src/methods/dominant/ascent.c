@@ -129,7 +129,7 @@ clv_status clv_ascent_keep_up(clv_ascent *s) {
     }
     clv_ascent_get(s, s->full);
     clv_status status = clv_ascent_set(s, s->full);
-    return status == CLV_EINTERRUPTED ? CLV_OK : status;
+    return clv_is_stop(status) ? CLV_OK : status;
 }
 
 /* --- steps --- */
@@ -203,8 +203,9 @@ static clv_status step_away(clv_ascent *s, int64_t j) {
 }
 
 static clv_status step_pairwise(clv_ascent *s, int64_t i, int64_t j) {
-    double slope = s->scale * (s->arena.rho[i] - s->arena.rho[j]);
-    double bend = s->arena.kind->entry(&s->arena, i, j) + alpha_of(s);
+    double slope = s->scale * (s->arena.rho[i] - s->arena.rho[j]), bend;
+    CLV_TRY(s->arena.kind->entry(&s->arena, i, j, &bend));
+    bend += alpha_of(s);
     double most = s->scale * s->y[j], before = s->scale * s->y[i];
     double step = step_length(slope, 2 * bend, most), weight = step / s->scale;
     bool entered = s->position[i] < 0;

@@ -122,7 +122,7 @@ static clv_status assign_by_clusters(assignment *s) {
 
 static clv_status offer_all(assignment *s, int64_t i, double *column) {
     if (clv_interrupted(s->ctx)) {
-        return clv_fail(s->ctx, CLV_EINTERRUPTED, "interrupted");
+        return clv_stop_failure(s->ctx, "assigning objects to clusters");
     }
     CLV_TRY(clv_affinity_column(s->affinity, i, column));
     for (int64_t c = 0; c < s->k; c++) {
@@ -162,8 +162,8 @@ static clv_status assign_by_objects(assignment *s) {
 static bool is_cheaper_by_objects(const assignment *s) {
     clv_affinity_info info;
     clv_affinity_describe(s->affinity, &info);
-    bool each_entry_costs = info.home == CLV_HOME_DENSE64 || info.home == CLV_HOME_DENSE32 ||
-                            (info.home == CLV_HOME_COMPUTED && info.kind != CLV_AFFINITY_MINIMAX);
+    bool each_entry_costs =
+        !info.sparse && info.cost.column >= (double)s->n * info.cost.entry && !clv_affinity_has_cheap_products(&info);
     return each_entry_costs && unassigned(s) < s->n - unassigned(s);
 }
 

@@ -1,55 +1,32 @@
-/* Dominant set clustering: options, the public functions. See single.c for the problem, peel.c for the clusters. */
+/* Dominant set clustering: a run, and its result. See single.c for the problem, peel.c for the clusters. */
 #include "methods/dominant/dominant.h"
-
-#include "base/options.h"
 
 #include <math.h>
 #include <string.h>
 
-#define T clv_dominant_options
-static const clv_option dominant_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "all", "N", "the most clusters to peel off"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_DOMINANT_PFW, "fw|pfw|afw|rd", "how a start is improved"),
-    CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "vertex, center, random, or a file of weights"),
-    CLV_OPT_REAL(T, shift, "shift", 0, 0, 1e100, NULL, "A", "added to all similarities but the diagonal"),
-    CLV_OPT_REAL(T, cutoff, "cutoff", NAN, 0, 1, "auto", "D", "objects of more weight are members"),
-    CLV_OPT_INT(T, min_size, "min-size", 0, 1, 1, 0x1p31 - 1, NULL, "N", "peeling ends at a smaller cluster"),
-    CLV_OPT_REAL(T, min_cohesiveness, "min-cohesiveness", 0, 0, 1e100, NULL, "C",
-                 "peeling ends at a cluster of smaller x'Ax"),
-    CLV_OPT_FLAG(T, assign, "assign", NULL, 0, "give what is left out to the cluster it is most similar to"),
-    CLV_OPT_REAL(T, absorb, "absorb", 0, 0, 1e100, "none", "THETA", "also take objects with (Ax)_i >= THETA x'Ax"),
-    CLV_OPT_FLAG(T, face_solve, "face-solve", NULL, 1, "jump to the stationary point once the support has settled"),
-    CLV_OPT_INT(T, multistart, "multistart", 0, 0, 1, 0x1p31 - 1, "none", "N", "starts a pass, several clusters each"),
-    CLV_OPT_CHOICE(T, sampling, "sampling", CLV_DOMINANT_UNIFORM, "uniform|dpp", "of these starts"),
-    CLV_OPT_REAL(T, overlap, "overlap", 10, 0, 100, NULL, "P",
-                 "percent that such a cluster may share with better ones"),
-    CLV_OPT_INT(T, start_object, "start-object", 0, -1, -1, 0x1p31 - 1, NULL, "I",
-                "the first cluster starts at this object, from 0; -1: none"),
-};
-#undef T
-
-const clv_option_table *clv_dominant_table(void) {
-    static const clv_option_table table = {"dominant", dominant_options, CLV_COUNT(dominant_options)};
-    return &table;
-}
-
-void clv_dominant_defaults(clv_dominant_options *options) {
-    memset(options, 0, sizeof *options);
-    clv_options_defaults(clv_control_table(), &options->control);
-    clv_options_defaults(clv_dominant_table(), options);
-}
-
 /* --- checks --- */
 
-static clv_status check_start_weights(clv_context *ctx, const clv_dominant_options *options, int64_t n) {
+clv_status clv_dominant_check(clv_context *ctx, const void *chosen) {
+    const clv_dominant_options *options = chosen;
+    const char *start = options->start ? options->start : "";
+    bool vertex = options->start_object >= 0 || strcmp(start, "vertex") == 0 || strcmp(start, "random") == 0;
+    if (options->multistart > 0 && options->start_object >= 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "multistart samples its starts: it does not go with a given start");
+    }
+    if (vertex && options->solver == CLV_DOMINANT_RD) {
+        return clv_fail(ctx, CLV_EUSAGE, "rd cannot start at a single object, which it would never leave; use center");
+    }
+    return CLV_OK;
+}
+
+static clv_status check_weights(clv_context *ctx, const double *weights, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-        double weight = options->start_weights[i];
-        if (!isfinite(weight) || weight < 0) {
+        if (!isfinite(weights[i]) || weights[i] < 0) {
             return clv_fail(ctx, CLV_EDATA, "the weight of object %lld to start from is %g; it must not be negative",
-                            (long long)i + 1, weight);
+                            (long long)i + 1, weights[i]);
         }
-        sum += weight;
+        sum += weights[i];
     }
     if (!(sum > 0) || !isfinite(sum)) {
         return clv_fail(ctx, CLV_EDATA, "the weights to start from add up to %g; they must add up to more than 0", sum);
@@ -57,46 +34,35 @@ static clv_status check_start_weights(clv_context *ctx, const clv_dominant_optio
     return CLV_OK;
 }
 
-static clv_status check_start(clv_context *ctx, const clv_dominant_options *options, int64_t n) {
-    static const char *const starts[] = {"auto", "vertex", "center", "random"};
-    const char *start = options->start ? options->start : "";
-    bool known = false;
-    for (size_t i = 0; i < CLV_COUNT(starts); i++) {
-        known = known || strcmp(start, starts[i]) == 0;
+/* The weights of the first cluster, where they are given; the others start as by default. */
+static clv_status take_start(clv_peeling *p, const clv_matrix *start) {
+    const clv_dominant_options *options = p->options;
+    if (options->multistart > 0) {
+        return clv_fail(p->ctx, CLV_EUSAGE, "multistart samples its starts: it does not go with a given start");
     }
-    if (!known) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, vertex, center, random", start);
+    if (options->start_object >= 0) {
+        return clv_fail(p->ctx, CLV_EUSAGE, "weights to start from and start-object do not go together");
     }
-    if (options->start_object >= n) {
-        return clv_fail(ctx, CLV_EDATA, "start-object = %lld is not one of the %lld objects, which count from 0",
-                        (long long)options->start_object, (long long)n);
-    }
-    if (options->start_weights && options->start_object >= 0) {
-        return clv_fail(ctx, CLV_EUSAGE, "weights to start from and start-object do not go together");
-    }
-    bool vertex = options->start_object >= 0 || strcmp(start, "vertex") == 0 || strcmp(start, "random") == 0;
-    if (vertex && options->solver == CLV_DOMINANT_RD) {
-        return clv_fail(ctx, CLV_EUSAGE, "rd cannot start at a single object, which it would never leave; use center");
-    }
-    return options->start_weights ? check_start_weights(ctx, options, n) : CLV_OK;
+    CLV_TRY(clv_column_of(p->ctx, "start", start, p->n, &p->start_weights));
+    return check_weights(p->ctx, p->start_weights, p->n);
 }
 
-static clv_status check(clv_context *ctx, const clv_dominant_options *options, int64_t n) {
-    CLV_TRY(clv_options_check(ctx, clv_dominant_table(), options));
-    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
-    if (options->k > n) {
-        return clv_fail(ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)options->k, (long long)n);
+static clv_status check_objects(const clv_peeling *p) {
+    const clv_dominant_options *options = p->options;
+    if (options->k > p->n) {
+        return clv_fail(p->ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)options->k, (long long)p->n);
     }
-    if (options->multistart > 0 && (options->start_object >= 0 || options->start_weights)) {
-        return clv_fail(ctx, CLV_EUSAGE, "multistart samples its starts: it does not go with a given start");
+    if (options->start_object >= p->n) {
+        return clv_fail(p->ctx, CLV_EDATA, "start-object = %lld is not one of the %lld objects, which count from 0",
+                        (long long)options->start_object, (long long)p->n);
     }
-    return check_start(ctx, options, n);
+    return CLV_OK;
 }
 
 /* --- the result --- */
 
 clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t count, double tol) {
-    clv_certificate worst = {.name = "frank-wolfe-gap", .value = NAN};
+    clv_certificate worst = {.name = clv_dominant_method.certificate, .value = NAN};
     double most = -HUGE_VAL;
     for (int64_t c = 0; c < count; c++) {
         double tolerance = tol * clusters[c].similarity, excess = clusters[c].certificate - tolerance;
@@ -113,13 +79,77 @@ clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t co
     return worst;
 }
 
-clv_objective clv_dominant_objective(const clv_cluster *clusters, int64_t count) {
-    clv_objective total = {.name = "cohesiveness", .value = 0, .maximize = 1};
+double clv_dominant_objective(const clv_cluster *clusters, int64_t count) {
+    double total = 0;
     for (int64_t c = 0; c < count; c++) {
-        total.value += clusters[c].cohesiveness;
+        total += clusters[c].cohesiveness;
     }
     return total;
 }
+
+/* --- the table of clusters --- */
+
+typedef struct columns {
+    int64_t *integers; /* k: one column at a time */
+    double *reals;
+    const char **texts;
+} columns;
+
+static clv_status put_counts(clv_result *result, const char *name, const clv_cluster *clusters, int64_t k,
+                             size_t member, int64_t *work) {
+    for (int64_t c = 0; c < k; c++) {
+        work[c] = *(const int64_t *)(const void *)((const char *)&clusters[c] + member);
+    }
+    return clv_result_put_integers(result, name, work, k);
+}
+
+static clv_status put_numbers(clv_result *result, const char *name, const clv_cluster *clusters, int64_t k,
+                              size_t member, double *work) {
+    for (int64_t c = 0; c < k; c++) {
+        work[c] = *(const double *)(const void *)((const char *)&clusters[c] + member);
+    }
+    return clv_result_put_reals(result, name, work, k);
+}
+
+static clv_status put_columns(clv_result *result, const clv_cluster *clusters, int64_t k, const columns *work,
+                              bool all) {
+#define COUNTS(member)                                                                                                 \
+    put_counts(result, "clusters." #member, clusters, k, offsetof(clv_cluster, member), work->integers)
+#define NUMBERS(member)                                                                                                \
+    put_numbers(result, "clusters." #member, clusters, k, offsetof(clv_cluster, member), work->reals)
+    CLV_TRY(COUNTS(size));
+    CLV_TRY(NUMBERS(cohesiveness));
+    CLV_TRY(NUMBERS(certificate));
+    if (all) {
+        for (int64_t c = 0; c < k; c++) {
+            work->texts[c] = clv_stop_name(clusters[c].stop);
+        }
+        CLV_TRY(COUNTS(iterations));
+        CLV_TRY(clv_result_put_texts(result, "clusters.stop", work->texts, k));
+    }
+    CLV_TRY(NUMBERS(similarity));
+    if (all) {
+        CLV_TRY(COUNTS(drops));
+        CLV_TRY(COUNTS(swaps));
+    }
+    CLV_TRY(COUNTS(prototype));
+    return all ? COUNTS(pass) : CLV_OK;
+#undef COUNTS
+#undef NUMBERS
+}
+
+clv_status clv_dominant_table(clv_result *result, const clv_cluster *clusters, int64_t k, bool all) {
+    columns work = {CLV_NEW(result->ctx, int64_t, k), CLV_NEW(result->ctx, double, k),
+                    CLV_NEW(result->ctx, const char *, k)};
+    bool room = work.integers && work.reals && work.texts;
+    clv_status status = room ? put_columns(result, clusters, k, &work, all) : CLV_ENOMEM;
+    clv_free(result->ctx, work.integers);
+    clv_free(result->ctx, work.reals);
+    clv_free(result->ctx, work.texts);
+    return status;
+}
+
+/* --- the rest of the result --- */
 
 /* The weights of all clusters as the columns of a CSR matrix. */
 static clv_status make_membership(const clv_peeling *p, clv_data **out) {
@@ -151,7 +181,7 @@ static clv_status make_membership(const clv_peeling *p, clv_data **out) {
     return CLV_OK;
 }
 
-/* Traces one after the other; the column `restart` holds the number of the cluster. */
+/* Traces one after the other, each with the number of its cluster. */
 static clv_status join_traces(const clv_peeling *p, clv_result *result) {
     int64_t rows = 0;
     for (int64_t c = 0; c < p->count; c++) {
@@ -167,54 +197,59 @@ static clv_status join_traces(const clv_peeling *p, clv_result *result) {
     for (int64_t c = 0; c < p->count; c++) {
         for (int64_t t = 0; t < p->sets[c].trace_count; t++) {
             result->trace[result->trace_count] = p->sets[c].trace[t];
-            result->trace[result->trace_count++].restart = c;
+            result->trace[result->trace_count++].part = c;
         }
     }
     return CLV_OK;
 }
 
-static clv_status describe(const clv_peeling *p, clv_result *result) {
-    clv_dominant_problem problem = clv_peel_problem(p);
-    result->clusters = CLV_NEW(p->ctx, clv_cluster, p->count);
-    result->restarts = CLV_NEW(p->ctx, clv_restart, 1);
-    if (!result->clusters || !result->restarts) {
-        return CLV_ENOMEM;
-    }
-    result->clusters_count = p->count;
+/* The course of the run, and the clusters, from those that were peeled. */
+static clv_status describe(const clv_peeling *p, clv_cluster *clusters, clv_result *result) {
     result->stop = p->stop;
     for (int64_t c = 0; c < p->count; c++) {
         const clv_cluster *cluster = &p->sets[c].about;
-        result->clusters[c] = *cluster;
+        clusters[c] = *cluster;
         result->iterations += cluster->iterations;
         result->drift = fmax(result->drift, p->sets[c].drift);
         if (result->stop == CLV_CONVERGED) {
             result->stop = cluster->stop;
         }
     }
-    result->objective = clv_dominant_objective(result->clusters, p->count);
-    result->certificate = clv_dominant_certificate(result->clusters, p->count, problem.tol);
+    clv_certificate worst = clv_dominant_certificate(clusters, p->count, clv_peel_problem(p).tol);
+    clv_result_claim(result, &clv_dominant_method, clv_dominant_objective(clusters, p->count), worst.value,
+                     worst.tolerance);
     result->restarts_count = 1;
-    result->restarts[0] =
-        (clv_restart){result->objective.value, result->iterations, clv_seconds() - p->began, result->stop};
-    return CLV_OK;
+    result->restarts[0] = (clv_restart){result->objective.value, result->iterations, NAN, result->stop};
+    return clv_dominant_table(result, clusters, p->count, true);
 }
 
-static clv_status make_result(clv_peeling *p, clv_result **out) {
+static clv_status fill_result(const clv_peeling *p, clv_result *result) {
     static const char *const extras[CLV_TRACE_EXTRAS] = {"support", "drops", "swaps"};
-    const clv_dominant_options *options = p->options;
-    CLV_TRY(clv_result_new(p->ctx, p->n, p->count, out));
-    clv_result *result = *out;
-    result->method = "dominant";
-    result->solver = clv_dominant_solvers[options->solver];
-    result->seed = options->control.seed;
-    result->shift = options->shift;
-    result->passes = p->passes;
+    clv_data *membership;
     memcpy(result->trace_extras, extras, sizeof extras);
+    result->trace_part = "cluster";
     memcpy(result->labels, p->labels, (size_t)p->n * sizeof *result->labels);
     clv_result_count(result);
-    CLV_TRY(describe(p, result));
-    CLV_TRY(make_membership(p, &result->membership));
+    result->restarts = CLV_NEW(p->ctx, clv_restart, 1);
+    clv_cluster *clusters = CLV_NEW(p->ctx, clv_cluster, p->count);
+    clv_status status = result->restarts && clusters ? make_membership(p, &membership) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = clv_result_take(result, "membership", CLV_FIELD_SPARSE, membership);
+    }
+    if (status == CLV_OK) {
+        status = describe(p, clusters, result);
+    }
+    clv_free(p->ctx, clusters);
+    CLV_TRY(status);
+    if (p->passes > 0) {
+        CLV_TRY(clv_result_put_integer(result, "passes", p->passes));
+    }
     return join_traces(p, result);
+}
+
+static clv_status make_result(const clv_peeling *p, clv_result **out) {
+    CLV_TRY(clv_result_new(p->ctx, p->n, p->count, out));
+    return fill_result(p, *out);
 }
 
 static clv_status no_cluster(const clv_peeling *p) {
@@ -230,48 +265,53 @@ static clv_status no_cluster(const clv_peeling *p) {
     return clv_fail(p->ctx, CLV_EDATA, "there is no cluster: %s", reason);
 }
 
-static clv_status run(clv_peeling *p, clv_result **out) {
+/* A run that was cut short assigns nothing any more. */
+static clv_status assign(clv_peeling *p) {
+    if (!p->options->assign || p->stop != CLV_CONVERGED) {
+        return CLV_OK;
+    }
+    clv_status status = clv_dominant_assign(p->ctx, p->affinity, p->count, p->options->control.threads, p->labels);
+    if (clv_is_stop(status)) { /* the clusters stand without it */
+        clv_peel_note(p, clv_stop_of(status));
+        return CLV_OK;
+    }
+    return status;
+}
+
+static clv_status peel(clv_peeling *p, clv_result **out) {
     CLV_TRY(clv_peel(p));
     if (p->count == 0) {
         return no_cluster(p);
     }
-    if (p->options->assign && p->stop != CLV_CANCELLED) {
-        clv_status status = clv_dominant_assign(p->ctx, p->affinity, p->count, p->options->control.threads, p->labels);
-        if (status == CLV_EINTERRUPTED) { /* the clusters stand without it */
-            clv_peel_note(p, CLV_CANCELLED);
-            status = CLV_OK;
-        }
-        CLV_TRY(status);
-    }
+    CLV_TRY(assign(p));
     return make_result(p, out);
 }
 
-clv_status clv_dominant(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                        clv_result **out) {
+clv_status clv_dominant_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
+    clv_dominant_options own = *(const clv_dominant_options *)options;
     clv_peeling peeling = {0};
-    double began = clv_seconds();
-    *out = NULL;
-    CLV_TRY(check(ctx, options, clv_affinity_size(a)));
-    clv_status status = clv_peeling_new(ctx, a, options, &peeling);
+    own.start = input->start ? "auto" : own.start;
+    clv_status status = clv_peeling_new(ctx, input->affinity, &own, &peeling);
     if (status == CLV_OK) {
-        status = run(&peeling, out);
+        status = check_objects(&peeling);
+    }
+    if (status == CLV_OK && input->start) {
+        status = take_start(&peeling, input->start);
+    }
+    if (status == CLV_OK) {
+        status = peel(&peeling, out);
     }
     clv_peeling_free(&peeling);
-    if (status != CLV_OK) {
-        clv_result_free(*out);
-        *out = NULL;
-        return status;
-    }
-    (*out)->seconds = clv_seconds() - began;
-    return CLV_OK;
+    return status;
 }
 
-size_t clv_dominant_memory(int64_t n, clv_home home, const clv_dominant_options *options) {
-    size_t objects = (size_t)n;
+size_t clv_dominant_bytes(const clv_input *input, const void *chosen) {
+    const clv_dominant_options *options = chosen;
+    size_t objects = (size_t)input->plan->n;
     size_t peeling = objects * (sizeof(int64_t) + 1 + 2 * sizeof(double) + sizeof(int32_t));
     size_t result = objects * (sizeof(int32_t) + sizeof(int64_t));
     int workers = clv_threads(options->control.threads);
     bool several = options->multistart > 1 || (options->start && strcmp(options->start, "random") == 0);
     size_t searches = several ? (size_t)workers : 1;
-    return peeling + result + searches * clv_dominant_single_memory(n, home, options);
+    return peeling + result + searches * clv_dominant_single_memory(input->plan, options);
 }

@@ -9,12 +9,13 @@
  *   replicator.c  the steps of rd
  *   single.c      one dominant set, as the driver sees it
  *   peel.c        clusters one after the other: starts, labels, absorbing, taking off
- *   multistart.c  several clusters a pass
+ *   multistart.c  several clusters per pass
  *   sampling.c    objects to start from: uniform, k-DPP
  *   assign.c      objects left over
  *   predict.c     labels of new objects
  *   evaluate.c    f, gap and labels of given weights
- *   dominant.c    options, the public functions
+ *   dominant.c    a run, and its result
+ *   method.c      the description: options, fields, certificate
  *
  * Notation: alpha is the shift, B = A - alpha I; on the simplex x'Bx = x'(A + alpha (ee' - I))x - alpha, so the shift
  * of all entries off the diagonal costs nothing. r = Bx, value = x'Bx, gap = max r - value over the active objects. */
@@ -22,10 +23,23 @@
 #define CLV_DOMINANT_H
 
 #include "affinity/affinity.h"
-#include "engine/driver.h"
+#include "methods/methods.h"
 
 /* The r of objects that take no part. */
 #define CLV_GONE (-1e300)
+
+/* One cluster, in the order found. */
+typedef struct clv_cluster {
+    int64_t size;        /* members found, before any later assignment */
+    double cohesiveness; /* the objective of this cluster, recomputed */
+    double similarity;   /* x'Ax: the mean similarity inside, without any shift */
+    double certificate;  /* recomputed */
+    int64_t iterations;
+    int64_t drops, swaps; /* steps that took an object out of the support, or put another one in its place */
+    int64_t prototype;    /* the heaviest object */
+    int64_t pass;         /* from 0; the clusters of a pass were found on the same objects */
+    clv_stop stop;
+} clv_cluster;
 
 /* Where the search for one dominant set begins. */
 typedef enum clv_seed_kind { CLV_SEED_OBJECT, CLV_SEED_RANDOM, CLV_SEED_CENTER, CLV_SEED_WEIGHTS } clv_seed_kind;
@@ -67,7 +81,7 @@ typedef struct clv_arena_kind {
     int64_t (*slot)(const clv_arena *arena, int64_t object); /* of an object that was loaded */
     /* rho += wi a_i + wj a_j (j < 0: none) without the diagonal; the largest rho to `top`. */
     clv_status (*add)(clv_arena *arena, int64_t i, double wi, int64_t j, double wj);
-    double (*entry)(clv_arena *arena, int64_t i, int64_t j);
+    clv_status (*entry)(clv_arena *arena, int64_t i, int64_t j, double *out);
     /* Whether it is time to look at the objects outside, now that the largest r is `top` and the gap inside `gap`;
      * NULL: there are none outside. */
     bool (*outdated)(clv_arena *arena, double top, double moved, double gap);
@@ -81,6 +95,7 @@ struct clv_arena {
     int64_t slots, capacity; /* capacity: the most there can be */
     double *rho;             /* capacity */
     int64_t top;             /* slot of the largest rho */
+    clv_matrix stored;       /* the similarities where they lie, if they do */
     double goal;             /* the gap that a working set is to reach before all objects are looked at */
     const int64_t *object;   /* of a slot; NULL: the slot is the object */
     void *own;               /* of the kind */
@@ -157,7 +172,6 @@ clv_status clv_replicator_set(clv_replicator *s, const double *x);
 clv_status clv_replicator_step(clv_replicator *s, bool *stuck);
 
 /* --- single.c: one dominant set --- */
-enum { CLV_COUNTERS = 3 }; /* drops, swaps and x'Ax, behind the weights of a snapshot */
 typedef struct clv_dominant_set {
     int64_t count;    /* objects with any weight, */
     int64_t *objects; /* ascending, */
@@ -167,12 +181,10 @@ typedef struct clv_dominant_set {
     clv_trace_row *trace;
     int64_t trace_count;
 } clv_dominant_set;
-/* `x` has room for n weights and the counters of a snapshot; the set belongs to the caller also on failure. */
-clv_status clv_dominant_single(const clv_dominant_problem *problem, const clv_control *control, double *x,
-                               clv_dominant_set *out);
+/* The set belongs to the caller also on failure. */
+clv_status clv_dominant_single(const clv_dominant_problem *problem, const clv_control *control, clv_dominant_set *out);
 void clv_dominant_set_free(clv_context *ctx, clv_dominant_set *set);
-extern const char *const clv_dominant_solvers[];
-size_t clv_dominant_single_memory(int64_t n, clv_home home, const clv_dominant_options *options);
+size_t clv_dominant_single_memory(const clv_affinity_info *plan, const clv_dominant_options *options);
 
 /* --- sampling.c: `count` distinct ones of the m active objects --- */
 clv_status clv_sample_uniform(clv_context *ctx, const int64_t *active, int64_t m, int64_t count, clv_rng *rng,
@@ -193,12 +205,13 @@ typedef struct clv_peeling {
     int64_t n, active_count;
     int64_t *active;
     uint8_t *gone;
+    double largest; /* no similarity exceeds it */
     double *degree; /* n: sums of similarities to the active objects; NULL: sampled */
     double *work;   /* n */
     int32_t *labels;
+    double *start_weights; /* n: of the first cluster, where they are given; else NULL */
     int64_t count, capacity, passes;
     clv_dominant_set *sets;
-    double began;
     clv_stop stop; /* CLV_CONVERGED unless a limit ended it */
 } clv_peeling;
 /* All objects active, no clusters. The peeling belongs to the caller also on failure. */
@@ -215,11 +228,12 @@ void clv_peel_off(clv_peeling *p);
 clv_status clv_peel_take_off(clv_peeling *p);
 clv_dominant_problem clv_peel_problem(const clv_peeling *p);
 bool clv_starts_at_center(const clv_dominant_options *options);
-/* The control of one search: the time that is left. */
-clv_control clv_peel_control(const clv_peeling *p);
 bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set);
 void clv_peel_note(clv_peeling *p, clv_stop stop);
-/* Ax without the diagonal, into p->work. */
+/* Ax without the diagonal, into r, for x of these weights. */
+clv_status clv_without_diagonal(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
+                                double *r, int64_t threads);
+/* The same into p->work. */
 clv_status clv_peel_product(clv_peeling *p, const clv_dominant_set *set);
 /* The set in place p->count becomes a cluster. */
 clv_status clv_peel_keep(clv_peeling *p, int64_t pass);
@@ -232,8 +246,19 @@ clv_status clv_peel_pass(clv_peeling *p);
 double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active);
 
 /* --- dominant.c --- */
-clv_objective clv_dominant_objective(const clv_cluster *clusters, int64_t count);
+double clv_dominant_objective(const clv_cluster *clusters, int64_t count);
+/* The table "clusters" of a result: all of it, or only what follows from the weights. */
+clv_status clv_dominant_table(clv_result *result, const clv_cluster *clusters, int64_t k, bool all);
 /* That of the cluster furthest beyond its tolerance. */
 clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t count, double tol);
+
+/* --- the functions of the method: dominant.c, evaluate.c, predict.c --- */
+clv_status clv_dominant_check(clv_context *ctx, const void *options);
+size_t clv_dominant_bytes(const clv_input *input, const void *options);
+clv_status clv_dominant_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+clv_status clv_dominant_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                        const clv_result *answer, clv_result *found);
+clv_status clv_dominant_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                      const clv_result *result, const clv_fresh *fresh, clv_result **out);
 
 #endif

@@ -1,6 +1,8 @@
 /* Evaluation of given weights: the peeling is replayed with them, f and gap of every cluster are computed from the
- * affinity, and the labels must be those that follow. One combination of columns a cluster. */
+ * affinity, and the labels must be those that follow. One combination of columns per cluster. */
 #include "methods/dominant/dominant.h"
+
+#include "engine/result.h"
 
 #include <math.h>
 
@@ -171,37 +173,124 @@ static clv_status compare_labels(const clv_peeling *p, const int32_t *labels) {
     return CLV_OK;
 }
 
-static clv_status check_membership(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership) {
-    if (!clv_is_sparse(membership) || membership->rows != clv_affinity_size(a) || membership->cols < 1) {
-        return clv_fail(ctx, CLV_EUSAGE, "the membership must be a sparse matrix with a row for each of %lld objects",
-                        (long long)clv_affinity_size(a));
+/* --- what an answer says of its course --- */
+
+/* The clusters of one pass stand together, passes ascend, and one by one means one pass per cluster. */
+static clv_status check_passes(clv_context *ctx, const clv_dominant_options *options, const clv_result *answer,
+                               const int64_t *pass) {
+    int64_t passes = clv_result_integer(answer, "passes", 0), last = pass[answer->k - 1];
+    for (int64_t c = 0; c < answer->k; c++) {
+        int64_t least = c > 0 ? pass[c - 1] : 0;
+        if (pass[c] < least || (options->multistart == 0 && pass[c] != c)) {
+            return clv_fail(ctx, CLV_EDATA, "cluster %lld is of pass %lld, but %s", (long long)c, (long long)pass[c],
+                            options->multistart == 0 ? "they were peeled one by one" : "passes ascend");
+        }
+    }
+    if (passes > 0 && (passes < last + 1 || passes > last + 2)) {
+        return clv_fail(ctx, CLV_EDATA, "there were %lld passes, but the last cluster is of pass %lld",
+                        (long long)passes, (long long)last);
     }
     return CLV_OK;
 }
 
-clv_status clv_dominant_evaluate(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
-                                 const clv_matrix *membership, const int64_t *pass, const int32_t *labels,
-                                 clv_objective *objective, clv_certificate *certificate, clv_cluster *clusters) {
-    clv_peeling peeling = {0};
-    CLV_TRY(check_membership(ctx, a, membership));
-    clv_cluster *found = CLV_NEW0(ctx, clv_cluster, membership->cols);
-    clv_status status = found ? clv_peeling_new(ctx, a, options, &peeling) : CLV_ENOMEM;
+/* A run has converged when all of its clusters have. */
+static clv_status check_stops(clv_context *ctx, const clv_result *answer) {
+    const clv_field *stops = clv_result_field(answer, "clusters.stop");
+    for (int64_t c = 0; stops && c < stops->count; c++) {
+        clv_stop stop;
+        if (!clv_stop_find(stops->texts[c], &stop)) {
+            return clv_fail(ctx, CLV_EDATA, "no cluster stops for the reason '%.40s'", stops->texts[c]);
+        }
+        if (answer->stop == CLV_CONVERGED && stop != CLV_CONVERGED) {
+            return clv_fail(ctx, CLV_EDATA, "the run has converged, but cluster %lld stopped by '%s'", (long long)c,
+                            stops->texts[c]);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status check_course(clv_context *ctx, const clv_dominant_options *options, const clv_result *answer) {
+    int64_t count;
+    const int64_t *pass = clv_result_integers(answer, "clusters.pass", &count);
+    if (pass && count != answer->k) {
+        return clv_fail(ctx, CLV_EDATA, "%lld clusters are described, but there are %lld", (long long)count,
+                        (long long)answer->k);
+    }
+    if (!pass && answer->method) { /* what a run gave says it; a program may leave it out */
+        return clv_fail(ctx, CLV_EDATA, "the answer says nothing of its clusters");
+    }
+    CLV_TRY(pass ? check_passes(ctx, options, answer, pass) : CLV_OK);
+    return check_stops(ctx, answer);
+}
+
+/* --- objective and certificate --- */
+
+/* Of clusters that are equally far from their tolerances, but for rounding, the one whose tolerance the answer has;
+ * where that has no certificate, one without a gap. */
+static clv_certificate settle_tie(const clv_result *answer, const clv_cluster *found, double tol, clv_certificate worst,
+                                  double objective) {
+    int64_t count;
+    const double *gaps = clv_result_reals(answer, "clusters.certificate", &count);
+    const clv_certificate *said = &answer->certificate;
+    double most = worst.value - worst.tolerance;
+    for (int64_t c = 0; said->name && c < answer->k; c++) {
+        double tolerance = tol * found[c].similarity, distance = found[c].certificate - tolerance - most;
+        bool tied = isnan(said->value) ? gaps && c < count && isnan(gaps[c])
+                                       : fabs(distance) <= SUM_TOLERANCE * fabs(objective);
+        if (tied && fabs(said->tolerance - tolerance) <= SUM_TOLERANCE * fabs(tolerance)) {
+            return (clv_certificate){worst.name, found[c].certificate, tolerance, 0};
+        }
+    }
+    return worst;
+}
+
+static clv_status judge(const clv_peeling *p, const clv_result *answer, const clv_cluster *clusters,
+                        clv_result *found) {
+    double objective = clv_dominant_objective(clusters, answer->k), tol = clv_peel_problem(p).tol;
+    clv_certificate worst = clv_dominant_certificate(clusters, answer->k, tol);
+    worst = settle_tie(answer, clusters, tol, worst, objective);
+    clv_result_claim(found, &clv_dominant_method, objective, worst.value, worst.tolerance);
+    return clv_dominant_table(found, clusters, answer->k, false);
+}
+
+/* The options by which a run that was cut short is judged: it may have asked for more clusters, and has assigned
+ * nothing any more. */
+static clv_dominant_options options_for(const clv_dominant_options *given, const clv_result *answer) {
+    clv_dominant_options options = *given;
+    bool cut_short = answer->stop == CLV_TIME_LIMIT || answer->stop == CLV_CANCELLED;
+    options.k = cut_short ? answer->k : options.k;
+    options.assign = options.assign && !cut_short;
+    return options;
+}
+
+static clv_status check_membership(clv_context *ctx, const clv_result *answer, const clv_matrix **out) {
+    CLV_TRY(clv_answer_matrix(ctx, answer, "membership", answer->n, answer->k, out));
+    return clv_is_sparse(*out) && answer->k > 0
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "the membership must be a sparse matrix with a column for each cluster");
+}
+
+clv_status clv_dominant_evaluate_answer(clv_context *ctx, const clv_input *input, const void *given,
+                                        const clv_result *answer, clv_result *found) {
+    clv_dominant_options options = options_for(given, answer);
+    clv_peeling peeling = {.ctx = ctx};
+    const clv_matrix *membership;
+    int64_t count;
+    CLV_TRY(check_membership(ctx, answer, &membership));
+    CLV_TRY(check_course(ctx, &options, answer));
+    const int64_t *pass = clv_result_integers(answer, "clusters.pass", &count);
+    clv_cluster *clusters = CLV_NEW0(ctx, clv_cluster, answer->k);
+    clv_status status = clusters ? clv_peeling_new(ctx, input->affinity, &options, &peeling) : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = replay(&peeling, membership, pass, found);
+        status = replay(&peeling, membership, pass, clusters);
     }
     if (status == CLV_OK) {
-        status = compare_labels(&peeling, labels);
+        status = compare_labels(&peeling, answer->labels);
     }
     if (status == CLV_OK) {
-        *objective = clv_dominant_objective(found, membership->cols);
-        *certificate = clv_dominant_certificate(found, membership->cols, clv_peel_problem(&peeling).tol);
+        status = judge(&peeling, answer, clusters, found);
     }
-    for (int64_t c = 0; status == CLV_OK && clusters && c < membership->cols; c++) {
-        clusters[c] = found[c];
-    }
-    if (peeling.ctx) {
-        clv_peeling_free(&peeling);
-    }
-    clv_free(ctx, found);
+    clv_peeling_free(&peeling);
+    clv_free(ctx, clusters);
     return status;
 }

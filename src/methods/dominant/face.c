@@ -29,7 +29,7 @@ static size_t face_bytes(int64_t size) {
 static bool has_room(const clv_ascent *s) {
     size_t now, peak;
     clv_context_memory(s->problem->ctx, &now, &peak);
-    return s->face_capacity >= s->size || now + face_bytes(s->size) <= s->problem->affinity->budget;
+    return s->face_capacity >= s->size || now + face_bytes(s->size) <= clv_affinity_budget(s->problem->affinity);
 }
 
 static clv_status make_room(clv_ascent *s) {
@@ -49,16 +49,16 @@ static clv_status make_room(clv_ascent *s) {
     return CLV_OK;
 }
 
-static void copy_face(clv_ascent *s, double *matrix) {
+static clv_status copy_face(clv_ascent *s, double *matrix) {
     int64_t size = s->size;
     for (int64_t a = 0; a < size; a++) {
         for (int64_t b = 0; b < a; b++) {
-            double entry = s->arena.kind->entry(&s->arena, s->support[a], s->support[b]);
-            matrix[a * size + b] = entry;
-            matrix[b * size + a] = entry;
+            CLV_TRY(s->arena.kind->entry(&s->arena, s->support[a], s->support[b], matrix + a * size + b));
+            matrix[b * size + a] = matrix[a * size + b];
         }
         matrix[a * size + a] = -s->problem->options->shift;
     }
+    return CLV_OK;
 }
 
 /* The direction from x to the stationary point; false when there is none. */
@@ -151,7 +151,7 @@ clv_status clv_face_jump(clv_ascent *s) {
     }
     CLV_TRY(make_room(s));
     double *matrix = s->face, *factors = matrix + size * size, *direction = factors + size * size;
-    copy_face(s, matrix);
+    CLV_TRY(copy_face(s, matrix));
     memcpy(factors, matrix, (size_t)(size * size) * sizeof *factors);
     if (!find_direction(s, factors, direction)) {
         return CLV_OK;

@@ -1,10 +1,9 @@
-/* Several clusters a pass (section 6.5 of Johnell and Haghir Chehreghani): objects are sampled, a search starts from
+/* Several clusters per pass (section 6.5 of Johnell and Haghir Chehreghani): objects are sampled, a search starts from
  * each, side by side on the threads, and in descending order of f every set that shares at most `overlap` percent of
  * its members with better ones becomes a cluster. What they found depends on the seed alone, so threads do not matter.
  */
 #include "methods/dominant/dominant.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -18,7 +17,6 @@ typedef struct pass {
     int64_t *start;
     clv_dominant_set *found;
     clv_status *status; /* a start: how its search ended */
-    double *x;          /* a thread: weights and counters */
     int threads;
     pthread_mutex_t lock; /* of the caller's monitor */
 } pass;
@@ -31,7 +29,6 @@ static void free_pass(pass *q) {
     clv_free(ctx, q->found);
     clv_free(ctx, q->status);
     clv_free(ctx, q->start);
-    clv_free(ctx, q->x);
 }
 
 /* The caller's monitor is called by one thread at a time. */
@@ -46,7 +43,7 @@ static int monitor_in_turn(const clv_progress *progress, void *user) {
 
 static clv_status open_pass(clv_peeling *p, pass *q) {
     const clv_dominant_options *options = p->options;
-    *q = (pass){.peeling = p, .control = clv_peel_control(p)};
+    *q = (pass){.peeling = p, .control = p->options->control};
     q->count = options->multistart < p->active_count ? options->multistart : p->active_count;
     q->threads = clv_threads(options->control.threads);
     q->threads = q->count < q->threads ? (int)q->count : q->threads;
@@ -59,8 +56,7 @@ static clv_status open_pass(clv_peeling *p, pass *q) {
     q->start = CLV_NEW(p->ctx, int64_t, q->count);
     q->found = CLV_NEW0(p->ctx, clv_dominant_set, q->count);
     q->status = CLV_NEW0(p->ctx, clv_status, q->count);
-    q->x = CLV_NEW(p->ctx, double, (p->n + CLV_COUNTERS) * q->threads);
-    if (!q->start || !q->found || !q->status || !q->x) {
+    if (!q->start || !q->found || !q->status) {
         return CLV_ENOMEM;
     }
     clv_rng rng = clv_rng_stream((uint64_t)options->control.seed, STARTS_STREAM + (uint64_t)p->passes);
@@ -69,21 +65,21 @@ static clv_status open_pass(clv_peeling *p, pass *q) {
                : clv_sample_uniform(p->ctx, p->active, p->active_count, q->count, &rng, q->start);
 }
 
-/* A search that was interrupted before it began leaves an empty set; all of them, no result. */
+/* A search that was given up before it began leaves an empty set; all of them, no result. */
 static clv_status judge_searches(pass *q) {
-    clv_peeling *p = q->peeling;
-    bool interrupted = false, any = false;
+    clv_status given_up = CLV_OK;
+    bool any = false;
     for (int64_t t = 0; t < q->count; t++) {
-        if (q->status[t] < 0 && q->status[t] != CLV_EINTERRUPTED) {
+        if (q->status[t] < 0 && !clv_is_stop(q->status[t])) {
             return q->status[t];
         }
-        interrupted = interrupted || q->status[t] < 0;
+        given_up = q->status[t] == CLV_EINTERRUPTED || given_up == CLV_OK ? q->status[t] : given_up;
         any = any || q->found[t].count > 0;
     }
-    if (interrupted && any) {
-        clv_peel_note(p, clv_asked_to_stop(p->ctx) ? CLV_CANCELLED : CLV_TIME_LIMIT);
+    if (given_up < 0 && any) {
+        clv_peel_note(q->peeling, clv_stop_of(given_up));
     }
-    return interrupted && !any ? CLV_EINTERRUPTED : CLV_OK;
+    return any ? CLV_OK : given_up;
 }
 
 static clv_status search_all(pass *q) {
@@ -94,9 +90,8 @@ static clv_status search_all(pass *q) {
 #pragma omp parallel for num_threads(q->threads) schedule(dynamic, 1)
     for (int64_t t = 0; t < q->count; t++) {
         clv_dominant_problem mine = problem;
-        double *x = q->x + (p->n + CLV_COUNTERS) * omp_get_thread_num();
         mine.seed.object = q->start[t];
-        q->status[t] = clv_dominant_single(&mine, &q->control, x, &q->found[t]);
+        q->status[t] = clv_dominant_single(&mine, &q->control, &q->found[t]);
     }
     pthread_mutex_destroy(&q->lock);
     return judge_searches(q);

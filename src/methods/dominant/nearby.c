@@ -142,10 +142,10 @@ static void choose_slots(clv_arena *arena, const int64_t *objects, int64_t count
 
 /* How many columns of the arena fit the budget. */
 static int64_t room_for_columns(const clv_arena *arena) {
-    const clv_affinity *a = arena->problem->affinity;
     size_t now, peak, column = (size_t)arena->slots * sizeof(double);
+    size_t budget = clv_affinity_budget(arena->problem->affinity);
     clv_context_memory(arena->problem->ctx, &now, &peak);
-    size_t room = a->budget > now ? (a->budget - now) / column : 0;
+    size_t room = budget > now ? (budget - now) / column : 0;
     room = room < COLUMNS ? COLUMNS : room;
     return room < (size_t)arena->slots ? (int64_t)room : arena->slots;
 }
@@ -207,10 +207,7 @@ static clv_status choose_arena(clv_arena *arena, const int64_t *objects, int64_t
 static clv_status nearby_load(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count) {
     const clv_dominant_problem *p = arena->problem;
     nearby *own = arena->own;
-    CLV_TRY(clv_affinity_combine(p->affinity, objects, weights, count, own->r, arena->threads));
-    for (int64_t t = 0; t < count; t++) {
-        own->r[objects[t]] -= weights[t] * clv_affinity_entry(p->affinity, objects[t], objects[t]);
-    }
+    CLV_TRY(clv_without_diagonal(p->affinity, objects, weights, count, own->r, arena->threads));
     own->spent += count;
     own->alone = own->spent > LOADS * count + FREE_COLUMNS;
     if (!still_serves(arena, objects, count)) {
@@ -283,12 +280,13 @@ static clv_status nearby_add(clv_arena *arena, int64_t i, double wi, int64_t j, 
     return CLV_OK;
 }
 
-static double nearby_entry(clv_arena *arena, int64_t i, int64_t j) {
+static clv_status nearby_entry(clv_arena *arena, int64_t i, int64_t j, double *out) {
     const nearby *own = arena->own;
-    if (own->column[j]) {
-        return own->column[j][i];
+    if (!own->column[i] && !own->column[j]) {
+        return clv_affinity_entry(own->here, i, j, out);
     }
-    return own->column[i] ? own->column[i][j] : clv_affinity_entry(own->here, i, j);
+    *out = own->column[j] ? own->column[j][i] : own->column[i][j];
+    return CLV_OK;
 }
 
 const clv_arena_kind clv_arena_nearby = {

@@ -2,7 +2,7 @@
  * are found or nothing similar is left; or several a pass (multistart.c).
  *
  * The start "vertex" is the active object with the largest sum of similarities: exact sums, kept up to date while
- * objects are taken off, on dense and sparse homes and up to 4096 objects; elsewhere n^2 entries are too many, and the
+ * objects are taken off, where entries are resident and up to 4096 objects; elsewhere n^2 entries are too many, and the
  * sums are those to 256 active objects drawn anew for each cluster. */
 #include "methods/dominant/dominant.h"
 
@@ -35,16 +35,16 @@ void clv_peeling_free(clv_peeling *p) {
     clv_free(p->ctx, p->degree);
     clv_free(p->ctx, p->work);
     clv_free(p->ctx, p->labels);
+    clv_free(p->ctx, p->start_weights);
 }
 
 clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
                            clv_peeling *out) {
     int64_t n = clv_affinity_size(a);
     *out = (clv_peeling){.ctx = ctx, .affinity = a, .options = options, .n = n, .active_count = n};
-    out->began = clv_seconds();
     out->active = CLV_NEW(ctx, int64_t, n);
     out->gone = CLV_NEW0(ctx, uint8_t, n);
-    out->work = CLV_NEW(ctx, double, n + CLV_COUNTERS);
+    out->work = CLV_NEW(ctx, double, n);
     out->labels = CLV_NEW(ctx, int32_t, n);
     if (!out->active || !out->gone || !out->work || !out->labels) {
         return CLV_ENOMEM;
@@ -53,7 +53,7 @@ clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_do
         out->active[i] = i;
         out->labels[i] = -1;
     }
-    return CLV_OK;
+    return clv_affinity_largest(a, &out->largest);
 }
 
 clv_dominant_problem clv_peel_problem(const clv_peeling *p) {
@@ -65,15 +65,27 @@ clv_dominant_problem clv_peel_problem(const clv_peeling *p) {
                                   .active = p->active,
                                   .gone = p->gone,
                                   .tol = isnan(p->options->control.tol) ? 1e-6 : p->options->control.tol,
-                                  .largest = clv_affinity_largest(p->affinity),
+                                  .largest = p->largest,
                                   .seed = {.object = -1}};
+}
+
+clv_status clv_without_diagonal(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
+                                double *r, int64_t threads) {
+    CLV_TRY(clv_affinity_combine(a, objects, weights, count, r, threads));
+    for (int64_t t = 0; t < count && clv_affinity_has_diagonal(a); t++) {
+        double own;
+        CLV_TRY(clv_affinity_entry(a, objects[t], objects[t], &own));
+        r[objects[t]] -= weights[t] * own;
+    }
+    return CLV_OK;
 }
 
 /* --- where to start --- */
 
 static bool has_exact_degrees(const clv_peeling *p) {
-    clv_home home = p->affinity->info.home;
-    return home == CLV_HOME_DENSE64 || home == CLV_HOME_DENSE32 || home == CLV_HOME_SPARSE || p->n <= EXACT_OBJECTS;
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    return info.cost.resident || p->n <= EXACT_OBJECTS;
 }
 
 static int64_t largest_active(const clv_peeling *p, const double *sums) {
@@ -90,8 +102,9 @@ static clv_status make_degrees(clv_peeling *p) {
         return CLV_ENOMEM;
     }
     CLV_TRY(clv_affinity_degrees(p->affinity, p->degree, p->options->control.threads));
+    CLV_TRY(clv_affinity_diagonal(p->affinity, p->work));
     for (int64_t i = 0; i < p->n; i++) {
-        p->degree[i] -= clv_affinity_entry(p->affinity, i, i);
+        p->degree[i] -= p->work[i];
         if (!(fabs(p->degree[i]) <= LARGEST_SUM)) {
             return clv_fail(p->ctx, CLV_EDATA, "the similarities of object %lld add up to %g; %g is the most allowed",
                             (long long)i + 1, p->degree[i], LARGEST_SUM);
@@ -110,11 +123,7 @@ static clv_status sample_degrees(clv_peeling *p) {
     for (int64_t t = 0; t < count; t++) {
         ones[t] = 1;
     }
-    CLV_TRY(clv_affinity_combine(p->affinity, objects, ones, count, p->work, p->options->control.threads));
-    for (int64_t t = 0; t < count; t++) {
-        p->work[objects[t]] -= clv_affinity_entry(p->affinity, objects[t], objects[t]);
-    }
-    return CLV_OK;
+    return clv_without_diagonal(p->affinity, objects, ones, count, p->work, p->options->control.threads);
 }
 
 static clv_status find_vertex(clv_peeling *p, int64_t *out) {
@@ -136,8 +145,8 @@ static clv_status choose_seed(clv_peeling *p, clv_seed *out) {
     const clv_dominant_options *options = p->options;
     bool first = p->count == 0;
     *out = (clv_seed){.kind = CLV_SEED_OBJECT, .object = -1};
-    if (first && options->start_weights) {
-        *out = (clv_seed){.kind = CLV_SEED_WEIGHTS, .weights = options->start_weights, .object = -1};
+    if (first && p->start_weights) {
+        *out = (clv_seed){.kind = CLV_SEED_WEIGHTS, .weights = p->start_weights, .object = -1};
     } else if (first && options->start_object >= 0) {
         out->object = options->start_object;
     } else if (clv_starts_at_center(options)) {
@@ -153,12 +162,8 @@ static clv_status choose_seed(clv_peeling *p, clv_seed *out) {
 /* --- labels, and taking off --- */
 
 clv_status clv_peel_product(clv_peeling *p, const clv_dominant_set *set) {
-    CLV_TRY(clv_affinity_combine(p->affinity, set->objects, set->weights, set->count, p->work,
-                                 p->options->control.threads));
-    for (int64_t t = 0; t < set->count; t++) {
-        p->work[set->objects[t]] -= set->weights[t] * clv_affinity_entry(p->affinity, set->objects[t], set->objects[t]);
-    }
-    return CLV_OK;
+    return clv_without_diagonal(p->affinity, set->objects, set->weights, set->count, p->work,
+                                p->options->control.threads);
 }
 
 clv_status clv_peel_label(clv_peeling *p, const clv_dominant_set *set, int32_t c) {
@@ -229,15 +234,6 @@ static bool wants_more(const clv_peeling *p) {
     return p->active_count > 1 && (p->options->k == 0 || p->count < p->options->k) && p->stop == CLV_CONVERGED;
 }
 
-/* The control of one search: the time that is left. */
-clv_control clv_peel_control(const clv_peeling *p) {
-    clv_control control = p->options->control;
-    if (control.time_limit > 0) {
-        control.time_limit = fmax(control.time_limit - (clv_seconds() - p->began), 1e-9);
-    }
-    return control;
-}
-
 /* A limit that holds for all of the run ends the peeling, after the cluster that it cut short. */
 void clv_peel_note(clv_peeling *p, clv_stop stop) {
     if (p->stop != CLV_CANCELLED && (stop == CLV_TIME_LIMIT || stop == CLV_CANCELLED)) {
@@ -272,13 +268,13 @@ clv_status clv_peel_room(clv_peeling *p, int64_t more) {
 
 static clv_status search(clv_peeling *p, const clv_seed *seed, clv_dominant_set *out) {
     clv_dominant_problem problem = clv_peel_problem(p);
-    clv_control control = clv_peel_control(p);
+    clv_control control = p->options->control;
     problem.seed = *seed;
     if (seed->kind != CLV_SEED_RANDOM) {
         control.restarts = 1; /* they would all be the same */
     }
     *out = (clv_dominant_set){0};
-    clv_status status = clv_dominant_single(&problem, &control, p->work, out);
+    clv_status status = clv_dominant_single(&problem, &control, out);
     if (status < 0) {
         clv_dominant_set_free(p->ctx, out);
     }
@@ -328,7 +324,7 @@ static clv_status peel_from(clv_peeling *p, const clv_seed *seed, bool sure) {
 static clv_status peel_one(clv_peeling *p) {
     clv_seed seed;
     CLV_TRY(choose_seed(p, &seed));
-    bool given = p->count == 0 && (p->options->start_object >= 0 || p->options->start_weights);
+    bool given = p->count == 0 && (p->options->start_object >= 0 || p->start_weights);
     return peel_from(p, &seed, seed.kind != CLV_SEED_RANDOM && !given);
 }
 
@@ -346,8 +342,8 @@ clv_status clv_peel(clv_peeling *p) {
     }
     while (wants_more(p)) {
         clv_status status = p->options->multistart > 0 ? clv_peel_pass(p) : peel_one(p);
-        if (status == CLV_EINTERRUPTED && p->count > 0) {
-            clv_peel_note(p, clv_asked_to_stop(p->ctx) ? CLV_CANCELLED : CLV_TIME_LIMIT);
+        if (clv_is_stop(status) && p->count > 0) {
+            clv_peel_note(p, clv_stop_of(status));
             return CLV_OK;
         }
         CLV_TRY(status);

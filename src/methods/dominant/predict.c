@@ -23,13 +23,15 @@ typedef struct predictor {
     clv_context *ctx;
     const clv_result *result;
     const clv_matrix *membership; /* n x k, CSR */
-    int64_t k, count;             /* clusters, members of them */
-    int64_t *members;             /* ascending */
-    int64_t *first;               /* k + 1: cluster c has the terms first[c]..first[c + 1] - 1 */
-    int64_t *column;              /* of a term: where the similarity to the member is in a dense row */
-    double *weight;               /* of a term */
-    bool narrow;                  /* dense rows have similarities to the members only, not to all objects */
-    bool nearest;                 /* who is not accepted goes to the cluster with the largest r */
+    const double *cohesiveness;   /* k */
+    double shift;
+    int64_t k, count; /* clusters, members of them */
+    int64_t *members; /* ascending */
+    int64_t *first;   /* k + 1: cluster c has the terms first[c]..first[c + 1] - 1 */
+    int64_t *column;  /* of a term: where the similarity to the member is in a dense row */
+    double *weight;   /* of a term */
+    bool narrow;      /* dense rows have similarities to the members only, not to all objects */
+    bool nearest;     /* who is not accepted goes to the cluster with the largest r */
 } predictor;
 
 static void free_predictor(predictor *p) {
@@ -39,18 +41,14 @@ static void free_predictor(predictor *p) {
     clv_free(p->ctx, p->weight);
 }
 
-static clv_status check_result(clv_context *ctx, const clv_result *result) {
-    const clv_matrix *weights = result->membership ? clv_data_matrix(result->membership) : NULL;
-    if (!weights || !result->clusters) {
-        return clv_fail(ctx, CLV_EUSAGE, "the result has no %s: new objects can join dominant sets only",
-                        weights ? "clusters found one by one" : "weights of members");
-    }
-    if (!clv_is_sparse(weights) || weights->rows != result->n || weights->cols != result->clusters_count) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "the weights are a %s matrix of %lld x %lld; a sparse one of %lld objects x %lld clusters was "
-                        "expected",
-                        clv_is_sparse(weights) ? "sparse" : "dense", (long long)weights->rows, (long long)weights->cols,
-                        (long long)result->n, (long long)result->clusters_count);
+static clv_status check_result(predictor *p) {
+    int64_t count;
+    CLV_TRY(clv_answer_matrix(p->ctx, p->result, "membership", p->result->n, p->result->k, &p->membership));
+    p->cohesiveness = clv_result_reals(p->result, "clusters.cohesiveness", &count);
+    if (!clv_is_sparse(p->membership) || !p->cohesiveness || count != p->k) {
+        return clv_fail(p->ctx, CLV_EUSAGE,
+                        "new objects join dominant sets by their sparse weights and their cohesiveness, and the result "
+                        "lacks one of them");
     }
     return CLV_OK;
 }
@@ -90,11 +88,11 @@ static void list_terms(predictor *p) {
     p->first[p->k] = rows->start[rows->rows] - rows->start[0];
 }
 
-static clv_status new_predictor(predictor *p, clv_context *ctx, const clv_result *result, int nearest) {
-    *p = (predictor){.ctx = ctx, .result = result, .nearest = nearest != 0};
-    CLV_TRY(check_result(ctx, result));
-    p->membership = clv_data_matrix(result->membership);
-    p->k = p->membership->cols;
+static clv_status new_predictor(predictor *p, clv_context *ctx, const clv_result *result,
+                                const clv_dominant_options *options) {
+    *p = (predictor){
+        .ctx = ctx, .result = result, .k = result->k, .shift = options->shift, .nearest = options->assign != 0};
+    CLV_TRY(check_result(p));
     int64_t n = p->membership->rows, terms = p->membership->start[n] - p->membership->start[0];
     p->members = CLV_NEW(ctx, int64_t, n);
     p->first = CLV_NEW(ctx, int64_t, p->k + 1);
@@ -125,10 +123,10 @@ static int32_t nearest_cluster(const predictor *p, const double *similar) {
 }
 
 static int32_t best_cluster(const predictor *p, const double *similar) {
-    double alpha = p->result->shift;
+    double alpha = p->shift;
     int32_t best = -1;
     for (int64_t c = 0; best < 0 && c < p->k; c++) {
-        double f = p->result->clusters[c].cohesiveness, surplus = similar[c] - (f - alpha);
+        double f = p->cohesiveness[c], surplus = similar[c] - (f - alpha);
         if (similar[c] > 0 && surplus >= -SLACK * (fabs(f) + fabs(alpha))) {
             best = (int32_t)c;
         }
@@ -145,7 +143,7 @@ static bool add_sparse(const predictor *p, const clv_matrix *cross, int64_t row,
     for (int64_t at = cross->start[row]; at < cross->start[row + 1]; at++) {
         int64_t j = cross->index[at];
         double value = clv_stored_value(cross, at);
-        if (is_member(p, j) && !clv_is_similarity(value, -p->result->shift)) {
+        if (is_member(p, j) && !clv_is_similarity(value, -p->shift)) {
             *fault = (clv_fault){j, value};
             return false;
         }
@@ -165,7 +163,7 @@ static bool add_terms(const predictor *p, const clv_matrix *cross, int64_t from,
     for (int64_t t = p->first[c]; t < p->first[c + 1]; t++) {
         int64_t at = from + p->column[t];
         double value = single ? (double)singles[at] : values[at];
-        good &= clv_is_similarity(value, -p->result->shift);
+        good &= clv_is_similarity(value, -p->shift);
         sum += value * p->weight[t];
     }
     *r = sum;
@@ -177,7 +175,7 @@ static clv_fault find_fault(const predictor *p, const clv_matrix *cross, int64_t
     clv_fault fault = {.object = -1};
     for (int64_t q = 0; q < p->count && fault.object < 0; q++) {
         double value = clv_stored_value(cross, row * cross->cols + column_of(p, q));
-        if (!clv_is_similarity(value, -p->result->shift)) {
+        if (!clv_is_similarity(value, -p->shift)) {
             fault = (clv_fault){p->members[q], value};
         }
     }
@@ -205,54 +203,48 @@ static int32_t predict_row(const void *user, const clv_matrix *cross, int64_t ro
 
 /* --- all objects --- */
 
-static clv_fresh new_ones(const predictor *p, int64_t threads, int32_t *out) {
-    return (clv_fresh){.ctx = p->ctx,
-                       .rule = predict_row,
-                       .user = p,
-                       .k = p->k,
-                       .least = -p->result->shift,
-                       .threads = clv_threads(threads),
-                       .out = out};
+static clv_labeler new_ones(const predictor *p, int64_t threads, int32_t *out) {
+    return (clv_labeler){.ctx = p->ctx,
+                         .rule = predict_row,
+                         .user = p,
+                         .k = p->k,
+                         .least = -p->shift,
+                         .threads = clv_threads(threads),
+                         .out = out};
 }
 
-clv_status clv_dominant_predict(clv_context *ctx, const clv_result *result, const clv_matrix *cross, int nearest,
-                                int64_t threads, int32_t *out) {
-    predictor p;
-    CLV_TRY(clv_fresh_check(ctx, cross, result->n));
-    clv_status status = new_predictor(&p, ctx, result, nearest);
+static clv_status label_similarities(predictor *p, const clv_matrix *cross, int64_t threads, int32_t *out) {
+    clv_labeler labeler = new_ones(p, threads, out);
+    CLV_TRY(clv_fresh_check(p->ctx, cross, p->membership->rows));
+    return clv_fresh_label(&labeler, cross);
+}
+
+static clv_status label_points(predictor *p, const clv_affinity *a, const clv_matrix *points, int64_t threads,
+                               int32_t *out) {
+    clv_labeler labeler = new_ones(p, threads, out);
+    clv_cross cross;
+    clv_status status = clv_cross_new(p->ctx, a, clv_threads(threads), &cross);
     if (status == CLV_OK) {
-        clv_fresh fresh = new_ones(&p, threads, out);
-        status = clv_fresh_label(&fresh, cross);
+        p->narrow = p->count > 0 && clv_cross_narrow(&cross, p->members, p->count);
+        list_terms(p);
+        status = clv_fresh_label_points(&labeler, &cross, points);
     }
-    free_predictor(&p);
+    clv_cross_free(&cross);
     return status;
 }
 
-static clv_status predict_points(predictor *p, clv_cross *cross, const clv_matrix *points, int64_t threads,
-                                 int32_t *out) {
-    clv_fresh fresh = new_ones(p, threads, out);
-    if (cross->n != p->membership->rows) {
-        return clv_fail(p->ctx, CLV_EDATA, "the result is of %lld objects, but the affinity is of %lld",
-                        (long long)p->membership->rows, (long long)cross->n);
-    }
-    p->narrow = p->count > 0 && clv_cross_narrow(cross, p->members, p->count);
-    list_terms(p);
-    return clv_fresh_label_points(&fresh, cross, points);
-}
-
-clv_status clv_dominant_predict_points(clv_context *ctx, const clv_affinity *a, const clv_result *result,
-                                       const clv_matrix *points, const clv_affinity_options *options,
-                                       const clv_matrix *fresh, int nearest, int64_t threads, int32_t *out) {
+clv_status clv_dominant_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                      const clv_result *result, const clv_fresh *fresh, clv_result **out) {
+    const clv_matrix *objects = fresh->similarities ? fresh->similarities : fresh->points;
+    int64_t threads = ((const clv_control *)options)->threads;
     predictor p;
-    clv_cross cross = {.ctx = ctx};
-    clv_status status = new_predictor(&p, ctx, result, nearest);
+    CLV_TRY(clv_prediction_new(ctx, result, fresh->similarities ? NULL : input->affinity, objects->rows, out));
+    clv_status status = new_predictor(&p, ctx, result, options);
     if (status == CLV_OK) {
-        status = clv_cross_new(ctx, a, points, options, clv_threads(threads), &cross);
+        status = fresh->similarities ? label_similarities(&p, objects, threads, (*out)->labels)
+                                     : label_points(&p, input->affinity, objects, threads, (*out)->labels);
     }
-    if (status == CLV_OK) {
-        status = predict_points(&p, &cross, fresh, threads, out);
-    }
-    clv_cross_free(&cross);
     free_predictor(&p);
+    clv_result_count(*out);
     return status;
 }

@@ -10,7 +10,7 @@ clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, 
     out->x = CLV_NEW(ctx, double, problem->n);
     out->before = CLV_NEW(ctx, double, problem->n);
     out->r = CLV_NEW(ctx, double, problem->n);
-    if (!problem->affinity->zero_diagonal) {
+    if (clv_affinity_has_diagonal(problem->affinity)) {
         out->diagonal = CLV_NEW(ctx, double, problem->n);
         if (!out->diagonal) {
             return CLV_ENOMEM;

@@ -61,11 +61,11 @@ static void free_dpp(dpp *d) {
 
 /* --- the kernel and its spectrum --- */
 
-/* Entries cost what they cost, but on minimax paths one is a walk that a column makes once for all. */
+/* Whether an entry costs what its column does, as on minimax paths, where it is a walk that a column makes once. */
 static bool by_columns(const clv_affinity *a) {
     clv_affinity_info info;
     clv_affinity_describe(a, &info);
-    return info.kind == CLV_AFFINITY_MINIMAX && info.home == CLV_HOME_COMPUTED;
+    return !info.cost.resident && info.cost.entry >= info.cost.column;
 }
 
 static clv_status fill_row(dpp *d, int64_t i, double *column) {
@@ -74,9 +74,11 @@ static clv_status fill_row(dpp *d, int64_t i, double *column) {
         CLV_TRY(clv_affinity_column(d->affinity, d->objects[i], column));
     }
     for (int64_t j = 0; j < d->m; j++) {
-        row[j] = column  ? column[d->objects[j]]
-                 : j < i ? d->kernel[j * d->m + i]
-                         : clv_affinity_entry(d->affinity, d->objects[i], d->objects[j]);
+        if (column || j < i) {
+            row[j] = column ? column[d->objects[j]] : d->kernel[j * d->m + i];
+        } else {
+            CLV_TRY(clv_affinity_entry(d->affinity, d->objects[i], d->objects[j], row + j));
+        }
     }
     return CLV_OK;
 }
@@ -107,7 +109,7 @@ static clv_status fill_kernel(dpp *d) {
     }
     clv_status status = CLV_OK;
     for (int64_t i = 0; i < d->m && status == CLV_OK; i++) {
-        status = clv_interrupted(d->ctx) ? clv_fail(d->ctx, CLV_EINTERRUPTED, "interrupted") : fill_row(d, i, column);
+        status = clv_worked(d->ctx, d->m) ? clv_stop_failure(d->ctx, "sampling starts") : fill_row(d, i, column);
     }
     clv_free(d->ctx, column);
     CLV_TRY(status);

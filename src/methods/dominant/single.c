@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const clv_dominant_solvers[] = {"fw", "pfw", "afw", "rd"};
-
 typedef struct single {
     const clv_dominant_problem *problem;
     bool replicates;
@@ -142,23 +140,48 @@ static void normalize(double *x, int64_t n) {
     }
 }
 
-static void single_save(const void *state, void *snapshot) {
-    const single *s = state;
-    double *x = snapshot;
-    int64_t n = s->problem->n;
-    if (s->replicates) {
-        memcpy(x, s->replicator.x, (size_t)n * sizeof *x);
-    } else {
-        clv_ascent_get(&s->ascent, x);
+typedef struct snapshot {
+    double *x; /* n */
+    int64_t drops, swaps;
+    double similarity; /* x'Ax */
+} snapshot;
+
+static void free_snapshot(clv_context *ctx, void *snap) {
+    snapshot *s = snap;
+    if (s) {
+        clv_free(ctx, s->x);
+        clv_free(ctx, s);
     }
-    normalize(x, n);
-    x[n] = (double)s->ascent.drops;
-    x[n + 1] = (double)s->ascent.swaps;
-    x[n + 2] = s->replicates ? s->replicator.similarity : clv_ascent_similarity(&s->ascent);
 }
 
-static clv_status single_resume(void *state, const void *snapshot, clv_iterate *out) {
-    return set(state, snapshot, out);
+static clv_status new_snapshot(clv_context *ctx, const void *problem, void **out) {
+    snapshot *s = CLV_NEW0(ctx, snapshot, 1);
+    if (!s) {
+        return CLV_ENOMEM;
+    }
+    *out = s;
+    s->x = CLV_NEW(ctx, double, ((const clv_dominant_problem *)problem)->n);
+    return s->x ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status single_save(void *state, void *snap) {
+    const single *s = state;
+    snapshot *to = snap;
+    int64_t n = s->problem->n;
+    if (s->replicates) {
+        memcpy(to->x, s->replicator.x, (size_t)n * sizeof *to->x);
+    } else {
+        clv_ascent_get(&s->ascent, to->x);
+    }
+    normalize(to->x, n);
+    to->drops = s->ascent.drops;
+    to->swaps = s->ascent.swaps;
+    to->similarity = s->replicates ? s->replicator.similarity : clv_ascent_similarity(&s->ascent);
+    return CLV_OK;
+}
+
+static clv_status single_resume(void *state, const void *snap, clv_iterate *out) {
+    return set(state, ((const snapshot *)snap)->x, out);
 }
 
 /* --- its result --- */
@@ -200,63 +223,66 @@ static void count_members(const clv_dominant_problem *p, clv_dominant_set *out) 
     }
 }
 
-static clv_method method_on(const clv_dominant_problem *p) {
-    return (clv_method){.name = "dominant",
-                        .solver = clv_dominant_solvers[p->options->solver],
-                        .objective = "cohesiveness",
-                        .maximize = true,
-                        .certificate = "frank-wolfe-gap",
+static clv_solver solver_on(const clv_dominant_problem *p) {
+    return (clv_solver){.method = &clv_dominant_method,
                         .extras = {"support", "drops", "swaps"},
                         .monotone = true,
                         .rule_on_iterate = true,
-                        .snapshot_size = (size_t)(p->n + CLV_COUNTERS) * sizeof(double),
                         .problem = p,
                         .create = single_create,
                         .destroy = single_destroy,
                         .start = single_start,
                         .step = single_step,
+                        .new_snapshot = new_snapshot,
+                        .free_snapshot = free_snapshot,
                         .save = single_save,
                         .resume = single_resume};
 }
 
-clv_status clv_dominant_single(const clv_dominant_problem *p, const clv_control *control, double *x,
-                               clv_dominant_set *out) {
-    clv_method method = method_on(p);
+/* The set that the best iterate is. */
+static clv_status describe(const clv_dominant_problem *p, const snapshot *best, clv_result *result,
+                           clv_dominant_set *out) {
+    CLV_TRY(list_objects(p, best->x, out));
+    out->about.cohesiveness = result->objective.value;
+    out->about.similarity = best->similarity;
+    out->about.certificate = result->certificate.value;
+    out->about.iterations = result->iterations;
+    out->about.drops = best->drops;
+    out->about.swaps = best->swaps;
+    out->about.stop = result->stop;
+    out->drift = result->drift;
+    out->trace = result->trace;
+    out->trace_count = result->trace_count;
+    result->trace = NULL;
+    count_members(p, out);
+    return CLV_OK;
+}
+
+clv_status clv_dominant_single(const clv_dominant_problem *p, const clv_control *control, clv_dominant_set *out) {
+    clv_solver solver = solver_on(p);
     clv_result *result;
+    void *best;
     CLV_TRY(clv_result_new(p->ctx, 0, 0, &result));
-    clv_status status = clv_drive(p->ctx, &method, control, result, x);
+    clv_status status = clv_drive(p->ctx, &solver, control, result, &best);
     if (status == CLV_OK) {
-        status = list_objects(p, x, out);
+        status = describe(p, best, result, out);
     }
-    if (status == CLV_OK) {
-        out->about.cohesiveness = result->objective.value;
-        out->about.similarity = x[p->n + 2];
-        out->about.certificate = result->certificate.value;
-        out->about.iterations = result->iterations;
-        out->about.drops = (int64_t)x[p->n];
-        out->about.swaps = (int64_t)x[p->n + 1];
-        out->about.stop = result->stop;
-        out->drift = result->drift;
-        out->trace = result->trace;
-        out->trace_count = result->trace_count;
-        result->trace = NULL;
-        count_members(p, out);
-    }
+    free_snapshot(p->ctx, best);
     clv_result_free(result);
     return status;
 }
 
-/* Weights, r and lists of one worker; the columns that a computed home keeps come on top, within the budget. */
-size_t clv_dominant_single_memory(int64_t n, clv_home home, const clv_dominant_options *options) {
-    size_t objects = (size_t)n, real = sizeof(double);
+/* Weights, r and lists of one worker; the columns that are kept where they are computed come on top, within the budget.
+ */
+size_t clv_dominant_single_memory(const clv_affinity_info *plan, const clv_dominant_options *options) {
+    size_t objects = (size_t)plan->n, real = sizeof(double);
     size_t snapshots = 2 * objects * real, work = objects * real;
     if (options->solver == CLV_DOMINANT_RD) {
         return snapshots + work + 3 * objects * real;
     }
     size_t ascent = objects * (3 * real + sizeof(int64_t) + 2 * sizeof(int32_t)) + objects * real;
-    size_t arena = home == CLV_HOME_SPARSE ? objects * (sizeof(int64_t) + sizeof(int32_t))
-                   : home == CLV_HOME_DENSE64 || home == CLV_HOME_DENSE32
-                       ? 0
-                       : objects * (4 * sizeof(int64_t) + sizeof(int32_t) + real + sizeof(void *));
+    size_t arena = plan->sparse          ? objects * (sizeof(int64_t) + sizeof(int32_t))
+                   : plan->cost.resident ? 0
+                                         : objects * (4 * sizeof(int64_t) + sizeof(int32_t) + real + sizeof(void *));
     return snapshots + work + ascent + arena;
 }

@@ -48,10 +48,9 @@ static int64_t touch(clv_arena *arena, int64_t object) {
 
 static void spread(clv_arena *arena, int64_t object, double weight) {
     const uint8_t *gone = arena->problem->gone;
-    const int32_t *index;
-    const double *values;
-    int64_t count = clv_sparse_row(arena->problem->affinity, object, &index, &values);
-    for (int64_t e = 0; e < count; e++) {
+    const int32_t *index = arena->stored.index;
+    const double *values = arena->stored.values;
+    for (int64_t e = arena->stored.start[object]; e < arena->stored.start[object + 1]; e++) {
         if (!gone[index[e]] && index[e] != object) {
             arena->rho[touch(arena, index[e])] += weight * values[e];
         }
@@ -101,8 +100,8 @@ static clv_status touched_add(clv_arena *arena, int64_t i, double wi, int64_t j,
     return CLV_OK;
 }
 
-static double touched_entry(clv_arena *arena, int64_t i, int64_t j) {
-    return clv_affinity_entry(arena->problem->affinity, arena->object[i], arena->object[j]);
+static clv_status touched_entry(clv_arena *arena, int64_t i, int64_t j, double *out) {
+    return clv_affinity_entry(arena->problem->affinity, arena->object[i], arena->object[j], out);
 }
 
 const clv_arena_kind clv_arena_touched = {

@@ -1,9 +1,8 @@
-/* The centers: x_l = sum of w_il a_i / sum of w_il (for smoothed distances each w_il divided by its distance), how far
- * they moved and how far apart they are, and what is done about clusters without objects. O(k^2 p) an iteration. */
+/* After (2.2): the panel of the new centers, how far they moved and how far apart they are, and what is done about
+ * clusters without objects. O(k^2 p) per iteration. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
-#include <string.h>
 
 double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk) {
     const clv_kpalm_problem *p = s->problem;
@@ -33,7 +32,7 @@ static void find_movements(clv_kpalm_state *s, bool moved) {
         slack->others[l] = (float)(l == mover ? next : most);
         slack->apart[l] = (float)(s->apart[l] * (1 - CLV_LOOSE));
     }
-    slack->gap = (float)(4 * s->panels[s->panel].error * (1 + CLV_LOOSE));
+    slack->gap = (float)(4 * clv_panel_now(s)->error * (1 + CLV_LOOSE));
 }
 
 void clv_centers_publish(clv_kpalm_state *s, bool moved) {
@@ -41,27 +40,11 @@ void clv_centers_publish(clv_kpalm_state *s, bool moved) {
     s->panel = s->t < s->panel_count ? s->t : s->panel_count - 1;
     clv_panel_fill(&s->panels[s->panel], &p->frame, s->centers);
     for (int64_t l = 0; l < p->k; l++) {
-        const double *x = s->centers + l * p->p;
-        s->square[l] = 0;
-        for (int64_t f = 0; f < p->p; f++) {
-            s->square[l] += x[f] * x[f];
-        }
+        s->square[l] = clv_square_of(s->centers + l * p->p, NULL, p->p);
     }
     if (p->form.bounds) {
         clv_vicinity_update(s);
         find_movements(s, moved);
-    }
-}
-
-void clv_centers_update(clv_kpalm_state *s) {
-    const clv_kpalm_problem *p = s->problem;
-    memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
-    for (int64_t l = 0; l < p->k; l++) {
-        const double *sum = s->total + l * (p->p + 1);
-        double mass = sum[p->p];
-        for (int64_t f = 0; f < p->p && mass > 0; f++) {
-            s->centers[l * p->p + f] = sum[f] / mass;
-        }
     }
 }
 
@@ -90,12 +73,9 @@ static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members,
  * the object. */
 static void move_center(clv_kpalm_state *s, int64_t i, int64_t l) {
     const clv_kpalm_problem *p = s->problem;
-    int64_t stride = p->p + 1;
-    double weight = clv_kpalm_sample(p, i);
-    clv_row_add(p->points, i, -weight, s->sums + s->labels[i] * stride);
-    s->sums[s->labels[i] * stride + p->p] -= weight;
-    clv_row_add(p->points, i, weight, s->sums + l * stride);
-    s->sums[l * stride + p->p] += weight;
+    double sample = clv_kpalm_sample(p, i);
+    clv_add_object(p, i, -sample, s->labels[i], s->sums);
+    clv_add_object(p, i, sample, l, s->sums);
     clv_matrix_row(p->points, i, s->centers + l * p->p);
     s->labels[i] = (int32_t)l;
     s->upper[i] = 0;

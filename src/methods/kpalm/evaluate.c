@@ -9,7 +9,7 @@
  * data, so that both parts have the unit of sigma.
  *
  * Distances that decide are computed again in double, of dense points term by term; keys only say which ones are beyond
- * doubt. */
+ * doubt. Cost: n k p multiplications, and again in double for objects in several clusters or in doubt. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -19,18 +19,8 @@
 /* What a part of the objects adds. */
 typedef struct share {
     double sigma, f, residual;
+    bool given_up;
 } share;
-
-clv_matrix clv_soft_matrix(const clv_kpalm_state *s) {
-    return (clv_matrix){
-        .rows = s->problem->n, .cols = s->problem->k, .values = s->weight, .start = s->start, .index = s->index};
-}
-
-static double distance_of(const clv_kpalm_state *s, int64_t i, int64_t l) {
-    const clv_kpalm_problem *p = s->problem;
-    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
-    return p->euclidean ? sqrt(square + p->epsilon * p->epsilon) : square;
-}
 
 /* The least over c, by Newton's method from the right on the derivative, which is convex and rises. `in` says whether l
  * is in the support. */
@@ -66,7 +56,7 @@ static void judge_exactly(clv_kpalm_state *s, clv_worker *w, int64_t i, const in
     double least = HUGE_VAL, sample = clv_kpalm_sample(p, i);
     memset(w->support, 0, (size_t)p->k * sizeof *w->support);
     for (int64_t l = 0; l < p->k; l++) {
-        w->distance[l] = distance_of(s, i, l);
+        w->distance[l] = clv_kpalm_distance(s, i, l);
         least = fmin(least, w->distance[l]);
     }
     for (int64_t e = 0; e < count; e++) {
@@ -82,12 +72,9 @@ static double add_object(clv_kpalm_state *s, int64_t i, const int32_t *index, co
     const clv_kpalm_problem *p = s->problem;
     double sample = clv_kpalm_sample(p, i), distance = 0;
     for (int64_t e = 0; e < count; e++) {
-        double *sum = sums + index[e] * (p->p + 1);
-        distance = distance_of(s, i, index[e]);
+        distance = clv_kpalm_distance(s, i, index[e]);
         part->sigma += sample * weight[e] * distance;
-        double mass = sample * weight[e] / (p->euclidean ? distance : 1);
-        clv_row_add(p->points, i, mass, sum);
-        sum[p->p] += mass;
+        clv_add_object(p, i, sample * weight[e] / (p->euclidean ? distance : 1), index[e], sums);
     }
     return sample * distance;
 }
@@ -95,7 +82,7 @@ static double add_object(clv_kpalm_state *s, int64_t i, const int32_t *index, co
 static void judge_tile(clv_kpalm_state *s, clv_worker *w, const clv_matrix *membership, int64_t chunk, int64_t count,
                        bool all, share *part) {
     static const double whole = 1;
-    const clv_panel *panel = &s->panels[s->panel];
+    const clv_panel *panel = clv_panel_now(s);
     if (all) {
         clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
         clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
@@ -125,12 +112,10 @@ static void judge_chunk(clv_kpalm_state *s, const clv_matrix *membership, int64_
     *part = (share){0};
     memset(clv_part_sums(s, chunk), 0, 2 * (size_t)(p->k * (p->p + 1)) * sizeof(double));
     clv_kpalm_chunk(p, chunk, &from, &to);
-    for (; from < to && !clv_interrupted(p->ctx); from += CLV_TILE_ROWS) {
-        int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
-        for (int64_t r = 0; r < count; r++) {
-            w->rows[r] = from + r;
-        }
+    for (; from < to && !part->given_up; from += CLV_TILE_ROWS) {
+        int64_t count = clv_tile_range(from, to, w->rows);
         judge_tile(s, w, membership, chunk, count, all, part);
+        part->given_up = clv_worked(p->ctx, count * p->k * p->p);
     }
 }
 
@@ -173,10 +158,11 @@ clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, boo
         sum.sigma += parts[c].sigma;
         sum.f += parts[c].f;
         sum.residual += parts[c].residual;
+        sum.given_up = sum.given_up || parts[c].given_up;
     }
     clv_free(p->ctx, parts);
-    if (clv_interrupted(p->ctx)) {
-        return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
+    if (sum.given_up) {
+        return clv_stop_failure(p->ctx, "evaluating centers");
     }
     double gradient = gradient_of(s, refresh);
     *out = (clv_kpalm_judgement){sum.sigma, all ? sum.f : (double)NAN,
@@ -203,29 +189,28 @@ int32_t clv_nearest_center(const clv_panel *panel, const clv_matrix *points, int
     return best;
 }
 
-static void assign_chunk(clv_kpalm_state *s, int64_t chunk) {
-    const clv_kpalm_problem *p = s->problem;
-    const clv_panel *panel = &s->panels[s->panel];
-    clv_worker *w = &s->workers[omp_get_thread_num()];
-    int64_t from, to;
-    clv_kpalm_chunk(p, chunk, &from, &to);
+void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t from, int64_t to,
+                         const double *centers, const double *square, void *keys, int32_t *labels) {
+    int64_t rows[CLV_TILE_ROWS];
+    clv_nearest nearest[CLV_TILE_ROWS];
     for (; from < to; from += CLV_TILE_ROWS) {
-        int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
+        int64_t count = clv_tile_range(from, to, rows);
+        clv_tile_keys(panel, frame, rows, count, keys);
+        clv_tile_scan(panel, keys, count, NULL, nearest);
         for (int64_t r = 0; r < count; r++) {
-            w->rows[r] = from + r;
-        }
-        clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
-        clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
-        for (int64_t r = 0; r < count; r++) {
-            s->labels[from + r] = clv_nearest_center(panel, p->points, from + r, &w->nearest[r], s->centers, s->square);
+            labels[from + r] = clv_nearest_center(panel, frame->points, from + r, &nearest[r], centers, square);
         }
     }
 }
 
 clv_status clv_kpalm_assign(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
-    for (int64_t c = 0; c < s->problem->chunks; c++) {
-        assign_chunk(s, c);
+    for (int64_t c = 0; c < p->chunks; c++) {
+        int64_t from, to;
+        clv_kpalm_chunk(p, c, &from, &to);
+        clv_nearest_centers(clv_panel_now(s), &p->frame, from, to, s->centers, s->square,
+                            s->workers[omp_get_thread_num()].keys, s->labels);
     }
     s->soft = 0;
     return CLV_OK;

@@ -13,15 +13,10 @@ static double mass_of(const clv_kpalm_state *s, int64_t l) {
     return s->sums[l * (s->problem->p + 1) + s->problem->p];
 }
 
-static double distance_to(const clv_kpalm_state *s, int64_t i, int64_t l) {
-    const clv_kpalm_problem *p = s->problem;
-    return clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
-}
-
 /* By how much sigma falls when object i leaves its cluster. */
 static double leaving_gain(const clv_kpalm_state *s, int64_t i) {
     double sample = clv_kpalm_sample(s->problem, i), mass = mass_of(s, s->labels[i]);
-    return mass > sample ? sample * mass / (mass - sample) * distance_to(s, i, s->labels[i]) : 0;
+    return mass > sample ? sample * mass / (mass - sample) * clv_kpalm_distance(s, i, s->labels[i]) : 0;
 }
 
 /* Whether no cluster can be worth entering: by the bound of the distances to the other centers, which have moved by at
@@ -39,7 +34,7 @@ static int32_t best_entry(const clv_kpalm_state *s, int64_t i, double *cost) {
     *cost = HUGE_VAL;
     for (int32_t l = 0; l < s->problem->k; l++) {
         double mass = mass_of(s, l);
-        double entering = l == s->labels[i] ? HUGE_VAL : sample * mass / (mass + sample) * distance_to(s, i, l);
+        double entering = l == s->labels[i] ? HUGE_VAL : sample * mass / (mass + sample) * clv_kpalm_distance(s, i, l);
         if (entering < *cost) {
             *cost = entering;
             best = l;
@@ -51,23 +46,11 @@ static int32_t best_entry(const clv_kpalm_state *s, int64_t i, double *cost) {
 static void move_center(clv_kpalm_state *s, int64_t i, int32_t l, double weight) {
     const clv_kpalm_problem *p = s->problem;
     double *sum = s->sums + l * (p->p + 1), *x = s->centers + l * p->p;
-    clv_row_add(p->points, i, weight, sum);
-    sum[p->p] += weight;
-    s->square[l] = 0;
+    clv_add_object(p, i, weight, l, s->sums);
     for (int64_t f = 0; f < p->p; f++) {
         x[f] = sum[f] / sum[p->p];
-        s->square[l] += x[f] * x[f];
     }
-}
-
-static double drift_of(const clv_kpalm_state *s, int64_t l) {
-    const clv_kpalm_problem *p = s->problem;
-    double sum = 0;
-    for (int64_t f = 0; f < p->p; f++) {
-        double step = s->centers[l * p->p + f] - s->before[l * p->p + f];
-        sum += step * step;
-    }
-    return sqrt(sum);
+    s->square[l] = clv_square_of(x, NULL, p->p);
 }
 
 clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
@@ -92,7 +75,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
             move_center(s, i, from, -clv_kpalm_sample(p, i));
             move_center(s, i, to, clv_kpalm_sample(p, i));
             s->labels[i] = to;
-            drift = fmax(drift, fmax(drift_of(s, from), drift_of(s, to)));
+            drift = fmax(drift, sqrt(fmax(clv_center_way2(s, from), clv_center_way2(s, to))));
             least_mass = fmin(least_mass, mass_of(s, from));
             s->upper[i] = 1e30f;
             s->lower[i] = 0;
@@ -100,7 +83,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
             ++*moved;
         }
         if (i % 1024 == 0 && clv_interrupted(p->ctx)) {
-            return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
+            return clv_stop_failure(p->ctx, "moving objects between clusters");
         }
     }
     clv_centers_publish(s, true);

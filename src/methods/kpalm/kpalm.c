@@ -23,43 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#define T clv_kpalm_options
-static const clv_option kpalm_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "clusters"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_KPALM_KPALM, "kpalm|lloyd|weiszfeld",
-                   "lloyd: k-means, weiszfeld: k-median"),
-    CLV_OPT_CHOICE(T, norm, "norm", CLV_KPALM_NORM_AUTO, "auto|squared|euclidean",
-                   "of the distances; auto: euclidean for weiszfeld"),
-    CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE",
-                 "random, kmeans++, greedy++, d1++, or a file of centers; auto: greedy++, for euclidean d1++"),
-    CLV_OPT_CHOICE(T, membership, "initial-weights", CLV_KPALM_UNIFORM, "uniform|nearest|dirichlet", "w(0) of kpalm"),
-    CLV_OPT_CHOICE(T, schedule, "alpha-schedule", CLV_KPALM_GEOMETRIC, "constant|harmonic|geometric",
-                   "alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
-    CLV_OPT_REAL(T, alpha, "alpha", NAN, 0, HUGE_VAL, "auto", "A",
-                 "alpha(0) in its unit; auto: 3 (3 / k)^(1/2) effective, 3 variance, else 1"),
-    CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|effective|variance|diameter|one",
-                   "k V' or k V, the diameter, or 1; auto: effective, for euclidean the diameter"),
-    CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, HUGE_VAL, "auto", "E",
-                 "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
-    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until no single object improves by moving"),
-    CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
-                   "centers without objects stay (but for the polish), or move to a far one"),
-    CLV_OPT_TEXT(T, sample_source, "sample-weights", NULL, "FILE", "weights of the objects"),
-};
-#undef T
-
-const clv_option_table *clv_kpalm_table(void) {
-    static const clv_option_table table = {"kpalm", kpalm_options, CLV_COUNT(kpalm_options)};
-    return &table;
-}
-
-void clv_kpalm_defaults(clv_kpalm_options *options) {
-    memset(options, 0, sizeof *options);
-    clv_options_defaults(clv_control_table(), &options->control);
-    clv_options_defaults(clv_kpalm_table(), options);
-}
-
-/* --- snapshots: what they hold, the centers, the labels, and the weights where they are kept --- */
+/* --- snapshots --- */
 
 typedef enum content {
     NEAREST, /* the centers alone: every object is at its nearest one */
@@ -67,65 +31,69 @@ typedef enum content {
     WEIGHTS
 } content;
 
-typedef struct snapshot_head {
+typedef struct snapshot {
     content content;
     int64_t t;
-} snapshot_head;
+    double *centers; /* k x p */
+    int32_t *labels; /* n */
+    int64_t *start;  /* n + 1, and room for n x k weights, as CSR; NULL unless the problem keeps them */
+    int32_t *index;
+    double *weight;
+} snapshot;
+
+static void free_snapshot(clv_context *ctx, void *snap) {
+    snapshot *s = snap;
+    if (s) {
+        clv_free(ctx, s->centers);
+        clv_free(ctx, s->labels);
+        clv_free(ctx, s->start);
+        clv_free(ctx, s->index);
+        clv_free(ctx, s->weight);
+        clv_free(ctx, s);
+    }
+}
+
+static clv_status new_snapshot(clv_context *ctx, const void *problem, void **out) {
+    const clv_kpalm_problem *p = problem;
+    snapshot *s = CLV_NEW0(ctx, snapshot, 1);
+    if (!s) {
+        return CLV_ENOMEM;
+    }
+    *out = s;
+    s->centers = CLV_NEW(ctx, double, p->k * p->p);
+    s->labels = CLV_NEW(ctx, int32_t, p->n);
+    if (p->keeps_weights) {
+        s->start = CLV_NEW(ctx, int64_t, p->n + 1);
+        s->index = CLV_NEW(ctx, int32_t, p->n * p->k);
+        s->weight = CLV_NEW(ctx, double, p->n * p->k);
+    }
+    bool weights = (s->start && s->index && s->weight) || !p->keeps_weights;
+    return s->centers && s->labels && weights ? CLV_OK : CLV_ENOMEM;
+}
 
 static size_t snapshot_size(const clv_kpalm_problem *p) {
     size_t n = (size_t)p->n, k = (size_t)p->k;
-    size_t size = 64 + k * (size_t)p->p * sizeof(double) + n * sizeof(int32_t);
-    if (p->keeps_weights) {
-        size += 64 + (n + 1) * sizeof(int64_t) + n * k * (sizeof(double) + sizeof(int32_t));
-    }
-    return size;
+    size_t size = sizeof(snapshot) + k * (size_t)p->p * sizeof(double) + n * sizeof(int32_t);
+    return size + (p->keeps_weights ? (n + 1) * sizeof(int64_t) + n * k * (sizeof(double) + sizeof(int32_t)) : 0);
 }
 
-/* The parts of a snapshot, in their order. */
-typedef struct snapshot {
-    snapshot_head *head;
-    double *centers;
-    int32_t *labels;
-    int64_t *start;
-    double *weight;
-    int32_t *index;
-} snapshot;
-
-static snapshot parts_of(const clv_kpalm_problem *p, void *bytes) {
-    char *at = bytes;
-    snapshot s = {.head = bytes, .centers = (double *)(at + 64)};
-    if (p->keeps_weights) {
-        s.weight = s.centers + p->k * p->p;
-        s.start = (int64_t *)(s.weight + p->n * p->k);
-        s.labels = (int32_t *)(s.start + p->n + 1);
-        s.index = s.labels + p->n;
-    } else {
-        s.labels = (int32_t *)(s.centers + p->k * p->p);
-    }
-    return s;
-}
-
-/* Only a problem that keeps weights has room for them. */
-static bool has_weights(const snapshot *s) {
-    return s->start && s->head->content == WEIGHTS;
-}
-
-static void kpalm_save(const void *state, void *bytes) {
-    clv_kpalm_state *s = (clv_kpalm_state *)state; /* the export is work space */
+static clv_status kpalm_save(void *state, void *snap) {
+    clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
-    snapshot to = parts_of(p, bytes);
+    snapshot *to = snap;
     bool whole = s->soft == 0 && s->labels[0] >= 0;
-    to.head->t = s->t;
-    to.head->content = s->torn || (!whole && !p->keeps_weights) ? NEAREST : whole ? LABELS : WEIGHTS;
-    memcpy(to.centers, s->centers, (size_t)(p->k * p->p) * sizeof *to.centers);
-    if (to.head->content == LABELS) {
-        memcpy(to.labels, s->labels, (size_t)p->n * sizeof *to.labels);
-    } else if (has_weights(&to)) {
+    to->t = s->t;
+    to->content = s->torn || (!whole && !p->keeps_weights) ? NEAREST : whole ? LABELS : WEIGHTS;
+    memcpy(to->centers, s->centers, (size_t)(p->k * p->p) * sizeof *to->centers);
+    if (to->content == LABELS) {
+        memcpy(to->labels, s->labels, (size_t)p->n * sizeof *to->labels);
+    } else if (to->content == WEIGHTS) {
         clv_soft_export(s);
-        memcpy(to.start, s->start, (size_t)(p->n + 1) * sizeof *to.start);
-        memcpy(to.index, s->index, (size_t)s->start[p->n] * sizeof *to.index);
-        memcpy(to.weight, s->weight, (size_t)s->start[p->n] * sizeof *to.weight);
+        memcpy(to->start, s->start, (size_t)(p->n + 1) * sizeof *to->start);
+        memcpy(to->index, s->index, (size_t)s->start[p->n] * sizeof *to->index);
+        memcpy(to->weight, s->weight, (size_t)s->start[p->n] * sizeof *to->weight);
     }
+    return CLV_OK;
 }
 
 /* Labels of an exported iterate: the largest weight, the first of equals. */
@@ -162,7 +130,7 @@ static void leave_objects(clv_kpalm_state *s) {
         clv_row_add(p->points, i, sample, sum);
         sum[p->p] += sample;
     }
-    clv_centers_update(s);
+    clv_center_update(s);
     clv_centers_publish(s, false);
 }
 
@@ -233,7 +201,7 @@ static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
 static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
-    bool given = strcmp(p->options.start, "centers") == 0;
+    bool given = p->start_centers != NULL;
     s->t = 0;
     s->soft = 0;
     s->torn = s->hardened = false;
@@ -243,14 +211,11 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     CLV_TRY(clv_kpalm_seed(s, rng));
     s->salt = clv_rng_next(rng);
     memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
-    if (p->affine) {
-        clv_panel_fill_even(&s->affine);
-    }
     clv_centers_publish(s, false);
     if (p->options.solver == CLV_KPALM_WEISZFELD && !given) {
         leave_objects(s);
     }
-    bool none = p->hard || p->options.membership == CLV_KPALM_NEAREST;
+    bool none = p->hard || p->options.initial_membership == CLV_KPALM_NEAREST;
     for (int64_t i = 0; i < p->n; i++) {
         s->labels[i] = none ? CLV_UNASSIGNED : CLV_REPLAYED;
     }
@@ -264,7 +229,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     if (none && p->show) {
         CLV_TRY(look_at_nearest(s, out));
     } else if (!none) {
-        bool exact = p->show || p->euclidean || p->options.membership == CLV_KPALM_DIRICHLET;
+        bool exact = p->show || p->euclidean || p->options.initial_membership == CLV_KPALM_DIRICHLET;
         CLV_TRY(look_closely(s, exact, p->show, out));
     }
     describe(s, NAN, out);
@@ -288,25 +253,25 @@ static clv_status kpalm_step(void *state, clv_iterate *out) {
     return CLV_OK;
 }
 
-static clv_status kpalm_resume(void *state, const void *bytes, clv_iterate *out) {
+static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
-    snapshot from = parts_of(p, (void *)bytes);
+    const snapshot *from = snap;
     clv_kpalm_judgement found;
     clv_matrix weights = {0};
-    memcpy(s->centers, from.centers, (size_t)(p->k * p->p) * sizeof *s->centers);
-    s->t = s->panel_count > from.head->t ? s->panel_count : from.head->t; /* nothing is replayed from here on */
+    memcpy(s->centers, from->centers, (size_t)(p->k * p->p) * sizeof *s->centers);
+    s->t = s->panel_count > from->t ? s->panel_count : from->t; /* nothing is replayed from here on */
     s->torn = false;
     clv_centers_publish(s, false);
     forget_bounds(s);
-    if (has_weights(&from)) {
-        memcpy(s->start, from.start, (size_t)(p->n + 1) * sizeof *s->start);
-        memcpy(s->index, from.index, (size_t)from.start[p->n] * sizeof *s->index);
-        memcpy(s->weight, from.weight, (size_t)from.start[p->n] * sizeof *s->weight);
+    if (from->content == WEIGHTS) {
+        memcpy(s->start, from->start, (size_t)(p->n + 1) * sizeof *s->start);
+        memcpy(s->index, from->index, (size_t)from->start[p->n] * sizeof *s->index);
+        memcpy(s->weight, from->weight, (size_t)from->start[p->n] * sizeof *s->weight);
         CLV_TRY(clv_soft_import(s));
         weights = clv_soft_matrix(s);
-    } else if (from.head->content == LABELS) {
-        memcpy(s->labels, from.labels, (size_t)p->n * sizeof *s->labels);
+    } else if (from->content == LABELS) {
+        memcpy(s->labels, from->labels, (size_t)p->n * sizeof *s->labels);
         s->soft = 0;
     } else {
         CLV_TRY(clv_kpalm_assign(s));
@@ -326,32 +291,29 @@ static void kpalm_destroy(clv_context *ctx, void *state) {
     clv_kpalm_state_free(ctx, state);
 }
 
-clv_method clv_kpalm_method(const clv_kpalm_problem *p) {
-    static const char *const solvers[] = {"kpalm", "lloyd", "weiszfeld"};
-    return (clv_method){.name = "kpalm",
-                        .solver = solvers[p->options.solver],
-                        .objective = p->euclidean ? "sigma-epsilon" : "sigma",
-                        .certificate = "subgradient",
+clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p) {
+    return (clv_solver){.method = &clv_kpalm_method,
                         .extras = {"F", "decrease", "alpha", "soft"},
                         .tolerance = p->tolerance,
                         .monotone = true,
-                        .snapshot_size = snapshot_size(p),
                         .problem = p,
                         .create = kpalm_create,
                         .destroy = kpalm_destroy,
                         .start = kpalm_start,
                         .step = kpalm_step,
+                        .new_snapshot = new_snapshot,
+                        .free_snapshot = free_snapshot,
                         .save = kpalm_save,
                         .resume = kpalm_resume};
 }
 
-/* --- the public functions --- */
+/* --- a run --- */
 
 /* Without anything random in it, one restart says it all. */
-static clv_control control_of(const clv_kpalm_options *options) {
+static clv_control control_of(const clv_kpalm_options *options, bool start_given) {
     clv_control control = options->control;
-    bool given = options->start && strcmp(options->start, "centers") == 0;
-    if (given && (options->solver != CLV_KPALM_KPALM || options->membership != CLV_KPALM_DIRICHLET)) {
+    bool random = options->solver == CLV_KPALM_KPALM && options->initial_membership == CLV_KPALM_DIRICHLET;
+    if (start_given && !random) {
         control.restarts = 1;
     }
     return control;
@@ -359,11 +321,19 @@ static clv_control control_of(const clv_kpalm_options *options) {
 
 static clv_status add_membership(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
     int64_t entries = from->start[p->n];
-    CLV_TRY(clv_data_new_csr(p->ctx, "memberships", p->n, p->k, entries, &result->membership));
-    memcpy(result->membership->start, from->start, (size_t)(p->n + 1) * sizeof *from->start);
-    memcpy(result->membership->index, from->index, (size_t)entries * sizeof *from->index);
-    memcpy(result->membership->values, from->weight, (size_t)entries * sizeof *from->weight);
-    return CLV_OK;
+    clv_data *membership;
+    CLV_TRY(clv_data_new_csr(p->ctx, "memberships", p->n, p->k, entries, &membership));
+    memcpy(membership->start, from->start, (size_t)(p->n + 1) * sizeof *from->start);
+    memcpy(membership->index, from->index, (size_t)entries * sizeof *from->index);
+    memcpy(membership->values, from->weight, (size_t)entries * sizeof *from->weight);
+    return clv_result_take(result, "membership", CLV_FIELD_SPARSE, membership);
+}
+
+static clv_status add_centers(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
+    clv_data *centers;
+    CLV_TRY(clv_data_new_dense(p->ctx, "centers", p->k, p->p, CLV_F64, &centers));
+    memcpy(centers->values, from->centers, (size_t)(p->k * p->p) * sizeof *from->centers);
+    return clv_result_take(result, "centers", CLV_FIELD_MATRIX, centers);
 }
 
 /* |x_l|^2, where sparse rows need it. */
@@ -377,7 +347,7 @@ static double square_of(const clv_kpalm_problem *p, const snapshot *from, int64_
 
 /* sigma of the answer, object by object. */
 static double value_of(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels) {
-    const int64_t *start = has_weights(from) ? from->start : NULL;
+    const int64_t *start = from->content == WEIGHTS ? from->start : NULL;
     double sum = 0;
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t e = start ? start[i] : 0; e < (start ? start[i + 1] : 1); e++) {
@@ -406,66 +376,62 @@ static void correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_
 }
 
 /* Labels, centers and memberships out of the snapshot of the answer. */
-static clv_status unpack(clv_kpalm_problem *p, void *answer, clv_result *result) {
-    snapshot from = parts_of(p, answer);
-    CLV_TRY(clv_data_new_dense(p->ctx, "centers", p->k, p->p, CLV_F64, &result->centers));
-    memcpy(result->centers->values, from.centers, (size_t)(p->k * p->p) * sizeof *from.centers);
-    if (has_weights(&from)) {
-        label_by_weight(p, from.start, from.index, from.weight, result->labels);
-        CLV_TRY(add_membership(p, &from, result));
-    } else if (from.head->content == LABELS) {
-        memcpy(result->labels, from.labels, (size_t)p->n * sizeof *from.labels);
+static clv_status unpack(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
+    CLV_TRY(add_centers(p, from, result));
+    if (from->content == WEIGHTS) {
+        label_by_weight(p, from->start, from->index, from->weight, result->labels);
+        CLV_TRY(add_membership(p, from, result));
+    } else if (from->content == LABELS) {
+        memcpy(result->labels, from->labels, (size_t)p->n * sizeof *from->labels);
     } else {
-        CLV_TRY(clv_kpalm_predict(p->ctx, clv_data_matrix(result->centers), p->points, p->options.control.threads,
+        CLV_TRY(clv_kpalm_nearest(p->ctx, clv_result_matrix(result, "centers"), p->points, p->options.control.threads,
                                   result->labels));
     }
     clv_result_count(result);
-    correct_value(p, &from, result);
+    correct_value(p, from, result);
     return CLV_OK;
 }
 
-static clv_status solve(clv_kpalm_problem *p, double began, clv_result **out) {
-    clv_method method = clv_kpalm_method(p);
-    clv_control control = control_of(&p->options);
-    if (control.time_limit > 0) { /* the limit is for all of clv_kpalm */
-        control.time_limit = fmax(control.time_limit - (clv_seconds() - began), 1e-9);
+/* What was used where the options leave it open. */
+static clv_status add_parameters(const clv_kpalm_problem *p, clv_result *result) {
+    result->objective.name = clv_kpalm_objective(p);
+    if (!p->hard) {
+        CLV_TRY(clv_result_put_real(result, "alpha", p->alpha));
     }
+    if (p->epsilon > 0) {
+        CLV_TRY(clv_result_put_real(result, "epsilon", p->epsilon));
+    }
+    return p->sample ? clv_result_put_integer(result, "weighted", 1) : CLV_OK;
+}
+
+static clv_status drive(const clv_kpalm_problem *p, clv_result **out) {
+    clv_solver solver = clv_kpalm_solver_on(p);
+    clv_control control = control_of(&p->options, p->start_centers != NULL);
+    void *answer;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
-    void *answer = clv_alloc(p->ctx, (int64_t)method.snapshot_size, 1);
-    if (!answer) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = clv_drive(p->ctx, &method, &control, *out, answer);
+    CLV_TRY(clv_drive(p->ctx, &solver, &control, *out, &answer));
+    clv_overtime_begin(p->ctx); /* what was found is kept */
+    clv_status status = unpack(p, answer, *out);
+    clv_overtime_end(p->ctx);
+    free_snapshot(p->ctx, answer);
+    CLV_TRY(status);
+    return add_parameters(p, *out);
+}
+
+clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
+    clv_kpalm_problem problem = {0};
+    clv_status status = clv_kpalm_problem_new(ctx, input, options, &problem);
     if (status == CLV_OK) {
-        (*out)->alpha = p->hard ? 0 : p->alpha;
-        (*out)->epsilon = p->epsilon;
-        status = unpack(p, answer, *out);
+        status = drive(&problem, out);
     }
-    clv_free(p->ctx, answer);
+    clv_kpalm_problem_free(&problem);
     return status;
 }
 
-clv_status clv_kpalm(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options, clv_result **out) {
-    clv_kpalm_problem problem = {0};
-    double began = clv_seconds();
-    *out = NULL;
-    clv_status status = clv_kpalm_problem_new(ctx, points, options, &problem);
-    if (status == CLV_OK) {
-        problem.hurry = options->control.time_limit > 0 ? began + options->control.time_limit / 2 : 0;
-        status = solve(&problem, began, out);
-    }
-    clv_kpalm_problem_free(&problem);
-    if (status != CLV_OK) {
-        clv_result_free(*out);
-        *out = NULL;
-        return status;
-    }
-    (*out)->seconds = clv_seconds() - began;
-    return CLV_OK;
-}
-
-size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *options) {
-    clv_control control = control_of(options);
+size_t clv_kpalm_bytes(const clv_input *input, const void *chosen) {
+    const clv_kpalm_options *options = chosen;
+    const clv_matrix *points = input->points;
+    clv_control control = control_of(options, input->start != NULL);
     size_t n = (size_t)points->rows, k = (size_t)(options->k > 0 ? options->k : 1), p = (size_t)points->cols;
     clv_kpalm_problem problem = {.points = points, .n = points->rows, .p = points->cols, .k = (int64_t)k};
     problem.hard = options->solver != CLV_KPALM_KPALM;
@@ -474,5 +440,5 @@ size_t clv_kpalm_memory(const clv_matrix *points, const clv_kpalm_options *optio
     clv_kpalm_divide(&problem);
     size_t answer = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
     size_t result = sizeof(clv_result) + n * sizeof(int32_t) + k * (sizeof(int64_t) + p * sizeof(double));
-    return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + answer + result;
+    return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + result;
 }

@@ -1,24 +1,29 @@
-/* KPALM: what the stages of the method share.
+/* KPALM: what the stages of the method share. Begin with iteration.c: what is below it only makes it cheap.
  *
- *   tile.c       keys of a tile of points to all centers, projections, sums: the hot kernels
+ *   kpalm.c      options, a restart as the driver sees it, the public functions
  *   problem.c    what all restarts share: mean, spread, diameter, alpha, epsilon; the checks
  *   starts.c     random, k-means++, greedy k-means++, D^1, given centers
- *   step.c       an iteration: the objects block by block, then the centers
- *   soft.c       objects that belong to several clusters: their weights, kept or computed again
- *   vicinity.c   the centers around each center
- *   centers.c    centers from the sums, how far they moved, empty clusters
+ *   iteration.c  the problem and the two formulas of an iteration: (2.1) cluster assignment, (2.2) center update
+ *     assign.c     (2.1) for all objects, block by block: bounds for those that are in one cluster
+ *     soft.c       (2.1) for objects that belong to several clusters
+ *     weights.c    the weights of these, as lists
+ *     vicinity.c   the centers around each center
+ *     centers.c    after (2.2): panels, how far centers moved, empty clusters
+ *     tile.c       keys of a tile of points to all centers, projections, sums: the hot kernels (tile_*.h)
+ *   decrease.c   sigma after an iteration, its decrease by Propositions 1 and 5, whether to go on
  *   exchange.c   the polish: single objects to other clusters
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
  *   state.c      what one restart works with
  *   predict.c    labels of new points, the value of what is given
- *   kpalm.c      options, a restart as the driver sees it, the public functions
  *
  * Lengths and distances in tiles and bounds are in units of frame.unit, everything else is in the units of the data. */
 #ifndef CLV_KPALM_H
 #define CLV_KPALM_H
 
-#include "engine/driver.h"
 #include "methods/kpalm/tile.h"
+#include "methods/methods.h"
+
+#include <math.h>
 
 /* Labels of objects that are not (yet) wholly in one cluster. */
 enum {
@@ -26,9 +31,6 @@ enum {
     CLV_STORED = -2,  /* several clusters; the weights are in the pool of the block */
     CLV_REPLAYED = -3 /* several clusters; the weights follow from w(0) and the centers so far */
 };
-
-/* Iterations whose centers are kept to replay weights. */
-enum { CLV_MOST_REPLAY = 8 };
 
 /* The forms of an iteration. The fast one is what users get; tests compare it with the plain one. */
 typedef struct clv_kpalm_form {
@@ -43,11 +45,12 @@ typedef struct clv_kpalm_problem {
     const clv_matrix *points;
     clv_kpalm_options options; /* norm, start and units resolved */
     int64_t n, p, k;
-    bool euclidean;       /* smoothed distances, not squared ones */
-    bool affine;          /* w(0) uniform, squared distances, dense points: weights can be replayed by shifts */
-    bool hard;            /* lloyd, weiszfeld: every object goes to its nearest center */
-    const double *sample; /* weights of the objects; NULL: all 1 */
-    double mass;          /* their sum */
+    bool euclidean; /* smoothed distances, not squared ones */
+    bool affine;    /* w(0) uniform, squared distances, dense points: weights can be replayed by shifts */
+    bool hard;      /* lloyd, weiszfeld: every object goes to its nearest center */
+    double *sample; /* weights of the objects; NULL: all 1 */
+    const clv_matrix *start_centers; /* given to start from, or NULL */
+    double mass;                     /* their sum */
     clv_frame frame;
     double *mean;     /* p */
     double spread;    /* sum of sample |a - mean|^2 */
@@ -57,14 +60,13 @@ typedef struct clv_kpalm_problem {
     double alpha;     /* alpha(0) */
     double epsilon;   /* 0 for squared distances */
     double tolerance;
-    double hurry; /* when starts take what is at hand; 0: never */
     clv_kpalm_form form;
     int64_t block, chunks; /* rows that are worked on at once; parts of the work, whatever the threads */
     bool keeps_weights;    /* a snapshot holds the weights of all objects */
     bool show;             /* someone looks at every iterate */
 } clv_kpalm_problem;
 
-clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const clv_kpalm_options *options,
                                  clv_kpalm_problem *out);
 void clv_kpalm_problem_free(clv_kpalm_problem *p); /* also after a failure */
 /* Blocks, chunks and the form, from n, p, k, norm, w(0) and `hard`. */
@@ -76,8 +78,27 @@ void clv_kpalm_chunk(const clv_kpalm_problem *p, int64_t c, int64_t *from, int64
 static inline double clv_kpalm_sample(const clv_kpalm_problem *p, int64_t i) {
     return p->sample ? p->sample[i] : 1;
 }
-
-/* --- soft.c --- */
+/* CLV_EINTERRUPTED when the computation is to stop. */
+clv_status clv_kpalm_poll(const clv_kpalm_problem *p);
+/* alpha(t) in the units of keys, or of smoothed distances. */
+static inline double clv_alpha_in_units(const clv_kpalm_problem *p, int64_t t) {
+    return clv_kpalm_alpha(p, t) / p->frame.unit / (p->euclidean ? 1 : p->frame.unit);
+}
+/* |x - y|^2, or |x|^2 where y is NULL, added up in order. */
+static inline double clv_square_of(const double *x, const double *y, int64_t p) {
+    double sum = 0;
+    for (int64_t f = 0; f < p; f++) {
+        double step = y ? x[f] - y[f] : x[f];
+        sum += step * step;
+    }
+    return sum;
+}
+/* What object i adds to center l in (2.2): v a_i to the sum of p numbers, v to the number after them. */
+static inline void clv_add_object(const clv_kpalm_problem *p, int64_t i, double v, int64_t l, double *sums) {
+    double *sum = sums + l * (p->p + 1);
+    clv_row_add(p->points, i, v, sum);
+    sum[p->p] += v;
+}
 
 /* The weights of the objects of a block that are in several clusters, object by object: its place in the block, how
  * many clusters, where their weights begin, and the clusters; the weights beside, in the type of the points. */
@@ -96,7 +117,6 @@ typedef struct clv_worker {
     void *gathered;             /* rows of the points */
     int64_t *wide;              /* a tile's: objects with many clusters */
     double *norms;              /* a tile's */
-    float *shifts;              /* tile x replay */
     double *distance;           /* k */
     bool *support;              /* k */
     int64_t *rows, *close;      /* a tile's: objects */
@@ -136,10 +156,9 @@ typedef struct clv_kpalm_state {
     double *square;           /* k: |x_l|^2 */
     clv_panel *panels;        /* of x(0), x(1), ... while weights are replayed; then only the last is filled again */
     int64_t panel_count, panel;
-    clv_panel affine; /* uniform weights, as a panel */
-    float *shifts;    /* replay x n: what the projections took off */
-    double *apart;    /* k: how far the next center is, in units, from below */
-    clv_slack slack;  /* for the step from the centers before to these */
+    float *shifts;   /* replay x n: what the projections took off */
+    double *apart;   /* k: how far the next center is, in units, from below */
+    clv_slack slack; /* for the step from the centers before to these */
     clv_vicinity vicinity;
     int32_t *labels;      /* n */
     float *upper, *lower; /* n: bounds of the distances to the own center and to all others */
@@ -168,17 +187,88 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s); /* takes NULL *
 /* Bytes of a state, with the lists of weights as long as they usually become. */
 size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options);
 
-/* A tile of objects with their weights so far in the worker's weights and the keys to x(t) in its keys: project, sort
- * out who is in one cluster now, store the others, add up. `sums` are changes of s->sums, `soft` sums afresh. */
-clv_status clv_soft_advance(clv_kpalm_state *s, clv_worker *w, int64_t count, int64_t first, bool replayed,
-                            double *sums, double *soft, clv_tally *tally);
-/* The objects of a block that are in several clusters, as they were; replayed ones are counted and listed. */
-clv_status clv_soft_block(clv_kpalm_state *s, clv_worker *w, int64_t block, int64_t replayed, double *sums,
-                          double *soft, clv_tally *tally);
+/* The panel of x(t), t no later than now, and that of the current centers. */
+static inline const clv_panel *clv_panel_at(const clv_kpalm_state *s, int64_t t) {
+    return &s->panels[t < s->t ? t : s->panel];
+}
+static inline const clv_panel *clv_panel_now(const clv_kpalm_state *s) {
+    return &s->panels[s->panel];
+}
+/* Whether d / alpha(t) is so large that weights would lose digits by it. */
+static inline bool clv_is_steep(const clv_kpalm_state *s, int64_t t) {
+    const clv_kpalm_problem *p = s->problem;
+    return clv_panel_is_steep(clv_panel_at(s, t), &p->frame, p->epsilon / p->frame.unit, clv_alpha_in_units(p, t));
+}
+/* d(x_l(t), a_i), in double. */
+static inline double clv_kpalm_distance(const clv_kpalm_state *s, int64_t i, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
+    return p->euclidean ? sqrt(square + p->epsilon * p->epsilon) : square;
+}
+/* |x_l(t) - x_l(t - 1)|^2. */
+static inline double clv_center_way2(const clv_kpalm_state *s, int64_t l) {
+    int64_t p = s->problem->p;
+    return clv_square_of(s->centers + l * p, s->before + l * p, p);
+}
+
+/* --- iteration.c --- */
+
+/* (2.1) of iteration t for a tile: w->weights from w(t) to w(t + 1), w->keys from keys to distances; w->projected. */
+void clv_cluster_assignment(clv_kpalm_state *s, clv_worker *w, int64_t t, int64_t count);
+/* (2.2): x(t + 1) from s->total; keeps what has no mass. Sets before. */
+void clv_center_update(clv_kpalm_state *s);
+clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out);
+
+/* --- decrease.c: after (2.2) --- */
+
+/* sigma, for squared distances; for smoothed ones no less than it. */
+double clv_sigma(const clv_kpalm_state *s, const clv_tally *tally);
+/* By how much sigma must fall at least, by Propositions 1 and 5. */
+double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally);
+/* Whether anything may still change. */
+void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out);
+
+/* --- assign.c --- */
+
+/* A block of objects on its way through (2.1). */
+typedef struct clv_visit {
+    clv_kpalm_state *s;
+    clv_worker *w;
+    int64_t first;       /* of the block */
+    double *sums, *soft; /* changes of s->sums; sums afresh */
+    clv_tally *tally;
+    int64_t count, close; /* objects in w->rows, to be compared with all centers, and in w->close, with those near by */
+} clv_visit;
+
+/* (2.1) for all objects, and the sums of (2.2) into s->total. */
+clv_status clv_assign_objects(clv_kpalm_state *s, clv_tally *tally);
+/* Object i, wholly in cluster `from` (or CLV_UNASSIGNED), is wholly in cluster `to` now; or it leaves for several. */
+void clv_settle(clv_visit *v, int64_t i, int32_t from, int32_t to);
+void clv_leave(clv_visit *v, int64_t i, int32_t from);
+/* An object wholly in a cluster, just compared with all centers: bounds from its least keys. */
+void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm);
+
+/* --- soft.c --- */
+
+/* A tile of objects with w(t) in the worker's weights and the keys to x(t) in its keys: project, sort out who is in one
+ * cluster now, store the others, add up. `replayed`: long lists need not be stored. */
+void clv_soft_advance(clv_visit *v, int64_t count, bool replayed);
+/* The objects of a block that were in several clusters; those that are replayed are listed in the worker. */
+void clv_soft_block(clv_visit *v, int64_t block, int64_t replayed);
+
+/* --- weights.c --- */
+
+/* w(0) of object i, as a row of a tile. */
+void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights);
+/* The worker's list (index, listed) of the object at `place` of its block, to its fresh pool. */
+void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place);
+/* The list at `at` of a pool as a row of a tile, and the place of its object in the block; where the next list is. */
+int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place);
 /* The worker's fresh pool becomes that of the block. */
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
-/* The weights of all objects into s->start, index and weight; from there back to labels and pools. */
+/* The weights of all objects into s->start, index and weight; these as a matrix; and back to labels and pools. */
 void clv_soft_export(clv_kpalm_state *s);
+clv_matrix clv_soft_matrix(const clv_kpalm_state *s);
 clv_status clv_soft_import(clv_kpalm_state *s);
 
 /* --- vicinity.c --- */
@@ -192,8 +282,6 @@ void clv_vicinity_update(clv_kpalm_state *s);
 
 /* x(t) is new: panels, movements, separations. */
 void clv_centers_publish(clv_kpalm_state *s, bool moved);
-/* x(t + 1) from s->total; keeps what has no mass. Sets before. */
-void clv_centers_update(clv_kpalm_state *s);
 /* Give every center without mass a far object, if the options say so; `gain` is by how much sigma (squared distances)
  * falls. */
 clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain);
@@ -206,14 +294,8 @@ double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk);
  * after. How many moved. */
 clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved);
 
-/* --- starts.c, step.c --- */
+/* --- starts.c --- */
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng);
-clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out);
-/* Object i, wholly in cluster `from` (or CLV_UNASSIGNED), is wholly in cluster `to` now; or it leaves for several. */
-void clv_settle(clv_kpalm_state *s, int64_t i, int32_t from, int32_t to, double *sums, double *soft, clv_tally *tally);
-void clv_leave(clv_kpalm_state *s, int64_t i, int32_t from, double *sums, clv_tally *tally);
-/* An object wholly in a cluster, just compared with all centers: bounds from its least keys. */
-void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm);
 
 /* --- evaluate.c --- */
 
@@ -232,9 +314,29 @@ clv_status clv_kpalm_assign(clv_kpalm_state *s);
 /* The nearest center of row i of `points`, found beyond doubt or by exact distances: the first of equals. */
 int32_t clv_nearest_center(const clv_panel *panel, const clv_matrix *points, int64_t i, const clv_nearest *found,
                            const double *centers, const double *square);
-/* The method as the driver takes it. */
-clv_method clv_kpalm_method(const clv_kpalm_problem *p);
-/* The exported weights of all objects, as a matrix. */
-clv_matrix clv_soft_matrix(const clv_kpalm_state *s);
+/* The same for rows from..to - 1, into labels; `keys` has room for a tile. */
+void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t from, int64_t to,
+                         const double *centers, const double *square, void *keys, int32_t *labels);
+
+/* --- predict.c --- */
+
+/* The nearest center of each point, the smaller one of two. */
+clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *points, int64_t threads,
+                             int32_t *out);
+/* The name of the objective: sigma, or sigma-epsilon with smoothed distances. */
+const char *clv_kpalm_objective(const clv_kpalm_problem *p);
+
+/* --- kpalm.c --- */
+
+/* A restart as the driver takes it. */
+clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p);
+
+/* --- the functions of the method: kpalm.c, predict.c --- */
+size_t clv_kpalm_bytes(const clv_input *input, const void *options);
+clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+clv_status clv_kpalm_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                     const clv_result *answer, clv_result *found);
+clv_status clv_kpalm_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                   const clv_result *result, const clv_fresh *fresh, clv_result **out);
 
 #endif

@@ -1,5 +1,5 @@
 /* New points: the nearest center of each, the first of equals; and the value of given labels, memberships and centers.
- */
+ * k p multiplications per point. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -27,18 +27,16 @@ static void free_prediction(prediction *q) {
 /* Mean and size of the centers, and how far the new points reach. */
 static clv_status measure(prediction *q, const clv_matrix *centers, const clv_matrix *points) {
     int64_t k = centers->rows, p = centers->cols;
-    double reach = 0, radius = 0, norm = 0;
+    double reach = 0, radius = 0;
     for (int64_t l = 0; l < k; l++) {
         double *x = q->centers + l * p;
         clv_matrix_row(centers, l, x);
+        q->square[l] = clv_square_of(x, NULL, p);
         for (int64_t f = 0; f < p; f++) {
-            q->square[l] += x[f] * x[f];
             q->mean[f] += x[f] / (double)k;
         }
     }
-    for (int64_t f = 0; f < p; f++) {
-        norm += q->mean[f] * q->mean[f];
-    }
+    double norm = clv_square_of(q->mean, NULL, p);
 #pragma omp parallel for num_threads(q->threads) schedule(static) reduction(max : reach)
     for (int64_t i = 0; i < points->rows; i++) {
         double distance = clv_row_distance(points, i, q->mean, norm);
@@ -63,9 +61,9 @@ static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, c
     *q = (prediction){.ctx = ctx, .threads = clv_threads(threads)};
     CLV_TRY(clv_panel_new(ctx, points, k, &q->panel));
     q->centers = CLV_NEW(ctx, double, k *p);
-    q->square = CLV_NEW0(ctx, double, k);
+    q->square = CLV_NEW(ctx, double, k);
     q->mean = CLV_NEW0(ctx, double, p);
-    q->keys = clv_alloc(ctx, q->threads * CLV_TILE_ROWS * q->panel.width, clv_number_size(&q->panel));
+    q->keys = clv_alloc(ctx, q->threads * CLV_TILE_ROWS * q->panel.width, clv_scalar_size(points->scalar));
     if (!q->centers || !q->square || !q->mean || !q->keys) {
         return CLV_ENOMEM;
     }
@@ -74,21 +72,7 @@ static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, c
     return CLV_OK;
 }
 
-static void predict_tile(const prediction *q, int64_t from, int64_t count, int32_t *out) {
-    int64_t rows[CLV_TILE_ROWS];
-    clv_nearest nearest[CLV_TILE_ROWS];
-    void *keys = clv_tile_row(&q->panel, q->keys, omp_get_thread_num() * CLV_TILE_ROWS);
-    for (int64_t r = 0; r < count; r++) {
-        rows[r] = from + r;
-    }
-    clv_tile_keys(&q->panel, &q->frame, rows, count, keys);
-    clv_tile_scan(&q->panel, keys, count, NULL, nearest);
-    for (int64_t r = 0; r < count; r++) {
-        out[from + r] = clv_nearest_center(&q->panel, q->frame.points, from + r, &nearest[r], q->centers, q->square);
-    }
-}
-
-clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh, int64_t threads,
+clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh, int64_t threads,
                              int32_t *out) {
     prediction q;
     if (centers->rows < 1 || centers->cols != fresh->cols) {
@@ -100,8 +84,10 @@ clv_status clv_kpalm_predict(clv_context *ctx, const clv_matrix *centers, const 
     if (status == CLV_OK) {
 #pragma omp parallel for num_threads(q.threads) schedule(static)
         for (int64_t b = 0; b < tiles; b++) {
-            int64_t from = b * CLV_TILE_ROWS, left = fresh->rows - from;
-            predict_tile(&q, from, left < CLV_TILE_ROWS ? left : CLV_TILE_ROWS, out);
+            int64_t from = b * CLV_TILE_ROWS, to = from + CLV_TILE_ROWS;
+            void *keys = clv_tile_row(&q.panel, q.keys, omp_get_thread_num() * CLV_TILE_ROWS);
+            clv_nearest_centers(&q.panel, &q.frame, from, to < fresh->rows ? to : fresh->rows, q.centers, q.square,
+                                keys, out);
         }
     }
     free_prediction(&q);
@@ -159,29 +145,68 @@ static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_m
     return status;
 }
 
-clv_status clv_kpalm_evaluate(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
-                              const int32_t *labels, const clv_matrix *membership, const clv_matrix *centers,
-                              clv_objective *objective, clv_certificate *certificate) {
+/* A label is that of the largest membership. */
+static clv_status labels_follow(clv_context *ctx, const clv_matrix *m, const int32_t *labels) {
+    const double *weight = m->values;
+    for (int64_t i = 0; i < m->rows; i++) {
+        double most = 0, own = 0;
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            most = weight[e] > most ? weight[e] : most;
+            own = m->index[e] == labels[i] ? weight[e] : own;
+        }
+        if (own < most) {
+            return clv_fail(ctx, CLV_EDATA, "object %lld has the label %d, but a larger membership in another cluster",
+                            (long long)i + 1, (int)labels[i]);
+        }
+    }
+    return CLV_OK;
+}
+
+const char *clv_kpalm_objective(const clv_kpalm_problem *p) {
+    return p->euclidean ? "sigma-epsilon" : clv_kpalm_method.objective;
+}
+
+static clv_status evaluate(clv_kpalm_problem *p, const clv_result *answer, const clv_matrix *centers,
+                           clv_result *found) {
+    const clv_matrix *membership = clv_result_matrix(answer, "membership");
+    clv_kpalm_judgement judgement = {0};
+    CLV_TRY(judge(p, answer->labels, membership, centers, &judgement));
+    CLV_TRY(membership ? labels_follow(p->ctx, membership, answer->labels) : CLV_OK);
+    clv_result_claim(found, &clv_kpalm_method, judgement.sigma, judgement.subgradient, p->tolerance);
+    found->objective.name = clv_kpalm_objective(p);
+    return p->epsilon > 0 ? clv_result_put_real(found, "epsilon", p->epsilon) : CLV_OK;
+}
+
+clv_status clv_kpalm_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                     const clv_result *answer, clv_result *found) {
     clv_kpalm_problem problem = {0};
-    clv_kpalm_judgement found = {0};
-    clv_kpalm_options given = *options;
-    given.start = "centers"; /* which the unit of lengths must suit */
-    given.start_centers = centers;
-    if (centers->rows != options->k || centers->cols != points->cols) {
-        return clv_fail(ctx, CLV_EDATA, "there are %lld x %lld centers, where k x columns = %lld x %lld",
-                        (long long)centers->rows, (long long)centers->cols, (long long)options->k,
-                        (long long)points->cols);
-    }
+    clv_kpalm_options given = *(const clv_kpalm_options *)options;
+    clv_input with_centers = *input;
+    const clv_matrix *centers;
+    CLV_TRY(clv_answer_matrix(ctx, answer, "centers", answer->k, input->points->cols, &centers));
     CLV_TRY(clv_matrix_check(ctx, "the centers:", centers, 1e70));
-    clv_status status = clv_kpalm_problem_new(ctx, points, &given, &problem);
+    given.k = answer->k;
+    with_centers.start = centers; /* which the unit of lengths must suit */
+    clv_status status = clv_kpalm_problem_new(ctx, &with_centers, &given, &problem);
     if (status == CLV_OK) {
-        status = judge(&problem, labels, membership, centers, &found);
+        status = evaluate(&problem, answer, centers, found);
     }
-    clv_method method = clv_kpalm_method(&problem);
     clv_kpalm_problem_free(&problem);
-    CLV_TRY(status);
-    *objective = (clv_objective){method.objective, found.sigma, method.maximize};
-    *certificate = (clv_certificate){method.certificate, found.subgradient, method.tolerance,
-                                     found.subgradient <= method.tolerance};
+    return status;
+}
+
+/* --- new objects --- */
+
+clv_status clv_kpalm_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                   const clv_result *result, const clv_fresh *fresh, clv_result **out) {
+    const clv_matrix *centers = clv_result_matrix(result, "centers");
+    (void)input;
+    if (!centers) {
+        return clv_fail(ctx, CLV_EUSAGE, "the result has no centers that new objects could belong to");
+    }
+    CLV_TRY(clv_result_new(ctx, fresh->points->rows, centers->rows, out));
+    (*out)->method = result->method;
+    CLV_TRY(clv_kpalm_nearest(ctx, centers, fresh->points, ((const clv_control *)options)->threads, (*out)->labels));
+    clv_result_count(*out);
     return CLV_OK;
 }

@@ -13,6 +13,7 @@ enum {
     MOST_CHUNKS = 32,
     MOST_BLOCK = 512,
     LEAST_BLOCK = 16,
+    MOST_REPLAY = 8,         /* iterations whose centers are kept to replay weights */
     BLOCK_WEIGHTS = 1 << 18, /* weights of a block, at most */
     EXACT_DIAMETER = 2048,   /* objects up to which all pairs are compared */
     SWEEPS = 3,
@@ -35,8 +36,13 @@ enum {
 void clv_kpalm_problem_free(clv_kpalm_problem *p) {
     if (p->ctx) {
         clv_free(p->ctx, p->mean);
-        p->mean = NULL;
+        clv_free(p->ctx, p->sample);
+        p->mean = p->sample = NULL;
     }
+}
+
+clv_status clv_kpalm_poll(const clv_kpalm_problem *p) {
+    return clv_interrupted(p->ctx) ? clv_stop_failure(p->ctx, "assigning objects to centers") : CLV_OK;
 }
 
 /* --- the division of the work --- */
@@ -55,12 +61,12 @@ static int64_t between(int64_t value, int64_t least, int64_t most) {
 /* Replaying saves memory where the weights of all objects would take more than the points; it costs the centers of a
  * few iterations, which must be small beside the points. */
 static int64_t replayed_iterations(const clv_kpalm_problem *p) {
-    size_t points = (size_t)p->n * (size_t)p->p * (p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double));
+    size_t points = (size_t)p->n * (size_t)p->p * clv_scalar_size(p->points->scalar);
     size_t panel = clv_panel_bytes(p->points, p->k);
     if (p->hard || p->keeps_weights || clv_is_sparse(p->points)) {
         return 0;
     }
-    return between((int64_t)(points / 8 / panel), 0, CLV_MOST_REPLAY);
+    return between((int64_t)(points / 8 / panel), 0, MOST_REPLAY);
 }
 
 /* Of the sizes alone, never of the threads. */
@@ -72,7 +78,8 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
     int64_t blocks = (p->n + p->block - 1) / p->block;
     p->chunks = p->chunks < blocks ? p->chunks : blocks;
     p->keeps_weights = !p->hard && p->n <= KEPT_WEIGHTS / p->k;
-    p->affine = !p->hard && !p->euclidean && p->options.membership == CLV_KPALM_UNIFORM && !clv_is_sparse(p->points);
+    p->affine =
+        !p->hard && !p->euclidean && p->options.initial_membership == CLV_KPALM_UNIFORM && !clv_is_sparse(p->points);
     p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
 }
 
@@ -97,10 +104,7 @@ static bool exceeds(double distance, double most) {
 /* The sum of sample |a - c|^2 and the farthest object from c. */
 static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
     extent parts[MOST_CHUNKS];
-    double square = 0;
-    for (int64_t f = 0; f < p->p; f++) {
-        square += c[f] * c[f];
-    }
+    double square = clv_square_of(c, NULL, p->p);
 #pragma omp parallel for num_threads(threads_for(p)) schedule(dynamic, 1)
     for (int64_t b = 0; b < p->chunks; b++) {
         int64_t from, to;
@@ -123,7 +127,7 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *o
             out->object = parts[b].object;
         }
     }
-    return clv_interrupted(p->ctx) ? clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted") : CLV_OK;
+    return clv_worked(p->ctx, p->n * p->p) ? clv_stop_failure(p->ctx, "measuring the points") : CLV_OK;
 }
 
 static clv_status find_mean(clv_kpalm_problem *p) {
@@ -154,10 +158,9 @@ static double power_of_two(double length) {
 
 /* How far the centers to start from lie, if that is much farther than the objects: keys must not overflow. */
 static double farthest_start(const clv_kpalm_problem *p) {
-    const clv_matrix *centers = p->options.start_centers;
     double most = 0, *row = p->mean + p->p;
-    for (int64_t l = 0; centers && strcmp(p->options.start, "centers") == 0 && l < p->k; l++) {
-        clv_matrix_row(centers, l, row);
+    for (int64_t l = 0; p->start_centers && l < p->k; l++) {
+        clv_matrix_row(p->start_centers, l, row);
         most = fmax(most, clv_squared_distance(row, p->mean, p->p));
     }
     return sqrt(most) > FAR * sqrt(p->spread / p->mass) ? sqrt(most) : 0;
@@ -205,10 +208,7 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     }
     CLV_TRY(find_mean(p));
     CLV_TRY(measure(p, p->mean, &center));
-    double square = 0;
-    for (int64_t f = 0; f < p->p; f++) {
-        square += p->mean[f] * p->mean[f];
-    }
+    double square = clv_square_of(p->mean, NULL, p->p);
     double radius = sqrt(center.most), unit = power_of_two(radius > 0 ? radius : sqrt(origin.most));
     p->spread = center.sum;
     p->length = fmax(sqrt(p->spread / p->mass), 1e-12 * sqrt(origin.most)); /* less is rounding */
@@ -274,16 +274,13 @@ static clv_status find_effective(clv_kpalm_problem *p) {
 
 static clv_status farthest_pair(clv_kpalm_problem *p, double *row, double *most) {
     for (int64_t i = 0; i < p->n; i++) {
-        double square = 0;
         clv_matrix_row(p->points, i, row);
-        for (int64_t f = 0; f < p->p; f++) {
-            square += row[f] * row[f];
-        }
+        double square = clv_square_of(row, NULL, p->p);
         for (int64_t j = 0; j < i; j++) {
             *most = fmax(*most, clv_row_distance(p->points, j, row, square));
         }
-        if (i % 64 == 0 && clv_interrupted(p->ctx)) {
-            return clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted");
+        if (i % 64 == 0 && clv_worked(p->ctx, 64 * i * p->p)) {
+            return clv_stop_failure(p->ctx, "measuring the diameter");
         }
     }
     return CLV_OK;
@@ -357,24 +354,8 @@ bool clv_kpalm_alpha_at_floor(const clv_kpalm_problem *p, int64_t t) {
 
 /* --- checks --- */
 
-static clv_status check_start(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {
-    static const char *const starts[] = {"auto", "random", "kmeans++", "greedy++", "d1++", "centers"};
-    const char *start = options->start ? options->start : "";
-    const clv_matrix *centers = options->start_centers;
-    bool known = false;
-    for (size_t i = 0; i < CLV_COUNT(starts); i++) {
-        known = known || strcmp(start, starts[i]) == 0;
-    }
-    if (!known) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, random, kmeans++, greedy++, d1++, centers",
-                        start);
-    }
-    if (strcmp(start, "centers") != 0) {
-        return CLV_OK;
-    }
-    if (!centers) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = 'centers' needs the centers to start from");
-    }
+static clv_status check_start(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+                              const clv_matrix *centers) {
     if (centers->rows != options->k || centers->cols != points->cols) {
         return clv_fail(ctx, CLV_EDATA, "%lld x %lld starting centers were given, where k x columns = %lld x %lld",
                         (long long)centers->rows, (long long)centers->cols, (long long)options->k,
@@ -431,7 +412,7 @@ static clv_status weigh(clv_kpalm_problem *p) {
 static void resolve(clv_kpalm_options *options) {
     bool euclidean = options->norm == CLV_KPALM_EUCLIDEAN || options->solver == CLV_KPALM_WEISZFELD;
     options->norm = euclidean ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_SQUARED;
-    if (strcmp(options->start, "auto") == 0) {
+    if (options->start && strcmp(options->start, "auto") == 0) {
         options->start = euclidean ? "d1++" : "greedy++";
     }
     if (options->alpha_unit == CLV_KPALM_UNIT_AUTO) {
@@ -439,13 +420,13 @@ static void resolve(clv_kpalm_options *options) {
     }
 }
 
-clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options,
+clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const clv_kpalm_options *options,
                                  clv_kpalm_problem *out) {
-    *out = (clv_kpalm_problem){.ctx = ctx, .points = points, .options = *options, .sample = options->sample_weights};
-    CLV_TRY(clv_options_check(ctx, clv_kpalm_table(), options));
-    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
+    const clv_matrix *points = input->points;
+    *out = (clv_kpalm_problem){.ctx = ctx, .points = points, .options = *options, .start_centers = input->start};
     CLV_TRY(check_sizes(ctx, points, options));
-    CLV_TRY(check_start(ctx, points, options));
+    CLV_TRY(input->start ? check_start(ctx, points, options, input->start) : CLV_OK);
+    CLV_TRY(input->weights ? clv_column_of(ctx, "weights", input->weights, points->rows, &out->sample) : CLV_OK);
     resolve(&out->options);
     out->n = points->rows;
     out->p = points->cols;

@@ -52,7 +52,7 @@ static clv_status visit_tiles(seeding *g, tile_visit visit) {
             visit(g, c, w, count);
         }
     }
-    return clv_interrupted(p->ctx) ? clv_fail(p->ctx, CLV_EINTERRUPTED, "kpalm was interrupted") : CLV_OK;
+    return clv_worked(p->ctx, p->n * p->p) ? clv_stop_failure(p->ctx, "choosing centers to start from") : CLV_OK;
 }
 
 /* Squared distance of row r of a tile to candidate c; nothing where it is rounding. */
@@ -167,7 +167,7 @@ static clv_status draw_centers(seeding *g, clv_rng *rng) {
     const clv_kpalm_problem *p = s->problem;
     int64_t object = draw_by_weight(p, rng);
     for (int64_t l = 0; l < p->k; l++) {
-        bool late = p->hurry > 0 && clv_seconds() >= p->hurry;
+        bool late = clv_share_is_over(p->ctx, 0.5);
         if (l > 0 && late) {
             object = draw_by_weight(p, rng);
         } else if (l > 0) {
@@ -254,9 +254,9 @@ static clv_status seed_random(clv_kpalm_state *s, clv_rng *rng) {
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
     const clv_kpalm_problem *p = s->problem;
     const char *start = p->options.start;
-    if (strcmp(start, "centers") == 0) {
+    if (p->start_centers) {
         for (int64_t l = 0; l < p->k; l++) {
-            clv_matrix_row(p->options.start_centers, l, s->centers + l * p->p);
+            clv_matrix_row(p->start_centers, l, s->centers + l * p->p);
         }
         return CLV_OK;
     }

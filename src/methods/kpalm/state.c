@@ -4,9 +4,9 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->projected, w->keys,  w->weights,  w->line,   w->listed,   w->index,       w->gathered,
-                      w->wide,      w->norms, w->distance, w->shifts, w->support,  w->rows,        w->close,
-                      w->open,      w->was,   w->nearest,  w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
+    void *blocks[] = {w->projected, w->keys,    w->weights,  w->line,     w->listed,      w->index,       w->gathered,
+                      w->wide,      w->norms,   w->distance, w->support,  w->rows,        w->close,       w->open,
+                      w->was,       w->nearest, w->vertex,   w->replayed, w->fresh.index, w->fresh.weight};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         clv_free(ctx, blocks[i]);
     }
@@ -19,7 +19,6 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int64_t i = 0; s->panels && i < s->panel_count; i++) {
         clv_panel_free(&s->panels[i]);
     }
-    clv_panel_free(&s->affine);
     clv_vicinity_free(ctx, &s->vicinity);
     for (int64_t i = 0; s->pools && i < s->pool_count; i++) {
         clv_free(ctx, s->pools[i].index);
@@ -52,7 +51,6 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->wide = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
     w->norms = CLV_NEW(ctx, double, CLV_TILE_ROWS);
     w->distance = CLV_NEW(ctx, double, p->k);
-    w->shifts = CLV_NEW(ctx, float, CLV_TILE_ROWS *CLV_MOST_REPLAY);
     w->support = CLV_NEW(ctx, bool, p->k);
     w->rows = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
     w->close = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
@@ -64,8 +62,8 @@ static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
     w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
     bool all = w->keys && w->weights && w->line && w->projected && w->listed && w->index && w->gathered && w->wide &&
-               w->norms && w->shifts && w->distance && w->support && w->rows && w->close && w->open && w->was &&
-               w->nearest && w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
+               w->norms && w->distance && w->support && w->rows && w->close && w->open && w->was && w->nearest &&
+               w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -85,10 +83,7 @@ static clv_status make_affine(const clv_kpalm_problem *p, clv_kpalm_state *s) {
         return CLV_OK;
     }
     s->shifts = CLV_NEW(p->ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
-    if (!s->shifts) {
-        return CLV_ENOMEM;
-    }
-    return clv_panel_new(p->ctx, p->points, p->k, &s->affine);
+    return s->shifts ? CLV_OK : CLV_ENOMEM;
 }
 
 static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {

@@ -1,6 +1,9 @@
-/* Tiles: see tile.h. A key costs one fused multiplication and addition a feature; with 16 features or more the kernel
- * runs at the speed of the vector unit. Six rows by four vectors of centers are accumulated in registers where there
- * are 32 of them, six by one where there are 16. */
+/* Tiles: see tile.h. What is the same for floats and doubles; the kernels themselves are in tile_kernels.h (keys),
+ * tile_projection.h and tile_sums.h, and those of sparse rows here.
+ *
+ * Cost: a key takes one fused multiplication and addition per feature; with 16 features or more the kernel runs at the
+ * speed of the vector unit. Six rows by four vectors of centers are accumulated in registers where there are 32 of
+ * them, six by one where there are 16. */
 #include "methods/kpalm/tile.h"
 
 #include <float.h>
@@ -16,29 +19,7 @@ enum { ROWS = 6, VECTORS = 4, GROUP = CLV_PROJECTED_AT_ONCE };
 
 typedef double eight __attribute__((vector_size(64), may_alias));
 
-#define REAL float
-#define INTEGER int32_t
-#define QUARTER_SUM(x) (((x)[0] + (x)[2]) + ((x)[1] + (x)[3]))
-#define NAME(x) x##_f32
-#define HUGE_KEY HUGE_VALF
-#include "methods/kpalm/tile_kernels.h"
-#undef REAL
-#undef INTEGER
-#undef QUARTER_SUM
-#undef NAME
-#undef HUGE_KEY
-
-#define REAL double
-#define INTEGER int64_t
-#define QUARTER_SUM(x) ((x)[0] + (x)[1])
-#define NAME(x) x##_f64
-#define HUGE_KEY HUGE_VAL
-#include "methods/kpalm/tile_kernels.h"
-#undef REAL
-#undef INTEGER
-#undef QUARTER_SUM
-#undef NAME
-#undef HUGE_KEY
+#define INLINE static inline __attribute__((always_inline))
 
 /* Vectors of centers that are accumulated at once. */
 static int vectors_at_once(void) {
@@ -49,39 +30,50 @@ static int vectors_at_once(void) {
 #endif
 }
 
+#define REAL float
+#define INTEGER int32_t
+#define QUARTER_SUM(x) (((x)[0] + (x)[2]) + ((x)[1] + (x)[3]))
+#define NAME(x) x##_f32
+#define HUGE_KEY HUGE_VALF
+#define LARGEST FLT_MAX
+#include "methods/kpalm/tile_kernels.h"
+
+#define REAL double
+#define INTEGER int64_t
+#define QUARTER_SUM(x) ((x)[0] + (x)[1])
+#define NAME(x) x##_f64
+#define HUGE_KEY HUGE_VAL
+#define LARGEST DBL_MAX
+#include "methods/kpalm/tile_kernels.h"
+
+/* The kernel for the numbers of a panel, or of the points. */
+#define KERNEL(of, name, ...) ((of)->scalar == CLV_F32 ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__))
+
 /* --- panels --- */
 
 int64_t clv_panel_lanes(clv_scalar scalar) {
     return scalar == CLV_F32 ? LANES_f32 : LANES_f64;
 }
 
-static int64_t rounded_up(int64_t count, clv_scalar scalar) {
+int64_t clv_panel_width(clv_scalar scalar, int64_t count) {
     int64_t lanes = clv_panel_lanes(scalar);
     return (count + lanes - 1) / lanes * lanes;
 }
 
-int64_t clv_panel_width(clv_scalar scalar, int64_t k) {
-    return rounded_up(k, scalar);
-}
-
-static size_t size_of(clv_scalar scalar) {
-    return scalar == CLV_F32 ? sizeof(float) : sizeof(double);
-}
-
 size_t clv_panel_bytes(const clv_matrix *points, int64_t k) {
-    return (size_t)((points->cols + 1) * rounded_up(k, points->scalar)) * size_of(points->scalar);
+    return (size_t)((points->cols + 1) * clv_panel_width(points->scalar, k)) * clv_scalar_size(points->scalar);
 }
 
 clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, clv_panel *out) {
     int64_t count;
-    *out = (clv_panel){
-        .ctx = ctx, .k = k, .p = points->cols, .width = rounded_up(k, points->scalar), .scalar = points->scalar};
+    *out = (clv_panel){.ctx = ctx, .k = k, .p = points->cols, .scalar = points->scalar};
+    out->width = clv_panel_width(points->scalar, k);
     if (!clv_mul(points->cols, out->width, &count)) {
         return clv_fail(ctx, CLV_ENOMEM, "%lld centers of %lld coordinates are more than memory can address",
                         (long long)k, (long long)points->cols);
     }
-    out->lines = clv_alloc(ctx, count, size_of(out->scalar));
-    out->offset = clv_alloc(ctx, out->width, size_of(out->scalar));
+    out->lines = clv_alloc(ctx, count, clv_scalar_size(out->scalar));
+    out->offset = clv_alloc(ctx, out->width, clv_scalar_size(out->scalar));
     return out->lines && out->offset ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -93,12 +85,8 @@ void clv_panel_free(clv_panel *panel) {
     }
 }
 
-size_t clv_number_size(const clv_panel *panel) {
-    return size_of(panel->scalar);
-}
-
 void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r) {
-    return (char *)tile + (size_t)(r * panel->width) * size_of(panel->scalar);
+    return (char *)tile + (size_t)(r * panel->width) * clv_scalar_size(panel->scalar);
 }
 
 /* How large the terms of a key can be, and how much it can be wrong: by rounding in a sum of p products and in what
@@ -139,32 +127,6 @@ void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *cent
 
 /* --- keys --- */
 
-static void dense_keys_f32(const clv_panel *panel, const clv_matrix *points, const int64_t *rows, int64_t count,
-                           float *keys) {
-    const float *values = points->values;
-    int most = vectors_at_once();
-    for (int64_t r = 0; r < count; r += ROWS) {
-        const float *row[ROWS];
-        for (int j = 0; j < ROWS; j++) {
-            row[j] = values + rows[r + j < count ? r + j : count - 1] * panel->p;
-        }
-        key_rows_f32(row, panel->p, panel->lines, panel->offset, panel->width, most, keys + r * panel->width);
-    }
-}
-
-static void dense_keys_f64(const clv_panel *panel, const clv_matrix *points, const int64_t *rows, int64_t count,
-                           double *keys) {
-    const double *values = points->values;
-    int most = vectors_at_once();
-    for (int64_t r = 0; r < count; r += ROWS) {
-        const double *row[ROWS];
-        for (int j = 0; j < ROWS; j++) {
-            row[j] = values + rows[r + j < count ? r + j : count - 1] * panel->p;
-        }
-        key_rows_f64(row, panel->p, panel->lines, panel->offset, panel->width, most, keys + r * panel->width);
-    }
-}
-
 /* A sparse row: four nonzeros at a time, so that the line of keys is read and written once for them. */
 CLV_KERNEL static void sparse_key_row(const double *value, const int32_t *index, int64_t nonzeros, const double *lines,
                                       const double *offset, int64_t width, double *restrict key) {
@@ -198,28 +160,18 @@ void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t
                            points->start[rows[r] + 1] - from, panel->lines, panel->offset, panel->width,
                            (double *)keys + r * panel->width);
         }
-    } else if (panel->scalar == CLV_F32) {
-        dense_keys_f32(panel, points, rows, count, keys);
     } else {
-        dense_keys_f64(panel, points, rows, count, keys);
+        KERNEL(panel, dense_keys, panel, points->values, rows, count, keys);
     }
 }
 
 void clv_panel_pick(const clv_panel *panel, const int32_t *center, void *lines, void *offset, int64_t at) {
-    if (panel->scalar == CLV_F32) {
-        pick_f32(panel, center, (float *)lines + at * panel->p * LANES_f32, (float *)offset + at * LANES_f32);
-    } else {
-        pick_f64(panel, center, (double *)lines + at * panel->p * LANES_f64, (double *)offset + at * LANES_f64);
-    }
+    KERNEL(panel, pick, panel, center, lines, offset, at);
 }
 
 void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, const int32_t *at,
                         int64_t count, const void *lines, const void *offset, void *keys) {
-    if (panel->scalar == CLV_F32) {
-        near_keys_f32(panel, frame->points->values, rows, at, count, lines, offset, keys);
-    } else {
-        near_keys_f64(panel, frame->points->values, rows, at, count, lines, offset, keys);
-    }
+    KERNEL(panel, near_keys, panel, frame->points->values, rows, at, count, lines, offset, keys);
 }
 
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms) {
@@ -230,22 +182,13 @@ void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, 
     }
 }
 
-static void scan(const clv_panel *panel, const void *keys, int64_t width, int64_t count, const int32_t *own,
-                 clv_nearest *out) {
-    if (panel->scalar == CLV_F32) {
-        scan_f32(keys, count, width, own, out);
-    } else {
-        scan_f64(keys, count, width, own, out);
-    }
-}
-
 void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, const int32_t *own, clv_nearest *out) {
-    scan(panel, keys, panel->width, count, own, out);
+    KERNEL(panel, scan, keys, count, panel->width, own, out);
 }
 
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
     static const int32_t first[CLV_TILE_ROWS];
-    scan(panel, keys, clv_panel_lanes(panel->scalar), count, first, out);
+    KERNEL(panel, scan, keys, count, clv_panel_lanes(panel->scalar), first, out);
 }
 
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon) {
@@ -265,83 +208,62 @@ bool clv_panel_is_steep(const clv_panel *panel, const clv_frame *frame, double e
 
 void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
                       bool steep, clv_projection *out) {
-    int32_t k = (int32_t)panel->k, width = (int32_t)panel->width;
-    if (panel->scalar == CLV_F32) {
-        project_f32(d, weights, work, count, k, width, (float)fmin(1 / alpha, 1e30), steep, out);
-    } else {
-        project_f64(d, weights, work, count, k, width, fmin(1 / alpha, 1e200), steep, out);
-    }
+    KERNEL(panel, project, d, weights, work, count, (int32_t)panel->k, (int32_t)panel->width, alpha, steep, out);
 }
 
-void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
-                     void *weights) {
-    const clv_panel *base = replay->base;
-    const clv_matrix *points = frame->points;
-    int most = vectors_at_once();
-    for (int64_t r = 0; r < count; r += ROWS) {
-        const void *row[ROWS];
-        const float *shift[ROWS];
-        for (int j = 0; j < ROWS; j++) {
-            int64_t at = r + j < count ? r + j : count - 1;
-            row[j] = (const char *)points->values + (size_t)(rows[at] * base->p) * clv_number_size(base);
-            shift[j] = replay->shift + at * replay->stride;
-        }
-        if (base->scalar == CLV_F32) {
-            replay_rows_f32((const float *const *)row, base, replay->panels, replay->steps, replay->inverse_alpha,
-                            shift, most, clv_tile_row(base, weights, r));
-        } else {
-            replay_rows_f64((const double *const *)row, base, replay->panels, replay->steps, replay->inverse_alpha,
-                            shift, most, clv_tile_row(base, weights, r));
+void clv_tile_choose(const clv_panel *panel, const void *d, void *weights, int64_t count, clv_projection *out) {
+    clv_nearest nearest[CLV_TILE_ROWS];
+    clv_tile_scan(panel, d, count, NULL, nearest);
+    for (int64_t r = 0; r < count; r++) {
+        void *row = clv_tile_row(panel, weights, r);
+        out[r] = (clv_projection){.support = 1, .sum = 1};
+        for (int64_t l = 0; l < panel->k; l++) {
+            double step = (l == nearest[r].center) - clv_weight_get(panel, row, l);
+            out[r].change += step * step;
+            clv_weight_set(panel, row, l, l == nearest[r].center);
         }
     }
 }
 
-void clv_panel_fill_even(clv_panel *panel) {
-    memset(panel->lines, 0, (size_t)(panel->p * panel->width) * clv_number_size(panel));
-    for (int64_t l = 0; l < panel->width; l++) {
-        clv_weight_set(panel, panel->offset, l, l < panel->k ? 1 / (double)panel->k : 0);
-    }
+void clv_tile_shift(const clv_panel *panel, const void *d, void *weights, int64_t count, double inverse_alpha,
+                    const float *shift) {
+    KERNEL(panel, shift, d, weights, count, panel->width, inverse_alpha, shift);
 }
 
 /* --- rows --- */
 
 int64_t clv_tile_pitch(const clv_matrix *points) {
-    return rounded_up(points->cols, points->scalar);
+    return clv_panel_width(points->scalar, points->cols);
+}
+
+/* Row i of dense points, as it is stored. */
+static const void *row_of(const clv_matrix *points, int64_t i) {
+    return (const char *)points->values + (size_t)(i * points->cols) * clv_scalar_size(points->scalar);
 }
 
 void clv_tile_gather(const clv_matrix *points, const int64_t *rows, int64_t count, void *out) {
     int64_t p = points->cols, pitch = clv_tile_pitch(points);
-    size_t size = size_of(points->scalar);
+    size_t size = clv_scalar_size(points->scalar);
     for (int64_t r = 0; r < count; r++) {
         char *to = (char *)out + (size_t)(r * pitch) * size;
-        memcpy(to, (const char *)points->values + (size_t)(rows[r] * p) * size, (size_t)p * size);
+        memcpy(to, row_of(points, rows[r]), (size_t)p * size);
         memset(to + (size_t)p * size, 0, (size_t)(pitch - p) * size);
     }
 }
 
 void clv_tile_spread(const clv_panel *panel, const void *weights, const void *gathered, int64_t count, void *line,
                      double *sums) {
-    int64_t pitch = rounded_up(panel->p, panel->scalar), stride = panel->p + 1;
-    if (panel->scalar == CLV_F32) {
-        spread_f32(weights, panel->width, gathered, pitch, count, panel->k, panel->p, sums, stride);
-        add_mass_f32(weights, panel->width, count, panel->k, line, sums + panel->p, stride);
-    } else {
-        spread_f64(weights, panel->width, gathered, pitch, count, panel->k, panel->p, sums, stride);
-        add_mass_f64(weights, panel->width, count, panel->k, line, sums + panel->p, stride);
-    }
+    int64_t pitch = clv_panel_width(panel->scalar, panel->p), stride = panel->p + 1;
+    KERNEL(panel, spread, weights, panel->width, gathered, pitch, count, panel->k, panel->p, sums, stride);
+    KERNEL(panel, add_mass, weights, panel->width, count, panel->k, line, sums + panel->p, stride);
 }
 
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out) {
-    return panel->scalar == CLV_F32 ? collect_f32(weights, panel->width, few, index, out)
-                                    : collect_f64(weights, panel->width, few, index, out);
+    return KERNEL(panel, collect, weights, panel->width, few, index, out);
 }
 
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {
-    if (panel->scalar == CLV_F32) {
-        scale_f32(weights, distance, panel->width, (float)sample);
-    } else {
-        scale_f64(weights, distance, panel->width, sample);
-    }
+    KERNEL(panel, scale, weights, distance, panel->width, sample);
 }
 
 /* Of a sparse row: |a|^2 - 2 a.c + |c|^2, term by term over the nonzeros. */
@@ -358,10 +280,7 @@ double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, do
     if (clv_is_sparse(points)) {
         return sparse_distance(points, i, c, square);
     }
-    if (points->scalar == CLV_F32) {
-        return row_distance_f32((const float *)points->values + i * points->cols, c, points->cols);
-    }
-    return row_distance_f64((const double *)points->values + i * points->cols, c, points->cols);
+    return KERNEL(points, row_distance, row_of(points, i), c, points->cols);
 }
 
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum) {
@@ -370,10 +289,8 @@ void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum
         for (int64_t e = points->start[i]; e < points->start[i + 1]; e++) {
             sum[points->index[e]] += weight * values[e];
         }
-    } else if (points->scalar == CLV_F32) {
-        row_add_f32((const float *)points->values + i * points->cols, weight, points->cols, sum);
     } else {
-        row_add_f64((const double *)points->values + i * points->cols, weight, points->cols, sum);
+        KERNEL(points, row_add, row_of(points, i), weight, points->cols, sum);
     }
 }
 

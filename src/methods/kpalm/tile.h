@@ -2,7 +2,7 @@
  * first-level cache. Kernels for float and double points and for compressed sparse rows.
  *
  * |a - x|^2 = |a - mean|^2 + key, and key = |x - mean|^2 + 2 mean.(x - mean) - 2 a.(x - mean): the sum over features is
- * one multiplication and addition a center on the points as they are. What cancels is a product of the distance from
+ * one multiplication and addition per center on the points as they are. What cancels is a product of the distance from
  * the origin with the spread of the data, not a square of the former. All of it is in units of a power of two near the
  * largest |a - mean|^2, so that squares of floats neither overflow nor vanish. */
 #ifndef CLV_KPALM_TILE_H
@@ -49,14 +49,22 @@ typedef struct clv_projection {
     double shift;  /* the weights are max(w - d / alpha - shift, 0) */
 } clv_projection;
 
-/* Numbers in a vector of the kernels; `width` is a multiple. */
+/* Numbers in a vector of the kernels; `count`, rounded up to whole vectors. */
 int64_t clv_panel_lanes(clv_scalar scalar);
-int64_t clv_panel_width(clv_scalar scalar, int64_t k);
+int64_t clv_panel_width(clv_scalar scalar, int64_t count);
 clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, clv_panel *out);
 void clv_panel_free(clv_panel *panel); /* takes one that is all zero */
 size_t clv_panel_bytes(const clv_matrix *points, int64_t k);
 void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *centers /* k x p */);
 
+/* The rows of the tile at `from`: from, ..., to - 1 at most; how many. */
+static inline int64_t clv_tile_range(int64_t from, int64_t to, int64_t *rows) {
+    int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
+    for (int64_t r = 0; r < count; r++) {
+        rows[r] = from + r;
+    }
+    return count;
+}
 /* Keys of rows[0..count-1] into count x width numbers of the panel's type. Their squared distance to the mean, in
  * units, as double. */
 void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys);
@@ -79,20 +87,11 @@ bool clv_panel_is_steep(const clv_panel *panel, const clv_frame *frame, double e
  * CLV_PROJECTED_AT_ONCE rows. */
 void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int64_t count, void *work, double alpha,
                       bool steep, clv_projection *out);
-/* Weights again, without a projection: from w = base (a panel of weights) by `steps` times
- * w <- max(w - key to panels[t] inverse_alpha[t] - shift, 0), with the shifts that the projections found. Dense points.
- */
-typedef struct clv_replay {
-    const clv_panel *base, *panels;
-    int64_t steps;
-    const double *inverse_alpha; /* steps */
-    const float *shift;          /* a tile's rows x stride */
-    int64_t stride;
-} clv_replay;
-void clv_tile_replay(const clv_frame *frame, const clv_replay *replay, const int64_t *rows, int64_t count,
-                     void *weights);
-/* The same weight 1 / k for all, as keys. */
-void clv_panel_fill_even(clv_panel *panel);
+/* The limit alpha = 0 of it: all of the weight to the nearest center. */
+void clv_tile_choose(const clv_panel *panel, const void *d, void *weights, int64_t count, clv_projection *out);
+/* The same without a projection, by the shifts that it found, row by row: max(weights - d / alpha - shift, 0). */
+void clv_tile_shift(const clv_panel *panel, const void *d, void *weights, int64_t count, double inverse_alpha,
+                    const float *shift);
 /* The nonzeros of a row of weights, at most k, one more than that in room: how many. `few`: probably less than ten. */
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */
@@ -124,8 +123,10 @@ typedef struct clv_slack {
 void clv_loosen(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,
                 uint8_t *open);
 
-/* Numbers of the panel's type: their size, row r of a tile, and one of them. */
-size_t clv_number_size(const clv_panel *panel);
+/* Numbers of a type: their size, row r of a tile of them, and one of them. */
+static inline size_t clv_scalar_size(clv_scalar scalar) {
+    return scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+}
 void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r);
 static inline double clv_weight_get(const clv_panel *panel, const void *weights, int64_t at) {
     return panel->scalar == CLV_F32 ? (double)((const float *)weights)[at] : ((const double *)weights)[at];

@@ -3,7 +3,9 @@
  * An object at distance u of its own center x_l can have another nearest center only within 2 u of x_l (Newling and
  * Fleuret 2016). So each center has a list of the few centers around it, itself included, a panel of just these, and
  * the distance to the nearest center that is not listed, `beyond`: while beyond - u > u, the list is enough, and beyond
- * - u bounds the distances to all the others. One vector of keys instead of k. */
+ * - u bounds the distances to all the others. One vector of keys instead of k.
+ *
+ * Cost: k^2 p multiplications per iteration for the distances between the centers, and k vectors of p numbers. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -25,7 +27,7 @@ clv_status clv_vicinity_new(const clv_kpalm_problem *p, clv_vicinity *out) {
         return CLV_OK;
     }
     int64_t lanes = clv_panel_lanes(p->points->scalar);
-    size_t size = p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+    size_t size = clv_scalar_size(p->points->scalar);
     out->count = lanes;
     out->center = CLV_NEW(p->ctx, int32_t, p->k * lanes);
     out->lines = clv_alloc(p->ctx, p->k * p->p * lanes, size);
@@ -80,7 +82,7 @@ static void list(clv_kpalm_state *s, int64_t l, const double *distance) {
     clv_vicinity *v = &s->vicinity;
     int32_t *center = v->center + l * v->count;
     v->beyond[l] = nearest_centers(distance, s->problem->k, v->count, center) * (1 - 1e-6);
-    clv_panel_pick(&s->panels[s->panel], center, v->lines, v->offset, l);
+    clv_panel_pick(clv_panel_now(s), center, v->lines, v->offset, l);
 }
 
 /* How far the nearest other center is, from below, and the lists. Not worth it where there are nearly as many centers

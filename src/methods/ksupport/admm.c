@@ -19,6 +19,7 @@ enum { MOST_SAMPLES = 8192, MOST_NEWTON = 50, HALVINGS = 30, PARTS = 4, PART_ROW
 
 typedef struct admm {
     const clv_ks_problem *problem;
+    clv_ks_work *work;
     clv_ksupport_set set;
     double *x, *z, *u, *v, *before;                 /* features */
     double *gradient;                               /* features: X'r */
@@ -78,7 +79,7 @@ size_t clv_ks_admm_memory(int64_t samples) {
     return ((PARTS + 1) * n * n + 2 * (size_t)(PARTS * PART_ROWS) * n) * sizeof(double); /* a block is gathered, too */
 }
 
-static clv_status admm_create(const clv_ks_problem *problem, int threads, void **state) {
+static clv_status admm_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
     if (problem->x->samples > MOST_SAMPLES && !problem->x->does->pull) {
         return clv_fail(problem->ctx, CLV_EDATA,
                         "the solver admm keeps a matrix of samples x samples: %lld samples are more than %d; use fcfw, "
@@ -90,6 +91,7 @@ static clv_status admm_create(const clv_ks_problem *problem, int threads, void *
         return CLV_ENOMEM;
     }
     run->problem = problem;
+    run->work = work;
     clv_status status = make(run, threads);
     if (status < 0) {
         admm_destroy(problem, run);
@@ -137,7 +139,7 @@ static clv_status form_gram(admm *run) {
         }
         CLV_TRY(add_block(run, list, count));
         if (clv_interrupted(x->ctx)) {
-            return CLV_EINTERRUPTED;
+            return clv_stop_failure(x->ctx, "forming X X'");
         }
     }
     for (int64_t part = 1; part < PARTS; part++) {
@@ -148,7 +150,7 @@ static clv_status form_gram(admm *run) {
             run->gram[j * n + i] = run->gram[i * n + j];
         }
     }
-    *run->problem->passes += 1;
+    run->work->passes += 1;
     return CLV_OK;
 }
 
@@ -186,7 +188,7 @@ static clv_status prepare(admm *run) {
 /* t + K r(t) / weight - goal into rhs; returns its squared norm. */
 static double residual_at(admm *run, const double *t, double weight) {
     int64_t n = run->problem->x->samples;
-    clv_loss_at(&run->problem->loss, t, &run->intercept, run->slope, run->curve);
+    clv_loss_at(&run->problem->loss, run->work->terms, t, &run->intercept, run->slope, run->curve);
     for (int64_t m = 0; m < n; m++) {
         run->rhs[m] = t[m] - run->goal[m];
     }
@@ -243,7 +245,7 @@ static void solve_margins(admm *run, double weight) {
 /* What the slope at t says of the least objective. */
 static void find_bound(admm *run) {
     const clv_ks_problem *p = run->problem;
-    double loss = clv_loss_at(&p->loss, run->t, &run->intercept, run->slope, run->curve);
+    double loss = clv_loss_at(&p->loss, run->work->terms, run->t, &run->intercept, run->slope, run->curve);
     double product = clv_dot(run->slope, run->t, p->x->samples, p->loss.threads);
     double conjugate = clv_ksupport_conjugate(&run->set, run->gradient, p->x->features, p->lambda, p->tau);
     run->bound = fmax(run->bound, loss - product - conjugate);
@@ -258,21 +260,21 @@ static clv_status update_x(admm *run) {
         run->v[j] = run->z[j] - run->u[j];
     }
     if (x->does->pull) {
-        CLV_TRY(x->does->pull(x, p->loss.y, run->rho, run->v, run->x, run->t, run->gradient));
-        *p->passes += 1;
+        CLV_TRY(x->does->pull(x, run->work->design, p->loss.y, run->rho, run->v, run->x, run->t, run->gradient));
+        run->work->passes += 1;
         find_bound(run);
         return CLV_OK;
     }
-    clv_ks_multiply(run->problem, run->v, &run->packed, run->pulled);
+    clv_ks_multiply(p, run->work, run->v, &run->packed, run->pulled);
     for (int64_t m = 0; m < x->samples; m++) {
         run->goal[m] = run->rho / weight * run->pulled[m];
     }
     solve_margins(run, weight);
     if (clv_interrupted(p->ctx)) {
-        return CLV_EINTERRUPTED;
+        return clv_stop_failure(p->ctx, "taking a step of admm");
     }
     x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
-    *p->passes += 1;
+    run->work->passes += 1;
     find_bound(run);
     for (int64_t j = 0; j < x->features; j++) {
         run->x[j] = (run->rho * run->v[j] - run->gradient[j]) / weight;

@@ -25,8 +25,8 @@ void clv_atoms_free(clv_atoms *atoms) {
     *atoms = (clv_atoms){0};
 }
 
-clv_status clv_atoms_new(const clv_ks_problem *problem, clv_atoms *out) {
-    *out = (clv_atoms){.ctx = problem->ctx, .problem = problem};
+clv_status clv_atoms_new(const clv_ks_problem *problem, clv_ks_work *work, clv_atoms *out) {
+    *out = (clv_atoms){.ctx = problem->ctx, .problem = problem, .work = work};
     return CLV_OK;
 }
 
@@ -189,7 +189,7 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
         memcpy(mine, image, (size_t)x->samples * sizeof *mine);
     } else {
         x->does->margins(x, u->index, u->value, u->count, mine);
-        *atoms->problem->passes += (double)u->count / (double)x->features;
+        atoms->work->passes += (double)u->count / (double)x->features;
     }
     if (atoms->problem->loss.kind == CLV_KSUPPORT_SQUARES) {
         multiply_images(atoms, last);

@@ -1,8 +1,8 @@
 /* The matrix X of samples and features, in the layout it came in.
  *
- *   a row a feature, dense   X'r is a row of X after the other with r in the cache; X w is a sum of rows
- *   a row a sample, dense    X'r goes over strips of columns, whose sums stay in the cache; X w gathers from each row
- *   a row a feature, CSR     as the first; X with a row a sample is turned around once
+ *   one row per feature, dense   X'r is a row of X after the other with r in the cache; X w is a sum of rows
+ *   one row per sample, dense    X'r goes over strips of columns, whose sums stay in the cache; X w gathers from each
+ * row one row per feature, CSR     as the first; X with one row per sample is turned around once
  *
  * X'r over all features is the pass over X that everything else is measured by. Threads take strips or rows of fixed
  * extent; a sum never depends on who computed it. */
@@ -21,7 +21,7 @@ static int threads_for(const clv_design *x, int64_t work) {
     return work > 1 << 17 ? x->threads : 1;
 }
 
-/* --- dense, a row a feature --- */
+/* --- dense, one row per feature --- */
 
 static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, int64_t count, const double *r,
                      double *out, double *square) {
@@ -104,9 +104,9 @@ static clv_status features_gather(const clv_design *x, const int64_t *list, int6
 }
 
 static const clv_design_functions by_features = {
-    features_gradient, features_margins, features_gather, NULL, NULL, NULL};
+    .gradient = features_gradient, .margins = features_margins, .gather = features_gather};
 
-/* --- dense, a row a sample --- */
+/* --- dense, one row per sample --- */
 
 /* Four rows of a strip, with the weights they have in the sum; rows past the end have weight 0. */
 static void add_to_strip(const clv_matrix *m, int64_t i, int64_t first, int64_t n, const double *r, double *g,
@@ -209,9 +209,10 @@ static clv_status samples_gather(const clv_design *x, const int64_t *list, int64
     return CLV_OK;
 }
 
-static const clv_design_functions by_samples = {samples_gradient, samples_margins, samples_gather, NULL, NULL, NULL};
+static const clv_design_functions by_samples = {
+    .gradient = samples_gradient, .margins = samples_margins, .gather = samples_gather};
 
-/* --- sparse, a row a feature --- */
+/* --- sparse, one row per feature --- */
 
 static void sparse_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
                             double *squares) {
@@ -265,7 +266,7 @@ static clv_status sparse_gather(const clv_design *x, const int64_t *list, int64_
 }
 
 static const clv_design_functions by_sparse_features = {
-    sparse_gradient, sparse_margins, sparse_gather, NULL, NULL, NULL};
+    .gradient = sparse_gradient, .margins = sparse_margins, .gather = sparse_gather};
 
 /* CSR turned around: entries of a row stay in ascending order. */
 static clv_status turn(clv_context *ctx, const clv_matrix *m, clv_data **out) {

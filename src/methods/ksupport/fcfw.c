@@ -23,6 +23,7 @@ enum { FEATURES_A_K = 2, LEAST_FEATURES = 512, MOST_INNER = 60, PATIENCE = 8 };
 
 typedef struct fcfw {
     const clv_ks_problem *problem;
+    clv_ks_work *work;
     int threads;
     clv_atoms atoms;
     clv_list vertex, before;
@@ -44,19 +45,21 @@ static void fcfw_destroy(const clv_ks_problem *problem, void *state) {
     }
 }
 
-static clv_status fcfw_create(const clv_ks_problem *problem, int threads, void **state) {
+static clv_status fcfw_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
     clv_context *ctx = problem->ctx;
     fcfw *run = CLV_NEW0(ctx, fcfw, 1);
     if (!run) {
         return CLV_ENOMEM;
     }
     run->problem = problem;
+    run->work = work;
     run->threads = threads;
     run->top = CLV_NEW(ctx, int64_t, problem->k);
     run->image = CLV_NEW(ctx, double, problem->x->samples);
     run->margin = CLV_NEW(ctx, double, problem->x->samples);
     bool complete = run->top && run->image && run->margin;
-    if (!complete || clv_list_reserve(ctx, &run->vertex, problem->k) < 0 || clv_atoms_new(problem, &run->atoms) < 0) {
+    if (!complete || clv_list_reserve(ctx, &run->vertex, problem->k) < 0 ||
+        clv_atoms_new(problem, work, &run->atoms) < 0) {
         fcfw_destroy(problem, run);
         return CLV_ENOMEM;
     }
@@ -141,7 +144,7 @@ static clv_status correct(fcfw *run, clv_point *point, double square, const doub
 static clv_status fcfw_start(void *state, clv_point *point) {
     fcfw *run = state;
     clv_atoms_free(&run->atoms);
-    CLV_TRY(clv_atoms_new(run->problem, &run->atoms));
+    CLV_TRY(clv_atoms_new(run->problem, run->work, &run->atoms));
     run->idle = 0;
     if (point->w.count > 0) {
         CLV_TRY(clv_atoms_add(&run->atoms, &point->w, point->square, point->margin));
@@ -174,7 +177,7 @@ static clv_status working_steps(fcfw *run, clv_point *point, clv_working *on) {
         on->x.does->margins(&on->x, run->top, run->vertex.value, run->vertex.count, run->image);
         CLV_TRY(correct(run, point, square, run->image));
         on->x.does->gradient(&on->x, point->slope, NULL, on->count, on->gradient, NULL);
-        *p->passes += (double)on->count / (double)p->x->features;
+        run->work->passes += (double)on->count / (double)p->x->features;
         double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
         double gap =
             clv_ks_gap(p, &on->set, on->gradient, on->list, on->count, &point->w, product, point->ridge, point->square);

@@ -17,6 +17,7 @@ enum { POWER_STEPS = 30, MOST_GROWTH = 60 };
 
 typedef struct fista {
     const clv_ks_problem *problem;
+    clv_ks_work *work;
     clv_ksupport_set set;
     double *w, *before, *y;     /* features */
     double *gradient;           /* features, at y */
@@ -66,12 +67,13 @@ static clv_status make(fista *run, int threads) {
     return clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set);
 }
 
-static clv_status fista_create(const clv_ks_problem *problem, int threads, void **state) {
+static clv_status fista_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
     fista *run = CLV_NEW0(problem->ctx, fista, 1);
     if (!run) {
         return CLV_ENOMEM;
     }
     run->problem = problem;
+    run->work = work;
     clv_status status = make(run, threads);
     if (status < 0) {
         fista_destroy(problem, run);
@@ -97,9 +99,9 @@ static double largest_eigenvalue(fista *run) {
             run->slope[m] /= size;
         }
         x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
-        *p->passes += 1;
+        run->work->passes += 1;
         value = clv_dot(run->gradient, run->gradient, x->features, p->loss.threads);
-        clv_ks_multiply(run->problem, run->gradient, &run->packed, run->slope);
+        clv_ks_multiply(p, run->work, run->gradient, &run->packed, run->slope);
         if (value - last <= 1e-3 * value) {
             break;
         }
@@ -151,11 +153,11 @@ static clv_status fista_start(void *state, clv_point *point) {
 static double expand_at_y(fista *run) {
     const clv_ks_problem *p = run->problem;
     const clv_design *x = p->x;
-    double loss = clv_loss_at(&p->loss, run->z_y, &run->intercept, run->slope, NULL);
+    double loss = clv_loss_at(&p->loss, run->work->terms, run->z_y, &run->intercept, run->slope, NULL);
     double ridge = clv_dot(run->y, run->y, x->features, p->loss.threads);
     double product = clv_dot(run->slope, run->z_y, x->samples, p->loss.threads), bound = -INFINITY;
     x->does->gradient(x, run->slope, NULL, x->features, run->gradient, NULL);
-    *p->passes += 1;
+    run->work->passes += 1;
     if (!(p->radius > 0)) {
         bound = loss - product - clv_ksupport_conjugate(&run->set, run->gradient, x->features, p->lambda, p->tau);
     }

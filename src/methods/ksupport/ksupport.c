@@ -23,71 +23,38 @@ enum { MOST_CLASSES = 1000 };
 /* Larger numbers cannot be squared and added up. */
 #define LARGEST 1e150
 
-#define T clv_ksupport_options
-static const clv_option ksupport_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 1, 1, 0x1p32, NULL, "N", "the k of the norm: about how many weights are not 0"),
-    CLV_OPT_CHOICE(T, loss, "loss", CLV_KSUPPORT_LOGISTIC, "logistic|squares", "classification or regression"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm|newton", "newton: for high accuracy"),
-    CLV_OPT_REAL(T, lambda, "lambda", 0.1, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),
-    CLV_OPT_REAL(T, ridge, "ridge", 1e-3, 0, 1e300, NULL, "TAU", "weight of half the squared 2-norm"),
-    CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of weighing it"),
-    CLV_OPT_FLAG(T, intercept, "intercept", NULL, 0, "fit an intercept, which is not penalized"),
-    CLV_OPT_CHOICE(T, prox, "prox", CLV_KSUPPORT_SELECT, "select|search|bisect|active|box",
-                   "how fista and admm compute the proximity operator"),
-    CLV_OPT_CHOICE(T, inner, "inner", CLV_KSUPPORT_PROJECTED_NEWTON, "newton|pqn|pairwise",
-                   "how fcfw corrects the weights of its atoms"),
-    CLV_OPT_CHOICE(T, step, "step", CLV_KSUPPORT_BACKTRACKING, "backtracking|fixed", "the step size of fista"),
-    CLV_OPT_CHOICE(T, rule, "rule", CLV_KSUPPORT_GAP, "gap|change",
-                   "what must fall below tol; change: as in the paper"),
-    CLV_OPT_FLAG(T, working_set, "working-set", NULL, 1, "fcfw: iterate on the steepest features between passes"),
-    CLV_OPT_FLAG(T, screening, "screening", NULL, 1, "drop features that cannot be in the solution"),
-    CLV_OPT_FLAG(T, transposed, "transposed", NULL, 0, "X has a row a feature"),
-    CLV_OPT_TEXT(T, start, "start", "zero", "zero|FILE", "weights to start from"),
-};
-#undef T
-
-const clv_option_table *clv_ksupport_table(void) {
-    static const clv_option_table table = {"ksupport", ksupport_options, CLV_COUNT(ksupport_options)};
-    return &table;
-}
-
-void clv_ksupport_defaults(clv_ksupport_options *options) {
-    memset(options, 0, sizeof *options);
-    clv_options_defaults(clv_control_table(), &options->control);
-    clv_options_defaults(clv_ksupport_table(), options);
-}
-
 /* --- checks --- */
 
-static clv_status check_options(clv_context *ctx, const clv_ksupport_options *options) {
-    const char *start = options->start ? options->start : "";
-    CLV_TRY(clv_options_check(ctx, clv_ksupport_table(), options));
-    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
-    if (strcmp(start, "zero") != 0 && strcmp(start, "weights") != 0) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is neither zero nor weights", start);
-    }
-    if (strcmp(start, "weights") == 0 && !options->start_weights) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = 'weights' needs the weights to start from");
-    }
+clv_status clv_ksupport_check(clv_context *ctx, const void *chosen) {
+    const clv_ksupport_options *options = chosen;
     bool bounded = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_FISTA;
     if (options->radius > 0 && !bounded) {
         return clv_fail(ctx, CLV_EUSAGE, "radius = %g: only the solvers fcfw and fista bound the norm",
                         options->radius);
     }
-    return CLV_OK;
+    if (!options->path) {
+        return options->k > 0 ? CLV_OK : clv_fail(ctx, CLV_EUSAGE, "ksupport needs k, the k of the norm, or a path");
+    }
+    if (options->k > 0 || options->radius > 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "a path lists its own k and lambda: it does not go with %s",
+                        options->k > 0 ? "k" : "radius");
+    }
+    return clv_ks_check_path(ctx, options->path);
 }
 
-static clv_status check_start(clv_context *ctx, const clv_ksupport_options *options, int64_t models, int64_t features) {
-    if (strcmp(options->start, "weights") != 0) {
-        return CLV_OK;
+/* Weights to start from: one row per model; of one model, a column will do. */
+static clv_status check_start(clv_context *ctx, const clv_matrix *start, int64_t models, int64_t features) {
+    bool column = models == 1 && start->cols == 1 && start->rows == features && !start->start;
+    if (start->cols != features && !column) {
+        return clv_fail(ctx, CLV_EDATA, "the start is %lld x %lld, but weights are rows of %lld numbers",
+                        (long long)start->rows, (long long)start->cols, (long long)features);
     }
-    if (options->start_models != models) {
+    if (start->rows != models && !column) {
         return clv_fail(ctx, CLV_EDATA, "the weights to start from have %lld rows, but there %s %lld %s",
-                        (long long)options->start_models, models == 1 ? "is" : "are", (long long)models,
+                        (long long)start->rows, models == 1 ? "is" : "are", (long long)models,
                         models == 1 ? "model" : "models");
     }
-    const clv_matrix weights = {models, features, CLV_F64, options->start_weights, NULL, NULL};
-    return clv_matrix_check(ctx, "the weights to start from", &weights, LARGEST);
+    return clv_matrix_check(ctx, "the weights to start from", start, LARGEST);
 }
 
 static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_ksupport_options *options) {
@@ -152,9 +119,11 @@ typedef struct job {
     clv_design x;
     int64_t models, classes_count;
     double *classes;
-    double *signs, *terms; /* samples: y of a model, work of its loss */
-    clv_list best;
-    double intercept, passes;
+    double *signs;      /* samples: y of a model */
+    double passes;      /* over X, by all models */
+    clv_matrix start;   /* weights to start from; no rows: none */
+    clv_data *weights;  /* found: models x features */
+    double *intercepts; /* models */
     clv_ks_problem problem;
 } job;
 
@@ -162,29 +131,33 @@ static void job_free(job *j) {
     clv_design_free(&j->x);
     clv_free(j->ctx, j->classes);
     clv_free(j->ctx, j->signs);
-    clv_free(j->ctx, j->terms);
-    clv_list_free(j->ctx, &j->best);
+    clv_free(j->ctx, j->intercepts);
+    clv_data_free(j->weights);
 }
 
 /* The caller frees the job also on failure. */
-static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options,
-                          job *j) {
+static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options, job *j) {
+    const clv_matrix *x = input->points;
+    const double *y = input->targets->values;
     int threads = clv_threads(options->control.threads);
     *j = (job){.ctx = ctx, .y = y, .models = 1};
-    CLV_TRY(check_options(ctx, options));
     CLV_TRY(clv_design_new(ctx, x, options->transposed, threads, &j->x));
     CLV_TRY(check_sizes(ctx, &j->x, options));
     CLV_TRY(check_targets(ctx, y, j->x.samples));
-    j->terms = CLV_NEW(ctx, double, j->x.samples);
     j->signs = CLV_NEW(ctx, double, j->x.samples);
-    if (!j->terms || !j->signs) {
+    if (!j->signs) {
         return CLV_ENOMEM;
     }
     if (options->loss == CLV_KSUPPORT_LOGISTIC) {
         CLV_TRY(clv_ks_classes(ctx, y, j->x.samples, &j->classes, &j->classes_count));
         j->models = j->classes_count > 2 ? j->classes_count : 1;
     }
-    CLV_TRY(check_start(ctx, options, j->models, j->x.features));
+    if (input->start) {
+        CLV_TRY(check_start(ctx, input->start, j->models, j->x.features));
+        j->start = *input->start;
+        j->start.rows = j->models; /* a column is a row */
+        j->start.cols = j->x.features;
+    }
     j->problem = (clv_ks_problem){.ctx = ctx,
                                   .x = &j->x,
                                   .given = x,
@@ -192,18 +165,14 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *x, const double *y
                                            .samples = j->x.samples,
                                            .y = j->signs,
                                            .intercept = options->intercept,
-                                           .threads = threads,
-                                           .terms = j->terms},
+                                           .threads = threads},
                                   .options = *options,
                                   .k = options->k,
                                   .lambda = options->lambda,
                                   .tau = options->ridge,
                                   .radius = options->radius,
                                   .unit = 1,
-                                  .tol = clv_ks_tolerance(options),
-                                  .best = &j->best,
-                                  .best_intercept = &j->intercept,
-                                  .passes = &j->passes};
+                                  .tol = clv_ks_tolerance(options)};
     return CLV_OK;
 }
 
@@ -231,6 +200,17 @@ static clv_status list_row(clv_context *ctx, const double *row, int64_t features
         }
     }
     return CLV_OK;
+}
+
+static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c, clv_list *out) {
+    double *row = CLV_NEW(ctx, double, weights->cols);
+    if (!row) {
+        return CLV_ENOMEM;
+    }
+    clv_matrix_row(weights, c, row);
+    clv_status status = list_row(ctx, row, weights->cols, out);
+    clv_free(ctx, row);
+    return status;
 }
 
 /* Append the entries of a list to the rows of a growing CSR matrix. */
@@ -263,8 +243,6 @@ static clv_status join_results(clv_result *all, clv_result *one, int64_t c) {
     bool first = c == 0;
     int64_t rows = all->trace_count + one->trace_count;
     if (first) {
-        all->method = one->method;
-        all->solver = one->solver;
         all->objective = one->objective;
         all->certificate = one->certificate;
         all->stop = one->stop;
@@ -288,36 +266,40 @@ static clv_status join_results(clv_result *all, clv_result *one, int64_t c) {
         all->trace = trace;
         for (int64_t t = 0; t < one->trace_count; t++) {
             trace[all->trace_count + t] = one->trace[t];
-            trace[all->trace_count + t].restart = c;
+            trace[all->trace_count + t].part = c;
         }
         all->trace_count = rows;
     }
     return CLV_OK;
 }
 
+static clv_status keep_model(job *j, int64_t c, clv_result *all, clv_result *one, const clv_ks_model *model) {
+    j->intercepts[c] = model->intercept;
+    j->passes += model->passes;
+    CLV_TRY(join_results(all, one, c));
+    return append_row(j->weights, c, &model->w);
+}
+
 static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     clv_list start = {0};
     clv_result *one = NULL;
-    const clv_ksupport_options *options = &j->problem.options;
+    clv_ks_model *model = NULL;
     clv_status status = CLV_OK;
     set_signs(j, c);
-    if (strcmp(options->start, "weights") == 0) {
-        status = list_row(j->ctx, options->start_weights + c * j->x.features, j->x.features, &start);
+    if (j->start.rows > 0) {
+        status = row_of(j->ctx, &j->start, c, &start);
         j->problem.start = &start;
     }
     if (status == CLV_OK) {
         status = clv_result_new(j->ctx, 0, 0, &one);
     }
     if (status == CLV_OK) {
-        status = clv_ks_drive(&j->problem, "ksupport", one);
+        status = clv_ks_drive(&j->problem, &clv_ksupport_method, one, &model);
     }
     if (status == CLV_OK) {
-        status = join_results(all, one, c);
+        status = keep_model(j, c, all, one, model);
     }
-    if (status == CLV_OK) {
-        all->intercepts[c] = j->intercept;
-        status = append_row(all->weights, c, &j->best);
-    }
+    clv_ks_model_free(j->ctx, model);
     clv_result_free(one);
     clv_list_free(j->ctx, &start);
     j->problem.start = NULL;
@@ -333,17 +315,17 @@ static double intercept_alone(const job *j) {
     return j->problem.loss.kind == CLV_KSUPPORT_SQUARES ? sum / n : log((n + sum) / (n - sum));
 }
 
-/* A model that an interruption left without a start: its weights are 0, and evaluated as such. */
-static clv_status leave_model(job *j, int64_t c, clv_result *all) {
-    clv_restart none = {.stop = CLV_CANCELLED};
-    clv_result one = {.stop = CLV_CANCELLED, .restarts = &none, .restarts_count = 1};
-    clv_list nothing = {0};
+/* A model that was given up without a start: its weights are 0, and evaluated as such. */
+static clv_status leave_model(job *j, int64_t c, clv_stop stop, clv_result *all) {
+    clv_restart none = {.stop = stop};
+    clv_result one = {.stop = stop, .restarts = &none, .restarts_count = 1};
+    clv_ks_model nothing = {0};
+    double value, gap;
     set_signs(j, c);
-    all->intercepts[c] = intercept_alone(j);
-    CLV_TRY(
-        clv_ks_evaluate(&j->problem, &nothing, &all->intercepts[c], j->x.threads, &one.objective, &one.certificate));
-    CLV_TRY(join_results(all, &one, c));
-    return append_row(all->weights, c, &nothing);
+    nothing.intercept = intercept_alone(j);
+    CLV_TRY(clv_ks_evaluate(&j->problem, &nothing.w, &nothing.intercept, j->x.threads, &value, &gap));
+    clv_result_claim(&one, &clv_ksupport_method, value, gap, j->problem.tol);
+    return keep_model(j, c, all, &one, &nothing);
 }
 
 /* A result with room for all models. */
@@ -352,54 +334,53 @@ static clv_status new_result(job *j, clv_result **out) {
     clv_result *all = *out;
     all->n = j->x.samples;
     all->k = j->problem.k;
-    all->seed = j->problem.options.control.seed;
+    all->trace_part = j->models > 1 ? "model" : NULL;
     all->restarts = CLV_NEW0(j->ctx, clv_restart, 1);
-    all->intercepts = CLV_NEW0(j->ctx, double, j->models);
-    if (!all->restarts || !all->intercepts) {
+    j->intercepts = CLV_NEW0(j->ctx, double, j->models);
+    if (!all->restarts || !j->intercepts) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(clv_data_new_csr(j->ctx, "weights", j->models, j->x.features, 0, &all->weights));
-    return CLV_OK;
+    return clv_data_new_csr(j->ctx, "weights", j->models, j->x.features, 0, &j->weights);
 }
 
-/* The limit is for all models together; each gets what is left. Interrupted, the models made so far stay. */
-static clv_status solve_all(job *j, double began, clv_result **out) {
-    double limit = j->problem.options.control.time_limit;
+static clv_status add_fields(job *j, clv_result *all) {
+    clv_data *weights = j->weights;
+    j->weights = NULL;
+    CLV_TRY(clv_result_take(all, "weights", CLV_FIELD_SPARSE, weights));
+    CLV_TRY(clv_result_put_reals(all, "intercepts", j->intercepts, j->models));
+    if (j->classes_count > 0) {
+        CLV_TRY(clv_result_put_reals(all, "classes", j->classes, j->classes_count));
+    }
+    return clv_result_put_integer(all, "data_passes", (int64_t)(j->passes + 0.5));
+}
+
+/* Interrupted, or out of time, the models made so far stay. */
+static clv_status solve_all(job *j, clv_result **out) {
     CLV_TRY(new_result(j, out));
     for (int64_t c = 0; c < j->models; c++) {
-        if (limit > 0) {
-            j->problem.options.control.time_limit = fmax(limit - (clv_seconds() - began), 1e-9);
-        }
         clv_status status = solve_model(j, c, *out);
-        if (status == CLV_EINTERRUPTED && c > 0) {
-            status = leave_model(j, c, *out);
+        if (clv_is_stop(status) && c > 0) {
+            status = leave_model(j, c, clv_stop_of(status), *out);
         }
         CLV_TRY(status);
     }
-    (*out)->classes = j->classes;
-    (*out)->classes_count = j->classes_count;
-    j->classes = NULL;
-    (*out)->passes = (int64_t)(j->passes + 0.5);
-    return CLV_OK;
+    return add_fields(j, *out);
 }
 
-clv_status clv_ksupport(clv_context *ctx, const clv_matrix *x, const double *y, const clv_ksupport_options *options,
+clv_status clv_ks_solve(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
                         clv_result **out) {
     job j;
-    double began = clv_seconds();
-    *out = NULL;
-    clv_status status = job_new(ctx, x, y, options, &j);
+    clv_status status = job_new(ctx, input, options, &j);
     if (status == CLV_OK) {
-        status = solve_all(&j, began, out);
+        status = solve_all(&j, out);
     }
     job_free(&j);
-    if (status < 0) {
-        clv_result_free(*out);
-        *out = NULL;
-        return status;
-    }
-    (*out)->seconds = clv_seconds() - began;
-    return CLV_OK;
+    return status;
+}
+
+clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *chosen, clv_result **out) {
+    const clv_ksupport_options *options = chosen;
+    return options->path ? clv_ks_walk(ctx, input, options, out) : clv_ks_solve(ctx, input, options, out);
 }
 
 /* --- evaluation and prediction --- */
@@ -412,51 +393,58 @@ static clv_status check_weights(clv_context *ctx, const clv_matrix *weights, int
     return clv_matrix_check(ctx, "weights", weights, LARGEST);
 }
 
-static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c, clv_list *out) {
-    double *row = CLV_NEW(ctx, double, weights->cols);
-    if (!row) {
-        return CLV_ENOMEM;
-    }
-    clv_matrix_row(weights, c, row);
-    clv_status status = list_row(ctx, row, weights->cols, out);
-    clv_free(ctx, row);
-    return status;
-}
-
-static clv_status evaluate_model(job *j, const clv_matrix *weights, const double *intercept, int64_t c,
-                                 clv_objective *objective, clv_certificate *certificate) {
-    clv_list w = {0};
-    set_signs(j, c);
-    clv_status status = row_of(j->ctx, weights, c, &w);
-    if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &w, intercept, j->x.threads, objective, certificate);
-    }
-    clv_list_free(j->ctx, &w);
-    return status;
-}
-
-static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *intercepts, clv_objective *objective,
-                               clv_certificate *certificate) {
-    double value = 0, gap = 0;
+/* Intercepts that are not said are the best ones. */
+static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *intercepts, clv_result *found) {
+    double total = 0, gaps = 0;
     CLV_TRY(check_weights(j->ctx, weights, j->models, j->x.features));
     for (int64_t c = 0; c < j->models; c++) {
-        CLV_TRY(evaluate_model(j, weights, intercepts ? intercepts + c : NULL, c, objective, certificate));
-        value += objective->value;
-        gap += certificate->value * objective->value;
+        double value, gap;
+        clv_list w = {0};
+        set_signs(j, c);
+        clv_status status = row_of(j->ctx, weights, c, &w);
+        if (status == CLV_OK) {
+            status = clv_ks_evaluate(&j->problem, &w, intercepts ? intercepts + c : NULL, j->x.threads, &value, &gap);
+        }
+        clv_list_free(j->ctx, &w);
+        CLV_TRY(status);
+        total += value;
+        gaps += gap * value;
     }
-    objective->value = value;
-    certificate->value = gap > 0 ? gap / value : gap;
-    certificate->holds = certificate->value <= certificate->tolerance;
-    return CLV_OK;
+    clv_result_claim(found, &clv_ksupport_method, total, gaps > 0 ? gaps / total : gaps, j->problem.tol);
+    return j->classes_count > 0 ? clv_result_put_reals(found, "classes", j->classes, j->classes_count) : CLV_OK;
 }
 
-clv_status clv_ksupport_evaluate(clv_context *ctx, const clv_matrix *x, const double *y,
-                                 const clv_ksupport_options *options, const clv_matrix *weights,
-                                 const double *intercepts, clv_objective *objective, clv_certificate *certificate) {
+/* What the answer says of k and lambda is a row of the path, or what the options say. */
+static clv_status check_row(clv_context *ctx, const clv_ksupport_options *asked, const clv_ksupport_options *said) {
+    if (asked->path) {
+        return clv_ks_check_row(ctx, asked->path, said->k, said->lambda);
+    }
+    return said->lambda == asked->lambda
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "lambda is %g, but %g was asked for", said->lambda, asked->lambda);
+}
+
+clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                        const clv_result *answer, clv_result *found) {
+    clv_ksupport_options own = *(const clv_ksupport_options *)options;
+    const clv_matrix *weights = clv_result_matrix(answer, "weights");
+    clv_input data = {.points = input->points, .targets = input->targets};
+    int64_t count;
     job j;
-    clv_status status = job_new(ctx, x, y, options, &j);
+    if (!weights) {
+        return clv_fail(ctx, CLV_EDATA, "the answer says nothing of its weights");
+    }
+    const double *intercepts = clv_result_reals(answer, "intercepts", &count);
+    if (intercepts && count != weights->rows) {
+        return clv_fail(ctx, CLV_EDATA, "there are %lld intercepts of %lld models", (long long)count,
+                        (long long)weights->rows);
+    }
+    own.k = answer->k;
+    own.lambda = clv_result_real(answer, "lambda", own.lambda);
+    CLV_TRY(check_row(ctx, options, &own));
+    clv_status status = job_new(ctx, &data, &own, &j);
     if (status == CLV_OK) {
-        status = evaluate_all(&j, weights, intercepts, objective, certificate);
+        status = evaluate_all(&j, weights, intercepts, found);
     }
     job_free(&j);
     return status;
@@ -489,47 +477,106 @@ static void decide(const double *classes, int64_t class_count, int64_t models, i
     }
 }
 
-static clv_status predict(const clv_design *x, const clv_matrix *weights, const double *intercepts,
-                          const double *classes, int64_t class_count, double *out, double *scores) {
-    int64_t models = weights->rows;
-    bool fits = class_count == 0 ? models == 1 : class_count == 2 ? models == 1 : models == class_count;
-    if (!fits || class_count == 1) {
+/* Scores lie by models here, and by samples in a prediction. */
+static void turn(const double *scores, int64_t models, int64_t samples, double *out) {
+    for (int64_t m = 0; m < samples; m++) {
+        for (int64_t c = 0; c < models; c++) {
+            out[m * models + c] = scores[c * samples + m];
+        }
+    }
+}
+
+/* The classes themselves where they are small whole numbers, else their places. */
+static void label(const double *classes, int64_t class_count, const double *values, clv_result *out) {
+    bool whole = true;
+    for (int64_t c = 0; c < class_count; c++) {
+        whole = whole && classes[c] == floor(classes[c]) && fabs(classes[c]) < 0x1p31;
+    }
+    for (int64_t m = 0; m < out->n; m++) {
+        int32_t place = 0;
+        while (place + 1 < class_count && classes[place] != values[m]) {
+            place++;
+        }
+        out->labels[m] = whole ? (int32_t)values[m] : place;
+    }
+}
+
+/* What is known of a model, and room for its scores. */
+typedef struct predictor {
+    const clv_matrix *weights;
+    const double *intercepts, *classes;
+    int64_t class_count;
+    double *scores, *values; /* models x samples; samples */
+} predictor;
+
+static clv_status score_all(const clv_design *x, const predictor *p) {
+    int64_t models = p->weights->rows;
+    bool fits = p->class_count <= 2 ? models == 1 : models == p->class_count;
+    if (!fits || p->class_count == 1) {
         return clv_fail(x->ctx, CLV_EDATA, "%lld models do not tell %lld classes apart", (long long)models,
-                        (long long)class_count);
+                        (long long)p->class_count);
     }
-    CLV_TRY(check_weights(x->ctx, weights, models, x->features));
+    CLV_TRY(check_weights(x->ctx, p->weights, models, x->features));
     for (int64_t c = 0; c < models; c++) {
-        CLV_TRY(score_model(x, weights, c, intercepts ? intercepts[c] : 0, scores + c * x->samples));
+        CLV_TRY(score_model(x, p->weights, c, p->intercepts ? p->intercepts[c] : 0, p->scores + c * x->samples));
     }
-    decide(classes, class_count, models, x->samples, scores, out);
+    decide(p->classes, p->class_count, models, x->samples, p->scores, p->values);
     return CLV_OK;
 }
 
-clv_status clv_ksupport_predict(clv_context *ctx, const clv_matrix *x, const clv_ksupport_options *options,
-                                const clv_matrix *weights, const double *intercepts, const double *classes,
-                                int64_t class_count, double *out, double *scores) {
+static clv_status predict(const clv_design *x, predictor *p, clv_result **out) {
+    int64_t models = p->weights->rows, entries;
+    clv_data *turned = NULL;
+    if (!clv_mul(models, x->samples, &entries)) {
+        return CLV_ENOMEM;
+    }
+    p->scores = CLV_NEW(x->ctx, double, entries);
+    p->values = CLV_NEW(x->ctx, double, x->samples);
+    if (!p->scores || !p->values) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(score_all(x, p));
+    CLV_TRY(clv_result_new(x->ctx, p->class_count > 0 ? x->samples : 0, 0, out));
+    (*out)->n = x->samples;
+    if ((*out)->labels) {
+        label(p->classes, p->class_count, p->values, *out);
+    }
+    CLV_TRY(clv_result_put_reals(*out, "values", p->values, x->samples));
+    CLV_TRY(clv_data_new_dense(x->ctx, "scores", x->samples, models, CLV_F64, &turned));
+    turn(p->scores, models, x->samples, turned->values);
+    return clv_result_take(*out, "scores", CLV_FIELD_MATRIX, turned);
+}
+
+clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                      const clv_result *result, const clv_fresh *fresh, clv_result **out) {
+    const clv_ksupport_options *own = options;
+    predictor p = {.weights = clv_result_matrix(result, "weights")};
     clv_design design;
-    double *own = NULL;
-    int64_t room;
-    clv_status status = clv_design_new(ctx, x, options->transposed, clv_threads(options->control.threads), &design);
-    if (status == CLV_OK && !scores) {
-        own = clv_mul(weights->rows, design.samples, &room) ? CLV_NEW(ctx, double, room) : NULL;
-        status = own ? CLV_OK : CLV_ENOMEM;
+    int64_t count;
+    (void)input;
+    p.classes = clv_result_reals(result, "classes", &p.class_count);
+    p.intercepts = clv_result_reals(result, "intercepts", &count);
+    if (!p.weights || (p.intercepts && count != p.weights->rows)) {
+        return clv_fail(ctx, CLV_EUSAGE, "the result has no weights, or not one intercept per model");
     }
+    clv_status status = clv_design_new(ctx, fresh->points, own->transposed, clv_threads(own->control.threads), &design);
     if (status == CLV_OK) {
-        status = predict(&design, weights, intercepts, classes, class_count, out, scores ? scores : own);
+        status = predict(&design, &p, out);
     }
-    clv_free(ctx, own);
+    clv_free(ctx, p.scores);
+    clv_free(ctx, p.values);
     clv_design_free(&design);
     return status;
 }
 
 /* --- memory --- */
 
-size_t clv_ksupport_memory(const clv_matrix *x, const clv_ksupport_options *options) {
+size_t clv_ksupport_bytes(const clv_input *input, const void *chosen) {
+    const clv_ksupport_options *options = chosen;
+    const clv_matrix *x = input->points;
     size_t samples = (size_t)(options->transposed ? x->cols : x->rows);
     size_t features = (size_t)(options->transposed ? x->rows : x->cols);
-    size_t k = (size_t)options->k, number = sizeof(double);
+    size_t k = (size_t)(options->path ? clv_ks_largest_k(options->path) : options->k), number = sizeof(double);
     bool sorting = options->prox != CLV_KSUPPORT_SELECT;
     bool sets = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_NEWTON;
     size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;

@@ -14,7 +14,7 @@
 #ifndef CLV_METHODS_KSUPPORT_H
 #define CLV_METHODS_KSUPPORT_H
 
-#include "engine/driver.h"
+#include "methods/methods.h"
 #include "sets/ksupport.h"
 
 /* --- point.c --- */
@@ -43,11 +43,14 @@ typedef struct clv_design_functions {
     /* Some columns as a design of their own; NULL: not supported. */
     clv_status (*gather)(const clv_design *x, const int64_t *list, int64_t count, clv_design *out);
     /* The k largest entries of X'r in magnitude, without the others ever being stored; NULL: take the gradient. */
-    clv_status (*steepest)(const clv_design *x, const double *r, int64_t k, clv_list *out);
+    clv_status (*steepest)(const clv_design *x, void *work, const double *r, int64_t k, clv_list *out);
     /* argmin 1/2 ||y - X w||^2 + rho/2 ||w - v||^2 for squares, with its margins and X'slope there; NULL: by X X'. */
-    clv_status (*pull)(const clv_design *x, const double *y, double rho, const double *v, double *w, double *margin,
-                       double *gradient);
+    clv_status (*pull)(const clv_design *x, void *work, const double *y, double rho, const double *v, double *w,
+                       double *margin, double *gradient);
     double (*scale)(const clv_design *x); /* the rho to begin with; for a design that has `pull` */
+    /* The work space of these two, for one run; NULL: they need none. */
+    clv_status (*new_work)(const clv_design *x, int64_t k, void **work);
+    void (*free_work)(clv_context *ctx, void *work); /* takes NULL */
 } clv_design_functions;
 
 struct clv_design {
@@ -55,12 +58,12 @@ struct clv_design {
     const clv_design_functions *does;
     int64_t samples, features;
     int threads;
-    clv_matrix matrix; /* a row a feature, dense or CSR; or a row a sample, dense */
+    clv_matrix matrix; /* one row per feature, dense or CSR; or one row per sample, dense */
     clv_data *owned;   /* a copy of its own, or NULL */
-    void *user;        /* of other kinds */
+    const void *user;  /* of other kinds */
 };
 
-/* `transposed`: X has a row a feature. Dense X is borrowed as it is; sparse X with a row a sample is copied. */
+/* `transposed`: X has one row per feature. Dense X is borrowed as it is; sparse X with one row per sample is copied. */
 clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out);
 void clv_design_free(clv_design *x); /* takes one that is all zero */
 
@@ -87,14 +90,14 @@ typedef struct clv_loss {
     const double *y; /* +1 and -1, or the targets; borrowed */
     bool intercept;
     int threads;
-    double *terms; /* samples: work, owned by whoever made the loss */
 } clv_loss;
 
 /* min_b sum_m loss(y_m, z_m + b), with the b that is best (0 without an intercept; a start on entry), first derivatives
- * r and, unless NULL, second derivatives h at the margins z + b. With an intercept the r add up to 0. */
-double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h);
+ * r and, unless NULL, second derivatives h at the margins z + b. With an intercept the r add up to 0. `terms` is room
+ * for one number per sample. */
+double clv_loss_at(const clv_loss *loss, double *terms, const double *z, double *b, double *r, double *h);
 /* The same at a given b, as far as the value. */
-double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r);
+double clv_loss_with(const clv_loss *loss, double *terms, const double *z, double b, double *r);
 /* The largest second derivative: 1/4 or 1. */
 double clv_loss_curvature(const clv_loss *loss);
 
@@ -111,15 +114,24 @@ typedef struct clv_ks_problem {
     double unit;                /* what objectives are multiplied by before anyone sees them */
     double tol;
     const clv_list *start; /* weights to start from, or NULL */
-    clv_list *best;        /* where the iterate that was saved goes: there is one worker */
-    double *best_intercept;
-    double *passes; /* over X, so far */
 } clv_ks_problem;
+
+/* What one run writes besides its iterates. */
+typedef struct clv_ks_work {
+    double passes; /* over X, so far */
+    double *terms; /* samples: of the loss */
+    void *design;  /* of the design, where its kind has some */
+} clv_ks_work;
+
+/* Free it also on failure. */
+clv_status clv_ks_work_new(const clv_ks_problem *problem, clv_ks_work *out);
+void clv_ks_work_free(const clv_ks_problem *problem, clv_ks_work *work);
 
 /* --- point.c --- */
 
 typedef struct clv_point {
     const clv_ks_problem *problem;
+    clv_ks_work *work;
     clv_list w;
     double intercept;
     double *margin, *slope; /* samples: X w, first derivatives of the loss */
@@ -136,7 +148,7 @@ typedef struct clv_point {
     bool fresh;                 /* all of this is of w, from the data alone */
 } clv_point;
 
-clv_status clv_point_new(const clv_ks_problem *problem, int threads, bool screening, clv_point *out);
+clv_status clv_point_new(const clv_ks_problem *problem, clv_ks_work *work, int threads, bool screening, clv_point *out);
 void clv_point_free(clv_point *point); /* takes one that is all zero */
 /* Margins, loss and objective of point->w, from the data. */
 clv_status clv_point_value(clv_point *point);
@@ -151,7 +163,7 @@ clv_status clv_point_set_dense(clv_point *point, const double *w);
 /* F of losses, ||w||^2 and squared norm. */
 double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, double square);
 /* z = X v for a vector of all features, by way of its nonzero entries, for which `packed` has room. */
-void clv_ks_multiply(const clv_ks_problem *p, const double *v, clv_list *packed, double *z);
+void clv_ks_multiply(const clv_ks_problem *p, clv_ks_work *work, const double *v, clv_list *packed, double *z);
 /* The gap from <r, X w> and from the gradient X'r of `count` features, which is changed on the way and put back. */
 double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
                   const clv_list *w, double product, double ridge, double square);
@@ -177,6 +189,7 @@ typedef struct clv_atom {
 typedef struct clv_atoms {
     clv_context *ctx;
     const clv_ks_problem *problem;
+    clv_ks_work *work;
     int64_t count, capacity;
     clv_atom *atom;
     double *weight; /* capacity: alpha; the rest of 1 is on the zero atom */
@@ -188,7 +201,7 @@ typedef struct clv_atoms {
     clv_list sum;   /* union of the supports, and sum_i alpha_i u_i there */
 } clv_atoms;
 
-clv_status clv_atoms_new(const clv_ks_problem *problem, clv_atoms *out);
+clv_status clv_atoms_new(const clv_ks_problem *problem, clv_ks_work *work, clv_atoms *out);
 void clv_atoms_free(clv_atoms *atoms); /* takes one that is all zero */
 /* Add the atom with these entries and weight 0; its image is computed unless given. */
 clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, const double *image);
@@ -227,7 +240,7 @@ void clv_working_free(clv_working *working); /* takes one that is all zero */
 
 /* --- solvers: each works on a point and has a state of its own --- */
 typedef struct clv_ks_solver {
-    clv_status (*create)(const clv_ks_problem *problem, int threads, void **state);
+    clv_status (*create)(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state);
     void (*destroy)(const clv_ks_problem *problem, void *state);
     /* Begin at the weights of the point, which has been evaluated. */
     clv_status (*start)(void *state, clv_point *point);
@@ -241,16 +254,45 @@ size_t clv_ks_newton_memory(int64_t samples, int64_t working);
 
 /* --- ksupport.c --- */
 
+/* One k and one lambda: what a path is made of. */
+clv_status clv_ks_solve(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
+                        clv_result **out);
 /* The distinct values of y, ascending; owned, also where they are refused. */
 clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count);
 
 /* --- model.c --- */
 
-/* Solve; the weights go to *p->best. `n`, labels and sizes of the result are left alone. */
-clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result *result);
+/* Weights as they were found. */
+typedef struct clv_ks_model {
+    clv_list w;
+    double intercept;
+    double passes; /* over X, that it took */
+} clv_ks_model;
+void clv_ks_model_free(clv_context *ctx, void *model); /* takes NULL */
+/* Solve. `n`, labels and sizes of the result are left alone. */
+clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out);
 /* Objective and relative gap of given weights, from the data; `intercept` NULL: the best one. */
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
-                           clv_objective *objective, clv_certificate *certificate);
+                           double *value, double *gap);
 double clv_ks_tolerance(const clv_ksupport_options *options);
+
+/* --- path.c --- */
+
+/* Every k with every lambda. */
+clv_status clv_ks_walk(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options, clv_result **out);
+/* Whether the text is a path; the largest k in it, or 0. */
+clv_status clv_ks_check_path(clv_context *ctx, const char *path);
+/* CLV_EDATA: no row of the path has this k and this lambda. */
+clv_status clv_ks_check_row(clv_context *ctx, const char *path, int64_t k, double lambda);
+int64_t clv_ks_largest_k(const char *path);
+
+/* --- the functions of the method: ksupport.c --- */
+clv_status clv_ksupport_check(clv_context *ctx, const void *options);
+size_t clv_ksupport_bytes(const clv_input *input, const void *options);
+clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                        const clv_result *answer, clv_result *found);
+clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                      const clv_result *result, const clv_fresh *fresh, clv_result **out);
 
 #endif

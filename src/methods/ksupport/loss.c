@@ -18,17 +18,17 @@ static double logistic(double t, double *share) {
     return log1p(e) + (t < 0 ? -t : 0);
 }
 
-static void evaluate(const clv_loss *loss, const double *z, double b, double *r, double *h) {
+static void evaluate(const clv_loss *loss, double *terms, const double *z, double b, double *r, double *h) {
     bool is_logistic = loss->kind == CLV_KSUPPORT_LOGISTIC;
 #pragma omp parallel for num_threads(loss->threads) schedule(static) if (loss->samples > 8192)
     for (int64_t m = 0; m < loss->samples; m++) {
         double y = loss->y[m], t = z[m] + b, share = 1;
         if (is_logistic) {
-            loss->terms[m] = logistic(y * t, &share);
+            terms[m] = logistic(y * t, &share);
             r[m] = -y * share;
         } else {
             r[m] = t - y;
-            loss->terms[m] = 0.5 * r[m] * r[m];
+            terms[m] = 0.5 * r[m] * r[m];
         }
         if (h) {
             h[m] = is_logistic ? share * (1 - share) : 1;
@@ -37,9 +37,9 @@ static void evaluate(const clv_loss *loss, const double *z, double b, double *r,
 }
 
 /* For squares the mean of y - z; a second step takes back what the first one lost to rounding. */
-static double mean_intercept(const clv_loss *loss, const double *z, double b, double *r) {
+static double mean_intercept(const clv_loss *loss, double *terms, const double *z, double b, double *r) {
     for (int pass = 0; pass < 2; pass++) {
-        evaluate(loss, z, b, r, NULL);
+        evaluate(loss, terms, z, b, r, NULL);
         b -= clv_sum(r, loss->samples, loss->threads) / (double)loss->samples;
     }
     return b;
@@ -48,10 +48,10 @@ static double mean_intercept(const clv_loss *loss, const double *z, double b, do
 /* Newton on the convex function of b. The sign of the derivative brackets the root; where the loss is all but flat,
  * steps are held to a length that doubles from one to the next, and inside the bracket bisection takes over. It ends
  * where the derivative is what rounding makes of it. */
-static double best_intercept(const clv_loss *loss, const double *z, double start, double *r) {
+static double best_intercept(const clv_loss *loss, double *terms, const double *z, double start, double *r) {
     double low = -INFINITY, high = INFINITY, b = start, longest = 1;
     for (int pass = 0; pass < MOST_NEWTON; pass++) {
-        evaluate(loss, z, b, r, NULL);
+        evaluate(loss, terms, z, b, r, NULL);
         double slope = clv_sum(r, loss->samples, loss->threads), curvature = 0, rounding = 0;
         for (int64_t m = 0; m < loss->samples; m++) {
             double share = fabs(r[m]);
@@ -80,14 +80,14 @@ static double best_intercept(const clv_loss *loss, const double *z, double start
     return b;
 }
 
-double clv_loss_with(const clv_loss *loss, const double *z, double b, double *r) {
-    evaluate(loss, z, b, r, NULL);
-    return clv_sum(loss->terms, loss->samples, loss->threads);
+double clv_loss_with(const clv_loss *loss, double *terms, const double *z, double b, double *r) {
+    evaluate(loss, terms, z, b, r, NULL);
+    return clv_sum(terms, loss->samples, loss->threads);
 }
 
-double clv_loss_at(const clv_loss *loss, const double *z, double *b, double *r, double *h) {
+double clv_loss_at(const clv_loss *loss, double *terms, const double *z, double *b, double *r, double *h) {
     bool squares = loss->kind == CLV_KSUPPORT_SQUARES;
-    *b = !loss->intercept ? 0 : squares ? mean_intercept(loss, z, *b, r) : best_intercept(loss, z, *b, r);
-    evaluate(loss, z, *b, r, h);
-    return clv_sum(loss->terms, loss->samples, loss->threads);
+    *b = !loss->intercept ? 0 : squares ? mean_intercept(loss, terms, z, *b, r) : best_intercept(loss, terms, z, *b, r);
+    evaluate(loss, terms, z, *b, r, h);
+    return clv_sum(terms, loss->samples, loss->threads);
 }

@@ -84,7 +84,7 @@ static double evaluate(master *m, const double *alpha) {
             }
         }
     }
-    double loss = clv_loss_at(&p->loss, m->margin, &m->intercept, m->slope, m->curvature);
+    double loss = clv_loss_at(&p->loss, m->atoms->work->terms, m->margin, &m->intercept, m->slope, m->curvature);
     return clv_ks_objective(p, loss, ridge, penalty);
 }
 
@@ -321,7 +321,7 @@ static double best_step(master *m, int64_t to, int64_t from, double most) {
         for (int64_t i = 0; i < m->n; i++) {
             m->shifted[i] = m->margin[i] + step * m->direction[i];
         }
-        clv_loss_at(&p->loss, m->shifted, &m->intercept, m->slope, m->curvature);
+        clv_loss_at(&p->loss, m->atoms->work->terms, m->shifted, &m->intercept, m->slope, m->curvature);
         for (int64_t i = 0; i < m->n; i++) {
             slope += m->slope[i] * m->direction[i];
             curve += m->curvature[i] * m->direction[i] * m->direction[i];

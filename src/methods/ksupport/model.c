@@ -1,10 +1,9 @@
 /* One problem, driven: a solver steps, every iterate that is shown has its objective, and the stopping rule is the
  * relative duality gap or, for comparisons with the paper, the relative change of the objective.
  *
- * There is one restart and one worker, so the best iterate lives with the problem, as a sparse list of whatever length,
- * and a snapshot holds nothing. Objective and gap of an evaluated point come from its weights and the
- * data alone; so when the driver asks to have the saved iterate recomputed and the point is that very iterate,
- * evaluated on all features, there is nothing left to compute. */
+ * Solvers may rise on the way; what is shown and saved is the best of their iterates. Objective and gap of an evaluated
+ * point come from its weights and the data alone; so when the driver asks to have the saved iterate recomputed and the
+ * point is that very iterate, evaluated on all features, there is nothing left to compute. */
 #include "methods/ksupport/ksupport.h"
 
 #include "base/options.h"
@@ -14,12 +13,14 @@
 
 typedef struct ks_run {
     const clv_ks_problem *problem;
+    clv_ks_work work;
     const clv_ks_solver *solver;
     void *state;
     clv_point point;
-    double last;       /* objective of the solver's iterate */
-    double value, gap; /* of the best iterate, which is in problem->best */
-    bool own;          /* that gap is the one of its own slope, from the data alone */
+    double last;   /* objective of the solver's iterate */
+    clv_list best; /* the best iterate */
+    double intercept, value, gap;
+    bool own; /* that gap is the one of its own slope, from the data alone */
 } ks_run;
 
 static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
@@ -36,6 +37,31 @@ static double relative(double gap, double value) {
     return gap > 0 ? gap / fabs(value) : gap;
 }
 
+/* --- what a run works with --- */
+
+clv_status clv_ks_work_new(const clv_ks_problem *p, clv_ks_work *out) {
+    *out = (clv_ks_work){.terms = CLV_NEW(p->ctx, double, p->x->samples)};
+    if (!out->terms) {
+        return CLV_ENOMEM;
+    }
+    return p->x->does->new_work ? p->x->does->new_work(p->x, p->k, &out->design) : CLV_OK;
+}
+
+void clv_ks_work_free(const clv_ks_problem *p, clv_ks_work *work) {
+    if (p->x->does->free_work) {
+        p->x->does->free_work(p->ctx, work->design);
+    }
+    clv_free(p->ctx, work->terms);
+    *work = (clv_ks_work){0};
+}
+
+void clv_ks_model_free(clv_context *ctx, void *model) {
+    if (model) {
+        clv_list_free(ctx, &((clv_ks_model *)model)->w);
+        clv_free(ctx, model);
+    }
+}
+
 /* --- what the driver calls --- */
 
 static void run_destroy(clv_context *ctx, void *state) {
@@ -43,6 +69,8 @@ static void run_destroy(clv_context *ctx, void *state) {
     if (run) {
         run->solver->destroy(run->problem, run->state);
         clv_point_free(&run->point);
+        clv_list_free(ctx, &run->best);
+        clv_ks_work_free(run->problem, &run->work);
         clv_free(ctx, run);
     }
 }
@@ -57,9 +85,12 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
     run->solver = solver_of(p);
     bool screening = p->options.screening && !(p->radius > 0) &&
                      (p->options.solver == CLV_KSUPPORT_FCFW || p->options.solver == CLV_KSUPPORT_NEWTON);
-    clv_status status = clv_point_new(p, threads, screening, &run->point);
+    clv_status status = clv_ks_work_new(p, &run->work);
     if (status == CLV_OK) {
-        status = run->solver->create(p, threads, &run->state);
+        status = clv_point_new(p, &run->work, threads, screening, &run->point);
+    }
+    if (status == CLV_OK) {
+        status = run->solver->create(p, &run->work, threads, &run->state);
     }
     if (status < 0) {
         run_destroy(ctx, run);
@@ -71,8 +102,8 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
 
 /* The point becomes the best iterate. */
 static clv_status keep(ks_run *run) {
-    CLV_TRY(clv_list_copy(run->problem->ctx, run->problem->best, &run->point.w));
-    *run->problem->best_intercept = run->point.intercept;
+    CLV_TRY(clv_list_copy(run->problem->ctx, &run->best, &run->point.w));
+    run->intercept = run->point.intercept;
     run->value = run->point.value;
     run->gap = run->point.gap;
     run->own = run->point.fresh;
@@ -130,7 +161,7 @@ static clv_status settle(ks_run *run) {
         run->gap = clv_ks_clamp(run->value - bound < run->gap ? run->value - bound : run->gap);
     }
     if (!run->own && p->options.rule == CLV_KSUPPORT_GAP && relative(run->gap, run->value) <= p->tol) {
-        CLV_TRY(clv_list_copy(p->ctx, &point->w, p->best));
+        CLV_TRY(clv_list_copy(p->ctx, &point->w, &run->best));
         CLV_TRY(clv_point_evaluate(point));
         CLV_TRY(keep(run));
     }
@@ -151,10 +182,18 @@ static clv_status run_step(void *state, clv_iterate *out) {
     return CLV_OK;
 }
 
-/* Nothing: the best iterate is kept as it is found. */
-static void run_save(const void *state, void *snapshot) {
-    (void)state;
-    *(char *)snapshot = 0;
+static clv_status new_model(clv_context *ctx, const void *problem, void **out) {
+    (void)problem;
+    *out = CLV_NEW0(ctx, clv_ks_model, 1);
+    return *out ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status run_save(void *state, void *snapshot) {
+    const ks_run *run = state;
+    clv_ks_model *to = snapshot;
+    to->intercept = run->intercept;
+    to->passes = run->work.passes;
+    return clv_list_copy(run->problem->ctx, &to->w, &run->best);
 }
 
 static bool same_weights(const clv_list *a, const clv_list *b) {
@@ -166,11 +205,10 @@ static bool same_weights(const clv_list *a, const clv_list *b) {
 static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out) {
     ks_run *run = state;
     clv_point *point = &run->point;
-    bool known =
-        point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, run->problem->best);
-    (void)snapshot;
+    const clv_list *saved = &((const clv_ks_model *)snapshot)->w;
+    bool known = point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, saved);
     if (!known) {
-        CLV_TRY(clv_list_copy(run->problem->ctx, &point->w, run->problem->best));
+        CLV_TRY(clv_list_copy(run->problem->ctx, &point->w, saved));
         point->kept = run->problem->x->features;
         CLV_TRY(clv_point_evaluate(point));
     }
@@ -183,31 +221,30 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
 
 /* --- the public side of a problem --- */
 
-static clv_method method_on(const clv_ks_problem *p, const char *name) {
-    static const char *const solvers[] = {"fcfw", "fista", "admm", "newton"};
-    return (clv_method){.name = name,
-                        .solver = solvers[p->options.solver],
-                        .objective = "regularized-loss",
-                        .certificate = "relative-duality-gap",
+static clv_solver solver_on(const clv_ks_problem *p, const clv_method *method) {
+    return (clv_solver){.method = method,
                         .tolerance = p->tol,
                         .stops_on_certificate = p->options.rule == CLV_KSUPPORT_GAP,
                         .monotone = true,
-                        .snapshot_size = 1,
                         .problem = p,
                         .create = run_create,
                         .destroy = run_destroy,
                         .start = run_start,
                         .step = run_step,
+                        .new_snapshot = new_model,
+                        .free_snapshot = clv_ks_model_free,
                         .save = run_save,
                         .resume = run_resume};
 }
 
-clv_status clv_ks_drive(const clv_ks_problem *p, const char *method, clv_result *result) {
-    clv_method steps = method_on(p, method);
+clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out) {
+    clv_solver solver = solver_on(p, method);
     clv_control control = p->options.control;
-    char nothing;
+    void *found;
     control.restarts = 1;
-    return clv_drive(p->ctx, &steps, &control, result, &nothing);
+    clv_status status = clv_drive(p->ctx, &solver, &control, result, &found);
+    *out = found;
+    return status;
 }
 
 /* Weights outside the ball of the radius are no solutions, however small their loss. */
@@ -226,18 +263,23 @@ static clv_status take_intercept(clv_point *point, double intercept) {
     if (!p->loss.intercept && intercept != 0) {
         return clv_fail(p->ctx, CLV_EDATA, "the intercept is %g, but the model has none", intercept);
     }
-    double loss = clv_loss_with(&p->loss, point->margin, intercept, point->slope);
+    double loss = clv_loss_with(&p->loss, point->work->terms, point->margin, intercept, point->slope);
     point->gap += fmax(loss - point->loss, 0);
     point->value += loss - point->loss;
     return CLV_OK;
 }
 
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
-                           clv_objective *objective, clv_certificate *certificate) {
-    clv_method method = method_on(p, "");
-    clv_point point;
-    CLV_TRY(clv_point_new(p, threads, false, &point));
-    clv_status status = clv_list_copy(p->ctx, &point.w, w);
+                           double *value, double *gap) {
+    clv_ks_work work;
+    clv_point point = {0};
+    clv_status status = clv_ks_work_new(p, &work);
+    if (status == CLV_OK) {
+        status = clv_point_new(p, &work, threads, false, &point);
+    }
+    if (status == CLV_OK) {
+        status = clv_list_copy(p->ctx, &point.w, w);
+    }
     if (status == CLV_OK) {
         status = clv_point_evaluate(&point);
     }
@@ -248,10 +290,10 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const dou
         status = take_intercept(&point, *intercept);
     }
     if (status == CLV_OK) {
-        double gap = relative(point.gap, point.value);
-        *objective = (clv_objective){method.objective, p->unit * point.value, false};
-        *certificate = (clv_certificate){method.certificate, gap, p->tol, gap <= p->tol};
+        *value = p->unit * point.value;
+        *gap = relative(point.gap, point.value);
     }
     clv_point_free(&point);
+    clv_ks_work_free(p, &work);
     return status;
 }

@@ -18,7 +18,7 @@
  * looks at all features, and the working set is chosen anew. Where steps lower the gap no more, fcfw goes on.
  *
  * Reference for the scheme: Li, Sun and Toh 2018 (for the lasso).
- * Cost: passes over X, one a step; on the working set samples^2 x entries in use for each Newton step. */
+ * Cost: passes over X, one per step; on the working set samples^2 x entries in use for each Newton step. */
 #include "methods/ksupport/ksupport.h"
 
 #include <cblas.h>
@@ -33,6 +33,7 @@ enum { DENSE_SAMPLES = 3000, CHUNKS = 8, MOST_CONJUGATE = 500 };
 
 typedef struct newton_run {
     const clv_ks_problem *problem;
+    clv_ks_work *work;
     int threads;
     double sigma;
     double lowest;                         /* gap met so far */
@@ -103,12 +104,13 @@ size_t clv_ks_newton_memory(int64_t samples, int64_t working) {
     return (dense + 10 * n + 6 * used) * sizeof(double);
 }
 
-static clv_status newton_create(const clv_ks_problem *problem, int threads, void **state) {
+static clv_status newton_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
     newton_run *run = CLV_NEW0(problem->ctx, newton_run, 1);
     if (!run) {
         return CLV_ENOMEM;
     }
     run->problem = problem;
+    run->work = work;
     run->threads = threads;
     clv_status status = make(run);
     if (status < 0) {
@@ -356,7 +358,7 @@ static double proximal_gap(const proximal *q, double *intercept) {
     const newton_run *run = q->run;
     const clv_ks_problem *p = run->problem;
     double distance = 0;
-    double loss = clv_loss_at(&p->loss, run->margin, intercept, run->ones, NULL);
+    double loss = clv_loss_at(&p->loss, run->work->terms, run->margin, intercept, run->ones, NULL);
     for (int64_t j = 0; j < q->on->count; j++) {
         distance += (q->w[j] - q->w0[j]) * (q->w[j] - q->w0[j]);
     }
@@ -440,7 +442,8 @@ static clv_status take_weights(const proximal *q, clv_point *point) {
         }
     }
     memcpy(point->margin, q->run->margin, (size_t)on->x.samples * sizeof *point->margin);
-    point->loss = clv_loss_at(&q->run->problem->loss, point->margin, &point->intercept, point->slope, NULL);
+    point->loss =
+        clv_loss_at(&q->run->problem->loss, point->work->terms, point->margin, &point->intercept, point->slope, NULL);
     point->ridge = q->ridge;
     point->square = q->penalty;
     point->value = clv_ks_objective(q->run->problem, point->loss, point->ridge, point->square);
@@ -512,7 +515,7 @@ static clv_status solve_working(proximal *q, clv_point *point) {
         double product = clv_dot(point->slope, point->margin, p->x->samples, 1), last = gap;
         gap =
             clv_ks_gap(p, &on->set, on->gradient, on->list, on->count, &point->w, product, point->ridge, point->square);
-        *p->passes += (double)on->count / (double)p->x->features;
+        run->work->passes += (double)on->count / (double)p->x->features;
         if (gap <= goal || clv_interrupted(p->ctx) || (pass > 3 && gap > 0.9 * last && steps <= EASY)) {
             break;
         }
@@ -527,7 +530,7 @@ static clv_status give_up(newton_run *run, clv_point *point) {
     const clv_ks_problem *p = run->problem;
     run->given_up = true;
     if (!run->atoms) {
-        CLV_TRY(clv_ks_fcfw.create(p, run->threads, &run->atoms));
+        CLV_TRY(clv_ks_fcfw.create(p, run->work, run->threads, &run->atoms));
     }
     return clv_ks_fcfw.start(run->atoms, point);
 }

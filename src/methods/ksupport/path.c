@@ -28,158 +28,301 @@ static double score_of(const clv_ksupport_options *options, const double *y, con
     return 1 - wrong / total;
 }
 
-static clv_status score(clv_context *ctx, const clv_ksupport_options *options, const clv_result *result,
-                        const clv_ksupport_path_data *data, double *out) {
-    const clv_matrix *x = data->validation;
-    int64_t n = x ? (options->transposed ? x->cols : x->rows) : 0;
-    double *predicted = CLV_NEW(ctx, double, n);
-    clv_status status = predicted ? CLV_OK : CLV_ENOMEM;
+static clv_status score(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
+                        const clv_result *result, double *out) {
+    clv_result *found = NULL;
+    int64_t n;
     *out = NAN;
-    if (status == CLV_OK && x) {
-        status = clv_ksupport_predict(ctx, x, options, clv_data_matrix(result->weights), result->intercepts,
-                                      result->classes, result->classes_count, predicted, NULL);
+    if (!input->validation) {
+        return CLV_OK;
     }
-    if (status == CLV_OK && x) {
-        *out = score_of(options, data->validation_y, predicted, n);
+    clv_status status =
+        clv_ksupport_predict_fresh(ctx, input, options, result, &(clv_fresh){.points = input->validation}, &found);
+    if (status == CLV_OK) {
+        const double *values = clv_result_reals(found, "values", &n);
+        *out = score_of(options, input->validation_targets->values, values, n);
     }
-    clv_free(ctx, predicted);
+    clv_result_free(found);
     return status;
+}
+
+/* --- the lists: "K,K,...:L,L,..." --- */
+
+typedef struct grid {
+    int64_t *k;
+    double *lambda; /* descending */
+    int64_t k_count, lambda_count;
+} grid;
+
+static int64_t count_items(const char *text, size_t length) {
+    int64_t count = 1;
+    for (size_t i = 0; i < length; i++) {
+        count += text[i] == ',';
+    }
+    return count;
+}
+
+/* Item number i of the list at `text`, by the rules of the option called `name`. */
+static clv_status read_item(clv_context *ctx, const char *path, const char *name, const char *text, int64_t i,
+                            clv_ksupport_options *into) {
+    char item[64];
+    for (; i > 0; i--) {
+        text += strcspn(text, ",:") + 1;
+    }
+    size_t length = strcspn(text, ",:");
+    if (length == 0 || length >= sizeof item) {
+        return clv_fail(ctx, CLV_EUSAGE, "path = '%s' is not K,K,...:L,L,...", path);
+    }
+    memcpy(item, text, length);
+    item[length] = 0;
+    return clv_options_set(ctx, clv_ksupport_method.options, into, name, item);
+}
+
+static int descending(const void *left, const void *right) {
+    return by_value(right, left);
+}
+
+/* Free it also on failure. */
+static clv_status read_grid(clv_context *ctx, const char *path, grid *g) {
+    const char *colon = strchr(path, ':');
+    clv_ksupport_options one;
+    *g = (grid){0};
+    if (!colon || strchr(colon + 1, ':')) {
+        return clv_fail(ctx, CLV_EUSAGE, "path = '%s' is not K,K,...:L,L,...", path);
+    }
+    g->k_count = count_items(path, (size_t)(colon - path));
+    g->lambda_count = count_items(colon + 1, strlen(colon + 1));
+    g->k = CLV_NEW(ctx, int64_t, g->k_count);
+    g->lambda = CLV_NEW(ctx, double, g->lambda_count);
+    if (!g->k || !g->lambda) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < g->k_count; i++) {
+        CLV_TRY(read_item(ctx, path, "k", path, i, &one));
+        g->k[i] = one.k;
+    }
+    for (int64_t i = 0; i < g->lambda_count; i++) {
+        CLV_TRY(read_item(ctx, path, "lambda", colon + 1, i, &one));
+        g->lambda[i] = one.lambda;
+    }
+    qsort(g->lambda, (size_t)g->lambda_count, sizeof *g->lambda, descending);
+    return CLV_OK;
+}
+
+static void free_grid(clv_context *ctx, grid *g) {
+    clv_free(ctx, g->k);
+    clv_free(ctx, g->lambda);
+}
+
+clv_status clv_ks_check_path(clv_context *ctx, const char *path) {
+    grid g;
+    clv_status status = read_grid(ctx, path, &g);
+    free_grid(ctx, &g);
+    return status;
+}
+
+clv_status clv_ks_check_row(clv_context *ctx, const char *path, int64_t k, double lambda) {
+    grid g;
+    bool on_path = false;
+    clv_status status = read_grid(ctx, path, &g);
+    for (int64_t i = 0; status == CLV_OK && i < g.k_count * g.lambda_count; i++) {
+        on_path = on_path || (g.k[i / g.lambda_count] == k && g.lambda[i % g.lambda_count] == lambda);
+    }
+    free_grid(ctx, &g);
+    if (status < 0) {
+        return status == CLV_EUSAGE ? CLV_EDATA : status;
+    }
+    return on_path ? CLV_OK
+                   : clv_fail(ctx, CLV_EDATA, "k = %lld with lambda = %g is not on the path %s", (long long)k, lambda,
+                              path);
+}
+
+int64_t clv_ks_largest_k(const char *path) {
+    int64_t most = 0;
+    for (const char *at = path; *at && *at != ':';) {
+        int64_t k = strtoll(at, NULL, 10);
+        most = k > most ? k : most;
+        at += strcspn(at, ",:");
+        at += *at == ',';
+    }
+    return most;
 }
 
 /* --- the path --- */
 
+enum { INTEGERS = 4, REALS = 5 };
+static const char *const integer_names[INTEGERS] = {"path.k", "path.nonzeros", "path.iterations", "path.data_passes"};
+static const char *const real_names[REALS] = {"path.lambda", "path.objective", "path.relative_gap", "path.score",
+                                              "path.seconds"};
+
 typedef struct walk {
     clv_context *ctx;
-    const clv_ksupport_path_data *data;
+    clv_input input; /* start: the weights of the last row */
     clv_ksupport_options options;
-    double *start;    /* weights to start from, dense; NULL before the first */
-    clv_result *best; /* so far; NULL before the first */
-    double score;     /* its score */
+    clv_result *last;     /* the last row's */
+    clv_result *best;     /* so far; NULL before the first */
+    double score, lambda; /* of that */
+    int64_t rows;         /* done */
+    int64_t *integers[INTEGERS];
+    double *reals[REALS];
+    const char **stops;
 } walk;
 
-static clv_status keep_start(walk *w, const clv_matrix *weights) {
-    int64_t entries;
-    if (!w->start) {
-        w->start = clv_mul(weights->rows, weights->cols, &entries) ? CLV_NEW(w->ctx, double, entries) : NULL;
+static clv_status new_columns(walk *w, int64_t rows) {
+    bool room = true;
+    for (int c = 0; c < INTEGERS; c++) {
+        w->integers[c] = CLV_NEW(w->ctx, int64_t, rows);
+        room = room && w->integers[c];
     }
-    if (!w->start) {
-        return CLV_ENOMEM;
+    for (int c = 0; c < REALS; c++) {
+        w->reals[c] = CLV_NEW(w->ctx, double, rows);
+        room = room && w->reals[c];
     }
-    for (int64_t c = 0; c < weights->rows; c++) {
-        clv_matrix_row(weights, c, w->start + c * weights->cols);
-    }
-    w->options.start = "weights";
-    w->options.start_weights = w->start;
-    w->options.start_models = weights->rows;
-    return CLV_OK;
+    w->stops = CLV_NEW(w->ctx, const char *, rows);
+    return room && w->stops ? CLV_OK : CLV_ENOMEM;
 }
 
-static clv_status one_step(walk *w, clv_ksupport_path_row *row) {
-    clv_result *result = NULL;
-    w->options.k = row->k;
-    w->options.lambda = row->lambda;
-    CLV_TRY(clv_ksupport(w->ctx, w->data->x, w->data->y, &w->options, &result));
-    const clv_matrix *weights = clv_data_matrix(result->weights);
-    row->objective = result->objective.value;
-    row->gap = result->certificate.value;
-    row->iterations = result->iterations;
-    row->passes = result->passes;
-    row->seconds = result->seconds;
-    row->nonzeros = weights->start[weights->rows];
-    row->stop = result->stop;
-    clv_status status = score(w->ctx, &w->options, result, w->data, &row->score);
-    if (status == CLV_OK) {
-        status = keep_start(w, weights);
+static void free_walk(walk *w) {
+    for (int c = 0; c < INTEGERS; c++) {
+        clv_free(w->ctx, w->integers[c]);
     }
-    if (status == CLV_OK && (!w->best || isnan(row->score) || row->score > w->score)) {
-        clv_result *last = w->best;
+    for (int c = 0; c < REALS; c++) {
+        clv_free(w->ctx, w->reals[c]);
+    }
+    clv_free(w->ctx, w->stops);
+    if (w->last != w->best) {
+        clv_result_free(w->last);
+    }
+    clv_result_free(w->best);
+}
+
+static void note_row(walk *w, const clv_result *result, double scored) {
+    const clv_matrix *weights = clv_result_matrix(result, "weights");
+    const int64_t integers[INTEGERS] = {w->options.k, weights->start[weights->rows], result->iterations,
+                                        clv_result_integer(result, "data_passes", 0)};
+    const double reals[REALS] = {w->options.lambda, result->objective.value, result->certificate.value, scored,
+                                 result->seconds};
+    for (int c = 0; c < INTEGERS; c++) {
+        w->integers[c][w->rows] = integers[c];
+    }
+    for (int c = 0; c < REALS; c++) {
+        w->reals[c][w->rows] = reals[c];
+    }
+    w->stops[w->rows++] = clv_stop_name(result->stop);
+}
+
+/* The next row is started from this one; the best is kept. */
+static void keep_row(walk *w, clv_result *result, double scored) {
+    clv_result *before = w->last;
+    bool better = !w->best || isnan(scored) || scored > w->score;
+    w->last = result;
+    w->input.start = clv_result_matrix(result, "weights");
+    if (before != w->best) {
+        clv_result_free(before);
+    }
+    if (better) {
+        clv_result *old = w->best;
         w->best = result;
-        w->score = row->score;
-        result = last;
+        w->score = scored;
+        w->lambda = w->options.lambda;
+        clv_result_free(old);
     }
-    clv_result_free(result);
-    return status;
+}
+
+static clv_status walk_row(walk *w, int64_t k, double lambda) {
+    clv_result *result = NULL;
+    double scored = NAN;
+    w->options.k = k;
+    w->options.lambda = lambda;
+    CLV_TRY(clv_solve(w->ctx, &clv_ksupport_method, &w->input, &w->options, &result));
+    clv_status status = score(w->ctx, &w->input, &w->options, result, &scored);
+    if (status < 0) {
+        clv_result_free(result);
+        return status;
+    }
+    note_row(w, result, scored);
+    keep_row(w, result, scored);
+    return CLV_OK;
 }
 
 /* All rows, one after the other, until there is no time for another one. */
-static clv_status walk_rows(walk *w, const double *lambda, clv_ksupport_path_row *rows) {
-    const clv_ksupport_path_data *data = w->data;
-    double limit = w->options.control.time_limit, began = clv_seconds();
-    int64_t count = data->k_count * data->lambda_count;
-    memset(rows, 0, (size_t)count * sizeof *rows);
-    for (int64_t i = 0; i < count; i++) {
-        double left = limit - (clv_seconds() - began);
-        clv_ksupport_path_row row = {.k = data->k[i / data->lambda_count],
-                                     .lambda = lambda[data->lambda_count - 1 - i % data->lambda_count]};
-        if (i > 0 && ((limit > 0 && left <= 0) || clv_interrupted(w->ctx))) {
+static clv_status walk_rows(walk *w, const grid *g) {
+    for (int64_t i = 0; i < g->k_count * g->lambda_count; i++) {
+        if (i > 0 && clv_interrupted(w->ctx)) {
             return CLV_OK;
         }
-        w->options.control.time_limit = limit > 0 ? fmax(left, 1e-9) : 0;
-        clv_status status = one_step(w, &row);
-        if (status == CLV_EINTERRUPTED && i > 0) {
+        clv_status status = walk_row(w, g->k[i / g->lambda_count], g->lambda[i % g->lambda_count]);
+        if (clv_is_stop(status) && i > 0) {
             return CLV_OK;
         }
         CLV_TRY(status);
-        rows[i] = row;
     }
     return CLV_OK;
 }
 
-static clv_status check_lists(clv_context *ctx, const clv_ksupport_path_data *data) {
-    if (data->k_count < 1 || data->lambda_count < 1) {
-        return clv_fail(ctx, CLV_EUSAGE, "a path needs at least one k and one lambda");
+/* What a row was chosen by stands among the first columns: tables show as many as fit. */
+static const struct column {
+    bool real;
+    int at;
+} column_order[INTEGERS + REALS] = {{false, 0}, {true, 0},  {true, 1},  {true, 2}, {false, 1},
+                                    {true, 3},  {false, 2}, {false, 3}, {true, 4}};
+
+static clv_status put_column(const walk *w, struct column c, clv_result *result) {
+    return c.real ? clv_result_put_reals(result, real_names[c.at], w->reals[c.at], w->rows)
+                  : clv_result_put_integers(result, integer_names[c.at], w->integers[c.at], w->rows);
+}
+
+/* The best row is the result, with the table of all. */
+static clv_status finish(walk *w, clv_result **out) {
+    clv_result *result = *out = w->best;
+    if (w->last != w->best) {
+        clv_result_free(w->last);
     }
-    for (int64_t i = 0; i < data->lambda_count; i++) {
-        if (!(data->lambda[i] > 0) || !isfinite(data->lambda[i])) {
-            return clv_fail(ctx, CLV_EUSAGE, "lambda %lld of the path is %g, not a positive number", (long long)i + 1,
-                            data->lambda[i]);
-        }
+    w->last = w->best = NULL;
+    CLV_TRY(clv_result_put_real(result, "lambda", w->lambda));
+    for (int c = 0; c < INTEGERS + REALS; c++) {
+        CLV_TRY(put_column(w, column_order[c], result));
     }
-    return CLV_OK;
+    return clv_result_put_texts(result, "path.stop", w->stops, w->rows);
 }
 
 /* Targets to score on must be of the classes that there are models for. */
-static clv_status check_validation(clv_context *ctx, const clv_ksupport_path_data *data,
-                                   const clv_ksupport_options *options) {
+static clv_status check_validation(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options) {
+    const clv_matrix *fresh = input->validation_targets;
     double *classes = NULL;
     int64_t count;
-    if (!data->validation || options->loss != CLV_KSUPPORT_LOGISTIC) {
+    if (!fresh || options->loss != CLV_KSUPPORT_LOGISTIC) {
         return CLV_OK;
     }
-    int64_t samples = options->transposed ? data->x->cols : data->x->rows;
-    int64_t fresh = options->transposed ? data->validation->cols : data->validation->rows;
-    clv_status status = clv_ks_classes(ctx, data->y, samples, &classes, &count);
-    for (int64_t m = 0; status == CLV_OK && m < fresh; m++) {
-        if (!bsearch(&data->validation_y[m], classes, (size_t)count, sizeof *classes, by_value)) {
+    clv_status status = clv_ks_classes(ctx, input->targets->values, input->targets->rows, &classes, &count);
+    for (int64_t m = 0; status == CLV_OK && m < fresh->rows; m++) {
+        const double *y = (const double *)fresh->values + m;
+        if (!bsearch(y, classes, (size_t)count, sizeof *classes, by_value)) {
             status = clv_fail(ctx, CLV_EDATA, "y of validation sample %lld is %g, which no sample of X has",
-                              (long long)m + 1, data->validation_y[m]);
+                              (long long)m + 1, *y);
         }
     }
     clv_free(ctx, classes);
     return status;
 }
 
-clv_status clv_ksupport_path(clv_context *ctx, const clv_ksupport_path_data *data, const clv_ksupport_options *options,
-                             clv_ksupport_path_row *rows, clv_result **best) {
-    walk w = {.ctx = ctx, .data = data, .options = *options};
-    if (best) {
-        *best = NULL;
+clv_status clv_ks_walk(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
+                       clv_result **out) {
+    walk w = {.ctx = ctx, .input = *input, .options = *options};
+    grid g;
+    w.options.path = NULL;
+    CLV_TRY(check_validation(ctx, input, options));
+    clv_status status = read_grid(ctx, options->path, &g);
+    if (status == CLV_OK) {
+        status = new_columns(&w, g.k_count * g.lambda_count);
     }
-    CLV_TRY(check_lists(ctx, data));
-    CLV_TRY(check_validation(ctx, data, options));
-    double *lambda = CLV_NEW(ctx, double, data->lambda_count);
-    if (!lambda) {
-        return CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = walk_rows(&w, &g);
     }
-    memcpy(lambda, data->lambda, (size_t)data->lambda_count * sizeof *lambda);
-    qsort(lambda, (size_t)data->lambda_count, sizeof *lambda, by_value);
-    clv_status status = walk_rows(&w, lambda, rows);
-    if (status == CLV_OK && best) {
-        *best = w.best;
-        w.best = NULL;
+    if (status == CLV_OK) {
+        status = finish(&w, out);
     }
-    clv_result_free(w.best);
-    clv_free(ctx, lambda);
-    clv_free(ctx, w.start);
+    free_walk(&w);
+    free_grid(ctx, &g);
     return status;
 }

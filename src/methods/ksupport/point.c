@@ -123,8 +123,9 @@ static clv_status make_point(clv_point *point, int threads, bool screening) {
     return clv_ksupport_set_new(p->ctx, features, p->k, threads, false, &point->set);
 }
 
-clv_status clv_point_new(const clv_ks_problem *problem, int threads, bool screening, clv_point *out) {
-    *out = (clv_point){.problem = problem, .kept = problem->x->features, .last_gap = INFINITY};
+clv_status clv_point_new(const clv_ks_problem *problem, clv_ks_work *work, int threads, bool screening,
+                         clv_point *out) {
+    *out = (clv_point){.problem = problem, .work = work, .kept = problem->x->features, .last_gap = INFINITY};
     clv_status status = make_point(out, threads, screening);
     if (status < 0) {
         clv_point_free(out);
@@ -154,8 +155,8 @@ double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, doub
     return loss + 0.5 * p->tau * ridge + (p->radius > 0 ? 0 : p->lambda * square);
 }
 
-static void note_pass(const clv_ks_problem *p, int64_t features) {
-    *p->passes += (double)features / (double)p->x->features;
+static void note_pass(clv_point *point, int64_t features) {
+    point->work->passes += (double)features / (double)point->problem->x->features;
 }
 
 /* Work space for at least so many entries. */
@@ -172,14 +173,14 @@ static clv_status fit_set(clv_point *point, int64_t count) {
 clv_status clv_point_value(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     p->x->does->margins(p->x, point->w.index, point->w.value, point->w.count, point->margin);
-    note_pass(p, point->w.count);
+    note_pass(point, point->w.count);
     return clv_point_measure(point);
 }
 
 clv_status clv_point_measure(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     CLV_TRY(fit_set(point, point->w.count));
-    point->loss = clv_loss_at(&p->loss, point->margin, &point->intercept, point->slope, NULL);
+    point->loss = clv_loss_at(&p->loss, point->work->terms, point->margin, &point->intercept, point->slope, NULL);
     point->ridge = clv_list_square(&point->w);
     point->square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
     point->value = clv_ks_objective(p, point->loss, point->ridge, point->square);
@@ -188,7 +189,7 @@ clv_status clv_point_measure(clv_point *point) {
     return CLV_OK;
 }
 
-void clv_ks_multiply(const clv_ks_problem *p, const double *v, clv_list *packed, double *z) {
+void clv_ks_multiply(const clv_ks_problem *p, clv_ks_work *work, const double *v, clv_list *packed, double *z) {
     packed->count = 0;
     for (int64_t j = 0; j < p->x->features; j++) {
         if (v[j] != 0) {
@@ -197,7 +198,7 @@ void clv_ks_multiply(const clv_ks_problem *p, const double *v, clv_list *packed,
         }
     }
     p->x->does->margins(p->x, packed->index, packed->value, packed->count, z);
-    *p->passes += (double)packed->count / (double)p->x->features;
+    work->passes += (double)packed->count / (double)p->x->features;
 }
 
 double clv_ks_gap(const clv_ks_problem *p, const clv_ksupport_set *set, double *g, const int64_t *list, int64_t count,
@@ -223,7 +224,7 @@ static void find_gradient(clv_point *point) {
         point->norm[j] = sqrt(point->norm[j]);
     }
     point->has_norms = point->has_norms || norms;
-    note_pass(p, point->kept);
+    note_pass(point, point->kept);
 }
 
 /* Values of X that are no numbers, or too large to be squared, show in the gradient, which is there anyway: X is looked
@@ -239,8 +240,8 @@ clv_status clv_point_evaluate(clv_point *point) {
     CLV_TRY(clv_point_value(point));
     double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
     if (p->x->does->steepest) {
-        CLV_TRY(p->x->does->steepest(p->x, point->slope, p->k, &point->top));
-        note_pass(p, p->x->features);
+        CLV_TRY(p->x->does->steepest(p->x, point->work->design, point->slope, p->k, &point->top));
+        note_pass(point, p->x->features);
         double square = clv_list_square(&point->top);
         double pull = p->radius > 0 ? p->radius * sqrt(square) : p->lambda * point->square + square / (4 * p->lambda);
         point->gap = clv_ks_clamp(product + pull);

@@ -69,7 +69,7 @@ static clv_status choose(clv_point *point, int64_t wanted, int threads, clv_work
 clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out) {
     *out = (clv_working){.ctx = point->problem->ctx};
     clv_status status = choose(point, wanted, threads, out);
-    *point->problem->passes += (double)out->count / (double)point->problem->x->features;
+    point->work->passes += (double)out->count / (double)point->problem->x->features;
     if (status < 0) {
         clv_working_free(out);
     }

@@ -17,10 +17,6 @@
  * other clusters the seed decides. */
 #include "methods/ncut/ncut.h"
 
-#include "base/options.h"
-#include "engine/driver.h"
-#include "linalg/linalg.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -31,31 +27,6 @@ enum { MOST_K = 20 };
 /* The gain that rounding can feign, a cluster. */
 #define GAIN_TOLERANCE 1e-12
 #define EIGEN_TOLERANCE 1e-6
-
-#define T clv_ncut_options
-static const clv_option ncut_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N", "clusters; auto: by the gaps between eigenvalues"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd", "how a start is improved"),
-    CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),
-    CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation", "of eigenvectors to labels"),
-    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "go on until no single move improves, then search"),
-    CLV_OPT_INT(T, patience, "patience", 0, 100, 0, 1e15, NULL, "N", "kicks in a row without gain that end the search"),
-    CLV_OPT_CHOICE(T, shift, "shift", CLV_NCUT_SHIFT_NONE, "none|paper|tight", "makes an indefinite affinity definite"),
-    CLV_OPT_CHOICE(T, bound, "bound", CLV_NCUT_BOUND_AUTO, "auto|yes|no",
-                   "the eigenvalue bound; auto: unless computed"),
-};
-#undef T
-
-const clv_option_table *clv_ncut_table(void) {
-    static const clv_option_table table = {"ncut", ncut_options, CLV_COUNT(ncut_options)};
-    return &table;
-}
-
-void clv_ncut_defaults(clv_ncut_options *options) {
-    memset(options, 0, sizeof *options);
-    clv_options_defaults(clv_control_table(), &options->control);
-    clv_options_defaults(clv_ncut_table(), options);
-}
 
 /* --- a restart, as the driver sees it --- */
 
@@ -72,7 +43,7 @@ typedef struct ncut_run {
 } ncut_run;
 
 static bool searches(const clv_ncut_options *options) {
-    return options->polish && options->patience > 0 && options->k > 1;
+    return options->polish && options->patience != 0 && options->k > 1;
 }
 
 static void ncut_destroy(clv_context *ctx, void *state) {
@@ -105,8 +76,8 @@ static clv_status ncut_create(clv_context *ctx, const void *problem, int threads
 static clv_status set_start_labels(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
     const char *start = p->options.start;
-    if (strcmp(start, "labels") == 0) {
-        memcpy(s->labels, p->options.start_labels, (size_t)p->n * sizeof *s->labels);
+    if (p->start_labels) {
+        memcpy(s->labels, p->start_labels, (size_t)p->n * sizeof *s->labels);
         return CLV_OK;
     }
     if (p->components >= p->k) {
@@ -212,8 +183,8 @@ static clv_status search(ncut_run *run) {
         clv_partition_copy(&run->now, &run->home);
         run->fruitless++;
     }
-    bool to_the_limit = options->control.time_limit > 0 && options->control.restarts == 1;
-    if ((run->fruitless >= options->patience && !to_the_limit) || is_optimal(&run->now)) {
+    bool exhausted = options->patience >= 0 && run->fruitless >= options->patience;
+    if (exhausted || is_optimal(&run->now)) {
         run->phase = DONE;
     }
     return CLV_OK;
@@ -231,9 +202,16 @@ static clv_status ncut_step(void *state, clv_iterate *out) {
     return show(run, run->now.problem->show_certificates, out);
 }
 
-static void ncut_save(const void *state, void *snapshot) {
+/* Labels: the rest of an iterate follows from them. */
+static clv_status ncut_new_snapshot(clv_context *ctx, const void *problem, void **snapshot) {
+    *snapshot = CLV_NEW(ctx, int32_t, ((const clv_ncut_problem *)problem)->n);
+    return *snapshot ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status ncut_save(void *state, void *snapshot) {
     const ncut_run *run = state;
     memcpy(snapshot, run->now.labels, (size_t)run->now.problem->n * sizeof *run->now.labels);
+    return CLV_OK;
 }
 
 static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *out) {
@@ -250,6 +228,7 @@ static void free_problem(clv_ncut_problem *p) {
     clv_free(p->ctx, p->degree);
     clv_free(p->ctx, p->diagonal);
     clv_free(p->ctx, p->component);
+    clv_free(p->ctx, p->start_labels);
     clv_spectrum_free(&p->spectrum);
 }
 
@@ -325,42 +304,32 @@ static clv_status check_labels(const clv_ncut_problem *p, const int32_t *labels,
     return status;
 }
 
-static clv_status check_options(clv_context *ctx, const clv_ncut_options *options) {
-    static const char *const starts[] = {"auto", "random", "spectral", "kmeans++", "labels"};
-    const char *start = options->start ? options->start : "";
-    CLV_TRY(clv_options_check(ctx, clv_ncut_table(), options));
-    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
-    if (strcmp(start, "labels") == 0 && !options->start_labels) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = 'labels' needs the labels to start from");
-    }
-    for (size_t i = 0; i < CLV_COUNT(starts); i++) {
-        if (strcmp(start, starts[i]) == 0) {
-            return CLV_OK;
-        }
-    }
-    return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of auto, random, spectral, kmeans++, labels", start);
-}
-
 /* --- what eigenvalues are needed for --- */
 
 static bool is_start(const clv_ncut_options *options, const char *name) {
     return strcmp(options->start, name) == 0;
 }
 
+/* The many passes of an eigensolver, over entries that are there or by products that cost less than entries. */
+static bool affords_bound(const clv_affinity_info *info) {
+    return info->cost.resident || clv_affinity_has_cheap_products(info);
+}
+
 static bool wants_bound(const clv_ncut_problem *p) {
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
-    return p->options.bound == CLV_NCUT_BOUND_YES ||
-           (p->options.bound == CLV_NCUT_BOUND_AUTO && info.home != CLV_HOME_COMPUTED);
+    return p->options.bound == CLV_NCUT_BOUND_YES || (p->options.bound == CLV_NCUT_BOUND_AUTO && affords_bound(&info));
 }
 
 static bool wants_vectors(const clv_ncut_problem *p) {
     return p->options.solver == CLV_NCUT_SPECTRAL || is_start(&p->options, "spectral");
 }
 
-/* Eigenpairs, if anything needs them, and with them k if it is to be chosen. */
+/* Eigenpairs, if anything needs them, and with them k if it is to be chosen. Where they can be done without they get
+ * half of the time. */
 static clv_status find_spectrum(clv_ncut_problem *p) {
     clv_ncut_options *options = &p->options;
+    bool can_do_without = options->k > 0 && options->solver != CLV_NCUT_SPECTRAL;
     int threads = clv_threads(options->control.threads);
     int64_t count = options->k;
     if (options->k == 0) {
@@ -372,8 +341,12 @@ static clv_status find_spectrum(clv_ncut_problem *p) {
     } else if (!wants_vectors(p) && !wants_bound(p)) {
         return CLV_OK;
     }
+    if (can_do_without) {
+        clv_optional_begin(p->ctx, 0.5);
+    }
     clv_status status = clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum);
-    if (status == CLV_EINTERRUPTED && !clv_asked_to_stop(p->ctx)) { /* the time is needed for the cut itself */
+    clv_optional_end(p->ctx);
+    if (status == CLV_ETIME && can_do_without) { /* the time is needed for the cut itself */
         clv_spectrum_free(&p->spectrum);
         p->spectrum = (clv_spectrum){0};
         options->start = is_start(options, "spectral") ? "kmeans++" : options->start;
@@ -441,30 +414,25 @@ static const char *resolved_start(const clv_ncut_problem *p, const char *asked) 
     if (strcmp(asked, "auto") != 0) {
         return asked;
     }
-    return info.home == CLV_HOME_SPARSE ? "spectral" : "random";
+    return info.sparse ? "spectral" : "random";
 }
 
 /* Everything about the problem, from the affinity and the options. The caller frees it also on failure. */
-static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options,
+static clv_status set_problem(clv_context *ctx, const clv_input *input, const clv_ncut_options *options,
                               clv_ncut_problem *p) {
-    CLV_TRY(describe_graph(ctx, a, options->control.threads, p));
+    CLV_TRY(describe_graph(ctx, input->affinity, options->control.threads, p));
     p->options = *options;
-    p->options.start = resolved_start(p, options->start);
+    p->options.start = input->start ? "given" : resolved_start(p, options->start);
     if (options->k != 0) {
         CLV_TRY(check_k(p, options->k));
     }
     p->k = p->options.k;
-    bool can_do_without = options->k > 0 && options->solver != CLV_NCUT_SPECTRAL;
-    if (options->control.time_limit > 0 && can_do_without) {
-        clv_set_deadline(ctx, clv_seconds() + options->control.time_limit / 2);
-    }
-    clv_status status = find_spectrum(p);
-    clv_set_deadline(ctx, 0);
-    CLV_TRY(status);
+    CLV_TRY(find_spectrum(p));
     p->k = p->options.k;
     CLV_TRY(find_shift(p));
-    if (is_start(options, "labels")) {
-        CLV_TRY(check_labels(p, options->start_labels, p->k));
+    if (input->start) {
+        CLV_TRY(clv_labels_of(ctx, "start", input->start, p->n, p->k, &p->start_labels));
+        CLV_TRY(check_labels(p, p->start_labels, p->k));
     }
     p->show_certificates = options->control.keep_trace || options->control.monitor;
     return CLV_OK;
@@ -472,105 +440,106 @@ static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv
 
 /* --- the public functions --- */
 
-static clv_method method_on(const clv_ncut_problem *p) {
-    static const char *const solvers[] = {"fpc", "spectral", "finc", "fcd"};
-    return (clv_method){.name = "ncut",
-                        .solver = solvers[p->options.solver],
-                        .objective = "ncut",
-                        .certificate = "one-move-gain",
+static clv_solver solver_on(const clv_ncut_problem *p) {
+    return (clv_solver){.method = &clv_ncut_method,
                         .tolerance = GAIN_TOLERANCE * (double)p->k,
-                        .snapshot_size = (size_t)p->n * sizeof(int32_t),
                         .problem = p,
                         .create = ncut_create,
                         .destroy = ncut_destroy,
                         .start = ncut_start,
                         .step = ncut_step,
+                        .new_snapshot = ncut_new_snapshot,
+                        .free_snapshot = clv_free,
                         .save = ncut_save,
                         .resume = ncut_resume};
 }
 
 /* Without anything random in it, one restart says it all. */
-static clv_control control_of(const clv_ncut_options *options) {
+static clv_control control_of(const clv_ncut_options *options, bool start_given) {
     clv_control control = options->control;
-    if (options->start && is_start(options, "labels") && !searches(options)) {
+    if (start_given && !searches(options)) {
         control.restarts = 1;
     }
     return control;
 }
 
-/* Eigenvalues, bound, shift and components into the result. */
-static clv_status add_findings(clv_ncut_problem *p, int k_asked, clv_result *result) {
-    result->components = p->components;
-    result->shift = p->shift;
-    result->k_chosen = k_asked == 0;
-    if (p->spectrum.count > 0) {
-        result->bound = (clv_bound){"eigenvalue", clv_spectral_bound(&p->spectrum, p->k)};
-        result->eigenvalues = CLV_NEW(p->ctx, double, p->spectrum.count);
-        if (!result->eigenvalues) {
-            return CLV_ENOMEM;
-        }
-        memcpy(result->eigenvalues, p->spectrum.values, (size_t)p->spectrum.count * sizeof *result->eigenvalues);
-        result->eigenvalues_count = p->spectrum.count;
+/* k = auto: the gaps that speak for other choices. */
+static clv_status add_alternatives(clv_result *result, const double *eigenvalues, int64_t count) {
+    enum { MOST = MOST_K + 1 };
+    int64_t k[MOST], rows = 0;
+    double gap[MOST];
+    for (; rows + 2 < count && rows < MOST; rows++) {
+        k[rows] = rows + 2;
+        gap[rows] = eigenvalues[rows + 1] - eigenvalues[rows + 2];
     }
-    return CLV_OK;
+    CLV_TRY(clv_result_put_integers(result, "k_alternatives.k", k, rows));
+    return clv_result_put_reals(result, "k_alternatives.gap", gap, rows);
 }
 
-static clv_status solve(clv_ncut_problem *p, const clv_ncut_options *options, double began, clv_result **out) {
-    clv_method method = method_on(p);
-    clv_control control = control_of(options);
-    if (control.time_limit > 0) { /* the limit is for all of clv_ncut */
-        control.time_limit = fmax(control.time_limit - (clv_seconds() - began), 1e-9);
+/* Components, shift, eigenvalues and bound into the result. */
+static clv_status add_findings(const clv_ncut_problem *p, bool chosen, clv_result *result) {
+    CLV_TRY(clv_result_put_integer(result, "components", p->components));
+    if (p->shift > 0) {
+        CLV_TRY(clv_result_put_real(result, "shift", p->shift));
     }
+    if (p->spectrum.count == 0) {
+        return CLV_OK;
+    }
+    result->bound = (clv_bound){clv_ncut_method.bound, clv_spectral_bound(&p->spectrum, p->k)};
+    CLV_TRY(clv_result_put_reals(result, "eigenvalues", p->spectrum.values, p->spectrum.count));
+    return chosen ? add_alternatives(result, p->spectrum.values, p->spectrum.count) : CLV_OK;
+}
+
+static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, clv_result **out) {
+    clv_solver solver = solver_on(p);
+    clv_control control = control_of(options, p->start_labels != NULL);
+    void *labels;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
-    CLV_TRY(clv_drive(p->ctx, &method, &control, *out, (*out)->labels));
+    CLV_TRY(clv_drive(p->ctx, &solver, &control, *out, &labels));
+    memcpy((*out)->labels, labels, (size_t)p->n * sizeof *(*out)->labels);
+    clv_free(p->ctx, labels);
     clv_result_count(*out);
-    return add_findings(p, (int)options->k, *out);
+    return add_findings(p, options->k == 0, *out);
 }
 
-clv_status clv_ncut(clv_context *ctx, const clv_affinity *a, const clv_ncut_options *options, clv_result **out) {
+clv_status clv_ncut_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     clv_ncut_problem problem = {.ctx = ctx};
-    double began = clv_seconds();
-    *out = NULL;
-    CLV_TRY(check_options(ctx, options));
-    clv_status status = set_problem(ctx, a, options, &problem);
+    clv_status status = set_problem(ctx, input, options, &problem);
     if (status == CLV_OK) {
-        status = solve(&problem, options, began, out);
+        status = drive(&problem, options, out);
     }
     free_problem(&problem);
-    if (status < 0) {
-        clv_result_free(*out);
-        *out = NULL;
-        return status;
-    }
-    (*out)->seconds = clv_seconds() - began;
-    return CLV_OK;
+    return status;
 }
 
 /* Bytes of the eigensolver at its peak: its basis and work arrays, after how it sets itself up (spectral.c). */
-static size_t spectrum_memory(int64_t n, clv_home home, const clv_ncut_options *options) {
+static size_t spectrum_memory(const clv_affinity_info *plan, const clv_ncut_options *options) {
     size_t count = (size_t)(options->k > 0 ? options->k : MOST_K + 1);
-    bool auto_start = options->start && is_start(options, "auto") && home == CLV_HOME_SPARSE;
+    bool auto_start = options->start && is_start(options, "auto") && plan->sparse;
     bool vectors = options->k == 0 || options->solver == CLV_NCUT_SPECTRAL || auto_start ||
                    (options->start && is_start(options, "spectral"));
-    bool bound = options->bound == CLV_NCUT_BOUND_YES ||
-                 (options->bound == CLV_NCUT_BOUND_AUTO && home != CLV_HOME_COMPUTED && home != CLV_HOME_AUTO);
+    bool bound = options->bound == CLV_NCUT_BOUND_YES || (options->bound == CLV_NCUT_BOUND_AUTO && affords_bound(plan));
     if (!vectors && !bound) {
         return 0;
     }
-    return (size_t)n * sizeof(double) * (home == CLV_HOME_SPARSE ? 2 * count + 46 : 11 * count);
+    return (size_t)plan->n * sizeof(double) * (plan->sparse ? 2 * count + 46 : 11 * count);
 }
 
-size_t clv_ncut_memory(int64_t n, clv_home home, const clv_ncut_options *options) {
-    clv_control control = control_of(options);
+size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
+    const clv_ncut_options *options = chosen;
+    clv_control control = control_of(options, input->start != NULL);
+    int64_t n = input->plan->n, k = options->k > 0 ? options->k : MOST_K;
     size_t objects = (size_t)n;
-    int64_t k = options->k > 0 ? options->k : MOST_K;
     size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
     size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
     size_t run = sizeof(ncut_run) + clv_partition_memory(n, k) * (searches(options) ? 2 : 1);
     size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, objects * sizeof(int32_t));
-    size_t eigen = spectrum_memory(n, home, options); /* over, but for the vectors, before the runs begin */
+    /* Over, but for the vectors, before the runs begin. */
+    size_t eigen = spectrum_memory(input->plan, options);
     return shared + result + (runs > eigen ? runs : eigen);
 }
+
+/* --- evaluation --- */
 
 static clv_status evaluate(clv_ncut_problem *p, const int32_t *labels, int64_t threads, clv_iterate *out) {
     clv_partition s = {0};
@@ -587,20 +556,65 @@ static clv_status evaluate(clv_ncut_problem *p, const int32_t *labels, int64_t t
     return status;
 }
 
-clv_status clv_ncut_evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k, int64_t threads,
-                             clv_objective *objective, clv_certificate *certificate) {
+/* No eigenvalue of the normalized affinity lies outside -1..1, and the first is 1, but for what an eigensolver leaves.
+ */
+#define EIGENVALUE_ROUNDING 1e-6
+
+static clv_status check_eigenvalues(clv_context *ctx, const double *values, int64_t count, int64_t n) {
+    if (count > n) {
+        return clv_fail(ctx, CLV_EDATA, "there are %lld eigenvalues of %lld objects", (long long)count, (long long)n);
+    }
+    for (int64_t e = 0; e < count; e++) {
+        bool falls = e == 0 ? fabs(values[e] - 1) <= EIGENVALUE_ROUNDING : values[e] <= values[e - 1] + 1e-9;
+        if (!falls || !(fabs(values[e]) <= 1 + EIGENVALUE_ROUNDING)) {
+            return clv_fail(
+                ctx, CLV_EDATA,
+                "eigenvalue %lld is %.12g, but those of a normalized affinity begin with 1 and fall to -1 at "
+                "most",
+                (long long)e + 1, values[e]);
+        }
+    }
+    return CLV_OK;
+}
+
+/* The shift makes eigenvalues rise, and only where one was asked for. */
+static clv_status check_shift(clv_context *ctx, const clv_ncut_options *options, const clv_result *answer) {
+    double shift = clv_result_real(answer, "shift", 0);
+    bool possible = options->shift == CLV_NCUT_SHIFT_NONE ? shift == 0 : shift >= 0;
+    return possible ? CLV_OK : clv_fail(ctx, CLV_EDATA, "a shift of %g is none that these options give", shift);
+}
+
+/* The most that the eigenvalues of the answer give: those not listed may be as large as 1, and give nothing. */
+static clv_status add_bound(clv_context *ctx, const clv_result *answer, clv_result *found) {
+    int64_t count;
+    const double *values = clv_result_reals(answer, "eigenvalues", &count);
+    double bound = 0;
+    if (!values) {
+        return CLV_OK;
+    }
+    CLV_TRY(check_eigenvalues(ctx, values, count, answer->n));
+    for (int64_t c = 0; c < answer->k && c < count; c++) {
+        bound += (1 - fmin(values[c], 1)) / 2;
+    }
+    found->bound = (clv_bound){clv_ncut_method.bound, bound};
+    return add_alternatives(found, values, count);
+}
+
+clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                    const clv_result *answer, clv_result *found) {
     clv_ncut_problem problem = {.ctx = ctx};
     clv_iterate iterate = {.value = NAN, .certificate = NAN};
-    clv_status status = describe_graph(ctx, a, threads, &problem);
-    problem.k = k;
+    int64_t threads = ((const clv_control *)options)->threads, components;
+    CLV_TRY(check_shift(ctx, options, answer));
+    clv_status status = describe_graph(ctx, input->affinity, threads, &problem);
+    problem.k = answer->k;
     if (status == CLV_OK) {
-        status = evaluate(&problem, labels, threads, &iterate);
+        status = evaluate(&problem, answer->labels, threads, &iterate);
     }
-    clv_method method = method_on(&problem);
+    components = problem.components;
     free_problem(&problem);
     CLV_TRY(status);
-    *objective = (clv_objective){method.objective, iterate.value, method.maximize};
-    *certificate = (clv_certificate){method.certificate, iterate.certificate, method.tolerance,
-                                     iterate.certificate <= method.tolerance};
-    return CLV_OK;
+    clv_result_claim(found, &clv_ncut_method, iterate.value, iterate.certificate, GAIN_TOLERANCE * (double)answer->k);
+    CLV_TRY(clv_result_put_integer(found, "components", components));
+    return add_bound(ctx, answer, found);
 }

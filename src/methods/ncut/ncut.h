@@ -7,12 +7,14 @@
  *   moves.c      a sweep of exact single moves (FCD, the polish), a sweep by the quadratic transform (FINC)
  *   kicks.c      perturbations of a local optimum (iterated local search)
  *   predict.c    labels of new objects
- *   ncut.c       options, the phases of a restart, the public functions
+ *   ncut.c       the problem, the phases of a restart, evaluation
+ *   method.c     the description: options, fields, certificate
  */
 #ifndef CLV_NCUT_H
 #define CLV_NCUT_H
 
-#include "base/base.h"
+#include "affinity/affinity.h"
+#include "methods/methods.h"
 
 /* The largest eigenvalues of D^-1/2 W D^-1/2, descending, and their unit eigenvectors. */
 typedef struct clv_spectrum {
@@ -35,6 +37,7 @@ typedef struct clv_ncut_problem {
     int64_t components;
     clv_spectrum spectrum; /* empty (count 0) unless a solver, a start or the bound needs it */
     double shift;          /* alpha of (29) */
+    int32_t *start_labels; /* given to start from, or NULL */
     clv_ncut_options options;
     bool show_certificates; /* someone looks at every iterate */
 } clv_ncut_problem;
@@ -111,8 +114,8 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
 void clv_spectrum_free(clv_spectrum *spectrum);
 /* Labels 0..k-1 into s->labels by k-means on the rows of D^-1/2 U, or by rotation (Yu and Shi 2003). */
 clv_status clv_start_spectral(clv_partition *s, clv_rng *rng);
-/* Labels 0..k-1 of m points of k coordinates (x: a coordinate a row) by k-means, the best of `runs`. A label may have
- * no point when points coincide. */
+/* Labels 0..k-1 of m points of k coordinates (x: one coordinate per row) by k-means, the best of `runs`. A label may
+ * have no point when points coincide. */
 clv_status clv_kmeans_points(clv_context *ctx, const double *x /* k x m */, int64_t m, int64_t k, int runs, int threads,
                              clv_rng *rng, int32_t *labels /* m */);
 /* 1/2 sum of the k smallest eigenvalues of the normalized Laplacian, lowered by what the residuals allow; 0 unless
@@ -129,5 +132,13 @@ clv_status clv_finc_sweep(clv_partition *s, int64_t *moved);
 
 /* --- kicks.c: a random change that a polish does not simply undo --- */
 clv_status clv_kick(clv_partition *s, clv_rng *rng);
+
+/* --- the functions of the method: ncut.c, predict.c --- */
+size_t clv_ncut_bytes(const clv_input *input, const void *options);
+clv_status clv_ncut_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                    const clv_result *answer, clv_result *found);
+clv_status clv_ncut_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                  const clv_result *result, const clv_fresh *fresh, clv_result **out);
 
 #endif

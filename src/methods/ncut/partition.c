@@ -97,12 +97,12 @@ clv_status clv_partition_refresh(clv_partition *s) {
 
 /* --- many moves at once --- */
 
-/* Up to so many moves cost less than all sums afresh: one touches the row of one object, a pass the rows of all. The
- * low-rank home makes all sums for the price of about k rows. */
+/* Up to so many moves cost less than all sums afresh: one touches the row of one object, a pass the rows of all. Where
+ * products are cheaper than their columns, all sums have the price of about k rows. */
 static int64_t few_moves(const clv_ncut_problem *p) {
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
-    return info.home == CLV_HOME_LOWRANK ? p->k : p->n / 3;
+    return clv_affinity_has_cheap_products(&info) ? p->k : p->n / 3;
 }
 
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {

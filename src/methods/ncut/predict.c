@@ -29,6 +29,9 @@ static clv_status check_labels(const predictor *p) {
     if (p->k < 1) {
         return clv_fail(p->ctx, CLV_EUSAGE, "k = %lld: there must be at least one cluster", (long long)p->k);
     }
+    if (!p->labels) {
+        return clv_fail(p->ctx, CLV_EDATA, "the result has no labels that new objects could be given");
+    }
     for (int64_t i = 0; i < p->n; i++) {
         if (p->labels[i] < -1 || p->labels[i] >= p->k) {
             return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)p->labels[i],
@@ -115,37 +118,50 @@ static int32_t predict_row(const void *user, const clv_matrix *cross, int64_t ro
 
 /* --- all objects --- */
 
-static clv_fresh new_ones(const predictor *p, int32_t *out) {
-    return (clv_fresh){.ctx = p->ctx, .rule = predict_row, .user = p, .k = p->k, .threads = p->threads, .out = out};
+static clv_labeler new_ones(const predictor *p, int32_t *out) {
+    return (clv_labeler){.ctx = p->ctx, .rule = predict_row, .user = p, .k = p->k, .threads = p->threads, .out = out};
 }
 
-clv_status clv_ncut_predict(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
-                            const clv_matrix *cross, int64_t threads, int32_t *out) {
-    predictor p = {.ctx = ctx, .labels = labels, .n = clv_affinity_size(a), .k = k, .threads = clv_threads(threads)};
-    clv_fresh fresh = new_ones(&p, out);
-    CLV_TRY(clv_fresh_check(ctx, cross, p.n));
-    clv_status status = new_predictor(&p, a);
+static clv_status label_points(predictor *p, const clv_affinity *a, const clv_matrix *points, int32_t *out) {
+    clv_labeler labeler = new_ones(p, out);
+    clv_cross cross;
+    clv_status status = clv_cross_new(p->ctx, a, p->threads, &cross);
     if (status == CLV_OK) {
-        status = clv_fresh_label(&fresh, cross);
+        status = new_predictor(p, a);
     }
-    free_predictor(&p);
+    if (status == CLV_OK) {
+        status = clv_fresh_label_points(&labeler, &cross, points);
+    }
+    clv_cross_free(&cross);
     return status;
 }
 
-clv_status clv_ncut_predict_points(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k,
-                                   const clv_matrix *points, const clv_affinity_options *options,
-                                   const clv_matrix *fresh, int64_t threads, int32_t *out) {
-    predictor p = {.ctx = ctx, .labels = labels, .n = clv_affinity_size(a), .k = k, .threads = clv_threads(threads)};
-    clv_fresh labeled = new_ones(&p, out);
-    clv_cross cross;
-    clv_status status = clv_cross_new(ctx, a, points, options, p.threads, &cross);
-    if (status == CLV_OK) {
-        status = new_predictor(&p, a);
+static clv_status label_similarities(predictor *p, const clv_affinity *a, const clv_matrix *cross, int32_t *out) {
+    clv_labeler labeler = new_ones(p, out);
+    CLV_TRY(clv_fresh_check(p->ctx, cross, p->n));
+    CLV_TRY(new_predictor(p, a));
+    return clv_fresh_label(&labeler, cross);
+}
+
+clv_status clv_ncut_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                  const clv_result *result, const clv_fresh *fresh, clv_result **out) {
+    const clv_affinity *a = input->affinity;
+    const clv_matrix *objects = fresh->similarities ? fresh->similarities : fresh->points;
+    predictor p = {.ctx = ctx,
+                   .labels = result->labels,
+                   .n = result->n,
+                   .k = result->k,
+                   .threads = clv_threads(((const clv_control *)options)->threads)};
+    if (!a || !result->labels) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "ncut puts new objects to clusters by the affinity and the labels of the old ones, and there "
+                        "are no %s",
+                        a ? "labels" : "similarities of these");
     }
-    if (status == CLV_OK) {
-        status = clv_fresh_label_points(&labeled, &cross, fresh);
-    }
+    CLV_TRY(clv_prediction_new(ctx, result, a, objects->rows, out));
+    clv_status status = fresh->similarities ? label_similarities(&p, a, objects, (*out)->labels)
+                                            : label_points(&p, a, objects, (*out)->labels);
     free_predictor(&p);
-    clv_cross_free(&cross);
+    clv_result_count(*out);
     return status;
 }

@@ -7,7 +7,7 @@
  *             of k x k), and so on; the best of ROTATIONS beginnings.
  *
  * Both alternate between an assignment of all points to k directions or centers and k sums over the points, O(n k^2)
- * together: one loop serves both. Points are stored a coordinate a row, so that the inner loops run over points.
+ * together: one loop serves both. Points are stored one coordinate per row, so that the inner loops run over points.
  * Threads share fixed chunks of the points, and sums over chunks are added in order. */
 #include "methods/ncut/ncut.h"
 
@@ -347,7 +347,7 @@ static clv_status round_points(cloud *w, clv_rng *rng) {
     for (int run = 0; run < w->runs; run++) {
         double cost = 0;
         if (clv_interrupted(w->ctx)) {
-            return clv_fail(w->ctx, CLV_EINTERRUPTED, "interrupted while rounding eigenvectors");
+            return clv_stop_failure(w->ctx, "rounding eigenvectors");
         }
         if (w->turning) {
             CLV_TRY(run_rotation(w, rng, &cost));

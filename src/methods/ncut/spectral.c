@@ -215,7 +215,7 @@ static clv_status give_kernel(const clv_ncut_problem *p, int64_t *exact, clv_spe
 static bool is_sparse(const clv_ncut_problem *p) {
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
-    return info.home == CLV_HOME_SPARSE;
+    return info.sparse;
 }
 
 static clv_krylov plan_for(normalized *m, const clv_spectrum *out, int64_t exact) {

@@ -61,18 +61,19 @@ static void kron_margins(const clv_design *x, const int64_t *index, const double
 
 /* --- the smooth half of admm --- */
 
-static clv_status make_pull(clv_pursuit_points *p) {
-    if (p->gram) {
+static clv_status make_pull(clv_pursuit_work *s) {
+    const clv_pursuit_points *p = s->points;
+    if (s->gram) {
         return CLV_OK;
     }
-    p->gram = CLV_NEW(p->ctx, double, p->d * p->d);
-    p->inverse = CLV_NEW(p->ctx, double, p->d * p->d);
-    p->pulled = CLV_NEW(p->ctx, double, p->n * p->d);
-    if (!p->gram || !p->inverse || !p->pulled) {
+    s->gram = CLV_NEW(p->ctx, double, p->d * p->d);
+    s->inverse = CLV_NEW(p->ctx, double, p->d * p->d);
+    s->pulled = CLV_NEW(p->ctx, double, p->n * p->d);
+    if (!s->gram || !s->inverse || !s->pulled) {
         return CLV_ENOMEM;
     }
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)p->d, (int)p->d, (int)p->n, 1, p->points, (int)p->d,
-                p->points, (int)p->d, 0, p->gram, (int)p->d);
+                p->points, (int)p->d, 0, s->gram, (int)p->d);
     return CLV_OK;
 }
 
@@ -83,42 +84,43 @@ static double kron_scale(const clv_design *x) {
 }
 
 /* Rows j0.. of V'P and, from them, of y - V'P; those of S follow by the factor of rho + P'P. */
-static void pull_rows(clv_pursuit_points *p, int64_t j0, int64_t rows, const double *y, const double *v,
-                      double *margin) {
+static void pull_rows(clv_pursuit_work *s, int64_t j0, int64_t rows, const double *y, const double *v, double *margin) {
+    const clv_pursuit_points *p = s->points;
     int n = (int)p->n, d = (int)p->d;
-    double *out = margin + j0 * p->d, *pulled = p->pulled + j0 * p->d;
+    double *out = margin + j0 * p->d, *pulled = s->pulled + j0 * p->d;
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)rows, d, n, 1, v + j0, n, p->points, d, 0, out, d);
     for (int64_t e = 0; e < rows * p->d; e++) {
         pulled[e] = y[j0 * p->d + e] - out[e];
     }
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', d, (int)rows, p->inverse, d, pulled, d);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, d, d, 1, pulled, d, p->gram, d, 1, out, d);
+    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', d, (int)rows, s->inverse, d, pulled, d);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, d, d, 1, pulled, d, s->gram, d, 1, out, d);
 }
 
 /* W = V + P S', S = (P - V'P) (rho + P'P)^-1, from (rho + X'X) W = X'X + rho V. The margins are V'P + S P'P, and the
  * gradient there is -rho (W - V). */
-static clv_status kron_pull(const clv_design *x, const double *y, double rho, const double *v, double *w,
+static clv_status kron_pull(const clv_design *x, void *work, const double *y, double rho, const double *v, double *w,
                             double *margin, double *gradient) {
-    clv_pursuit_points *p = x->user;
+    const clv_pursuit_points *p = x->user;
+    clv_pursuit_work *s = work;
     int64_t blocks = (p->n + ROWS - 1) / ROWS;
-    CLV_TRY(make_pull(p));
-    memcpy(p->inverse, p->gram, (size_t)(p->d * p->d) * sizeof *p->gram);
+    CLV_TRY(make_pull(s));
+    memcpy(s->inverse, s->gram, (size_t)(p->d * p->d) * sizeof *s->gram);
     for (int64_t f = 0; f < p->d; f++) {
-        p->inverse[f * p->d + f] += rho;
+        s->inverse[f * p->d + f] += rho;
     }
-    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, p->inverse, (int)p->d) != 0) {
+    if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, s->inverse, (int)p->d) != 0) {
         return clv_fail(p->ctx, CLV_ENUMERIC, "pursuit: the normal equations of admm cannot be solved");
     }
 #pragma omp parallel for num_threads(x->threads) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
-        pull_rows(p, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
+        pull_rows(s, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
     }
 #pragma omp parallel for num_threads(x->threads) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
         double *out = w + i0 * p->n, *slope = gradient + i0 * p->n;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
-                    (int)p->d, p->pulled, (int)p->d, 0, out, (int)p->n);
+                    (int)p->d, s->pulled, (int)p->d, 0, out, (int)p->n);
         for (int64_t e = 0; e < rows * p->n; e++) {
             slope[e] = -rho * out[e];
             out[e] += v[i0 * p->n + e];
@@ -127,10 +129,60 @@ static clv_status kron_pull(const clv_design *x, const double *y, double rho, co
     return CLV_OK;
 }
 
-static const clv_design_functions kron = {kron_gradient,        kron_margins, NULL,
-                                          clv_pursuit_steepest, kron_pull,    kron_scale};
+/* --- the work space --- */
 
-clv_design clv_pursuit_design(clv_pursuit_points *points) {
+static void free_work(clv_context *ctx, void *work) {
+    clv_pursuit_work *s = work;
+    if (s) {
+        clv_free(ctx, s->slope);
+        clv_free(ctx, s->tile);
+        clv_free(ctx, s->first);
+        clv_free(ctx, s->count);
+        clv_free(ctx, s->candidate);
+        clv_free(ctx, s->value);
+        clv_free(ctx, s->order);
+        clv_free(ctx, s->top);
+        clv_free(ctx, s->gram);
+        clv_free(ctx, s->inverse);
+        clv_free(ctx, s->pulled);
+        clv_ksupport_set_free(&s->set);
+        clv_free(ctx, s);
+    }
+}
+
+static clv_status new_work(const clv_design *x, int64_t k, void **work) {
+    const clv_pursuit_points *p = x->user;
+    clv_context *ctx = p->ctx;
+    int64_t blocks = (p->n + ROWS - 1) / ROWS;
+    clv_pursuit_work *s = CLV_NEW0(ctx, clv_pursuit_work, 1);
+    *work = s;
+    if (!s) {
+        return CLV_ENOMEM;
+    }
+    s->points = p;
+    s->keep = 0.9;
+    s->capacity = 2 * k + 64;
+    s->slope = CLV_NEW(ctx, float, p->n * p->d);
+    s->tile = CLV_NEW(ctx, float, (int64_t)p->threads *ROWS * p->n);
+    s->first = CLV_NEW(ctx, int64_t, blocks);
+    s->count = CLV_NEW(ctx, int64_t, blocks);
+    s->candidate = CLV_NEW(ctx, int64_t, s->capacity);
+    s->order = CLV_NEW(ctx, int64_t, s->capacity);
+    s->value = CLV_NEW(ctx, double, s->capacity);
+    s->top = CLV_NEW(ctx, int64_t, k);
+    bool complete = s->slope && s->tile && s->first && s->count && s->candidate && s->order && s->value && s->top;
+    return complete ? clv_ksupport_set_new(ctx, s->capacity, k, p->threads, false, &s->set) : CLV_ENOMEM;
+}
+
+static const clv_design_functions kron = {.gradient = kron_gradient,
+                                          .margins = kron_margins,
+                                          .steepest = clv_pursuit_steepest,
+                                          .pull = kron_pull,
+                                          .scale = kron_scale,
+                                          .new_work = new_work,
+                                          .free_work = free_work};
+
+clv_design clv_pursuit_design(const clv_pursuit_points *points) {
     return (clv_design){.ctx = points->ctx,
                         .does = &kron,
                         .samples = points->n * points->d,
@@ -142,55 +194,20 @@ clv_design clv_pursuit_design(clv_pursuit_points *points) {
 /* --- the points --- */
 
 void clv_pursuit_points_free(clv_pursuit_points *p) {
-    clv_context *ctx = p->ctx;
-    clv_free(ctx, p->points);
-    clv_free(ctx, p->single);
-    clv_free(ctx, p->slope);
-    clv_free(ctx, p->tile);
-    clv_free(ctx, p->first);
-    clv_free(ctx, p->count);
-    clv_free(ctx, p->candidate);
-    clv_free(ctx, p->value);
-    clv_free(ctx, p->order);
-    clv_free(ctx, p->top);
-    clv_free(ctx, p->gram);
-    clv_free(ctx, p->inverse);
-    clv_free(ctx, p->pulled);
-    clv_ksupport_set_free(&p->set);
+    clv_free(p->ctx, p->points);
+    clv_free(p->ctx, p->single);
     *p = (clv_pursuit_points){0};
 }
 
-static clv_status make_points(clv_pursuit_points *p, int64_t k) {
-    clv_context *ctx = p->ctx;
-    int64_t entries = p->n * p->d, blocks = (p->n + ROWS - 1) / ROWS;
-    p->capacity = 2 * k + 64;
-    p->points = CLV_NEW(ctx, double, entries);
-    p->single = CLV_NEW(ctx, float, entries);
-    p->slope = CLV_NEW(ctx, float, entries);
-    p->tile = CLV_NEW(ctx, float, (int64_t)p->threads *ROWS * p->n);
-    p->first = CLV_NEW(ctx, int64_t, blocks);
-    p->count = CLV_NEW(ctx, int64_t, blocks);
-    p->candidate = CLV_NEW(ctx, int64_t, p->capacity);
-    p->order = CLV_NEW(ctx, int64_t, p->capacity);
-    p->value = CLV_NEW(ctx, double, p->capacity);
-    p->top = CLV_NEW(ctx, int64_t, k);
-    bool complete = p->points && p->single && p->slope && p->tile && p->first && p->count && p->candidate && p->order &&
-                    p->value && p->top;
-    return complete ? clv_ksupport_set_new(ctx, p->capacity, k, p->threads, false, &p->set) : CLV_ENOMEM;
-}
-
-clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, int64_t k, bool zero_diagonal,
-                                  int threads, clv_pursuit_points *out) {
-    *out = (clv_pursuit_points){.ctx = ctx,
-                                .n = points->rows,
-                                .d = points->cols,
-                                .threads = threads,
-                                .zero_diagonal = zero_diagonal,
-                                .keep = 0.9};
-    clv_status status = make_points(out, k);
-    if (status < 0) {
+clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, bool zero_diagonal, int threads,
+                                  clv_pursuit_points *out) {
+    *out = (clv_pursuit_points){
+        .ctx = ctx, .n = points->rows, .d = points->cols, .threads = threads, .zero_diagonal = zero_diagonal};
+    out->points = CLV_NEW(ctx, double, out->n * out->d);
+    out->single = CLV_NEW(ctx, float, out->n * out->d);
+    if (!out->points || !out->single) {
         clv_pursuit_points_free(out);
-        return status;
+        return CLV_ENOMEM;
     }
     double largest = 0;
     for (int64_t i = 0; i < out->n; i++) {

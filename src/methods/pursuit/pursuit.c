@@ -21,38 +21,8 @@
 #define SMALLEST 1e-140
 #define LEAST_LAMBDA 1e-140
 
-#define T clv_pursuit_options
-static const clv_option pursuit_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 1, 1, 0x1p32, NULL, "N", "the k of the norm: about how many entries of W are not 0"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm", "fcfw alone holds no n x n matrix"),
-    CLV_OPT_REAL(T, lambda, "lambda", 20, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),
-    CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of weighing it"),
-    CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "no object may be its own explanation"),
-    CLV_OPT_CHOICE(T, prox, "prox", CLV_KSUPPORT_SELECT, "select|search|bisect|active|box",
-                   "how fista and admm compute the proximity operator"),
-    CLV_OPT_CHOICE(T, inner, "inner", CLV_KSUPPORT_PROJECTED_NEWTON, "newton|pqn|pairwise",
-                   "how fcfw corrects the weights of its atoms"),
-    CLV_OPT_CHOICE(T, step, "step", CLV_KSUPPORT_BACKTRACKING, "backtracking|fixed", "the step size of fista"),
-    CLV_OPT_CHOICE(T, rule, "rule", CLV_KSUPPORT_GAP, "gap|change",
-                   "what must fall below tol; change: as in the paper"),
-};
-#undef T
-
-const clv_option_table *clv_pursuit_table(void) {
-    static const clv_option_table table = {"pursuit", pursuit_options, CLV_COUNT(pursuit_options)};
-    return &table;
-}
-
-void clv_pursuit_defaults(clv_pursuit_options *options) {
-    memset(options, 0, sizeof *options);
-    clv_options_defaults(clv_control_table(), &options->control);
-    clv_options_defaults(clv_pursuit_table(), options);
-}
-
 static clv_status check(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options) {
     int64_t n = points->rows, entries;
-    CLV_TRY(clv_options_check(ctx, clv_pursuit_table(), options));
-    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
     if (n < 2 || points->cols < 1) {
         return clv_fail(ctx, CLV_EDATA,
                         "pursuit explains objects by each other: %lld objects of %lld features are too few",
@@ -81,22 +51,15 @@ static clv_status check(clv_context *ctx, const clv_matrix *points, const clv_pu
 typedef struct job {
     clv_pursuit_points points;
     clv_design x;
-    clv_list best;
-    double intercept, passes, *terms;
     clv_ks_problem problem;
 } job;
-
-static void job_free(clv_context *ctx, job *j) {
-    clv_pursuit_points_free(&j->points);
-    clv_list_free(ctx, &j->best);
-    clv_free(ctx, j->terms);
-}
 
 /* The options of ksupport that stand for these. */
 static clv_ksupport_options as_ksupport(const clv_pursuit_options *options) {
     clv_ksupport_options same;
     clv_ksupport_defaults(&same);
     same.control = options->control;
+    same.control.size = sizeof same;
     same.k = options->k;
     same.loss = CLV_KSUPPORT_SQUARES;
     same.solver = options->solver;
@@ -111,13 +74,13 @@ static clv_ksupport_options as_ksupport(const clv_pursuit_options *options) {
     return same;
 }
 
-/* The caller frees the job also on failure. */
+/* The caller frees the points of the job also on failure. */
 static clv_status job_new(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options, job *j) {
     clv_ksupport_options same = as_ksupport(options);
     int threads = clv_threads(options->control.threads);
     *j = (job){0};
     CLV_TRY(check(ctx, points, options));
-    CLV_TRY(clv_pursuit_points_new(ctx, points, options->k, options->zero_diagonal, threads, &j->points));
+    CLV_TRY(clv_pursuit_points_new(ctx, points, options->zero_diagonal, threads, &j->points));
     if (j->points.longest > 0 && ldexp(1, j->points.exponent) < SMALLEST) {
         return clv_fail(ctx, CLV_EDATA,
                         "no entry of the points is larger than %g, and their squares vanish: scale them",
@@ -129,26 +92,16 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *points, const clv_
                         options->lambda, ldexp(1, j->points.exponent));
     }
     j->x = clv_pursuit_design(&j->points);
-    j->terms = CLV_NEW(ctx, double, j->x.samples);
-    if (!j->terms) {
-        return CLV_ENOMEM;
-    }
-    j->problem = (clv_ks_problem){.ctx = ctx,
-                                  .x = &j->x,
-                                  .loss = {.kind = CLV_KSUPPORT_SQUARES,
-                                           .samples = j->x.samples,
-                                           .y = j->points.points,
-                                           .threads = threads,
-                                           .terms = j->terms},
-                                  .options = same,
-                                  .k = options->k,
-                                  .lambda = lambda,
-                                  .radius = options->radius,
-                                  .unit = ldexp(1, 2 * j->points.exponent),
-                                  .tol = clv_ks_tolerance(&same),
-                                  .best = &j->best,
-                                  .best_intercept = &j->intercept,
-                                  .passes = &j->passes};
+    j->problem = (clv_ks_problem){
+        .ctx = ctx,
+        .x = &j->x,
+        .loss = {.kind = CLV_KSUPPORT_SQUARES, .samples = j->x.samples, .y = j->points.points, .threads = threads},
+        .options = same,
+        .k = options->k,
+        .lambda = lambda,
+        .radius = options->radius,
+        .unit = ldexp(1, 2 * j->points.exponent),
+        .tol = clv_ks_tolerance(&same)};
     return CLV_OK;
 }
 
@@ -167,33 +120,33 @@ static clv_status take_matrix(clv_context *ctx, const clv_list *w, int64_t n, cl
     return CLV_OK;
 }
 
-static clv_status solve(job *j, clv_result **out) {
-    clv_context *ctx = j->problem.ctx;
-    CLV_TRY(clv_result_new(ctx, 0, 0, out));
-    CLV_TRY(clv_ks_drive(&j->problem, "pursuit", *out));
-    (*out)->n = j->points.n;
-    (*out)->k = j->problem.k;
-    (*out)->passes = (int64_t)(j->passes + 0.5);
-    return take_matrix(ctx, &j->best, j->points.n, &(*out)->weights);
+static clv_status fill_result(const job *j, const clv_ks_model *model, clv_result *result) {
+    clv_data *weights;
+    result->n = j->points.n;
+    result->k = j->problem.k;
+    CLV_TRY(take_matrix(j->problem.ctx, &model->w, j->points.n, &weights));
+    CLV_TRY(clv_result_take(result, "weights", CLV_FIELD_SPARSE, weights));
+    return clv_result_put_integer(result, "data_passes", (int64_t)(model->passes + 0.5));
 }
 
-clv_status clv_pursuit(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
-                       clv_result **out) {
+static clv_status drive(const job *j, clv_result **out) {
+    clv_context *ctx = j->problem.ctx;
+    clv_ks_model *model;
+    CLV_TRY(clv_result_new(ctx, 0, 0, out));
+    CLV_TRY(clv_ks_drive(&j->problem, &clv_pursuit_method, *out, &model));
+    clv_status status = fill_result(j, model, *out);
+    clv_ks_model_free(ctx, model);
+    return status;
+}
+
+clv_status clv_pursuit_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     job j;
-    double began = clv_seconds();
-    *out = NULL;
-    clv_status status = job_new(ctx, points, options, &j);
+    clv_status status = job_new(ctx, input->points, options, &j);
     if (status == CLV_OK) {
-        status = solve(&j, out);
+        status = drive(&j, out);
     }
-    job_free(ctx, &j);
-    if (status < 0) {
-        clv_result_free(*out);
-        *out = NULL;
-        return status;
-    }
-    (*out)->seconds = clv_seconds() - began;
-    return CLV_OK;
+    clv_pursuit_points_free(&j.points);
+    return status;
 }
 
 /* --- evaluation --- */
@@ -222,13 +175,10 @@ static clv_status list_matrix(clv_context *ctx, const clv_matrix *w, clv_list *o
     return status;
 }
 
-static clv_status evaluate(job *j, const clv_matrix *w, clv_objective *objective, clv_certificate *certificate) {
+static clv_status evaluate(const job *j, const clv_matrix *w, clv_result *found) {
     clv_context *ctx = j->problem.ctx;
     clv_list list = {0};
-    if (w->rows != j->points.n || w->cols != j->points.n) {
-        return clv_fail(ctx, CLV_EDATA, "W is %lld x %lld, but there are %lld objects", (long long)w->rows,
-                        (long long)w->cols, (long long)j->points.n);
-    }
+    double value = NAN, gap = NAN;
     CLV_TRY(clv_matrix_check(ctx, "W", w, 1e150));
     clv_status status = list_matrix(ctx, w, &list);
     for (int64_t e = 0; status == CLV_OK && j->points.zero_diagonal && e < list.count; e++) {
@@ -238,20 +188,25 @@ static clv_status evaluate(job *j, const clv_matrix *w, clv_objective *objective
         }
     }
     if (status == CLV_OK) {
-        status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, objective, certificate);
+        status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, &value, &gap);
     }
     clv_list_free(ctx, &list);
+    clv_result_claim(found, &clv_pursuit_method, value, gap, j->problem.tol);
     return status;
 }
 
-clv_status clv_pursuit_evaluate(clv_context *ctx, const clv_matrix *points, const clv_pursuit_options *options,
-                                const clv_matrix *w, clv_objective *objective, clv_certificate *certificate) {
+clv_status clv_pursuit_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                       const clv_result *answer, clv_result *found) {
+    clv_pursuit_options own = *(const clv_pursuit_options *)options;
+    const clv_matrix *w;
     job j;
-    clv_status status = job_new(ctx, points, options, &j);
+    CLV_TRY(clv_answer_matrix(ctx, answer, "weights", answer->n, answer->n, &w));
+    own.k = answer->k;
+    clv_status status = job_new(ctx, input->points, &own, &j);
     if (status == CLV_OK) {
-        status = evaluate(&j, w, objective, certificate);
+        status = evaluate(&j, w, found);
     }
-    job_free(ctx, &j);
+    clv_pursuit_points_free(&j.points);
     return status;
 }
 
@@ -340,7 +295,9 @@ clv_status clv_pursuit_affinity(clv_context *ctx, const clv_matrix *w, clv_data 
     return status;
 }
 
-size_t clv_pursuit_memory(const clv_matrix *points, const clv_pursuit_options *options) {
+size_t clv_pursuit_bytes(const clv_input *input, const void *chosen) {
+    const clv_pursuit_options *options = chosen;
+    const clv_matrix *points = input->points;
     size_t n = (size_t)points->rows, d = (size_t)points->cols, k = (size_t)options->k, number = sizeof(double);
     int threads = clv_threads(options->control.threads);
     size_t common = n * d * (6 * number + 2 * sizeof(float)) + (size_t)threads * CLV_PURSUIT_ROWS * n * sizeof(float) +

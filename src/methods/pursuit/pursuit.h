@@ -9,7 +9,7 @@
 
 #include "methods/ksupport/ksupport.h"
 
-/* Points P, a row an object, X = P', in units of a power of two that makes the largest entry about 1: neither floats
+/* Points P, one row per object, X = P', in units of a power of two that makes the largest entry about 1: neither floats
  * nor squares leave their range, and W is the same if lambda is in units of its square. Entry (i, j) of W has the place
  * i n + j; entry f of X W's column j, the margin of sample j d + f. So X W is W'P, and the gradient at the slope R (n x
  * d) is P R'. */
@@ -17,13 +17,18 @@ typedef struct clv_pursuit_points {
     clv_context *ctx;
     int64_t n, d;
     int threads;
-    bool zero_diagonal;     /* W has no diagonal */
-    int exponent;           /* the unit is 2^exponent */
-    double *points;         /* n x d */
-    float *single;          /* n x d: the same as floats */
-    double longest;         /* norm of a row */
-    float *slope;           /* n x d: work */
-    float *tile;            /* threads x CLV_PURSUIT_ROWS x n: work */
+    bool zero_diagonal; /* W has no diagonal */
+    int exponent;       /* the unit is 2^exponent */
+    double *points;     /* n x d */
+    float *single;      /* n x d: the same as floats */
+    double longest;     /* norm of a row */
+} clv_pursuit_points;
+
+/* What a run looks for the k largest entries of a gradient with, and what it pulls with. */
+typedef struct clv_pursuit_work {
+    const clv_pursuit_points *points;
+    float *slope;           /* n x d */
+    float *tile;            /* threads x CLV_PURSUIT_ROWS x n */
     int64_t *first, *count; /* a block of rows: where its candidates begin, how many */
     int64_t *candidate;     /* capacity */
     double *value;          /* capacity */
@@ -34,17 +39,23 @@ typedef struct clv_pursuit_points {
     clv_ksupport_set set;
     int64_t *top;
     double *gram, *inverse, *pulled; /* d x d: P'P, (rho + P'P)^-1; n x d: for admm, made when first needed */
-} clv_pursuit_points;
+} clv_pursuit_work;
 
 enum { CLV_PURSUIT_ROWS = 64 };
 
-clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, int64_t k, bool zero_diagonal,
-                                  int threads, clv_pursuit_points *out);
+clv_status clv_pursuit_points_new(clv_context *ctx, const clv_matrix *points, bool zero_diagonal, int threads,
+                                  clv_pursuit_points *out);
 void clv_pursuit_points_free(clv_pursuit_points *points); /* takes one that is all zero */
 /* The design over these points, which are borrowed. */
-clv_design clv_pursuit_design(clv_pursuit_points *points);
+clv_design clv_pursuit_design(const clv_pursuit_points *points);
 
 /* scan.c: a clv_design_functions.steepest */
-clv_status clv_pursuit_steepest(const clv_design *x, const double *r, int64_t k, clv_list *out);
+clv_status clv_pursuit_steepest(const clv_design *x, void *work, const double *r, int64_t k, clv_list *out);
+
+/* --- the functions of the method: pursuit.c --- */
+size_t clv_pursuit_bytes(const clv_input *input, const void *options);
+clv_status clv_pursuit_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+clv_status clv_pursuit_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                       const clv_result *answer, clv_result *found);
 
 #endif

@@ -27,9 +27,10 @@ CLV_KERNEL static int64_t count_above(const float *x, int64_t n, float bar) {
 }
 
 /* Rows i0.. of P R' into a tile. */
-static void fill_tile(const clv_pursuit_points *p, int64_t i0, int64_t rows, float *tile) {
+static void fill_tile(const clv_pursuit_work *s, int64_t i0, int64_t rows, float *tile) {
+    const clv_pursuit_points *p = s->points;
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->single + i0 * p->d,
-                (int)p->d, p->slope, (int)p->d, 0, tile, (int)p->n);
+                (int)p->d, s->slope, (int)p->d, 0, tile, (int)p->n);
     for (int64_t i = 0; p->zero_diagonal && i < rows; i++) {
         tile[i * p->n + i0 + i] = 0;
     }
@@ -37,7 +38,8 @@ static void fill_tile(const clv_pursuit_points *p, int64_t i0, int64_t rows, flo
 
 /* The slope as floats in units of a power of two that makes its largest entry about 1. Returns that power, as what an
  * entry is multiplied by; 0: all entries are 0. */
-static double take_slope(clv_pursuit_points *p, const double *r) {
+static double take_slope(clv_pursuit_work *s, const double *r) {
+    const clv_pursuit_points *p = s->points;
     double largest = 0;
     int exponent;
     for (int64_t i = 0; i < p->n * p->d; i++) {
@@ -49,7 +51,7 @@ static double take_slope(clv_pursuit_points *p, const double *r) {
     frexp(largest, &exponent);
     double unit = ldexp(1, -exponent);
     for (int64_t i = 0; i < p->n * p->d; i++) {
-        p->slope[i] = (float)(unit * r[i]);
+        s->slope[i] = (float)(unit * r[i]);
     }
     return unit;
 }
@@ -70,18 +72,19 @@ static double uncertainty(const clv_pursuit_points *p, const double *r, double u
 /* --- one scan --- */
 
 /* Candidates of a block of rows, to a place that is reserved for them; false when there is no room. */
-static bool scan_block(clv_pursuit_points *p, int64_t b, float bar, float *tile, atomic_llong *taken) {
+static bool scan_block(clv_pursuit_work *s, int64_t b, float bar, float *tile, atomic_llong *taken) {
+    const clv_pursuit_points *p = s->points;
     int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
-    fill_tile(p, i0, rows, tile);
+    fill_tile(s, i0, rows, tile);
     int64_t count = count_above(tile, rows * p->n, bar), at = atomic_fetch_add(taken, count);
-    p->first[b] = at;
-    p->count[b] = count;
-    if (at + count > p->capacity) {
+    s->first[b] = at;
+    s->count[b] = count;
+    if (at + count > s->capacity) {
         return false;
     }
     for (int64_t e = 0; count > 0 && e < rows * p->n; e++) {
         if (fabsf(tile[e]) >= bar) {
-            p->candidate[at++] = i0 * p->n + e;
+            s->candidate[at++] = i0 * p->n + e;
         }
     }
     return true;
@@ -89,44 +92,47 @@ static bool scan_block(clv_pursuit_points *p, int64_t b, float bar, float *tile,
 
 /* All candidates with magnitudes of at least `bar` in single precision. Returns how many there are; more than the
  * capacity means that they are not there. */
-static int64_t scan(clv_pursuit_points *p, double bar) {
+static int64_t scan(clv_pursuit_work *s, double bar) {
+    const clv_pursuit_points *p = s->points;
     int64_t blocks = (p->n + ROWS - 1) / ROWS;
     atomic_llong taken = 0;
     float level = (float)bar;
 #pragma omp parallel for num_threads(p->threads) schedule(static, 1)
     for (int64_t t = 0; t < p->threads; t++) {
         for (int64_t b = t; b < blocks; b += p->threads) {
-            scan_block(p, b, level, p->tile + t * ROWS * p->n, &taken);
+            scan_block(s, b, level, s->tile + t * ROWS * p->n, &taken);
         }
     }
     return (int64_t)atomic_load(&taken);
 }
 
 /* Candidates in the order of their places, whoever found them, with their values in double. */
-static void measure_candidates(clv_pursuit_points *p, const double *r, int64_t count) {
+static void measure_candidates(clv_pursuit_work *s, const double *r, int64_t count) {
+    const clv_pursuit_points *p = s->points;
     int64_t blocks = (p->n + ROWS - 1) / ROWS, at = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        memcpy(p->order + at, p->candidate + p->first[b], (size_t)p->count[b] * sizeof *p->order);
-        at += p->count[b];
+        memcpy(s->order + at, s->candidate + s->first[b], (size_t)s->count[b] * sizeof *s->order);
+        at += s->count[b];
     }
 #pragma omp parallel for num_threads(p->threads) schedule(static) if (count * p->d > 1 << 17)
     for (int64_t c = 0; c < count; c++) {
-        int64_t i = p->order[c] / p->n, j = p->order[c] % p->n;
-        p->value[c] = cblas_ddot((int)p->d, p->points + i * p->d, 1, r + j * p->d, 1);
+        int64_t i = s->order[c] / p->n, j = s->order[c] % p->n;
+        s->value[c] = cblas_ddot((int)p->d, p->points + i * p->d, 1, r + j * p->d, 1);
     }
 }
 
 /* --- the bar --- */
 
 /* A value that about 3/2 k of all entries exceed, by the entries of some rows. */
-static double first_bar(clv_pursuit_points *p, int64_t k) {
+static double first_bar(clv_pursuit_work *s, int64_t k) {
+    const clv_pursuit_points *p = s->points;
     int64_t rows = p->n < SAMPLED ? p->n : SAMPLED, entries = rows * p->n;
-    double *sample = (double *)(void *)p->tile; /* room for 64 rows of floats: 32 of doubles */
-    for (int64_t s = 0; s < rows; s++) {
-        int64_t i = s * p->n / rows;
+    double *sample = (double *)(void *)s->tile; /* room for 64 rows of floats: 32 of doubles */
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t i = row * p->n / rows;
         for (int64_t j = 0; j < p->n; j++) {
-            double entry = (double)cblas_sdot((int)p->d, p->single + i * p->d, 1, p->slope + j * p->d, 1);
-            sample[s * p->n + j] = i == j && p->zero_diagonal ? 0 : fabs(entry);
+            double entry = (double)cblas_sdot((int)p->d, p->single + i * p->d, 1, s->slope + j * p->d, 1);
+            sample[row * p->n + j] = i == j && p->zero_diagonal ? 0 : fabs(entry);
         }
     }
     int64_t rank = (int64_t)(1.5 * (double)k * (double)rows / (double)p->n) + 1;
@@ -134,29 +140,30 @@ static double first_bar(clv_pursuit_points *p, int64_t k) {
     return clv_nth_smallest(sample, entries, entries - rank);
 }
 
-static clv_status grow(clv_pursuit_points *p, int64_t count) {
+static clv_status grow(clv_pursuit_work *s, int64_t count) {
+    const clv_pursuit_points *p = s->points;
     int64_t capacity = count + count / 4;
-    int64_t *candidate = clv_resize(p->ctx, p->candidate, capacity, sizeof *candidate);
-    p->candidate = candidate ? candidate : p->candidate;
-    int64_t *order = clv_resize(p->ctx, p->order, capacity, sizeof *order);
-    p->order = order ? order : p->order;
-    double *value = clv_resize(p->ctx, p->value, capacity, sizeof *value);
-    p->value = value ? value : p->value;
+    int64_t *candidate = clv_resize(p->ctx, s->candidate, capacity, sizeof *candidate);
+    s->candidate = candidate ? candidate : s->candidate;
+    int64_t *order = clv_resize(p->ctx, s->order, capacity, sizeof *order);
+    s->order = order ? order : s->order;
+    double *value = clv_resize(p->ctx, s->value, capacity, sizeof *value);
+    s->value = value ? value : s->value;
     if (!candidate || !order || !value) {
         return CLV_ENOMEM;
     }
-    int64_t k = p->set.k;
-    p->capacity = capacity;
-    clv_ksupport_set_free(&p->set);
-    return clv_ksupport_set_new(p->ctx, capacity, k, p->threads, false, &p->set);
+    int64_t k = s->set.k;
+    s->capacity = capacity;
+    clv_ksupport_set_free(&s->set);
+    return clv_ksupport_set_new(p->ctx, capacity, k, p->threads, false, &s->set);
 }
 
-static clv_status take_top(clv_pursuit_points *p, int64_t count, int64_t k, clv_list *out) {
-    CLV_TRY(clv_list_reserve(p->ctx, out, k));
-    out->count = clv_ksupport_vertex(&p->set, p->value, count, p->top);
+static clv_status take_top(clv_pursuit_work *s, int64_t count, int64_t k, clv_list *out) {
+    CLV_TRY(clv_list_reserve(s->points->ctx, out, k));
+    out->count = clv_ksupport_vertex(&s->set, s->value, count, s->top);
     for (int64_t i = 0; i < out->count; i++) {
-        out->index[i] = p->order[p->top[i]];
-        out->value[i] = p->value[p->top[i]];
+        out->index[i] = s->order[s->top[i]];
+        out->value[i] = s->value[s->top[i]];
     }
     return CLV_OK;
 }
@@ -164,20 +171,21 @@ static clv_status take_top(clv_pursuit_points *p, int64_t count, int64_t k, clv_
 /* --- where single precision does not tell --- */
 
 /* Of the candidates, the k largest stay. Returns the least of them. */
-static double compress(clv_pursuit_points *p, int64_t *count) {
+static double compress(clv_pursuit_work *s, int64_t *count) {
     double least = INFINITY;
-    *count = clv_ksupport_vertex(&p->set, p->value, *count, p->top);
+    *count = clv_ksupport_vertex(&s->set, s->value, *count, s->top);
     for (int64_t i = 0; i < *count; i++) {
-        p->order[i] = p->order[p->top[i]];
-        p->value[i] = p->value[p->top[i]];
-        least = fmin(least, fabs(p->value[i]));
+        s->order[i] = s->order[s->top[i]];
+        s->value[i] = s->value[s->top[i]];
+        least = fmin(least, fabs(s->value[i]));
     }
     return least;
 }
 
 /* The k largest entries, from tiles in double: what is larger than the k-th so far is kept, until there is no room. */
-static clv_status scan_exactly(clv_pursuit_points *p, const double *r, int64_t k, clv_list *out) {
-    double *tile = (double *)(void *)p->tile, bar = 0; /* room for 64 rows of floats: 32 of doubles */
+static clv_status scan_exactly(clv_pursuit_work *s, const double *r, int64_t k, clv_list *out) {
+    const clv_pursuit_points *p = s->points;
+    double *tile = (double *)(void *)s->tile, bar = 0; /* room for 64 rows of floats: 32 of doubles */
     int64_t count = 0;
     for (int64_t i0 = 0; i0 < p->n; i0 += ROWS / 2) {
         int64_t rows = p->n - i0 < ROWS / 2 ? p->n - i0 : ROWS / 2;
@@ -188,42 +196,42 @@ static clv_status scan_exactly(clv_pursuit_points *p, const double *r, int64_t k
         }
         for (int64_t e = 0; e < rows * p->n; e++) {
             if (fabs(tile[e]) > bar) {
-                p->order[count] = i0 * p->n + e;
-                p->value[count++] = tile[e];
-                bar = count == p->capacity ? compress(p, &count) : bar;
+                s->order[count] = i0 * p->n + e;
+                s->value[count++] = tile[e];
+                bar = count == s->capacity ? compress(s, &count) : bar;
             }
         }
     }
-    p->bar = count < k ? 0 : compress(p, &count);
-    return take_top(p, count, k, out);
+    s->bar = count < k ? 0 : compress(s, &count);
+    return take_top(s, count, k, out);
 }
 
-clv_status clv_pursuit_steepest(const clv_design *x, const double *r, int64_t k, clv_list *out) {
-    clv_pursuit_points *p = x->user;
-    double unit = take_slope(p, r);
+clv_status clv_pursuit_steepest(const clv_design *x, void *work, const double *r, int64_t k, clv_list *out) {
+    clv_pursuit_work *s = work;
+    double unit = take_slope(s, r);
     if (!(unit > 0)) {
         out->count = 0;
         return CLV_OK;
     }
-    double slack = uncertainty(p, r, unit), bar = p->bar > 0 ? p->keep * p->bar * unit : first_bar(p, k);
+    double slack = uncertainty(x->user, r, unit), bar = s->bar > 0 ? s->keep * s->bar * unit : first_bar(s, k);
     for (int scans = 0; scans < MOST_SCANS && bar > 2 * slack; scans++) {
-        int64_t above, count = scan(p, bar - slack);
+        int64_t above, count = scan(s, bar - slack);
         double least = 0;
-        if (count > p->capacity) {
-            CLV_TRY(grow(p, count));
-            count = scan(p, bar - slack);
+        if (count > s->capacity) {
+            CLV_TRY(grow(s, count));
+            count = scan(s, bar - slack);
         }
         if (count >= k) {
-            measure_candidates(p, r, count);
-            least = clv_ksupport_rank(&p->set, p->value, count, &above);
+            measure_candidates(s, r, count);
+            least = clv_ksupport_rank(&s->set, s->value, count, &above);
         }
         if (least * unit >= bar) {
             bool many = count > 3 * k, few = 2 * count < 3 * k;
-            p->bar = least;
-            p->keep = many ? fmin(0.5 * (1 + p->keep), 0.98) : few ? fmax(p->keep - 0.05, 0.5) : p->keep;
-            return take_top(p, count, k, out);
+            s->bar = least;
+            s->keep = many ? fmin(0.5 * (1 + s->keep), 0.98) : few ? fmax(s->keep - 0.05, 0.5) : s->keep;
+            return take_top(s, count, k, out);
         }
         bar *= 0.7;
     }
-    return scan_exactly(p, r, k, out);
+    return scan_exactly(s, r, k, out);
 }

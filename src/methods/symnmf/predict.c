@@ -164,18 +164,6 @@ static clv_status predict_rows(predictor *p, const clv_matrix *cross, int64_t be
     return bad_row == INT64_MAX ? CLV_OK : report_fault(p, cross, before, bad_row);
 }
 
-clv_status clv_symnmf_predict(clv_context *ctx, const clv_matrix *membership, const clv_matrix *cross, int64_t threads,
-                              double *out) {
-    predictor p = {.ctx = ctx};
-    CLV_TRY(clv_fresh_check(ctx, cross, membership->rows));
-    clv_status status = new_predictor(ctx, membership, threads, &p);
-    if (status == CLV_OK) {
-        status = predict_rows(&p, cross, 0, out);
-    }
-    free_predictor(&p);
-    return status;
-}
-
 /* --- from points --- */
 
 /* How many rows to take at a time: whole panels, at least one. */
@@ -193,7 +181,7 @@ static clv_status predict_blocks(predictor *p, const clv_cross *cross, const clv
         clv_matrix part = clv_matrix_part(fresh, first, rows);
         clv_data *similarities;
         if (clv_interrupted(p->ctx)) {
-            return clv_fail(p->ctx, CLV_EINTERRUPTED, "interrupted");
+            return clv_stop_failure(p->ctx, "comparing new objects with the old ones");
         }
         CLV_TRY(clv_cross_rows(cross, &part, p->threads, &similarities));
         clv_status status = predict_rows(p, clv_data_matrix(similarities), first, out);
@@ -203,23 +191,57 @@ static clv_status predict_blocks(predictor *p, const clv_cross *cross, const clv
     return CLV_OK;
 }
 
-clv_status clv_symnmf_predict_points(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership,
-                                     const clv_matrix *points, const clv_affinity_options *options,
-                                     const clv_matrix *fresh, int64_t threads, double *out) {
-    predictor p = {.ctx = ctx};
+/* --- all objects --- */
+
+static clv_status predict_points(predictor *p, const clv_affinity *a, const clv_matrix *fresh, double *out) {
     clv_cross cross;
-    if (points->rows != membership->rows) {
-        return clv_fail(ctx, CLV_EDATA, "there are memberships of %lld objects, but %lld points",
-                        (long long)membership->rows, (long long)points->rows);
-    }
-    clv_status status = clv_cross_new(ctx, a, points, options, clv_threads(threads), &cross);
+    clv_status status = clv_cross_new(p->ctx, a, p->threads, &cross);
     if (status == CLV_OK) {
-        status = new_predictor(ctx, membership, threads, &p);
+        status = predict_blocks(p, &cross, fresh, out);
     }
-    if (status == CLV_OK) {
-        status = predict_blocks(&p, &cross, fresh, out);
-    }
-    free_predictor(&p);
     clv_cross_free(&cross);
     return status;
+}
+
+static clv_status predict_all(predictor *p, const clv_affinity *a, const clv_fresh *fresh, double *out) {
+    if (!fresh->similarities) {
+        return predict_points(p, a, fresh->points, out);
+    }
+    CLV_TRY(clv_fresh_check(p->ctx, fresh->similarities, p->n));
+    return predict_rows(p, fresh->similarities, 0, out);
+}
+
+static void label_rows(const double *membership, clv_result *out) {
+    for (int64_t i = 0; i < out->n; i++) {
+        int32_t best = 0;
+        for (int32_t c = 1; c < out->k; c++) {
+            best = membership[i * out->k + c] > membership[i * out->k + best] ? c : best;
+        }
+        out->labels[i] = best;
+    }
+    clv_result_count(out);
+}
+
+clv_status clv_symnmf_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                    const clv_result *result, const clv_fresh *fresh, clv_result **out) {
+    int64_t m = (fresh->similarities ? fresh->similarities : fresh->points)->rows;
+    const clv_matrix *old;
+    predictor p = {.ctx = ctx};
+    clv_data *membership = NULL;
+    CLV_TRY(clv_answer_matrix(ctx, result, "membership", result->n, result->k, &old));
+    CLV_TRY(clv_prediction_new(ctx, result, fresh->similarities ? NULL : input->affinity, m, out));
+    clv_status status = clv_data_new_dense(ctx, "memberships", m, result->k, CLV_F64, &membership);
+    if (status == CLV_OK) {
+        status = new_predictor(ctx, old, ((const clv_control *)options)->threads, &p);
+    }
+    if (status == CLV_OK) {
+        status = predict_all(&p, input ? input->affinity : NULL, fresh, membership->values);
+    }
+    free_predictor(&p);
+    if (status < 0) {
+        clv_data_free(membership);
+        return status;
+    }
+    label_rows(membership->values, *out);
+    return clv_result_take(*out, "membership", CLV_FIELD_SPARSE, membership);
 }

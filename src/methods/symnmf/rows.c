@@ -206,7 +206,7 @@ static void adopt(const row *r, double *gram, double *w, double *change) {
 
 typedef struct block {
     int64_t first, count;
-    double *w, *pw, *change;            /* count x k, a row an object */
+    double *w, *pw, *change;            /* count x k, one row per object */
     double *turned;                     /* k x count: the changes, a cluster a row */
     double *inside;                     /* count x count: P between the objects */
     double *now, *slope, *slope_before; /* k */
@@ -226,7 +226,7 @@ static block block_in(const clv_memberships *s, int64_t first) {
     return b;
 }
 
-static void gather(const clv_memberships *s, const block *b) {
+static clv_status gather(const clv_memberships *s, const block *b) {
     int64_t n = s->problem->n, k = s->problem->k;
     for (int64_t c = 0; c < k; c++) {
         for (int64_t r = 0; r < b->count; r++) {
@@ -235,7 +235,7 @@ static void gather(const clv_memberships *s, const block *b) {
     }
     memset(b->change, 0, (size_t)(k * b->count) * sizeof *b->change);
     clv_product_rows(&s->product, b->first, b->count, b->pw);
-    clv_affinity_block(s->problem->affinity, b->first, b->count, b->inside);
+    return clv_affinity_block(s->problem->affinity, b->first, b->count, b->inside);
 }
 
 static void scatter(clv_memberships *s, const block *b) {
@@ -279,7 +279,7 @@ static bool treat_object(clv_memberships *s, const block *b, int64_t at, double 
 static clv_status treat_block(clv_memberships *s, int64_t first, double enough) {
     block b = block_in(s, first);
     bool changed = false;
-    gather(s, &b);
+    CLV_TRY(gather(s, &b));
     for (int64_t r = 0; r < b.count; r++) {
         if (treat_object(s, &b, r, enough)) {
             changed = true;
@@ -305,7 +305,7 @@ clv_status clv_rows_step(clv_memberships *s) {
     for (int64_t first = 0; first < p->n && status == CLV_OK; first += objects_at_a_time(p->n)) {
         status = treat_block(s, first, enough);
         if (status == CLV_OK && clv_interrupted(p->ctx)) {
-            status = clv_fail(p->ctx, CLV_EINTERRUPTED, "interrupted");
+            status = clv_stop_failure(p->ctx, "taking a step of symnmf");
         }
     }
     if (status < 0) {

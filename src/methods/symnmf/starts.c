@@ -238,13 +238,13 @@ static void normalize_rows(clv_memberships *s) {
 
 clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng) {
     const clv_symnmf_problem *p = s->problem;
-    if (is_start(s, "membership")) {
-        clv_memberships_load(s, p->options.start_membership);
+    if (is_start(s, "memberships")) {
+        clv_memberships_load(s, p->start_membership);
         normalize_rows(s);
         return CLV_OK;
     }
     if (is_start(s, "labels")) {
-        soften(s, p->options.start_labels);
+        soften(s, p->start_labels);
         return CLV_OK;
     }
     if (is_start(s, "random")) {

@@ -30,33 +30,10 @@
 #define NEAR_ONES 0.05
 /* Of memberships that are given, rows may miss a sum of 1 by this. */
 #define ROW_SUM 1e-6
-/* Pairwise moves a row. */
+/* Pairwise moves per row. */
 enum { MOVES = 10, CLUSTERS_A_MOVE = 2 };
 /* Steps without a lower value after which rounding is all that is left. */
 enum { PATIENCE = 5 };
-
-#define T clv_symnmf_options
-static const clv_option symnmf_options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "clusters"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_SYMNMF_ROWS, "rows|fw|pairwise|pgd|spg|penalty", "how f is lowered"),
-    CLV_OPT_TEXT(T, start, "start", "spectral", "NAME|FILE",
-                 "spectral, random, kmeans++, or a file of labels or memberships"),
-    CLV_OPT_CHOICE(T, step, "step", CLV_SYMNMF_EXACT, "curvature|exact", "length of the steps of fw"),
-    CLV_OPT_INT(T, moves, "moves", 0, 0, 0, 1e9, "auto", "N",
-                "pairwise moves a row, of rows; auto: 10, or k / 2 if more"),
-};
-#undef T
-
-const clv_option_table *clv_symnmf_table(void) {
-    static const clv_option_table table = {"symnmf", symnmf_options, CLV_COUNT(symnmf_options)};
-    return &table;
-}
-
-void clv_symnmf_defaults(clv_symnmf_options *options) {
-    memset(options, 0, sizeof *options);
-    clv_options_defaults(clv_control_table(), &options->control);
-    clv_options_defaults(clv_symnmf_table(), options);
-}
 
 double clv_symnmf_mean(int64_t k) {
     return MEAN_TIMES_K / (double)k;
@@ -121,8 +98,16 @@ static clv_status symnmf_step(void *state, clv_iterate *out) {
     return CLV_OK;
 }
 
-static void symnmf_save(const void *state, void *snapshot) {
+/* Memberships, one row per object: the rest of an iterate follows from them. */
+static clv_status symnmf_new_snapshot(clv_context *ctx, const void *problem, void **snapshot) {
+    const clv_symnmf_problem *p = problem;
+    *snapshot = CLV_NEW(ctx, double, p->n * p->k);
+    return *snapshot ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status symnmf_save(void *state, void *snapshot) {
     clv_memberships_save(&((const symnmf_run *)state)->now, snapshot);
+    return CLV_OK;
 }
 
 static clv_status symnmf_resume(void *state, const void *snapshot, clv_iterate *out) {
@@ -185,50 +170,25 @@ static clv_status check_start_membership(clv_context *ctx, const double *given, 
     return CLV_OK;
 }
 
-static clv_status check_start_labels(clv_context *ctx, const int32_t *labels, int64_t n, int64_t k) {
-    bool any = false;
+static clv_status check_start_labels(clv_context *ctx, const int32_t *labels, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        if (labels[i] < -1 || labels[i] >= k) {
-            return clv_fail(ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)labels[i],
-                            (long long)i + 1, (long long)k - 1);
-        }
-        any = any || labels[i] >= 0;
-    }
-    return any ? CLV_OK : clv_fail(ctx, CLV_EDATA, "no object has a label to start from: all are -1");
-}
-
-static const char *const starts[] = {"spectral", "random", "kmeans++", "labels", "membership"};
-
-static bool is_start(const clv_symnmf_options *options, const char *name) {
-    return strcmp(options->start ? options->start : "", name) == 0;
-}
-
-static clv_status check_options(clv_context *ctx, const clv_symnmf_options *options, int64_t n) {
-    CLV_TRY(clv_options_check(ctx, clv_control_table(), &options->control));
-    CLV_TRY(check_k(ctx, n, options->k));
-    CLV_TRY(clv_options_check(ctx, clv_symnmf_table(), options));
-    if (is_start(options, "labels")) {
-        return options->start_labels ? check_start_labels(ctx, options->start_labels, n, options->k)
-                                     : clv_fail(ctx, CLV_EUSAGE, "start = 'labels' needs the labels to start from");
-    }
-    if (is_start(options, "membership")) {
-        return options->start_membership
-                   ? check_start_membership(ctx, options->start_membership, n, options->k)
-                   : clv_fail(ctx, CLV_EUSAGE, "start = 'membership' needs the memberships to start from");
-    }
-    for (size_t i = 0; i < CLV_COUNT(starts); i++) {
-        if (is_start(options, starts[i])) {
+        if (labels[i] >= 0) {
             return CLV_OK;
         }
     }
-    return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of spectral, random, kmeans++, labels, membership",
-                    options->start ? options->start : "");
+    return clv_fail(ctx, CLV_EDATA, "no object has a label to start from: all are -1");
+}
+
+static bool is_start(const clv_symnmf_options *options, const char *name) {
+    return options->start && strcmp(options->start, name) == 0;
 }
 
 /* --- the problem --- */
 
 static void free_problem(clv_symnmf_problem *p) {
     clv_free(p->ctx, p->embedding);
+    clv_free(p->ctx, p->start_labels);
+    clv_free(p->ctx, p->start_membership);
 }
 
 /* What f needs to know of P. */
@@ -270,16 +230,13 @@ static clv_status find_curvature(clv_symnmf_problem *p) {
     return CLV_OK;
 }
 
-/* The eigenpairs of a spectral start. Within a time limit they get half of it. If that is over, or there is no finding
- * them, k-means++ serves, and the result says so. */
+/* The eigenpairs of a spectral start get half of the time. If that is over, or there is no finding them, k-means++
+ * serves, and the result says so. */
 static clv_status find_embedding(clv_symnmf_problem *p) {
-    const clv_control *control = &p->options.control;
-    if (control->time_limit > 0) {
-        clv_set_deadline(p->ctx, clv_seconds() + control->time_limit / 2);
-    }
-    clv_status status = clv_symnmf_embed(p, clv_threads(control->threads));
-    clv_set_deadline(p->ctx, 0);
-    if (status == CLV_ENUMERIC || (status == CLV_EINTERRUPTED && !clv_asked_to_stop(p->ctx))) {
+    clv_optional_begin(p->ctx, 0.5);
+    clv_status status = clv_symnmf_embed(p, clv_threads(p->options.control.threads));
+    clv_optional_end(p->ctx);
+    if (status == CLV_ENUMERIC || status == CLV_ETIME) {
         clv_free(p->ctx, p->embedding);
         p->embedding = NULL;
         return CLV_OK;
@@ -287,153 +244,202 @@ static clv_status find_embedding(clv_symnmf_problem *p) {
     return status;
 }
 
-/* One that needs no eigenpairs where there are none; with one cluster, any is the same. */
-static const char *start_taken(const clv_symnmf_problem *p) {
-    clv_symnmf_options taken = p->options;
-    size_t at = 0;
-    if (is_start(&taken, "spectral") && p->k > 1 && !p->embedding) {
-        taken.start = "kmeans++";
+/* A start that is given: memberships, or labels in one column, unless that is a column of ones for k = 1. */
+static clv_status take_start(clv_symnmf_problem *p, const clv_matrix *start) {
+    double first = 0;
+    if (start->rows > 0 && start->cols == 1) {
+        clv_matrix_row(start, 0, &first);
     }
-    while (at + 1 < CLV_COUNT(starts) && !is_start(&taken, starts[at])) {
-        at++;
+    bool labels = start->cols == 1 && !(p->k == 1 && first > 0);
+    if (labels) {
+        p->options.start = "labels";
+        CLV_TRY(clv_labels_of(p->ctx, "start", start, p->n, p->k, &p->start_labels));
+        return check_start_labels(p->ctx, p->start_labels, p->n);
     }
-    return starts[at]; /* not the caller's text, which the result may outlive */
+    if (start->rows != p->n || start->cols != p->k) {
+        return clv_fail(p->ctx, CLV_EDATA,
+                        "the start is %lld x %lld; memberships are %lld x %lld, and labels have one column",
+                        (long long)start->rows, (long long)start->cols, (long long)p->n, (long long)p->k);
+    }
+    p->options.start = "memberships";
+    p->start_membership = CLV_NEW(p->ctx, double, p->n * p->k);
+    for (int64_t i = 0; p->start_membership && i < p->n; i++) {
+        clv_matrix_row(start, i, p->start_membership + i * p->k);
+    }
+    return p->start_membership ? check_start_membership(p->ctx, p->start_membership, p->n, p->k) : CLV_ENOMEM;
 }
 
-static clv_status set_problem(clv_context *ctx, const clv_affinity *a, const clv_symnmf_options *options,
+/* The start that was taken; of one cluster, any is the same. */
+static const char *start_taken(const clv_symnmf_problem *p) {
+    return is_start(&p->options, "spectral") && p->k > 1 && !p->embedding ? "kmeans++" : p->options.start;
+}
+
+static clv_status set_problem(clv_context *ctx, const clv_input *input, const clv_symnmf_options *options,
                               clv_symnmf_problem *p) {
-    CLV_TRY(describe(ctx, a, options->k, options->control.tol, options->control.threads, p));
+    CLV_TRY(check_k(ctx, clv_affinity_size(input->affinity), options->k));
+    CLV_TRY(describe(ctx, input->affinity, options->k, options->control.tol, options->control.threads, p));
     p->options = *options;
     int64_t many = options->k / CLUSTERS_A_MOVE;
     p->moves = options->moves > 0 ? options->moves : many > MOVES ? many : MOVES;
+    if (input->start) {
+        CLV_TRY(take_start(p, input->start));
+    }
     if (options->solver == CLV_SYMNMF_FW && options->step == CLV_SYMNMF_CURVATURE) {
         CLV_TRY(find_curvature(p));
     }
-    return is_start(options, "spectral") && options->k > 1 ? find_embedding(p) : CLV_OK;
+    return is_start(&p->options, "spectral") && options->k > 1 ? find_embedding(p) : CLV_OK;
 }
 
 /* --- the result --- */
 
-static clv_method method_on(const clv_symnmf_problem *p) {
-    static const char *const solvers[] = {"rows", "fw", "pairwise", "pgd", "spg", "penalty"};
-    return (clv_method){.name = "symnmf",
-                        .solver = p->options.solver >= 0 ? solvers[p->options.solver] : NULL,
-                        .objective = "symnmf",
-                        .certificate = "frank-wolfe-gap",
+static clv_solver solver_on(const clv_symnmf_problem *p) {
+    return (clv_solver){.method = &clv_symnmf_method,
                         .monotone = p->options.solver != CLV_SYMNMF_PENALTY,
-                        .snapshot_size = (size_t)(p->n * p->k) * sizeof(double),
                         .problem = p,
                         .create = symnmf_create,
                         .destroy = symnmf_destroy,
                         .start = symnmf_start,
                         .step = symnmf_step,
+                        .new_snapshot = symnmf_new_snapshot,
+                        .free_snapshot = clv_free,
                         .save = symnmf_save,
                         .resume = symnmf_resume};
 }
 
 /* Without anything random in it, one restart says it all. */
-static clv_control control_of(const clv_symnmf_options *options) {
+static clv_control control_of(const clv_symnmf_options *options, bool start_given) {
     clv_control control = options->control;
-    if (is_start(options, "labels") || is_start(options, "membership")) {
+    if (start_given) {
         control.restarts = 1;
     }
     return control;
 }
 
-static clv_certificate certificate_of(const clv_symnmf_problem *p, double value, double gap) {
-    double tolerance = clv_symnmf_tolerance(p, value);
-    return (clv_certificate){"frank-wolfe-gap", gap, tolerance, gap <= tolerance};
-}
-
-/* Labels, entropies and expected sizes from the memberships. */
-static void read_rows(const clv_symnmf_problem *p, clv_result *result) {
-    const double *w = result->membership->values;
+/* What follows from memberships, row by row: labels (unless NULL), entropies, expected sizes. */
+static clv_status read_rows(const clv_symnmf_problem *p, const clv_matrix *membership, int32_t *labels,
+                            clv_result *result) {
+    double *entropy = CLV_NEW(p->ctx, double, p->n + 2 * p->k);
+    if (!entropy) {
+        return CLV_ENOMEM;
+    }
+    double *sizes = entropy + p->n, *row = sizes + p->k;
+    memset(sizes, 0, (size_t)p->k * sizeof *sizes);
     for (int64_t i = 0; i < p->n; i++) {
-        const double *row = w + i * p->k;
         int32_t best = 0;
-        double entropy = 0;
+        entropy[i] = 0;
+        clv_matrix_row(membership, i, row);
         for (int32_t c = 0; c < p->k; c++) {
             best = row[c] > row[best] ? c : best;
-            entropy -= row[c] > 0 ? row[c] * log(row[c]) : 0;
-            result->soft->expected_sizes[c] += row[c];
+            entropy[i] -= row[c] > 0 ? row[c] * log(row[c]) : 0;
+            sizes[c] += row[c];
         }
-        result->labels[i] = best;
-        result->soft->entropy[i] = fmax(entropy, 0);
+        entropy[i] = fmax(entropy[i], 0);
+        if (labels) {
+            labels[i] = best;
+        }
     }
-    clv_result_count(result);
+    clv_status status = clv_result_put_reals(result, "expected_sizes", sizes, p->k);
+    if (status == CLV_OK) {
+        status = clv_result_put_reals(result, "entropy", entropy, p->n);
+    }
+    clv_free(p->ctx, entropy);
+    return status;
 }
 
-static clv_status add_findings(const clv_symnmf_problem *p, clv_result *result) {
-    double n = (double)p->n;
-    clv_soft *soft = result->soft = CLV_NEW0(p->ctx, clv_soft, 1);
-    if (!soft) {
-        return CLV_ENOMEM;
+/* Residual, mean and variation of the similarities, and what follows from the memberships. */
+static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *membership, int32_t *labels,
+                               clv_result *result) {
+    double n = (double)p->n, value = fmax(result->objective.value, 0);
+    double variation = p->squares > 0 ? fmax(1 - p->sum / n * (p->sum / n) / p->squares, 0) : 0;
+    CLV_TRY(clv_result_put_real(result, "residual", p->squares > 0 ? 2 * sqrt(value / p->squares) : 0));
+    CLV_TRY(clv_result_put_real(result, "mean_similarity", p->sum / (n * n)));
+    CLV_TRY(clv_result_put_real(result, "variation", variation));
+    return read_rows(p, membership, labels, result);
+}
+
+/* Similarities that say nothing about k clusters, and a start that was not the one asked for. */
+static clv_status add_warnings(const clv_symnmf_problem *p, const char *asked, clv_result *result) {
+    double mean = clv_result_real(result, "mean_similarity", 0), variation = clv_result_real(result, "variation", 0);
+    clv_affinity_info info;
+    clv_affinity_describe(p->affinity, &info);
+    bool has_gamma = info.kind == CLV_AFFINITY_GAUSSIAN || info.kind == CLV_AFFINITY_EXPONENTIAL;
+    if (strcmp(asked, start_taken(p)) != 0 && !p->start_labels && !p->start_membership) {
+        CLV_TRY(clv_result_warn(result, "the eigenvectors for the start %s were not found%s: the start is %s", asked,
+                                p->options.control.time_limit > 0 ? " in half of the time limit" : "", start_taken(p)));
     }
-    soft->entropy = CLV_NEW(p->ctx, double, p->n);
-    soft->expected_sizes = CLV_NEW0(p->ctx, double, p->k);
-    if (!soft->entropy || !soft->expected_sizes) {
-        return CLV_ENOMEM;
+    if (p->k < 2 || p->n < 2) {
+        return CLV_OK;
     }
-    soft->start = start_taken(p);
-    soft->residual = p->squares > 0 ? 2 * sqrt(result->objective.value / p->squares) : 0;
-    soft->mean_similarity = p->sum / (n * n);
-    soft->variation = p->squares > 0 ? fmax(1 - p->sum / n * (p->sum / n) / p->squares, 0) : 0;
-    if (p->k > 1 && p->n > 1) {
-        soft->degenerate = soft->mean_similarity * (double)p->k < NEAR_IDENTITY ? -1 : soft->variation < NEAR_ONES;
+    if (mean * (double)p->k < NEAR_IDENTITY) {
+        return clv_result_warn(result,
+                               "the mean similarity is %.3g, and memberships in %lld clusters cannot say less than "
+                               "%.3g: the affinity is too close to the identity to say anything; try %s",
+                               mean, (long long)p->k, 1 / (double)p->k,
+                               has_gamma ? "--gamma auto or a smaller --gamma" : "--affinity gaussian, or ncut");
     }
-    read_rows(p, result);
+    if (variation < NEAR_ONES) {
+        return clv_result_warn(result,
+                               "the similarities vary by %.3g of their squares around their mean of %.3g: the "
+                               "affinity is too close to all ones to say anything; try %s",
+                               variation, mean,
+                               has_gamma ? "--gamma auto or a larger --gamma" : "--affinity gaussian, or ncut");
+    }
     return CLV_OK;
 }
 
-static clv_status solve(clv_symnmf_problem *p, const clv_symnmf_options *options, double began, clv_result **out) {
-    clv_method method = method_on(p);
-    clv_control control = control_of(options);
-    if (control.time_limit > 0) { /* the limit is for all of clv_symnmf */
-        control.time_limit = fmax(control.time_limit - (clv_seconds() - began), 1e-9);
-    }
-    CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
-    CLV_TRY(clv_data_new_dense(p->ctx, "memberships", p->n, p->k, CLV_F64, &(*out)->membership));
-    CLV_TRY(clv_drive(p->ctx, &method, &control, *out, (*out)->membership->values));
-    (*out)->certificate = certificate_of(p, (*out)->objective.value, (*out)->certificate.value);
-    return add_findings(p, *out);
+/* The memberships of the answer, n x k, as a field that owns them. */
+static clv_status take_membership(const clv_symnmf_problem *p, const double *rows, clv_result *result) {
+    clv_data *membership;
+    CLV_TRY(clv_data_new_dense(p->ctx, "memberships", p->n, p->k, CLV_F64, &membership));
+    memcpy(membership->values, rows, (size_t)(p->n * p->k) * sizeof *rows);
+    return clv_result_take(result, "membership", CLV_FIELD_SPARSE, membership);
 }
 
-clv_status clv_symnmf(clv_context *ctx, const clv_affinity *a, const clv_symnmf_options *options, clv_result **out) {
+static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options, clv_result **out) {
+    clv_solver solver = solver_on(p);
+    clv_control control = control_of(options, p->start_labels || p->start_membership);
+    void *rows;
+    CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
+    clv_result *result = *out;
+    CLV_TRY(clv_drive(p->ctx, &solver, &control, result, &rows));
+    clv_status status = take_membership(p, rows, result);
+    clv_free(p->ctx, rows);
+    CLV_TRY(status);
+    clv_result_claim(result, &clv_symnmf_method, result->objective.value, result->certificate.value,
+                     clv_symnmf_tolerance(p, result->objective.value));
+    CLV_TRY(clv_result_put_text(result, "start_taken", start_taken(p)));
+    CLV_TRY(add_findings(p, clv_result_matrix(result, "membership"), result->labels, result));
+    clv_result_count(result);
+    return add_warnings(p, options->start, result);
+}
+
+clv_status clv_symnmf_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     clv_symnmf_problem problem = {.ctx = ctx};
-    double began = clv_seconds();
-    *out = NULL;
-    CLV_TRY(check_options(ctx, options, clv_affinity_size(a)));
-    clv_status status = set_problem(ctx, a, options, &problem);
+    clv_status status = set_problem(ctx, input, options, &problem);
     if (status == CLV_OK) {
-        status = solve(&problem, options, began, out);
+        status = drive(&problem, options, out);
     }
     free_problem(&problem);
-    if (status != CLV_OK) {
-        clv_result_free(*out);
-        *out = NULL;
-        return status;
-    }
-    (*out)->seconds = clv_seconds() - began;
-    return CLV_OK;
+    return status;
 }
 
 /* Bytes of the eigensolver at its peak, after how it sets itself up (starts.c). */
-static size_t embedding_memory(int64_t n, const clv_symnmf_options *options) {
-    bool wanted = is_start(options, "spectral") && options->k > 1;
-    int64_t k = options->k, block = k + 2 < 32 ? k + 2 : 32;
-    return wanted ? (size_t)(n * (2 * k + 5 * block + 1)) * sizeof(double) : 0;
+static size_t embedding_memory(int64_t n, int64_t k) {
+    int64_t block = k + 2 < 32 ? k + 2 : 32;
+    return (size_t)(n * (2 * k + 5 * block + 1)) * sizeof(double);
 }
 
-size_t clv_symnmf_memory(int64_t n, clv_home home, const clv_symnmf_options *options) {
-    clv_control control = control_of(options);
-    int64_t k = options->k;
+size_t clv_symnmf_bytes(const clv_input *input, const void *chosen) {
+    const clv_symnmf_options *options = chosen;
+    clv_control control = control_of(options, input->start != NULL);
+    int64_t n = input->plan->n, k = options->k;
+    bool spectral = !input->start && is_start(options, "spectral") && k > 1;
     size_t snapshot = (size_t)(n * k) * sizeof(double);
     size_t run = sizeof(symnmf_run) + clv_memberships_memory(n, k, options->solver);
-    size_t kept = is_start(options, "spectral") && k > 1 ? snapshot : 0;
+    size_t kept = spectral ? snapshot : 0;
     size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, snapshot) + 2 * kept +
                   sizeof(clv_result) + snapshot + (size_t)n * (sizeof(double) + 2 * sizeof(int32_t));
-    size_t eigen = embedding_memory(n, options);
-    (void)home;
+    size_t eigen = spectral ? embedding_memory(n, k) : 0;
     return runs > eigen ? runs : eigen;
 }
 
@@ -452,28 +458,52 @@ static clv_status load_given(clv_memberships *s, const clv_matrix *membership) {
     return CLV_OK;
 }
 
-clv_status clv_symnmf_evaluate(clv_context *ctx, const clv_affinity *a, const clv_matrix *membership, double tol,
-                               int64_t threads, clv_objective *objective, clv_certificate *certificate) {
+/* Every label is that of a largest membership, the first of them. */
+static clv_status check_labels(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *claimed,
+                               int32_t *labels, clv_result *found) {
+    CLV_TRY(add_findings(p, membership, labels, found));
+    for (int64_t i = 0; i < p->n; i++) {
+        if (claimed[i] != labels[i]) {
+            return clv_fail(p->ctx, CLV_EDATA, "object %lld has the label %d, but its largest membership is in %d",
+                            (long long)i + 1, (int)claimed[i], (int)labels[i]);
+        }
+    }
+    return CLV_OK;
+}
+
+/* Near 0, f is a difference of numbers of the size of |P|^2 and keeps few of their digits: with `scale` the unit of the
+ * tolerance, the larger of f and a share of |P|^2, what lies closer than this share of it is the same number. */
+#define ROUNDING 1e-8
+
+static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membership, double tol, clv_memberships *s,
+                        clv_result *found) {
+    CLV_TRY(load_given(s, membership));
+    CLV_TRY(clv_memberships_refresh(s));
+    /* A tolerance of 0 has no unit: that of the method's own serves for rounding. */
+    double unit = clv_symnmf_tolerance(p, s->value) / p->tol;
+    clv_result_claim(found, &clv_symnmf_method, s->value, s->gap, isnan(tol) ? p->tol * unit : tol * unit);
+    return clv_result_put_real(found, "rounding", ROUNDING * unit);
+}
+
+clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                      const clv_result *answer, clv_result *found) {
+    const clv_control *control = options;
     clv_symnmf_problem p;
     clv_memberships s = {0};
-    int64_t n = clv_affinity_size(a);
-    if (membership->rows != n) {
-        return clv_fail(ctx, CLV_EDATA, "there are memberships of %lld objects, but the affinity is of %lld",
-                        (long long)membership->rows, (long long)n);
-    }
-    CLV_TRY(check_k(ctx, n, membership->cols));
-    CLV_TRY(describe(ctx, a, membership->cols, tol, threads, &p));
-    clv_status status = clv_memberships_new(&p, clv_threads(threads), &s);
+    const clv_matrix *membership;
+    CLV_TRY(clv_answer_matrix(ctx, answer, "membership", answer->n, answer->k, &membership));
+    CLV_TRY(check_k(ctx, answer->n, answer->k));
+    double tol = control->tol > 0 ? control->tol : (double)NAN;
+    CLV_TRY(describe(ctx, input->affinity, answer->k, tol, control->threads, &p));
+    int32_t *labels = CLV_NEW(ctx, int32_t, p.n);
+    clv_status status = labels ? clv_memberships_new(&p, clv_threads(control->threads), &s) : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = load_given(&s, membership);
-    }
-    if (status == CLV_OK) {
-        status = clv_memberships_refresh(&s);
+        status = judge(&p, membership, control->tol, &s, found);
     }
     if (status == CLV_OK) {
-        *objective = (clv_objective){"symnmf", s.value, 0};
-        *certificate = certificate_of(&p, s.value, s.gap);
+        status = check_labels(&p, membership, answer->labels, labels, found);
     }
     clv_memberships_free(&s);
+    clv_free(ctx, labels);
     return status;
 }

@@ -7,13 +7,14 @@
  *   descent.c    steps that need a new product for every trial: pgd, penalty
  *   starts.c     spectral, random, k-means++, labels, memberships
  *   predict.c    memberships of new objects
- *   symnmf.c     options, a restart as the driver sees it, the public functions
+ *   symnmf.c     the problem, a restart as the driver sees it, evaluation
+ *   method.c     the description: options, fields, certificate
  */
 #ifndef CLV_SYMNMF_H
 #define CLV_SYMNMF_H
 
 #include "affinity/affinity.h"
-#include "base/base.h"
+#include "methods/methods.h"
 
 /* What all restarts share. */
 typedef struct clv_symnmf_problem {
@@ -25,6 +26,8 @@ typedef struct clv_symnmf_problem {
     double curvature; /* C of theorem 3; NaN where no solver needs it */
     int64_t moves;
     double *embedding; /* k x n: eigenvectors of P times the roots of their eigenvalues; NULL unless starts need it */
+    int32_t *start_labels;    /* given to start from, or NULL */
+    double *start_membership; /* likewise, n x k */
     clv_symnmf_options options;
 } clv_symnmf_problem;
 
@@ -72,7 +75,7 @@ void clv_memberships_quartic(clv_memberships *s, double *coefficients);
 double clv_memberships_length(const clv_memberships *s);
 /* W += t D, P W += t P D; then measure. */
 void clv_memberships_go(clv_memberships *s, double t);
-/* n x k, a row an object, and back. */
+/* n x k, one row per object, and back. */
 void clv_memberships_save(const clv_memberships *s, double *rows);
 void clv_memberships_load(clv_memberships *s, const double *rows);
 /* Every row of a k x n block becomes the nearest point of the simplex. */
@@ -106,5 +109,13 @@ int64_t clv_rows_work(int64_t n, int64_t k);
 clv_status clv_symnmf_embed(clv_symnmf_problem *p, int threads);
 /* W of a restart. */
 clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng);
+
+/* --- the functions of the method: symnmf.c, predict.c --- */
+size_t clv_symnmf_bytes(const clv_input *input, const void *options);
+clv_status clv_symnmf_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
+clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
+                                      const clv_result *answer, clv_result *found);
+clv_status clv_symnmf_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
+                                    const clv_result *result, const clv_fresh *fresh, clv_result **out);
 
 #endif

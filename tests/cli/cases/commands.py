@@ -155,12 +155,14 @@ def verify_sees_contradictions():
                "claimed to be 'cut'": ("objective", "name", "cut"), "sense": ("objective", "sense", "maximum"),
                "'proof'": ("certificate", "name", "proof"), "no run stops": (None, "stop", "tired"),
                "-3 iterations": (None, "iterations", -3), "not one of": ("affinity", "home", "cloud"),
-               "cannot hold": ("affinity", "home", "sparse"), "9 components": (None, "components", 9),
-               "shift claimed is -1": (None, "shift", -1), "drift claimed is -1": (None, "drift", -1),
+               "cannot hold": ("affinity", "home", "sparse"), "components is claimed to be 9": (None, "components", 9),
+               "a shift of -1 is none": (None, "shift", -1), "drift claimed lies below 0": (None, "drift", -1),
                "no restarts": (None, "restarts", []), "which kind": (None, "affinity", {}),
                "'oracle'": ("bound", "name", "oracle"), "gap is claimed": ("bound", "gap_percent", 0.125),
-               "bound claimed is -1": ("bound", "value", -1), "eigenvalues claimed give": (None, "eigenvalues", [1, 1, 1]),
-               "above 1": (None, "eigenvalues", [2, 1]), "above the one": (None, "eigenvalues", [0.5, 0.75]), "better objective": ("restarts", 1, None)}
+               "objective and bound claimed give": ("bound", "value", -1),
+               "claimed beside it": (None, "eigenvalues", [1, 1, 1]),
+               "eigenvalue 1 is 2": (None, "eigenvalues", [2, 1]), "eigenvalue 3 is 0.75": (None, "eigenvalues", [1, 0.5, 0.75]),
+               "better objective": ("restarts", 1, None)}
 
     for reason, (outer, name, value) in changes.items():
         def change(result):

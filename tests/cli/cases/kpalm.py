@@ -34,7 +34,7 @@ def solvers_and_norms():
     npy("x.npy", points())
     for extra in ([], ["--solver", "lloyd"], ["--solver", "weiszfeld"], ["--norm", "euclidean"],
                   ["--alpha-schedule", "constant"], ["--alpha-schedule", "harmonic"], ["--alpha-unit", "diameter"],
-                  ["--initial-weights", "nearest"], ["--initial-weights", "dirichlet"], ["--start", "random"],
+                  ["--initial-membership", "nearest"], ["--initial-weights", "dirichlet"], ["--start", "random"],
                   ["--start", "kmeans++"], ["--start", "d1++"], ["--no-polish"], ["--empty", "reseed"],
                   ["--scale", "standard"]):
         result = cleave("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-q", *extra)
@@ -98,7 +98,7 @@ def starts_from_a_file():
     npy("c.npy", data[:3])
     first = cleave("kpalm", "x.npy", "-k", 3, "--start", "c.npy", "--solver", "lloyd", "--json", "-").json()
     check(len(first["restarts"]) == 1, "one is enough")
-    cleave("kpalm", "x.npy", "-k", 4, "--start", "c.npy", code=65, err="c.npy is 3 x 2")
+    cleave("kpalm", "x.npy", "-k", 4, "--start", "c.npy", code=65, err="c.npy: 3 x 2 starting centers were given, where .* 4 x 2")
     cleave("kpalm", "x.npy", "-k", 3, "--start", "nowhere", code=64, err="neither")
     cleave("kpalm", "x.npy", "-k", 3, "--start", "./nowhere.npy", code=66, err="nowhere")
 

@@ -250,14 +250,44 @@ def time_limit():
 
 
 @case
-def the_time_limit_counts_from_the_start_of_the_program():
-    points, _ = blobs(per=100)
-    process = start("ncut", "-", "-k", 3, *LONG, "--time-limit", 0.5, "--json", "-", stdin=subprocess.PIPE)
-    time.sleep(1)  # the limit passes while the points are awaited
-    out, err = process.communicate(read(csv("p.csv", points)), timeout=60)
-    check(process.returncode == 0, f"exit {process.returncode}: {err}")
-    count = len(json.loads(out)["restarts"])
-    check(count <= 64, f"{count} restarts after the limit")
+def the_time_limit_counts_while_input_is_awaited():
+    process = start("ncut", "-", "-k", 3, "--time-limit", 0.2, "--json", "-", stdin=subprocess.PIPE)
+    code = process.wait(timeout=60)  # nothing ever comes
+    err = process.stderr.read().decode()
+    process.stdin.close()
+    check(code == 75 and err == "cleave ncut: the time limit passed while reading standard input, before there was a "
+          "result\n", f"exit {code}: {err}")
+
+
+@case
+def a_time_limit_may_leave_no_result():
+    draw = random.Random(5)
+    npy("x.npy", [[draw.gauss(0, 1) for _ in range(200)] for _ in range(3000)])
+    for method, extra, what in (
+            ("ncut", [], "building the affinity"), ("symnmf", [], "building the affinity|calibrating gamma"),
+            ("ncut", ["--affinity", "knn"], "looking for the nearest neighbors"),
+            ("dominant", ["--affinity", "minimax"], "finding minimax paths"),
+            ("dominant", ["--affinity", "distance"], "finding the largest distance"),
+            ("ncut", ["--affinity", "cosine", "--home", "dense-f64"], "building the affinity"),
+            ("dominant", ["--home", "computed"], "multiplying by the affinity")):
+        k = [] if method == "dominant" else ["-k", 3]
+        cleave(method, "x.npy", *k, *extra, "--time-limit", 1e-6, "--json", "r.json", code=75,
+               err=f"^cleave {method}: the time limit passed (while )?({what})")
+        check(not os.path.exists("r.json"), "nothing is written")
+    write("long.csv", "0.25,0.5,0.75,1.0\n" * 600000)
+    cleave("kpalm", "long.csv", "-k", 3, "--time-limit", 1e-6, code=75, err="passed while reading long.csv, before")
+
+
+@case
+def a_time_limit_makes_nothing_longer():
+    blobs_npy(per=100)
+    began = time.monotonic()
+    result = cleave("ncut", "x.npy", "-k", 3, "--time-limit", 100, "--json", "-").json()
+    check(result["stop"] == "converged" and time.monotonic() - began < 50, result["stop"])
+    cleave("ncut", "x.npy", "-k", 3, "--patience", "none", "--time-limit", 0.3, "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    check(result["stop"] == "time limit" and result["options"]["patience"] == "none", f"{result['stop']}")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
 
 
 def start(*args, **options):

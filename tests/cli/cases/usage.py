@@ -86,7 +86,7 @@ def operands():
 
 @case
 def k_is_required():
-    cleave("ncut", "x.npy", code=64, err=r"^cleave ncut: ncut needs -k N, the number of clusters, or -k auto$")
+    cleave("ncut", "x.npy", code=64, err=r"^cleave ncut: ncut needs -k N: clusters; auto: by the gaps between eigenvalues$")
 
 
 @case

@@ -1,0 +1,125 @@
+/* For those who write a home of the affinity: what a home supplies, and what it is made of. A home is one file, which
+ * nothing but build.c names; methods see affinity.h only. CONTRIBUTING.md has the page for newcomers. */
+#ifndef CLV_HOME_H
+#define CLV_HOME_H
+
+#include "affinity/affinity.h"
+
+#include <pthread.h>
+
+/* Each of these objects i goes from label before[i] to after[i]; -1: from or to nowhere. */
+typedef struct clv_moves {
+    const int64_t *objects;
+    const int32_t *before, *after;
+    int64_t count;
+} clv_moves;
+
+/* The sum over j of weights[j] a_{., objects[j]}. Objects may come more than once. */
+typedef struct clv_terms {
+    const int64_t *objects;
+    const double *weights;
+    int64_t count;
+} clv_terms;
+
+/* n x n numbers of a type, to be written. */
+typedef struct clv_sheet {
+    void *values;
+    clv_scalar scalar;
+    int64_t n;
+} clv_sheet;
+/* Row i of the sheet from column j on = line[0..count-1]. */
+void clv_sheet_line(const clv_sheet *sheet, int64_t i, int64_t j, const double *line, int64_t count);
+
+/* What a home does. Any of it may fail. `column` and `destroy` are required; what else is NULL comes from columns
+ * (fallback.c), or is a capability that the home does not have. Objects and labels have been checked. No result may
+ * depend on the number of threads. */
+typedef struct clv_home_functions {
+    const char *name;  /* what clv_affinity_info.home says */
+    size_t state_size; /* of the struct behind clv_affinity.state */
+    bool serial;       /* called by one thread at a time and with threads = 1, whatever the callers do */
+
+    clv_status (*column)(const clv_affinity *a, int64_t i, double *out);
+    void (*destroy)(clv_affinity *a); /* frees what the members of `state` own, also of a home left half-made */
+
+    clv_status (*column_threads)(const clv_affinity *a, int64_t i, double *out, int threads); /* the bits of column */
+    clv_status (*entry)(const clv_affinity *a, int64_t i, int64_t j, double *out);
+    clv_status (*diagonal)(const clv_affinity *a, double *out);
+    clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
+    clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
+    clv_status (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
+    clv_status (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
+    clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
+    /* Sums over all pairs: of the entries, and of their squares. */
+    clv_status (*moments)(const clv_affinity *a, int threads, double *sum, double *squares);
+    /* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here
+     * and below. */
+    clv_status (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
+    /* y += d A[first..first + count - 1, :] for d of k x count, y of k x n. */
+    clv_status (*add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
+                           int threads);
+    /* All entries. */
+    clv_status (*fill)(const clv_affinity *a, const clv_sheet *out, int threads);
+    /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */
+    clv_status (*subset)(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);
+    /* A number that no entry exceeds. */
+    clv_status (*largest)(const clv_affinity *a, double *out);
+    clv_status (*cost)(const clv_affinity *a, clv_affinity_cost *out);
+
+    /* Capabilities: as clv_affinity_view and clv_affinity_factor. */
+    clv_status (*view)(const clv_affinity *a, clv_matrix *out);
+    clv_status (*factor)(const clv_affinity *a, clv_matrix *out);
+} clv_home_functions;
+
+struct clv_affinity {
+    clv_context *ctx;
+    clv_home_functions home; /* with fallbacks for what the home has not */
+    clv_affinity_info info;  /* the cost is the home's */
+    clv_affinity_options options;
+    clv_matrix points; /* that it was made of, borrowed; no rows: it says nothing of new points */
+    size_t budget;
+    int threads;           /* for writing it out */
+    bool zero_diagonal;    /* the objects have no similarity to themselves, whatever is stored */
+    pthread_mutex_t *lock; /* of a serial home, else NULL */
+    void *state;           /* the home's own struct */
+};
+
+/* An affinity of n objects with a zeroed state; `options` NULL: the defaults. Set what differs from n^2 entries that
+ * were given; free with clv_affinity_free. */
+clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, int64_t n,
+                            const clv_affinity_options *options, clv_affinity **out);
+/* The same in the home of `base` and like it, of m objects. */
+clv_status clv_affinity_like(const clv_affinity *base, int64_t m, clv_affinity **out);
+/* All entries, over threads. */
+clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int threads);
+/* fallback.c: sets what is NULL. */
+void clv_home_complete(clv_home_functions *home);
+/* The number of each object of `base` among the m chosen, or -1: n, owned by the caller; NULL: out of memory. */
+int32_t *clv_number_objects(const clv_affinity *base, const int64_t *objects, int64_t m);
+/* restrict.c: the operator on these objects of `base` (borrowed), with a copy of the list. */
+clv_status clv_restricted_copy(const clv_affinity *base, const int64_t *objects, int64_t m, clv_affinity **out);
+
+/* How clv_affinity_build comes to a home. In the options that these get, `home` is the choice that means it. */
+typedef struct clv_home_maker {
+    clv_home asked; /* that choice */
+    bool (*suits)(const clv_matrix *points, const clv_affinity_options *options);
+    /* Sets nonzeros, sparse, bytes, peak and cost. */
+    void (*plan)(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out);
+    /* What it has made belongs to the caller also on failure. Kind, points and bytes are set for it afterwards. */
+    clv_status (*make)(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
+                       clv_affinity **out);
+} clv_home_maker;
+extern const clv_home_maker clv_dense64_maker, clv_dense32_maker, clv_computed_maker, clv_minimax_maker,
+    clv_lowrank_maker, clv_sparse_maker;
+/* build.c: the maker of what a dense home is written out from. */
+const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affinity_options *options);
+
+/* Sums of bytes, INT64_MAX where there are more; bytes of n^2 numbers. */
+int64_t clv_bytes_plus(int64_t a, int64_t b);
+int64_t clv_square_bytes(int64_t n, clv_scalar scalar);
+
+/* lowrank.c: t = x F (k x rank), the first half of a product; y = t F' over the objects first.. of k x count. */
+void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, double *t, int threads);
+void clv_factor_expand(const clv_matrix *factor, const double *t, int64_t k, int64_t first, int64_t count, double *y,
+                       int64_t stride);
+
+#endif

@@ -1,0 +1,30 @@
+/* Results as methods make them: the core, and fields by their names. */
+#ifndef CLV_RESULT_H
+#define CLV_RESULT_H
+
+#include "linalg/linalg.h"
+
+/* Sizes and left_out from the labels, which lie in -1..k-1. */
+void clv_result_count(clv_result *result);
+
+/* The stop that has this name; false: none has. */
+bool clv_stop_find(const char *name, clv_stop *out);
+
+/* Objective and certificate, named as the method names them. */
+void clv_result_claim(clv_result *result, const clv_method *method, double objective, double certificate,
+                      double tolerance);
+
+/* Fields; names and texts are copied. */
+clv_status clv_result_put_real(clv_result *result, const char *name, double value);
+clv_status clv_result_put_integer(clv_result *result, const char *name, int64_t value);
+clv_status clv_result_put_text(clv_result *result, const char *name, const char *text);
+clv_status clv_result_put_reals(clv_result *result, const char *name, const double *values, int64_t count);
+clv_status clv_result_put_integers(clv_result *result, const char *name, const int64_t *values, int64_t count);
+clv_status clv_result_put_texts(clv_result *result, const char *name, const char *const *texts, int64_t count);
+/* A field of the kind MATRIX or SPARSE that owns `data` from now on, also when this fails. */
+clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind kind, clv_data *data);
+
+/* One more sentence for the user: the texts "warnings". */
+__attribute__((format(printf, 2, 3))) clv_status clv_result_warn(clv_result *result, const char *format, ...);
+
+#endif

@@ -1,0 +1,324 @@
+/* (2.1) for all objects, block by block, and the sums of (2.2); here the objects that are wholly in a cluster, the
+ * others in soft.c.
+ *
+ * An object with w_i = e_l stays there exactly as long as center l is the nearest one (P(e_l - d / alpha) = e_l if and
+ * only if d_l is the least), whatever alpha. So Hamerly's bounds serve KPALM as they serve Lloyd: `upper` is at least
+ * the distance to the own center, `lower` at most the distance to any other; while upper < lower there is nothing to
+ * compute. They allow for the rounding of the keys, so that an object is skipped only where the kernel would give it
+ * the same center again: the iterates are those of the plain form. Sums of clusters follow the objects that change
+ * (squared distances); smoothed distances need every object's weight, and so its own distance, each time.
+ *
+ * Cost: k p multiplications for an object that is compared, 16 p (double: 8 p) where the centers around its own are
+ * enough (vicinity.c); one that is skipped costs its label and two floats. The parts of the work are fixed, so that no
+ * sum depends on the threads. */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+/* --- bounds --- */
+
+void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm) {
+    double error = clv_panel_now(s)->error, own = nearest->key + norm, others = nearest->next + norm - error;
+    s->upper[i] = (float)(sqrt((own > 0 ? own : 0) + error) * (1 + CLV_LOOSE));
+    s->lower[i] = (float)(sqrt(others > 0 ? others : 0) * (1 - CLV_LOOSE));
+}
+
+/* Whether what lies at least `lower` away is certainly not as near as what lies at most `upper` away. */
+static bool is_clear(const clv_kpalm_state *s, double lower, double upper) {
+    return lower > upper && lower * lower - upper * upper > 4 * clv_panel_now(s)->error;
+}
+
+/* Whether the distance to the own center itself settles an object in one cluster. */
+static bool stays(clv_kpalm_state *s, int64_t i) {
+    const clv_kpalm_problem *p = s->problem;
+    int32_t l = s->labels[i];
+    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
+    double upper = sqrt(square) / p->frame.unit * (1 + CLV_LOOSE), lower = (double)s->lower[i];
+    s->upper[i] = (float)upper;
+    upper = (double)s->upper[i];
+    return is_clear(s, lower > s->apart[l] - upper ? lower : s->apart[l] - upper, upper);
+}
+
+/* Whether only listed centers (vicinity.c) can be the nearest one. */
+static bool is_surrounded(const clv_kpalm_state *s, int64_t i) {
+    double upper = (double)s->upper[i];
+    return s->vicinity.count > 0 && is_clear(s, s->vicinity.beyond[s->labels[i]] - upper, upper);
+}
+
+/* --- from one cluster to another --- */
+
+void clv_leave(clv_visit *v, int64_t i, int32_t from) {
+    const clv_kpalm_problem *p = v->s->problem;
+    v->tally->changed++;
+    if (from >= 0 && p->form.incremental && !p->euclidean) {
+        clv_add_object(p, i, -clv_kpalm_sample(p, i), from, v->sums);
+    }
+}
+
+void clv_settle(clv_visit *v, int64_t i, int32_t from, int32_t to) {
+    const clv_kpalm_problem *p = v->s->problem;
+    double sample = clv_kpalm_sample(p, i);
+    v->s->labels[i] = to;
+    if (from != to) {
+        clv_leave(v, i, from);
+    }
+    if (p->euclidean) {
+        double distance = clv_kpalm_distance(v->s, i, to);
+        clv_add_object(p, i, sample / distance, to, v->soft);
+        v->tally->cost += sample * distance;
+    } else if (from != to || !p->form.incremental) {
+        clv_add_object(p, i, sample, to, v->sums);
+    }
+}
+
+/* Object i to the center that is the nearest one beyond doubt. */
+static void settle_nearest(clv_visit *v, int64_t i, const clv_nearest *nearest, double norm) {
+    int32_t label = v->s->labels[i];
+    v->tally->change += label >= 0 && label != nearest->center ? 2 * clv_kpalm_sample(v->s->problem, i) : 0;
+    clv_settle(v, i, label, nearest->center);
+    clv_set_bounds(v->s, i, nearest, norm);
+}
+
+/* --- a tile of objects and all centers --- */
+
+/* Whether the nearest center takes the whole object at once: P(e_l - d / alpha) = e_j if no other is within 2 alpha. */
+static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, double norm, int32_t label) {
+    const clv_kpalm_problem *p = s->problem;
+    bool first_nearest = s->t == 0 && p->options.initial_membership == CLV_KPALM_NEAREST;
+    if (p->hard || s->hardened || first_nearest || nearest->center == label) {
+        return true;
+    }
+    double alpha = clv_kpalm_alpha(p, s->t), unit = p->frame.unit;
+    if (p->euclidean) {
+        double epsilon = p->epsilon / unit;
+        double least = sqrt(fmax(nearest->key + norm, 0) + epsilon * epsilon);
+        double next = sqrt(fmax(nearest->next + norm, 0) + epsilon * epsilon);
+        return (next - least) * unit >= 2 * alpha;
+    }
+    return (nearest->next - nearest->key) * unit * unit >= 2 * alpha;
+}
+
+/* The object of row r leaves its cluster for several: to row `to` of the tile, as w_i = e_l. */
+static void move_up(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to) {
+    const clv_panel *panel = clv_panel_now(s);
+    size_t line = (size_t)panel->width * clv_scalar_size(panel->scalar);
+    memmove(clv_tile_row(panel, w->keys, to), clv_tile_row(panel, w->keys, r), line);
+    memset(clv_tile_row(panel, w->weights, to), 0, line);
+    clv_weight_set(panel, w->weights, to * panel->width + w->was[r], 1);
+    w->rows[to] = w->rows[r];
+    w->norms[to] = w->norms[r];
+    w->was[to] = w->was[r];
+}
+
+/* The objects in w->rows, wholly in one cluster or nowhere. Those that now belong to several go on as such. */
+static void compare(clv_visit *v) {
+    clv_kpalm_state *s = v->s;
+    clv_worker *w = v->w;
+    const clv_kpalm_problem *p = s->problem;
+    const clv_panel *panel = clv_panel_now(s);
+    int64_t several = 0, count = v->count;
+    v->count = 0;
+    if (count == 0) {
+        return;
+    }
+    clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
+    for (int64_t r = 0; r < count; r++) {
+        w->was[r] = s->labels[w->rows[r]];
+    }
+    clv_tile_scan(panel, w->keys, count, w->was, w->nearest);
+    clv_tile_norms(&p->frame, w->rows, count, w->norms);
+    for (int64_t r = 0; r < count; r++) {
+        clv_nearest *nearest = &w->nearest[r];
+        nearest->center = clv_nearest_center(panel, p->points, w->rows[r], nearest, s->centers, s->square);
+        if (takes_all(s, nearest, w->norms[r], w->was[r])) {
+            settle_nearest(v, w->rows[r], nearest, w->norms[r]);
+        } else {
+            move_up(s, w, r, several++);
+        }
+    }
+    if (several > 0) {
+        clv_soft_advance(v, several, false);
+    }
+}
+
+static void compare_with_all(clv_visit *v, int64_t i) {
+    v->w->rows[v->count++] = i;
+    if (v->count == CLV_TILE_ROWS) {
+        compare(v);
+    }
+}
+
+/* --- a tile of objects and the centers around their own --- */
+
+/* The nearest of the centers around its own one, unless an object begins to leave its cluster for it: that is for
+ * compare. */
+static bool settle_near(clv_visit *v, int64_t i, clv_nearest *nearest, double norm) {
+    clv_kpalm_state *s = v->s;
+    const clv_kpalm_problem *p = s->problem;
+    int32_t label = s->labels[i];
+    float beyond = (float)((s->vicinity.beyond[label] - (double)s->upper[i]) * (1 - CLV_LOOSE));
+    nearest->center = s->vicinity.center[label * s->vicinity.count + nearest->center];
+    nearest->center = clv_nearest_center(clv_panel_now(s), p->points, i, nearest, s->centers, s->square);
+    if (nearest->center != label && !p->hard && !s->hardened) {
+        return false;
+    }
+    settle_nearest(v, i, nearest, norm);
+    s->lower[i] = s->lower[i] < beyond ? s->lower[i] : beyond;
+    return true;
+}
+
+static void compare_near(clv_visit *v) {
+    clv_kpalm_state *s = v->s;
+    clv_worker *w = v->w;
+    const clv_panel *panel = clv_panel_now(s);
+    int64_t left = 0;
+    for (int64_t r = 0; r < v->close; r++) {
+        w->was[r] = s->labels[w->close[r]];
+    }
+    clv_tile_keys_near(panel, &s->problem->frame, w->close, w->was, v->close, s->vicinity.lines, s->vicinity.offset,
+                       w->keys);
+    clv_tile_scan_near(panel, w->keys, v->close, w->nearest);
+    clv_tile_norms(&s->problem->frame, w->close, v->close, w->norms);
+    for (int64_t r = 0; r < v->close; r++) {
+        if (!settle_near(v, w->close[r], &w->nearest[r], w->norms[r])) {
+            w->close[left++] = w->close[r];
+        }
+    }
+    v->close = 0;
+    for (int64_t r = 0; r < left; r++) {
+        compare_with_all(v, w->close[r]);
+    }
+}
+
+/* --- a block --- */
+
+/* An object that is in one cluster, or in none yet. */
+static void visit_whole(clv_visit *v, int64_t i) {
+    clv_kpalm_state *s = v->s;
+    const clv_kpalm_problem *p = s->problem;
+    int32_t label = s->labels[i];
+    if (label < 0 || !p->form.bounds) {
+        compare_with_all(v, i);
+    } else if (!v->w->open[i - v->first] || stays(s, i)) {
+        if (p->euclidean || !p->form.incremental) {
+            clv_settle(v, i, label, label);
+        }
+    } else if (!is_surrounded(s, i)) {
+        compare_with_all(v, i);
+    } else {
+        v->w->close[v->close++] = i;
+        if (v->close == CLV_TILE_ROWS) {
+            compare_near(v);
+        }
+    }
+}
+
+/* Whether eight objects in a row are settled, as most are after some iterations. */
+static bool none_open(const uint8_t *open) {
+    uint64_t eight;
+    memcpy(&eight, open, sizeof eight);
+    return eight == 0;
+}
+
+/* The objects of a block by kind: those in one cluster or none, of these only the ones that there is something to do
+ * for; and those in several whose weights are replayed. */
+static void sort_block(const clv_kpalm_state *s, clv_worker *w, int64_t first, int64_t last, int64_t *whole,
+                       int64_t *replayed) {
+    const clv_kpalm_problem *p = s->problem;
+    if (p->form.bounds) {
+        clv_loosen(&s->slack, s->labels + first, last - first, s->upper + first, s->lower + first, w->open);
+    }
+    bool every = !p->form.bounds || !p->form.incremental || p->euclidean;
+    *whole = *replayed = 0;
+    for (int64_t i = first; i < last; i++) {
+        if (!every && i + 8 <= last && none_open(w->open + (i - first))) {
+            i += 7;
+        } else if (s->labels[i] >= CLV_UNASSIGNED) {
+            w->vertex[*whole] = i;
+            *whole += every || w->open[i - first];
+        } else if (s->labels[i] == CLV_REPLAYED) {
+            w->replayed[(*replayed)++] = i;
+        }
+    }
+}
+
+static clv_status visit_block(clv_visit *v, int64_t block) {
+    clv_kpalm_state *s = v->s;
+    const clv_kpalm_problem *p = s->problem;
+    int64_t last, whole, replayed;
+    v->first = block * p->block;
+    last = v->first + p->block < p->n ? v->first + p->block : p->n;
+    sort_block(s, v->w, v->first, last, &whole, &replayed);
+    v->w->fresh.used = v->w->fresh.weights = 0;
+    for (int64_t at = 0; at < whole; at++) {
+        visit_whole(v, v->w->vertex[at]);
+    }
+    compare_near(v);
+    compare(v);
+    if (s->soft > 0) {
+        clv_soft_block(v, block, replayed);
+    }
+    return p->hard ? CLV_OK : clv_soft_keep(s, v->w, block);
+}
+
+/* --- all blocks --- */
+
+static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
+    const clv_kpalm_problem *p = s->problem;
+    clv_tally tally = {0};
+    clv_visit v = {.s = s, .w = &s->workers[omp_get_thread_num()], .tally = &tally};
+    v.sums = clv_part_sums(s, chunk);
+    v.soft = clv_part_soft(s, chunk);
+    int64_t from, to;
+    memset(v.sums, 0, 2 * (size_t)(p->k * (p->p + 1)) * sizeof *v.sums);
+    clv_kpalm_chunk(p, chunk, &from, &to);
+    for (int64_t block = from / p->block; block * p->block < to && tally.status == CLV_OK; block++) {
+        tally.status = visit_block(&v, block);
+        if (tally.status == CLV_OK) {
+            tally.status = clv_kpalm_poll(p);
+        }
+    }
+    s->tallies[chunk] = tally;
+}
+
+/* Sums and counts of all parts, in their order. */
+static clv_status add_up(clv_kpalm_state *s, clv_tally *out) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t entries = p->k * (p->p + 1);
+    *out = (clv_tally){0};
+    if (!p->form.incremental || p->euclidean) {
+        memset(s->sums, 0, (size_t)entries * sizeof *s->sums);
+    }
+    for (int64_t c = 0; c < p->chunks; c++) {
+        const clv_tally *part = &s->tallies[c];
+        CLV_TRY(part->status);
+        out->changed += part->changed;
+        out->soft += part->soft;
+        out->change += part->change;
+        out->correction += part->correction;
+        out->cost += part->cost;
+        out->largest = fmax(out->largest, part->largest);
+    }
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (entries >= 4096 && s->threads > 1)
+    for (int64_t e = 0; e < entries; e++) {
+        double soft = 0;
+        for (int64_t c = 0; c < p->chunks; c++) {
+            s->sums[e] += clv_part_sums(s, c)[e];
+            soft += clv_part_soft(s, c)[e];
+        }
+        s->total[e] = s->sums[e] + soft;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_assign_objects(clv_kpalm_state *s, clv_tally *tally) {
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+    for (int64_t c = 0; c < s->problem->chunks; c++) {
+        visit_chunk(s, c);
+    }
+    CLV_TRY(add_up(s, tally));
+    s->soft = tally->soft;
+    return CLV_OK;
+}

@@ -1,0 +1,70 @@
+/* After an iteration: sigma, by how much Propositions 1 and 5 let it fall, and whether anything may still change. All
+ * of it from the centers and the sums of the iteration, O(k p). */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+
+/* Iterations that ties are waited for. */
+enum { PATIENCE = 40 };
+
+/* The denominator of (2.2): the mass of a cluster, or L_l where distances are smoothed. */
+static double mass_of(const clv_kpalm_state *s, int64_t l) {
+    return s->total[l * (s->problem->p + 1) + s->problem->p];
+}
+
+/* Each center the mean of its cluster: sigma = spread - sum of mass |x - mean|^2, and a little more, so that rounding
+ * cannot make it fall below what is there. */
+static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
+    const clv_kpalm_problem *p = s->problem;
+    double explained = 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        explained += mass_of(s, l) > 0 ? mass_of(s, l) * clv_square_of(s->centers + l * p->p, p->mean, p->p) : 0;
+    }
+    double rounding = 1e-15 * (p->spread + p->mass * p->frame.unit * p->frame.unit * 1e-3);
+    return fmax(p->spread + tally->correction - explained, 0) + rounding;
+}
+
+/* Smoothed distances, by Proposition 4: sigma is at most this. */
+static double sigma_at_most(const clv_kpalm_state *s, const clv_tally *tally) {
+    double fall = 0;
+    for (int64_t l = 0; l < s->problem->k; l++) {
+        fall += mass_of(s, l) * clv_center_way2(s, l) / 2;
+    }
+    return tally->cost - fall;
+}
+
+double clv_sigma(const clv_kpalm_state *s, const clv_tally *tally) {
+    return s->problem->euclidean ? sigma_at_most(s, tally) : sigma_of_means(s, tally);
+}
+
+/* rho_1 |z(t + 1) - z(t)|^2. rho_1 of Proposition 5 is printed twice too large: L_l >= (sum of w_il) / sqrt(d^2 +
+ * epsilon^2), and beta is twice that sum. Here it is made of L_l itself. */
+double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
+    const clv_kpalm_problem *p = s->problem;
+    double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        least = fmin(least, mass_of(s, l));
+        way += clv_center_way2(s, l);
+    }
+    return fmin(alpha, p->euclidean ? least : 2 * least) / 2 * (tally->change + way);
+}
+
+/* Objects that stay in several clusters without any change are tied between centers, or alpha is so large that nothing
+ * ever moves. A schedule that falls is waited for, for a while; then objects go to their nearest center, the first of
+ * equals, from here on: that cannot raise sigma, and the limit is a fixed point of Lloyd's algorithm as it is without
+ * ties. */
+void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *out) {
+    const clv_kpalm_problem *p = s->problem;
+    double gradient = 0, way = 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        gradient += mass_of(s, l) * mass_of(s, l) * clv_center_way2(s, l);
+        way = fmax(way, clv_center_way2(s, l));
+    }
+    bool still = tally->changed == 0 && s->t > 0;
+    bool small = !p->euclidean || p->length * sqrt(gradient) <= p->tolerance / 2;
+    out->converged = still && tally->soft == 0 && small;
+    bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= 1e-7 * p->frame.unit;
+    s->tied = tied ? s->tied + 1 : 0;
+    bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->tied >= PATIENCE;
+    s->hardened = s->hardened || (tied && waited);
+}

@@ -1,0 +1,74 @@
+/* An iteration of KPALM: the two formulas of the paper. What is below them (kpalm.h) only makes them cheap.
+ *
+ * Problem    minimize sigma(w, x) = sum_i s_i <w_i, d_i(x)> over centers x_1, ..., x_k and weights w_i in the simplex,
+ *            d_i(x) = (d(x_1, a_i), ..., d(x_k, a_i)), with objects a_i, sample weights s_i and
+ *                d(x, a) = |x - a|^2                           KPALM (norm squared),
+ *                d(x, a) = (|x - a|^2 + epsilon^2)^(1/2)       epsilon-KPALM (norm euclidean).
+ * (2.1)      Cluster assignment, P the projection on the simplex: clv_cluster_assignment.
+ *                w_i(t + 1) = argmin { <w_i, d_i(x(t))> + alpha(t) / 2 |w_i - w_i(t)|^2 : w_i in the simplex }
+ *                           = P(w_i(t) - d_i(x(t)) / alpha(t))
+ * (2.2)      Center update: clv_center_update.
+ *                x_l(t + 1) = sum_i v_il a_i / sum_i v_il
+ *                v_il = s_i w_il(t + 1)                        KPALM: x(t + 1) = argmin sigma(w(t + 1), x),
+ *                v_il = s_i w_il(t + 1) / d(x_l(t), a_i)       epsilon-KPALM: a gradient step of length 1 / L_l,
+ *                                                              L_l = sum_i v_il, which is one of Weiszfeld's.
+ * Decrease   sigma falls by at least rho_1 |z(t + 1) - z(t)|^2, z = (w, x): Propositions 1 and 5 (decrease.c). So z(t)
+ *            converges to a critical point (Theorem 4); how near it is, by Propositions 2 and 6, is in evaluate.c.
+ * Limit      Solvers lloyd and weiszfeld are alpha = 0: P gives all weight to the nearest center.
+ * Reference  Voldman, Sabach and Teboulle, "A novel class of globally convergent algorithms for clustering problems"
+ *            (slides, 2016). Their alpha_i(t) is s_i alpha(t) here.
+ * Cost       n k p multiplications at most, and one pass over the points: (2.1) goes through tiles of objects, which
+ *            add v_il (a_i, 1) to the sums of (2.2) on their way (assign.c); (2.2) itself is k p divisions. */
+#include "methods/kpalm/kpalm.h"
+
+#include <string.h>
+
+/* (2.1) w <- P(w - d / alpha) for a tile of objects: w(t) is in w->weights, the keys of d to x(t) are in w->keys. P
+ * does not see what is added to all entries of a row: keys, which lack |a_i - mean|^2, serve as squared distances.
+ * Where ties are to be broken (decrease.c), alpha is 0. */
+void clv_cluster_assignment(clv_kpalm_state *s, clv_worker *w, int64_t t, int64_t count) {
+    const clv_kpalm_problem *p = s->problem;
+    const clv_panel *x = clv_panel_at(s, t);
+    if (p->euclidean) {
+        clv_tile_smooth(x, w->keys, count, w->norms, p->epsilon / p->frame.unit);
+    }
+    if (t == s->t && s->hardened) {
+        clv_tile_choose(x, w->keys, w->weights, count, w->projected);
+    } else {
+        clv_tile_project(x, w->keys, w->weights, count, w->line, clv_alpha_in_units(p, t), clv_is_steep(s, t),
+                         w->projected);
+    }
+}
+
+/* (2.2) x_l <- sum_i v_il a_i / sum_i v_il, both sums from s->total; a center without weight stays. */
+void clv_center_update(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
+    for (int64_t l = 0; l < p->k; l++) {
+        const double *sum = s->total + l * (p->p + 1);
+        double v = sum[p->p];
+        for (int64_t f = 0; f < p->p && v > 0; f++) {
+            s->centers[l * p->p + f] = sum[f] / v;
+        }
+    }
+}
+
+clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
+    clv_tally tally;
+    double gain = 0;
+    s->torn = true;
+    CLV_TRY(clv_assign_objects(s, &tally)); /* (2.1), and the sums of (2.2) */
+    clv_center_update(s);                   /* (2.2) */
+    s->value = clv_sigma(s, &tally);
+    clv_note_progress(s, &tally, out);
+    CLV_TRY(clv_centers_reseed(s, &gain));
+    if (gain > 0) {
+        s->value -= s->problem->euclidean ? 0 : gain;
+        out->converged = false;
+    }
+    s->promised = clv_promised_decrease(s, &tally);
+    s->t++;
+    clv_centers_publish(s, true);
+    s->torn = false;
+    return CLV_OK;
+}

@@ -1,0 +1,76 @@
+/* kpalm as a method: what it takes, gives and proves. */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+
+/* Squares and sums of larger numbers could not be held. */
+#define LARGEST 1e100
+
+#define T clv_kpalm_options
+static const clv_option options[] = {
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "clusters"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_KPALM_KPALM, "kpalm|lloyd|weiszfeld",
+                   "lloyd: k-means, weiszfeld: k-median"),
+    CLV_OPT_CHOICE(T, norm, "norm", CLV_KPALM_NORM_AUTO, "auto|squared|euclidean",
+                   "of the distances; auto: euclidean for weiszfeld"),
+    CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE",
+                 "random, kmeans++, greedy++, d1++, or a file of centers; auto: greedy++, for euclidean d1++"),
+    CLV_OPT_CHOICE(T, initial_membership, "initial-membership", CLV_KPALM_UNIFORM, "uniform|nearest|dirichlet",
+                   "w(0) of kpalm"),
+    CLV_OPT_CHOICE(T, schedule, "alpha-schedule", CLV_KPALM_GEOMETRIC, "constant|harmonic|geometric",
+                   "alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
+    CLV_OPT_REAL(T, alpha, "alpha", NAN, 0, LARGEST, "auto", "A",
+                 "alpha(0) in its unit; auto: 3 (3 / k)^(1/2) effective, 3 variance, else 1"),
+    CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|effective|variance|diameter|one",
+                   "k V' or k V, the diameter, or 1; auto: effective, for euclidean the diameter"),
+    CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, LARGEST, "auto", "E",
+                 "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
+    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until no single object improves by moving"),
+    CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
+                   "centers without objects stay (but for the polish), or move to a far one"),
+};
+static const clv_option_table table = {"kpalm", options, CLV_COUNT(options), sizeof(T)};
+#undef T
+
+static const clv_field_info gives[] = {
+    {"labels", CLV_FIELD_INTEGER, "n", CLV_ANSWER, .help = "the cluster of each object"},
+    {"membership", CLV_FIELD_SPARSE, "n x k", CLV_ANSWER,
+     .help = "memberships, where objects are left in several clusters"},
+    {"centers", CLV_FIELD_MATRIX, "k x p", CLV_ANSWER, .help = "one center per cluster"},
+    {"alpha", CLV_FIELD_REAL, "", CLV_STATED, .help = "alpha(0) as used"},
+    {"epsilon", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "as used, in units of the data"},
+    {"weighted", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "1: the objects had weights"},
+    {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
+};
+
+const clv_method clv_kpalm_method = {
+    .name = "kpalm",
+    .summary = "proximal alternating k-means / k-median",
+    .about = "Puts k centers so that the distances of the objects to their nearest one add up to little: squared\n"
+             "distances (k-means) or, with --norm euclidean, distances (k-median, less moved by outliers). Objects\n"
+             "belong to several clusters at first, by weights that sharpen as alpha falls; in the end to one. The\n"
+             "certificate is the smallest subgradient: 0 at a critical point. --solver lloyd and weiszfeld are the\n"
+             "classical iterations. A .npy file larger than --memory is mapped, not read.\n",
+    .examples = "  cleave kpalm points.csv -k 3\n"
+                "  cleave kpalm points.npy -k 100 --solver lloyd --start centers.npy --max-iter 20 --centers out.npy\n"
+                "  cleave kpalm points.csv -k 3 --norm euclidean --restarts 10 --json result.json --report r.html\n"
+                "  cleave kpalm points.csv -k 3 -o labels.csv --predict new.csv --predict-output new-labels.csv\n",
+    .takes = CLV_TAKES_POINTS,
+    .abilities = CLV_WEIGHS_OBJECTS | CLV_STARTS_GIVEN | CLV_READS_IN_ORDER,
+    .starts = "auto|random|kmeans++|greedy++|d1++",
+    .start_holds = "centers",
+    .options = &table,
+    .k_meaning = CLV_K_CLUSTERS,
+    .gives = gives,
+    .gives_count = CLV_COUNT(gives),
+    .predicts = "labels",
+    .objective = "sigma",
+    .certificate = "subgradient",
+    .holds = "Proved: a critical point, the smallest subgradient is 0 but for rounding.",
+    .open = "Not critical yet: there is a direction in which the objective falls.",
+    .relative = 1,
+    .memory = clv_kpalm_bytes,
+    .solve = clv_kpalm_solve,
+    .evaluate = clv_kpalm_evaluate_answer,
+    .predict = clv_kpalm_predict_fresh,
+};

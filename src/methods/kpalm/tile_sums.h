@@ -1,0 +1,153 @@
+/* What (2.2) adds up, and rows of weights and of the points one by one, for one type of number: a part of
+ * tile_kernels.h. Cost of the sums: one fused multiplication and addition for a row, center and feature. */
+
+/* sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f]: the share of a tile in weighted
+ * sums. */
+INLINE void NAME(spread_block)(const REAL *weight, int64_t width, const REAL *a, int64_t pitch, int64_t rows, int64_t l,
+                               int64_t k, int64_t f, int64_t p, int vectors, double *sums, int64_t stride) {
+    REALS sum[ROWS][VECTORS] = {{{0}}};
+    for (int64_t r = 0; r < rows; r++) {
+        const REALS *row = (const REALS *)(a + r * pitch + f);
+        REALS x[VECTORS];
+        for (int v = 0; v < vectors; v++) {
+            x[v] = row[v];
+        }
+        for (int c = 0; c < ROWS; c++) {
+            REAL share = weight[r * width + (l + c < k ? l + c : k - 1)];
+            for (int v = 0; v < vectors; v++) {
+                sum[c][v] += share * x[v];
+            }
+        }
+    }
+    int64_t some = p - f < vectors * LANES ? p - f : vectors * LANES;
+    for (int c = 0; c < ROWS && l + c < k; c++) {
+        const REAL *from = (const REAL *)sum[c];
+        double *to = sums + (l + c) * stride + f;
+        for (int64_t j = 0; j < some; j++) {
+            to[j] += (double)from[j];
+        }
+    }
+}
+
+CLV_KERNEL static void NAME(spread)(const REAL *weight, int64_t width, const REAL *a, int64_t pitch, int64_t rows,
+                                    int64_t k, int64_t p, double *sums, int64_t stride) {
+    for (int64_t l = 0; l < k; l += ROWS) {
+        int64_t f = 0;
+        for (; f + 4 * LANES <= pitch; f += 4 * LANES) {
+            NAME(spread_block)(weight, width, a, pitch, rows, l, k, f, p, 4, sums, stride);
+        }
+        for (; f < pitch; f += LANES) {
+            NAME(spread_block)(weight, width, a, pitch, rows, l, k, f, p, 1, sums, stride);
+        }
+    }
+}
+
+/* Column l of `mass` += the weights of a tile for center l. `line` has room for a row. */
+CLV_KERNEL static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t rows, int64_t k, REAL *restrict line,
+                                      double *mass, int64_t stride) {
+    memset(line, 0, (size_t)width * sizeof *line);
+    for (int64_t r = 0; r < rows; r++) {
+        const REAL *row = weight + r * width;
+#pragma omp simd
+        for (int64_t l = 0; l < width; l++) {
+            line[l] += row[l];
+        }
+    }
+    for (int64_t l = 0; l < k; l++) {
+        mass[l * stride] += (double)line[l];
+    }
+}
+
+/* The lanes that are not 0, as the bits of a number. */
+INLINE unsigned NAME(lane_bits)(const MASK *lanes) {
+    INTEGER lane[LANES], bits = 0;
+    memcpy(lane, lanes, sizeof lane);
+#pragma omp simd reduction(| : bits)
+    for (int l = 0; l < LANES; l++) {
+        bits |= lane[l] ? (INTEGER)1 << l : 0;
+    }
+    return (unsigned)bits;
+}
+
+/* A few nonzeros of a row: first the vectors of each lane that have one, as the bits of a number, then the lanes; put
+ * in order one by one. */
+INLINE int64_t NAME(collect_few)(const REAL *weight, int32_t vectors, int32_t *index, REAL *out) {
+    const REALS zero = {0};
+    MASK found = {0};
+    INTEGER lane[LANES];
+    int64_t count = 0;
+    for (int32_t j = 0; j < vectors; j++) {
+        found |= (((const REALS *)weight)[j] > zero) & ((INTEGER)1 << j);
+    }
+    memcpy(lane, &found, sizeof lane);
+    for (unsigned bits = NAME(lane_bits)(&found); bits; bits &= bits - 1) {
+        int l = __builtin_ctz(bits);
+        for (unsigned in = (unsigned)lane[l]; in; in &= in - 1) {
+            int32_t place = __builtin_ctz(in) * LANES + l;
+            int64_t at = count++;
+            for (; at > 0 && index[at - 1] > place; at--) {
+                index[at] = index[at - 1];
+            }
+            index[at] = place;
+        }
+    }
+    for (int64_t e = 0; e < count; e++) {
+        out[e] = weight[index[e]];
+    }
+    return count;
+}
+
+/* The nonzeros of a row of weights. `few`: probably less than ten. */
+CLV_KERNEL static int64_t NAME(collect)(const REAL *weight, int64_t width, bool few, int32_t *index, REAL *out) {
+    const REALS zero = {0};
+    int64_t count = 0;
+    if (few && width <= 30 * LANES) {
+        return NAME(collect_few)(weight, (int32_t)width / LANES, index, out);
+    }
+    for (int64_t first = 0; first < width; first += LANES) {
+        MASK in = *(const REALS *)(weight + first) > zero;
+        for (unsigned bits = NAME(lane_bits)(&in); bits; bits &= bits - 1) {
+            int64_t at = first + __builtin_ctz(bits);
+            index[count] = (int32_t)at;
+            out[count++] = weight[at];
+        }
+    }
+    return count;
+}
+
+/* Weights in sums: times the sample weight, and over the distance where there is one. */
+CLV_KERNEL static void NAME(scale)(REAL *restrict weight, const REAL *restrict distance, int64_t width, double sample) {
+    REAL times = (REAL)sample;
+#pragma omp simd
+    for (int64_t l = 0; l < width; l++) {
+        weight[l] = weight[l] * times / (distance ? distance[l] : 1);
+    }
+}
+
+/* |x - c|^2 in double, of a row as it is stored. */
+CLV_KERNEL static double NAME(row_distance)(const REAL *x, const double *c, int64_t p) {
+    eight sum = {0};
+    double part[8], tail = 0;
+    int64_t f = 0;
+    for (; f + 8 <= p; f += 8) {
+        NAME(eight) row;
+        eight center;
+        memcpy(&row, x + f, sizeof row);
+        memcpy(&center, c + f, sizeof center);
+        eight difference = __builtin_convertvector(row, eight) - center;
+        sum += difference * difference;
+    }
+    for (; f < p; f++) {
+        double difference = (double)x[f] - c[f];
+        tail += difference * difference;
+    }
+    memcpy(part, &sum, sizeof part);
+    return ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7])) + tail;
+}
+
+CLV_KERNEL static void NAME(row_add)(const REAL *restrict x, double weight, int64_t p, double *restrict sum) {
+#pragma omp simd
+    for (int64_t f = 0; f < p; f++) {
+        sum[f] += weight * (double)x[f];
+    }
+}

@@ -1,0 +1,161 @@
+/* The weights of objects in several clusters, kept as lists of (cluster, weight): a pool for each block of objects, and
+ * all of them as one sparse matrix for snapshots. An entry costs 4 bytes and a number of the type of the points; pools
+ * grow, and are written afresh in each iteration. */
+#include "methods/kpalm/kpalm.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What comes before the clusters of an object in a pool: its place in the block, how many, where the weights are. */
+enum { PLACE, COUNT, WEIGHTS, HEAD };
+
+/* --- pools --- */
+
+void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place) {
+    clv_pool *pool = &w->fresh;
+    size_t size = clv_scalar_size(scalar);
+    int32_t *head = pool->index + pool->used;
+    head[PLACE] = (int32_t)place;
+    head[COUNT] = (int32_t)count;
+    head[WEIGHTS] = (int32_t)pool->weights;
+    memcpy(head + HEAD, w->index, (size_t)count * sizeof *w->index);
+    memcpy((char *)pool->weight + (size_t)pool->weights * size, w->listed, (size_t)count * size);
+    pool->used += HEAD + count;
+    pool->weights += count;
+}
+
+static clv_status reserve(clv_context *ctx, const clv_pool *from, size_t size, clv_pool *pool) {
+    if (from->used <= pool->capacity && from->weights <= pool->weight_room) {
+        return CLV_OK;
+    }
+    clv_free(ctx, pool->index);
+    clv_free(ctx, pool->weight);
+    *pool = (clv_pool){.index = CLV_NEW(ctx, int32_t, from->used), .weight = clv_alloc(ctx, from->weights, size)};
+    if (!pool->index || !pool->weight) {
+        return CLV_ENOMEM; /* without capacity: the next one asks again */
+    }
+    pool->capacity = from->used;
+    pool->weight_room = from->weights;
+    return CLV_OK;
+}
+
+clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block) {
+    clv_pool *pool = &s->pools[block];
+    size_t size = clv_scalar_size(s->problem->points->scalar);
+    CLV_TRY(reserve(s->problem->ctx, &w->fresh, size, pool));
+    pool->used = w->fresh.used;
+    pool->weights = w->fresh.weights;
+    if (pool->used > 0) {
+        memcpy(pool->index, w->fresh.index, (size_t)pool->used * sizeof *pool->index);
+        memcpy(pool->weight, w->fresh.weight, (size_t)pool->weights * size);
+    }
+    return CLV_OK;
+}
+
+int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place) {
+    const int32_t *head = pool->index + at;
+    memset(row, 0, (size_t)panel->width * clv_scalar_size(panel->scalar));
+    *place = head[PLACE];
+    for (int64_t e = 0; e < head[COUNT]; e++) {
+        clv_weight_set(panel, row, head[HEAD + e], clv_weight_get(panel, pool->weight, head[WEIGHTS] + e));
+    }
+    return at + HEAD + head[COUNT];
+}
+
+void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights) {
+    const clv_kpalm_problem *p = s->problem;
+    double sum = 0, even = 1 / (double)p->k;
+    memset(weights, 0, (size_t)panel->width * clv_scalar_size(panel->scalar));
+    if (p->options.initial_membership != CLV_KPALM_DIRICHLET) {
+        for (int64_t l = 0; l < p->k; l++) {
+            clv_weight_set(panel, weights, l, even);
+        }
+        return;
+    }
+    for (int pass = 0; pass < 2; pass++) { /* exponential numbers over their sum: uniform on the simplex */
+        clv_rng rng = clv_rng_stream(s->salt, (uint64_t)i);
+        for (int64_t l = 0; l < p->k; l++) {
+            double drawn = -log(1 - clv_rng_uniform(&rng)) + 1e-12;
+            if (pass == 0) {
+                sum += drawn;
+            } else {
+                clv_weight_set(panel, weights, l, drawn / sum);
+            }
+        }
+    }
+}
+
+/* --- all weights --- */
+
+/* Add an entry to the weights of all objects. */
+static void add_entry(clv_kpalm_state *s, int64_t *used, int64_t cluster, double weight) {
+    s->index[*used] = (int32_t)cluster;
+    s->weight[(*used)++] = weight;
+}
+
+/* Object i, whose list begins at `head` unless it has none. */
+static void export_object(clv_kpalm_state *s, int64_t i, const clv_pool *pool, const int32_t *head, int64_t *used) {
+    const clv_panel *panel = clv_panel_now(s);
+    s->start[i] = *used;
+    if (s->labels[i] >= 0) {
+        add_entry(s, used, s->labels[i], 1);
+    } else if (head) {
+        for (int64_t e = 0; e < head[COUNT]; e++) {
+            add_entry(s, used, head[HEAD + e], clv_weight_get(panel, pool->weight, head[WEIGHTS] + e));
+        }
+    } else { /* not yet begun: w(0) */
+        clv_soft_begin(s, panel, i, s->workers[0].line);
+        for (int64_t l = 0; l < s->problem->k; l++) {
+            add_entry(s, used, l, clv_weight_get(panel, s->workers[0].line, l));
+        }
+    }
+}
+
+void clv_soft_export(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t *place = s->workers[0].vertex, used = 0; /* of an object of a block: where its list begins */
+    for (int64_t b = 0; b < s->pool_count; b++) {
+        const clv_pool *pool = &s->pools[b];
+        int64_t first = b * p->block, count = p->n - first < p->block ? p->n - first : p->block;
+        for (int64_t r = 0; r < count; r++) {
+            place[r] = -1;
+        }
+        for (int64_t at = 0; at < pool->used; at += HEAD + pool->index[at + COUNT]) {
+            place[pool->index[at + PLACE]] = at;
+        }
+        for (int64_t r = 0; r < count; r++) {
+            bool listed = s->labels[first + r] == CLV_STORED && place[r] >= 0;
+            export_object(s, first + r, pool, listed ? pool->index + place[r] : NULL, &used);
+        }
+    }
+    s->start[p->n] = used;
+}
+
+clv_status clv_soft_import(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    clv_worker *w = &s->workers[0];
+    s->soft = 0;
+    for (int64_t b = 0; b < s->pool_count; b++) {
+        int64_t first = b * p->block, last = first + p->block < p->n ? first + p->block : p->n;
+        w->fresh.used = w->fresh.weights = 0;
+        for (int64_t i = first; i < last; i++) {
+            int64_t from = s->start[i], count = s->start[i + 1] - from;
+            s->labels[i] = count == 1 ? s->index[from] : CLV_STORED;
+            for (int64_t e = 0; e < count && count > 1; e++) {
+                w->index[e] = s->index[from + e];
+                clv_weight_set(clv_panel_now(s), w->listed, e, s->weight[from + e]);
+            }
+            if (count > 1) {
+                clv_soft_store(w, p->points->scalar, count, i - first);
+                s->soft++;
+            }
+        }
+        CLV_TRY(clv_soft_keep(s, w, b));
+    }
+    return CLV_OK;
+}
+
+clv_matrix clv_soft_matrix(const clv_kpalm_state *s) {
+    return (clv_matrix){
+        .rows = s->problem->n, .cols = s->problem->k, .values = s->weight, .start = s->start, .index = s->index};
+}

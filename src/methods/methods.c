@@ -1,0 +1,346 @@
+/* The list of methods, and what is common to all of them: options of whatever size a program gave them, input that a
+ * method can work on, and a result that says who made it. */
+#include "methods/methods.h"
+
+#include "affinity/affinity.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const clv_method *const methods[] = {&clv_dominant_method, &clv_symnmf_method,   &clv_ncut_method,
+                                            &clv_kpalm_method,    &clv_ksupport_method, &clv_pursuit_method};
+
+const clv_method *const *clv_methods(size_t *count) {
+    *count = CLV_COUNT(methods);
+    return methods;
+}
+
+const clv_method *clv_method_find(const char *name) {
+    for (size_t i = 0; i < CLV_COUNT(methods); i++) {
+        if (strcmp(methods[i]->name, name) == 0) {
+            return methods[i];
+        }
+    }
+    return NULL;
+}
+
+const clv_field_info *clv_method_gives(const clv_method *method, const char *name) {
+    for (size_t i = 0; i < method->gives_count; i++) {
+        if (strcmp(method->gives[i].name, name) == 0) {
+            return &method->gives[i];
+        }
+    }
+    return NULL;
+}
+
+const char *clv_certificate_sentence(const clv_method *method, const clv_certificate *certificate) {
+    if (!isfinite(certificate->value)) {
+        return "The run was ended before the certificate could be computed.";
+    }
+    return certificate->holds ? method->holds : method->open;
+}
+
+/* --- options --- */
+
+void clv_method_defaults(const clv_method *method, void *options, size_t size) {
+    clv_options_init(method->options, options, size);
+    clv_options_defaults(clv_control_table(), options);
+}
+
+clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const void *options, clv_options_room *out) {
+    clv_control *control = (clv_control *)(void *)out->bytes;
+    CLV_TRY(clv_options_adopt(ctx, method->options, options, out->bytes));
+    if (((const clv_control *)options)->size < sizeof *control) {
+        return clv_fail(ctx, CLV_EUSAGE, "the options of %s are smaller than the control that they begin with",
+                        method->name);
+    }
+    control->size = method->options->size;
+    CLV_TRY(clv_options_check(ctx, clv_control_table(), control));
+    return clv_options_check(ctx, method->options, control);
+}
+
+clv_status clv_method_check(clv_context *ctx, const clv_method *method, const void *options) {
+    clv_options_room own;
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    return method->check ? method->check(ctx, own.bytes) : CLV_OK;
+}
+
+/* Whether `name` is one of "a|b|c". */
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    while (list && length > 0) {
+        size_t size = strcspn(list, "|");
+        if (size == length && strncmp(list, name, size) == 0) {
+            return true;
+        }
+        list = list[size] ? list + size + 1 : NULL;
+    }
+    return false;
+}
+
+static clv_status check_start(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options) {
+    const clv_option *option = clv_options_find(method->options, "start");
+    if (input->start && !(method->abilities & CLV_STARTS_GIVEN)) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s takes no start", method->name);
+    }
+    if (input->start || !option) {
+        return CLV_OK;
+    }
+    const char *start = *(const char *const *)((const char *)options + option->offset);
+    if (!start || !is_listed(method->starts, start)) {
+        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of %s", start ? start : "", method->starts);
+    }
+    return CLV_OK;
+}
+
+/* --- input --- */
+
+clv_status clv_column_of(clv_context *ctx, const char *what, const clv_matrix *m, int64_t count, double **out) {
+    bool column = !m->start && ((m->cols == 1 && m->rows == count) || (m->rows == 1 && m->cols == count));
+    *out = NULL;
+    if (!column) {
+        return clv_fail(ctx, CLV_EDATA, "%s: %lld x %lld%s numbers, but there must be one for each of %lld objects",
+                        what, (long long)m->rows, (long long)m->cols, m->start ? " sparse" : "", (long long)count);
+    }
+    CLV_TRY(clv_matrix_check(ctx, what, m, DBL_MAX));
+    *out = CLV_NEW(ctx, double, count);
+    for (int64_t i = 0; *out && i < m->rows; i++) {
+        clv_matrix_row(m, i, *out + i * m->cols);
+    }
+    return *out ? CLV_OK : CLV_ENOMEM;
+}
+
+clv_status clv_labels_of(clv_context *ctx, const char *what, const clv_matrix *m, int64_t count, int64_t k,
+                         int32_t **out) {
+    double *numbers;
+    *out = NULL;
+    CLV_TRY(clv_column_of(ctx, what, m, count, &numbers));
+    int32_t *labels = CLV_NEW(ctx, int32_t, count);
+    clv_status status = labels ? CLV_OK : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
+        if (numbers[i] != floor(numbers[i]) || numbers[i] < -1 || numbers[i] >= (double)k) {
+            status = clv_fail(ctx, CLV_EDATA, "%s: label %g of object %lld is not a whole number from -1 to %lld", what,
+                              numbers[i], (long long)i + 1, (long long)k - 1);
+        } else {
+            labels[i] = (int32_t)numbers[i];
+        }
+    }
+    clv_free(ctx, numbers);
+    if (status < 0) {
+        clv_free(ctx, labels);
+        return status;
+    }
+    *out = labels;
+    return CLV_OK;
+}
+
+static int64_t objects_of(const clv_method *method, const clv_matrix *points, const void *options) {
+    return method->objects ? method->objects(points, options) : points->rows;
+}
+
+static clv_status check_targets(clv_context *ctx, const char *what, const clv_matrix *targets, int64_t samples) {
+    if (!targets) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s are missing: one number for each of the %lld samples", what,
+                        (long long)samples);
+    }
+    if (targets->start || targets->scalar != CLV_F64 || targets->cols != 1 || targets->rows != samples) {
+        return clv_fail(ctx, CLV_EDATA, "%s must be one double for each of the %lld samples, not %lld x %lld", what,
+                        (long long)samples, (long long)targets->rows, (long long)targets->cols);
+    }
+    return CLV_OK;
+}
+
+static clv_status check_samples(clv_context *ctx, const clv_method *method, const clv_input *input,
+                                const void *options) {
+    CLV_TRY(check_targets(ctx, "targets", input->targets, objects_of(method, input->points, options)));
+    if (!input->validation) {
+        return CLV_OK;
+    }
+    return check_targets(ctx, "validation targets", input->validation_targets,
+                         objects_of(method, input->validation, options));
+}
+
+/* Whether the method is given what it takes, and nothing that belongs to another context. */
+static clv_status check_input(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options) {
+    if (method->takes == CLV_TAKES_AFFINITY) {
+        if (!input->affinity) {
+            return clv_fail(ctx, CLV_EUSAGE, "%s works on an affinity, and there is none", method->name);
+        }
+        if (clv_affinity_context(input->affinity) != ctx) {
+            return clv_fail(ctx, CLV_EUSAGE, "the affinity was made in another context than %s is called with",
+                            method->name);
+        }
+    } else if (!input->points) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s works on points, and there are none", method->name);
+    }
+    if (input->weights && !(method->abilities & CLV_WEIGHS_OBJECTS)) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s does not weigh objects", method->name);
+    }
+    if (input->validation && !(method->abilities & CLV_VALIDATES)) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s has no use for validation samples", method->name);
+    }
+    return method->takes == CLV_TAKES_SAMPLES ? check_samples(ctx, method, input, options) : CLV_OK;
+}
+
+/* --- the functions of a method --- */
+
+/* Nothing that is not finite is claimed. */
+static clv_status check_result(clv_context *ctx, const clv_method *method, const clv_result *result) {
+    if (!isfinite(result->objective.value) || isinf(result->certificate.value) ||
+        !isfinite(result->certificate.tolerance)) {
+        return clv_fail(ctx, CLV_ENUMERIC,
+                        "%s: objective %g, certificate %g and tolerance %g must be numbers: the data or an option are "
+                        "too large",
+                        method->name, result->objective.value, result->certificate.value,
+                        result->certificate.tolerance);
+    }
+    return CLV_OK;
+}
+
+static clv_status finish(clv_status status, clv_result **out) {
+    if (status < 0) {
+        clv_result_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* The name of the solver, as the option table has it. */
+static void name_solver(const clv_method *method, const void *options, clv_result *result) {
+    const clv_option *option = clv_options_find(method->options, "solver");
+    if (option) {
+        clv_options_print(option, options, result->solver, sizeof result->solver);
+    }
+}
+
+/* Under the deadline that the options ask for, and measured. Of a method that finds its answer in one go, the restart
+ * has taken all of the time. */
+static clv_status solve_in_time(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                                clv_result **out) {
+    const clv_control *control = options;
+    clv_deadline before = clv_deadline_begin(ctx, control->time_limit);
+    clv_status status = method->solve(ctx, input, options, out);
+    double seconds = clv_deadline_end(ctx, before);
+    CLV_TRY(status);
+    clv_result *result = *out;
+    result->method = method->name;
+    result->seed = control->seed;
+    result->seconds = seconds;
+    name_solver(method, options, result);
+    for (int64_t r = 0; r < result->restarts_count; r++) {
+        clv_restart *restart = &result->restarts[r];
+        restart->seconds = isnan(restart->seconds) ? result->seconds : restart->seconds;
+    }
+    return check_result(ctx, method, result);
+}
+
+clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                     clv_result **out) {
+    clv_options_room own;
+    *out = NULL;
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    CLV_TRY(check_start(ctx, method, input, own.bytes));
+    if (method->check) {
+        CLV_TRY(method->check(ctx, own.bytes));
+    }
+    CLV_TRY(check_input(ctx, method, input, own.bytes));
+    return finish(solve_in_time(ctx, method, input, own.bytes, out), out);
+}
+
+static clv_status check_labels(clv_context *ctx, const clv_method *method, const clv_result *answer) {
+    bool wanted = clv_method_gives(method, "labels") != NULL;
+    if (wanted != (answer->labels != NULL)) {
+        return clv_fail(ctx, CLV_EDATA, wanted ? "%s gives labels, and there are none" : "%s gives no labels",
+                        method->name);
+    }
+    for (int64_t i = 0; wanted && i < answer->n; i++) {
+        if (answer->labels[i] < -1 || answer->labels[i] >= answer->k) {
+            return clv_fail(ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)answer->labels[i],
+                            (long long)i + 1, (long long)answer->k - 1);
+        }
+    }
+    return CLV_OK;
+}
+
+static clv_status check_answer(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                               const clv_result *answer) {
+    int64_t n = method->takes == CLV_TAKES_AFFINITY ? clv_affinity_size(input->affinity)
+                                                    : objects_of(method, input->points, options);
+    if (answer->n != n) {
+        return clv_fail(ctx, CLV_EDATA, "the answer is about %lld objects, but there are %lld", (long long)answer->n,
+                        (long long)n);
+    }
+    return check_labels(ctx, method, answer);
+}
+
+clv_status clv_answer_matrix(clv_context *ctx, const clv_result *answer, const char *name, int64_t rows, int64_t cols,
+                             const clv_matrix **out) {
+    const clv_matrix *m = *out = clv_result_matrix(answer, name);
+    if (!m) {
+        return clv_fail(ctx, CLV_EDATA, "the answer says nothing of its %s", name);
+    }
+    if (m->rows != rows || m->cols != cols) {
+        return clv_fail(ctx, CLV_EDATA, "%s must be %lld x %lld, not %lld x %lld", name, (long long)rows,
+                        (long long)cols, (long long)m->rows, (long long)m->cols);
+    }
+    return clv_matrix_check(ctx, name, m, DBL_MAX);
+}
+
+clv_status clv_evaluate(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                        const clv_result *answer, clv_result **found) {
+    clv_options_room own;
+    *found = NULL;
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    CLV_TRY(check_input(ctx, method, input, own.bytes));
+    CLV_TRY(check_answer(ctx, method, input, own.bytes, answer));
+    CLV_TRY(clv_result_new(ctx, 0, 0, found));
+    (*found)->n = answer->n;
+    (*found)->k = answer->k;
+    clv_status status = method->evaluate(ctx, input, own.bytes, answer, *found);
+    if (status == CLV_OK) {
+        status = check_result(ctx, method, *found);
+    }
+    return finish(status, found);
+}
+
+clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                       const clv_result *result, const clv_fresh *fresh, clv_result **out) {
+    clv_options_room own;
+    *out = NULL;
+    if (!method->predict) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s says nothing of new objects", method->name);
+    }
+    bool similar = method->takes == CLV_TAKES_AFFINITY && fresh->similarities;
+    if (!similar && !fresh->points) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s needs the points of the new objects%s", method->name,
+                        method->takes == CLV_TAKES_AFFINITY ? ", or their similarities to the old ones" : "");
+    }
+    if (method->takes == CLV_TAKES_AFFINITY && !similar) {
+        CLV_TRY(check_input(ctx, method, input, NULL));
+    }
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    return finish(method->predict(ctx, input, own.bytes, result, fresh, out), out);
+}
+
+size_t clv_memory(const clv_method *method, const clv_input *input, const void *options) {
+    clv_options_room own;
+    clv_input known = *input;
+    clv_affinity_info built;
+    if (!input->plan && input->affinity) {
+        clv_affinity_describe(input->affinity, &built);
+        known.plan = &built;
+    }
+    clv_options_init(method->options, own.bytes, method->options->size);
+    size_t size = ((const clv_control *)options)->size;
+    size = size < method->options->size ? size : method->options->size;
+    memcpy(own.bytes, options, size);
+    return method->memory(&known, own.bytes);
+}
+
+clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points, const void *options,
+                             clv_affinity_options *how) {
+    clv_options_room own;
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    return method->suit ? method->suit(ctx, points, own.bytes, how) : CLV_OK;
+}

@@ -1,0 +1,55 @@
+/* JSON texts of results, changed by hand. */
+#ifndef FORGING_H
+#define FORGING_H
+
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What stands after `field` (first occurrence after `within`) becomes `value`; owned by malloc. */
+static inline char *replace_value(const char *json, const char *within, const char *field, const char *value) {
+    const char *at = strstr(json, within);
+    assert_non_null(at);
+    at = strstr(at, field);
+    assert_non_null(at);
+    at += strlen(field);
+    size_t before = (size_t)(at - json), old = strcspn(at, ",]}");
+    char *changed = malloc(strlen(json) + strlen(value) + 1);
+    memcpy(changed, json, before);
+    strcpy(changed + before, value);
+    strcat(changed, at + old);
+    return changed;
+}
+
+static inline void check_reason(const clv_verdict *verdict, const char *reason) {
+    assert_false(verdict->accepted);
+    if (!strstr(verdict->reason, reason)) {
+        fail_msg("'%s' does not speak of '%s'", verdict->reason, reason);
+    }
+}
+
+/* The same number everywhere: the objective of the result and of all restarts. */
+static inline char *replace_objectives(const char *json, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    char *changed = replace_value(json, "\"objective\"", "\"value\": ", text);
+    const char *restart = "{\"objective\": ";
+    for (char *at = strstr(changed, restart); at; at = strstr(at + 1, restart)) {
+        size_t place = (size_t)(at - changed);
+        char *next = replace_value(changed, at, restart, text);
+        free(changed);
+        changed = next;
+        at = changed + place;
+    }
+    return changed;
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* Forged results of every method: a true one is written, and each number in it that can be recomputed is changed. None
+ * is accepted, whatever tolerance it asks for; and the data that it is judged by stay as they were. */
+#include "forging.h"
+
+#include "linalg/linalg.h"
+#include "methods/methods.h"
+
+#include <math.h>
+
+enum { N = 30, P = 3 };
+
+/* --- true results --- */
+
+/* Three groups of points. */
+static void make_points(double *points) {
+    clv_rng rng = clv_rng_stream(4, 0);
+    for (int64_t i = 0; i < N * P; i++) {
+        points[i] = clv_rng_normal(&rng) + 2.5 * (double)(i / P % 3);
+    }
+}
+
+/* A class per object, and weights of objects. */
+static void make_columns(double *targets, double *weights) {
+    for (int64_t i = 0; i < N; i++) {
+        targets[i] = (double)(i % 3);
+        weights[i] = 1 + (double)(i % 4);
+    }
+}
+
+/* What a method is asked, with options as on the command line, by pairs. */
+typedef struct question {
+    const char *method;
+    const char *options[12];
+    bool weighted;
+} question;
+
+static const question soft = {"symnmf", {"k", "3"}, false};
+static const question euclidean = {"kpalm", {"k", "3", "norm", "euclidean"}, false};
+static const question squared = {"kpalm", {"k", "3"}, false};
+static const question weighed = {"kpalm", {"k", "3"}, true};
+static const question three = {"ksupport", {"k", "2", "intercept", "true"}, false};
+static const question along = {"ksupport", {"path", "1,2:0.5,0.1"}, false};
+static const question pursued = {"pursuit", {"k", "60"}, false};
+
+typedef struct evidence {
+    double points[N * P], targets[N], weights[N];
+    clv_matrix x, y, w;
+    clv_input input;
+} evidence;
+
+static void collect(const question *asked, evidence *out) {
+    make_points(out->points);
+    make_columns(out->targets, out->weights);
+    out->x = (clv_matrix){.rows = N, .cols = P, .values = out->points};
+    out->y = (clv_matrix){.rows = N, .cols = 1, .values = out->targets};
+    out->w = (clv_matrix){.rows = N, .cols = 1, .values = out->weights};
+    bool samples = clv_method_find(asked->method)->takes == CLV_TAKES_SAMPLES;
+    out->input = (clv_input){
+        .points = &out->x, .targets = samples ? &out->y : NULL, .weights = asked->weighted ? &out->w : NULL};
+}
+
+static void set_options(clv_context *ctx, const question *asked, const clv_method *method, clv_options_room *options) {
+    clv_method_defaults(method, options->bytes, method->options->size);
+    ((clv_control *)(void *)options->bytes)->threads = 1;
+    for (int i = 0; asked->options[i]; i += 2) {
+        assert_int_equal(
+            clv_options_set(ctx, method->options, options->bytes, asked->options[i], asked->options[i + 1]), CLV_OK);
+    }
+}
+
+/* The JSON text of the answer, owned by the context. The points are scaled by `standard`. */
+static char *answer_to_json(clv_context *ctx, const question *asked) {
+    const clv_method *method = clv_method_find(asked->method);
+    clv_options_room options;
+    clv_affinity_options how;
+    clv_affinity_info info;
+    clv_affinity *a = NULL;
+    clv_result *result = NULL;
+    clv_data *scaled = NULL;
+    evidence given;
+    char *text = NULL;
+    size_t size;
+    collect(asked, &given);
+    set_options(ctx, asked, method, &options);
+    clv_affinity_defaults(&how);
+    assert_int_equal(clv_data_copy(ctx, "points", &given.x, &scaled), CLV_OK);
+    assert_int_equal(clv_data_scale(scaled, CLV_SCALE_STANDARD), CLV_OK);
+    given.input.points = clv_data_matrix(scaled);
+    if (method->takes == CLV_TAKES_AFFINITY) {
+        assert_int_equal(clv_suit_affinity(ctx, method, given.input.points, options.bytes, &how), CLV_OK);
+        assert_int_equal(clv_affinity_build(ctx, given.input.points, &how, &a), CLV_OK);
+        clv_affinity_describe(a, &info);
+        given.input.affinity = a;
+    }
+    if (clv_solve(ctx, method, &given.input, options.bytes, &result) < 0) {
+        fail_msg("%s", clv_message(ctx));
+    }
+    const clv_option_table *const tables[] = {clv_control_table(), method->options, a ? clv_affinity_table() : NULL,
+                                              NULL};
+    const void *const structs[] = {options.bytes, options.bytes, &how};
+    clv_report report = {.result = result,
+                         .affinity = a ? &info : NULL,
+                         .scale = "standard",
+                         .silhouette = NAN,
+                         .tables = tables,
+                         .options = structs};
+    assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
+    clv_result_free(result);
+    clv_affinity_free(a);
+    clv_data_free(scaled);
+    return text;
+}
+
+/* The verdict, from data that are none the worse for it. */
+static clv_status judge(clv_context *ctx, const question *asked, const char *json, clv_verdict *out) {
+    clv_claim *claim = NULL;
+    evidence given, before;
+    collect(asked, &given);
+    before = given;
+    if (clv_claim_parse(ctx, "result.json", json, strlen(json), NULL, &claim) < 0) {
+        fail_msg("%s in\n%s", clv_message(ctx), json);
+    }
+    clv_status status = clv_claim_verify(ctx, claim, &given.input, 0, 1, out);
+    assert_memory_equal(given.points, before.points, sizeof given.points);
+    assert_memory_equal(given.targets, before.targets, sizeof given.targets);
+    assert_memory_equal(given.weights, before.weights, sizeof given.weights);
+    clv_claim_free(claim);
+    return status;
+}
+
+static void true_answers_are_accepted(void **unused) {
+    (void)unused;
+    const question *const all[] = {&soft, &euclidean, &squared, &weighed, &three, &along, &pursued};
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t q = 0; q < CLV_COUNT(all); q++) {
+        char *json = answer_to_json(ctx, all[q]);
+        assert_int_equal(judge(ctx, all[q], json, &verdict), CLV_OK);
+        if (!verdict.accepted) {
+            fail_msg("%s (%zu): %s", all[q]->method, q, verdict.reason);
+        }
+        clv_release(ctx, json);
+    }
+    clv_context_free(ctx);
+}
+
+/* --- one number at a time --- */
+
+typedef struct forgery {
+    const question *asked;
+    const char *within, *field, *value; /* as in replace_value */
+    const char *reason;
+} forgery;
+
+#define TEN "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+
+static const forgery forgeries[] = {
+    {&soft, "\"residual\"", ": ", "0", "residual is claimed to be 0, but the data give"},
+    {&soft, "\"residual\"", ": ", "null", "residual is claimed"},
+    {&soft, "\"mean_similarity\"", ": ", "0.5", "mean_similarity is claimed to be 0.5"},
+    {&soft, "\"variation\"", ": ", "0.01", "variation is claimed to be 0.01"},
+    {&soft, "\"expected_sizes\"", "[", "3", "entry 1 of expected_sizes is claimed to be 3"},
+    {&soft, "\"expected_sizes\"", "[", "3, 3", "expected_sizes is claimed with 4 entries, but there must be 3"},
+    {&soft, "\"entropy\"", "[", "1.5", "entry 1 of entropy is claimed to be 1.5"},
+    {&soft, "\"entropy\"", "[", "null", "entry 1 of entropy is claimed"},
+    {&soft, "\"entropy\"", "[", "0, 0", "entropy is claimed with 31 entries, but there must be 30"},
+    {&soft, "\"membership\"", "\"value\": [", "0.5", "memberships of object 1"},
+    {&soft, "\"labels\"", "[", "-1", "size of cluster"},
+    {&soft, "\"restarts\": [", "{", "\"centers\": [], \"objective\": 0", "better objective"},
+    {&euclidean, "\"epsilon\": 0", "", "\"epsilon\": 0.5", "epsilon is claimed to be 0.5"},
+    {&euclidean, "\"centers\"", "[[", "9", "sigma-epsilon is claimed"},
+    {&euclidean, "\"centers\"", "[[", "1e80", "the centers"},
+    {&euclidean, "\"centers\"", "[", "[0, 0, 0], [0, 0, 0], [0",
+     "centers is claimed with 5 rows or columns, but there must be 3"},
+    {&euclidean, "\"options\"", "\"epsilon\": ", "1e200", "epsilon = '1e200'"},
+    {&euclidean, "\"options\"", "\"epsilon\": ", "1e90", "sigma-epsilon is claimed"},
+    {&squared, "\"drift\"", ": ", "0, \"epsilon\": 0.5", "epsilon is claimed with 1 entries, but the data give 0"},
+    {&squared, "\"drift\"", ": ", "0, \"eigenvalues\": [1]", "the field eigenvalues is claimed, but kpalm gives none"},
+    {&squared, "\"options\"", "\"norm\": ", "\"euclidean\"", "objective is claimed to be 'sigma'"},
+    {&weighed, "\"centers\"", "[[", "9", "sigma is claimed"},
+    {&three, "\"classes\"", "[", "7", "entry 1 of classes is claimed to be 7, but the data give 0"},
+    {&three, "\"classes\"", "[", "-1, 0", "classes is claimed with 4 entries, but the data give 3"},
+    {&three, "\"intercepts\"", "[", "0, 0", "4 intercepts of 3 models"},
+    {&three, "\"intercepts\"", "[", "5", "regularized-loss is claimed"},
+    {&three, "\"weights\"", "\"value\": [", "5", "regularized-loss is claimed"},
+    {&three, "\"data_passes\"", ": ", "-1", "data_passes is claimed to be -1, and none lies below 0"},
+    {&three, "\"data_passes\"", ": ", "9, \"lambda\": 5", "lambda is 5, but 0.1 was asked for"},
+    {&three, "\"data_passes\"", ": ", "9, \"lambda\": -5", "lambda is -5, but 0.1 was asked for"},
+    {&three, "\"k\"", ": ", "5", "option k is claimed to be '2'"},
+    {&along, "\"weights\"", "\"lambda\": ", "0.2", "is not on the path"},
+    {&along, "\"weights\"", "\"lambda\": ", "-0.1", "is not on the path"},
+    {&along, "\"k\"", ": ", "3", "is not on the path"},
+    {&along, "\"options\"", "\"path\": ", "\"1:2", "is not K,K,...:L,L,..."},
+    {&along, "\"path\": [", "\"nonzeros\": ", "-4", "path.nonzeros is claimed to be -4"},
+    {&pursued, "\"weights\"", "\"value\": [", "5", "regularized-loss is claimed"},
+    {&pursued, "\"data_passes\"", ": ", "-2", "data_passes is claimed to be -2"},
+    {&pursued, "\"data_passes\"", ": ", "2, \"intercepts\": [" TEN "0]", "the field intercepts is claimed"},
+};
+
+static void forgeries_are_rejected(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t f = 0; f < CLV_COUNT(forgeries); f++) {
+        const forgery *one = &forgeries[f];
+        char *json = answer_to_json(ctx, one->asked);
+        char *changed = replace_value(json, one->within, one->field, one->value);
+        assert_int_equal(judge(ctx, one->asked, changed, &verdict), CLV_OK);
+        check_reason(&verdict, one->reason);
+        free(changed);
+        clv_release(ctx, json);
+    }
+    clv_context_free(ctx);
+}
+
+/* --- tolerances without end --- */
+
+/* A certificate of 0.5 out of the air, under a tolerance that comes of `tol`. */
+static char *boast(const char *json, const char *tol, double tolerance) {
+    char number[32];
+    snprintf(number, sizeof number, "%.17g", tolerance);
+    char *asked = replace_value(json, "\"options\"", "\"tol\": ", tol);
+    char *valued = replace_value(asked, "\"certificate\"", "\"value\": ", "0.5");
+    char *allowed = replace_value(valued, "\"certificate\"", "\"tolerance\": ", number);
+    char *held = replace_value(allowed, "\"certificate\"", "\"holds\": ", "true");
+    free(asked);
+    free(valued);
+    free(allowed);
+    return held;
+}
+
+/* However large a tolerance is asked for, it excuses nothing but itself. */
+static void no_tolerance_buys_an_objective(void **unused) {
+    (void)unused;
+    const question *const all[] = {&soft, &euclidean, &squared, &weighed, &three, &pursued};
+    const char *const tols[] = {"1e308", "1.7e308", "1e300", "1e100", "1", "0"};
+    clv_context *ctx;
+    clv_verdict verdict;
+    int overflowed = 0;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t q = 0; q < CLV_COUNT(all); q++) {
+        char *json = answer_to_json(ctx, all[q]);
+        for (size_t t = 0; t < CLV_COUNT(tols); t++) {
+            char *certified = boast(json, tols[t], 1.7e308), *changed = replace_objectives(certified, 1);
+            assert_int_equal(judge(ctx, all[q], changed, &verdict), CLV_OK);
+            bool overflows = strstr(verdict.reason, "must be numbers") != NULL;
+            if (!overflows) {
+                check_reason(&verdict, " is claimed to be 1, but the data give"); /* the objective */
+            }
+            overflowed += overflows;
+            free(certified);
+            free(changed);
+        }
+        clv_release(ctx, json);
+    }
+    assert_int_equal(overflowed,
+                     2 * 4); /* 1e308 and more, of the methods whose tolerance is a share of the objective */
+    clv_context_free(ctx);
+}
+
+/* Nor does it excuse a certificate: with the tolerance that `tol` gives, and the true objective. */
+static void no_tolerance_buys_a_certificate(void **unused) {
+    (void)unused;
+    const question *const all[] = {&soft, &euclidean, &squared, &weighed, &three, &pursued};
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t q = 0; q < CLV_COUNT(all); q++) {
+        char *json = answer_to_json(ctx, all[q]), *changed = boast(json, "1e300", 1.7e308);
+        assert_int_equal(judge(ctx, all[q], changed, &verdict), CLV_OK);
+        check_reason(&verdict, "the tolerance of the certificate is claimed to be 1.7e308");
+        free(changed);
+        changed = boast(json, "1e300", verdict.certificate.tolerance);
+        assert_true(verdict.certificate.tolerance > 1e290);
+        assert_int_equal(judge(ctx, all[q], changed, &verdict), CLV_OK);
+        check_reason(&verdict, clv_method_find(all[q]->method)->certificate);
+        check_reason(&verdict, " is claimed to be 0.5, but the data give");
+        free(changed);
+        clv_release(ctx, json);
+    }
+    clv_context_free(ctx);
+}
+
+/* Numbers that are none lie nowhere near each other, and nothing is within a distance that is none. */
+static void what_is_not_finite_agrees_with_nothing(void **unused) {
+    (void)unused;
+    const double odd[] = {NAN, INFINITY, -INFINITY};
+    assert_true(clv_is_within(1, 1.5, 0.5));
+    assert_false(clv_is_within(1, 1.5, 0.25));
+    for (size_t i = 0; i < CLV_COUNT(odd); i++) {
+        assert_false(clv_is_within(odd[i], 1, 1));
+        assert_false(clv_is_within(1, odd[i], 1));
+        assert_false(clv_is_within(1, 1, odd[i]));
+        assert_false(clv_is_within(odd[i], odd[i], INFINITY));
+    }
+}
+
+/* --- what cannot even be judged --- */
+
+static void weights_must_be_there_if_there_were_any(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    char *with = answer_to_json(ctx, &weighed), *without = answer_to_json(ctx, &squared);
+    assert_int_equal(judge(ctx, &squared, with, &verdict), CLV_EUSAGE);
+    assert_false(verdict.accepted);
+    assert_non_null(strstr(clv_message(ctx), "found with sample weights"));
+    assert_int_equal(judge(ctx, &weighed, without, &verdict), CLV_EUSAGE);
+    assert_false(verdict.accepted);
+    assert_non_null(strstr(clv_message(ctx), "found without sample weights"));
+    /* Called weighted where it was not, and the other way round. */
+    char *forged = replace_value(without, "\"drift\"", ": ", "0, \"weighted\": 1");
+    assert_int_equal(judge(ctx, &weighed, forged, &verdict), CLV_OK);
+    check_reason(&verdict, "sigma is claimed");
+    free(forged);
+    forged = replace_value(with, "\"weighted\"", ": ", "0");
+    assert_int_equal(judge(ctx, &squared, forged, &verdict), CLV_OK);
+    check_reason(&verdict, "sigma is claimed");
+    free(forged);
+    clv_release(ctx, with);
+    clv_release(ctx, without);
+    clv_context_free(ctx);
+}
+
+static void counts_below_0_are_not_even_read(void **unused) {
+    (void)unused;
+    const char *const fields[] = {"\"n\"", "\"k\"", "\"left_out\""};
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    char *json = answer_to_json(ctx, &squared);
+    for (size_t f = 0; f < CLV_COUNT(fields); f++) {
+        clv_claim *claim = NULL;
+        char *changed = replace_value(json, fields[f], ": ", "-1");
+        assert_int_equal(clv_claim_parse(ctx, "result.json", changed, strlen(changed), NULL, &claim), CLV_EDATA);
+        assert_non_null(strstr(clv_message(ctx), "not a whole number of 0 or more"));
+        assert_null(claim);
+        free(changed);
+    }
+    clv_release(ctx, json);
+    clv_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(true_answers_are_accepted),
+        cmocka_unit_test(forgeries_are_rejected),
+        cmocka_unit_test(no_tolerance_buys_an_objective),
+        cmocka_unit_test(no_tolerance_buys_a_certificate),
+        cmocka_unit_test(what_is_not_finite_agrees_with_nothing),
+        cmocka_unit_test(weights_must_be_there_if_there_were_any),
+        cmocka_unit_test(counts_below_0_are_not_even_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

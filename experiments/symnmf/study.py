@@ -30,7 +30,7 @@ COLORS = {"fw": "#0072b2", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, gap/C": 
 PAPER_CHANGE, PAPER_ITERATIONS = 1e-3, 50
 
 Run = namedtuple("Run", "solver result course stopped")
-Study = namedtuple("Study", "set kernel gamma soft runs")
+Study = namedtuple("Study", "set kernel gamma result runs")
 
 
 def paper_stop(objectives):

@@ -15,7 +15,13 @@ TRENDS = """What the paper says of its figures, and what is found here:
 """
 
 
-WARNINGS = {-1: "; too close to the identity to say anything", 0: "", 1: "; too close to all ones to say anything"}
+WARNINGS = ("too close to the identity to say anything", "too close to all ones to say anything")
+
+
+def warning(result):
+    """What the result warns of, as the end of a sentence."""
+    said = " ".join(result.get("warnings", []))
+    return "".join(f"; {words}" for words in WARNINGS if words in said)
 
 
 def cell(value, digits=6):
@@ -81,7 +87,7 @@ def report(by_set, skipped, seconds):
         parts += [f"![{name}]({name})\n" for name in pictures]
         for study in studies:
             parts.append(f"**{study.kernel} kernel**: gamma {study.gamma:.6g}, mean similarity "
-                         f"{study.soft['mean_similarity']:.4g}, 1/k = {1 / the_set.k:.4g}{WARNINGS[study.soft['degenerate']]}\n")
+                         f"{study.result['mean_similarity']:.4g}, 1/k = {1 / the_set.k:.4g}{warning(study.result)}\n")
             parts.append(table_of(study))
     files["symnmf.md"] = "\n".join(parts)
     return files

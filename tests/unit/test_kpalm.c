@@ -183,6 +183,43 @@ static void projections_are_projections(void **unused) {
     clv_context_free(ctx);
 }
 
+/* What stands for a projection: the shift that it found gives its weights again, and alpha = 0 the nearest center. */
+static void shifts_and_choices_are_projections(void **unused) {
+    (void)unused;
+    enum { K = 37 };
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(7, 0);
+    for (int trial = 0; trial < 100; trial++) {
+        clv_matrix points = {.rows = 1, .cols = 1, .scalar = trial % 2 ? CLV_F32 : CLV_F64};
+        double alpha = exp(4 * clv_rng_uniform(&rng) - 2);
+        int64_t nearest = clv_rng_below(&rng, K);
+        clv_panel panel;
+        clv_projection found;
+        assert_int_equal(clv_panel_new(ctx, &points, K, &panel), CLV_OK);
+        void *d = clv_alloc_zero(ctx, 5 * panel.width, sizeof(double)), *row[5];
+        for (int64_t r = 0; r < 5; r++) {
+            row[r] = clv_tile_row(&panel, d, r);
+        }
+        for (int64_t l = 0; l < panel.width; l++) {
+            clv_weight_set(&panel, d, l, l < K ? (l != nearest) + clv_rng_uniform(&rng) / 2 : HUGE_VAL);
+            for (int64_t r = 1; r < 4; r++) {
+                clv_weight_set(&panel, row[r], l, l < K ? 1. / K : 0);
+            }
+        }
+        clv_tile_project(&panel, d, row[1], 1, row[4], alpha, false, &found);
+        clv_tile_shift(&panel, d, row[2], 1, 1 / alpha, &(float){(float)found.shift});
+        clv_tile_choose(&panel, d, row[3], 1, &found);
+        for (int64_t l = 0; l < panel.width; l++) {
+            assert_true(fabs(clv_weight_get(&panel, row[1], l) - clv_weight_get(&panel, row[2], l)) < 2e-6);
+            assert_true(clv_weight_get(&panel, row[3], l) == (l == nearest));
+        }
+        assert_true(found.support == 1 && found.sum == 1 && fabs(found.change - (1 - 1. / K)) < 1e-6);
+        clv_free(ctx, d);
+        clv_panel_free(&panel);
+    }
+    clv_context_free(ctx);
+}
+
 /* Any number of centers, with a right, a wrong or no idea of where the least key is; equal keys, and lanes without a
  * center. */
 static void scans_find_the_least_keys(void **unused) {
@@ -824,6 +861,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_distances),
         cmocka_unit_test(projections_are_projections),
+        cmocka_unit_test(shifts_and_choices_are_projections),
         cmocka_unit_test(scans_find_the_least_keys),
         cmocka_unit_test(the_fast_form_is_the_plain_form),
         cmocka_unit_test(centers_that_are_not_listed_bound_too),

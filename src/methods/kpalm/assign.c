@@ -199,19 +199,18 @@ static void visit_whole(clv_visit *v, int64_t i) {
     clv_kpalm_state *s = v->s;
     const clv_kpalm_problem *p = s->problem;
     int32_t label = s->labels[i];
-    if (label < 0 || !p->form.bounds) {
-        compare_with_all(v, i);
-    } else if (!v->w->open[i - v->first] || stays(s, i)) {
+    bool bounded = label >= 0 && p->form.bounds;
+    if (bounded && (!v->w->open[i - v->first] || stays(s, i))) {
         if (p->euclidean || !p->form.incremental) {
             clv_settle(v, i, label, label);
         }
-    } else if (!is_surrounded(s, i)) {
-        compare_with_all(v, i);
-    } else {
+    } else if (bounded && is_surrounded(s, i)) {
         v->w->close[v->close++] = i;
         if (v->close == CLV_TILE_ROWS) {
             compare_near(v);
         }
+    } else {
+        compare_with_all(v, i);
     }
 }
 

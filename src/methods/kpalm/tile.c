@@ -36,6 +36,7 @@ static int vectors_at_once(void) {
 #define NAME(x) x##_f32
 #define HUGE_KEY HUGE_VALF
 #define LARGEST FLT_MAX
+#define MOST_INVERSE 1e30
 #include "methods/kpalm/tile_kernels.h"
 
 #define REAL double
@@ -44,6 +45,7 @@ static int vectors_at_once(void) {
 #define NAME(x) x##_f64
 #define HUGE_KEY HUGE_VAL
 #define LARGEST DBL_MAX
+#define MOST_INVERSE 1e200
 #include "methods/kpalm/tile_kernels.h"
 
 /* The kernel for the numbers of a panel, or of the points. */

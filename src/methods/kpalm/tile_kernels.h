@@ -1,6 +1,6 @@
 /* The kernels of tile.c for one type of number; included once for float and once for double. The includer defines REAL,
- * INTEGER of the same size, NAME(x), HUGE_KEY, LARGEST and QUARTER_SUM, which end here. In this file: lanes, keys, the
- * least keys.
+ * INTEGER of the same size, NAME(x), HUGE_KEY, LARGEST, MOST_INVERSE (of alpha) and QUARTER_SUM, which end here. In
+ * this file: lanes, keys, the least keys.
  *
  * A line of centers lies across the lanes of a vector: `lines` is feature by feature, `width` numbers each, so that the
  * points are read as they are, row by row, wherever they lie. What a row gets does not depend on the rows beside it.
@@ -200,3 +200,4 @@ CLV_KERNEL static void NAME(scan)(const REAL *keys, int64_t rows, int64_t width,
 #undef NAME
 #undef HUGE_KEY
 #undef LARGEST
+#undef MOST_INVERSE

@@ -130,7 +130,7 @@ INLINE void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group, i
 /* w <- P(w - d / alpha) for rows of d and w. */
 CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width,
                                      double alpha, bool steep, clv_projection *out) {
-    REAL inverse_alpha = (REAL)fmin(1 / alpha, sizeof(REAL) == sizeof(float) ? 1e30 : 1e200);
+    REAL inverse_alpha = (REAL)fmin(1 / alpha, MOST_INVERSE);
     int64_t r = 0;
     for (; r + GROUP <= rows; r += GROUP) {
         NAME(project_group)(d + r * width, w + r * width, work, GROUP, k, width, inverse_alpha, steep, out + r);

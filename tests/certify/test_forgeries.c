@@ -193,6 +193,9 @@ static const forgery forgeries[] = {
     {&along, "\"k\"", ": ", "3", "is not on the path"},
     {&along, "\"options\"", "\"path\": ", "\"1:2", "is not K,K,...:L,L,..."},
     {&along, "\"path\": [", "\"nonzeros\": ", "-4", "path.nonzeros is claimed to be -4"},
+    /* The last row is the result: there are no scores. */
+    {&along, "\"k\": 2, \"lambda\": 0.1,", "\"objective\": ", "3", "no row that is this result"},
+    {&along, "\"k\": 2, \"lambda\": 0.1,", "\"nonzeros\": ", "7", "no row that is this result"},
     {&pursued, "\"weights\"", "\"value\": [", "5", "regularized-loss is claimed"},
     {&pursued, "\"data_passes\"", ": ", "-2", "data_passes is claimed to be -2"},
     {&pursued, "\"data_passes\"", ": ", "2, \"intercepts\": [" TEN "0]", "the field intercepts is claimed"},

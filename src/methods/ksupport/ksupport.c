@@ -442,6 +442,7 @@ clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input
     own.k = answer->k;
     own.lambda = clv_result_real(answer, "lambda", own.lambda);
     CLV_TRY(check_row(ctx, options, &own));
+    CLV_TRY(clv_ks_check_table(ctx, answer, own.lambda));
     clv_status status = job_new(ctx, &data, &own, &j);
     if (status == CLV_OK) {
         status = evaluate_all(&j, weights, intercepts, found);

@@ -285,6 +285,9 @@ clv_status clv_ks_check_path(clv_context *ctx, const char *path);
 /* CLV_EDATA: no row of the path has this k and this lambda. */
 clv_status clv_ks_check_row(clv_context *ctx, const char *path, int64_t k, double lambda);
 int64_t clv_ks_largest_k(const char *path);
+/* Whether the table of an answer, if it has one, has a row that says of this k and lambda what the answer says, and
+ * none with a better score. */
+clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double lambda);
 
 /* --- the functions of the method: ksupport.c --- */
 clv_status clv_ksupport_check(clv_context *ctx, const void *options);

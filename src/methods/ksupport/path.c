@@ -148,6 +148,40 @@ int64_t clv_ks_largest_k(const char *path) {
     return most;
 }
 
+/* Whether row i of the table says what the answer says of itself. */
+static bool row_agrees(const clv_result *answer, int64_t i) {
+    const clv_matrix *weights = clv_result_matrix(answer, "weights");
+    int64_t count;
+    const double *value = clv_result_reals(answer, "path.objective", &count);
+    const double *gap = clv_result_reals(answer, "path.relative_gap", &count);
+    const int64_t *nonzeros = clv_result_integers(answer, "path.nonzeros", &count);
+    const int64_t *iterations = clv_result_integers(answer, "path.iterations", &count);
+    bool said = value && gap && nonzeros && iterations;
+    return said && fabs(value[i] - answer->objective.value) <= 1e-9 * fabs(answer->objective.value) &&
+           !(fabs(gap[i] - answer->certificate.value) > 1e-9) && iterations[i] == answer->iterations &&
+           (!weights->start || nonzeros[i] == weights->start[weights->rows]);
+}
+
+clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double lambda) {
+    int64_t rows, count;
+    const int64_t *k = clv_result_integers(answer, "path.k", &rows);
+    const double *lambdas = clv_result_reals(answer, "path.lambda", &count);
+    const double *scores = clv_result_reals(answer, "path.score", &count);
+    int64_t own = -1;
+    for (int64_t i = 0; k && lambdas && i < rows; i++) {
+        own = k[i] == answer->k && lambdas[i] == lambda ? i : own;
+    }
+    if (k && (own < 0 || !row_agrees(answer, own))) {
+        return clv_fail(ctx, CLV_EDATA, "the table of the path has no row that is this result");
+    }
+    for (int64_t i = 0; k && scores && i < rows; i++) {
+        if (scores[i] > scores[own]) {
+            return clv_fail(ctx, CLV_EDATA, "row %lld of the path has a better score than the result", (long long)i);
+        }
+    }
+    return CLV_OK;
+}
+
 /* --- the path --- */
 
 enum { INTEGERS = 4, REALS = 5 };

@@ -394,13 +394,14 @@ const cli_command cli_text = {
     .name = "text",
     .summary = "documents to points: tf-idf, then SVD or principal components",
     .operands = {"CORPUS"},
-    .about = "Turns documents into rows of numbers that the methods can cluster (with --affinity cosine, say).\n"
-             "Words of two or more characters are counted, weighted by tf-idf, and the sparse matrix is reduced\n"
-             "to --dims columns by a truncated SVD, or with --center to principal components.\n"
-             "\n"
-             "CORPUS is a folder of files (a file in a folder inside it has that folder's name as its label), or\n"
-             "a .jsonl or .jsonl.gz file with one object {\"text\": ..., \"label\": ...} per line; - is JSON lines from\n"
-             "standard input.\n",
+    .about =
+        "Turns documents into rows of numbers that the methods can cluster (with --affinity cosine, say).\n"
+        "Words of two or more characters are counted, weighted by tf-idf, and the sparse matrix is reduced\n"
+        "to --dims columns by a truncated SVD, or with --center to principal components.\n"
+        "\n"
+        "CORPUS is a folder of files (a file in a folder inside it has that folder's name as its label), or\n"
+        "a .jsonl or .jsonl.gz file with one object {\"text\": ..., \"label\": ...} per line; - is JSON lines from\n"
+        "standard input.\n",
     .examples =
         "  cleave text posts.jsonl.gz -o X.npy --labels-out y.npy --stop-words english --max-df 0.5 --min-df 2\n"
         "  cleave text mail/ -o X.npy --dims 50 --vocab terms.txt\n"

@@ -26,64 +26,38 @@ static const json_t *entry_at(const entries *from, int64_t i) {
     return from->member ? json_object_get(value, from->member) : value;
 }
 
-static clv_status get_integers(const clv_place *at, const clv_field_info *info, const entries *from, clv_field *field) {
-    clv_context *ctx = at->claim->ctx;
-    int64_t *values = CLV_NEW(ctx, int64_t, from->count);
-    clv_status status = values ? CLV_OK : CLV_ENOMEM;
-    for (int64_t i = 0; status == CLV_OK && i < from->count; i++) {
-        const json_t *value = entry_at(from, i);
-        status = json_is_integer(value) ? CLV_OK : refuse_entry(at, info->name, i, "a whole number");
-        values[i] = json_integer_value(value);
+/* One entry of the kind of the field into place i; null is what JSON has no number for. */
+static clv_status get_entry(const clv_place *at, const clv_field_info *info, const json_t *value, int64_t i,
+                            void *values) {
+    switch (info->kind) {
+    case CLV_FIELD_INTEGER:
+        ((int64_t *)values)[i] = json_integer_value(value);
+        return json_is_integer(value) ? CLV_OK : refuse_entry(at, info->name, i, "a whole number");
+    case CLV_FIELD_REAL:
+        ((double *)values)[i] = json_is_null(value) ? (double)NAN : json_number_value(value);
+        return json_is_number(value) || json_is_null(value) ? CLV_OK : refuse_entry(at, info->name, i, "a number");
+    default:
+        ((const char **)values)[i] = json_string_value(value);
+        return json_is_string(value) ? CLV_OK : refuse_entry(at, info->name, i, "a text");
     }
-    if (status == CLV_OK) {
-        field->integers = values;
-        status = clv_result_put(at->claim->result, field);
-    }
-    clv_free(ctx, values);
-    return status;
-}
-
-/* null is what JSON has no number for. */
-static clv_status get_reals(const clv_place *at, const clv_field_info *info, const entries *from, clv_field *field) {
-    clv_context *ctx = at->claim->ctx;
-    double *values = CLV_NEW(ctx, double, from->count);
-    clv_status status = values ? CLV_OK : CLV_ENOMEM;
-    for (int64_t i = 0; status == CLV_OK && i < from->count; i++) {
-        const json_t *value = entry_at(from, i);
-        bool number = json_is_number(value) || json_is_null(value);
-        status = number ? CLV_OK : refuse_entry(at, info->name, i, "a number");
-        values[i] = json_is_null(value) ? (double)NAN : json_number_value(value);
-    }
-    if (status == CLV_OK) {
-        field->reals = values;
-        status = clv_result_put(at->claim->result, field);
-    }
-    clv_free(ctx, values);
-    return status;
-}
-
-static clv_status get_texts(const clv_place *at, const clv_field_info *info, const entries *from, clv_field *field) {
-    clv_context *ctx = at->claim->ctx;
-    const char **values = CLV_NEW(ctx, const char *, from->count);
-    clv_status status = values ? CLV_OK : CLV_ENOMEM;
-    for (int64_t i = 0; status == CLV_OK && i < from->count; i++) {
-        const json_t *value = entry_at(from, i);
-        status = json_is_string(value) ? CLV_OK : refuse_entry(at, info->name, i, "a text");
-        values[i] = json_string_value(value);
-    }
-    if (status == CLV_OK) {
-        field->texts = values;
-        status = clv_result_put(at->claim->result, field);
-    }
-    clv_free(ctx, values);
-    return status;
 }
 
 static clv_status get_entries(const clv_place *at, const clv_field_info *info, const entries *from) {
-    clv_field field = {.name = info->name, .kind = info->kind, .is_list = !from->single, .count = from->count};
-    return info->kind == CLV_FIELD_INTEGER ? get_integers(at, info, from, &field)
-           : info->kind == CLV_FIELD_REAL  ? get_reals(at, info, from, &field)
-                                           : get_texts(at, info, from, &field);
+    clv_context *ctx = at->claim->ctx;
+    void *values = clv_alloc(ctx, from->count, sizeof(int64_t)); /* as large as a double, and as a pointer */
+    clv_status status = values ? CLV_OK : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < from->count; i++) {
+        status = get_entry(at, info, entry_at(from, i), i, values);
+    }
+    if (status == CLV_OK) {
+        clv_field field = {.name = info->name, .kind = info->kind, .is_list = !from->single, .count = from->count};
+        field.integers = info->kind == CLV_FIELD_INTEGER ? values : NULL;
+        field.reals = info->kind == CLV_FIELD_REAL ? values : NULL;
+        field.texts = info->kind == CLV_FIELD_TEXT ? values : NULL;
+        status = clv_result_put(at->claim->result, &field);
+    }
+    clv_free(ctx, values);
+    return status;
 }
 
 /* --- matrices: an array of rows --- */

@@ -2,7 +2,6 @@
 #include "job.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct keep_options {
     int64_t threads; /* first: the offset of cli_threads_table */
@@ -19,6 +18,7 @@ typedef struct keeper {
     clv_data *data, *matrix;
     clv_affinity *affinity;
     clv_affinity_info info;
+    bool written;
     double load_seconds, affinity_seconds;
 } keeper;
 
@@ -30,8 +30,7 @@ static const clv_option_table *keep_table(void) {
                         "what was made; - is standard output, instead of the table"),
         CLI_FLAG_OPTION(keep_options, quiet, "quiet", 'q', "no table, only errors"),
     };
-    static const clv_option_table table = {
-        .title = "output", .options = options, .count = sizeof options / sizeof *options};
+    static const clv_option_table table = {"output", options, CLI_COUNT(options), 0};
     return &table;
 }
 
@@ -42,7 +41,7 @@ static clv_status check(const keeper *k) {
         return cli_fail(k->app, CLV_EUSAGE, "affinity needs -o FILE, where the affinity goes (.npy or .mtx)");
     }
     CLI_TRY(cli_check_precomputed(k->app, &k->how, &k->points));
-    return cli_targets_check(k->app, targets, sizeof targets / sizeof *targets, k->args.operands, 1);
+    return cli_targets_check(k->app, targets, CLI_COUNT(targets), k->args.operands, 1);
 }
 
 /* Find out before the work whether the format can hold what will come. */
@@ -71,8 +70,7 @@ static clv_status make(keeper *k) {
                            clv_affinity_build(ctx, clv_data_matrix(k->data), &k->how, &k->affinity)));
     clv_affinity_describe(k->affinity, &k->info);
     k->affinity_seconds = cli_seconds() - began;
-    CLI_TRY(cli_library(k->app, clv_affinity_materialize(k->affinity, &k->matrix)));
-    return cli_library(k->app, clv_write_matrix(ctx, k->keep.output, clv_data_matrix(k->matrix)));
+    return cli_library(k->app, clv_affinity_materialize(k->affinity, &k->matrix));
 }
 
 static void print_json(FILE *stream, const void *what) {
@@ -92,45 +90,39 @@ static void print_json(FILE *stream, const void *what) {
             k->affinity_seconds);
 }
 
-static clv_status tell(const keeper *k) {
+static void print_table(FILE *stream, const void *what) {
+    const keeper *k = what;
     char bytes[32];
-    if (k->keep.json) {
-        CLI_TRY(cli_output_json(k->app, k->keep.json, print_json, k));
-    }
-    if (k->keep.quiet || (k->keep.json && strcmp(k->keep.json, "-") == 0)) {
-        return CLV_OK;
-    }
     cli_print_bytes((double)k->info.bytes, bytes, sizeof bytes);
-    printf("affinity   %s\n", clv_affinity_kind_name(k->info.kind));
+    fprintf(stream, "affinity   %s\n", clv_affinity_kind_name(k->info.kind));
     if (!isnan(k->info.gamma)) {
-        printf("gamma      %.17g\n", k->info.gamma);
+        fprintf(stream, "gamma      %.17g\n", k->info.gamma);
     }
-    printf("objects    %lld\nentries    %lld\nhome       %s, %s\nwritten    %s\n", (long long)k->info.n,
-           (long long)k->info.nonzeros, k->info.home, bytes, k->keep.output);
-    return cli_flush(k->app);
+    fprintf(stream, "objects    %lld\nentries    %lld\nhome       %s, %s\n", (long long)k->info.n,
+            (long long)k->info.nonzeros, k->info.home, bytes);
+    if (k->written) {
+        fprintf(stream, "written    %s\n", k->keep.output);
+    }
 }
 
-static clv_status work(keeper *k, int argc, char **argv) {
-    CLI_TRY(cli_args_parse(k->app, &k->args, argc, argv));
-    if (k->args.help) {
-        return cli_help_command(k->app, &k->args);
-    }
+static clv_status work(void *job) {
+    keeper *k = job;
+    cli_outputs out = {.app = k->app};
     CLI_TRY(check(k));
     CLI_TRY(make(k));
-    return tell(k);
+    cli_outputs_matrix(&out, k->keep.output, k->matrix);
+    k->written = out.first >= 0;
+    return cli_outputs_tell(&out, k->keep.json, k->keep.quiet, print_json, print_table, k);
 }
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     keeper k = {.app = app, .args = {.command = command}};
-    clv_options_defaults(cli_points_table(false), &k.points);
     clv_affinity_defaults(&k.how);
-    clv_options_defaults(keep_table(), &k.keep);
-    clv_options_defaults(cli_threads_table(), &k.keep);
-    cli_args_add(&k.args, keep_table(), &k.keep);
-    cli_args_add(&k.args, cli_points_table(false), &k.points);
+    cli_args_own(&k.args, keep_table(), &k.keep);
+    cli_args_own(&k.args, cli_points_table(false), &k.points);
     cli_args_add(&k.args, clv_affinity_table(), &k.how);
-    cli_args_add(&k.args, cli_threads_table(), &k.keep);
-    clv_status status = work(&k, argc, argv);
+    cli_args_own(&k.args, cli_threads_table(), &k.keep);
+    clv_status status = cli_perform(app, &k.args, argc, argv, work, &k);
     clv_data_free(k.matrix);
     clv_affinity_free(k.affinity);
     clv_data_free(k.data);

@@ -22,6 +22,11 @@ void cli_args_add(cli_args *args, const clv_option_table *table, void *options) 
     args->groups[args->group_count++] = (cli_group){.table = table, .options = options};
 }
 
+void cli_args_own(cli_args *args, const clv_option_table *table, void *options) {
+    clv_options_defaults(table, options);
+    cli_args_add(args, table, options);
+}
+
 bool cli_args_given(const cli_args *args, const char *name) {
     for (size_t g = 0; g < args->group_count; g++) {
         const clv_option *option = clv_options_find(args->groups[g].table, name);
@@ -38,7 +43,9 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-size_t cli_name_distance(const char *typed, const char *name) {
+/* How far two names are apart: the insertions, deletions, changes and swaps from one to the other. A name that
+ * begins with the other is near. */
+static size_t name_distance(const char *typed, const char *name) {
     enum { LONGEST = 64 };
     size_t rows = strlen(typed), cols = strlen(name);
     size_t cost[3][LONGEST + 1]; /* the row before last, the last one, this one */
@@ -66,65 +73,39 @@ size_t cli_name_distance(const char *typed, const char *name) {
     return cost[1][cols];
 }
 
-bool cli_name_is_near(const char *typed, size_t distance) {
-    return distance <= 1 + strlen(typed) / 3;
+void cli_nearest_offer(cli_nearest *nearest, const char *name) {
+    size_t distance = name_distance(nearest->typed, name);
+    if (!nearest->name[0] || distance < nearest->distance) {
+        nearest->distance = distance;
+        snprintf(nearest->name, sizeof nearest->name, "%s", name);
+    }
+}
+
+const char *cli_nearest_phrase(const cli_nearest *nearest) {
+    return nearest->distance <= 1 + strlen(nearest->typed) / 3 ? "did you mean" : "the nearest is";
 }
 
 static void off_name(const clv_option *option, char *name, size_t size) {
     snprintf(name, size, "%s%s", option->off ? "" : "no-", option->off ? option->off : option->name);
 }
 
-static void consider(const char *typed, const char *name, char *best, size_t size, size_t *distance) {
-    size_t here = cli_name_distance(typed, name);
-    if (here < *distance) {
-        *distance = here;
-        snprintf(best, size, "%s", name);
-    }
-}
-
-static clv_status unknown_option(const cli_app *app, const cli_args *args, const char *typed) {
-    char best[64] = "", name[64];
-    size_t distance = SIZE_MAX;
-    for (size_t g = 0; g < args->group_count; g++) {
-        const clv_option_table *table = args->groups[g].table;
-        for (size_t i = 0; i < table->count; i++) {
-            consider(typed, table->options[i].name, best, sizeof best, &distance);
-            if (table->options[i].kind == CLV_OPTION_FLAG) {
-                off_name(&table->options[i], name, sizeof name);
-                consider(typed, name, best, sizeof best, &distance);
-            }
-        }
-    }
-    consider(typed, "help", best, sizeof best, &distance);
-    return cli_fail(app, CLV_EUSAGE, "there is no option --%s; %s --%s (see cleave %s --help)", typed,
-                    cli_name_is_near(typed, distance) ? "did you mean" : "the nearest is", best, args->command->name);
-}
-
-static bool find_long(cli_args *args, const char *typed, match *found) {
-    char name[64];
-    const char *now = clv_option_name(typed);
+/* The option of a long name, or of a letter if that is NULL; `nearest` is offered all names on the way. */
+static bool find_option(cli_args *args, const char *typed, char letter, cli_nearest *nearest, match *found) {
+    char off[64];
+    const char *now = typed ? clv_option_name(typed) : NULL;
     for (size_t g = 0; g < args->group_count; g++) {
         const clv_option_table *table = args->groups[g].table;
         for (size_t i = 0; i < table->count; i++) {
             const clv_option *option = &table->options[i];
-            off_name(option, name, sizeof name);
-            bool off = option->kind == CLV_OPTION_FLAG && strcmp(name, now) == 0;
-            if (off || strcmp(option->name, now) == 0) {
-                *found = (match){&args->groups[g], option, off};
+            bool flag = option->kind == CLV_OPTION_FLAG;
+            off_name(option, off, sizeof off);
+            *found = (match){&args->groups[g], option, now && flag && strcmp(off, now) == 0};
+            if (now ? found->off || strcmp(option->name, now) == 0 : option->letter == letter) {
                 return true;
             }
-        }
-    }
-    return false;
-}
-
-static bool find_short(cli_args *args, char letter, match *found) {
-    for (size_t g = 0; g < args->group_count; g++) {
-        const clv_option_table *table = args->groups[g].table;
-        for (size_t i = 0; i < table->count; i++) {
-            if (table->options[i].letter == letter) {
-                *found = (match){&args->groups[g], &table->options[i], false};
-                return true;
+            if (nearest) {
+                cli_nearest_offer(nearest, option->name);
+                cli_nearest_offer(nearest, flag ? off : option->name);
             }
         }
     }
@@ -157,10 +138,13 @@ static clv_status parse_long(const cli_app *app, cli_args *args, arg_cursor *cur
     const char *typed = cursor->argv[cursor->at] + 2;
     const char *equals = strchr(typed, '=');
     char name[64];
+    cli_nearest nearest = {.typed = name};
     match found;
     snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - typed) : (int)sizeof name, typed);
-    if (!find_long(args, name, &found)) {
-        return unknown_option(app, args, name);
+    if (!find_option(args, name, 0, &nearest, &found)) {
+        cli_nearest_offer(&nearest, "help");
+        return cli_fail(app, CLV_EUSAGE, "there is no option --%s; %s --%s (see cleave %s --help)", name,
+                        cli_nearest_phrase(&nearest), nearest.name, args->command->name);
     }
     if (found.option->kind != CLV_OPTION_FLAG) {
         return equals ? set(app, &found, equals + 1) : set_next(app, &found, cursor);
@@ -178,7 +162,7 @@ static clv_status parse_short(const cli_app *app, cli_args *args, arg_cursor *cu
             args->help = true;
             return CLV_OK;
         }
-        if (!find_short(args, *at, &found)) {
+        if (!find_option(args, NULL, *at, NULL, &found)) {
             return cli_fail(app, CLV_EUSAGE, "there is no option -%c (see cleave %s --help)", *at, args->command->name);
         }
         if (found.option->kind != CLV_OPTION_FLAG) {
@@ -249,4 +233,10 @@ clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **a
                         args->command->operands[args->operand_count], args->command->name);
     }
     return CLV_OK;
+}
+
+clv_status cli_perform(const cli_app *app, cli_args *args, int argc, char **argv, clv_status (*work)(void *job),
+                       void *job) {
+    CLI_TRY(cli_args_parse(app, args, argc, argv));
+    return args->help ? cli_help_command(app, args) : work(job);
 }

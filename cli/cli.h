@@ -9,6 +9,7 @@
 #include <cleave.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* --- the program and its console (console.c) --- */
@@ -35,6 +36,8 @@ clv_status cli_put(const cli_app *app, const char *text, size_t size);
 /* Whether all that went to standard output has arrived: a full disk is an error, a closed pipe a silent one. */
 clv_status cli_flush(const cli_app *app);
 int cli_exit_status(clv_status status);
+/* After all is written: CLV_EINTERRUPTED, told unless `quiet`, when a signal has ended the work; else CLV_OK. */
+clv_status cli_end(int quiet);
 
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GREEN, CLI_RED } cli_style;
 /* The escape sequence of a style, or "" when standard output is no terminal or NO_COLOR is set. */
@@ -45,6 +48,8 @@ void cli_print_bytes(double bytes, char *text, size_t size);
 /* A number in JSON, which has neither NaN nor infinity: null for those. */
 void cli_json_number(FILE *stream, double value);
 
+#define CLI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 #define CLI_TRY(call)                                                                                                  \
     do {                                                                                                               \
         clv_status cli_try_status_ = (call);                                                                           \
@@ -52,32 +57,6 @@ void cli_json_number(FILE *stream, double value);
             return cli_try_status_;                                                                                    \
         }                                                                                                              \
     } while (0)
-
-/* --- interruption and the progress line (progress.c) --- */
-
-/* From now on SIGINT and SIGTERM ask for an orderly end, once; a second one ends the program. */
-void cli_signals_catch(clv_context *ctx);
-/* Input has been read: system calls go on after a signal, so that no output is cut short by one. */
-void cli_signals_restart_calls(void);
-/* Whether the library is to ask about signals: not while results are being written. */
-void cli_signals_watch(clv_context *ctx, bool watch);
-bool cli_interrupted(void);
-
-typedef struct cli_progress {
-    const cli_app *app;
-    int64_t restarts;
-    bool shown;    /* whether there is a line at all */
-    bool terminal; /* one line, rewritten, instead of many */
-    bool drawn;
-    double last; /* when it was last drawn */
-} cli_progress;
-
-void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown);
-/* A clv_monitor; `user` is a cli_progress. */
-int cli_progress_monitor(const clv_progress *now, void *user);
-/* "documents 1200  3.1 s": for work that is counted. */
-void cli_progress_count(cli_progress *progress, const char *what, int64_t count);
-void cli_progress_end(cli_progress *progress);
 
 /* --- commands and their arguments (main.c, args.c, help.c) --- */
 
@@ -110,27 +89,64 @@ typedef struct cli_args {
     size_t group_count;
     const char *operands[CLI_OPERANDS];
     size_t operand_count;
-    bool help; /* --help was given: nothing else was checked */
+    bool help;       /* --help was given: nothing else was checked */
+    bool k_optional; /* -k may be left out although its default is out of its range */
 } cli_args;
 
 /* Add a table; the struct at `options` must hold its defaults already. */
 void cli_args_add(cli_args *args, const clv_option_table *table, void *options);
+/* The same for a struct of the command's own, which is given its defaults. */
+void cli_args_own(cli_args *args, const clv_option_table *table, void *options);
 clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv);
+/* A command: the arguments, then its help or its work, all of it. */
+clv_status cli_perform(const cli_app *app, cli_args *args, int argc, char **argv, clv_status (*work)(void *job),
+                       void *job);
 bool cli_args_given(const cli_args *args, const char *name);
 /* Whether an option must be given: a number whose default is out of its range, unless that has a name of its own. */
 bool cli_is_required(const clv_option *option);
-/* Whether there is to be a progress line: as --progress or --no-progress say, else if standard error is a terminal;
- * never with --quiet (progress.c). */
-bool cli_progress_wanted(const cli_args *args, int asked, int quiet);
 
-/* How far two names are apart: the insertions, deletions, changes and swaps from one to the other. A name that
- * begins with the other is near. */
-size_t cli_name_distance(const char *typed, const char *name);
-/* Whether such a distance is small enough for a suggestion. */
-bool cli_name_is_near(const char *typed, size_t distance);
+/* The name that is nearest to a mistyped one: begin with {typed}, then offer all that there are. */
+typedef struct cli_nearest {
+    const char *typed;
+    char name[64];
+    size_t distance;
+} cli_nearest;
+void cli_nearest_offer(cli_nearest *nearest, const char *name);
+/* "did you mean NAME", or "the nearest is" where none is near. */
+const char *cli_nearest_phrase(const cli_nearest *nearest);
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args);
 clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count);
+
+/* --- interruption and the progress line (progress.c) --- */
+
+/* From now on SIGINT and SIGTERM ask for an orderly end, once; a second one ends the program. */
+void cli_signals_catch(clv_context *ctx);
+/* Input has been read: system calls go on after a signal, so that no output is cut short by one. */
+void cli_signals_restart_calls(void);
+/* Whether the library is to ask about signals: not while results are being written. */
+void cli_signals_watch(clv_context *ctx, bool watch);
+bool cli_interrupted(void);
+
+typedef struct cli_progress {
+    const cli_app *app;
+    int64_t restarts;
+    bool shown;    /* whether there is a line at all */
+    bool terminal; /* one line, rewritten, instead of many */
+    bool drawn;
+    double last; /* when it was last drawn */
+} cli_progress;
+
+/* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal; never
+ * with
+ * --quiet. `control` is given the monitor that draws it; NULL: work that is counted. */
+void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
+                        clv_control *control);
+/* A clv_monitor; `user` is a cli_progress. */
+int cli_progress_monitor(const clv_progress *now, void *user);
+/* "documents 1200  3.1 s": for work that is counted. */
+void cli_progress_count(cli_progress *progress, const char *what, int64_t count);
+void cli_progress_end(cli_progress *progress);
 
 /* --- options that several commands have (options.c) --- */
 
@@ -169,7 +185,7 @@ typedef struct cli_output_room {
 } cli_output_room;
 const clv_option_table *cli_output_table(cli_output_room *room, const clv_method *method);
 
-/* A file's name, and a switch, in a table of options of struct type_. */
+/* Options in a table for a struct of type_: a file's name or another text, a switch, a choice, a number. */
 #define CLI_FILE_OPTION(type_, member_, name_, letter_, meta_, help_)                                                  \
     {                                                                                                                  \
         .name = (name_), .letter = (letter_), .kind = CLV_OPTION_TEXT, .offset = offsetof(type_, member_),             \
@@ -180,30 +196,57 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
         .name = (name_), .letter = (letter_), .kind = CLV_OPTION_FLAG, .offset = offsetof(type_, member_), .most = 1,  \
         .help = (help_)                                                                                                \
     }
+#define CLI_CHOICE_OPTION(type_, member_, name_, choices_, help_)                                                      \
+    {                                                                                                                  \
+        .name = (name_), .kind = CLV_OPTION_CHOICE, .offset = offsetof(type_, member_), .choices = (choices_),         \
+        .help = (help_)                                                                                                \
+    }
+#define CLI_NUMBER_OPTION(kind_, type_, member_, name_, letter_, initial_, least_, most_, word_, meta_, help_)         \
+    {                                                                                                                  \
+        .name = (name_), .letter = (letter_), .kind = (kind_), .offset = offsetof(type_, member_),                     \
+        .initial = (initial_), .least = (least_), .most = (most_), .word = (word_), .meta = (meta_), .help = (help_)   \
+    }
+#define CLI_MEMORY_OPTION(type_)                                                                                       \
+    CLI_NUMBER_OPTION(CLV_OPTION_BYTES, type_, memory, "memory", 0, 0, 0, 0x1p62, "auto", "BYTES",                     \
+                      "memory budget, as 500M or 2G; auto: half of the machine's")
+/* What is said on the way, for a struct with the members progress, quiet and verbose. */
+#define CLI_TALK_OPTIONS(type_)                                                                                        \
+    CLI_FLAG_OPTION(type_, progress, "progress", 0, "progress on standard error, also when that is no terminal"),      \
+        CLI_FLAG_OPTION(type_, quiet, "quiet", 'q', "no table and no messages, only errors"),                          \
+        CLI_FLAG_OPTION(type_, verbose, "verbose", 'v', "say what was read and made, on standard error")
 
 /* A table of one's own that has only `threads`, described as in clv_control_table, at offset 0 (an int64_t). */
 const clv_option_table *cli_threads_table(void);
 
 /* --- what would be held (dryrun.c) --- */
 
+/* The budget in bytes: what --memory says, or half of the machine's. */
+size_t cli_budget(int64_t memory);
 /* A field such as "VmHWM" of the kernel's account of this process, in bytes; 0 where there is none. */
 size_t cli_process_bytes(const char *field);
+/* What the program will have held when it has held so many bytes more than it does now. */
+size_t cli_resident_peak(size_t more);
+size_t cli_matrix_bytes(const clv_matrix *matrix);
+enum { CLI_METHOD_OPTIONS = 1024 }; /* bytes, room for the options of any method */
+/* Bytes of a method on so many threads, whatever its options say about these. */
+size_t cli_method_bytes(const clv_method *method, const clv_input *input, const void *options, int64_t threads);
 /* A line of the table of --dry-run. */
-void cli_forecast_line(const char *name, size_t bytes, const char *note);
+void cli_forecast_line(FILE *stream, const char *name, size_t bytes, const char *note);
 
 /* --- output files (outputs.c) --- */
 
-/* Whether `path` (NULL: nothing to check) can be written, found out before any work is done: its name ends in one of
- * "npy|csv" (NULL: any name), its folder is there and writable, and it is not the input. */
-clv_status cli_output_check(const cli_app *app, const char *option, const char *path, const char *endings,
-                            const char *input);
+/* Whether a name is in a list such as "npy|csv" (NULL: none), by strncmp or strncasecmp. */
+bool cli_is_listed(const char *list, const char *name, int (*compare)(const char *, const char *, size_t));
+/* Whether a path ends in one of them, after a dot. */
 bool cli_has_ending(const char *path, const char *endings);
-/* What a command may write: the option that names it, the path (NULL: not asked for), and the endings as above. */
+/* What a command may write: the option that names it, the path (NULL: not asked for), and the endings that it may have
+ * (NULL: any). */
 typedef struct cli_target {
     const char *option, *path, *endings;
 } cli_target;
-/* Whether all of them can be written, none is one of the inputs (NULL: passed over), and no two are one file, however
- * it is spelled. --json - is standard output, and passes. */
+/* Found out before any work is done: whether all of them can be written, none is one of the inputs (NULL: passed over;
+ * files, folders of files, file.mat:variable, "-"), and no two are one file, however it is spelled. --json - is
+ * standard output, and passes. */
 clv_status cli_targets_check(const cli_app *app, const cli_target *targets, size_t count, const char *const *inputs,
                              size_t input_count);
 /* Text to a file, or to standard output when `path` is "-". */
@@ -211,5 +254,21 @@ clv_status cli_output_text(const cli_app *app, const char *path, const char *tex
 /* What `print` writes of `what`, to the same places. */
 typedef void (*cli_printer)(FILE *stream, const void *what);
 clv_status cli_output_json(const cli_app *app, const char *path, cli_printer print, const void *what);
+
+/* The outputs of a run: each is written whatever became of those before it, and the first failure is the status. */
+typedef struct cli_outputs {
+    const cli_app *app;
+    clv_status first;
+} cli_outputs;
+/* What became of `path`; a failure has been told. A file that could not be written to its end counts as one that could
+ * not be begun, standard output ("-") does not. */
+void cli_outputs_note(cli_outputs *out, const char *path, clv_status status);
+/* Write a file, unless `path` is NULL. */
+void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data);
+void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n);
+void cli_outputs_print(cli_outputs *out, const char *path, cli_printer print, const void *what);
+/* The last outputs: JSON where --json says, and the table unless that is standard output or nothing is to be said. */
+clv_status cli_outputs_tell(cli_outputs *out, const char *json, int quiet, cli_printer print_json,
+                            cli_printer print_table, const void *what);
 
 #endif

@@ -78,30 +78,20 @@ clv_status cli_flush(const cli_app *app) {
 }
 
 int cli_exit_status(clv_status status) {
-    switch (status) {
-    case CLV_OK:
-        return 0;
-    case CLV_EUSAGE:
-        return 64;
-    case CLV_EDATA:
-        return 65;
-    case CLV_ENOINPUT:
-        return 66;
-    case CLV_EINTERNAL:
-    case CLV_ENUMERIC:
-        return 70;
-    case CLV_ENOMEM:
-        return 71;
-    case CLV_ECREATE:
-        return 73;
-    case CLV_EIO:
-        return 74;
-    case CLV_ETIME:
-        return 75;
-    case CLV_EINTERRUPTED:
-        return 130;
+    static const int codes[] = {
+        [-CLV_EUSAGE] = 64,  [-CLV_EDATA] = 65, [-CLV_ENOINPUT] = 66,      [-CLV_EINTERNAL] = 70, [-CLV_ENOMEM] = 71,
+        [-CLV_ECREATE] = 73, [-CLV_EIO] = 74,   [-CLV_EINTERRUPTED] = 130, [-CLV_ENUMERIC] = 70,  [-CLV_ETIME] = 75};
+    return codes[-status];
+}
+
+clv_status cli_end(int quiet) {
+    if (!cli_interrupted()) {
+        return CLV_OK;
     }
-    return 70;
+    if (!quiet) {
+        fprintf(stderr, "interrupted: this is the best result so far\n");
+    }
+    return CLV_EINTERRUPTED;
 }
 
 static bool colored(void) {

@@ -6,7 +6,6 @@
 #include "job.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RING_POINTS = 150, STEM = 1024, NAME = STEM + 32, ARGS = 16 };
@@ -24,12 +23,13 @@ typedef struct demo {
 
 typedef struct demo_set {
     const char *name;
-    void (*print)(FILE *stream);
+    cli_printer print;
     const char *page; /* what its page is called after the stem */
     const char *options;
 } demo_set;
 
-static void print_iris(FILE *stream) {
+static void print_iris(FILE *stream, const void *none) {
+    (void)none;
     fputs(embedded_iris, stream);
 }
 
@@ -41,7 +41,8 @@ static double uniform(uint64_t *state) {
     return (double)((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
 }
 
-static void print_rings(FILE *stream) {
+static void print_rings(FILE *stream, const void *none) {
+    (void)none;
     static const double pi = 3.14159265358979323846;
     uint64_t state = 1;
     fputs("x,y,ring\n", stream);
@@ -57,7 +58,7 @@ static const demo_set sets[] = {
     {"iris", print_iris, ".html", "-k 3 --restarts 20"},
     {"rings", print_rings, "-rings.html", "-k 2 --affinity minimax --restarts 20"},
 };
-enum { SETS = sizeof sets / sizeof *sets };
+enum { SETS = CLI_COUNT(sets) };
 
 static const clv_option_table *demo_table(void) {
     static const clv_option options[] = {
@@ -68,18 +69,8 @@ static const clv_option_table *demo_table(void) {
          .meta = "FILE.html",
          .help = "the page to write; the data and the page of the second set lie beside it"},
     };
-    static const clv_option_table table = {.title = "demo", .options = options, .count = 1};
+    static const clv_option_table table = {"demo", options, 1, 0};
     return &table;
-}
-
-static clv_status check(demo *d) {
-    const char *report = d->options.report;
-    CLI_TRY(cli_output_check(d->app, "report", report, "html|htm", NULL));
-    if (strlen(report) >= STEM) {
-        return cli_fail(d->app, CLV_ECREATE, "--report: the name has more than %d characters", STEM - 1);
-    }
-    snprintf(d->stem, sizeof d->stem, "%.*s", (int)(strrchr(report, '.') - report), report);
-    return CLV_OK;
 }
 
 static void name_data(const demo *d, const demo_set *set, char *path, size_t size) {
@@ -94,19 +85,20 @@ static void name_page(const demo *d, const demo_set *set, char *path, size_t siz
     }
 }
 
-static clv_status write_set(const demo *d, const demo_set *set, const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream) {
-        return cli_fail(d->app, CLV_ENOMEM, "out of memory");
+static clv_status check(demo *d) {
+    const cli_target page = {"report", d->options.report, "html|htm"};
+    char names[2 * SETS][NAME];
+    cli_target targets[2 * SETS];
+    CLI_TRY(cli_targets_check(d->app, &page, 1, NULL, 0));
+    if (strlen(page.path) >= STEM) {
+        return cli_fail(d->app, CLV_ECREATE, "--report: the name has more than %d characters", STEM - 1);
     }
-    set->print(stream);
-    bool whole = fclose(stream) == 0;
-    clv_status status = whole ? cli_library(d->app, clv_write_text(d->app->ctx, path, text, size))
-                              : cli_fail(d->app, CLV_ENOMEM, "out of memory");
-    free(text);
-    return status;
+    snprintf(d->stem, sizeof d->stem, "%.*s", (int)(strrchr(page.path, '.') - page.path), page.path);
+    for (size_t i = 0; i < 2 * SETS; i++) {
+        (i % 2 ? name_data : name_page)(d, &sets[i / 2], names[i], sizeof names[i]);
+        targets[i] = (cli_target){"report", names[i], NULL};
+    }
+    return cli_targets_check(d->app, targets, CLI_COUNT(targets), NULL, 0);
 }
 
 static void print_row(const demo_set *set, const cli_job *job) {
@@ -125,9 +117,10 @@ static clv_status solve_set(const demo *d, const demo_set *set, cli_job *job, in
     CLI_TRY(cli_job_open(d->app, &command, method, argc, argv, job));
     CLI_TRY(cli_job_load(job));
     CLI_TRY(cli_job_solve(job));
-    CLI_TRY(cli_job_write(job));
+    clv_status written = cli_job_write(job);
     print_row(set, job);
-    return cli_interrupted() ? CLV_EINTERRUPTED : cli_flush(d->app);
+    CLI_TRY(cli_flush(d->app));
+    return cli_interrupted() ? CLV_EINTERRUPTED : written;
 }
 
 static clv_status run_set(const demo *d, const demo_set *set) {
@@ -141,7 +134,9 @@ static clv_status run_set(const demo *d, const demo_set *set) {
     for (char *word = strtok_r(options, " ", &rest); word && argc < ARGS; word = strtok_r(NULL, " ", &rest)) {
         argv[argc++] = word;
     }
-    CLI_TRY(write_set(d, set, data));
+    cli_outputs out = {.app = d->app};
+    cli_outputs_print(&out, data, set->print, NULL);
+    CLI_TRY(out.first);
     cli_job job;
     clv_status status = solve_set(d, set, &job, argc, argv);
     cli_job_close(&job);
@@ -165,29 +160,31 @@ static void print_next(const demo *d) {
     printf("  %s verify result.json %s\n", d->app->program, data);
 }
 
-static clv_status work(demo *d, int argc, char **argv) {
-    CLI_TRY(cli_args_parse(d->app, &d->args, argc, argv));
-    if (d->args.help) {
-        return cli_help_command(d->app, &d->args);
-    }
+static clv_status work(void *job) {
+    demo *d = job;
+    cli_outputs out = {.app = d->app};
     CLI_TRY(check(d));
     printf("%sNormalized cut of two data sets, best of 20 starts each%s\n\n"
            "data      n  k        ncut  certificate     ari  accur.   seconds  stop\n",
            cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
     for (size_t i = 0; i < SETS; i++) {
-        CLI_TRY(run_set(d, &sets[i]));
+        clv_status status = run_set(d, &sets[i]);
+        CLI_TRY(status == CLV_ECREATE ? CLV_OK : status); /* the other set may still be written */
+        cli_outputs_note(&out, "-", status);
     }
     printf("\nThe certificate holds when moving any one object to another cluster would not lower the cut;\n"
            "ari and accuracy compare the clusters with the true classes, which the method does not see.\n");
-    print_next(d);
-    return cli_flush(d->app);
+    if (out.first >= 0) {
+        print_next(d);
+    }
+    CLI_TRY(cli_flush(d->app));
+    return out.first;
 }
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     demo d = {.app = app, .args = {.command = command}};
-    clv_options_defaults(demo_table(), &d.options);
-    cli_args_add(&d.args, demo_table(), &d.options);
-    return cli_exit_status(work(&d, argc, argv));
+    cli_args_own(&d.args, demo_table(), &d.options);
+    return cli_exit_status(cli_perform(app, &d.args, argc, argv, work, &d));
 }
 
 const cli_command cli_demo = {

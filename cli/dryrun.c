@@ -3,6 +3,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+size_t cli_budget(int64_t memory) {
+    return memory > 0 ? (size_t)memory : (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGE_SIZE);
+}
+
+size_t cli_method_bytes(const clv_method *method, const clv_input *input, const void *options, int64_t threads) {
+    _Alignas(max_align_t) char own[CLI_METHOD_OPTIONS];
+    memcpy(own, options, sizeof own);
+    ((clv_control *)(void *)own)->threads = threads;
+    return clv_memory(method, input, own);
+}
 
 typedef struct forecast {
     const cli_job *job;
@@ -25,7 +37,12 @@ size_t cli_process_bytes(const char *field) {
     return kilobytes * 1024;
 }
 
-static size_t matrix_bytes(const clv_matrix *matrix) {
+size_t cli_resident_peak(size_t more) {
+    size_t later = cli_process_bytes("VmRSS") + more, before = cli_process_bytes("VmHWM");
+    return later > before ? later : before;
+}
+
+size_t cli_matrix_bytes(const clv_matrix *matrix) {
     if (matrix->start) {
         size_t entries = (size_t)matrix->start[matrix->rows];
         return entries * (sizeof(double) + sizeof(int32_t)) + (size_t)(matrix->rows + 1) * sizeof(int64_t);
@@ -35,40 +52,38 @@ static size_t matrix_bytes(const clv_matrix *matrix) {
 
 static forecast foresee(const cli_job *job) {
     forecast f = {.job = job,
-                  .points = matrix_bytes(clv_data_matrix(job->data)),
+                  .points = cli_matrix_bytes(clv_data_matrix(job->data)),
                   .affinity = job->info.bytes,
                   .affinity_peak = job->info.peak,
                   .method = cli_job_memory(job, cli_control_of(job)->threads),
                   .method_thread = cli_job_memory(job, 1)};
     /* A mapped similarity becomes resident as it is read. */
-    size_t now = cli_process_bytes("VmRSS") + (clv_data_is_mapped(job->data) ? f.points : 0);
-    size_t building = now + f.affinity_peak, solving = now + f.affinity + f.method;
-    f.resident = building > solving ? building : solving;
-    size_t before = cli_process_bytes("VmHWM");
-    f.resident = f.resident > before ? f.resident : before;
+    size_t mapped = clv_data_is_mapped(job->data) ? f.points : 0, solving = f.affinity + f.method;
+    f.resident = cli_resident_peak(mapped + (f.affinity_peak > solving ? f.affinity_peak : solving));
     return f;
 }
 
-void cli_forecast_line(const char *name, size_t bytes, const char *note) {
+void cli_forecast_line(FILE *stream, const char *name, size_t bytes, const char *note) {
     char readable[32];
     cli_print_bytes((double)bytes, readable, sizeof readable);
-    printf("%-16s %14zu bytes  %10s  %s\n", name, bytes, readable, note);
+    fprintf(stream, "%-16s %14zu bytes  %10s  %s\n", name, bytes, readable, note);
 }
 
-static void print_table(const forecast *f) {
+static void print_table(FILE *stream, const void *what) {
     char note[128];
+    const forecast *f = what;
     const cli_job *job = f->job;
     const clv_matrix *points = clv_data_matrix(job->data);
     snprintf(note, sizeof note, "%lld x %lld", (long long)points->rows, (long long)points->cols);
-    cli_forecast_line("points", f->points, note);
+    cli_forecast_line(stream, "points", f->points, note);
     if (cli_has_affinity(job)) {
         snprintf(note, sizeof note, "%s, home %s", clv_affinity_kind_name(job->info.kind), job->info.home);
-        cli_forecast_line("affinity", f->affinity, note);
-        cli_forecast_line("  while built", f->affinity_peak, "");
+        cli_forecast_line(stream, "affinity", f->affinity, note);
+        cli_forecast_line(stream, "  while built", f->affinity_peak, "");
     }
-    cli_forecast_line(job->method->name, f->method, "in all");
-    cli_forecast_line("  per thread", f->method_thread, "");
-    cli_forecast_line("resident, peak", f->resident, "predicted for the whole program");
+    cli_forecast_line(stream, job->method->name, f->method, "in all");
+    cli_forecast_line(stream, "  per thread", f->method_thread, "");
+    cli_forecast_line(stream, "resident, peak", f->resident, "predicted for the whole program");
 }
 
 static void print_json(FILE *stream, const void *what) {
@@ -92,11 +107,6 @@ static void print_json(FILE *stream, const void *what) {
 
 clv_status cli_job_forecast(const cli_job *job) {
     forecast f = foresee(job);
-    if (job->output.json) {
-        CLI_TRY(cli_output_json(job->app, job->output.json, print_json, &f));
-    }
-    if (!job->output.quiet && !(job->output.json && strcmp(job->output.json, "-") == 0)) {
-        print_table(&f);
-    }
-    return cli_flush(job->app);
+    cli_outputs out = {.app = job->app};
+    return cli_outputs_tell(&out, job->output.json, job->output.quiet, print_json, print_table, &f);
 }

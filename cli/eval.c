@@ -40,7 +40,7 @@ static const metric metrics[] = {
     {"purity", offsetof(clv_scores, purity), "share in the majority class of their cluster"},
     {"assignment_rate", offsetof(clv_scores, assignment_rate), "share of objects with a label"},
 };
-enum { METRICS = sizeof metrics / sizeof *metrics };
+enum { METRICS = CLI_COUNT(metrics) };
 
 static double value_of(const metric *m, const clv_scores *scores) {
     return *(const double *)((const char *)scores + m->offset);
@@ -48,19 +48,12 @@ static double value_of(const metric *m, const clv_scores *scores) {
 
 static const clv_option_table *eval_table(void) {
     static const clv_option options[] = {
-        {.name = "data",
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(eval_options, data),
-         .meta = "FILE",
-         .help = "the points: silhouette and normalized cut of LABELS are added"},
-        {.name = "json",
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(eval_options, json),
-         .meta = "FILE|-",
-         .help = "the metrics as JSON; - is standard output, instead of the table"},
+        CLI_FILE_OPTION(eval_options, data, "data", 0, "FILE",
+                        "the points: silhouette and normalized cut of LABELS are added"),
+        CLI_FILE_OPTION(eval_options, json, "json", 0, "FILE|-",
+                        "the metrics as JSON; - is standard output, instead of the table"),
     };
-    static const clv_option_table table = {
-        .title = "eval", .options = options, .count = sizeof options / sizeof *options};
+    static const clv_option_table table = {"eval", options, CLI_COUNT(options), 0};
     return &table;
 }
 
@@ -114,50 +107,41 @@ static void print_json(FILE *stream, const void *what) {
     fputs("}}\n", stream);
 }
 
-static void print_table(const evaluation *e) {
-    printf("%-16s %10lld  of which %lld are compared\n", "objects", (long long)e->scores.n,
-           (long long)e->scores.compared);
-    printf("%-16s %10lld\n%-16s %10lld\n", "classes", (long long)e->scores.classes, "clusters",
-           (long long)e->scores.clusters);
+static void print_table(FILE *stream, const void *what) {
+    const evaluation *e = what;
+    fprintf(stream, "%-16s %10lld  of which %lld are compared\n", "objects", (long long)e->scores.n,
+            (long long)e->scores.compared);
+    fprintf(stream, "%-16s %10lld\n%-16s %10lld\n", "classes", (long long)e->scores.classes, "clusters",
+            (long long)e->scores.clusters);
     for (size_t i = 0; i < METRICS; i++) {
-        printf("%-16s %10.6f  %s\n", metrics[i].name, value_of(&metrics[i], &e->scores), metrics[i].meaning);
+        fprintf(stream, "%-16s %10.6f  %s\n", metrics[i].name, value_of(&metrics[i], &e->scores), metrics[i].meaning);
     }
     if (!isnan(e->silhouette)) {
-        printf("%-16s %10.6f  mean, Euclidean\n", "silhouette", e->silhouette);
+        fprintf(stream, "%-16s %10.6f  mean, Euclidean\n", "silhouette", e->silhouette);
     }
     if (!isnan(e->ncut)) {
-        printf("%-16s %10.6f  normalized cut, with the factor 1/2\n", "ncut", e->ncut);
+        fprintf(stream, "%-16s %10.6f  normalized cut, with the factor 1/2\n", "ncut", e->ncut);
     }
 }
 
-static clv_status work(evaluation *e, int argc, char **argv) {
-    CLI_TRY(cli_args_parse(e->app, &e->args, argc, argv));
-    if (e->args.help) {
-        return cli_help_command(e->app, &e->args);
-    }
-    bool to_stdout = e->options.json && strcmp(e->options.json, "-") == 0;
-    CLI_TRY(cli_output_check(e->app, "json", to_stdout ? NULL : e->options.json, NULL, e->args.operands[1]));
+static clv_status work(void *job) {
+    evaluation *e = job;
+    const cli_target target = {"json", e->options.json, NULL};
+    const char *const inputs[] = {e->args.operands[0], e->args.operands[1], e->options.data};
+    cli_outputs out = {.app = e->app};
+    CLI_TRY(cli_targets_check(e->app, &target, 1, inputs, CLI_COUNT(inputs)));
     CLI_TRY(measure(e));
-    if (e->options.json) {
-        CLI_TRY(cli_output_json(e->app, e->options.json, print_json, e));
-    }
-    if (!to_stdout) {
-        print_table(e);
-    }
-    return cli_flush(e->app);
+    return cli_outputs_tell(&out, e->options.json, 0, print_json, print_table, e);
 }
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     evaluation e = {.app = app, .args = {.command = command}, .silhouette = NAN, .ncut = NAN};
-    clv_options_defaults(cli_points_table(false), &e.points);
     clv_affinity_defaults(&e.how);
-    clv_options_defaults(eval_table(), &e.options);
-    clv_options_defaults(cli_threads_table(), &e.options);
-    cli_args_add(&e.args, eval_table(), &e.options);
-    cli_args_add(&e.args, cli_points_table(false), &e.points);
+    cli_args_own(&e.args, eval_table(), &e.options);
+    cli_args_own(&e.args, cli_points_table(false), &e.points);
     cli_args_add(&e.args, clv_affinity_table(), &e.how);
-    cli_args_add(&e.args, cli_threads_table(), &e.options);
-    clv_status status = work(&e, argc, argv);
+    cli_args_own(&e.args, cli_threads_table(), &e.options);
+    clv_status status = cli_perform(app, &e.args, argc, argv, work, &e);
     clv_affinity_free(e.affinity);
     clv_data_free(e.data);
     clv_release(app->ctx, e.truth);
@@ -169,9 +153,9 @@ const cli_command cli_eval = {
     .name = "eval",
     .summary = "all metrics of a labeling against the truth",
     .operands = {"TRUTH", "LABELS"},
-    .about = "Compares two labelings of the same objects: .npy vectors of integers, or .csv files (a label column,\n"
-             "or the only one). A label of -1 is left out. With --data, the silhouette and the normalized cut of\n"
-             "LABELS are added; the options of points and affinity are then those of ncut.\n",
+    .about = "Compares two labelings of the same objects: .npy vectors of integers, or .csv files with one\n"
+             "column, or with a column of labels. A label of -1 is left out. With --data, the silhouette and the\n"
+             "normalized cut of LABELS are added; the options of points and affinity are then those of ncut.\n",
     .examples = "  cleave eval truth.npy labels.npy\n"
                 "  cleave eval truth.csv labels.csv --json -\n"
                 "  cleave eval truth.npy labels.npy --data points.npy --affinity exponential --gamma 1\n",

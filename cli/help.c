@@ -29,7 +29,7 @@ bool cli_is_required(const clv_option *option) {
     return option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
 }
 
-static void describe_value(const clv_option *option, const void *options, char *text, size_t size) {
+static void describe_value(const clv_option *option, const void *options, bool required, char *text, size_t size) {
     char initial[128] = "";
     clv_options_print(option, options, initial, sizeof initial);
     if (option->kind == CLV_OPTION_CHOICE) {
@@ -46,7 +46,6 @@ static void describe_value(const clv_option *option, const void *options, char *
             snprintf(text, size, "%s; or --%s [--%s]", option->help, option->off, on ? option->name : option->off);
         }
     } else {
-        bool required = cli_is_required(option);
         snprintf(text, size, "%s%s%s%s", option->help,
                  required   ? " (required)"
                  : *initial ? " ["
@@ -55,7 +54,7 @@ static void describe_value(const clv_option *option, const void *options, char *
     }
 }
 
-static void print_option(const clv_option *option, const void *options) {
+static void print_option(const clv_option *option, const void *options, bool required) {
     char head[128], text[512];
     char letter[8] = "    ";
     if (option->letter) {
@@ -63,7 +62,7 @@ static void print_option(const clv_option *option, const void *options) {
     }
     const char *meta = option->meta ? option->meta : option->kind == CLV_OPTION_CHOICE ? "NAME" : NULL;
     int used = snprintf(head, sizeof head, "  %s--%s%s%s", letter, option->name, meta ? " " : "", meta ? meta : "");
-    describe_value(option, options, text, sizeof text);
+    describe_value(option, options, required, text, sizeof text);
     if (used >= COLUMN) {
         printf("%s\n%*s", head, COLUMN, "");
     } else {
@@ -90,7 +89,8 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
         const clv_option_table *table = args->groups[g].table;
         print_title("Options: ", table->title);
         for (size_t i = 0; i < table->count; i++) {
-            print_option(&table->options[i], args->groups[g].options);
+            bool required = cli_is_required(&table->options[i]) && !args->k_optional;
+            print_option(&table->options[i], args->groups[g].options, required);
         }
     }
     printf("\nDefaults stand in [brackets].\n");

@@ -54,18 +54,6 @@ static clv_status read_weights(cli_job *job) {
 
 /* --- the start: the name of one, or a file --- */
 
-static bool is_listed(const char *list, const char *name) {
-    size_t length = strlen(name);
-    while (list) {
-        size_t size = strcspn(list, "|");
-        if (size == length && strncmp(list, name, size) == 0) {
-            return true;
-        }
-        list = list[size] ? list + size + 1 : NULL;
-    }
-    return false;
-}
-
 /* "auto, random or spectral" of "auto|random|spectral". */
 static void print_names(const char *list, char *text, size_t size) {
     size_t used = 0;
@@ -138,7 +126,7 @@ static clv_status read_start(cli_job *job) {
         return CLV_OK;
     }
     const char *start = *(const char *const *)(const void *)(job->options + option->offset);
-    if (is_listed(method->starts, start)) {
+    if (cli_is_listed(method->starts, start, strncmp)) {
         return CLV_OK;
     }
     if (!strpbrk(start, "./") && stat(start, &file)) {

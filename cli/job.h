@@ -5,8 +5,6 @@
 
 #include "cli.h"
 
-#include <stddef.h>
-
 typedef struct cli_job cli_job;
 
 /* A file that an option of a command alone names: read, or else written. */
@@ -14,7 +12,7 @@ typedef struct cli_own_file {
     const char *name, *path, *endings; /* of the option; NULL: not given; "npy|csv", NULL: any */
     bool input;
 } cli_own_file;
-enum { CLI_OWN_FILES = 4, CLI_MATRICES = 4 };
+enum { CLI_OWN_FILES = 4 };
 
 /* What the command of one method has beyond those of the others. Functions may be NULL. */
 typedef struct cli_special {
@@ -47,8 +45,8 @@ struct cli_job {
     cli_args args;
     cli_points_options points;
     clv_affinity_options how;
-    _Alignas(max_align_t) char options[1024]; /* of the method, as given: what the report lists */
-    const char *sample_weights;               /* a file, or NULL */
+    _Alignas(max_align_t) char options[CLI_METHOD_OPTIONS]; /* of the method, as given: what the report lists */
+    const char *sample_weights;                             /* a file, or NULL */
     cli_output_options output;
     cli_output_room output_room;
     cli_predict_options prediction;
@@ -76,12 +74,9 @@ static inline clv_control *cli_control(cli_job *job) {
 static inline const clv_control *cli_control_of(const cli_job *job) {
     return (const clv_control *)(const void *)job->options;
 }
-/* Whether the method works on similarities, and whether it gives a field. */
+/* Whether the method works on similarities. */
 static inline bool cli_has_affinity(const cli_job *job) {
     return job->method->takes == CLV_TAKES_AFFINITY;
-}
-static inline bool cli_gives(const clv_method *method, const char *field) {
-    return clv_method_gives(method, field) != NULL;
 }
 
 /* The steps in their order; each needs the one before it. A job is closed in any state. */

@@ -33,7 +33,8 @@ static clv_status check_pairs(const cli_job *job) {
                  {"radius", "path", "whose lambda it would replace"},
                  {"lambda", "radius", "which takes its place"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (cli_args_given(&job->args, pairs[i].given) && cli_args_given(&job->args, pairs[i].with)) {
+        bool open = pairs[i].given[0] == 'k' && options_of(job)->k == 0; /* auto: the path's */
+        if (!open && cli_args_given(&job->args, pairs[i].given) && cli_args_given(&job->args, pairs[i].with)) {
             return cli_fail(job->app, CLV_EUSAGE, "--%s does not go with --%s, %s", pairs[i].given, pairs[i].with,
                             pairs[i].why);
         }
@@ -44,31 +45,26 @@ static clv_status check_pairs(const cli_job *job) {
 static clv_status check(const cli_job *job) {
     const clv_ksupport_options *options = options_of(job);
     const cli_own_options *own = &job->own;
-    if (!cli_args_given(&job->args, "k") && !options->path) {
-        return cli_fail(job->app, CLV_EUSAGE, "ksupport needs -k N, the k of the norm, or --path");
+    bool squares = options->loss == CLV_KSUPPORT_SQUARES, scaled = job->points.scale != CLV_SCALE_NONE;
+    const struct {
+        bool wrong;
+        const char *why;
+    } rules[] = {
+        {options->k == 0 && !options->path, "ksupport needs -k N, the k of the norm, or --path, which -k auto is for"},
+        {own->path_output && !options->path, "--path-output needs --path, whose table it is for"},
+        {!own->validation_x != !own->validation_y, "--validation-x and --validation-y go together"},
+        {own->validation_x && !options->path, "--validation-x needs --path, whose models it is there to compare"},
+        {job->prediction.output && squares,
+         "--predict-output holds labels, and --loss squares has none: use --predict with --scores"},
+        {job->prediction.input && options->transposed, "--predict does not go with --transposed"},
+        {scaled && options->transposed, "--scale does not go with --transposed: it would take features for samples"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].wrong) {
+            return cli_fail(job->app, CLV_EUSAGE, "%s", rules[i].why);
+        }
     }
-    CLI_TRY(check_pairs(job));
-    if (own->path_output && !options->path) {
-        return cli_fail(job->app, CLV_EUSAGE, "--path-output needs --path, whose table it is for");
-    }
-    if ((own->validation_x == NULL) != (own->validation_y == NULL)) {
-        return cli_fail(job->app, CLV_EUSAGE, "--validation-x and --validation-y go together");
-    }
-    if (own->validation_x && !options->path) {
-        return cli_fail(job->app, CLV_EUSAGE, "--validation-x needs --path, whose models it is there to compare");
-    }
-    if (job->prediction.output && options->loss == CLV_KSUPPORT_SQUARES) {
-        return cli_fail(job->app, CLV_EUSAGE,
-                        "--predict-output holds labels, and --loss squares has none: use --predict with --scores");
-    }
-    if (job->prediction.input && options->transposed) {
-        return cli_fail(job->app, CLV_EUSAGE, "--predict does not go with --transposed");
-    }
-    if (options->transposed && job->points.scale != CLV_SCALE_NONE) {
-        return cli_fail(job->app, CLV_EUSAGE,
-                        "--scale does not go with --transposed: it would take features for samples");
-    }
-    return CLV_OK;
+    return check_pairs(job);
 }
 
 static void files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
@@ -85,8 +81,15 @@ static const char *prediction(const cli_job *job) {
 /* --- validation samples --- */
 
 static clv_status read_validation(cli_job *job) {
+    const clv_matrix *given = clv_data_matrix(job->data);
+    const clv_ksupport_options *options = options_of(job);
+    int64_t features = options->transposed ? given->rows : given->cols;
     const char *path = job->own.validation_x;
     clv_read_options reading = cli_read_options(&job->points, true);
+    if (options->k > features) {
+        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld features of %s", (long long)options->k,
+                        (long long)features, job->args.operands[0]);
+    }
     if (!path) {
         return CLV_OK;
     }

@@ -16,7 +16,7 @@ static void list_commands(void) {
     for (size_t i = 0; i < methods && command_count < MOST_COMMANDS; i++) {
         commands[command_count++] = cli_method_command(list[i]);
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others && command_count < MOST_COMMANDS; i++) {
+    for (size_t i = 0; i < CLI_COUNT(others) && command_count < MOST_COMMANDS; i++) {
         commands[command_count++] = *others[i];
     }
 }
@@ -31,17 +31,12 @@ static const cli_command *find_command(const char *name) {
 }
 
 static clv_status unknown_command(const cli_app *app, const char *typed) {
-    const char *nearest = commands[0].name;
-    size_t distance = cli_name_distance(typed, nearest);
-    for (size_t i = 1; i < command_count; i++) {
-        size_t here = cli_name_distance(typed, commands[i].name);
-        if (here < distance) {
-            distance = here;
-            nearest = commands[i].name;
-        }
+    cli_nearest nearest = {.typed = typed};
+    for (size_t i = 0; i < command_count; i++) {
+        cli_nearest_offer(&nearest, commands[i].name);
     }
     return cli_fail(app, CLV_EUSAGE, "there is no command '%s'; %s %s (see cleave --help)", typed,
-                    cli_name_is_near(typed, distance) ? "did you mean" : "the nearest is", nearest);
+                    cli_nearest_phrase(&nearest), nearest.name);
 }
 
 static int run_command(cli_app *app, const char *name, int argc, char **argv) {

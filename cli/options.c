@@ -1,46 +1,32 @@
 /* Option tables that several commands share. */
 #include "cli.h"
 
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { POINTS_OPTIONS = 4 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const clv_option points_options[POINTS_OPTIONS] = {
-    {.name = "scale",
-     .kind = CLV_OPTION_CHOICE,
-     .offset = offsetof(cli_points_options, scale),
-     .choices = CLV_SCALE_NAMES,
-     .help = "what is done to the points first"},
-    {.name = "header",
-     .kind = CLV_OPTION_CHOICE,
-     .offset = offsetof(cli_points_options, header),
-     .choices = "detect|yes|no",
-     .help = "CSV: whether the first line names the columns"},
+    CLI_CHOICE_OPTION(cli_points_options, scale, "scale", CLV_SCALE_NAMES, "what is done to the points first"),
+    CLI_CHOICE_OPTION(cli_points_options, header, "header", "detect|yes|no",
+                      "CSV: whether the first line names the columns"),
     {.name = "label-column",
      .kind = CLV_OPTION_TEXT,
      .offset = offsetof(cli_points_options, label_column),
      .choices = "detect",
      .meta = "COLUMN",
      .help = "CSV: name or number from 1 of the column of true labels, or none"},
-    {.name = "truth",
-     .kind = CLV_OPTION_TEXT,
-     .offset = offsetof(cli_points_options, truth),
-     .meta = "FILE",
-     .help = "true labels (.npy, .csv): metrics of agreement are added; without it, the label column of DATA"},
+    CLI_FILE_OPTION(cli_points_options, truth, "truth", 0, "FILE",
+                    "true labels (.npy, .csv): metrics of agreement are added; without it, the label column of DATA"),
 };
 
 const clv_option_table *cli_points_table(bool with_truth) {
-    static const clv_option_table all = {.title = "points", .options = points_options, .count = POINTS_OPTIONS};
-    static const clv_option_table without = {.title = "points", .options = points_options, .count = POINTS_OPTIONS - 1};
+    static const clv_option_table all = {"points", points_options, POINTS_OPTIONS, 0};
+    static const clv_option_table without = {"points", points_options, POINTS_OPTIONS - 1, 0};
     return with_truth ? &all : &without;
 }
 
 const clv_option_table *cli_reading_table(void) {
-    static const clv_option_table table = {.title = "points", .options = points_options + 1, .count = 2};
+    static const clv_option_table table = {"points", points_options + 1, 2, 0};
     return &table;
 }
 
@@ -62,12 +48,9 @@ static void add_matrices(cli_output_room *room, const clv_method *method) {
         room->matrices[at] = info;
         snprintf(room->helps[at], sizeof room->helps[at], "%s (%s), out: .npy, .csv%s", info->help, info->shape,
                  sparse ? " or .mtx" : "");
-        room->options[room->table.count++] =
-            (clv_option){.name = info->name,
-                         .kind = CLV_OPTION_TEXT,
-                         .offset = offsetof(cli_output_options, matrices) + at * sizeof(const char *),
-                         .meta = "FILE",
-                         .help = room->helps[at]};
+        clv_option *option = &room->options[room->table.count++];
+        *option = (clv_option)CLI_FILE_OPTION(cli_output_options, matrices, info->name, 0, "FILE", room->helps[at]);
+        option->offset += at * sizeof(const char *);
     }
 }
 
@@ -84,20 +67,17 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
                         "objective and certificate, one row per iteration"),
         CLI_FILE_OPTION(cli_output_options, report, "report", 0, "FILE.html", "a self-contained page with pictures"),
         CLI_FLAG_OPTION(cli_output_options, dry_run, "dry-run", 0, "say what would be allocated, and stop"),
-        CLI_FLAG_OPTION(cli_output_options, progress, "progress", 0,
-                        "progress on standard error, also when that is no terminal"),
-        CLI_FLAG_OPTION(cli_output_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
-        CLI_FLAG_OPTION(cli_output_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
+        CLI_TALK_OPTIONS(cli_output_options),
     };
     clv_option_table *table = &room->table;
     *table = (clv_option_table){.title = "output", .options = room->options};
     if (clv_method_gives(method, "labels")) {
         memcpy(room->options, of_labels, sizeof of_labels);
-        table->count = COUNT(of_labels);
+        table->count = CLI_COUNT(of_labels);
     }
     add_matrices(room, method);
     memcpy(room->options + table->count, of_all, sizeof of_all);
-    table->count += COUNT(of_all);
+    table->count += CLI_COUNT(of_all);
     return table;
 }
 
@@ -110,6 +90,6 @@ const clv_option_table *cli_threads_table(void) {
          .meta = "T",
          .help = "threads; the result does not depend on it"},
     };
-    static const clv_option_table table = {.title = "run", .options = options, .count = COUNT(options)};
+    static const clv_option_table table = {"run", options, CLI_COUNT(options), 0};
     return &table;
 }

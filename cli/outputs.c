@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +10,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool cli_has_ending(const char *path, const char *endings) {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    if (!dot || dot == path || dot[-1] == '/') {
-        return false;
-    }
-    for (const char *at = endings; at;) {
-        size_t size = strcspn(at, "|");
-        if (strlen(dot + 1) == size && strncasecmp(dot + 1, at, size) == 0) {
+bool cli_is_listed(const char *list, const char *name, int (*compare)(const char *, const char *, size_t)) {
+    size_t length = strlen(name);
+    while (list) {
+        size_t size = strcspn(list, "|");
+        if (size == length && compare(list, name, size) == 0) {
             return true;
         }
-        at = at[size] ? at + size + 1 : NULL;
+        list = list[size] ? list + size + 1 : NULL;
     }
     return false;
 }
+
+static const char *last_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool cli_has_ending(const char *path, const char *endings) {
+    const char *name = last_name(path), *dot = strrchr(name, '.');
+    return dot && dot != name && cli_is_listed(endings, dot + 1, strncasecmp);
+}
+
+/* --- one output --- */
 
 /* "a/b.npy" lies in "a", "/b.npy" in "/", "b.npy" in "."; false: the name is too long. */
 static bool folder_of(const char *path, char folder[PATH_MAX]) {
@@ -35,76 +44,118 @@ static bool folder_of(const char *path, char folder[PATH_MAX]) {
     return true;
 }
 
-static clv_status check_folder(const cli_app *app, const char *option, const char *path) {
+static clv_status check_folder(const cli_app *app, const cli_target *target) {
     char folder[PATH_MAX];
-    if (!folder_of(path, folder)) {
-        return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: the name is too long", option, path);
+    if (!folder_of(target->path, folder)) {
+        return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: the name is too long", target->option,
+                        target->path);
     }
     if (access(folder, W_OK | X_OK)) {
-        return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: folder %s: %s", option, path, folder,
-                        strerror(errno));
+        return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: folder %s: %s", target->option, target->path,
+                        folder, strerror(errno));
     }
     return CLV_OK;
 }
 
-clv_status cli_output_check(const cli_app *app, const char *option, const char *path, const char *endings,
-                            const char *input) {
-    struct stat target, source;
-    if (!path) {
-        return CLV_OK;
-    }
+static clv_status check_target(const cli_app *app, const cli_target *target) {
+    const char *option = target->option, *path = target->path;
+    struct stat info;
     if (!*path || path[strlen(path) - 1] == '/') {
         return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: it names no file", option, path);
     }
-    if (endings && !cli_has_ending(path, endings)) {
+    if (target->endings && !cli_has_ending(path, target->endings)) {
         return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: its name must end in one of .%s", option, path,
-                        endings);
+                        target->endings);
     }
-    if (stat(path, &target) == 0) {
-        if (S_ISDIR(target.st_mode) || (!S_ISREG(target.st_mode) && access(path, W_OK))) {
-            return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: %s", option, path,
-                            strerror(S_ISDIR(target.st_mode) ? EISDIR : errno));
-        }
-        if (S_ISREG(target.st_mode) && input && stat(input, &source) == 0 && source.st_dev == target.st_dev &&
-            source.st_ino == target.st_ino) {
-            return cli_fail(app, CLV_EUSAGE, "--%s %s would overwrite the input", option, path);
-        }
-        if (!S_ISREG(target.st_mode)) {
-            return CLV_OK; /* a device or a pipe is written in place */
-        }
+    if (stat(path, &info) || S_ISREG(info.st_mode)) {
+        return check_folder(app, target);
     }
-    return check_folder(app, option, path);
+    if (S_ISDIR(info.st_mode) || access(path, W_OK)) { /* a device or a pipe is written in place */
+        return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: %s", option, path,
+                        strerror(S_ISDIR(info.st_mode) ? EISDIR : errno));
+    }
+    return CLV_OK;
 }
 
-/* --- several outputs --- */
+/* --- outputs and inputs that are one file --- */
 
-static bool same_object(const char *a, const char *b) {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+static bool same_object(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static const char *last_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+/* Where a path leads to, through links, also if there is no file yet: its folder without links, and its name there.
+ * false: it cannot be told. */
+static bool find_place(const char *path, char place[PATH_MAX]) {
+    enum { MOST_LINKS = 40 };
+    char link[PATH_MAX], at[PATH_MAX], folder[PATH_MAX];
+    ssize_t size = 0;
+    if (!folder_of(path, folder)) {
+        return false;
+    }
+    snprintf(at, sizeof at, "%s", path);
+    for (int i = 0; i < MOST_LINKS && (size = readlink(at, link, sizeof link - 1)) >= 0; i++) {
+        link[size] = '\0';
+        int room = link[0] == '/' ? 0 : (int)(last_name(at) - at);
+        if (snprintf(place, PATH_MAX, "%.*s%s", room, at, link) >= PATH_MAX) {
+            return false;
+        }
+        memcpy(at, place, sizeof at);
+    }
+    return size < 0 && folder_of(at, link) && realpath(link, folder) &&
+           snprintf(place, PATH_MAX, "%s/%s", folder, last_name(at)) < PATH_MAX;
 }
 
-/* Whether two paths name one file: both spelled alike, the same file that is there, or the same name in the same
- * folder. A device may be written twice. */
+/* Whether two paths name one file: both spelled alike, the same file that is there, or one that will be in the same
+ * place. A device may be written twice. */
 static bool same_file(const char *a, const char *b) {
-    char folder_a[PATH_MAX], folder_b[PATH_MAX];
-    struct stat info;
+    char place_a[PATH_MAX], place_b[PATH_MAX];
+    struct stat info_a, info_b;
+    bool there_a = stat(a, &info_a) == 0, there_b = stat(b, &info_b) == 0;
     if (strcmp(a, b) == 0) {
         return true;
     }
-    if (stat(a, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return false;
+    if (there_a && there_b) {
+        return S_ISREG(info_a.st_mode) && same_object(&info_a, &info_b);
     }
-    return same_object(a, b) || (strcmp(last_name(a), last_name(b)) == 0 && folder_of(a, folder_a) &&
-                                 folder_of(b, folder_b) && same_object(folder_a, folder_b));
+    return there_a == there_b && find_place(a, place_a) && find_place(b, place_b) && strcmp(place_a, place_b) == 0;
 }
 
-static bool is_standard_output(const cli_target *target) {
-    return target->path && strcmp(target->path, "-") == 0 && strcmp(target->option, "json") == 0;
+/* What a walk through a folder looks for, as nftw has no room for it. */
+static struct {
+    struct stat file;
+    size_t root; /* the length of the folder's own name */
+} sought;
+
+/* Names that begin with a dot are no documents. */
+static int is_sought(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+    (void)walk;
+    return kind == FTW_F && same_object(info, &sought.file) && !strstr(path + sought.root, "/.");
+}
+
+static bool holds_file(const char *folder, const struct stat *file) {
+    enum { OPEN_FOLDERS = 16 };
+    sought.file = *file;
+    sought.root = strlen(folder);
+    while (sought.root > 1 && folder[sought.root - 1] == '/') {
+        sought.root--;
+    }
+    return nftw(folder, is_sought, OPEN_FOLDERS, 0) == 1;
+}
+
+/* Whether a regular file would be read as `input`: is it, is the .mat file of which that names a variable, or lies in
+ * that folder. */
+static bool is_read(const char *input, const struct stat *file) {
+    char name[PATH_MAX];
+    struct stat info;
+    const char *colon = strrchr(input, ':');
+    if (colon && snprintf(name, sizeof name, "%.*s", (int)(colon - input), input) < PATH_MAX &&
+        cli_has_ending(name, "mat") && stat(name, &info) == 0 && same_object(&info, file)) {
+        return true;
+    }
+    if (strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &info) : stat(input, &info)) {
+        return false;
+    }
+    return S_ISDIR(info.st_mode) ? holds_file(input, file) : same_object(&info, file);
 }
 
 static clv_status check_distinct(const cli_app *app, const cli_target *targets, size_t count) {
@@ -112,8 +163,8 @@ static clv_status check_distinct(const cli_app *app, const cli_target *targets, 
         for (size_t j = 0; j < i; j++) {
             const char *one = targets[j].path, *other = targets[i].path;
             if (one && other && same_file(one, other)) {
-                return cli_fail(app, CLV_EUSAGE, "--%s and --%s both name %s", targets[j].option, targets[i].option,
-                                other);
+                return cli_fail(app, CLV_EUSAGE, "--%s and --%s both name %s: give them files of their own",
+                                targets[j].option, targets[i].option, other);
             }
         }
     }
@@ -123,10 +174,17 @@ static clv_status check_distinct(const cli_app *app, const cli_target *targets, 
 clv_status cli_targets_check(const cli_app *app, const cli_target *targets, size_t count, const char *const *inputs,
                              size_t input_count) {
     CLI_TRY(check_distinct(app, targets, count));
-    for (size_t i = 0; i < input_count; i++) {
-        for (size_t t = 0; inputs[i] && t < count; t++) {
-            if (!is_standard_output(&targets[t])) {
-                CLI_TRY(cli_output_check(app, targets[t].option, targets[t].path, targets[t].endings, inputs[i]));
+    for (const cli_target *t = targets; t < targets + count; t++) {
+        struct stat file;
+        if (!t->path || (strcmp(t->path, "-") == 0 && strcmp(t->option, "json") == 0)) {
+            continue;
+        }
+        CLI_TRY(check_target(app, t));
+        bool replaced = stat(t->path, &file) == 0 && S_ISREG(file.st_mode);
+        for (size_t i = 0; replaced && i < input_count; i++) {
+            if (inputs[i] && is_read(inputs[i], &file)) {
+                return cli_fail(app, CLV_EUSAGE, "--%s %s would overwrite the input %s: give it another name",
+                                t->option, t->path, inputs[i]);
             }
         }
     }
@@ -154,4 +212,37 @@ clv_status cli_output_json(const cli_app *app, const char *path, cli_printer pri
     clv_status status = whole ? cli_output_text(app, path, text, size) : cli_fail(app, CLV_ENOMEM, "out of memory");
     free(text);
     return status;
+}
+
+void cli_outputs_note(cli_outputs *out, const char *path, clv_status status) {
+    if (status < 0 && out->first >= 0) {
+        out->first = status == CLV_EIO && strcmp(path, "-") != 0 ? CLV_ECREATE : status;
+    }
+}
+
+void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data) {
+    if (path) {
+        clv_status status = clv_write_matrix(out->app->ctx, path, clv_data_matrix(data));
+        cli_outputs_note(out, path, cli_library(out->app, status));
+    }
+}
+
+void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n) {
+    if (path) {
+        cli_outputs_note(out, path, cli_library(out->app, clv_write_labels(out->app->ctx, path, labels, n)));
+    }
+}
+
+void cli_outputs_print(cli_outputs *out, const char *path, cli_printer print, const void *what) {
+    if (path) {
+        cli_outputs_note(out, path, cli_output_json(out->app, path, print, what));
+    }
+}
+
+clv_status cli_outputs_tell(cli_outputs *out, const char *json, int quiet, cli_printer print_json,
+                            cli_printer print_table, const void *what) {
+    bool table = !quiet && !(json && strcmp(json, "-") == 0);
+    cli_outputs_print(out, json, print_json, what);
+    cli_outputs_print(out, table ? "-" : NULL, print_table, what);
+    return out->first;
 }

@@ -5,41 +5,29 @@
 
 #define FILE_OPTION(member_, name_, help_) CLI_FILE_OPTION(cli_predict_options, member_, name_, 0, "FILE", help_)
 #define READ "new objects to label, read and scaled like DATA"
+#define LABELS "labels of the new objects: .npy (int32), .csv or .txt"
 
 bool cli_predicts(const clv_method *method, const char *what) {
     const char *found = method->predicts ? strstr(method->predicts, what) : NULL;
     return found != NULL;
 }
 
-/* Memberships are the last option: tables without them are one shorter. */
+/* Memberships are the last option: a table without them is one shorter. */
 const clv_option_table *cli_predict_table(const clv_method *method) {
-    enum { OPTIONS = 3 };
-    static const clv_option of_points[OPTIONS] = {
+    static clv_option options[] = {
         FILE_OPTION(input, "predict", READ),
-        FILE_OPTION(output, "predict-output", "labels of the new objects: .npy (int32), .csv or .txt"),
+        FILE_OPTION(output, "predict-output", LABELS),
         FILE_OPTION(membership, "predict-membership", "their memberships, one column per cluster: .npy or .csv"),
     };
-    static const clv_option of_affinities[OPTIONS] = {
-        FILE_OPTION(input, "predict",
-                    READ "; with --affinity precomputed, their similarities to the objects of DATA, one row per new "
-                         "object"),
-        FILE_OPTION(output, "predict-output", "labels of the new objects: .npy (int32), .csv or .txt; -1: no cluster"),
-        FILE_OPTION(membership, "predict-membership", "their memberships, one column per cluster: .npy or .csv"),
-    };
-    static const clv_option_table tables[2][2] = {
-        {{"new objects", of_points, OPTIONS - 1, 0}, {"new objects", of_points, OPTIONS, 0}},
-        {{"new objects", of_affinities, OPTIONS - 1, 0}, {"new objects", of_affinities, OPTIONS, 0}}};
-    return &tables[method->takes == CLV_TAKES_AFFINITY][cli_predicts(method, "membership")];
-}
-
-static clv_status check_input(const cli_job *job, const char *input) {
-    for (size_t i = 0; i < job->args.operand_count; i++) {
-        if (strcmp(input, "-") == 0 && strcmp(job->args.operands[i], "-") == 0) {
-            return cli_fail(job->app, CLV_EUSAGE, "%s and --predict cannot both be standard input",
-                            job->args.command->operands[i]);
-        }
-    }
-    return CLV_OK;
+    static clv_option_table table = {"new objects", options, 0, 0};
+    bool affinity = method->takes == CLV_TAKES_AFFINITY;
+    options[0].help =
+        affinity ? READ
+            "; with --affinity precomputed, their similarities to the objects of DATA, one row per new object"
+                 : READ;
+    options[1].help = affinity ? LABELS "; -1: no cluster" : LABELS;
+    table.count = CLI_COUNT(options) - !cli_predicts(method, "membership");
+    return &table;
 }
 
 clv_status cli_predict_check(const cli_job *job) {
@@ -59,7 +47,6 @@ clv_status cli_predict_check(const cli_job *job) {
         return cli_fail(job->app, CLV_EUSAGE, "--%s needs --predict FILE, the new objects",
                         prediction->output ? "predict-output" : "predict-membership");
     }
-    CLI_TRY(check_input(job, prediction->input));
     if (job->how.kind == CLV_AFFINITY_MINIMAX) {
         return cli_fail(job->app, CLV_EUSAGE,
                         "--predict does not go with --affinity minimax: new points would change the paths between the "
@@ -101,20 +88,6 @@ clv_status cli_predict(const cli_job *job, clv_result **out) {
                        clv_predict(job->app->ctx, job->method, &job->input, job->options, job->result, &objects, out));
 }
 
-static clv_status write_prediction(const cli_job *job, const clv_result *found) {
-    const cli_predict_options *prediction = &job->prediction;
-    clv_context *ctx = job->app->ctx;
-    clv_status status = CLV_OK, next = CLV_OK;
-    if (prediction->output) {
-        status = cli_library(job->app, clv_write_labels(ctx, prediction->output, found->labels, found->n));
-    }
-    if (prediction->membership) {
-        next =
-            cli_library(job->app, clv_write_dense(ctx, prediction->membership, clv_result_matrix(found, "membership")));
-    }
-    return status < 0 ? status : next;
-}
-
 clv_status cli_predict_write(const cli_job *job) {
     clv_result *found = NULL;
     double began = cli_seconds();
@@ -130,7 +103,13 @@ clv_status cli_predict_write(const cli_job *job) {
         fprintf(stderr, "%s: %lld new objects, %.3f s\n", job->prediction.input, (long long)found->n,
                 cli_seconds() - began);
     }
-    status = write_prediction(job, found);
+    cli_outputs out = {.app = job->app};
+    cli_outputs_labels(&out, job->prediction.output, found->labels, found->n);
+    const char *path = job->prediction.membership;
+    if (path) {
+        status = clv_write_dense(job->app->ctx, path, clv_result_matrix(found, "membership"));
+        cli_outputs_note(&out, path, cli_library(job->app, status));
+    }
     clv_result_free(found);
-    return status;
+    return out.first;
 }

@@ -51,14 +51,15 @@ void cli_signals_restart_calls(void) {
     restart_calls(SIGTERM);
 }
 
-bool cli_progress_wanted(const cli_args *args, int asked, int quiet) {
-    bool wanted = cli_args_given(args, "progress") ? asked : isatty(STDERR_FILENO);
-    return wanted && !quiet;
-}
-
-void cli_progress_begin(cli_progress *progress, const cli_app *app, int64_t restarts, bool shown) {
-    *progress = (cli_progress){.app = app, .restarts = restarts, .shown = shown, .last = -INFINITY};
-    progress->terminal = isatty(STDERR_FILENO) != 0;
+void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
+                        clv_control *control) {
+    bool terminal = isatty(STDERR_FILENO) != 0, wanted = cli_args_given(args, "progress") ? asked != 0 : terminal;
+    *progress = (cli_progress){.app = app, .shown = wanted && !quiet, .terminal = terminal, .last = -INFINITY};
+    if (control && progress->shown) {
+        progress->restarts = control->restarts;
+        control->monitor = cli_progress_monitor;
+        control->monitor_user = progress;
+    }
 }
 
 /* Ten times a second for a reader; once a second for a log. */
@@ -71,31 +72,36 @@ static bool is_time(cli_progress *progress) {
     return true;
 }
 
-static void draw(cli_progress *progress, const clv_progress *now) {
-    fprintf(stderr, "%srestart %lld of %lld  iteration %lld  objective %.8g", progress->terminal ? "\r\033[K" : "",
-            (long long)now->restart + 1, (long long)progress->restarts, (long long)now->iteration, now->objective);
-    if (!isnan(now->certificate)) {
-        fprintf(stderr, "  certificate %.3g", now->certificate);
-    }
+/* A line between these two, in the place of the one before on a terminal. */
+static void begin_line(cli_progress *progress) {
+    fputs(progress->terminal ? "\r\033[K" : "", stderr);
+    progress->drawn = true;
+}
+
+static void end_line(const cli_progress *progress) {
     fprintf(stderr, "  %.1f s%s", cli_elapsed(progress->app), progress->terminal ? "" : "\n");
     fflush(stderr);
-    progress->drawn = true;
 }
 
 int cli_progress_monitor(const clv_progress *now, void *user) {
     cli_progress *progress = user;
     if (is_time(progress)) {
-        draw(progress, now);
+        begin_line(progress);
+        fprintf(stderr, "restart %lld of %lld  iteration %lld  objective %.8g", (long long)now->restart + 1,
+                (long long)progress->restarts, (long long)now->iteration, now->objective);
+        if (!isnan(now->certificate)) {
+            fprintf(stderr, "  certificate %.3g", now->certificate);
+        }
+        end_line(progress);
     }
     return interrupted;
 }
 
 void cli_progress_count(cli_progress *progress, const char *what, int64_t count) {
     if (is_time(progress)) {
-        fprintf(stderr, "%s%s %lld  %.1f s%s", progress->terminal ? "\r\033[K" : "", what, (long long)count,
-                cli_elapsed(progress->app), progress->terminal ? "" : "\n");
-        fflush(stderr);
-        progress->drawn = true;
+        begin_line(progress);
+        fprintf(stderr, "%s %lld", what, (long long)count);
+        end_line(progress);
     }
 }
 

@@ -52,15 +52,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
         targets[COMMON + CLI_OWN_FILES + m] = (cli_target){info->name, output->matrices[m], matrix_endings(info)};
     }
     list_given(job, inputs + OTHERS + CLI_OWN_FILES);
-    return cli_targets_check(job->app, targets, sizeof targets / sizeof *targets, inputs,
-                             sizeof inputs / sizeof *inputs);
-}
-
-/* A file that could not be written to its end is 73 as one that could not be begun; 74 is standard output. */
-static void note_failure(clv_status *first, clv_status status, const char *path) {
-    if (status < 0 && *first >= 0) {
-        *first = status == CLV_EIO && strcmp(path, "-") != 0 ? CLV_ECREATE : status;
-    }
+    return cli_targets_check(job->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
 }
 
 /* --- labels, memberships, centers, weights --- */
@@ -104,18 +96,13 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
     return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }
 
-static void write_model(const cli_job *job, clv_status *first) {
+static void write_model(cli_outputs *out, const cli_job *job) {
     const cli_output_options *output = &job->output;
-    const clv_result *result = job->result;
-    if (output->output) {
-        note_failure(first,
-                     cli_library(job->app, clv_write_labels(job->app->ctx, output->output, result->labels, result->n)),
-                     output->output);
-    }
+    cli_outputs_labels(out, output->output, job->result->labels, job->result->n);
     for (size_t m = 0; m < job->output_room.matrix_count; m++) {
         const char *path = output->matrices[m];
         if (path) {
-            note_failure(first, write_matrix(job, job->output_room.matrices[m]->name, path), path);
+            cli_outputs_note(out, path, write_matrix(job, job->output_room.matrices[m]->name, path));
         }
     }
 }
@@ -124,46 +111,35 @@ static void write_model(const cli_job *job, clv_status *first) {
 
 typedef clv_status (*renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
 
-static clv_status write_rendered(const cli_job *job, renderer render, const clv_report *report, const char *path) {
+static void write_rendered(cli_outputs *out, renderer render, const clv_report *report, const char *path) {
     char *text = NULL;
     size_t size = 0;
-    CLI_TRY(cli_library(job->app, render(job->app->ctx, report, &text, &size)));
-    clv_status status = cli_output_text(job->app, path, text, size);
-    clv_release(job->app->ctx, text);
-    return status;
-}
-
-static void write_reports(const cli_job *job, const clv_report *report, clv_status *first) {
-    const cli_output_options *output = &job->output;
-    if (output->trace) {
-        note_failure(first, write_rendered(job, clv_report_trace, report, output->trace), output->trace);
-    }
-    if (output->report) {
-        note_failure(first, write_rendered(job, clv_report_html, report, output->report), output->report);
-    }
-    if (output->json) {
-        note_failure(first, write_rendered(job, clv_report_json, report, output->json), output->json);
-    }
-    bool table = !output->quiet && !(output->json && strcmp(output->json, "-") == 0);
-    if (table) {
-        note_failure(first, write_rendered(job, clv_report_table, report, "-"), "-");
+    if (path) {
+        clv_status status = cli_library(out->app, render(out->app->ctx, report, &text, &size));
+        cli_outputs_note(out, path, status < 0 ? status : cli_output_text(out->app, path, text, size));
+        clv_release(out->app->ctx, text);
     }
 }
 
 /* What is computed is written whole, interrupted or not; only the prediction still asks. */
 static clv_status write_outputs(const cli_job *job, const clv_report *report) {
-    clv_status first = CLV_OK;
+    const cli_output_options *output = &job->output;
+    cli_outputs out = {.app = job->app};
+    bool table = !output->quiet && !(output->json && strcmp(output->json, "-") == 0);
     cli_signals_watch(job->app->ctx, false);
-    write_model(job, &first);
-    write_reports(job, report, &first);
+    write_model(&out, job);
+    write_rendered(&out, clv_report_trace, report, output->trace);
+    write_rendered(&out, clv_report_html, report, output->report);
+    write_rendered(&out, clv_report_json, report, output->json);
+    write_rendered(&out, clv_report_table, report, table ? "-" : NULL);
     cli_signals_watch(job->app->ctx, true);
     if (job->fresh) {
-        note_failure(&first, cli_predict_write(job), "");
+        cli_outputs_note(&out, "", cli_predict_write(job));
     }
     if (job->special->write) {
-        note_failure(&first, job->special->write(job), "");
+        cli_outputs_note(&out, "", job->special->write(job));
     }
-    return first;
+    return out.first;
 }
 
 clv_status cli_job_write(cli_job *job) {
@@ -174,7 +150,7 @@ clv_status cli_job_write(cli_job *job) {
                                         clv_control_table(),
                                         job->sample_weights ? cli_job_weights_table() : NULL,
                                         NULL};
-    const void *options[] = {job->options, &job->points, &job->how, job->options, &job->sample_weights};
+    const void *options[] = {job->options, &job->points, &job->how, job->options, job};
     bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
     char scale[32];
     clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);

@@ -18,22 +18,20 @@ const clv_option_table *cli_job_how_table(const cli_job *job) {
 }
 
 const clv_option_table *cli_job_points_table(const cli_job *job) {
-    return cli_points_table(cli_gives(job->method, "labels"));
+    return cli_points_table(clv_method_gives(job->method, "labels") != NULL);
 }
 
 const clv_option_table *cli_job_weights_table(void) {
-    static const clv_option options[] = {{.name = "sample-weights",
-                                          .kind = CLV_OPTION_TEXT,
-                                          .meta = "FILE",
-                                          .help = "weights of the objects, one each: .npy, .csv"}};
-    static const clv_option_table table = {.title = "objects", .options = options, .count = 1};
+    static const clv_option options[] = {CLI_FILE_OPTION(cli_job, sample_weights, "sample-weights", 0, "FILE",
+                                                         "weights of the objects, one each: .npy, .csv")};
+    static const clv_option_table table = {"objects", options, 1, 0};
     return &table;
 }
 
 static const cli_special *find_special(const clv_method *method) {
     static const cli_special none = {0};
     static const cli_special *const specials[] = {&cli_ksupport_special, &cli_pursuit_special, &cli_dominant_special};
-    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+    for (size_t i = 0; i < CLI_COUNT(specials); i++) {
         if (strcmp(specials[i]->method, method->name) == 0) {
             return specials[i];
         }
@@ -43,18 +41,15 @@ static const cli_special *find_special(const clv_method *method) {
 
 static void add_tables(cli_job *job) {
     const clv_method *method = job->method;
-    const clv_option_table *output = cli_output_table(&job->output_room, method);
-    clv_options_defaults(cli_points_table(true), &job->points);
-    clv_options_defaults(output, &job->output);
     clv_affinity_defaults(&job->how);
     clv_method_defaults(method, job->options, method->options->size);
     cli_args_add(&job->args, method->options, job->options);
-    cli_args_add(&job->args, cli_job_points_table(job), &job->points);
+    cli_args_own(&job->args, cli_job_points_table(job), &job->points);
     cli_args_add(&job->args, cli_job_how_table(job), &job->how);
     cli_args_add(&job->args, clv_control_table(), job->options);
-    cli_args_add(&job->args, output, &job->output);
+    cli_args_own(&job->args, cli_output_table(&job->output_room, method), &job->output);
     if (method->abilities & CLV_WEIGHS_OBJECTS) {
-        cli_args_add(&job->args, cli_job_weights_table(), &job->sample_weights);
+        cli_args_add(&job->args, cli_job_weights_table(), job);
     }
     if (method->predict) {
         cli_args_add(&job->args, cli_predict_table(method), &job->prediction);
@@ -147,10 +142,16 @@ static clv_status scale(cli_job *job) {
 }
 
 static clv_status check_standard_input(const cli_job *job) {
-    const char *first = job->args.operands[0], *second = job->args.operands[1];
-    if (second && strcmp(first, "-") == 0 && strcmp(second, "-") == 0) {
-        return cli_fail(job->app, CLV_EUSAGE, "%s and %s cannot both be standard input", job->args.command->operands[0],
-                        job->args.command->operands[1]);
+    const char *first = NULL;
+    for (size_t i = 0; i <= CLI_OPERANDS; i++) {
+        const char *path = i < CLI_OPERANDS ? job->args.operands[i] : job->prediction.input;
+        const char *name = i < CLI_OPERANDS ? job->args.command->operands[i] : "--predict";
+        if (path && strcmp(path, "-") == 0) {
+            if (first) {
+                return cli_fail(job->app, CLV_EUSAGE, "%s and %s cannot both be standard input", first, name);
+            }
+            first = name;
+        }
     }
     return CLV_OK;
 }
@@ -158,13 +159,11 @@ static clv_status check_standard_input(const cli_job *job) {
 /* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget. */
 static bool stays_in_file(const cli_job *job) {
     struct stat file;
-    double budget = job->how.memory > 0 ? (double)job->how.memory
-                                        : 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
         return true;
     }
     return (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
-           stat(job->args.operands[0], &file) == 0 && (double)file.st_size > budget;
+           stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
 }
 
 /* No more clusters than objects. */
@@ -186,8 +185,8 @@ clv_status cli_job_load(cli_job *job) {
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
     }
-    CLI_TRY(check_standard_input(job));
     CLI_TRY(cli_predict_check(job));
+    CLI_TRY(check_standard_input(job));
     CLI_TRY(cli_job_check_targets(job));
     double began = cli_seconds();
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
@@ -211,11 +210,8 @@ clv_status cli_job_load(cli_job *job) {
 /* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. */
 static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
     clv_input input = job->input;
-    _Alignas(max_align_t) char options[sizeof job->options];
-    memcpy(options, job->options, sizeof options);
-    ((clv_control *)(void *)options)->threads = threads;
     input.plan = plan;
-    return clv_memory(job->method, &input, options);
+    return cli_method_bytes(job->method, &input, job->options, threads);
 }
 
 size_t cli_job_memory(const cli_job *job, int64_t threads) {
@@ -329,12 +325,7 @@ static clv_status tell_failure(const cli_job *job, clv_status status) {
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress progress;
-    cli_progress_begin(&progress, job->app, control->restarts,
-                       cli_progress_wanted(&job->args, job->output.progress, job->output.quiet));
-    if (progress.shown) {
-        control->monitor = cli_progress_monitor;
-        control->monitor_user = &progress;
-    }
+    cli_progress_begin(&progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
     control->threads = threads_within_budget(job);
     control->keep_trace = job->output.trace || job->output.report;
     clv_status status = clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
@@ -382,7 +373,7 @@ void cli_job_close(cli_job *job) {
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->truth_read);
     free(job->start_labels);
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+    for (size_t i = 0; i < CLI_COUNT(read); i++) {
         clv_data_free(read[i]);
     }
 }
@@ -410,13 +401,7 @@ static clv_status run(cli_job *job) {
     }
     CLI_TRY(cli_job_solve(job));
     CLI_TRY(cli_job_write(job));
-    if (cli_interrupted()) {
-        if (!job->output.quiet) {
-            fprintf(stderr, "interrupted: this is the best result so far\n");
-        }
-        return CLV_EINTERRUPTED;
-    }
-    return CLV_OK;
+    return cli_end(job->output.quiet);
 }
 
 int cli_job_run(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv) {

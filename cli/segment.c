@@ -10,57 +10,20 @@
 
 static const clv_option_table *segment_table(void) {
     static clv_option options[] = {
-        {.name = "method",
-         .kind = CLV_OPTION_CHOICE,
-         .offset = offsetof(segment_options, method),
-         .help = "what clusters the objects"},
-        {.name = "k",
-         .letter = 'k',
-         .kind = CLV_OPTION_INT,
-         .offset = offsetof(segment_options, k),
-         .least = 1,
-         .most = 65534,
-         .word = "auto",
-         .meta = "N",
-         .help = "segments (dominant: at most); auto: 4, with symnmf and kpalm 3"},
-        {.name = "pixels",
-         .kind = CLV_OPTION_TEXT,
-         .offset = offsetof(segment_options, pixels),
-         .meta = "WxH",
-         .help = "cluster the pixels of the picture made this small, instead of superpixels"},
-        {.name = "reach",
-         .kind = CLV_OPTION_INT,
-         .offset = offsetof(segment_options, reach),
-         .initial = 8,
-         .least = 1,
-         .most = 65536,
-         .meta = "N",
-         .help = "objects more than N steps apart are not similar (ncut)"},
-        {.name = "sigma",
-         .kind = CLV_OPTION_REAL,
-         .offset = offsetof(segment_options, sigma),
-         .initial = 0.3,
-         .least = 1e-3,
-         .most = 1e3,
-         .meta = "S",
-         .help = "width of the similarity, as a share of the median distance of objects (ncut)"},
-        {.name = "min-piece",
-         .kind = CLV_OPTION_INT,
-         .offset = offsetof(segment_options, least),
-         .most = 0x1p31 - 1,
-         .word = "auto",
-         .meta = "N",
-         .help = "connected pieces of fewer pixels join a neighbor; auto: a thousandth of the picture"},
-        {.name = "memory",
-         .kind = CLV_OPTION_BYTES,
-         .offset = offsetof(segment_options, memory),
-         .most = 0x1p62,
-         .word = "auto",
-         .meta = "BYTES",
-         .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
+        CLI_CHOICE_OPTION(segment_options, method, "method", NULL, "what clusters the objects"),
+        CLI_NUMBER_OPTION(CLV_OPTION_INT, segment_options, k, "k", 'k', 0, 1, 65534, "auto", "N",
+                          "segments (dominant: at most); auto: 4, with symnmf and kpalm 3"),
+        CLI_FILE_OPTION(segment_options, pixels, "pixels", 0, "WxH",
+                        "cluster the pixels of the picture made this small, instead of superpixels"),
+        CLI_NUMBER_OPTION(CLV_OPTION_INT, segment_options, reach, "reach", 0, 8, 1, 65536, NULL, "N",
+                          "objects more than N steps apart are not similar (ncut)"),
+        CLI_NUMBER_OPTION(CLV_OPTION_REAL, segment_options, sigma, "sigma", 0, 0.3, 1e-3, 1e3, NULL, "S",
+                          "width of the similarity, as a share of the median distance of objects (ncut)"),
+        CLI_NUMBER_OPTION(CLV_OPTION_INT, segment_options, least, "min-piece", 0, 0, 0, 0x1p31 - 1, "auto", "N",
+                          "connected pieces of fewer pixels join a neighbor; auto: a thousandth of the picture"),
+        CLI_MEMORY_OPTION(segment_options),
     };
-    static const clv_option_table table = {
-        .title = "segmentation", .options = options, .count = sizeof options / sizeof *options};
+    static const clv_option_table table = {"segmentation", options, CLI_COUNT(options), 0};
     options[0].choices = cli_segment_methods();
     return &table;
 }
@@ -79,13 +42,9 @@ static const clv_option_table *output_table(void) {
                         "what was found; - is standard output, instead of the table"),
         CLI_FLAG_OPTION(segment_options, dry_run, "dry-run", 0,
                         "make the objects, say what would be allocated, and stop"),
-        CLI_FLAG_OPTION(segment_options, progress, "progress", 0,
-                        "progress on standard error, also when that is no terminal"),
-        CLI_FLAG_OPTION(segment_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
-        CLI_FLAG_OPTION(segment_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
+        CLI_TALK_OPTIONS(segment_options),
     };
-    static const clv_option_table table = {
-        .title = "output", .options = options, .count = sizeof options / sizeof *options};
+    static const clv_option_table table = {"output", options, CLI_COUNT(options), 0};
     return &table;
 }
 
@@ -98,7 +57,7 @@ static clv_status check_targets(const segment_job *s) {
                                   {"labels-out", o->labels, "npy"},
                                   {"points-out", o->points, "npy|csv|tsv"},
                                   {"json", o->json, NULL}};
-    return cli_targets_check(s->app, targets, sizeof targets / sizeof *targets, s->args.operands, 1);
+    return cli_targets_check(s->app, targets, CLI_COUNT(targets), s->args.operands, 1);
 }
 
 /* "120x80" as numbers. */
@@ -131,13 +90,13 @@ static clv_status check_uses(const segment_job *s) {
                                                  "histogram",   "texture",     "place"};
     static const char *const of_graphs[] = {"reach", "sigma"};
     const cli_segmenter *method = s->segmenter;
-    for (size_t i = 0; s->width && i < sizeof of_superpixels / sizeof *of_superpixels; i++) {
+    for (size_t i = 0; s->width && i < CLI_COUNT(of_superpixels); i++) {
         if (cli_args_given(&s->args, of_superpixels[i])) {
             return cli_fail(s->app, CLV_EUSAGE, "--pixels and --%s do not go together: there are no superpixels",
                             of_superpixels[i]);
         }
     }
-    for (size_t i = 0; !method->near && i < sizeof of_graphs / sizeof *of_graphs; i++) {
+    for (size_t i = 0; !method->near && i < CLI_COUNT(of_graphs); i++) {
         if (cli_args_given(&s->args, of_graphs[i])) {
             return cli_fail(s->app, CLV_EUSAGE, "--%s does not go with --method %s: it is for ncut", of_graphs[i],
                             s->method->name);
@@ -269,12 +228,7 @@ static clv_status solve(segment_job *s) {
     if (are_alike(s)) {
         return CLV_OK;
     }
-    cli_progress_begin(&progress, s->app, s->control->restarts,
-                       cli_progress_wanted(&s->args, s->options.progress, s->options.quiet));
-    if (progress.shown) {
-        s->control->monitor = cli_progress_monitor;
-        s->control->monitor_user = &progress;
-    }
+    cli_progress_begin(&progress, s->app, &s->args, s->options.progress, s->options.quiet, s->control);
     clv_status status = s->segmenter->input(s, &input);
     if (status >= 0) {
         status = cli_library(s->app, clv_solve(s->app->ctx, s->method, &input, s->method_options, &s->result));
@@ -332,10 +286,17 @@ static clv_status label_pixels(segment_job *s) {
 
 static clv_status write_overlay(const segment_job *s) {
     clv_image drawn;
-    CLI_TRY(cli_library(s->app, clv_image_overlay(s->app->ctx, &s->image, s->labels, &drawn)));
-    clv_status status = cli_library(s->app, clv_write_png(s->app->ctx, s->options.overlay, &drawn));
+    CLI_TRY(clv_image_overlay(s->app->ctx, &s->image, s->labels, &drawn));
+    clv_status status = clv_write_png(s->app->ctx, s->options.overlay, &drawn);
     clv_release(s->app->ctx, drawn.samples);
     return status;
+}
+
+static void write_labels(cli_outputs *out, const segment_job *s, const char *path) {
+    if (path) {
+        clv_status status = clv_write_label_image(s->app->ctx, path, s->image.width, s->image.height, s->labels);
+        cli_outputs_note(out, path, cli_library(s->app, status));
+    }
 }
 
 static void print_result_json(FILE *stream, const clv_result *r) {
@@ -365,53 +326,37 @@ static void print_json(FILE *stream, const void *what) {
             cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
 }
 
-static void print_table(const segment_job *s) {
+static void print_table(FILE *stream, const void *what) {
+    const segment_job *s = what;
     const clv_result *r = s->result;
-    printf("picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\n", (long long)s->image.width,
-           (long long)s->image.height, (long long)s->regions->count, s->width ? "pixels" : "superpixels",
-           s->method->name);
+    fprintf(stream, "picture      %lld x %lld\nobjects      %lld %s\nmethod       %s\n", (long long)s->image.width,
+            (long long)s->image.height, (long long)s->regions->count, s->width ? "pixels" : "superpixels",
+            s->method->name);
     if (r) {
-        printf("objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
-               r->objective.value, r->certificate.name, r->certificate.value,
-               r->certificate.holds ? "holds" : "does not hold", clv_stop_name(r->stop));
+        fprintf(stream, "objective    %s %.9g\ncertificate  %s %.6g: %s\nstop         %s\n", r->objective.name,
+                r->objective.value, r->certificate.name, r->certificate.value,
+                r->certificate.holds ? "holds" : "does not hold", clv_stop_name(r->stop));
     }
-    printf("segments     %lld\nseconds      %.3f: objects %.3f, solve %.3f\n", (long long)s->segments,
-           cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
+    fprintf(stream, "segments     %lld\nseconds      %.3f: objects %.3f, solve %.3f\n", (long long)s->segments,
+            cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
 }
 
 static clv_status write(const segment_job *s) {
-    clv_context *ctx = s->app->ctx;
     const segment_options *o = &s->options;
-    int64_t width = s->image.width, height = s->image.height;
-    if (o->output) {
-        CLI_TRY(cli_library(s->app, clv_write_label_image(ctx, o->output, width, height, s->labels)));
-    }
-    if (o->labels) {
-        CLI_TRY(cli_library(s->app, clv_write_label_image(ctx, o->labels, width, height, s->labels)));
-    }
-    if (o->points) {
-        CLI_TRY(cli_library(s->app, clv_write_matrix(ctx, o->points, clv_data_matrix(s->points))));
-    }
+    cli_outputs out = {.app = s->app};
+    write_labels(&out, s, o->output);
+    write_labels(&out, s, o->labels);
+    cli_outputs_matrix(&out, o->points, s->points);
     if (o->overlay) {
-        CLI_TRY(write_overlay(s));
+        cli_outputs_note(&out, o->overlay, cli_library(s->app, write_overlay(s)));
     }
-    bool to_stdout = o->json && strcmp(o->json, "-") == 0;
-    if (o->json) {
-        CLI_TRY(cli_output_json(s->app, o->json, print_json, s));
-    }
-    if (!o->quiet && !to_stdout) {
-        print_table(s);
-    }
-    return cli_flush(s->app);
+    return cli_outputs_tell(&out, o->json, o->quiet, print_json, print_table, s);
 }
 
 /* --- all of it --- */
 
-static clv_status work(segment_job *s, int argc, char **argv) {
-    CLI_TRY(cli_args_parse(s->app, &s->args, argc, argv));
-    if (s->args.help) {
-        return cli_help_command(s->app, &s->args);
-    }
+static clv_status work(void *job) {
+    segment_job *s = job;
     clv_context_set_time_limit(s->app->ctx, s->asked.time_limit);
     CLI_TRY(check(s));
     CLI_TRY(make_objects(s));
@@ -423,13 +368,7 @@ static clv_status work(segment_job *s, int argc, char **argv) {
     clv_context_set_time_limit(s->app->ctx, 0); /* however late it is */
     CLI_TRY(label_pixels(s));
     CLI_TRY(write(s));
-    if (cli_interrupted()) {
-        if (!s->options.quiet) {
-            fprintf(stderr, "interrupted: this is the best result so far\n");
-        }
-        return CLV_EINTERRUPTED;
-    }
-    return CLV_OK;
+    return cli_end(s->options.quiet);
 }
 
 static void close(segment_job *s) {
@@ -446,18 +385,15 @@ static void close(segment_job *s) {
 }
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
-    segment_job s = {.app = app, .args = {.command = command}};
-    clv_options_defaults(segment_table(), &s.options);
-    clv_options_defaults(output_table(), &s.options);
-    clv_options_defaults(clv_control_table(), &s.asked);
+    segment_job s = {.app = app, .args = {.command = command, .k_optional = true}};
     clv_superpixel_defaults(&s.superpixels);
     clv_region_defaults(&s.weights);
-    cli_args_add(&s.args, segment_table(), &s.options);
+    cli_args_own(&s.args, segment_table(), &s.options);
     cli_args_add(&s.args, clv_superpixel_table(), &s.superpixels);
     cli_args_add(&s.args, clv_region_table(), &s.weights);
-    cli_args_add(&s.args, clv_control_table(), &s.asked);
-    cli_args_add(&s.args, output_table(), &s.options);
-    clv_status status = work(&s, argc, argv);
+    cli_args_own(&s.args, clv_control_table(), &s.asked);
+    cli_args_own(&s.args, output_table(), &s.options);
+    clv_status status = cli_perform(app, &s.args, argc, argv, work, &s);
     close(&s);
     return cli_exit_status(status);
 }

@@ -5,8 +5,6 @@
 
 #include "cli.h"
 
-#include <stddef.h>
-
 typedef struct segment_options {
     int method; /* of cli_segment_method */
     int64_t k;
@@ -35,7 +33,7 @@ typedef struct segment_job {
     segment_options options;
     const clv_method *method;
     const cli_segmenter *segmenter;
-    _Alignas(max_align_t) char method_options[1024];
+    _Alignas(max_align_t) char method_options[CLI_METHOD_OPTIONS];
     clv_control asked, *control; /* as given, and in the options of the method */
     clv_superpixel_options superpixels;
     clv_region_weights weights;
@@ -78,8 +76,6 @@ const char *cli_segment_methods(void);
 /* How the similarities of all objects are built. */
 void cli_segment_similarity(const segment_job *job, clv_affinity_options *how);
 
-/* The budget in bytes: --memory, or half of the machine's. */
-size_t cli_segment_budget(const segment_job *s);
 /* The picture has been read: whether its objects, and with --pixels the method as well, will fit the budget. */
 clv_status cli_segment_plan_objects(segment_job *s);
 /* The objects have been made: whether the method will fit. Fills s->plan; may lower the number of threads. */

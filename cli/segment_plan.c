@@ -21,11 +21,6 @@ enum {
     LABEL = 12,            /* labels, pieces, and what is written */
 };
 
-size_t cli_segment_budget(const segment_job *s) {
-    return s->options.memory > 0 ? (size_t)s->options.memory
-                                 : (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGE_SIZE);
-}
-
 static size_t held(const segment_job *s) {
     size_t now, peak;
     clv_context_memory(s->app->ctx, &now, &peak);
@@ -76,13 +71,13 @@ static size_t label_bytes(const segment_job *s, size_t objects) {
 static clv_status refuse(const segment_job *s, const char *what, size_t bytes) {
     char needed[32], budget[32];
     cli_print_bytes((double)(held(s) + bytes), needed, sizeof needed);
-    cli_print_bytes((double)cli_segment_budget(s), budget, sizeof budget);
+    cli_print_bytes((double)cli_budget(s->options.memory), budget, sizeof budget);
     return cli_fail(s->app, CLV_ENOMEM, "%s (%lld x %lld): %s would take %s, more than the budget of %s (--memory)",
                     s->args.operands[0], (long long)s->image.width, (long long)s->image.height, what, needed, budget);
 }
 
 static clv_status check(const segment_job *s, const char *what, size_t bytes) {
-    return held(s) + bytes > cli_segment_budget(s) ? refuse(s, what, bytes) : CLV_OK;
+    return held(s) + bytes > cli_budget(s->options.memory) ? refuse(s, what, bytes) : CLV_OK;
 }
 
 /* --- the method --- */
@@ -118,18 +113,16 @@ static size_t method_bytes(const segment_job *s, const clv_matrix *points, const
     clv_affinity_info known = plan ? *plan : (clv_affinity_info){0};
     clv_matrix objects = *points;
     clv_input input = {.points = &objects, .plan = &known};
-    _Alignas(max_align_t) char options[sizeof s->method_options];
-    memcpy(options, s->method_options, sizeof options);
-    ((clv_control *)(void *)options)->threads = threads;
     known.n = points->rows;
     objects.cols = segmenter->columns ? segmenter->columns(points) : points->cols;
-    return clv_memory(s->method, &input, options) + (segmenter->more ? segmenter->more(points) : 0);
+    return cli_method_bytes(s->method, &input, s->method_options, threads) +
+           (segmenter->more ? segmenter->more(points) : 0);
 }
 
 static clv_status plan_similarity(segment_job *s, const clv_matrix *points, size_t later) {
     clv_affinity_options how;
     size_t taken = later + method_bytes(s, points, NULL, 1);
-    size_t budget = cli_segment_budget(s);
+    size_t budget = cli_budget(s->options.memory);
     cli_segment_similarity(s, &how);
     if (held(s) + taken >= budget) {
         return refuse(s, s->method->name, taken);
@@ -142,7 +135,7 @@ static clv_status plan_similarity(segment_job *s, const clv_matrix *points, size
 static void fit_threads(segment_job *s, const clv_matrix *points, size_t later) {
     const clv_affinity_info *plan = &s->plan.affinity;
     int64_t threads = s->control->threads > 0 ? s->control->threads : sysconf(_SC_NPROCESSORS_ONLN);
-    size_t budget = cli_segment_budget(s), others = held(s) + later + s->plan.affinity.bytes;
+    size_t budget = cli_budget(s->options.memory), others = held(s) + later + s->plan.affinity.bytes;
     while (threads > 1 && others + method_bytes(s, points, plan, threads) > budget) {
         threads--;
     }
@@ -186,26 +179,26 @@ clv_status cli_segment_plan_method(segment_job *s) {
 /* --- --dry-run --- */
 
 static size_t resident_peak(const segment_job *s) {
-    size_t now = cli_process_bytes("VmRSS");
-    size_t later = most(s->plan.labels, most(s->plan.affinity.peak, s->plan.affinity.bytes + s->plan.method));
-    return most(now + later, cli_process_bytes("VmHWM"));
+    return cli_resident_peak(
+        most(s->plan.labels, most(s->plan.affinity.peak, s->plan.affinity.bytes + s->plan.method)));
 }
 
-static void print_table(const segment_job *s) {
+static void print_table(FILE *stream, const void *what) {
+    const segment_job *s = what;
     const segment_plan *plan = &s->plan;
     char note[128];
     snprintf(note, sizeof note, "%lld %s, while they were made", (long long)s->regions->count,
              s->width ? "pixels" : "superpixels");
-    cli_forecast_line("objects", plan->objects, note);
+    cli_forecast_line(stream, "objects", plan->objects, note);
     if (plan->affinity.home) {
         snprintf(note, sizeof note, "home %s", plan->affinity.home);
-        cli_forecast_line("affinity", plan->affinity.bytes, note);
-        cli_forecast_line("  while built", plan->affinity.peak, "");
+        cli_forecast_line(stream, "affinity", plan->affinity.bytes, note);
+        cli_forecast_line(stream, "  while built", plan->affinity.peak, "");
     }
-    cli_forecast_line(s->method->name, plan->method, "in all");
-    cli_forecast_line("  per thread", plan->method_thread, "");
-    cli_forecast_line("labels", plan->labels, "of the pixels, at most");
-    cli_forecast_line("resident, peak", resident_peak(s), "predicted for the whole program");
+    cli_forecast_line(stream, s->method->name, plan->method, "in all");
+    cli_forecast_line(stream, "  per thread", plan->method_thread, "");
+    cli_forecast_line(stream, "labels", plan->labels, "of the pixels, at most");
+    cli_forecast_line(stream, "resident, peak", resident_peak(s), "predicted for the whole program");
 }
 
 static void print_json(FILE *stream, const void *what) {
@@ -224,12 +217,6 @@ static void print_json(FILE *stream, const void *what) {
 }
 
 clv_status cli_segment_forecast(const segment_job *s) {
-    bool to_stdout = s->options.json && strcmp(s->options.json, "-") == 0;
-    if (s->options.json) {
-        CLI_TRY(cli_output_json(s->app, s->options.json, print_json, s));
-    }
-    if (!s->options.quiet && !to_stdout) {
-        print_table(s);
-    }
-    return cli_flush(s->app);
+    cli_outputs out = {.app = s->app};
+    return cli_outputs_tell(&out, s->options.json, s->options.quiet, print_json, print_table, s);
 }

@@ -7,7 +7,7 @@
 
 /* The budget without what the method takes on one thread: the home of the similarities must not depend on threads. */
 static int64_t similarity_budget(const segment_job *s) {
-    size_t budget = cli_segment_budget(s);
+    size_t budget = cli_budget(s->options.memory);
     return (int64_t)(budget > s->plan.method_thread ? budget - s->plan.method_thread : 1);
 }
 
@@ -187,7 +187,7 @@ static const cli_segmenter on_similarity = {.k = 4, .restarts = true, .similarit
 static const cli_segmenter on_points = {.k = 4, .restarts = true, .input = of_points};
 
 const cli_segmenter *cli_segmenter_of(const clv_method *method) {
-    for (size_t i = 0; i < sizeof segmenters / sizeof *segmenters; i++) {
+    for (size_t i = 0; i < CLI_COUNT(segmenters); i++) {
         if (strcmp(segmenters[i].method, method->name) == 0) {
             return &segmenters[i];
         }

@@ -41,29 +41,25 @@ static const clv_option_table *text_table(void) {
                         "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
         CLI_FILE_OPTION(text_options, json, "json", 0, "FILE|-",
                         "what was made; - is standard output, instead of the table"),
-        {.name = "memory",
-         .kind = CLV_OPTION_BYTES,
-         .offset = offsetof(text_options, memory),
-         .most = 0x1p62,
-         .word = "auto",
-         .meta = "BYTES",
-         .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
+        CLI_MEMORY_OPTION(text_options),
         CLI_FLAG_OPTION(text_options, dry_run, "dry-run", 0,
                         "count the terms, say what the reduction would allocate, and stop"),
-        CLI_FLAG_OPTION(text_options, progress, "progress", 0,
-                        "progress on standard error, also when that is no terminal"),
-        CLI_FLAG_OPTION(text_options, quiet, "quiet", 'q', "no table and no messages, only errors"),
-        CLI_FLAG_OPTION(text_options, verbose, "verbose", 'v', "say what was read and made, on standard error"),
+        CLI_TALK_OPTIONS(text_options),
     };
-    static const clv_option_table table = {
-        .title = "output", .options = options, .count = sizeof options / sizeof *options};
+    static const clv_option_table table = {"output", options, CLI_COUNT(options), 0};
     return &table;
 }
 
 /* --- before the work --- */
 
+/* --stop-words is a name, or a file of words. */
+static bool names_stop_words(const text_job *t) {
+    return cli_is_listed("none|english", t->terms.stop_words, strncmp);
+}
+
 static clv_status check_targets(const text_job *t) {
     const text_options *o = &t->options;
+    const char *const inputs[] = {t->args.operands[0], names_stop_words(t) ? NULL : t->terms.stop_words};
     const cli_target targets[] = {{"output", o->output, "npy|csv|tsv"},
                                   {"tfidf", o->tfidf, "mtx"},
                                   {"vocab", o->vocab, NULL},
@@ -72,15 +68,14 @@ static clv_status check_targets(const text_job *t) {
     if (o->vocab && strcmp(o->vocab, "-") == 0) {
         return cli_fail(t->app, CLV_EUSAGE, "--vocab needs the name of a file: standard output has the table");
     }
-    return cli_targets_check(t->app, targets, sizeof targets / sizeof *targets, t->args.operands, 1);
+    return cli_targets_check(t->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
 }
 
-/* --stop-words is a name or a file of words. */
 static clv_status read_stop_words(text_job *t) {
     enum { LONGEST = 1 << 24 };
     const char *path = t->terms.stop_words;
     struct stat info;
-    if (strcmp(path, "none") == 0 || strcmp(path, "english") == 0) {
+    if (names_stop_words(t)) {
         return CLV_OK;
     }
     if (!strpbrk(path, "./") && stat(path, &info)) {
@@ -108,7 +103,7 @@ static clv_status read_stop_words(text_job *t) {
 /* Options of a reduction that nobody asked for. */
 static clv_status check_uses(const text_job *t) {
     static const char *const of_reduction[] = {"dims", "center", "tol", "seed"};
-    for (size_t i = 0; !t->options.output && i < sizeof of_reduction / sizeof *of_reduction; i++) {
+    for (size_t i = 0; !t->options.output && i < CLI_COUNT(of_reduction); i++) {
         if (cli_args_given(&t->args, of_reduction[i])) {
             return cli_fail(t->app, CLV_EUSAGE, "--%s does not go without -o FILE: --tfidf is not reduced",
                             of_reduction[i]);
@@ -156,7 +151,7 @@ static clv_status count(text_job *t) {
     t->terms.threads = t->options.threads;
     t->terms.memory = t->options.memory;
     CLI_TRY(cli_library(t->app, clv_tfidf_new(ctx, &t->terms, &t->tfidf)));
-    cli_progress_begin(&t->progress, t->app, 1, cli_progress_wanted(&t->args, t->options.progress, t->options.quiet));
+    cli_progress_begin(&t->progress, t->app, &t->args, t->options.progress, t->options.quiet, NULL);
     clv_status status = clv_read_corpus(ctx, path, take_document, t, &t->corpus);
     cli_progress_end(&t->progress);
     CLI_TRY(cli_library(t->app, status));
@@ -174,20 +169,14 @@ static clv_status count(text_job *t) {
 }
 
 /* Dimensions that nobody asked for are as many as there can be. */
-static void fit_dims(text_job *t) {
+static clv_status fit_dims(text_job *t) {
     const clv_matrix *m = clv_data_matrix(t->matrix);
     int64_t most = m->rows < m->cols ? m->rows : m->cols;
-    if (!cli_args_given(&t->args, "dims") && t->reduce.dims > most) {
-        t->reduce.dims = most;
-    }
-}
-
-static clv_status check_dims(const text_job *t) {
-    const clv_matrix *m = clv_data_matrix(t->matrix);
-    if (t->reduce.dims > m->rows || t->reduce.dims > m->cols) {
+    if (t->reduce.dims > most && cli_args_given(&t->args, "dims")) {
         return cli_fail(t->app, CLV_EUSAGE, "--dims %lld exceeds the smaller of %lld documents and %lld terms",
                         (long long)t->reduce.dims, (long long)m->rows, (long long)m->cols);
     }
+    t->reduce.dims = t->reduce.dims < most ? t->reduce.dims : most;
     return CLV_OK;
 }
 
@@ -213,7 +202,7 @@ typedef struct text_forecast {
     size_t matrix, reduction, resident;
 } text_forecast;
 
-static void print_forecast(FILE *stream, const void *what) {
+static void print_forecast_json(FILE *stream, const void *what) {
     const text_forecast *f = what;
     const clv_matrix *m = clv_data_matrix(f->job->matrix);
     fprintf(
@@ -224,26 +213,24 @@ static void print_forecast(FILE *stream, const void *what) {
         (long long)f->job->reduce.dims, f->matrix, f->reduction, f->resident);
 }
 
+static void print_forecast(FILE *stream, const void *what) {
+    const text_forecast *f = what;
+    const clv_matrix *m = clv_data_matrix(f->job->matrix);
+    char note[128];
+    snprintf(note, sizeof note, "%lld x %lld, %lld nonzeros", (long long)m->rows, (long long)m->cols,
+             (long long)m->start[m->rows]);
+    cli_forecast_line(stream, "tf-idf", f->matrix, note);
+    snprintf(note, sizeof note, "to %lld columns, at most", (long long)f->job->reduce.dims);
+    cli_forecast_line(stream, "reduction", f->reduction, note);
+    cli_forecast_line(stream, "resident, peak", f->resident, "predicted for the whole program");
+}
+
 static clv_status forecast(const text_job *t) {
     const clv_matrix *m = clv_data_matrix(t->matrix);
-    size_t before = cli_process_bytes("VmHWM");
-    text_forecast f = {.job = t, .reduction = clv_reduce_memory(m, &t->reduce)};
-    f.matrix = (size_t)m->start[m->rows] * (sizeof(double) + sizeof(int32_t)) + (size_t)(m->rows + 1) * sizeof(int64_t);
-    f.resident = cli_process_bytes("VmRSS") + f.reduction;
-    f.resident = f.resident > before ? f.resident : before;
-    if (t->options.json) {
-        CLI_TRY(cli_output_json(t->app, t->options.json, print_forecast, &f));
-    }
-    if (!t->options.quiet && !(t->options.json && strcmp(t->options.json, "-") == 0)) {
-        char note[128];
-        snprintf(note, sizeof note, "%lld x %lld, %lld nonzeros", (long long)m->rows, (long long)m->cols,
-                 (long long)m->start[m->rows]);
-        cli_forecast_line("tf-idf", f.matrix, note);
-        snprintf(note, sizeof note, "to %lld columns, at most", (long long)t->reduce.dims);
-        cli_forecast_line("reduction", f.reduction, note);
-        cli_forecast_line("resident, peak", f.resident, "predicted for the whole program");
-    }
-    return cli_flush(t->app);
+    cli_outputs out = {.app = t->app};
+    text_forecast f = {.job = t, .matrix = cli_matrix_bytes(m), .reduction = clv_reduce_memory(m, &t->reduce)};
+    f.resident = cli_resident_peak(f.reduction);
+    return cli_outputs_tell(&out, t->options.json, t->options.quiet, print_forecast_json, print_forecast, &f);
 }
 
 /* --- outputs --- */
@@ -302,64 +289,46 @@ static void print_json(FILE *stream, const void *what) {
             t->read_seconds, t->reduce_seconds);
 }
 
-static void print_table(const text_job *t) {
+static void print_table(FILE *stream, const void *what) {
+    const text_job *t = what;
     const clv_tfidf_info *info = &t->info;
-    printf("documents  %lld", (long long)info->documents);
+    fprintf(stream, "documents  %lld", (long long)info->documents);
     if (info->empty > 0) {
-        printf(", %lld of them without a term", (long long)info->empty);
+        fprintf(stream, ", %lld of them without a term", (long long)info->empty);
     }
     if (info->latin1 > 0) {
-        printf(", %lld read as Latin-1", (long long)info->latin1);
+        fprintf(stream, ", %lld read as Latin-1", (long long)info->latin1);
     }
-    printf("\nlabels     %lld\nterms      %lld of %lld, %lld words\n", (long long)t->corpus->classes,
-           (long long)info->terms, (long long)info->seen, (long long)info->tokens);
+    fprintf(stream, "\nlabels     %lld\nterms      %lld of %lld, %lld words\n", (long long)t->corpus->classes,
+            (long long)info->terms, (long long)info->seen, (long long)info->tokens);
     if (t->points) {
-        printf("points     %lld x %lld, %s; singular values %.4g to %.4g\n", (long long)info->documents,
-               (long long)t->reduce.dims, t->reduce.center ? "principal components" : "truncated SVD", t->values[0],
-               t->values[t->reduce.dims - 1]);
+        fprintf(stream, "points     %lld x %lld, %s; singular values %.4g to %.4g\n", (long long)info->documents,
+                (long long)t->reduce.dims, t->reduce.center ? "principal components" : "truncated SVD", t->values[0],
+                t->values[t->reduce.dims - 1]);
     }
-    printf("seconds    %.3f: read and count %.3f, reduce %.3f\n", cli_elapsed(t->app), t->read_seconds,
-           t->reduce_seconds);
+    fprintf(stream, "seconds    %.3f: read and count %.3f, reduce %.3f\n", cli_elapsed(t->app), t->read_seconds,
+            t->reduce_seconds);
 }
 
 static clv_status write(const text_job *t) {
-    clv_context *ctx = t->app->ctx;
     const text_options *o = &t->options;
-    cli_signals_watch(ctx, false);
-    if (o->output) {
-        CLI_TRY(cli_library(t->app, clv_write_matrix(ctx, o->output, clv_data_matrix(t->points))));
-    }
-    if (o->tfidf) {
-        CLI_TRY(cli_library(t->app, clv_write_matrix(ctx, o->tfidf, clv_data_matrix(t->matrix))));
-    }
-    if (o->vocab) {
-        CLI_TRY(cli_output_json(t->app, o->vocab, print_terms, t));
-    }
-    if (o->labels) {
-        CLI_TRY(cli_library(t->app, clv_write_labels(ctx, o->labels, t->corpus->labels, t->corpus->documents)));
-    }
-    bool to_stdout = o->json && strcmp(o->json, "-") == 0;
-    if (o->json) {
-        CLI_TRY(cli_output_json(t->app, o->json, print_json, t));
-    }
-    if (!o->quiet && !to_stdout) {
-        print_table(t);
-    }
-    return cli_flush(t->app);
+    cli_outputs out = {.app = t->app};
+    cli_signals_watch(t->app->ctx, false);
+    cli_outputs_matrix(&out, o->output, t->points);
+    cli_outputs_matrix(&out, o->tfidf, t->matrix);
+    cli_outputs_print(&out, o->vocab, print_terms, t);
+    cli_outputs_labels(&out, o->labels, t->corpus->labels, t->corpus->documents);
+    return cli_outputs_tell(&out, o->json, o->quiet, print_json, print_table, t);
 }
 
-static clv_status work(text_job *t, int argc, char **argv) {
-    CLI_TRY(cli_args_parse(t->app, &t->args, argc, argv));
-    if (t->args.help) {
-        return cli_help_command(t->app, &t->args);
-    }
+static clv_status work(void *job) {
+    text_job *t = job;
     CLI_TRY(check(t));
     CLI_TRY(count(t));
     t->reduce.threads = t->options.threads;
     t->reduce.memory = t->options.memory;
     if (t->options.output || t->options.dry_run) {
-        fit_dims(t);
-        CLI_TRY(check_dims(t));
+        CLI_TRY(fit_dims(t));
     }
     if (t->options.dry_run) {
         return forecast(t);
@@ -374,13 +343,11 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
     text_job t = {.app = app, .args = {.command = command}};
     clv_tfidf_defaults(&t.terms);
     clv_reduce_defaults(&t.reduce);
-    clv_options_defaults(text_table(), &t.options);
-    clv_options_defaults(cli_threads_table(), &t.options);
     cli_args_add(&t.args, clv_tfidf_table(), &t.terms);
     cli_args_add(&t.args, clv_reduce_table(), &t.reduce);
-    cli_args_add(&t.args, text_table(), &t.options);
-    cli_args_add(&t.args, cli_threads_table(), &t.options);
-    clv_status status = work(&t, argc, argv);
+    cli_args_own(&t.args, text_table(), &t.options);
+    cli_args_own(&t.args, cli_threads_table(), &t.options);
+    clv_status status = cli_perform(app, &t.args, argc, argv, work, &t);
     clv_data_free(t.points);
     clv_data_free(t.matrix);
     clv_tfidf_free(t.tfidf);

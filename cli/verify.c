@@ -21,29 +21,17 @@ typedef struct verification {
 
 static const clv_option_table *verify_table(void) {
     static const clv_option options[] = {
-        {.name = "memory",
-         .kind = CLV_OPTION_BYTES,
-         .offset = offsetof(verify_options, memory),
-         .most = 0x1p62,
-         .word = "auto",
-         .meta = "BYTES",
-         .help = "memory budget, as 500M or 2G; auto: half of the machine's"},
-        {.name = "quiet",
-         .letter = 'q',
-         .kind = CLV_OPTION_FLAG,
-         .offset = offsetof(verify_options, quiet),
-         .most = 1,
-         .help = "nothing but the exit status, and errors"},
+        CLI_MEMORY_OPTION(verify_options),
+        CLI_FLAG_OPTION(verify_options, quiet, "quiet", 'q', "nothing but the exit status, and errors"),
     };
-    static const clv_option_table table = {
-        .title = "verify", .options = options, .count = sizeof options / sizeof *options};
+    static const clv_option_table table = {"verify", options, CLI_COUNT(options), 0};
     return &table;
 }
 
 /* What was not given here is read as it was read then. */
 static clv_status take_reading(verification *v) {
     static const char *const names[] = {"header", "label-column"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < CLI_COUNT(names); i++) {
         const char *claimed = clv_claim_option(v->claim, names[i]);
         if (!claimed || !*claimed || cli_args_given(&v->args, names[i])) {
             continue;
@@ -86,12 +74,8 @@ static clv_status judge(verification *v) {
     return cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict));
 }
 
-static clv_status work(verification *v, int argc, char **argv) {
-    CLI_TRY(cli_args_parse(v->app, &v->args, argc, argv));
-    if (v->args.help) {
-        v->verdict.accepted = 1; /* nothing was rejected */
-        return cli_help_command(v->app, &v->args);
-    }
+static clv_status work(void *job) {
+    verification *v = job;
     CLI_TRY(judge(v));
     if (!v->options.quiet) {
         printf("%s%s%s: %s\n", cli_styled(v->verdict.accepted ? CLI_GREEN : CLI_RED),
@@ -102,17 +86,14 @@ static clv_status work(verification *v, int argc, char **argv) {
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
     verification v = {.app = app, .args = {.command = command}};
-    clv_options_defaults(cli_points_table(false), &v.points);
-    clv_options_defaults(verify_table(), &v.options);
-    clv_options_defaults(cli_threads_table(), &v.options);
-    cli_args_add(&v.args, verify_table(), &v.options);
-    cli_args_add(&v.args, cli_reading_table(), &v.points);
-    cli_args_add(&v.args, cli_threads_table(), &v.options);
-    clv_status status = work(&v, argc, argv);
+    cli_args_own(&v.args, verify_table(), &v.options);
+    cli_args_own(&v.args, cli_reading_table(), &v.points);
+    cli_args_own(&v.args, cli_threads_table(), &v.options);
+    clv_status status = cli_perform(app, &v.args, argc, argv, work, &v);
     clv_data_free(v.second);
     clv_data_free(v.data);
     clv_claim_free(v.claim);
-    return status < 0 ? cli_exit_status(status) : !v.verdict.accepted;
+    return status < 0 ? cli_exit_status(status) : !v.args.help && !v.verdict.accepted;
 }
 
 const cli_command cli_verify = {

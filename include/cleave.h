@@ -2,10 +2,9 @@
  *
  * The whole public interface, in the order in which a program meets it:
  *
- *   1  version, status, context        4  affinities          7  metrics
- *   2  options, the control of a run   5  results             8  reports
- *   3  data: views, files, scaling     6  methods
- *   3a features of texts, pictures
+ *   1  version, status, context        4  features of texts, pictures   7  methods
+ *   2  options, the control of a run   5  affinities                    8  metrics
+ *   3  data: views, files, scaling     6  results                       9  reports
  *
  * A complete program (tests/install builds it against an installed copy):
  *
@@ -298,7 +297,7 @@ CLV_API clv_status clv_data_scale(clv_data *data, clv_scale scale);
 CLV_API clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 3a  Features: documents and pictures as points
+ * 4  Features: documents and pictures as points
  */
 
 /* A document while it is read; all of it is borrowed for the call of the hook. */
@@ -488,7 +487,7 @@ CLV_API clv_status clv_write_label_image(clv_context *ctx, const char *path, int
                                          const int32_t *labels);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 4  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives
+ * 5  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives
  */
 
 typedef enum clv_affinity_kind {
@@ -502,7 +501,7 @@ typedef enum clv_affinity_kind {
 } clv_affinity_kind;
 
 typedef enum clv_home {
-    CLV_HOME_AUTO,     /* the first of the following that fits the budget */
+    CLV_HOME_AUTO,     /* one with cheap products if there is one, else the first that fits the budget */
     CLV_HOME_DENSE64,  /* n^2 doubles */
     CLV_HOME_DENSE32,  /* n^2 floats; sums are in double */
     CLV_HOME_COMPUTED, /* entries computed from the points when needed */
@@ -613,7 +612,7 @@ CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *po
 CLV_API clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 5  Results: a core that all methods have, and fields with a name, a kind and a shape
+ * 6  Results: a core that all methods have, and fields with a name, a kind and a shape
  */
 
 typedef enum clv_stop {
@@ -731,7 +730,7 @@ CLV_API clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_re
 CLV_API clv_status clv_result_put(clv_result *result, const clv_field *field);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 6  Methods
+ * 7  Methods
  *
  * A method is one description: what it solves, what it takes, its options, what it gives, what its certificate says,
  * and the functions that do it. clv_methods lists them; the command, the reports, the verification and the language
@@ -797,8 +796,8 @@ typedef enum clv_field_unit {
 typedef struct clv_field_info {
     const char *name;
     clv_field_kind kind;
-    const char
-        *shape; /* "": one value; "n", "k", "models": a list; "n x k": a matrix. n and k are those of the result */
+    /* "": one value; "n", "k", "models": a list; "n x k": a matrix. n and k are those of the result. */
+    const char *shape;
     clv_field_role role;
     double slack; /* derived numbers; 0: they must be equal */
     clv_field_unit unit;
@@ -1129,7 +1128,7 @@ CLV_API clv_status clv_ksupport_prox(clv_context *ctx, const double *v, int64_t 
                                      clv_ksupport_form form, int64_t threads, double *out /* p */);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 7  Metrics
+ * 8  Metrics
  */
 
 /* Agreement of a labeling with the truth, over the objects that neither leaves out (-1). */
@@ -1155,7 +1154,7 @@ CLV_API clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const
                                   double *out);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 8  Reports
+ * 9  Reports
  */
 
 /* What a report says beside the result: members may be NULL or NaN. */

@@ -7,17 +7,6 @@
 /* Threads for work on so many entries: below this, waking the others up costs more than they save. */
 enum { ENTRIES_WORTH_THREADS = 1 << 18 };
 
-const char *clv_home_name(clv_home home) {
-    static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"};
-    return (size_t)home < sizeof names / sizeof names[0] ? names[home] : "?";
-}
-
-const char *clv_affinity_kind_name(clv_affinity_kind kind) {
-    static const char *const names[] = {"gaussian", "exponential", "cosine",     "distance",
-                                        "minimax",  "knn",         "precomputed"};
-    return (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : "?";
-}
-
 /* --- making and freeing --- */
 
 /* A lock that its holder may take again: slots may call the functions below. */
@@ -225,10 +214,7 @@ clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels,
 
 clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
     int32_t *one_group = CLV_NEW0(a->ctx, int32_t, a->info.n);
-    if (!one_group) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = clv_affinity_group_sums(a, one_group, 1, out, threads);
+    clv_status status = one_group ? clv_affinity_group_sums(a, one_group, 1, out, threads) : CLV_ENOMEM;
     clv_free(a->ctx, one_group);
     return status;
 }

@@ -41,6 +41,8 @@ clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t c
  * any, as they hold the same doubles. CLV_EUSAGE: there is none of that name, or it cannot hold this affinity. */
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
                                clv_affinity_options *options);
+/* Whether that is where an affinity lives. */
+bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home);
 
 /* product.c: Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */
 typedef struct clv_product {
@@ -54,7 +56,6 @@ typedef struct clv_product {
 } clv_product;
 clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out);
 void clv_product_free(clv_product *p); /* takes one that is all zero */
-size_t clv_product_memory(int64_t n, int64_t k);
 /* Y from scratch. */
 clv_status clv_product_begin(clv_product *p);
 /* Rows of Y' for the objects first..first + count - 1: out[r * k + c]. */

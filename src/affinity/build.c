@@ -7,6 +7,38 @@
 #include <math.h>
 #include <string.h>
 
+/* --- kinds and names --- */
+
+static const clv_kind kinds[] = {
+    [CLV_AFFINITY_GAUSSIAN] = {.name = "gaussian", .largest = 1, .has_gamma = true},
+    [CLV_AFFINITY_EXPONENTIAL] = {.name = "exponential", .largest = 1, .has_gamma = true},
+    [CLV_AFFINITY_COSINE] = {.name = "cosine", .largest = 2},
+    [CLV_AFFINITY_DISTANCE] = {.name = "distance", .largest = HUGE_VAL, .needs_top = true},
+    [CLV_AFFINITY_MINIMAX] = {.name = "minimax",
+                              .largest = HUGE_VAL,
+                              .no_newcomers = "a minimax affinity says nothing of new points: they would change the "
+                                              "paths between the old"},
+    [CLV_AFFINITY_KNN] = {.name = "knn", .largest = 1},
+    [CLV_AFFINITY_PRECOMPUTED] = {.name = "precomputed",
+                                  .largest = HUGE_VAL,
+                                  .no_newcomers = "a given affinity says nothing of new points: give their "
+                                                  "similarities too"},
+};
+
+const clv_kind *clv_kind_of(clv_affinity_kind kind) {
+    static const clv_kind none = {.name = "?", .largest = HUGE_VAL};
+    return (size_t)kind < CLV_COUNT(kinds) ? &kinds[kind] : &none;
+}
+
+const char *clv_affinity_kind_name(clv_affinity_kind kind) {
+    return clv_kind_of(kind)->name;
+}
+
+const char *clv_home_name(clv_home home) {
+    static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"};
+    return (size_t)home < CLV_COUNT(names) ? names[home] : "?";
+}
+
 #define T clv_affinity_options
 static const clv_option affinity_options[] = {
     CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_GAUSSIAN,
@@ -14,7 +46,7 @@ static const clv_option affinity_options[] = {
     CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, 1e300, "auto", "G",
                  "scale of gaussian and exponential; weights of knn (1 if auto)"),
     CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N", "neighbors of an object in the knn graph"),
-    CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "whether an object is similar to itself"),
+    CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "the similarity of an object to itself is 0"),
     CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
     CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
                    "where the affinity lives; auto: by the budget"),
@@ -40,8 +72,8 @@ int64_t clv_bytes_plus(int64_t a, int64_t b) {
 }
 
 int64_t clv_square_bytes(int64_t n, clv_scalar scalar) {
-    int64_t entries, bytes, size = scalar == CLV_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-    return clv_mul(n, n, &entries) && clv_mul(entries, size, &bytes) ? bytes : INT64_MAX;
+    int64_t entries, bytes;
+    return clv_mul(n, n, &entries) && clv_mul(entries, (int64_t)clv_scalar_bytes(scalar), &bytes) ? bytes : INT64_MAX;
 }
 
 static clv_affinity_options options_of(const clv_home_maker *maker, const clv_affinity_options *options) {
@@ -161,15 +193,22 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
     return CLV_OK;
 }
 
+bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home) {
+    return strcmp(info->home, home) == 0;
+}
+
 /* --- making --- */
 
-static clv_status build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
-                        clv_affinity **out) {
-    int threads = clv_threads(options->threads);
+clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,
+                              clv_affinity **out) {
+    clv_affinity_options asked, *options = &asked;
     const clv_home_maker *maker;
     clv_affinity_info plan;
     clv_affinity *a = NULL;
     size_t held, now, most;
+    *out = NULL;
+    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
+    int threads = clv_threads(options->threads);
     CLV_TRY(plan_home(ctx, points, options, &maker, &plan));
     CLV_TRY(options->kind == CLV_AFFINITY_PRECOMPUTED ? clv_affinity_check(ctx, points, options, threads)
                                                       : clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));
@@ -189,22 +228,12 @@ static clv_status build(clv_context *ctx, const clv_matrix *points, const clv_af
     return CLV_OK;
 }
 
-clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
-                              clv_affinity **out) {
-    clv_affinity_options own;
-    *out = NULL;
-    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), options, &own));
-    return build(ctx, points, &own, out);
-}
-
 /* --- as a matrix --- */
 
 /* Whether what is stored on the diagonal is what counts there. */
 static bool is_as_stored(const clv_affinity *a, const clv_matrix *stored) {
     for (int64_t i = 0; a->zero_diagonal && i < stored->rows; i++) {
-        int64_t own = i * stored->rows + i;
-        if (clv_is_sparse(stored) || (stored->scalar == CLV_F32 ? ((const float *)stored->values)[own] != 0
-                                                                : ((const double *)stored->values)[own] != 0)) {
+        if (clv_is_sparse(stored) || clv_stored(stored, i * stored->rows + i) != 0) {
             return false;
         }
     }
@@ -228,10 +257,5 @@ clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out) {
                         (long long)a->info.n, (long long)bytes, a->budget);
     }
     CLV_TRY(clv_data_new_dense(ctx, "affinity", a->info.n, a->info.n, CLV_F64, out));
-    clv_status status = clv_affinity_fill(a, &(clv_sheet){(*out)->values, CLV_F64, a->info.n}, a->threads);
-    if (status < 0) {
-        clv_data_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return clv_data_made(clv_affinity_fill(a, &(clv_sheet){(*out)->values, CLV_F64, a->info.n}, a->threads), out);
 }

@@ -4,7 +4,6 @@
 #include "affinity/kinds.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 enum { BLOCK = 128 };
 
@@ -19,10 +18,7 @@ typedef struct rules {
 /* Whether the check goes on, after so many entries. */
 static bool goes_on(const rules *r, int64_t entries) {
     enum { WORK_AN_ENTRY = 16 };
-    if (!atomic_load(r->stopped) && clv_worked(r->ctx, WORK_AN_ENTRY * entries)) {
-        atomic_store(r->stopped, true);
-    }
-    return !atomic_load(r->stopped);
+    return clv_goes_on(r->ctx, r->stopped, WORK_AN_ENTRY * entries);
 }
 
 /* What the operator would have at (i, j). */
@@ -38,8 +34,17 @@ static bool alike(const rules *r, double value, double mirror) {
     return r->options->symmetrize || fabs(value - mirror) <= r->tolerance * fmax(fabs(value), fabs(mirror));
 }
 
-static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j, double value, double mirror) {
+static bool is_good(const rules *r, int64_t i, int64_t j, double value, double mirror) {
+    return isfinite(value) && large_enough(r, i, j, used(r, value, mirror)) && alike(r, value, mirror);
+}
+
+static double entry_at(const clv_matrix *given, int64_t i, int64_t j) {
+    return clv_is_sparse(given) ? clv_csr_entry(given, i, j) : clv_stored(given, i * given->cols + j);
+}
+
+static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j) {
     long long row = (long long)i + 1, col = (long long)j + 1;
+    double value = entry_at(r->given, i, j), mirror = entry_at(r->given, j, i);
     double least = r->options->least, here = used(r, value, mirror);
     const char *what = r->options->symmetrize ? "the similarity (A + A')/2" : "the similarity";
     if (!isfinite(value)) {
@@ -61,11 +66,6 @@ static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j,
                     row, col, value, col, row, mirror);
 }
 
-static double dense_at(const clv_matrix *given, int64_t i, int64_t j) {
-    int64_t at = i * given->cols + j;
-    return given->scalar == CLV_F32 ? (double)((const float *)given->values)[at] : ((const double *)given->values)[at];
-}
-
 /* The first place in the block of rows from i0 that is not as it must be, as i * n + j, or INT64_MAX. */
 static int64_t first_fault_dense(const rules *r, int64_t i0) {
     const clv_matrix *given = r->given;
@@ -75,10 +75,9 @@ static int64_t first_fault_dense(const rules *r, int64_t i0) {
         int64_t j1 = n - j0 < BLOCK ? n : j0 + BLOCK;
         for (int64_t i = i0; i < i1; i++) {
             for (int64_t j = j0; j < j1; j++) {
-                double value = dense_at(given, i, j);
-                double mirror = j > i || r->options->symmetrize ? dense_at(given, j, i) : value;
-                bool good = isfinite(value) && large_enough(r, i, j, used(r, value, mirror)) && alike(r, value, mirror);
-                if (!good && i * n + j < fault) {
+                double value = clv_stored(given, i * n + j);
+                double mirror = j > i || r->options->symmetrize ? clv_stored(given, j * n + i) : value;
+                if (!is_good(r, i, j, value, mirror) && i * n + j < fault) {
                     fault = i * n + j;
                 }
             }
@@ -94,8 +93,7 @@ static int64_t first_fault_sparse(const rules *r, int64_t i0) {
         for (int64_t e = given->start[i]; e < given->start[i + 1]; e++) {
             int64_t j = given->index[e];
             double value = ((const double *)given->values)[e], mirror = clv_csr_entry(given, j, i);
-            bool good = isfinite(value) && large_enough(r, i, j, used(r, value, mirror)) && alike(r, value, mirror);
-            if (!good && i * n + j < fault) {
+            if (!is_good(r, i, j, value, mirror) && i * n + j < fault) {
                 fault = i * n + j;
             }
         }
@@ -120,12 +118,5 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const c
     if (atomic_load(&stopped)) {
         return clv_stop_failure(ctx, "checking the affinity");
     }
-    if (fault == INT64_MAX) {
-        return CLV_OK;
-    }
-    int64_t i = fault / n, j = fault % n;
-    if (clv_is_sparse(given)) {
-        return report(ctx, &r, i, j, clv_csr_entry(given, i, j), clv_csr_entry(given, j, i));
-    }
-    return report(ctx, &r, i, j, dense_at(given, i, j), dense_at(given, j, i));
+    return fault == INT64_MAX ? CLV_OK : report(ctx, &r, fault / n, fault % n);
 }

@@ -110,20 +110,15 @@ static clv_status search_all(search *s) {
 }
 
 clv_status clv_affinity_components(const clv_affinity *a, int32_t *component, int64_t *count) {
-    clv_status status = CLV_ENOMEM;
+    clv_kept kept = {.ctx = a->ctx};
     search s = {.a = a, .component = component};
-    bool sparse = clv_affinity_view(a, &s.graph) && clv_is_sparse(&s.graph);
-    s.queue = CLV_NEW(a->ctx, int64_t, a->info.n);
-    if (!sparse) {
-        s.left = CLV_NEW(a->ctx, int64_t, a->info.n);
-        s.column = CLV_NEW(a->ctx, double, a->info.n);
+    s.queue = clv_keep(&kept, CLV_NEW(a->ctx, int64_t, a->info.n));
+    if (!clv_affinity_view(a, &s.graph) || !clv_is_sparse(&s.graph)) {
+        s.left = clv_keep(&kept, CLV_NEW(a->ctx, int64_t, a->info.n));
+        s.column = clv_keep(&kept, CLV_NEW(a->ctx, double, a->info.n));
     }
-    if (s.queue && (sparse || (s.left && s.column))) {
-        status = search_all(&s);
-        *count = s.count;
-    }
-    clv_free(a->ctx, s.column);
-    clv_free(a->ctx, s.left);
-    clv_free(a->ctx, s.queue);
+    clv_status status = kept.status == CLV_OK ? search_all(&s) : kept.status;
+    *count = s.count;
+    clv_free_kept(&kept);
     return status;
 }

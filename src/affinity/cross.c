@@ -13,12 +13,9 @@ enum {
 };
 
 static clv_status check_kind(clv_context *ctx, const clv_affinity *a) {
-    if (a->info.kind == CLV_AFFINITY_MINIMAX) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "a minimax affinity says nothing of new points: they would change the paths between the old");
-    }
-    if (a->info.kind == CLV_AFFINITY_PRECOMPUTED) {
-        return clv_fail(ctx, CLV_EUSAGE, "a given affinity says nothing of new points: give their similarities too");
+    const char *no_newcomers = clv_kind_of(a->info.kind)->no_newcomers;
+    if (no_newcomers) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s", no_newcomers);
     }
     if (a->points.rows != a->info.n) {
         return clv_fail(ctx, CLV_EUSAGE, "an affinity of some of the objects says nothing of new points");
@@ -44,10 +41,7 @@ clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, c
         return CLV_OK;
     }
     CLV_TRY(clv_panels_new(ctx, points, threads, &out->panels));
-    if (out->kind == CLV_AFFINITY_DISTANCE) {
-        return clv_largest_distance(ctx, &out->panels, threads, &out->top);
-    }
-    return CLV_OK;
+    return clv_kind_of(out->kind)->needs_top ? clv_largest_distance(ctx, &out->panels, threads, &out->top) : CLV_OK;
 }
 
 void clv_cross_free(clv_cross *cross) {

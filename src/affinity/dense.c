@@ -52,37 +52,59 @@ static clv_status dense_entry(const clv_affinity *a, int64_t i, int64_t j, doubl
     return CLV_OK;
 }
 
-static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
+/* Row i over the columns from `at` on, `width` of them. */
+static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *out) {
     if (is_f32(a)) {
-        clv_widen(out, row32(a, i), a->info.n);
+        clv_widen(out, row32(a, i) + at, width);
     } else {
-        memcpy(out, row64(a, i), (size_t)a->info.n * sizeof *out);
+        memcpy(out, row64(a, i) + at, (size_t)width * sizeof *out);
     }
-    if (a->zero_diagonal) {
-        out[i] = 0;
+    if (a->zero_diagonal && i >= at && i < at + width) {
+        out[i - at] = 0;
+    }
+}
+
+static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
+    copy_row(a, i, 0, a->info.n, out);
+    return CLV_OK;
+}
+
+static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    for (int64_t r = 0; r < count; r++) {
+        copy_row(a, first + r, first, count, out + r * count);
     }
     return CLV_OK;
 }
 
+/* y += or -= row i, over the columns from `at` on, `width` of them. */
+static void add_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *y) {
+    if (is_f32(a)) {
+        clv_accumulate_f32(y, row32(a, i) + at, width);
+    } else {
+        clv_accumulate(y, row64(a, i) + at, width);
+    }
+}
+
+static void deduct_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *y) {
+    if (is_f32(a)) {
+        clv_deduct_f32(y, row32(a, i) + at, width);
+    } else {
+        clv_deduct(y, row64(a, i) + at, width);
+    }
+}
+
 /* Object i in the columns from `at` on, `width` of them: out of `from` and into `to`, or NULL. */
 static void move_in_strip(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *from, double *to) {
-    bool own_inside = i >= at && i < at + width;
-    double before[2] = {from && own_inside ? from[i] : 0, to && own_inside ? to[i] : 0};
-    if (from && is_f32(a)) {
-        clv_deduct_f32(from + at, row32(a, i) + at, width);
-    } else if (from) {
-        clv_deduct(from + at, row64(a, i) + at, width);
-    }
-    if (to && is_f32(a)) {
-        clv_accumulate_f32(to + at, row32(a, i) + at, width);
-    } else if (to) {
-        clv_accumulate(to + at, row64(a, i) + at, width);
-    }
-    if (from && own_inside && a->zero_diagonal) {
-        from[i] = before[0];
-    }
-    if (to && own_inside && a->zero_diagonal) {
-        to[i] = before[1];
+    double *sums[2] = {from, to};
+    for (int side = 0; side < 2; side++) {
+        bool restore = sums[side] && a->zero_diagonal && i >= at && i < at + width;
+        double own = restore ? sums[side][i] : 0;
+        if (sums[side]) {
+            (side == 0 ? deduct_row : add_row)(a, i, at, width, sums[side] + at);
+        }
+        if (restore) {
+            sums[side][i] = own;
+        }
     }
 }
 
@@ -137,22 +159,18 @@ static void list_members(const int32_t *labels, int64_t n, int64_t k, int64_t *f
 static void add_members(const clv_affinity *a, const int64_t *members, int64_t count, int64_t at, int64_t width,
                         double *y) {
     int64_t m = 0;
-    if (is_f32(a)) {
-        for (; m + 4 <= count; m += 4) {
-            clv_accumulate_four_f32(y, row32(a, members[m]) + at, row32(a, members[m + 1]) + at,
-                                    row32(a, members[m + 2]) + at, row32(a, members[m + 3]) + at, width);
-        }
-        for (; m < count; m++) {
-            clv_accumulate_f32(y, row32(a, members[m]) + at, width);
-        }
-        return;
-    }
     for (; m + 4 <= count; m += 4) {
-        clv_accumulate_four(y, row64(a, members[m]) + at, row64(a, members[m + 1]) + at, row64(a, members[m + 2]) + at,
-                            row64(a, members[m + 3]) + at, width);
+        const int64_t *i = members + m;
+        if (is_f32(a)) {
+            clv_accumulate_four_f32(y, row32(a, i[0]) + at, row32(a, i[1]) + at, row32(a, i[2]) + at,
+                                    row32(a, i[3]) + at, width);
+        } else {
+            clv_accumulate_four(y, row64(a, i[0]) + at, row64(a, i[1]) + at, row64(a, i[2]) + at, row64(a, i[3]) + at,
+                                width);
+        }
     }
     for (; m < count; m++) {
-        clv_accumulate(y, row64(a, members[m]) + at, width);
+        add_row(a, members[m], at, width, y);
     }
 }
 
@@ -172,17 +190,12 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
         return CLV_ENOMEM;
     }
     int64_t *members = first + k + 1;
-    int stopped = 0;
+    atomic_bool stopped = false;
     list_members(labels, n, k, first, members);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
-        for (int64_t at = t * n / threads; at < end; at += STRIP) {
-            if (clv_worked(a->ctx, STRIP * n)) {
-#pragma omp atomic write
-                stopped = 1;
-                break;
-            }
+        for (int64_t at = t * n / threads; at < end && clv_goes_on(a->ctx, &stopped, STRIP * n); at += STRIP) {
             sum_strip(a, first, members, k, at, end - at < STRIP ? end - at : STRIP, y);
         }
     }
@@ -262,17 +275,12 @@ static void combine_strip(const clv_affinity *a, const clv_terms *terms, int64_t
 }
 
 static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
-    int64_t n = a->info.n;
-    int stopped = 0;
+    int64_t n = a->info.n, work = STRIP * terms->count;
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
-        for (int64_t at = t * n / threads; at < end; at += STRIP) {
-            if (clv_worked(a->ctx, STRIP * terms->count)) {
-#pragma omp atomic write
-                stopped = 1;
-                break;
-            }
+        for (int64_t at = t * n / threads; at < end && clv_goes_on(a->ctx, &stopped, work); at += STRIP) {
             combine_strip(a, terms, at, end - at < STRIP ? end - at : STRIP, y + at);
         }
     }
@@ -308,21 +316,13 @@ static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, doub
 
 static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
-    int stopped = 0;
+    atomic_bool stopped = false;
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = n - i < block ? n - i : block;
-        int stop;
-#pragma omp atomic read
-        stop = stopped;
-        if (stop || clv_worked(a->ctx, rows * n)) {
-#pragma omp atomic write
-            stopped = 1;
-        } else if (is_f32(a)) {
-            apply_rows32(a, x, k, y, i, rows);
-        } else {
-            apply_rows64(a, x, k, y, i, rows);
+        if (clv_goes_on(a->ctx, &stopped, rows * n)) {
+            (is_f32(a) ? apply_rows32 : apply_rows64)(a, x, k, y, i, rows);
         }
     }
     clv_blas_serial_end();
@@ -373,20 +373,6 @@ static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t c
     return CLV_OK;
 }
 
-static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
-    for (int64_t r = 0; r < count; r++) {
-        if (is_f32(a)) {
-            clv_widen(out + r * count, row32(a, first + r) + first, count);
-        } else {
-            memcpy(out + r * count, row64(a, first + r) + first, (size_t)count * sizeof *out);
-        }
-        if (a->zero_diagonal) {
-            out[r * count + r] = 0;
-        }
-    }
-    return CLV_OK;
-}
-
 static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *squares) {
     double wide[WIDE_COLS], own = entry(a, i, i), there = stored(a, i, i);
     int64_t n = a->info.n;
@@ -421,14 +407,11 @@ static clv_status dense_moments(const clv_affinity *a, int threads, double *sum,
 
 /* --- what else it can do --- */
 
-static void take_row(const clv_affinity *a, const int64_t *objects, int64_t m, int64_t j, void *out) {
-    for (int64_t l = 0; l < m; l++) {
-        bool own = l == j && a->zero_diagonal;
-        if (is_f32(a)) {
-            ((float *)out)[j * m + l] = own ? 0 : row32(a, objects[j])[objects[l]];
-        } else {
-            ((double *)out)[j * m + l] = own ? 0 : row64(a, objects[j])[objects[l]];
-        }
+static void write_entry(void *values, clv_scalar scalar, int64_t at, double value) {
+    if (scalar == CLV_F32) {
+        ((float *)values)[at] = (float)value;
+    } else {
+        ((double *)values)[at] = value;
     }
 }
 
@@ -442,20 +425,23 @@ static clv_status make_room(clv_affinity *a, clv_scalar scalar) {
 }
 
 static clv_status dense_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
+    clv_scalar scalar = home_of(a)->scalar;
     size_t now, most;
     CLV_TRY(clv_affinity_like(a, m, out));
     clv_context_memory(a->ctx, &now, &most);
-    if (clv_bytes_plus(clv_square_bytes(m, home_of(a)->scalar), (int64_t)now) > (int64_t)a->budget) {
+    if (clv_bytes_plus(clv_square_bytes(m, scalar), (int64_t)now) > (int64_t)a->budget) {
         return clv_fail(a->ctx, CLV_ENOMEM,
                         "a copy of the similarities of %lld objects is more than the budget of %zu bytes allows",
                         (long long)m, a->budget);
     }
-    CLV_TRY(make_room(*out, home_of(a)->scalar));
+    CLV_TRY(make_room(*out, scalar));
     for (int64_t j = 0; j < m; j++) {
         if (j % POLL == 0 && clv_worked(a->ctx, POLL * m)) {
             return clv_stop_failure(a->ctx, "copying similarities");
         }
-        take_row(a, objects, m, j, ((dense *)(*out)->state)->owned);
+        for (int64_t l = 0; l < m; l++) {
+            write_entry(((dense *)(*out)->state)->owned, scalar, j * m + l, entry(a, objects[j], objects[l]));
+        }
     }
     return CLV_OK;
 }
@@ -523,11 +509,7 @@ static clv_status copy_symmetric(const clv_matrix *given, int threads, clv_affin
     int64_t n = given->rows;
     CLV_TRY(clv_symmetrize_dense(a->ctx, given, threads, values));
     for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
-        if (given->scalar == CLV_F32) {
-            ((float *)values)[i * n + i] = 0;
-        } else {
-            ((double *)values)[i * n + i] = 0;
-        }
+        write_entry(values, given->scalar, i * n + i, 0);
     }
     return CLV_OK;
 }

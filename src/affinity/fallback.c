@@ -28,13 +28,10 @@ typedef struct column_job {
 static clv_status run(const column_job *job, int threads) {
     const clv_affinity *a = job->a;
     double *columns = CLV_NEW(a->ctx, double, a->info.n *threads);
-    int stopped = columns ? CLV_OK : CLV_ENOMEM;
+    atomic_int stopped = columns ? CLV_OK : CLV_ENOMEM;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
     for (int64_t m = 0; m < job->count; m++) {
-        int stop;
-#pragma omp atomic read
-        stop = stopped;
-        if (stop) {
+        if (atomic_load(&stopped)) {
             continue;
         }
         double *column = columns + a->info.n * omp_get_thread_num();
@@ -46,12 +43,11 @@ static clv_status run(const column_job *job, int threads) {
             status = clv_stop_failure(a->ctx, "reading the affinity column by column");
         }
         if (status < 0) {
-#pragma omp atomic write
-            stopped = status;
+            atomic_store(&stopped, status);
         }
     }
     clv_free(a->ctx, columns);
-    return (clv_status)stopped;
+    return (clv_status)atomic_load(&stopped);
 }
 
 /* --- every column once: entries of the output that belong to column i are nobody else's --- */

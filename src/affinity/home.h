@@ -38,6 +38,7 @@ typedef struct clv_home_functions {
     size_t state_size; /* of the struct behind clv_affinity.state */
     bool serial;       /* called by one thread at a time and with threads = 1, whatever the callers do */
 
+    /* As clv_affinity_column, ..., where nothing else is said. */
     clv_status (*column)(const clv_affinity *a, int64_t i, double *out);
     void (*destroy)(clv_affinity *a); /* frees what the members of `state` own, also of a home left half-made */
 
@@ -49,19 +50,14 @@ typedef struct clv_home_functions {
     clv_status (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
     clv_status (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
-    /* Sums over all pairs: of the entries, and of their squares. */
     clv_status (*moments)(const clv_affinity *a, int threads, double *sum, double *squares);
-    /* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here
-     * and below. */
     clv_status (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
-    /* y += d A[first..first + count - 1, :] for d of k x count, y of k x n. */
     clv_status (*add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
                            int threads);
     /* All entries. */
     clv_status (*fill)(const clv_affinity *a, const clv_sheet *out, int threads);
     /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */
     clv_status (*subset)(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);
-    /* A number that no entry exceeds. */
     clv_status (*largest)(const clv_affinity *a, double *out);
     clv_status (*cost)(const clv_affinity *a, clv_affinity_cost *out);
 

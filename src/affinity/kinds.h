@@ -4,6 +4,18 @@
 
 #include "linalg/distance.h"
 
+/* What is known of a kind. To add one: a value of clv_affinity_kind (appended), a line of the table and its name in the
+ * option `affinity` (both in build.c), its formula (clv_to_similarity, if it is one of distances), and a home whose
+ * maker suits it. */
+typedef struct clv_kind {
+    const char *name;
+    double largest;           /* that of an object to itself; HUGE_VAL: depends on the points */
+    bool has_gamma;           /* falls with the distance as fast as gamma says, which can be calibrated */
+    bool needs_top;           /* is a difference from the largest distance */
+    const char *no_newcomers; /* why it says nothing of new points; NULL: it does */
+} clv_kind;
+const clv_kind *clv_kind_of(clv_affinity_kind kind); /* takes any number */
+
 /* Distances between points within this have squares that are numbers. */
 #define CLV_LARGEST_POINT 1e150
 

@@ -74,18 +74,11 @@ static void search_panel(const clv_panels *from, const clv_panels *among, int64_
 
 static clv_status search_all(clv_context *ctx, const clv_panels *from, const clv_panels *among, int64_t k, int threads,
                              neighbor *found) {
-    int stopped = 0;
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t bi = 0; bi < from->count; bi++) {
-        int stop;
-#pragma omp atomic read
-        stop = stopped;
-        if (!stop) {
+        if (clv_goes_on(ctx, &stopped, clv_panel_work(among))) {
             search_panel(from, among, bi, k, found + bi * CLV_TILE * k);
-        }
-        if (!stop && clv_worked(ctx, clv_panel_work(among))) {
-#pragma omp atomic write
-            stopped = 1;
         }
     }
     return stopped ? clv_stop_failure(ctx, "looking for the nearest neighbors") : CLV_OK;
@@ -150,12 +143,9 @@ static void write_column(graph_writer *w, const neighbor *found, int64_t k, int6
     }
 }
 
-static clv_status write_graph(clv_context *ctx, const neighbor *found, int64_t n, int64_t k, double gamma, bool self,
-                              int64_t *first, int64_t *reverse, clv_data *graph) {
-    int64_t *at = CLV_NEW(ctx, int64_t, n);
-    if (!at) {
-        return CLV_ENOMEM;
-    }
+/* `first` (n + 1), `at` (n) and `reverse` (n k) are work. */
+static void write_graph(const neighbor *found, int64_t n, int64_t k, double gamma, bool self, int64_t *first,
+                        int64_t *at, int64_t *reverse, clv_data *graph) {
     memset(first, 0, (size_t)(n + 1) * sizeof *first);
     for (int64_t e = 0; e < n * k; e++) {
         first[found[e].j + 1]++;
@@ -172,21 +162,24 @@ static clv_status write_graph(clv_context *ctx, const neighbor *found, int64_t n
     for (int64_t j = 0; j < n; j++) {
         write_column(&writer, found, k, j, gamma, self, reverse + first[j], first[j + 1] - first[j]);
     }
-    clv_free(ctx, at);
-    return CLV_OK;
 }
 
-static clv_status make_graph(clv_context *ctx, const clv_panels *panels, int64_t k, double gamma, bool self,
-                             int threads, neighbor *found, int64_t *start, int64_t *reverse, clv_data **out) {
+static clv_status make_graph(clv_kept *work, const clv_panels *panels, int64_t k, double gamma, bool self, int threads,
+                             clv_data **out) {
+    clv_context *ctx = work->ctx;
     int64_t n = panels->n;
-    if (!found || !start || !reverse) {
-        return CLV_ENOMEM;
-    }
+    neighbor *found = clv_keep(work, CLV_NEW(ctx, neighbor, n * k));
+    int64_t *start = clv_keep(work, CLV_NEW(ctx, int64_t, n + 1));
+    int64_t *reverse = clv_keep(work, CLV_NEW(ctx, int64_t, n * k));
+    CLV_TRY(work->status);
     CLV_TRY(search_all(ctx, panels, panels, k, threads, found));
     count_row_sizes(found, n, k, self, start);
     CLV_TRY(clv_data_new_csr(ctx, "knn graph", n, n, start[n], out));
     memcpy((*out)->start, start, (size_t)(n + 1) * sizeof *start);
-    return write_graph(ctx, found, n, k, gamma, self, start, reverse, *out);
+    int64_t *at = clv_keep(work, CLV_NEW(ctx, int64_t, n));
+    CLV_TRY(work->status);
+    write_graph(found, n, k, gamma, self, start, at, reverse, *out);
+    return CLV_OK;
 }
 
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t neighbors, double gamma, bool self,
@@ -197,49 +190,27 @@ clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t nei
         return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than memory can address",
                         (long long)neighbors, (long long)n);
     }
-    neighbor *found = CLV_NEW(ctx, neighbor, entries);
-    int64_t *start = CLV_NEW(ctx, int64_t, n + 1);
-    int64_t *reverse = CLV_NEW(ctx, int64_t, entries);
-    clv_status status = make_graph(ctx, panels, neighbors, gamma, self, threads, found, start, reverse, out);
-    clv_free(ctx, reverse);
-    clv_free(ctx, start);
-    clv_free(ctx, found);
-    if (status < 0) {
-        clv_data_free(*out);
-        *out = NULL;
-    }
-    return status;
+    clv_kept work = {.ctx = ctx};
+    clv_status status = make_graph(&work, panels, neighbors, gamma, self, threads, out);
+    clv_free_kept(&work);
+    return clv_data_made(status, out);
 }
 
 /* --- from new points to old ones: not symmetric, one list per row --- */
-
-static clv_status cross_lists(const clv_panels *fresh, const clv_panels *panels, int64_t k, double gamma, int threads,
-                              neighbor *found, clv_data *out) {
-    double *values = out->values;
-    if (!found) {
-        return CLV_ENOMEM;
-    }
-    CLV_TRY(search_all(out->ctx, fresh, panels, k, threads, found));
-    for (int64_t i = 0; i <= fresh->n; i++) {
-        out->start[i] = i * k;
-    }
-    for (int64_t e = 0; e < fresh->n * k; e++) {
-        out->index[e] = (int32_t)found[e].j;
-        values[e] = weight_of(found[e].d2, gamma);
-    }
-    return CLV_OK;
-}
 
 clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbors,
                          double gamma, int threads, clv_data **out) {
     int64_t entries = fresh->n * neighbors;
     CLV_TRY(clv_data_new_csr(ctx, "similarities", fresh->n, panels->n, entries, out));
     neighbor *found = CLV_NEW(ctx, neighbor, entries);
-    clv_status status = cross_lists(fresh, panels, neighbors, gamma, threads, found, *out);
-    clv_free(ctx, found);
-    if (status < 0) {
-        clv_data_free(*out);
-        *out = NULL;
+    clv_status status = found ? search_all(ctx, fresh, panels, neighbors, threads, found) : CLV_ENOMEM;
+    for (int64_t i = 0; i <= fresh->n; i++) {
+        (*out)->start[i] = i * neighbors;
     }
-    return status;
+    for (int64_t e = 0; status == CLV_OK && e < entries; e++) {
+        (*out)->index[e] = (int32_t)found[e].j;
+        ((double *)(*out)->values)[e] = weight_of(found[e].d2, gamma);
+    }
+    clv_free(ctx, found);
+    return clv_data_made(status, out);
 }

@@ -34,43 +34,20 @@ static clv_status lowrank_entry(const clv_affinity *a, int64_t i, int64_t j, dou
     return CLV_OK;
 }
 
-/* Entries j0 .. j0 + count - 1 of column i. */
-static void lowrank_line(const clv_affinity *a, int64_t i, int64_t j0, int64_t count, double *out) {
-    const lowrank *home = home_of(a);
-    int rank = (int)home->rank;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)count, rank, 1, home->factor + j0 * home->rank, rank,
-                home->factor + i * home->rank, 1, 0, out, 1);
-    for (int64_t e = 0; e < count; e++) {
-        out[e] = clamp(out[e]);
-    }
-    if (a->zero_diagonal && i >= j0 && i < j0 + count) {
-        out[i - j0] = 0;
-    }
-}
-
 static clv_status lowrank_column(const clv_affinity *a, int64_t i, double *out) {
+    const lowrank *home = home_of(a);
+    int64_t n = a->info.n;
+    int rank = (int)home->rank;
     clv_blas_serial_begin();
-    for (int64_t j = 0; j < a->info.n; j += ROW_BLOCK) {
-        lowrank_line(a, i, j, a->info.n - j < ROW_BLOCK ? a->info.n - j : ROW_BLOCK, out + j);
+    for (int64_t j = 0; j < n; j += ROW_BLOCK) {
+        int count = (int)(n - j < ROW_BLOCK ? n - j : ROW_BLOCK);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, count, rank, 1, home->factor + j * rank, rank, home->factor + i * rank,
+                    1, 0, out + j, 1);
     }
     clv_blas_serial_end();
-    return CLV_OK;
-}
-
-static clv_status lowrank_move(const clv_affinity *a, int64_t i, double *from, double *to) {
-    double line[ROW_BLOCK];
-    clv_blas_serial_begin();
-    for (int64_t j = 0; j < a->info.n; j += ROW_BLOCK) {
-        int64_t count = a->info.n - j < ROW_BLOCK ? a->info.n - j : ROW_BLOCK;
-        lowrank_line(a, i, j, count, line);
-        if (from) {
-            clv_deduct(from + j, line, count);
-        }
-        if (to) {
-            clv_accumulate(to + j, line, count);
-        }
+    for (int64_t j = 0; j < n; j++) {
+        out[j] = j == i && a->zero_diagonal ? 0 : clamp(out[j]);
     }
-    clv_blas_serial_end();
     return CLV_OK;
 }
 
@@ -116,21 +93,25 @@ static clv_matrix factor_of(const clv_affinity *a) {
 static void expand(const clv_affinity *a, const double *t, int64_t k, double *y, int threads) {
     int64_t n = a->info.n;
     clv_matrix factor = factor_of(a);
+    clv_blas_serial_begin();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < n; i += ROW_BLOCK) {
         clv_factor_expand(&factor, t, k, i, n - i < ROW_BLOCK ? n - i : ROW_BLOCK, y + i, n);
     }
+    clv_blas_serial_end();
 }
 
 void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, double *t, int threads) {
     const double *values = factor->values;
     int64_t n = factor->rows, rank = factor->cols;
+    clv_blas_serial_begin();
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t r = 0; r < rank; r += RANK_BLOCK) {
         int64_t some = rank - r < RANK_BLOCK ? rank - r : RANK_BLOCK;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n, values + r,
                     (int)rank, 0, t + r, (int)rank);
     }
+    clv_blas_serial_end();
 }
 
 static double own_entry(const clv_affinity *a, int64_t i) {
@@ -149,10 +130,8 @@ static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t 
     if (!t) {
         return CLV_ENOMEM;
     }
-    clv_blas_serial_begin();
     clv_factor_gather(&factor, x, k, t, threads);
     expand(a, t, k, y, threads);
-    clv_blas_serial_end();
     for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
         double own = own_entry(a, i);
         for (int64_t c = 0; c < k; c++) {
@@ -175,9 +154,7 @@ static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *label
             t[labels[i] * rank + r] += home->factor[i * rank + r];
         }
     }
-    clv_blas_serial_begin();
     expand(a, t, k, y, threads);
-    clv_blas_serial_end();
     for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
         if (labels[i] >= 0) {
             y[labels[i] * n + i] -= own_entry(a, i);
@@ -238,9 +215,7 @@ static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms,
     for (int64_t m = 0; m < terms->count; m++) {
         clv_add_weighted(t, terms->weights[m], home->factor + terms->objects[m] * rank, rank);
     }
-    clv_blas_serial_begin();
     expand(a, t, 1, y, threads);
-    clv_blas_serial_end();
     for (int64_t m = 0; a->zero_diagonal && m < terms->count; m++) {
         y[terms->objects[m]] -= terms->weights[m] * own_entry(a, terms->objects[m]);
     }
@@ -255,7 +230,7 @@ static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int 
     const lowrank *home = home_of(a);
     int64_t n = a->info.n;
     double *blocks = CLV_NEW(a->ctx, double, n *FILL_BLOCK *threads);
-    int stopped = 0;
+    atomic_bool stopped = false;
     if (!blocks) {
         return CLV_ENOMEM;
     }
@@ -264,10 +239,7 @@ static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int 
     for (int64_t i0 = 0; i0 < n; i0 += FILL_BLOCK) {
         double *block = blocks + n * FILL_BLOCK * omp_get_thread_num();
         int64_t rows = n - i0 < FILL_BLOCK ? n - i0 : FILL_BLOCK;
-        int stop;
-#pragma omp atomic read
-        stop = stopped;
-        if (stop) {
+        if (!clv_goes_on(a->ctx, &stopped, rows * n * home->rank)) {
             continue;
         }
         clv_lowrank_product(home->factor + i0 * home->rank, rows, home->factor, n, home->rank, block);
@@ -276,10 +248,6 @@ static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int 
                 block[r * n + i0 + r] = 0;
             }
             clv_sheet_line(out, i0 + r, 0, block + r * n, n);
-        }
-        if (clv_worked(a->ctx, rows * n * home->rank)) {
-#pragma omp atomic write
-            stopped = 1;
         }
     }
     clv_blas_serial_end();
@@ -308,7 +276,7 @@ static clv_status lowrank_subset(const clv_affinity *a, const int64_t *objects, 
 }
 
 static clv_status lowrank_largest(const clv_affinity *a, double *out) {
-    *out = a->info.kind == CLV_AFFINITY_COSINE ? 2 : HUGE_VAL;
+    *out = clv_kind_of(a->info.kind)->largest;
     return CLV_OK;
 }
 
@@ -339,7 +307,6 @@ static const clv_home_functions functions = {
     .entry = lowrank_entry,
     .apply = lowrank_apply,
     .group_sums = lowrank_group_sums,
-    .move = lowrank_move,
     .combine = lowrank_combine,
     .moments = lowrank_moments,
     .block = lowrank_block,

@@ -18,6 +18,7 @@
 
 /* Between the leaves at positions s < t the distance is max(gap[s], ..., gap[t - 1]). */
 typedef struct minimax {
+    clv_kept kept;
     int64_t *leaf;     /* object at a position */
     int64_t *position; /* position of an object */
     double *gap;       /* n; the last is 0 */
@@ -164,24 +165,12 @@ static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, minimax *out
     out->top = clv_largest(out->gap, n); /* the last entry is 0 */
 }
 
-static clv_status make_tree(clv_context *ctx, const clv_panels *panels, int threads, edge *edges, int64_t *integers,
-                            double *reals, char *inside, minimax *out) {
-    int64_t n = panels->n;
-    if (!edges || !integers || !reals || !inside) {
-        return CLV_ENOMEM;
-    }
-    prim p = {panels, reals, integers, inside, integers + n, edges};
-    CLV_TRY(grow_tree(&p, threads, ctx));
-    leaf_lists lists = {integers, integers + n, integers + 2 * n, integers + 3 * n, integers + 4 * n, reals};
-    order_leaves(&lists, edges, n, out);
-    return CLV_OK;
-}
-
 static clv_status make_room(clv_context *ctx, int64_t n, minimax *out) {
-    out->leaf = CLV_NEW(ctx, int64_t, n);
-    out->position = CLV_NEW(ctx, int64_t, n);
-    out->gap = CLV_NEW(ctx, double, n);
-    return out->leaf && out->position && out->gap ? CLV_OK : CLV_ENOMEM;
+    out->kept.ctx = ctx;
+    out->leaf = clv_keep(&out->kept, CLV_NEW(ctx, int64_t, n));
+    out->position = clv_keep(&out->kept, CLV_NEW(ctx, int64_t, n));
+    out->gap = clv_keep(&out->kept, CLV_NEW(ctx, double, n));
+    return out->kept.status;
 }
 
 static clv_status find_tree(clv_context *ctx, const clv_panels *panels, int threads, minimax *out) {
@@ -190,15 +179,20 @@ static clv_status find_tree(clv_context *ctx, const clv_panels *panels, int thre
         threads = 1; /* a step is shorter than the two barriers that it would need */
     }
     CLV_TRY(make_room(ctx, n, out));
-    edge *edges = CLV_NEW(ctx, edge, n);
-    int64_t *integers = CLV_NEW(ctx, int64_t, 5 * n + threads);
-    double *reals = CLV_NEW(ctx, double, n);
-    char *inside = CLV_NEW(ctx, char, n);
-    clv_status status = make_tree(ctx, panels, threads, edges, integers, reals, inside, out);
-    clv_free(ctx, inside);
-    clv_free(ctx, reals);
-    clv_free(ctx, integers);
-    clv_free(ctx, edges);
+    clv_kept work = {.ctx = ctx};
+    edge *edges = clv_keep(&work, CLV_NEW(ctx, edge, n));
+    int64_t *integers = clv_keep(&work, CLV_NEW(ctx, int64_t, 5 * n + threads));
+    double *reals = clv_keep(&work, CLV_NEW(ctx, double, n));
+    char *inside = clv_keep(&work, CLV_NEW(ctx, char, n));
+    clv_status status = work.status;
+    if (status == CLV_OK) {
+        status = grow_tree(&(prim){panels, reals, integers, inside, integers + n, edges}, threads, ctx);
+    }
+    if (status == CLV_OK) {
+        leaf_lists lists = {integers, integers + n, integers + 2 * n, integers + 3 * n, integers + 4 * n, reals};
+        order_leaves(&lists, edges, n, out);
+    }
+    clv_free_kept(&work);
     return status; /* `out` belongs to the caller also on failure */
 }
 
@@ -208,20 +202,26 @@ static const minimax *home_of(const clv_affinity *a) {
     return a->state;
 }
 
-static clv_status minimax_column(const clv_affinity *a, int64_t i, double *out) {
+/* y += weight times column i */
+static void add_column(const clv_affinity *a, int64_t i, double weight, double *y) {
     const minimax *home = home_of(a);
     int64_t own = home->position[i];
     double largest = 0;
-    out[i] = a->zero_diagonal ? 0 : home->top;
+    y[i] += a->zero_diagonal ? 0 : weight * home->top;
     for (int64_t s = own; s < a->info.n - 1; s++) {
         largest = home->gap[s] > largest ? home->gap[s] : largest;
-        out[home->leaf[s + 1]] = home->top - largest;
+        y[home->leaf[s + 1]] += weight * (home->top - largest);
     }
     largest = 0;
     for (int64_t s = own - 1; s >= 0; s--) {
         largest = home->gap[s] > largest ? home->gap[s] : largest;
-        out[home->leaf[s]] = home->top - largest;
+        y[home->leaf[s]] += weight * (home->top - largest);
     }
+}
+
+static clv_status minimax_column(const clv_affinity *a, int64_t i, double *out) {
+    memset(out, 0, (size_t)a->info.n * sizeof *out);
+    add_column(a, i, 1, out);
     return CLV_OK;
 }
 
@@ -287,35 +287,17 @@ static void sweep_both_ways(const clv_affinity *a, sweep *s, double *y) {
 }
 
 static clv_status combine_many(const clv_affinity *a, const clv_terms *terms, double *y) {
-    clv_context *ctx = a->ctx;
-    double *weights = CLV_NEW0(ctx, double, a->info.n);
-    level *levels = CLV_NEW(ctx, level, terms->count + 1);
-    clv_status status = weights && levels ? CLV_OK : CLV_ENOMEM;
-    for (int64_t m = 0; status == CLV_OK && m < terms->count; m++) {
+    clv_kept work = {.ctx = a->ctx};
+    double *weights = clv_keep(&work, CLV_NEW0(a->ctx, double, a->info.n));
+    level *levels = clv_keep(&work, CLV_NEW(a->ctx, level, terms->count + 1));
+    for (int64_t m = 0; work.status == CLV_OK && m < terms->count; m++) {
         weights[terms->objects[m]] += terms->weights[m];
     }
-    if (status == CLV_OK) {
+    if (work.status == CLV_OK) {
         sweep_both_ways(a, &(sweep){home_of(a), weights, levels, 0}, y);
     }
-    clv_free(ctx, levels);
-    clv_free(ctx, weights);
-    return status;
-}
-
-static void add_column(const clv_affinity *a, int64_t i, double weight, double *y) {
-    const minimax *home = home_of(a);
-    int64_t own = home->position[i];
-    double largest = 0;
-    y[i] += a->zero_diagonal ? 0 : weight * home->top;
-    for (int64_t s = own; s < a->info.n - 1; s++) {
-        largest = home->gap[s] > largest ? home->gap[s] : largest;
-        y[home->leaf[s + 1]] += weight * (home->top - largest);
-    }
-    largest = 0;
-    for (int64_t s = own - 1; s >= 0; s--) {
-        largest = home->gap[s] > largest ? home->gap[s] : largest;
-        y[home->leaf[s]] += weight * (home->top - largest);
-    }
+    clv_free_kept(&work);
+    return work.status;
 }
 
 static clv_status minimax_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
@@ -391,10 +373,7 @@ static clv_status minimax_cost(const clv_affinity *a, clv_affinity_cost *out) {
 }
 
 static void minimax_destroy(clv_affinity *a) {
-    minimax *home = a->state;
-    clv_free(a->ctx, home->leaf);
-    clv_free(a->ctx, home->position);
-    clv_free(a->ctx, home->gap);
+    clv_free_kept(&((minimax *)a->state)->kept);
 }
 
 static const clv_home_functions functions = {

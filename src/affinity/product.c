@@ -40,17 +40,11 @@ void clv_product_free(clv_product *p) {
     *p = (clv_product){0};
 }
 
-size_t clv_product_memory(int64_t n, int64_t k) {
-    return (size_t)(n * k + n) * sizeof(double);
-}
-
 clv_status clv_product_begin(clv_product *p) {
     if (!is_factored(p)) {
         return clv_affinity_apply(p->a, p->x, p->k, p->y, p->threads);
     }
-    clv_blas_serial_begin();
     clv_factor_gather(&p->factor, p->x, p->k, p->t, p->threads);
-    clv_blas_serial_end();
     return CLV_OK;
 }
 

@@ -22,10 +22,7 @@ static clv_status restricted_entry(const clv_affinity *a, int64_t i, int64_t j, 
 static clv_status restricted_column(const clv_affinity *a, int64_t i, double *out) {
     const restricted *home = home_of(a);
     double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
-    if (!all) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = clv_affinity_column(home->base, home->active[i], all);
+    clv_status status = all ? clv_affinity_column(home->base, home->active[i], all) : CLV_ENOMEM;
     for (int64_t j = 0; status == CLV_OK && j < a->info.n; j++) {
         out[j] = all[home->active[j]];
     }
@@ -62,64 +59,55 @@ static clv_status restricted_apply(const clv_affinity *a, const double *x, int64
     return status;
 }
 
-static clv_status sums_over_all(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads,
-                                int32_t *spread, double *all) {
-    const restricted *home = home_of(a);
-    if (!spread || !all) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < clv_affinity_size(home->base); i++) {
-        spread[i] = -1;
-    }
-    for (int64_t i = 0; i < a->info.n; i++) {
-        spread[home->active[i]] = labels[i];
-    }
-    CLV_TRY(clv_affinity_group_sums(home->base, spread, k, all, threads));
-    gather(a, all, k, y);
-    return CLV_OK;
-}
-
 static clv_status restricted_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,
                                         int threads) {
-    int64_t total = clv_affinity_size(home_of(a)->base);
-    int32_t *spread = CLV_NEW(a->ctx, int32_t, total);
-    double *all = CLV_NEW(a->ctx, double, k *total);
-    clv_status status = sums_over_all(a, labels, k, y, threads, spread, all);
-    clv_free(a->ctx, all);
-    clv_free(a->ctx, spread);
+    const restricted *home = home_of(a);
+    int64_t total = clv_affinity_size(home->base);
+    clv_kept work = {.ctx = a->ctx};
+    int32_t *spread = clv_keep(&work, clv_number_objects(home->base, home->active, a->info.n));
+    double *all = clv_keep(&work, CLV_NEW(a->ctx, double, k *total));
+    clv_status status = work.status;
+    for (int64_t i = 0; status == CLV_OK && i < a->info.n; i++) {
+        spread[home->active[i]] = labels[i];
+    }
+    if (status == CLV_OK) {
+        status = clv_affinity_group_sums(home->base, spread, k, all, threads);
+    }
+    if (status == CLV_OK) {
+        gather(a, all, k, y);
+    }
+    clv_free_kept(&work);
     return status;
 }
 
-static clv_status restricted_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
-    const restricted *home = home_of(a);
-    int64_t *objects = CLV_NEW(a->ctx, int64_t, terms->count);
-    double *all = CLV_NEW(a->ctx, double, clv_affinity_size(home->base));
-    clv_status status = objects && all ? CLV_OK : CLV_ENOMEM;
-    for (int64_t m = 0; status == CLV_OK && m < terms->count; m++) {
-        objects[m] = home->active[terms->objects[m]];
+/* Objects of a restricted operator as objects of its base; owned by the caller, NULL: out of memory. */
+static int64_t *map_objects(const clv_affinity *a, const int64_t *objects, int64_t m) {
+    int64_t *mapped = CLV_NEW(a->ctx, int64_t, m);
+    for (int64_t j = 0; mapped && j < m; j++) {
+        mapped[j] = home_of(a)->active[objects[j]];
     }
+    return mapped;
+}
+
+static clv_status restricted_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
+    const clv_affinity *base = home_of(a)->base;
+    clv_kept work = {.ctx = a->ctx};
+    int64_t *objects = clv_keep(&work, map_objects(a, terms->objects, terms->count));
+    double *all = clv_keep(&work, CLV_NEW(a->ctx, double, clv_affinity_size(base)));
+    clv_status status = work.status;
     if (status == CLV_OK) {
-        status = clv_affinity_combine(home->base, objects, terms->weights, terms->count, all, threads);
+        status = clv_affinity_combine(base, objects, terms->weights, terms->count, all, threads);
     }
     if (status == CLV_OK) {
         gather(a, all, 1, y);
     }
-    clv_free(a->ctx, all);
-    clv_free(a->ctx, objects);
+    clv_free_kept(&work);
     return status;
 }
 
-/* Objects of a restricted operator are objects of its base. */
 static clv_status restricted_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
-    const restricted *home = home_of(a);
-    int64_t *mapped = CLV_NEW(a->ctx, int64_t, m);
-    if (!mapped) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t j = 0; j < m; j++) {
-        mapped[j] = home->active[objects[j]];
-    }
-    clv_status status = clv_affinity_subset(home->base, mapped, m, out);
+    int64_t *mapped = map_objects(a, objects, m);
+    clv_status status = mapped ? clv_affinity_subset(home_of(a)->base, mapped, m, out) : CLV_ENOMEM;
     clv_free(a->ctx, mapped);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROW_BLOCK = 256, WORTH_THREADS = 1 << 16 };
 
@@ -27,15 +28,8 @@ static clv_status sparse_entry(const clv_affinity *a, int64_t i, int64_t j, doub
 }
 
 static clv_status sparse_column(const clv_affinity *a, int64_t i, double *out) {
-    const clv_matrix *graph = graph_of(a);
-    for (int64_t j = 0; j < a->info.n; j++) {
-        out[j] = 0;
-    }
-    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
-        if (counts(a, graph, i, e)) {
-            out[graph->index[e]] = ((const double *)graph->values)[e];
-        }
-    }
+    clv_matrix_row(graph_of(a), i, out);
+    out[i] = a->zero_diagonal ? 0 : out[i];
     return CLV_OK;
 }
 
@@ -124,9 +118,7 @@ static clv_status sparse_add_rows(const clv_affinity *a, int64_t first, int64_t 
 
 static clv_status sparse_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
     const clv_matrix *graph = graph_of(a);
-    for (int64_t e = 0; e < count * count; e++) {
-        out[e] = 0;
-    }
+    memset(out, 0, (size_t)(count * count) * sizeof *out);
     for (int64_t i = first; i < first + count; i++) {
         for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
             int64_t j = graph->index[e] - first;
@@ -151,50 +143,31 @@ static clv_status sparse_moments(const clv_affinity *a, int threads, double *sum
     return CLV_OK;
 }
 
-/* The first entry of row i in column `first` or after. */
-static int64_t seek(const clv_matrix *graph, int64_t i, int64_t first) {
-    int64_t low = graph->start[i], high = graph->start[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (graph->index[middle] < first) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* Columns first .. last - 1 of the sum; whether it came to its end. */
-static bool combine_range(const clv_affinity *a, const clv_terms *terms, int64_t first, int64_t last, double *y) {
+/* Columns first .. last - 1 of the sum. */
+static void combine_range(const clv_affinity *a, const clv_terms *terms, int64_t first, int64_t last,
+                          atomic_bool *stopped, double *y) {
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
-    for (int64_t j = first; j < last; j++) {
-        y[j] = 0;
-    }
+    memset(y + first, 0, (size_t)(last - first) * sizeof *y);
     for (int64_t m = 0; m < terms->count; m++) {
         int64_t i = terms->objects[m];
-        if (m % ROW_BLOCK == 0 && clv_worked(a->ctx, ROW_BLOCK)) {
-            return false;
+        if (m % ROW_BLOCK == 0 && !clv_goes_on(a->ctx, stopped, ROW_BLOCK)) {
+            return;
         }
-        for (int64_t e = seek(graph, i, first); e < graph->start[i + 1] && graph->index[e] < last; e++) {
+        for (int64_t e = clv_csr_seek(graph, i, first); e < graph->start[i + 1] && graph->index[e] < last; e++) {
             if (counts(a, graph, i, e)) {
                 y[graph->index[e]] += terms->weights[m] * values[e];
             }
         }
     }
-    return true;
 }
 
 static clv_status sparse_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
     int64_t n = a->info.n;
-    int stopped = 0;
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++) {
-        if (!combine_range(a, terms, t * n / threads, (t + 1) * n / threads, y)) {
-#pragma omp atomic write
-            stopped = 1;
-        }
+        combine_range(a, terms, t * n / threads, (t + 1) * n / threads, &stopped, y);
     }
     return stopped ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
 }
@@ -242,15 +215,13 @@ static int64_t count_edges(const clv_matrix *graph, const int64_t *objects, int6
     return total;
 }
 
-static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, const int32_t *number,
+static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, const int32_t *number, clv_kept *kept,
                              clv_affinity *out) {
     sparse *to = out->state;
     int64_t m = out->info.n, longest, total = count_edges(graph, objects, m, number, &longest);
     CLV_TRY(clv_data_new_csr(out->ctx, "affinity", m, m, total, &to->owned));
-    edge *row = CLV_NEW(out->ctx, edge, longest);
-    if (!row) {
-        return CLV_ENOMEM;
-    }
+    edge *row = clv_keep(kept, CLV_NEW(out->ctx, edge, longest));
+    CLV_TRY(kept->status);
     double *values = to->owned->values;
     for (int64_t j = 0, at = 0; j < m; j++) {
         int64_t count = find_edges(graph, objects[j], number, row);
@@ -260,7 +231,6 @@ static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, co
         }
         to->owned->start[j + 1] = at;
     }
-    clv_free(out->ctx, row);
     to->graph = to->owned->matrix;
     out->info.nonzeros = total;
     return CLV_OK;
@@ -268,9 +238,10 @@ static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, co
 
 static clv_status sparse_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
     CLV_TRY(clv_affinity_like(a, m, out));
-    int32_t *number = clv_number_objects(a, objects, m);
-    clv_status status = number ? take_edges(graph_of(a), objects, number, *out) : CLV_ENOMEM;
-    clv_free(a->ctx, number);
+    clv_kept kept = {.ctx = a->ctx};
+    int32_t *number = clv_keep(&kept, clv_number_objects(a, objects, m));
+    clv_status status = number ? take_edges(graph_of(a), objects, number, &kept, *out) : CLV_ENOMEM;
+    clv_free_kept(&kept);
     return status;
 }
 

@@ -12,65 +12,29 @@ static void average_block(const clv_matrix *given, int64_t i0, int64_t j0, void 
     int64_t i1 = n - i0 < BLOCK ? n : i0 + BLOCK, j1 = n - j0 < BLOCK ? n : j0 + BLOCK;
     for (int64_t i = i0; i < i1; i++) {
         for (int64_t j = j0; j < j1; j++) {
+            double mean = clv_mean_of(clv_stored(given, i * n + j), clv_stored(given, j * n + i));
             if (given->scalar == CLV_F32) {
-                const float *values = given->values;
-                double mean = clv_mean_of((double)values[i * n + j], (double)values[j * n + i]);
                 ((float *)out)[i * n + j] = (float)mean;
             } else {
-                const double *values = given->values;
-                ((double *)out)[i * n + j] = clv_mean_of(values[i * n + j], values[j * n + i]);
+                ((double *)out)[i * n + j] = mean;
             }
         }
     }
 }
 
 clv_status clv_symmetrize_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out) {
-    int stopped = 0;
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < given->rows; i += BLOCK) {
-        int stop;
-#pragma omp atomic read
-        stop = stopped;
-        for (int64_t j = 0; j < given->rows && !stop; j += BLOCK) {
+        bool goes_on = clv_goes_on(ctx, &stopped, BLOCK * given->rows);
+        for (int64_t j = 0; j < given->rows && goes_on; j += BLOCK) {
             average_block(given, i, j, out);
-        }
-        if (!stop && clv_worked(ctx, BLOCK * given->rows)) {
-#pragma omp atomic write
-            stopped = 1;
         }
     }
     return stopped ? clv_stop_failure(ctx, "making the affinity symmetric") : CLV_OK;
 }
 
 /* --- sparse --- */
-
-static clv_status transpose(clv_context *ctx, const clv_matrix *given, clv_data **out) {
-    int64_t n = given->rows;
-    CLV_TRY(clv_data_new_csr(ctx, "affinity", n, n, given->start[n], out));
-    int64_t *start = (*out)->start;
-    double *values = (*out)->values;
-    for (int64_t j = 0; j <= n; j++) {
-        start[j] = 0;
-    }
-    for (int64_t e = 0; e < given->start[n]; e++) {
-        start[given->index[e] + 1]++;
-    }
-    for (int64_t j = 0; j < n; j++) {
-        start[j + 1] += start[j];
-    }
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t e = given->start[i]; e < given->start[i + 1]; e++) {
-            int64_t at = start[given->index[e]]++;
-            (*out)->index[at] = (int32_t)i;
-            values[at] = ((const double *)given->values)[e];
-        }
-    }
-    for (int64_t j = n; j > 0; j--) { /* each start has moved to the end of its row */
-        start[j] = start[j - 1];
-    }
-    start[0] = 0;
-    return CLV_OK;
-}
 
 /* Row i of the mean of a and b: how many entries it has; written from `at` on unless `out` is NULL. */
 static int64_t merge_row(const clv_matrix *a, const clv_matrix *b, int64_t i, clv_data *out, int64_t at) {
@@ -111,7 +75,7 @@ static clv_status merge(clv_context *ctx, const clv_matrix *a, const clv_matrix 
 clv_status clv_symmetrize_sparse(clv_context *ctx, const clv_matrix *given, clv_data **out) {
     clv_data *mirror = NULL;
     *out = NULL;
-    clv_status status = transpose(ctx, given, &mirror);
+    clv_status status = clv_csr_transpose(ctx, "affinity", given, &mirror);
     if (status == CLV_OK) {
         status = merge(ctx, given, &mirror->matrix, out);
     }

@@ -5,6 +5,7 @@
 #include "cleave.h"
 
 #include <locale.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* --- status and message (context.c) --- */
@@ -28,6 +29,8 @@ bool clv_interrupted(clv_context *ctx);
 /* The same, after work of about so many multiplications since the last time: for loops without which there is no
  * result. (Bytes that are allocated count by themselves.) */
 bool clv_worked(clv_context *ctx, int64_t amount);
+/* The same for loops whose threads share `stopped`: false from the first time on that clv_worked is true. */
+bool clv_goes_on(clv_context *ctx, atomic_bool *stopped, int64_t amount);
 /* The failure of work that is given up because one of these was true: CLV_ETIME or, when the hook asked, which counts
  * first, CLV_EINTERRUPTED, with a sentence about what was being done: "reading %s", "building the affinity". */
 __attribute__((format(printf, 2, 3))) clv_status clv_stop_failure(clv_context *ctx, const char *format, ...);
@@ -72,6 +75,8 @@ void clv_set_patient(clv_context *ctx, bool patient);
         }                                                                                                              \
     } while (0)
 
+#define CLV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /* --- memory (context.c): every block is 64-byte aligned, large ones ask for huge pages --- */
 
 /* count * size bytes, or NULL with the message set (also on overflow). Never returns NULL for 0 bytes. */
@@ -80,6 +85,10 @@ void *clv_alloc_zero(clv_context *ctx, int64_t count, size_t size);
 /* A larger (or smaller) block with the same content; on failure the old one stays. NULL `block` allocates. */
 void *clv_resize(clv_context *ctx, void *block, int64_t count, size_t size);
 void clv_free(clv_context *ctx, void *block); /* takes NULL */
+void clv_free_blocks(clv_context *ctx, void *const *blocks, size_t count);
+/* CLV_FREE_ALL(ctx, a, b, c): each of these blocks. */
+#define CLV_FREE_ALL(ctx, ...)                                                                                         \
+    clv_free_blocks((ctx), (void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 char *clv_copy_text(clv_context *ctx, const char *text);
 /* The memory budget: `asked` bytes, or half of the machine's memory when 0. */
 size_t clv_memory_budget(int64_t asked);
@@ -87,6 +96,19 @@ size_t clv_memory_budget(int64_t asked);
 /* CLV_NEW(ctx, double, n): n of a type, uninitialized; CLV_NEW0: zeroed. */
 #define CLV_NEW(ctx, type, count) ((type *)clv_alloc((ctx), (count), sizeof(type)))
 #define CLV_NEW0(ctx, type, count) ((type *)clv_alloc_zero((ctx), (count), sizeof(type)))
+
+/* Blocks that are freed together. clv_keep takes a block over and returns it; of NULL, an allocation that failed, the
+ * status becomes CLV_ENOMEM: ask for it once, after the last. */
+enum { CLV_MOST_KEPT = 64 };
+typedef struct clv_kept {
+    clv_context *ctx;
+    clv_status status;
+    int count;
+    void *blocks[CLV_MOST_KEPT];
+} clv_kept;
+void *clv_keep(clv_kept *kept, void *block);
+void clv_free_kept(clv_kept *kept);
+#define CLV_TAKE(kept, type, count) ((type *)clv_keep((kept), CLV_NEW((kept)->ctx, type, (count))))
 
 /* --- sizes: false on overflow or a negative factor --- */
 bool clv_mul(int64_t a, int64_t b, int64_t *out);
@@ -103,6 +125,9 @@ __attribute__((format(printf, 2, 3))) void clv_text_add(clv_text *text, const ch
 void clv_text_append(clv_text *text, const char *bytes, size_t size);
 /* The same for Latin-1, one byte per character, made into UTF-8 (utf8.c). */
 void clv_text_append_latin1(clv_text *text, const char *bytes, size_t size);
+/* The length of the character at the beginning of `left` bytes, or 0 when it is not valid UTF-8 (RFC 3629: no overlong
+ * forms, no surrogates, nothing above U+10FFFF; utf8.c). */
+size_t clv_utf8_size(const char *text, size_t left);
 /* Where the bytes stop being UTF-8, or `size` (utf8.c). */
 size_t clv_utf8_valid(const char *text, size_t size);
 /* Between these two, printf and strtod use a decimal point in the calling thread, whatever the program's locale:

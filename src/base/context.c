@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,47 +39,29 @@ const char *clv_version(void) {
 }
 
 const char *clv_status_name(clv_status status) {
-    switch (status) {
-    case CLV_OK:
-        return "ok";
-    case CLV_EUSAGE:
-        return "usage";
-    case CLV_EDATA:
-        return "bad data";
-    case CLV_ENOINPUT:
-        return "no such input";
-    case CLV_EINTERNAL:
-        return "internal error";
-    case CLV_ENOMEM:
-        return "out of memory";
-    case CLV_ECREATE:
-        return "cannot write";
-    case CLV_EIO:
-        return "input/output error";
-    case CLV_EINTERRUPTED:
-        return "interrupted";
-    case CLV_ENUMERIC:
-        return "numerical failure";
-    case CLV_ETIME:
-        return "out of time";
-    }
-    return "unknown";
+    static const char *const names[] = {[-CLV_OK] = "ok",
+                                        [-CLV_EUSAGE] = "usage",
+                                        [-CLV_EDATA] = "bad data",
+                                        [-CLV_ENOINPUT] = "no such input",
+                                        [-CLV_EINTERNAL] = "internal error",
+                                        [-CLV_ENOMEM] = "out of memory",
+                                        [-CLV_ECREATE] = "cannot write",
+                                        [-CLV_EIO] = "input/output error",
+                                        [-CLV_EINTERRUPTED] = "interrupted",
+                                        [-CLV_ENUMERIC] = "numerical failure",
+                                        [-CLV_ETIME] = "out of time"};
+    return status <= CLV_OK && status >= CLV_ETIME ? names[-status] : "unknown";
 }
 
 clv_status clv_context_new(const clv_allocator *allocator, clv_context **out) {
     *out = NULL;
-    clv_allocator from = {allocate_by_malloc, release_by_free, NULL};
-    if (allocator) {
-        from = *allocator;
-    }
+    clv_allocator from = allocator ? *allocator : (clv_allocator){allocate_by_malloc, release_by_free, NULL};
     clv_context *ctx = from.allocate(from.user, sizeof *ctx);
     if (!ctx) {
         return CLV_ENOMEM;
     }
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = from;
-    atomic_init(&ctx->held, 0);
-    atomic_init(&ctx->peak, 0);
     pthread_mutex_init(&ctx->message_lock, NULL);
     *out = ctx;
     return CLV_OK;
@@ -160,6 +141,13 @@ bool clv_worked(clv_context *ctx, int64_t amount) {
         atomic_fetch_sub(&ctx->spare, amount);
     }
     return clv_interrupted(ctx);
+}
+
+bool clv_goes_on(clv_context *ctx, atomic_bool *stopped, int64_t amount) {
+    if (!atomic_load(stopped) && clv_worked(ctx, amount)) {
+        atomic_store(stopped, true);
+    }
+    return !atomic_load(stopped);
 }
 
 void clv_grace_end(clv_context *ctx) {
@@ -306,8 +294,29 @@ void clv_free(clv_context *ctx, void *block) {
     }
 }
 
+void clv_free_blocks(clv_context *ctx, void *const *blocks, size_t count) {
+    for (size_t b = 0; b < count; b++) {
+        clv_free(ctx, blocks[b]);
+    }
+}
+
 void clv_release(clv_context *ctx, void *block) {
     clv_free(ctx, block);
+}
+
+void *clv_keep(clv_kept *kept, void *block) {
+    if (!block || kept->count == CLV_MOST_KEPT) {
+        clv_free(kept->ctx, block);
+        kept->status = CLV_ENOMEM;
+        return NULL;
+    }
+    return kept->blocks[kept->count++] = block;
+}
+
+void clv_free_kept(clv_kept *kept) {
+    while (kept->count > 0) {
+        clv_free(kept->ctx, kept->blocks[--kept->count]);
+    }
 }
 
 char *clv_copy_text(clv_context *ctx, const char *text) {

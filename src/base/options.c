@@ -26,46 +26,34 @@ static const void *member(const clv_option *option, const void *options) {
     return (const char *)options + option->offset;
 }
 
+static bool is_small(const clv_option *option) { /* an int */
+    return option->kind == CLV_OPTION_FLAG || option->kind == CLV_OPTION_CHOICE;
+}
+
 /* Any member as a number; TEXT has none. */
 static double get_number(const clv_option *option, const void *options) {
     const void *at = member(option, options);
-    switch (option->kind) {
-    case CLV_OPTION_INT:
-    case CLV_OPTION_BYTES:
-        return (double)*(const int64_t *)at;
-    case CLV_OPTION_REAL:
-        return *(const double *)at;
-    case CLV_OPTION_FLAG:
-    case CLV_OPTION_CHOICE:
-        return *(const int *)at;
-    case CLV_OPTION_TEXT:
-        break;
+    if (option->kind == CLV_OPTION_TEXT) {
+        return NAN;
     }
-    return NAN;
+    return option->kind == CLV_OPTION_REAL ? *(const double *)at
+           : is_small(option)              ? *(const int *)at
+                                           : (double)*(const int64_t *)at;
 }
 
 static void set_number(const clv_option *option, void *options, double value) {
     void *at = (char *)options + option->offset;
-    switch (option->kind) {
-    case CLV_OPTION_INT:
-    case CLV_OPTION_BYTES:
-        *(int64_t *)at = (int64_t)value;
-        break;
-    case CLV_OPTION_REAL:
+    if (option->kind == CLV_OPTION_REAL) {
         *(double *)at = value;
-        break;
-    case CLV_OPTION_FLAG:
-    case CLV_OPTION_CHOICE:
+    } else if (is_small(option)) {
         *(int *)at = (int)value;
-        break;
-    case CLV_OPTION_TEXT:
-        break;
+    } else {
+        *(int64_t *)at = (int64_t)value;
     }
 }
 
 static size_t member_size(const clv_option *option) {
-    bool small = option->kind == CLV_OPTION_FLAG || option->kind == CLV_OPTION_CHOICE;
-    return small ? sizeof(int) : option->kind == CLV_OPTION_TEXT ? sizeof(char *) : sizeof(int64_t);
+    return is_small(option) ? sizeof(int) : option->kind == CLV_OPTION_TEXT ? sizeof(char *) : sizeof(int64_t);
 }
 
 /* Of the options that lie within the first `size` bytes. */
@@ -140,42 +128,43 @@ const clv_option *clv_options_find(const clv_option_table *table, const char *na
     return NULL;
 }
 
+/* Where number `index` of "a|b|c" begins, and its length; NULL: there are not so many. */
+static const char *choice_at(const char *choices, int index, int *size) {
+    const char *at = index < 0 ? NULL : choices;
+    for (; at && index > 0; index--) {
+        at = strchr(at, '|');
+        at = at ? at + 1 : NULL;
+    }
+    *size = at ? (int)strcspn(at, "|") : 0;
+    return at;
+}
+
 /* Index of `value` among "a|b|c", or -1. */
 static int find_choice(const char *choices, const char *value) {
-    size_t length = strlen(value);
-    int index = 0;
-    for (const char *at = choices; at; index++) {
-        const char *bar = strchr(at, '|');
-        size_t size = bar ? (size_t)(bar - at) : strlen(at);
-        if (size == length && strncmp(at, value, size) == 0) {
+    const char *at;
+    int size;
+    for (int index = 0; (at = choice_at(choices, index, &size)); index++) {
+        if (strlen(value) == (size_t)size && strncmp(at, value, (size_t)size) == 0) {
             return index;
         }
-        at = bar ? bar + 1 : NULL;
     }
     return -1;
 }
 
-static int count_choices(const char *choices) {
-    int count = 1;
-    for (; *choices; choices++) {
-        count += *choices == '|';
-    }
-    return count;
-}
-
-static bool has_range(const clv_option *option) {
-    return option->kind == CLV_OPTION_INT || option->kind == CLV_OPTION_REAL || option->kind == CLV_OPTION_BYTES;
+bool clv_is_listed(const char *list, const char *name) {
+    return list && *name && find_choice(list, name) >= 0;
 }
 
 /* "0 or more", "1 to 1024", with the word that is allowed as well. */
 static void describe_range(const clv_option *option, char *text, size_t size) {
     const char *kind = option->kind == CLV_OPTION_REAL ? "a number" : "a whole number";
     const char *units = option->kind == CLV_OPTION_BYTES ? ", which may end in K, M, G or T" : "";
+    int digits = option->kind == CLV_OPTION_REAL ? 17 : 20; /* whole numbers in full */
     char range[96];
-    if (option->most > 0x1p53) {
+    if (isinf(option->most)) {
         snprintf(range, sizeof range, "%s of %.17g or more", kind, option->least);
     } else {
-        snprintf(range, sizeof range, "%s from %.17g to %.17g", kind, option->least, option->most);
+        snprintf(range, sizeof range, "%s from %.17g to %.*g", kind, option->least, digits, option->most);
     }
     snprintf(text, size, "%s%s%s%s", range, units, option->word ? ", or " : "", option->word ? option->word : "");
 }
@@ -204,32 +193,30 @@ static bool in_range(const clv_option *option, double number) {
     return number >= option->least && number <= option->most;
 }
 
+static bool is_allowed(const clv_option *option, double number) {
+    int size;
+    switch (option->kind) {
+    case CLV_OPTION_TEXT:
+        return true;
+    case CLV_OPTION_CHOICE:
+        return choice_at(option->choices, (int)number, &size) != NULL;
+    case CLV_OPTION_FLAG:
+        return number == 0 || number == 1;
+    default: /* k = auto is 0, which is no number of clusters */
+        return in_range(option, number) || (option->word && number == word_value(option));
+    }
+}
+
 clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, const void *options) {
     for (size_t i = 0; i < table->count; i++) {
-        const clv_option *option = &table->options[i];
-        double number = get_number(option, options);
-        char text[64];
-        snprintf(text, sizeof text, "%.17g", number);
-        bool by_word = option->word && number == word_value(option); /* k = auto is 0, which is no number of clusters */
-        if (has_range(option) && !in_range(option, number) && !by_word) {
-            return refuse(ctx, option, text);
-        }
-        if (option->kind == CLV_OPTION_FLAG && (number < 0 || number > 1)) {
-            return refuse(ctx, option, text);
-        }
-        if (option->kind == CLV_OPTION_CHOICE && (number < 0 || number >= count_choices(option->choices))) {
-            return refuse(ctx, option, text);
+        double number = get_number(&table->options[i], options);
+        if (!is_allowed(&table->options[i], number)) {
+            char text[64];
+            snprintf(text, sizeof text, "%.17g", number);
+            return refuse(ctx, &table->options[i], text);
         }
     }
     return CLV_OK;
-}
-
-/* strtod with a decimal point, whatever the locale of the program. */
-static double parse_real(const char *value, char **end) {
-    locale_t before = clv_point_begin();
-    double number = strtod(value, end);
-    clv_point_end(before);
-    return number;
 }
 
 static bool parse_number(const clv_option *option, const char *value, double *number) {
@@ -238,11 +225,9 @@ static bool parse_number(const clv_option *option, const char *value, double *nu
     if (value[0] == '\0' || strspn(value, " \t\n\v\f\r") > 0) {
         return false;
     }
-    if (option->kind == CLV_OPTION_REAL) {
-        *number = parse_real(value, &end);
-    } else {
-        *number = (double)strtoll(value, &end, 10);
-    }
+    locale_t before = clv_point_begin();
+    *number = option->kind == CLV_OPTION_REAL ? strtod(value, &end) : (double)strtoll(value, &end, 10);
+    clv_point_end(before);
     if (end == value || errno == ERANGE) {
         return false;
     }
@@ -258,10 +243,19 @@ static bool parse_number(const clv_option *option, const char *value, double *nu
     return *end == '\0' && !isnan(*number) && in_range(option, *number);
 }
 
-static bool parse_flag(const char *value, double *number) {
-    bool yes = strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
-    *number = yes;
-    return yes || strcmp(value, "false") == 0 || strcmp(value, "0") == 0;
+/* What `value` says; false: nothing that is allowed. */
+static bool parse(const clv_option *option, const char *value, double *number) {
+    if (option->kind == CLV_OPTION_CHOICE || option->kind == CLV_OPTION_FLAG) {
+        bool flag = option->kind == CLV_OPTION_FLAG;
+        int index = find_choice(flag ? "false|true|0|1" : option->choices, value);
+        *number = flag ? index % 2 : index;
+        return index >= 0;
+    }
+    if (option->word && strcmp(value, option->word) == 0) {
+        *number = word_value(option);
+        return true;
+    }
+    return parse_number(option, value, number);
 }
 
 clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void *options, const char *name,
@@ -273,71 +267,48 @@ clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void
     }
     if (option->kind == CLV_OPTION_TEXT) {
         *(const char **)((char *)options + option->offset) = value;
-        return CLV_OK;
-    }
-    if (option->kind == CLV_OPTION_CHOICE) {
-        number = find_choice(option->choices, value);
-        if (number < 0) {
-            return refuse(ctx, option, value);
-        }
-    } else if (option->kind == CLV_OPTION_FLAG) {
-        if (!parse_flag(value, &number)) {
-            return refuse(ctx, option, value);
-        }
-    } else if (option->word && strcmp(value, option->word) == 0) {
-        number = word_value(option);
-    } else if (!parse_number(option, value, &number)) {
+    } else if (parse(option, value, &number)) {
+        set_number(option, options, number);
+    } else {
         return refuse(ctx, option, value);
     }
-    set_number(option, options, number);
     return CLV_OK;
-}
-
-static void print_choice(const clv_option *option, int index, char *text, size_t size) {
-    const char *at = option->choices;
-    if (index < 0) {
-        at = NULL;
-    }
-    for (; index > 0 && at; index--) {
-        at = strchr(at, '|');
-        at = at ? at + 1 : NULL;
-    }
-    snprintf(text, size, "%.*s", at ? (int)strcspn(at, "|") : 1, at ? at : "?");
 }
 
 void clv_options_print(const clv_option *option, const void *options, char *text, size_t size) {
     double number = get_number(option, options);
+    bool ranged = option->kind != CLV_OPTION_TEXT && !is_small(option);
+    if (ranged && option->word && (isnan(number) || number == word_value(option))) {
+        snprintf(text, size, "%s", option->word);
+        return;
+    }
     switch (option->kind) {
     case CLV_OPTION_TEXT: {
         const char *value = *(const char *const *)member(option, options);
         snprintf(text, size, "%s", value ? value : "");
         break;
     }
-    case CLV_OPTION_CHOICE:
-        print_choice(option, (int)number, text, size);
+    case CLV_OPTION_CHOICE: {
+        int length;
+        const char *at = choice_at(option->choices, (int)number, &length);
+        snprintf(text, size, "%.*s", at ? length : 1, at ? at : "?");
         break;
+    }
     case CLV_OPTION_FLAG:
         snprintf(text, size, "%s", number != 0 ? "true" : "false");
         break;
-    case CLV_OPTION_REAL:
-        if (option->word && (isnan(number) || (number == 0 && !isnan(option->initial)))) {
-            snprintf(text, size, "%s", option->word);
-        } else {
-            locale_t before = clv_point_begin();
-            snprintf(text, size, "%.15g", number); /* 0.3, unless that is another number */
-            if (strtod(text, NULL) != number) {
-                snprintf(text, size, "%.17g", number);
-            }
-            clv_point_end(before);
+    case CLV_OPTION_REAL: {
+        locale_t before = clv_point_begin();
+        snprintf(text, size, "%.15g", number); /* 0.3, unless that is another number */
+        if (strtod(text, NULL) != number) {
+            snprintf(text, size, "%.17g", number);
         }
+        clv_point_end(before);
         break;
+    }
     case CLV_OPTION_INT:
     case CLV_OPTION_BYTES:
-        if (option->word && number == word_value(option)) {
-            snprintf(text, size, "%s", option->word);
-        } else {
-            snprintf(text, size, "%lld", (long long)*(const int64_t *)member(option, options));
-        }
+        snprintf(text, size, "%lld", (long long)*(const int64_t *)member(option, options));
         break;
     }
 }

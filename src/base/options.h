@@ -41,6 +41,7 @@
  * that the program does not know have their defaults. */
 clv_status clv_options_adopt(clv_context *ctx, const clv_option_table *table, const void *given, void *out);
 
-#define CLV_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* Whether `name` is one of "a|b|c". */
+bool clv_is_listed(const char *list, const char *name);
 
 #endif

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-/* The length of the character at `at`, or 0 when it is not valid: no overlong forms, no surrogates, no more than
- * 0x10ffff. */
-static size_t character_size(const uint8_t *at, size_t left) {
+size_t clv_utf8_size(const char *text, size_t left) {
+    const uint8_t *at = (const uint8_t *)text;
     uint8_t lead = at[0];
     size_t size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
     if (size == 0 || size > left) {
@@ -35,7 +34,7 @@ size_t clv_utf8_valid(const char *text, size_t size) {
             at += sizeof eight;
             continue;
         }
-        size_t step = character_size(bytes + at, size - at);
+        size_t step = clv_utf8_size(text + at, size - at);
         if (step == 0) {
             return at;
         }

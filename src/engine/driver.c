@@ -29,7 +29,7 @@ typedef struct attempt {
     double seconds;
     clv_stop stop;
     clv_trace_row *trace;
-    int64_t trace_count, trace_capacity;
+    int64_t trace_count;
 } attempt;
 
 /* What the workers share. */
@@ -43,7 +43,7 @@ typedef struct run {
     pthread_mutex_t lock; /* over the rest */
     int64_t next;         /* restart to hand out */
     attempt *attempts;    /* finished */
-    int64_t count, capacity;
+    int64_t count;
     clv_status status; /* the first failure */
 } run;
 
@@ -53,10 +53,9 @@ typedef struct worker {
     pthread_t thread;
     void *state;
     void *best;     /* snapshot of the best iterate of the restart under way */
-    void *champion; /* snapshot of the best restart of this worker */
+    void *champion; /* snapshot of the best restart of this worker, */
+    attempt found;  /* and what that found */
     bool has_champion;
-    double champion_value;
-    int64_t champion_restart;
 } worker;
 
 int clv_driver_workers(const clv_control *control) {
@@ -101,17 +100,19 @@ static bool decide_stop(worker *w, const attempt *now, clv_status status, clv_st
     return true;
 }
 
+/* A list of `count` items with room for one more: where it was, or twice as long; NULL: there is no memory. */
+static void *one_more(clv_context *ctx, void *list, int64_t count, size_t size) {
+    bool full = (count & (count - 1)) == 0; /* 0, 1, 2, 4, ... */
+    return full ? clv_resize(ctx, list, count > 0 ? 2 * count : 1, size) : list;
+}
+
 static clv_status add_trace_row(run *r, attempt *now, clv_trace_row row) {
-    if (now->trace_count == now->trace_capacity) {
-        int64_t capacity = 2 * now->trace_capacity + 16;
-        clv_trace_row *grown = clv_resize(r->ctx, now->trace, capacity, sizeof *grown);
-        if (!grown) {
-            return CLV_ENOMEM;
-        }
-        now->trace = grown;
-        now->trace_capacity = capacity;
+    clv_trace_row *trace = one_more(r->ctx, now->trace, now->trace_count, sizeof *trace);
+    if (!trace) {
+        return CLV_ENOMEM;
     }
-    now->trace[now->trace_count++] = row;
+    now->trace = trace;
+    trace[now->trace_count++] = row;
     return CLV_OK;
 }
 
@@ -271,15 +272,9 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
  * recomputation, goes on, a few times at most. */
 static clv_status finish_attempt(worker *w, attempt *now, bool converged_at_start) {
     bool sound = true;
-    if (converged_at_start) {
-        now->stop = CLV_CONVERGED;
-        CLV_TRY(recompute_best(w, now, &sound));
-        if (sound) {
-            return CLV_OK;
-        }
-    }
-    for (int refreshes = 0; refreshes <= REFRESHES; refreshes++) {
-        CLV_TRY(take_steps(w, now));
+    now->stop = CLV_CONVERGED;
+    for (int refreshes = converged_at_start ? -1 : 0; refreshes <= REFRESHES; refreshes++) {
+        CLV_TRY(refreshes < 0 ? CLV_OK : take_steps(w, now));
         CLV_TRY(recompute_best(w, now, &sound));
         if (sound || (now->stop != CLV_CONVERGED && now->stop != CLV_STALLED)) {
             return CLV_OK;
@@ -291,37 +286,30 @@ static clv_status finish_attempt(worker *w, attempt *now, bool converged_at_star
 
 /* --- a worker --- */
 
+/* The better one of two restarts, the first of equals. */
+static bool comes_before(const clv_solver *solver, const attempt *a, const attempt *b) {
+    return is_better(solver, a->value, b->value) || (a->value == b->value && a->restart < b->restart);
+}
+
 static void keep_champion(worker *w, const attempt *done) {
-    const clv_solver *solver = w->run->solver;
-    bool tie = done->value == w->champion_value && done->restart < w->champion_restart;
-    if (!w->has_champion || is_better(solver, done->value, w->champion_value) || tie) {
+    if (!w->has_champion || comes_before(w->run->solver, done, &w->found)) {
         void *freed = w->champion;
         w->champion = w->best;
         w->best = freed;
         w->has_champion = true;
-        w->champion_value = done->value;
-        w->champion_restart = done->restart;
+        w->found = *done;
     }
 }
 
 static clv_status file_attempt(run *r, const attempt *done) {
-    clv_status status = CLV_OK;
     pthread_mutex_lock(&r->lock);
-    if (r->count == r->capacity) {
-        int64_t capacity = 2 * r->capacity + 16;
-        attempt *grown = clv_resize(r->ctx, r->attempts, capacity, sizeof *grown);
-        if (grown) {
-            r->attempts = grown;
-            r->capacity = capacity;
-        } else {
-            status = CLV_ENOMEM;
-        }
-    }
-    if (status == CLV_OK) {
-        r->attempts[r->count++] = *done;
+    attempt *attempts = one_more(r->ctx, r->attempts, r->count, sizeof *attempts);
+    if (attempts) {
+        r->attempts = attempts;
+        attempts[r->count++] = *done;
     }
     pthread_mutex_unlock(&r->lock);
-    return status;
+    return attempts ? CLV_OK : CLV_ENOMEM;
 }
 
 static clv_status run_attempt(worker *w, int64_t restart) {
@@ -478,12 +466,7 @@ static worker *find_winner(const run *r, worker *workers, int count) {
     worker *winner = NULL;
     for (int i = 0; i < count; i++) {
         worker *w = &workers[i];
-        if (!w->has_champion) {
-            continue;
-        }
-        bool tie = winner && w->champion_value == winner->champion_value;
-        if (!winner || is_better(r->solver, w->champion_value, winner->champion_value) ||
-            (tie && w->champion_restart < winner->champion_restart)) {
+        if (w->has_champion && (!winner || comes_before(r->solver, &w->found, &winner->found))) {
             winner = w;
         }
     }
@@ -516,20 +499,15 @@ static void describe_winner(const run *r, const attempt *best, clv_result *resul
 static clv_status collect(run *r, worker *workers, int count, clv_result *result, void **answer) {
     CLV_TRY(r->status);
     worker *winner = find_winner(r, workers, count);
-    if (!winner && atomic_load(&r->ending)) {
-        return clv_fail(r->ctx, CLV_EINTERRUPTED, "%s was interrupted before its first start was evaluated",
-                        r->solver->method->name);
-    }
     if (!winner) {
-        return clv_fail(r->ctx, CLV_ETIME, "the time limit passed before the first start of %s was evaluated",
-                        r->solver->method->name);
+        const char *name = r->solver->method->name;
+        return atomic_load(&r->ending)
+                   ? clv_fail(r->ctx, CLV_EINTERRUPTED, "%s was interrupted before its first start was evaluated", name)
+                   : clv_fail(r->ctx, CLV_ETIME, "the time limit passed before the first start of %s was evaluated",
+                              name);
     }
     CLV_TRY(list_restarts(r, result));
-    for (int64_t i = 0; i < r->count; i++) {
-        if (r->attempts[i].restart == winner->champion_restart) {
-            describe_winner(r, &r->attempts[i], result);
-        }
-    }
+    describe_winner(r, &winner->found, result);
     *answer = winner->champion;
     winner->champion = NULL;
     return CLV_OK;

@@ -60,39 +60,32 @@ void clv_result_free(clv_result *result) {
     }
 }
 
-void clv_result_count(clv_result *result) {
-    result->left_out = 0;
-    for (int64_t c = 0; c < result->k; c++) {
-        result->sizes[c] = 0;
-    }
-    for (int64_t i = 0; i < result->n; i++) {
-        if (result->labels[i] < 0) {
-            result->left_out++;
+int64_t clv_count_labels(const int32_t *labels, int64_t n, int64_t k, int64_t *sizes) {
+    int64_t left_out = 0;
+    memset(sizes, 0, (size_t)k * sizeof *sizes);
+    for (int64_t i = 0; i < n; i++) {
+        if (labels[i] < 0) {
+            left_out++;
         } else {
-            result->sizes[result->labels[i]]++;
+            sizes[labels[i]]++;
         }
     }
+    return left_out;
 }
 
+void clv_result_count(clv_result *result) {
+    result->left_out = clv_count_labels(result->labels, result->n, result->k, result->sizes);
+}
+
+static const char *const stops[] = {"converged", "stalled", "iteration limit", "time limit", "cancelled"};
+
 const char *clv_stop_name(clv_stop stop) {
-    switch (stop) {
-    case CLV_CONVERGED:
-        return "converged";
-    case CLV_STALLED:
-        return "stalled";
-    case CLV_ITERATION_LIMIT:
-        return "iteration limit";
-    case CLV_TIME_LIMIT:
-        return "time limit";
-    case CLV_CANCELLED:
-        return "cancelled";
-    }
-    return "unknown";
+    return (size_t)stop < CLV_COUNT(stops) ? stops[stop] : "unknown";
 }
 
 bool clv_stop_find(const char *name, clv_stop *out) {
-    for (int stop = CLV_CONVERGED; stop <= CLV_CANCELLED; stop++) {
-        if (strcmp(clv_stop_name((clv_stop)stop), name) == 0) {
+    for (size_t stop = 0; stop < CLV_COUNT(stops); stop++) {
+        if (strcmp(stops[stop], name) == 0) {
             *out = (clv_stop)stop;
             return true;
         }
@@ -124,31 +117,23 @@ const clv_field *clv_result_field(const clv_result *result, const char *name) {
     return f < 0 ? NULL : &result->fields[f];
 }
 
-double clv_result_real(const clv_result *result, const char *name, double otherwise) {
-    const clv_field *field = clv_result_field(result, name);
-    return field && field->reals && field->count > 0 ? field->reals[0] : otherwise;
-}
-
-int64_t clv_result_integer(const clv_result *result, const char *name, int64_t otherwise) {
-    const clv_field *field = clv_result_field(result, name);
-    return field && field->integers && field->count > 0 ? field->integers[0] : otherwise;
-}
+/* clv_result_real and clv_result_reals; clv_result_integer and clv_result_integers. */
+#define GETTERS(one, many, type)                                                                                       \
+    type clv_result_##one(const clv_result *result, const char *name, type otherwise) {                                \
+        const clv_field *field = clv_result_field(result, name);                                                       \
+        return field && field->many && field->count > 0 ? field->many[0] : otherwise;                                  \
+    }                                                                                                                  \
+    const type *clv_result_##many(const clv_result *result, const char *name, int64_t *count) {                        \
+        const clv_field *field = clv_result_field(result, name);                                                       \
+        *count = field && field->many ? field->count : 0;                                                              \
+        return field ? field->many : NULL;                                                                             \
+    }
+GETTERS(real, reals, double)
+GETTERS(integer, integers, int64_t)
 
 const char *clv_result_text(const clv_result *result, const char *name) {
     const clv_field *field = clv_result_field(result, name);
     return field && field->texts && field->count > 0 ? field->texts[0] : NULL;
-}
-
-const double *clv_result_reals(const clv_result *result, const char *name, int64_t *count) {
-    const clv_field *field = clv_result_field(result, name);
-    *count = field && field->reals ? field->count : 0;
-    return field ? field->reals : NULL;
-}
-
-const int64_t *clv_result_integers(const clv_result *result, const char *name, int64_t *count) {
-    const clv_field *field = clv_result_field(result, name);
-    *count = field && field->integers ? field->count : 0;
-    return field ? field->integers : NULL;
 }
 
 const clv_matrix *clv_result_matrix(const clv_result *result, const char *name) {
@@ -189,32 +174,12 @@ static clv_status keep(clv_result *result, clv_field field, struct clv_field_sto
     return CLV_OK;
 }
 
-/* One block for the entries, the texts that they point to, and the name. */
-typedef struct packing {
-    char *block, *names; /* names: behind the entries */
-    size_t used;
-} packing;
-
-static const char *pack_text(packing *to, const char *text) {
+/* A copy of the text at *place, which goes on behind it. */
+static const char *pack_text(char **place, const char *text) {
     size_t size = strlen(text) + 1;
-    char *place = to->names + to->used;
-    memcpy(place, text, size);
-    to->used += size;
-    return place;
-}
-
-static bool begin_packing(clv_context *ctx, const clv_field *from, size_t each, packing *out) {
-    size_t texts = strlen(from->name) + 1;
-    int64_t entries, bytes;
-    for (int64_t i = 0; from->texts && i < from->count; i++) {
-        texts += strlen(from->texts[i]) + 1;
-    }
-    if (!clv_mul(from->count, (int64_t)each, &entries) || !clv_add(entries, (int64_t)texts, &bytes)) {
-        return false;
-    }
-    *out = (packing){.block = clv_alloc(ctx, bytes, 1)};
-    out->names = out->block ? out->block + entries : NULL;
-    return out->block != NULL;
+    char *copy = memcpy(*place, text, size);
+    *place += size;
+    return copy;
 }
 
 /* The columns of a table are lists of one length. */
@@ -231,28 +196,35 @@ static clv_status check_column(const clv_result *result, const clv_field *from) 
     return CLV_OK;
 }
 
+/* In one block: the entries, the texts that they point to, and the name. */
 static clv_status put_entries(clv_result *result, const clv_field *from) {
     const void *values = from->integers ? (const void *)from->integers : (const void *)from->reals;
-    size_t each = from->texts ? sizeof(char *) : sizeof(double);
+    size_t each = from->texts ? sizeof(char *) : sizeof(double), names = strlen(from->name) + 1;
     clv_field field = *from;
-    packing to;
+    int64_t entries, bytes;
     CLV_TRY(check_column(result, from));
-    if (!begin_packing(result->ctx, from, each, &to)) {
+    for (int64_t i = 0; from->texts && i < from->count; i++) {
+        names += strlen(from->texts[i]) + 1;
+    }
+    bool fits = clv_mul(from->count, (int64_t)each, &entries) && clv_add(entries, (int64_t)names, &bytes);
+    char *block = fits ? clv_alloc(result->ctx, bytes, 1) : NULL;
+    if (!block) {
         return CLV_ENOMEM;
     }
+    char *place = block + entries;
     if (from->texts) {
-        const char **texts = (const char **)(void *)to.block;
+        const char **texts = (const char **)(void *)block;
         for (int64_t i = 0; i < from->count; i++) {
-            texts[i] = pack_text(&to, from->texts[i]);
+            texts[i] = pack_text(&place, from->texts[i]);
         }
         field.texts = texts;
     } else if (from->count > 0) {
-        memcpy(to.block, values, (size_t)from->count * each);
+        memcpy(block, values, (size_t)entries);
     }
-    field.integers = from->integers ? (const int64_t *)(const void *)to.block : NULL;
-    field.reals = from->reals ? (const double *)(const void *)to.block : NULL;
-    field.name = pack_text(&to, from->name);
-    return keep(result, field, (struct clv_field_store){.block = to.block});
+    field.integers = from->integers ? (const int64_t *)(const void *)block : NULL;
+    field.reals = from->reals ? (const double *)(const void *)block : NULL;
+    field.name = pack_text(&place, from->name);
+    return keep(result, field, (struct clv_field_store){.block = block});
 }
 
 clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind kind, clv_data *data) {
@@ -296,33 +268,18 @@ clv_status clv_result_put(clv_result *result, const clv_field *field) {
     return clv_result_take(result, field->name, field->kind, copy);
 }
 
-clv_status clv_result_put_real(clv_result *result, const char *name, double value) {
-    return put_entries(result, &(clv_field){.name = name, .kind = CLV_FIELD_REAL, .count = 1, .reals = &value});
-}
-
-clv_status clv_result_put_integer(clv_result *result, const char *name, int64_t value) {
-    return put_entries(result, &(clv_field){.name = name, .kind = CLV_FIELD_INTEGER, .count = 1, .integers = &value});
-}
-
-clv_status clv_result_put_text(clv_result *result, const char *name, const char *text) {
-    return put_entries(result, &(clv_field){.name = name, .kind = CLV_FIELD_TEXT, .count = 1, .texts = &text});
-}
-
-clv_status clv_result_put_reals(clv_result *result, const char *name, const double *values, int64_t count) {
-    return put_entries(
-        result, &(clv_field){.name = name, .kind = CLV_FIELD_REAL, .is_list = 1, .count = count, .reals = values});
-}
-
-clv_status clv_result_put_integers(clv_result *result, const char *name, const int64_t *values, int64_t count) {
-    return put_entries(
-        result,
-        &(clv_field){.name = name, .kind = CLV_FIELD_INTEGER, .is_list = 1, .count = count, .integers = values});
-}
-
-clv_status clv_result_put_texts(clv_result *result, const char *name, const char *const *texts, int64_t count) {
-    return put_entries(
-        result, &(clv_field){.name = name, .kind = CLV_FIELD_TEXT, .is_list = 1, .count = count, .texts = texts});
-}
+/* clv_result_put_real and clv_result_put_reals, and so on. */
+#define PUTTERS(one, many, kind_, type)                                                                                \
+    clv_status clv_result_put_##one(clv_result *result, const char *name, type value) {                                \
+        return put_entries(result, &(clv_field){.name = name, .kind = (kind_), .count = 1, .many = &value});           \
+    }                                                                                                                  \
+    clv_status clv_result_put_##many(clv_result *result, const char *name, type const *values, int64_t count) {        \
+        clv_field field = {.name = name, .kind = (kind_), .is_list = 1, .count = count, .many = values};               \
+        return put_entries(result, &field);                                                                            \
+    }
+PUTTERS(real, reals, CLV_FIELD_REAL, double)
+PUTTERS(integer, integers, CLV_FIELD_INTEGER, int64_t)
+PUTTERS(text, texts, CLV_FIELD_TEXT, const char *)
 
 clv_status clv_result_warn(clv_result *result, const char *format, ...) {
     enum { MOST = 8 };

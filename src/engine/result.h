@@ -4,7 +4,9 @@
 
 #include "linalg/linalg.h"
 
-/* Sizes and left_out from the labels, which lie in -1..k-1. */
+/* How many of the labels, which lie in -1..k-1, are each of 0..k-1; returns how many are -1. */
+int64_t clv_count_labels(const int32_t *labels, int64_t n, int64_t k, int64_t *sizes);
+/* So the sizes and left_out of a result. */
 void clv_result_count(clv_result *result);
 
 /* The stop that has this name; false: none has. */

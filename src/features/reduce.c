@@ -46,6 +46,7 @@ const clv_option_table *clv_reduce_table(void) {
  * `near` has a row for each of the near side, `far` is its transpose. */
 typedef struct reduction {
     clv_context *ctx;
+    clv_kept kept;
     clv_reduce_options options;
     const clv_matrix *x;
     clv_data *transpose;
@@ -56,32 +57,6 @@ typedef struct reduction {
     double *far_values;
     int threads;
 } reduction;
-
-/* --- the transpose --- */
-
-static clv_status transpose(clv_context *ctx, const clv_matrix *m, clv_data **out) {
-    int64_t nonzeros = m->start[m->rows] - m->start[0];
-    CLV_TRY(clv_data_new_csr(ctx, "transpose", m->cols, m->rows, nonzeros, out));
-    int64_t *start = (*out)->start;
-    double *values = (*out)->values;
-    memset(start, 0, (size_t)(m->cols + 1) * sizeof *start);
-    for (int64_t e = m->start[0]; e < m->start[m->rows]; e++) {
-        start[m->index[e] + 1]++;
-    }
-    for (int64_t j = 0; j < m->cols; j++) {
-        start[j + 1] += start[j];
-    }
-    for (int64_t i = 0; i < m->rows; i++) {
-        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
-            int64_t at = start[m->index[e]]++;
-            (*out)->index[at] = (int32_t)i;
-            values[at] = ((const double *)m->values)[e];
-        }
-    }
-    memmove(start + 1, start, (size_t)m->cols * sizeof *start);
-    start[0] = 0;
-    return CLV_OK;
-}
 
 /* --- the operator --- */
 
@@ -107,9 +82,7 @@ static void separate(const double *x, int64_t count, int64_t n, double *out, int
 
 /* sums[c] = sum of weight[i] x[i][c] (NULL: of x[i][c]). */
 static void weigh(const double *weight, const double *x, int64_t n, double sums[BLOCK]) {
-    for (int c = 0; c < BLOCK; c++) {
-        sums[c] = 0;
-    }
+    memset(sums, 0, BLOCK * sizeof *sums);
     for (int64_t i = 0; i < n; i++) {
         for (int c = 0; c < BLOCK; c++) {
             sums[c] += (weight ? weight[i] : 1) * x[i * BLOCK + c];
@@ -129,22 +102,21 @@ static void correct(const double *weight, const double by[BLOCK], int64_t n, dou
 
 /* far_values = B' near_values, near_values = B far_values, with B = X (less its means) or its transpose. On the side of
  * the rows of X the correction has weights 1, on that of the columns the means. */
-static void to_far(reduction *r) {
+static void multiply(const reduction *r, const clv_matrix *by, bool from_rows, const double *from, double *to) {
     double sums[BLOCK];
-    clv_spmm(r->far, r->near_values, r->far_values, r->threads);
+    clv_spmm(by, from, to, r->threads);
     if (r->means) {
-        weigh(r->by_rows ? NULL : r->means, r->near_values, r->near->rows, sums);
-        correct(r->by_rows ? r->means : NULL, sums, r->far->rows, r->far_values, r->threads);
+        weigh(from_rows ? NULL : r->means, from, by->cols, sums);
+        correct(from_rows ? r->means : NULL, sums, by->rows, to, r->threads);
     }
 }
 
+static void to_far(reduction *r) {
+    multiply(r, r->far, r->by_rows, r->near_values, r->far_values);
+}
+
 static void to_near(reduction *r) {
-    double sums[BLOCK];
-    clv_spmm(r->near, r->far_values, r->near_values, r->threads);
-    if (r->means) {
-        weigh(r->by_rows ? r->means : NULL, r->far_values, r->far->rows, sums);
-        correct(r->by_rows ? NULL : r->means, sums, r->near->rows, r->near_values, r->threads);
-    }
+    multiply(r, r->near, !r->by_rows, r->far_values, r->near_values);
 }
 
 static clv_status apply(void *user, const double *x, int64_t count, double *y) {
@@ -166,10 +138,11 @@ static double excess(void *user, double value, double residual) {
 
 static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
     int64_t n = r->near->rows;
-    double *gram = CLV_NEW0(r->ctx, double, n *n);
-    double *images = CLV_NEW(r->ctx, double, n *BLOCK);
-    double *all = CLV_NEW(r->ctx, double, n);
-    clv_status status = gram && images && all ? CLV_OK : CLV_ENOMEM;
+    clv_kept work = {.ctx = r->ctx};
+    double *gram = clv_keep(&work, CLV_NEW0(r->ctx, double, n *n));
+    double *images = clv_keep(&work, CLV_NEW(r->ctx, double, n *BLOCK));
+    double *all = clv_keep(&work, CLV_NEW(r->ctx, double, n));
+    clv_status status = work.status;
     for (int64_t first = 0; status == CLV_OK && first < n; first += BLOCK) {
         if (clv_worked(r->ctx, n * BLOCK)) {
             status = clv_stop_failure(r->ctx, "reducing");
@@ -189,9 +162,7 @@ static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
         values[c] = all[n - 1 - c];
         memcpy(vectors + c * n, gram + (n - 1 - c) * n, (size_t)n * sizeof *vectors);
     }
-    clv_free(r->ctx, gram);
-    clv_free(r->ctx, images);
-    clv_free(r->ctx, all);
+    clv_free_kept(&work);
     return status;
 }
 
@@ -232,8 +203,7 @@ static clv_status solve(reduction *r, double *values, double *vectors) {
 
 /* The vectors of the far side: B' u / s for the unit vectors u, zero where s is. */
 static void other_side(reduction *r, const double *vectors, const double *s, double *out) {
-    int64_t n = r->near->rows;
-    int64_t m = r->far->rows;
+    int64_t n = r->near->rows, m = r->far->rows;
     for (int64_t first = 0; first < r->options.dims; first += BLOCK) {
         int64_t count = r->options.dims - first < BLOCK ? r->options.dims - first : BLOCK;
         interleave(vectors + first * n, count, n, r->near_values, r->threads);
@@ -266,9 +236,7 @@ static void choose_sign(double *axis, int64_t cols, double *left, int64_t rows) 
 /* left: dims x rows, unit; right: dims x cols, unit. */
 static clv_status write_out(const reduction *r, const double *s, double *left, double *right, clv_data **points,
                             clv_data **axes) {
-    int64_t rows = r->x->rows;
-    int64_t cols = r->x->cols;
-    int64_t dims = r->options.dims;
+    int64_t rows = r->x->rows, cols = r->x->cols, dims = r->options.dims;
     for (int64_t c = 0; c < dims; c++) {
         choose_sign(right + c * cols, cols, left + c * rows, rows);
     }
@@ -299,33 +267,21 @@ static void take_roots(const reduction *r, double *values, double *vectors) {
     }
 }
 
-/* The vectors of the far side are not held while solving. */
-static clv_status finish(reduction *r, const double *s, double *near, clv_data **points, clv_data **axes) {
-    double *far = CLV_NEW(r->ctx, double, r->options.dims * r->far->rows);
-    clv_status status = CLV_ENOMEM;
-    if (far) {
-        other_side(r, near, s, far);
-        status = write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes);
-    }
-    clv_free(r->ctx, far);
-    return status;
-}
-
 static clv_status compute(reduction *r, double *values, clv_data **points, clv_data **axes) {
     int64_t dims = r->options.dims;
-    double *s = CLV_NEW(r->ctx, double, dims);
-    double *near = CLV_NEW(r->ctx, double, dims * r->near->rows);
-    clv_status status = s && near ? solve(r, s, near) : CLV_ENOMEM;
-    if (status == CLV_OK) {
-        take_roots(r, s, near);
-        status = finish(r, s, near, points, axes);
-    }
-    if (status == CLV_OK && values) {
+    double *s = clv_keep(&r->kept, CLV_NEW(r->ctx, double, dims));
+    double *near = clv_keep(&r->kept, CLV_NEW(r->ctx, double, dims * r->near->rows));
+    CLV_TRY(r->kept.status);
+    CLV_TRY(solve(r, s, near));
+    take_roots(r, s, near);
+    double *far = clv_keep(&r->kept, CLV_NEW(r->ctx, double, dims * r->far->rows)); /* not held while solving */
+    CLV_TRY(r->kept.status);
+    other_side(r, near, s, far);
+    CLV_TRY(write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes));
+    if (values) {
         memcpy(values, s, (size_t)dims * sizeof *s);
     }
-    clv_free(r->ctx, s);
-    clv_free(r->ctx, near);
-    return status;
+    return CLV_OK;
 }
 
 /* --- all of it --- */
@@ -342,21 +298,20 @@ static void take_means(reduction *r) {
 }
 
 static clv_status prepare(reduction *r) {
-    CLV_TRY(transpose(r->ctx, r->x, &r->transpose));
+    CLV_TRY(clv_csr_transpose(r->ctx, "transpose", r->x, &r->transpose));
     const clv_matrix *transposed = clv_data_matrix(r->transpose);
     r->by_rows = r->x->rows <= r->x->cols;
     r->near = r->by_rows ? r->x : transposed;
     r->far = r->by_rows ? transposed : r->x;
-    r->near_values = CLV_NEW(r->ctx, double, r->near->rows *BLOCK);
-    r->far_values = CLV_NEW(r->ctx, double, r->far->rows *BLOCK);
+    r->near_values = clv_keep(&r->kept, CLV_NEW(r->ctx, double, r->near->rows *BLOCK));
+    r->far_values = clv_keep(&r->kept, CLV_NEW(r->ctx, double, r->far->rows *BLOCK));
     if (r->options.center) {
-        r->means = CLV_NEW(r->ctx, double, r->x->cols);
-        if (!r->means) {
-            return CLV_ENOMEM;
-        }
+        r->means = clv_keep(&r->kept, CLV_NEW(r->ctx, double, r->x->cols));
+    }
+    if (r->means) {
         take_means(r);
     }
-    return r->near_values && r->far_values ? CLV_OK : CLV_ENOMEM;
+    return r->kept.status;
 }
 
 static int threads_for(const clv_matrix *sparse, const clv_reduce_options *options) {
@@ -419,20 +374,15 @@ clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_redu
     }
     CLV_TRY(clv_options_adopt(ctx, clv_reduce_table(), given, options));
     CLV_TRY(check(ctx, sparse, options));
-    reduction r = {.ctx = ctx, .options = *options, .x = sparse, .threads = threads_for(sparse, options)};
+    reduction r = {
+        .ctx = ctx, .kept.ctx = ctx, .options = *options, .x = sparse, .threads = threads_for(sparse, options)};
     clv_blas_serial_begin();
     clv_status status = prepare(&r);
     if (status == CLV_OK) {
         status = compute(&r, values, points, axes);
     }
     clv_blas_serial_end();
-    if (status < 0) {
-        clv_data_free(*points);
-        *points = NULL;
-    }
-    clv_free(ctx, r.means);
-    clv_free(ctx, r.near_values);
-    clv_free(ctx, r.far_values);
+    clv_free_kept(&r.kept);
     clv_data_free(r.transpose);
-    return status;
+    return clv_data_made(status, points);
 }

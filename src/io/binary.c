@@ -1,4 +1,4 @@
-/* Numbers as bytes: one of any type and byte order, as .npy and .mat files have them. */
+/* Numbers as bytes: one of any type and byte order, as .npy and .mat files have them; memory to inflate them. */
 #include "io/io.h"
 
 #include <math.h>
@@ -53,4 +53,21 @@ double clv_load_number(const uint8_t *at, clv_number_type type) {
     default:
         return load_float(bits, type.size);
     }
+}
+
+void clv_store_number(clv_data *data, int64_t at, double value) {
+    if (data->matrix.scalar == CLV_F32) {
+        ((float *)data->values)[at] = (float)value;
+    } else {
+        ((double *)data->values)[at] = value;
+    }
+}
+
+void *clv_zlib_allocate(void *ctx, unsigned count, unsigned size) {
+    int64_t bytes;
+    return clv_mul(count, size, &bytes) ? clv_alloc(ctx, bytes, 1) : NULL;
+}
+
+void clv_zlib_release(void *ctx, void *block) {
+    clv_free(ctx, block);
 }

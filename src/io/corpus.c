@@ -15,68 +15,40 @@ enum { DEEPEST = 16, PIECE = 1 << 18 };
 /* --- documents and labels --- */
 
 clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document) {
-    if (b->documents == b->room) {
-        int64_t room = 2 * b->room + 256;
-        int64_t *starts = clv_resize(b->ctx, b->starts, room, sizeof *starts);
-        if (!starts) {
-            return CLV_ENOMEM;
-        }
-        b->starts = starts;
-        b->room = room;
-    }
-    b->starts[b->documents] = -1;
     if (document->label) {
-        b->starts[b->documents] = (int64_t)b->names.size;
+        clv_text_append(&b->names, "=", 1);
+        clv_text_append(&b->names, document->label, strlen(document->label));
         b->labeled++;
-        clv_text_append(&b->names, document->label, strlen(document->label) + 1);
-        CLV_TRY(b->names.status);
     }
+    clv_text_append(&b->names, "", 1);
+    CLV_TRY(b->names.status);
     b->documents++;
     return b->hook ? b->hook(document, b->user) : CLV_OK;
 }
 
 void clv_corpus_discard(clv_corpus_builder *b) {
     clv_free(b->ctx, b->names.data);
-    clv_free(b->ctx, b->starts);
 }
 
 void clv_corpus_free(clv_corpus *corpus) {
     if (!corpus) {
         return;
     }
-    for (int64_t c = 0; corpus->names && c < corpus->classes; c++) {
-        clv_free(corpus->ctx, corpus->names[c]);
-    }
-    clv_free(corpus->ctx, corpus->names);
+    clv_free_texts(corpus->ctx, corpus->names, corpus->classes);
     clv_free(corpus->ctx, corpus->labels);
     clv_free(corpus->ctx, corpus);
 }
 
-/* A name as UTF-8: what is not is taken for Latin-1. Owned, or NULL. */
-static char *name_of(clv_context *ctx, const clv_token *field) {
-    clv_text name = {.ctx = ctx};
-    if (clv_utf8_valid(field->text, field->size) == field->size) {
-        return clv_copy_text(ctx, field->text);
-    }
-    clv_text_append_latin1(&name, field->text, field->size);
-    return name.data;
-}
-
-/* The name of each class: that of its first document. */
-static clv_status name_classes(const clv_token *fields, const int32_t *coded, int64_t n, clv_corpus *corpus) {
-    for (int64_t i = 0; i < n; i++) {
-        corpus->classes = coded[i] >= corpus->classes ? coded[i] + 1 : corpus->classes;
-    }
-    corpus->names = CLV_NEW0(corpus->ctx, char *, corpus->classes);
-    if (!corpus->names) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        if (!corpus->names[coded[i]]) {
-            corpus->names[coded[i]] = name_of(corpus->ctx, &fields[i]);
-            if (!corpus->names[coded[i]]) {
-                return CLV_ENOMEM;
-            }
+/* Names as UTF-8: what is not is taken for Latin-1. */
+static clv_status decode_names(clv_context *ctx, const clv_classes *names) {
+    for (int64_t c = 0; c < names->count; c++) {
+        clv_text decoded = {.ctx = ctx};
+        size_t size = strlen(names->text[c]);
+        if (clv_utf8_valid(names->text[c], size) < size) {
+            clv_text_append_latin1(&decoded, names->text[c], size);
+            CLV_TRY(decoded.status);
+            clv_free(ctx, names->text[c]);
+            names->text[c] = decoded.data;
         }
     }
     return CLV_OK;
@@ -84,18 +56,24 @@ static clv_status name_classes(const clv_token *fields, const int32_t *coded, in
 
 static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, clv_token *fields, int32_t *coded) {
     int64_t count = 0;
+    const char *at = b->names.data;
+    clv_classes names;
     for (int64_t d = 0; d < b->documents; d++) {
-        if (b->starts[d] >= 0) {
-            const char *name = b->names.data + b->starts[d];
-            fields[count++] = (clv_token){name, strlen(name), false};
+        size_t size = strlen(at);
+        corpus->labels[d] = size ? 0 : -1;
+        if (size) {
+            fields[count++] = (clv_token){at + 1, size - 1, false};
         }
+        at += size + 1;
     }
     CLV_TRY(clv_code_texts(b->ctx, fields, count, coded));
-    count = 0;
+    CLV_TRY(clv_name_classes(b->ctx, fields, coded, count, &names));
     for (int64_t d = 0; d < b->documents; d++) {
-        corpus->labels[d] = b->starts[d] >= 0 ? coded[count++] : -1;
+        corpus->labels[d] = corpus->labels[d] >= 0 ? *coded++ : -1;
     }
-    return name_classes(fields, coded, count, corpus);
+    corpus->names = names.text;
+    corpus->classes = names.count;
+    return decode_names(b->ctx, &names);
 }
 
 static clv_status add_labels(const clv_corpus_builder *b, clv_corpus *corpus) {
@@ -136,15 +114,10 @@ typedef struct folder {
 static clv_status read_document(folder *f) {
     clv_source in;
     clv_bytes bytes;
-    CLV_TRY(clv_input_open(f->to->ctx, f->path, &in));
-    clv_status status = clv_input_content(&in, &bytes);
-    if (status == CLV_OK) {
-        clv_document document = {.text = (const char *)bytes.data,
-                                 .size = bytes.size,
-                                 .label = *f->label ? f->label : NULL,
-                                 .place = f->path};
-        status = clv_corpus_put(f->to, &document);
-    }
+    CLV_TRY(clv_input_read(f->to->ctx, f->path, &in, &bytes));
+    clv_document document = {
+        .text = (const char *)bytes.data, .size = bytes.size, .label = *f->label ? f->label : NULL, .place = f->path};
+    clv_status status = clv_corpus_put(f->to, &document);
     clv_input_close(&in);
     return status;
 }
@@ -206,21 +179,12 @@ static clv_status read_files(clv_corpus_builder *to, const char *path) {
     while (length > 1 && path[length - 1] == '/') {
         length--;
     }
-    folder *f = CLV_NEW0(to->ctx, folder, 1);
-    if (!f) {
-        return CLV_ENOMEM;
+    folder f = {.to = to, .root = length};
+    if (length >= sizeof f.path) {
+        return clv_fail(to->ctx, CLV_EUSAGE, "%s: the path is too long", path);
     }
-    f->to = to;
-    f->root = length;
-    clv_status status = CLV_OK;
-    if (length >= sizeof f->path) {
-        status = clv_fail(to->ctx, CLV_EUSAGE, "%s: the path is too long", path);
-    } else {
-        memcpy(f->path, path, length);
-        status = read_folder(f, 0);
-    }
-    clv_free(to->ctx, f);
-    return status;
+    memcpy(f.path, path, length);
+    return read_folder(&f, 0);
 }
 
 /* --- JSON lines --- */
@@ -246,18 +210,12 @@ static clv_status read_lines(clv_corpus_builder *to, const char *path) {
     return status;
 }
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path);
-    size_t size = strlen(ending);
-    return length > size && clv_same_letters(path + length - size, ending, size);
-}
-
 static clv_status read_any(clv_corpus_builder *to, const char *path) {
     struct stat info;
     if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         return read_files(to, path);
     }
-    if (strcmp(path, "-") != 0 && !ends_in(path, ".jsonl") && !ends_in(path, ".jsonl.gz")) {
+    if (strcmp(path, "-") != 0 && !clv_has_extension(path, "jsonl|jsonl.gz")) {
         if (stat(path, &info) != 0) {
             return clv_fail(to->ctx, CLV_ENOINPUT, "cannot read %s: %s", path, clv_errno_text(errno));
         }

@@ -12,9 +12,7 @@ typedef struct clv_corpus_builder {
     clv_document_hook hook;
     void *user;
     int64_t documents, labeled;
-    clv_text names;  /* the labels one after the other, each ended by NUL */
-    int64_t *starts; /* of a document's label in names, or -1 */
-    int64_t room;
+    clv_text names; /* a document after the other, each ended by NUL: "=" and its label, or nothing */
 } clv_corpus_builder;
 clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document);
 /* The labels as numbers; frees nothing. */

@@ -4,6 +4,7 @@
 #include "io/io.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct placed {
     int32_t column;
@@ -20,9 +21,7 @@ static int compare_placed(const void *a, const void *b) {
 }
 
 static void scatter(const clv_entry *entries, int64_t count, int64_t rows, int64_t *start, placed *sorted) {
-    for (int64_t i = 0; i <= rows; i++) {
-        start[i] = 0;
-    }
+    memset(start, 0, (size_t)(rows + 1) * sizeof *start);
     for (int64_t e = 0; e < count; e++) {
         start[entries[e].row + 1]++;
     }
@@ -72,20 +71,16 @@ clv_status clv_csr_from_entries(clv_context *ctx, const char *name, int64_t rows
                                 const clv_entry *entries, int64_t count, clv_data **out) {
     *out = NULL;
     clv_data *data;
+    if ((size_t)rows > clv_memory_budget(0) / sizeof(int64_t)) {
+        return clv_fail(ctx, CLV_ENOMEM, "%s has %lld rows, too many for the memory of this machine", name,
+                        (long long)rows);
+    }
     CLV_TRY(clv_data_new_csr(ctx, name, rows, cols, count, &data));
     placed *sorted = CLV_NEW(ctx, placed, count);
-    if (!sorted) {
-        clv_data_free(data);
-        return CLV_ENOMEM;
+    if (sorted) {
+        scatter(entries, count, rows, data->start, sorted);
+        gather(data, sorted);
+        clv_free(ctx, sorted);
     }
-    scatter(entries, count, rows, data->start, sorted);
-    gather(data, sorted);
-    clv_free(ctx, sorted);
-    clv_status status = clv_data_check_finite(data); /* sums may overflow */
-    if (status < 0) {
-        clv_data_free(data);
-        return status;
-    }
-    *out = data;
-    return CLV_OK;
+    return clv_data_give(data, sorted ? CLV_OK : CLV_ENOMEM, out); /* sums may overflow */
 }

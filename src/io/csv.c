@@ -42,17 +42,8 @@ static clv_status open_reader(reader *r, clv_bytes bytes, char separator, const 
 
 /* --- rows --- */
 
-/* What to do about text where numbers should be: a column that begins with it may be one of labels. */
-static void show_remedy(const reader *r, int64_t column, char remedy[CLV_COLUMN_SIZE]) {
-    remedy[0] = '\0';
-    if (r->detecting && r->rows == 0 && r->layout.label < 0) {
-        snprintf(remedy, CLV_COLUMN_SIZE, " (for labels use --label-column %lld)", (long long)column + 1);
-    }
-}
-
 static clv_status refuse_field(const reader *r, int64_t column, const clv_token *field) {
-    char shown[CLV_SHOWN_SIZE];
-    char remedy[CLV_COLUMN_SIZE];
+    char shown[CLV_SHOWN_SIZE], remedy[CLV_COLUMN_SIZE] = "";
     double value;
     const char *name = r->csv.name;
     long long line = (long long)r->csv.record_line;
@@ -66,7 +57,9 @@ static clv_status refuse_field(const reader *r, int64_t column, const clv_token 
         return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld (line %lld): '%s' is not a finite number", name,
                         row, (long long)column + 1, line, shown);
     }
-    show_remedy(r, column, remedy);
+    if (r->detecting && r->rows == 0 && r->layout.label < 0) { /* a column that begins with text may be one of labels */
+        snprintf(remedy, sizeof remedy, " (for labels use --label-column %lld)", (long long)column + 1);
+    }
     return clv_fail(r->ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", name, line,
                     (long long)column + 1, shown, remedy);
 }
@@ -113,15 +106,6 @@ static int64_t count_lines(const clv_csv *csv) {
     return lines;
 }
 
-/* Rows for which there must be room. A row of c fields has at least 2 c - 1 bytes, so that a file with few long and
- * many short lines does not ask for rows x columns. */
-static int64_t bound_rows(const reader *r, int64_t columns) {
-    int64_t lines = count_lines(&r->csv);
-    int64_t by_size = (r->csv.end - r->csv.at + 1) / (2 * columns) + 1;
-    return lines < by_size ? lines : by_size;
-}
-
-/* Room for `room` rows. */
 static clv_status reserve_rows(reader *r, int64_t room, bool want_values) {
     int64_t numbers;
     r->width = r->layout.columns - (r->layout.label >= 0) - (r->layout.names >= 0);
@@ -137,7 +121,10 @@ static clv_status reserve_rows(reader *r, int64_t room, bool want_values) {
 }
 
 static clv_status read_rows(reader *r, bool want_values) {
-    int64_t room = want_values ? bound_rows(r, r->layout.columns) : count_lines(&r->csv);
+    /* A row of c fields has at least 2 c - 1 bytes: a file with few long and many short lines does not ask for rows x
+     * columns. */
+    int64_t by_size = (r->csv.end - r->csv.at + 1) / (2 * r->layout.columns) + 1, lines = count_lines(&r->csv);
+    int64_t room = want_values && by_size < lines ? by_size : lines;
     CLV_TRY(reserve_rows(r, room, want_values));
     r->asked = r->csv.at;
     for (; clv_csv_next(&r->csv); r->rows++) {
@@ -301,17 +288,13 @@ static clv_status fill_labels(const reader *r, bool keep, double *numbers, int32
     return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, numbers, r->rows, labels);
 }
 
+/* *out is the caller's, also after a failure. */
 static clv_status make_labels(const reader *r, bool keep, int32_t **out) {
     double *numbers = CLV_NEW(r->ctx, double, r->rows);
-    int32_t *labels = CLV_NEW(r->ctx, int32_t, r->rows);
-    clv_status status = numbers && labels ? fill_labels(r, keep, numbers, labels) : CLV_ENOMEM;
+    *out = CLV_NEW(r->ctx, int32_t, r->rows);
+    clv_status status = numbers && *out ? fill_labels(r, keep, numbers, *out) : CLV_ENOMEM;
     clv_free(r->ctx, numbers);
-    if (status < 0) {
-        clv_free(r->ctx, labels);
-        return status;
-    }
-    *out = labels;
-    return CLV_OK;
+    return status;
 }
 
 /* --- columns that number the rows --- */
@@ -437,12 +420,7 @@ clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_optio
                                   .label_column = options ? options->label_column : NULL};
     clv_status status = read_matrix(&r, bytes, &request, separator, data);
     close_reader(&r);
-    if (status < 0) {
-        clv_data_free(data);
-        return status;
-    }
-    *out = data;
-    return CLV_OK;
+    return clv_data_give(data, status, out);
 }
 
 /* Of two columns the first may be row names; if those repeat, they are the labels. */
@@ -473,19 +451,6 @@ static clv_status read_label_column(reader *r, clv_bytes bytes, char separator) 
     return settle_lone_labels(r);
 }
 
-clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels) {
-    *n = 0;
-    *labels = NULL;
-    reader r = {.ctx = ctx};
-    clv_status status = read_label_column(&r, bytes, separator);
-    if (status == CLV_OK) {
-        status = make_labels(&r, true, labels);
-    }
-    close_reader(&r);
-    *n = status < 0 ? 0 : r.rows;
-    return status;
-}
-
 /* Texts with their classes; a column of numbers has labels alone, unless it is to be taken for texts. */
 static clv_status make_classes(const reader *r, bool texts, int32_t **labels, clv_classes *classes) {
     double value;
@@ -509,11 +474,13 @@ clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separat
                                  int32_t **labels, clv_classes *classes) {
     *n = 0;
     *labels = NULL;
-    *classes = (clv_classes){0};
+    if (classes) {
+        *classes = (clv_classes){0};
+    }
     reader r = {.ctx = ctx};
     clv_status status = read_label_column(&r, bytes, separator);
     if (status == CLV_OK) {
-        status = make_classes(&r, texts, labels, classes);
+        status = classes ? make_classes(&r, texts, labels, classes) : make_labels(&r, true, labels);
     }
     close_reader(&r);
     if (status < 0) {
@@ -523,4 +490,8 @@ clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separat
     }
     *n = r.rows;
     return CLV_OK;
+}
+
+clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels) {
+    return clv_csv_parse_classes(ctx, bytes, separator, false, n, labels, NULL);
 }

@@ -10,30 +10,29 @@
 
 /* --- names --- */
 
-static bool is_one_of(const clv_token *field, const char *const *words, size_t count, bool ignore_case) {
-    for (size_t i = 0; i < count; i++) {
-        if (clv_field_equals(field, words[i], ignore_case)) {
-            return true;
-        }
+static bool is_one_of(const clv_token *field, const char *const *words, bool ignore_case) {
+    while (*words && !clv_field_equals(field, *words, ignore_case)) {
+        words++;
     }
-    return false;
+    return *words != NULL;
 }
 
 static bool is_label_name(const clv_token *field) {
     static const char *const words[] = {"label",   "labels",   "class", "target",  "species", "y",
-                                        "variety", "category", "truth", "outcome", "cluster"};
-    return is_one_of(field, words, sizeof words / sizeof *words, true);
+                                        "variety", "category", "truth", "outcome", "cluster", NULL};
+    return is_one_of(field, words, true);
 }
 
 static bool is_index_name(const clv_token *field) {
-    static const char *const words[] = {"id", "index", "row"};
-    return is_one_of(field, words, sizeof words / sizeof *words, true);
+    static const char *const words[] = {"id", "index", "row", NULL};
+    return is_one_of(field, words, true);
 }
 
 /* Nothing, or a word for it. Case matters: Na is sodium. */
 static bool is_missing(const clv_token *field) {
-    static const char *const words[] = {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "?", "-", "."};
-    return is_one_of(field, words, sizeof words / sizeof *words, false);
+    static const char *const words[] = {"",     "NA",   "N/A", "n/a", "<NA>", "#N/A", "NULL",
+                                        "null", "None", "?",   "-",   ".",    NULL};
+    return is_one_of(field, words, false);
 }
 
 static bool is_number(const clv_token *field) {

@@ -124,23 +124,18 @@ clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, in
     *fields = NULL;
     *count = 0;
     int64_t room = 0;
-    clv_status status = CLV_OK;
-    for (bool last = false; !last && status == CLV_OK; (*count)++) {
+    for (bool last = false; !last; (*count)++) {
         if (*count == room) {
             room = 2 * room + 16;
             clv_token *grown = clv_resize(ctx, *fields, room, sizeof **fields);
-            status = grown ? CLV_OK : CLV_ENOMEM;
-            *fields = grown ? grown : *fields;
+            if (!grown) {
+                return CLV_ENOMEM;
+            }
+            *fields = grown;
         }
-        if (status == CLV_OK) {
-            status = clv_csv_field(ctx, csv, &(*fields)[*count], &last);
-        }
+        CLV_TRY(clv_csv_field(ctx, csv, &(*fields)[*count], &last));
     }
-    if (status < 0) {
-        clv_free(ctx, *fields);
-        *fields = NULL;
-    }
-    return status;
+    return CLV_OK;
 }
 
 /* How often `c` stands outside quotes in the line at `at`. */

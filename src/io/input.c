@@ -103,3 +103,12 @@ clv_status clv_input_content(clv_source *in, clv_bytes *bytes) {
     *bytes = (clv_bytes){in->content, (size_t)used, in->name};
     return CLV_OK;
 }
+
+clv_status clv_input_read(clv_context *ctx, const char *path, clv_source *in, clv_bytes *bytes) {
+    CLV_TRY(clv_input_open(ctx, path, in));
+    clv_status status = clv_input_content(in, bytes);
+    if (status < 0) {
+        clv_input_close(in);
+    }
+    return status;
+}

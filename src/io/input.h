@@ -18,6 +18,8 @@ clv_status clv_input_open(clv_context *ctx, const char *path, clv_source *in);
 void clv_input_close(clv_source *in);
 /* Some bytes, at most `room`; 0 at the end of the file. */
 clv_status clv_input_some(const clv_source *in, uint8_t *to, int64_t room, int64_t *got);
+/* Both at once, all of it; nothing is open after a failure. */
+clv_status clv_input_read(clv_context *ctx, const char *path, clv_source *in, clv_bytes *bytes);
 /* All bytes up to the end of the file; they are the input's, until it is closed. */
 clv_status clv_input_content(clv_source *in, clv_bytes *bytes);
 

@@ -37,6 +37,11 @@ typedef struct clv_number_type {
 } clv_number_type;
 uint64_t clv_load_bits(const uint8_t *at, clv_number_type type);
 double clv_load_number(const uint8_t *at, clv_number_type type);
+/* Number `at` of dense data, as double or float. */
+void clv_store_number(clv_data *data, int64_t at, double value);
+/* Memory of a context for zlib. */
+void *clv_zlib_allocate(void *ctx, unsigned count, unsigned size);
+void clv_zlib_release(void *ctx, void *block);
 
 /* --- labels (labels.c) --- */
 
@@ -75,10 +80,26 @@ typedef struct clv_csv {
 bool clv_csv_next(clv_csv *csv);
 /* The next field of the record, and whether it was the last one. */
 clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool *last);
-/* The rest of the record as `count` fields; owned. */
+/* The rest of the record as `count` fields; owned, also after a failure. */
 clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, int64_t *count);
 /* The separator that the first two records suggest. */
 char clv_csv_guess_separator(const clv_csv *csv);
+
+/* --- words of other text files (lines.c) --- */
+typedef struct clv_lines {
+    clv_context *ctx;
+    const char *name;
+    const char *at, *end;
+    const char *asked; /* where reading was last asked about */
+    int64_t line;      /* of `at`, from 1 */
+    char comment;      /* what follows it on a line is passed over; '\n': nothing is */
+} clv_lines;
+clv_lines clv_lines_of(clv_context *ctx, clv_bytes bytes, char comment);
+void clv_line_blanks(clv_lines *in);
+/* The next word of the line; size 0 at its end. */
+clv_token clv_line_word(clv_lines *in);
+void clv_line_next(clv_lines *in);
+clv_status clv_line_refuse(const clv_lines *in, const clv_token *word, const char *what);
 
 /* --- formats; each sets *out to an owned result --- */
 
@@ -86,7 +107,7 @@ char clv_csv_guess_separator(const clv_csv *csv);
 clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,
                          clv_data **out);
 clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels);
-/* The same with the classes, if they are texts; `texts`: take numbers for texts, too. */
+/* The same with the classes (unless NULL), if they are texts; `texts`: take numbers for texts, too. */
 clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
                                  int32_t **labels, clv_classes *classes);
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
@@ -141,11 +162,12 @@ static inline clv_status clv_parse_on_at(clv_context *ctx, const char *name, con
 }
 /* What errno says, in English whatever the locale. */
 const char *clv_errno_text(int code);
-/* The lower-case extension of a path without its dot: "npy", or "" when there is none or it is long. */
-enum { CLV_EXTENSION_SIZE = 8 };
-void clv_extension(const char *path, char extension[CLV_EXTENSION_SIZE]);
+/* Whether the name of a file ends in one of "npy|csv", in any case of letters, after a dot. */
+bool clv_has_extension(const char *path, const char *list);
+/* Hand over what was read if `status` and all its numbers are good, else free it. */
+clv_status clv_data_give(clv_data *data, clv_status status, clv_data **out);
 
-/* The labels of a text file with its classes, as clv_csv_parse_classes. */
+/* The labels of a file; those of a text file with its classes, as clv_csv_parse_classes. */
 clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int64_t *n, int32_t **labels,
                             clv_classes *classes);
 

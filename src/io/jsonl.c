@@ -129,19 +129,10 @@ static clv_status push_text(clv_jsonl *j, const char *text, size_t size) {
 
 /* --- compressed ones --- */
 
-static void *allocate(void *ctx, unsigned count, unsigned size) {
-    int64_t bytes;
-    return clv_mul(count, size, &bytes) ? clv_alloc(ctx, bytes, 1) : NULL;
-}
-
-static void release(void *ctx, void *block) {
-    clv_free(ctx, block);
-}
-
 static clv_status begin_inflating(clv_jsonl *j) {
     enum { GZIP = 16 + MAX_WBITS };
     clv_context *ctx = j->to->ctx;
-    j->stream = (z_stream){.zalloc = allocate, .zfree = release, .opaque = ctx};
+    j->stream = (z_stream){.zalloc = clv_zlib_allocate, .zfree = clv_zlib_release, .opaque = ctx};
     j->inflated = CLV_NEW(ctx, uint8_t, INFLATED);
     if (!j->inflated || inflateInit2(&j->stream, GZIP) != Z_OK) {
         return clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate %s", j->name);

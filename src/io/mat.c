@@ -85,18 +85,9 @@ static bool next_element(cursor *c, element *out) {
 
 /* --- compressed variables --- */
 
-static void *inflate_allocate(void *ctx, unsigned count, unsigned size) {
-    int64_t bytes;
-    return clv_mul(count, size, &bytes) ? clv_alloc(ctx, bytes, 1) : NULL;
-}
-
-static void inflate_release(void *ctx, void *block) {
-    clv_free(ctx, block);
-}
-
 /* The first `size` bytes, or fewer; *got says how many. Bytes after damage count as not there. */
 static clv_status inflate_start(clv_context *ctx, const variable *v, uint8_t *to, size_t size, size_t *got) {
-    z_stream stream = {.zalloc = inflate_allocate, .zfree = inflate_release, .opaque = ctx};
+    z_stream stream = {.zalloc = clv_zlib_allocate, .zfree = clv_zlib_release, .opaque = ctx};
     *got = 0;
     if (inflateInit(&stream) != Z_OK) {
         return clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate a variable");
@@ -125,9 +116,7 @@ static clv_status inflate_start(clv_context *ctx, const variable *v, uint8_t *to
 /* Flags, dimensions and name; false when they are not there. */
 static bool read_description(variable *v) {
     cursor c = v->content;
-    element flags;
-    element dimensions;
-    element name;
+    element flags, dimensions, name;
     if (!next_element(&c, &flags) || flags.type != MI_UINT32 || flags.size != 8) {
         return false;
     }
@@ -158,13 +147,11 @@ static clv_status look_inside(reader *r, const element *e, bool swapped, variabl
     *sound = e->type == MI_MATRIX && e->size > 0;
     if (e->type == MI_COMPRESSED) {
         size_t got;
-        element inner;
         v->packed = e->data;
         v->packed_size = e->size;
         CLV_TRY(inflate_start(r->ctx, v, r->prefix, PREFIX, &got));
         v->content = (cursor){r->prefix, got, swapped};
-        inner.type = got >= 8 ? word_at(&v->content, 0) : 0;
-        *sound = inner.type == MI_MATRIX;
+        *sound = got >= 8 && word_at(&v->content, 0) == MI_MATRIX;
         v->content.at += *sound ? 8 : 0;
         v->content.left -= *sound ? 8 : 0;
     }
@@ -285,12 +272,7 @@ static clv_status turn(const reader *r, const element *numbers, clv_number_type 
     int64_t cols = data->matrix.cols;
     for (int64_t j = 0; j < cols; j++) {
         for (int64_t i = 0; i < rows; i++) {
-            double value = clv_load_number(numbers->data + (j * rows + i) * type.size, type);
-            if (data->matrix.scalar == CLV_F32) {
-                ((float *)data->values)[i * cols + j] = (float)value;
-            } else {
-                ((double *)data->values)[i * cols + j] = value;
-            }
+            clv_store_number(data, i * cols + j, clv_load_number(numbers->data + (j * rows + i) * type.size, type));
         }
         CLV_TRY(clv_read_on(r->ctx, r->name, rows));
     }
@@ -310,16 +292,7 @@ static clv_status read_dense(const reader *r, clv_data **out) {
     clv_data *data;
     clv_scalar scalar = v->class_number == MX_SINGLE ? CLV_F32 : CLV_F64;
     CLV_TRY(clv_data_new_dense(r->ctx, r->name, v->rows, v->cols, scalar, &data));
-    clv_status status = turn(r, &numbers, type, data);
-    if (status == CLV_OK) {
-        status = clv_data_check_finite(data);
-    }
-    if (status < 0) {
-        clv_data_free(data);
-        return status;
-    }
-    *out = data;
-    return CLV_OK;
+    return clv_data_give(data, turn(r, &numbers, type, data), out);
 }
 
 /* Compressed columns: entry e of column j is at row ir[e], for e from jc[j] to jc[j + 1] - 1. */
@@ -369,10 +342,6 @@ static clv_status read_sparse(const reader *r, clv_data **out) {
     if (!find_columns(v, &s)) {
         return refuse(r, "is not a valid sparse matrix");
     }
-    if ((size_t)v->rows > clv_memory_budget(0) / sizeof(int64_t)) {
-        return clv_fail(r->ctx, CLV_ENOMEM, "%s has %lld rows, too many for the memory of this machine", r->name,
-                        (long long)v->rows);
-    }
     int64_t count = index_at(&s, &s.jc, v->cols);
     clv_entry *entries = CLV_NEW(r->ctx, clv_entry, count);
     if (!entries) {
@@ -404,18 +373,10 @@ clv_status clv_mat_parse(clv_context *ctx, clv_bytes bytes, const char *wanted, 
     if (!little && !big) {
         return clv_fail(ctx, CLV_EDATA, "%s is not a MATLAB file of version 5 or 7", bytes.name);
     }
-    reader *r = CLV_NEW0(ctx, reader, 1);
-    if (!r) {
-        return CLV_ENOMEM;
-    }
-    r->ctx = ctx;
-    r->name = bytes.name;
-    r->wanted = wanted;
-    r->names.ctx = ctx;
+    reader r = {.ctx = ctx, .name = bytes.name, .wanted = wanted, .names = {.ctx = ctx}};
     bool little_host = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    clv_status status = read_chosen(r, (cursor){bytes.data + HEADER, bytes.size - HEADER, little != little_host}, out);
-    clv_free(ctx, r->names.data);
-    clv_free(ctx, r->inflated);
-    clv_free(ctx, r);
+    clv_status status = read_chosen(&r, (cursor){bytes.data + HEADER, bytes.size - HEADER, little != little_host}, out);
+    clv_free(ctx, r.names.data);
+    clv_free(ctx, r.inflated);
     return status;
 }

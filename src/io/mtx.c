@@ -6,80 +6,39 @@
 #include <string.h>
 
 typedef struct reader {
-    clv_context *ctx;
-    const char *name;
-    const char *at, *end;
-    const char *asked; /* where reading was last asked about */
-    int64_t line;
+    clv_lines in;
     bool coordinate, pattern, symmetric;
     int64_t rows, cols, stored; /* as the size line says; array files store rows x cols or a triangle */
 } reader;
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void pass_blanks(reader *r) {
-    while (r->at < r->end && is_blank(*r->at)) {
-        r->at++;
-    }
-}
-
-static void pass_line(reader *r) {
-    const char *newline = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
-    r->at = newline ? newline + 1 : r->end;
-    r->line++;
-}
-
 /* To the next line that holds something; false at the end. */
 static bool find_content(reader *r) {
     for (;;) {
-        pass_blanks(r);
-        if (r->at == r->end) {
+        clv_line_blanks(&r->in);
+        if (r->in.at == r->in.end) {
             return false;
         }
-        if (*r->at != '\n' && *r->at != '%') {
+        if (*r->in.at != '\n' && *r->in.at != '%') {
             return true;
         }
-        pass_line(r);
+        clv_line_next(&r->in);
     }
-}
-
-static bool at_line_end(reader *r) {
-    pass_blanks(r);
-    return r->at == r->end || *r->at == '\n';
-}
-
-/* The word at hand, up to a blank or line end. */
-static clv_token word(reader *r) {
-    pass_blanks(r);
-    const char *first = r->at;
-    while (r->at < r->end && !is_blank(*r->at) && *r->at != '\n') {
-        r->at++;
-    }
-    return (clv_token){first, (size_t)(r->at - first), false};
-}
-
-static clv_status refuse_word(const reader *r, const clv_token *found, const char *what) {
-    char shown[CLV_SHOWN_SIZE];
-    return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: '%s' %s", r->name, (long long)r->line,
-                    clv_show(shown, found->text, found->size), what);
 }
 
 static clv_status read_integer(reader *r, int64_t *out) {
-    clv_token found = word(r);
+    clv_token found = clv_line_word(&r->in);
     if (clv_scan_integer(found.text, found.text + found.size, out) != found.text + found.size) {
-        return refuse_word(r, &found, "is not a whole number");
+        return clv_line_refuse(&r->in, &found, "is not a whole number");
     }
     return CLV_OK;
 }
 
 static clv_status read_value(reader *r, double *out) {
-    clv_token found = word(r);
+    clv_token found = clv_line_word(&r->in);
     if (clv_scan_number(found.text, found.text + found.size, out) != found.text + found.size) {
-        return refuse_word(r, &found, "is not a number");
+        return clv_line_refuse(&r->in, &found, "is not a number");
     }
-    return isfinite(*out) ? CLV_OK : refuse_word(r, &found, "is not a finite number");
+    return isfinite(*out) ? CLV_OK : clv_line_refuse(&r->in, &found, "is not a finite number");
 }
 
 /* --- header --- */
@@ -89,28 +48,28 @@ static bool is_word(const clv_token *found, const char *expected) {
 }
 
 static clv_status read_banner(reader *r) {
-    clv_token banner = word(r);
-    clv_token object = word(r);
+    clv_token banner = clv_line_word(&r->in);
+    clv_token object = clv_line_word(&r->in);
     if (!is_word(&banner, "%%MatrixMarket") || !is_word(&object, "matrix")) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line 1 does not begin with '%%%%MatrixMarket matrix'", r->name);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line 1 does not begin with '%%%%MatrixMarket matrix'", r->in.name);
     }
-    clv_token format = word(r);
+    clv_token format = clv_line_word(&r->in);
     r->coordinate = is_word(&format, "coordinate");
     if (!r->coordinate && !is_word(&format, "array")) {
-        return refuse_word(r, &format, "is neither coordinate nor array");
+        return clv_line_refuse(&r->in, &format, "is neither coordinate nor array");
     }
-    clv_token field = word(r);
+    clv_token field = clv_line_word(&r->in);
     r->pattern = is_word(&field, "pattern");
     bool numbers = is_word(&field, "real") || is_word(&field, "integer") || is_word(&field, "double");
     if (!numbers && !(r->pattern && r->coordinate)) {
-        return refuse_word(r, &field, "matrices are not read: real, integer and (coordinate) pattern are");
+        return clv_line_refuse(&r->in, &field, "matrices are not read: real, integer and (coordinate) pattern are");
     }
-    clv_token symmetry = word(r);
+    clv_token symmetry = clv_line_word(&r->in);
     r->symmetric = is_word(&symmetry, "symmetric");
     if (!r->symmetric && !is_word(&symmetry, "general")) {
-        return refuse_word(r, &symmetry, "matrices are not read: general and symmetric are");
+        return clv_line_refuse(&r->in, &symmetry, "matrices are not read: general and symmetric are");
     }
-    pass_line(r);
+    clv_line_next(&r->in);
     return CLV_OK;
 }
 
@@ -128,40 +87,36 @@ static bool array_size(const reader *r, int64_t *out) {
 /* Nothing is allocated for sizes that the file cannot hold: an entry takes two bytes at least. */
 static clv_status check_size(reader *r) {
     if (r->rows < 1 || r->cols < 1 || r->rows > INT32_MAX || r->cols > INT32_MAX || r->stored < 0) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: the size %lld x %lld is not from 1 x 1 to %d x %d", r->name,
-                        (long long)r->line, (long long)r->rows, (long long)r->cols, INT32_MAX, INT32_MAX);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: the size %lld x %lld is not from 1 x 1 to %d x %d",
+                        r->in.name, (long long)r->in.line, (long long)r->rows, (long long)r->cols, INT32_MAX,
+                        INT32_MAX);
     }
     if (r->symmetric && r->rows != r->cols) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: symmetric, but %lld x %lld", r->name, (long long)r->line,
-                        (long long)r->rows, (long long)r->cols);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: symmetric, but %lld x %lld", r->in.name,
+                        (long long)r->in.line, (long long)r->rows, (long long)r->cols);
     }
     if (!r->coordinate && !array_size(r, &r->stored)) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: the size overflows", r->name, (long long)r->line);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: the size overflows", r->in.name, (long long)r->in.line);
     }
-    if (r->stored > (r->end - r->at) / 2 + 1) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line %lld announces %lld entries, more than the file can hold", r->name,
-                        (long long)r->line, (long long)r->stored);
-    }
-    size_t budget = clv_memory_budget(0);
-    if ((size_t)r->rows > budget / sizeof(int64_t)) {
-        return clv_fail(r->ctx, CLV_ENOMEM, "%s has %lld rows, too many for the memory of this machine", r->name,
-                        (long long)r->rows);
+    if (r->stored > (r->in.end - r->in.at) / 2 + 1) {
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld announces %lld entries, more than the file can hold",
+                        r->in.name, (long long)r->in.line, (long long)r->stored);
     }
     return CLV_OK;
 }
 
 static clv_status end_line(reader *r) {
-    if (!at_line_end(r)) {
-        clv_token found = word(r);
-        return refuse_word(r, &found, "is one item too many");
+    clv_token rest = clv_line_word(&r->in);
+    if (rest.size > 0) {
+        return clv_line_refuse(&r->in, &rest, "is one item too many");
     }
-    pass_line(r);
+    clv_line_next(&r->in);
     return CLV_OK;
 }
 
 static clv_status read_size(reader *r) {
     if (!find_content(r)) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s ends before its size line", r->name);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s ends before its size line", r->in.name);
     }
     CLV_TRY(read_integer(r, &r->rows));
     CLV_TRY(read_integer(r, &r->cols));
@@ -175,14 +130,14 @@ static clv_status read_size(reader *r) {
 /* --- entries --- */
 
 static clv_status refuse_end(const reader *r, int64_t found) {
-    return clv_fail(r->ctx, CLV_EDATA, "%s ends after %lld of %lld entries", r->name, (long long)found,
+    return clv_fail(r->in.ctx, CLV_EDATA, "%s ends after %lld of %lld entries", r->in.name, (long long)found,
                     (long long)r->stored);
 }
 
 static clv_status refuse_rest(reader *r) {
     if (find_content(r)) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: there is more after the %lld entries announced", r->name,
-                        (long long)r->line, (long long)r->stored);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: there is more after the %lld entries announced",
+                        r->in.name, (long long)r->in.line, (long long)r->stored);
     }
     return CLV_OK;
 }
@@ -191,8 +146,8 @@ static clv_status read_index(reader *r, const char *what, int64_t most, int32_t 
     int64_t index;
     CLV_TRY(read_integer(r, &index));
     if (index < 1 || index > most) {
-        return clv_fail(r->ctx, CLV_EDATA, "%s line %lld: %s %lld is not from 1 to %lld", r->name, (long long)r->line,
-                        what, (long long)index, (long long)most);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: %s %lld is not from 1 to %lld", r->in.name,
+                        (long long)r->in.line, what, (long long)index, (long long)most);
     }
     *out = (int32_t)(index - 1);
     return CLV_OK;
@@ -210,7 +165,7 @@ static clv_status read_entries(reader *r, clv_entry *entries, int64_t *count) {
             CLV_TRY(read_value(r, &entry.value));
         }
         CLV_TRY(end_line(r));
-        CLV_TRY(clv_parse_on_at(r->ctx, r->name, r->at, &r->asked));
+        CLV_TRY(clv_parse_on_at(r->in.ctx, r->in.name, r->in.at, &r->in.asked));
         entries[(*count)++] = entry;
         if (r->symmetric && entry.row != entry.column) {
             entries[(*count)++] = (clv_entry){entry.column, entry.row, entry.value};
@@ -221,15 +176,15 @@ static clv_status read_entries(reader *r, clv_entry *entries, int64_t *count) {
 
 static clv_status read_coordinates(reader *r, clv_data **out) {
     int64_t count = 0;
-    clv_entry *entries = CLV_NEW(r->ctx, clv_entry, r->stored * (r->symmetric ? 2 : 1));
+    clv_entry *entries = CLV_NEW(r->in.ctx, clv_entry, r->stored * (r->symmetric ? 2 : 1));
     if (!entries) {
         return CLV_ENOMEM;
     }
     clv_status status = read_entries(r, entries, &count);
     if (status == CLV_OK) {
-        status = clv_csr_from_entries(r->ctx, r->name, r->rows, r->cols, entries, count, out);
+        status = clv_csr_from_entries(r->in.ctx, r->in.name, r->rows, r->cols, entries, count, out);
     }
-    clv_free(r->ctx, entries);
+    clv_free(r->in.ctx, entries);
     return status;
 }
 
@@ -243,7 +198,7 @@ static clv_status read_columns(reader *r, double *values) {
                 return refuse_end(r, found);
             }
             CLV_TRY(read_value(r, &value));
-            CLV_TRY(clv_parse_on_at(r->ctx, r->name, r->at, &r->asked));
+            CLV_TRY(clv_parse_on_at(r->in.ctx, r->in.name, r->in.at, &r->in.asked));
             values[i * r->cols + j] = value;
             if (r->symmetric) {
                 values[j * r->cols + i] = value;
@@ -255,20 +210,13 @@ static clv_status read_columns(reader *r, double *values) {
 
 static clv_status read_array(reader *r, clv_data **out) {
     clv_data *data;
-    CLV_TRY(clv_data_new_dense(r->ctx, r->name, r->rows, r->cols, CLV_F64, &data));
-    clv_status status = read_columns(r, data->values);
-    if (status < 0) {
-        clv_data_free(data);
-        return status;
-    }
-    *out = data;
-    return CLV_OK;
+    CLV_TRY(clv_data_new_dense(r->in.ctx, r->in.name, r->rows, r->cols, CLV_F64, &data));
+    return clv_data_give(data, read_columns(r, data->values), out);
 }
 
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     *out = NULL;
-    const char *text = bytes.size ? (const char *)bytes.data : "";
-    reader r = {.ctx = ctx, .name = bytes.name, .at = text, .end = text + bytes.size, .asked = text, .line = 1};
+    reader r = {.in = clv_lines_of(ctx, bytes, '\n')};
     CLV_TRY(read_banner(&r));
     CLV_TRY(read_size(&r));
     return r.coordinate ? read_coordinates(&r, out) : read_array(&r, out);

@@ -28,21 +28,13 @@ static bool is_row_major(const clv_npy *npy) {
     return !npy->fortran || npy->dimensions == 1 || npy->shape[0] == 1 || npy->shape[1] == 1;
 }
 
-static void store(clv_data *data, int64_t at, double value) {
-    if (data->matrix.scalar == CLV_F32) {
-        ((float *)data->values)[at] = (float)value;
-    } else {
-        ((double *)data->values)[at] = value;
-    }
-}
-
 static void convert_tile(const uint8_t *body, const clv_npy *npy, clv_data *data, int64_t row, int64_t column) {
     int64_t rows = data->matrix.rows;
     int64_t cols = data->matrix.cols;
     for (int64_t i = row; i < rows && i < row + TILE; i++) {
         for (int64_t j = column; j < cols && j < column + TILE; j++) {
             int64_t from = is_row_major(npy) ? i * cols + j : j * rows + i;
-            store(data, i * cols + j, clv_load_number(body + from * npy->type.size, npy->type));
+            clv_store_number(data, i * cols + j, clv_load_number(body + from * npy->type.size, npy->type));
         }
     }
 }
@@ -59,18 +51,6 @@ static clv_status convert(clv_bytes bytes, const clv_npy *npy, clv_data *data) {
         }
         CLV_TRY(clv_read_on(data->ctx, bytes.name, TILE * data->matrix.cols));
     }
-    return CLV_OK;
-}
-
-static clv_status finish(clv_data *data, clv_status status, clv_data **out) {
-    if (status == CLV_OK) {
-        status = clv_data_check_finite(data);
-    }
-    if (status < 0) {
-        clv_data_free(data);
-        return status;
-    }
-    *out = data;
     return CLV_OK;
 }
 
@@ -92,7 +72,7 @@ clv_status clv_npy_parse(clv_context *ctx, clv_bytes bytes, clv_data **out) {
     CLV_TRY(clv_npy_header(ctx, bytes, (int64_t)bytes.size, &npy));
     CLV_TRY(check_matrix(ctx, bytes.name, &npy));
     CLV_TRY(clv_data_new_dense(ctx, bytes.name, npy.shape[0], columns_of(&npy), scalar_of(&npy), &data));
-    return finish(data, convert(bytes, &npy, data), out);
+    return clv_data_give(data, convert(bytes, &npy, data), out);
 }
 
 /* --- from a file, without a second copy --- */
@@ -172,7 +152,7 @@ clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const ch
     if (status == CLV_OK && got < size - npy.offset) {
         status = clv_fail(ctx, CLV_EIO, "%s became shorter while it was read", name);
     }
-    return finish(data, status, out);
+    return clv_data_give(data, status, out);
 }
 
 /* --- labels and pictures --- */
@@ -207,10 +187,7 @@ clv_status clv_npy_parse_labels(clv_context *ctx, clv_bytes bytes, int64_t *n, i
                         (long long)npy.shape[0], (long long)npy.shape[1], npy.dimensions > 2 ? " x ..." : "");
     }
     int32_t *made = CLV_NEW(ctx, int32_t, product);
-    if (!made) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = fill_labels(ctx, bytes, &npy, product, made);
+    clv_status status = made ? fill_labels(ctx, bytes, &npy, product, made) : CLV_ENOMEM;
     if (status < 0) {
         clv_free(ctx, made);
         return status;

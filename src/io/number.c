@@ -90,12 +90,9 @@ static double scale_down(uint64_t w, int exponent) {
 }
 
 static double parse_in_c_locale(const char *text) {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale == (locale_t)0) {
-        return NAN;
-    }
-    double value = strtod_l(text, NULL, c_locale);
-    freelocale(c_locale);
+    locale_t before = clv_point_begin();
+    double value = strtod(text, NULL);
+    clv_point_end(before);
     return value;
 }
 
@@ -280,14 +277,10 @@ static int layout(uint64_t w, int exponent, char *text) {
     return snprintf(text, CLV_NUMBER_SIZE - 1, "%c%s%se%d", digits[0], count > 1 ? "." : "", digits + 1, point - 1);
 }
 
-static int print_special(double value, char *text) {
-    return snprintf(text, CLV_NUMBER_SIZE, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
 /* `precision` digits after the first suffice for certain; fewer are tried first, by at most `spare`. */
 static int print_shortest(double value, int precision, int spare, bool single, char *text) {
     if (!isfinite(value)) {
-        return print_special(value, text);
+        return snprintf(text, CLV_NUMBER_SIZE, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
     }
     int sign = signbit(value) ? 1 : 0;
     text[0] = '-';

@@ -102,11 +102,12 @@ static clv_status read_picture(job *j, clv_image *image) {
     return CLV_OK;
 }
 
-static clv_status begin_reading(job *j) {
+static clv_status begin(job *j) {
     if (setjmp(j->escape)) {
         return job_status(j);
     }
-    j->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, j, fail, ignore_warning, j, allocate, release);
+    j->png = (j->writer ? png_create_write_struct_2 : png_create_read_struct_2)(PNG_LIBPNG_VER_STRING, j, fail,
+                                                                                ignore_warning, j, allocate, release);
     j->info = j->png ? png_create_info_struct(j->png) : NULL;
     return j->info ? CLV_OK : clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
 }
@@ -118,7 +119,7 @@ clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out) {
     if (bytes.size < 8 || png_sig_cmp(bytes.data, 0, 8) != 0) {
         return clv_fail(ctx, CLV_EDATA, "%s is not a PNG picture", bytes.name);
     }
-    clv_status status = begin_reading(&j);
+    clv_status status = begin(&j);
     if (status == CLV_OK) {
         status = read_picture(&j, &image);
     }
@@ -140,15 +141,6 @@ static void take_bytes(png_structp png, png_bytep from, size_t size) {
 
 static void flush_nothing(png_structp png) {
     (void)png;
-}
-
-static clv_status begin_writing(job *j) {
-    if (setjmp(j->escape)) {
-        return job_status(j);
-    }
-    j->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, j, fail, ignore_warning, j, allocate, release);
-    j->info = j->png ? png_create_info_struct(j->png) : NULL;
-    return j->info ? CLV_OK : clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
 }
 
 static clv_status write_picture(job *j, const clv_image *image) {
@@ -181,7 +173,7 @@ static clv_status write_samples(clv_context *ctx, const char *path, const clv_im
     }
     job j = {.ctx = ctx, .name = path, .depth = depth};
     CLV_TRY(clv_writer_open(ctx, path, &j.writer));
-    clv_status status = begin_writing(&j);
+    clv_status status = begin(&j);
     if (status == CLV_OK) {
         status = write_picture(&j, image);
     }

@@ -5,26 +5,21 @@
 
 #include <string.h>
 
+static const char with_texts[] = "csv|tsv";
+
+/* A vector, or the labels of a file that has features, too. */
 static clv_status fill_numbers(const clv_data *from, clv_data **out) {
-    const clv_matrix *m = &from->matrix;
-    int64_t count = m->rows == 1 ? m->cols : m->rows;
+    const clv_matrix labels = {.rows = from->matrix.rows, .cols = 1, .values = from->targets};
+    const clv_matrix *m = from->targets ? &labels : &from->matrix;
     if (m->rows != 1 && m->cols != 1) {
         return clv_fail(from->ctx, CLV_EDATA, "%s is %lld x %lld: targets are one number per sample", from->name,
                         (long long)m->rows, (long long)m->cols);
     }
-    CLV_TRY(clv_data_new_dense(from->ctx, from->name, count, 1, CLV_F64, out));
+    CLV_TRY(clv_data_new_dense(from->ctx, from->name, m->rows * m->cols, 1, CLV_F64, out));
     double *values = (*out)->values;
     for (int64_t i = 0; i < m->rows; i++) {
         clv_matrix_row(m, i, values + i * m->cols);
     }
-    return CLV_OK;
-}
-
-/* The labels of a file that has features, too. */
-static clv_status fill_targets(const clv_data *from, clv_data **out) {
-    int64_t count = from->matrix.rows;
-    CLV_TRY(clv_data_new_dense(from->ctx, from->name, count, 1, CLV_F64, out));
-    memcpy((*out)->values, from->targets, (size_t)count * sizeof(double));
     return CLV_OK;
 }
 
@@ -38,22 +33,6 @@ static clv_status fill_labels(clv_context *ctx, const char *name, const int32_t 
 }
 
 /* --- texts --- */
-
-static clv_status read_texts(clv_context *ctx, const char *path, clv_data **out) {
-    int64_t count;
-    int32_t *labels;
-    clv_classes classes;
-    CLV_TRY(clv_read_classes(ctx, path, false, &count, &labels, &classes));
-    clv_status status = fill_labels(ctx, path, labels, count, out);
-    clv_free(ctx, labels);
-    if (status < 0) {
-        clv_free_texts(ctx, classes.text, classes.count);
-        return status;
-    }
-    (*out)->classes = classes.text;
-    (*out)->classes_count = classes.count;
-    return CLV_OK;
-}
 
 static int64_t find_class(const clv_data *known, const char *text) {
     for (int64_t c = 0; c < known->classes_count; c++) {
@@ -81,18 +60,24 @@ static clv_status translate(clv_context *ctx, const char *path, const clv_data *
     return CLV_OK;
 }
 
-static clv_status read_known_texts(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
+/* Texts by the classes of `known`, or if that is NULL by their own, which are kept. */
+static clv_status read_texts(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
     int64_t count;
     int32_t *labels;
     clv_classes classes;
-    CLV_TRY(clv_read_classes(ctx, path, true, &count, &labels, &classes));
-    clv_status status = translate(ctx, path, known, &classes, count, labels);
+    CLV_TRY(clv_read_classes(ctx, path, known != NULL, &count, &labels, &classes));
+    clv_status status = known ? translate(ctx, path, known, &classes, count, labels) : CLV_OK;
     if (status == CLV_OK) {
         status = fill_labels(ctx, path, labels, count, out);
     }
     clv_free(ctx, labels);
-    clv_free_texts(ctx, classes.text, classes.count);
-    return status;
+    if (status < 0 || known) {
+        clv_free_texts(ctx, classes.text, classes.count);
+        return status;
+    }
+    (*out)->classes = classes.text;
+    (*out)->classes_count = classes.count;
+    return CLV_OK;
 }
 
 /* --- both --- */
@@ -103,30 +88,24 @@ static bool met_text(const clv_context *ctx, const char *path) {
     return strcmp(path, "-") != 0 && strstr(clv_message(ctx), "is not a number");
 }
 
-static bool may_have_texts(const char *path) {
-    char extension[CLV_EXTENSION_SIZE];
-    clv_extension(path, extension);
-    return strcmp(extension, "csv") == 0 || strcmp(extension, "tsv") == 0;
-}
-
 clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out) {
     const clv_read_options numbers = {.header = CLV_HEADER_DETECT, .label_column = "none"};
     clv_data *read = NULL;
     *out = NULL;
     clv_status status = clv_read(ctx, path, &numbers, &read);
-    if (status == CLV_EDATA && may_have_texts(path) && met_text(ctx, path)) {
-        return read_texts(ctx, path, out);
+    if (status == CLV_EDATA && clv_has_extension(path, with_texts) && met_text(ctx, path)) {
+        return read_texts(ctx, path, NULL, out);
     }
     CLV_TRY(status);
-    status = read->targets ? fill_targets(read, out) : fill_numbers(read, out);
+    status = fill_numbers(read, out);
     clv_data_free(read);
     return status;
 }
 
 clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
     *out = NULL;
-    if (known->classes && may_have_texts(path)) {
-        return read_known_texts(ctx, path, known, out);
+    if (known->classes && clv_has_extension(path, with_texts)) {
+        return read_texts(ctx, path, known, out);
     }
     CLV_TRY(clv_read_targets(ctx, path, out));
     if (!known->classes && !(*out)->classes) {

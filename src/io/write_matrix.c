@@ -29,14 +29,6 @@ static void put_npy_header(clv_writer *writer, const char *type, int64_t rows, i
     clv_writer_put(writer, header, (size_t)size);
 }
 
-static void put_npy(clv_writer *writer, const clv_matrix *m) {
-    size_t row = (size_t)m->cols * (m->scalar == CLV_F32 ? sizeof(float) : sizeof(double));
-    put_npy_header(writer, m->scalar == CLV_F32 ? "f4" : "f8", m->rows, m->cols);
-    for (int64_t i = 0; i < m->rows; i++) {
-        clv_writer_put(writer, (const char *)m->values + (size_t)i * row, row);
-    }
-}
-
 /* --- text --- */
 
 /* Stored number `at`, followed by `after`. */
@@ -48,33 +40,32 @@ static void put_number(clv_writer *writer, const clv_matrix *m, int64_t at, char
     clv_writer_put(writer, text, (size_t)size + 1);
 }
 
-static void put_csv(clv_writer *writer, const clv_matrix *m, char separator) {
+static void put_csv_row(clv_writer *writer, const clv_matrix *row, char separator) {
+    for (int64_t j = 0; j < row->cols; j++) {
+        put_number(writer, row, j, j + 1 < row->cols ? separator : '\n');
+    }
+}
+
+/* Row by row, to .npy if `separator` is 0. `room`: for a row of a sparse matrix with its zeros. */
+static void put_rows(clv_writer *writer, const clv_matrix *m, double *room, char separator) {
+    bool single = m->scalar == CLV_F32;
+    if (!separator) {
+        put_npy_header(writer, single ? "f4" : "f8", m->rows, m->cols);
+    }
     for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
-        for (int64_t j = 0; j < m->cols; j++) {
-            put_number(writer, m, i * m->cols + j, j + 1 < m->cols ? separator : '\n');
+        clv_matrix row = room ? (clv_matrix){.rows = 1, .cols = m->cols, .values = room} : clv_matrix_part(m, i, 1);
+        if (room) {
+            clv_matrix_row(m, i, room);
+        }
+        if (separator) {
+            put_csv_row(writer, &row, separator);
+        } else {
+            clv_writer_put(writer, row.values, (size_t)m->cols * (single ? sizeof(float) : sizeof(double)));
         }
     }
 }
 
 /* --- Matrix Market --- */
-
-/* The stored number of entry (i, j), or -1. */
-static int64_t find_entry(const clv_matrix *m, int64_t i, int64_t j) {
-    if (!clv_is_sparse(m)) {
-        return i * m->cols + j;
-    }
-    int64_t low = m->start[i];
-    int64_t high = m->start[i + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (m->index[middle] < j) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < m->start[i + 1] && m->index[low] == j ? low : -1;
-}
 
 static bool same_number(const clv_matrix *m, int64_t a, int64_t b) {
     if (m->scalar == CLV_F32) {
@@ -91,7 +82,7 @@ static bool is_symmetric(const clv_matrix *m) {
         int64_t to = clv_is_sparse(m) ? m->start[i + 1] : from + i;
         for (int64_t at = from; at < to && symmetric; at++) {
             int64_t j = clv_is_sparse(m) ? m->index[at] : at - from;
-            int64_t mirror = find_entry(m, j, i);
+            int64_t mirror = clv_is_sparse(m) ? clv_csr_find(m, j, i) : j * m->cols + i;
             symmetric = mirror >= 0 && same_number(m, at, mirror);
         }
     }
@@ -152,74 +143,45 @@ static void put_mtx(clv_writer *writer, const clv_matrix *m) {
 
 /* --- by extension --- */
 
-/* A sparse matrix with its zeros, a row at a time. */
-static void put_filled(clv_writer *writer, const clv_matrix *m, double *row, bool npy, char separator) {
-    const clv_matrix one = {.rows = 1, .cols = m->cols, .values = row};
-    if (npy) {
-        put_npy_header(writer, "f8", m->rows, m->cols);
-    }
-    for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
-        clv_matrix_row(m, i, row);
-        if (npy) {
-            clv_writer_put(writer, row, (size_t)m->cols * sizeof *row);
-        } else {
-            put_csv(writer, &one, separator);
-        }
-    }
-}
-
-clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix) {
-    char extension[CLV_EXTENSION_SIZE];
-    clv_extension(path, extension);
-    bool npy = strcmp(extension, "npy") == 0;
-    bool tsv = strcmp(extension, "tsv") == 0;
-    if (!clv_is_sparse(matrix) || (!npy && !tsv && strcmp(extension, "csv") != 0)) {
-        return clv_write_matrix(ctx, path, matrix);
-    }
-    clv_writer *writer;
-    double *row = CLV_NEW(ctx, double, matrix->cols);
-    if (!row) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = clv_writer_open(ctx, path, &writer);
-    if (status == CLV_OK) {
-        put_filled(writer, matrix, row, npy, tsv ? '\t' : ',');
-        status = clv_writer_finish(writer, CLV_OK);
-    }
-    clv_free(ctx, row);
-    return status;
-}
-
-clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix) {
-    char extension[CLV_EXTENSION_SIZE];
-    clv_extension(path, extension);
-    bool npy = strcmp(extension, "npy") == 0;
-    bool mtx = strcmp(extension, "mtx") == 0;
-    bool tsv = strcmp(extension, "tsv") == 0;
-    if (!npy && !mtx && !tsv && strcmp(extension, "csv") != 0) {
+/* `fill`: a sparse matrix goes to .npy and text with its zeros, else to .mtx only. */
+static clv_status write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix, bool fill) {
+    bool mtx = clv_has_extension(path, "mtx"), filled = fill && clv_is_sparse(matrix) && !mtx;
+    if (!clv_has_extension(path, "npy|csv|tsv|mtx")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a matrix to write must end in .npy, .csv, .tsv or .mtx",
                         path);
     }
-    if (clv_is_sparse(matrix) && !mtx) {
+    if (clv_is_sparse(matrix) && !mtx && !filled) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: a sparse matrix is written to .mtx only", path);
     }
     clv_writer *writer;
-    CLV_TRY(clv_writer_open(ctx, path, &writer));
-    if (npy) {
-        put_npy(writer, matrix);
-    } else if (mtx) {
-        put_mtx(writer, matrix);
-    } else {
-        put_csv(writer, matrix, tsv ? '\t' : ',');
+    double *room = filled ? CLV_NEW(ctx, double, matrix->cols) : NULL;
+    clv_status status = filled && !room ? CLV_ENOMEM : clv_writer_open(ctx, path, &writer);
+    if (status == CLV_OK) {
+        if (mtx) {
+            put_mtx(writer, matrix);
+        } else {
+            put_rows(writer, matrix, room,
+                     clv_has_extension(path, "npy")   ? 0
+                     : clv_has_extension(path, "tsv") ? '\t'
+                                                      : ',');
+        }
+        status = clv_writer_finish(writer, CLV_OK);
     }
-    return clv_writer_finish(writer, CLV_OK);
+    clv_free(ctx, room);
+    return status;
+}
+
+clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix) {
+    return write_matrix(ctx, path, matrix, true);
+}
+
+clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix) {
+    return write_matrix(ctx, path, matrix, false);
 }
 
 clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n) {
-    char extension[CLV_EXTENSION_SIZE];
-    clv_extension(path, extension);
-    bool npy = strcmp(extension, "npy") == 0;
-    if (!npy && strcmp(extension, "csv") != 0 && strcmp(extension, "txt") != 0) {
+    bool npy = clv_has_extension(path, "npy");
+    if (!npy && !clv_has_extension(path, "csv|txt")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of labels to write must end in .npy, .csv or .txt", path);
     }
     clv_writer *writer;
@@ -238,11 +200,9 @@ clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *l
 
 clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                  const int32_t *labels) {
-    char extension[CLV_EXTENSION_SIZE];
-    clv_extension(path, extension);
-    bool npy = strcmp(extension, "npy") == 0;
+    bool npy = clv_has_extension(path, "npy");
     int64_t pixels;
-    if (!npy && strcmp(extension, "png") != 0) {
+    if (!npy && !clv_has_extension(path, "png")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a picture of labels to write must end in .png or .npy", path);
     }
     if (width < 1 || height < 1 || !clv_mul(width, height, &pixels) || pixels > INT32_MAX) {

@@ -39,6 +39,7 @@ static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct problem {
     clv_context *ctx;
+    clv_kept kept;
     clv_operator apply;
     void *user;
     int64_t n, count;
@@ -50,24 +51,18 @@ typedef struct problem {
     double *basis;         /* count x n: their unit vectors */
     double *projected;     /* n */
     double *image;         /* n */
+    double *missed;        /* n */
     double *coefficients;  /* count */
 } problem;
 
-static void free_problem(problem *p) {
-    clv_free(p->ctx, p->values);
-    clv_free(p->ctx, p->basis);
-    clv_free(p->ctx, p->projected);
-    clv_free(p->ctx, p->image);
-    clv_free(p->ctx, p->coefficients);
-}
-
 static clv_status new_problem(problem *p) {
-    p->values = CLV_NEW(p->ctx, double, p->count);
-    p->basis = CLV_NEW(p->ctx, double, p->count * p->n);
-    p->projected = CLV_NEW(p->ctx, double, p->n);
-    p->image = CLV_NEW(p->ctx, double, p->n);
-    p->coefficients = CLV_NEW(p->ctx, double, p->count);
-    return p->values && p->basis && p->projected && p->image && p->coefficients ? CLV_OK : CLV_ENOMEM;
+    p->values = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->count));
+    p->basis = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->count * p->n));
+    p->projected = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->n));
+    p->image = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->n));
+    p->missed = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->n));
+    p->coefficients = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->count));
+    return p->kept.status;
 }
 
 /* --- the operator --- */
@@ -144,6 +139,7 @@ static clv_status estimate_norm(problem *p) {
 /* --- ARPACK --- */
 
 typedef struct lanczos {
+    clv_kept kept;
     int n, wanted, size; /* size of the basis */
     int lwork;
     double *residual, *vectors, *products, *work, *values;
@@ -151,47 +147,40 @@ typedef struct lanczos {
     int control[11], where[14];
 } lanczos;
 
-static void free_lanczos(clv_context *ctx, lanczos *z) {
-    clv_free(ctx, z->residual);
-    clv_free(ctx, z->vectors);
-    clv_free(ctx, z->products);
-    clv_free(ctx, z->work);
-    clv_free(ctx, z->values);
-    clv_free(ctx, z->chosen);
-}
-
 static clv_status new_lanczos(clv_context *ctx, int64_t n, int64_t wanted, int attempt, lanczos *z) {
     int64_t size = 2 * wanted + 1 > LEAST_BASIS ? 2 * wanted + 1 : LEAST_BASIS;
     size <<= attempt;
     size = size < n ? size : n;
     int64_t work_entries = size * (size + 8);
-    *z = (lanczos){.n = (int)n, .wanted = (int)wanted, .size = (int)size};
+    *z = (lanczos){.kept.ctx = ctx, .n = (int)n, .wanted = (int)wanted, .size = (int)size};
     if (work_entries > INT32_MAX) {
         return clv_fail(ctx, CLV_ENOMEM, "%lld eigenvectors of %lld rows need a basis that is too large",
                         (long long)wanted, (long long)n);
     }
     z->lwork = (int)work_entries;
-    z->residual = CLV_NEW(ctx, double, n);
-    z->vectors = CLV_NEW(ctx, double, n *size);
-    z->products = CLV_NEW(ctx, double, 3 * n);
-    z->work = CLV_NEW(ctx, double, work_entries);
-    z->values = CLV_NEW(ctx, double, size);
-    z->chosen = CLV_NEW0(ctx, int, size);
-    if (!z->residual || !z->vectors || !z->products || !z->work || !z->values || !z->chosen) {
-        free_lanczos(ctx, z);
-        return CLV_ENOMEM;
-    }
+    z->residual = clv_keep(&z->kept, CLV_NEW(ctx, double, n));
+    z->vectors = clv_keep(&z->kept, CLV_NEW(ctx, double, n *size));
+    z->products = clv_keep(&z->kept, CLV_NEW(ctx, double, 3 * n));
+    z->work = clv_keep(&z->kept, CLV_NEW(ctx, double, work_entries));
+    z->values = clv_keep(&z->kept, CLV_NEW(ctx, double, size));
+    z->chosen = clv_keep(&z->kept, CLV_NEW0(ctx, int, size));
     z->control[0] = 1;                        /* exact shifts */
     z->control[2] = 400 * (1 << 2 * attempt); /* restarts */
     z->control[3] = 1;                        /* block size */
     z->control[6] = 1;                        /* A x = l x */
-    return CLV_OK;
+    return z->kept.status;
 }
 
 /* ARPACK's reverse communication until it is done; *converged says whether all wanted pairs are there. */
 static clv_status iterate(problem *p, lanczos *z, bool deflated, bool *converged) {
     enum { START = 0, MULTIPLY_FIRST = -1, MULTIPLY = 1 };
     int ido = START, info = 1; /* 1: the start vector is in z->residual */
+    /* A start vector of its own for each solve: an old one has no part left in an eigenspace of which it gave one
+     * direction, and would never lead to another. */
+    random_vector(p->seed, p->solves++, p->n, z->residual);
+    if (deflated) {
+        project_out(p, z->residual);
+    }
     do {
         dsaupd_c(&ido, "I", z->n, "LA", z->wanted, p->tol, z->residual, z->size, z->vectors, z->n, z->control, z->where,
                  z->products, z->work, z->lwork, &info);
@@ -211,22 +200,17 @@ static clv_status iterate(problem *p, lanczos *z, bool deflated, bool *converged
 /* The `wanted` leading pairs of B (deflated or not): unit vectors to vectors[c * n + i], the largest first. */
 static clv_status solve(problem *p, int64_t wanted, bool deflated, int attempt, double *vectors, bool *converged) {
     lanczos z;
-    /* A start vector of its own for each solve: an old one has no part left in an eigenspace of which it gave one
-     * direction, and would never lead to another. */
-    uint64_t stream = p->solves++;
-    CLV_TRY(new_lanczos(p->ctx, p->n, wanted, attempt, &z));
-    random_vector(p->seed, stream, p->n, z.residual);
-    if (deflated) {
-        project_out(p, z.residual);
+    clv_status status = new_lanczos(p->ctx, p->n, wanted, attempt, &z);
+    if (status == CLV_OK) {
+        pthread_mutex_lock(&arpack_lock);
+        status = iterate(p, &z, deflated, converged);
+        pthread_mutex_unlock(&arpack_lock);
     }
-    pthread_mutex_lock(&arpack_lock);
-    clv_status status = iterate(p, &z, deflated, converged);
-    pthread_mutex_unlock(&arpack_lock);
     for (int64_t c = 0; status == CLV_OK && *converged && c < wanted; c++) {
         const double *vector = z.vectors + (wanted - 1 - c) * p->n; /* ARPACK's order is ascending */
         memcpy(vectors + c * p->n, vector, (size_t)p->n * sizeof *vector);
     }
-    free_lanczos(p->ctx, &z);
+    clv_free_kept(&z.kept);
     return status;
 }
 
@@ -275,7 +259,8 @@ static clv_status measure_all(problem *p, bool *good) {
 }
 
 /* Look for a pair that the solve has missed, in the complement of what it found, until there is none. */
-static clv_status add_missed(problem *p, int attempt, double *vector, bool *good) {
+static clv_status add_missed(problem *p, int attempt, bool *good) {
+    double *vector = p->missed;
     for (int64_t round = 0; round <= p->count && *good; round++) {
         double value = 0, residual = 0;
         CLV_TRY(solve(p, 1, true, attempt, vector, good));
@@ -303,13 +288,7 @@ static clv_status attempt_lanczos(problem *p, int attempt, bool *good) {
         return CLV_OK;
     }
     CLV_TRY(measure_all(p, good));
-    double *vector = CLV_NEW(p->ctx, double, p->n);
-    if (!vector) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = add_missed(p, attempt, vector, good);
-    clv_free(p->ctx, vector);
-    return status;
+    return add_missed(p, attempt, good);
 }
 
 /* --- LAPACK --- */
@@ -323,24 +302,23 @@ clv_status clv_eigen_dense(clv_context *ctx, double *a, int64_t n, double *value
                         (long long)n, DENSE_LIMIT);
     }
     int64_t work_size = 1 + 6 * n + 2 * n * n, iwork_size = 3 + 5 * n;
-    double *work = CLV_NEW(ctx, double, work_size);
-    lapack_int *iwork = CLV_NEW(ctx, lapack_int, iwork_size);
+    clv_kept kept = {.ctx = ctx};
+    double *work = clv_keep(&kept, CLV_NEW(ctx, double, work_size));
+    lapack_int *iwork = clv_keep(&kept, CLV_NEW(ctx, lapack_int, iwork_size));
     lapack_int info = 0;
-    if (work && iwork) {
+    if (kept.status == CLV_OK) {
         /* Symmetric: column-major is row-major, and the eigenvectors, columns to LAPACK, are rows to us. */
         clv_blas_serial_begin();
         info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, a, (lapack_int)n, values, work,
                                    (lapack_int)work_size, iwork, (lapack_int)iwork_size);
         clv_blas_serial_end();
     }
-    clv_status status = work && iwork ? CLV_OK : CLV_ENOMEM;
-    clv_free(ctx, work);
-    clv_free(ctx, iwork);
-    if (status == CLV_OK && (info != 0 || !isfinite(clv_sum(values, n, 1)))) {
+    clv_free_kept(&kept);
+    if (kept.status == CLV_OK && (info != 0 || !isfinite(clv_sum(values, n, 1)))) {
         return clv_fail(ctx, CLV_ENUMERIC, "LAPACK found no eigenvalues of a matrix of %lld rows (dsyevd: %d)",
                         (long long)n, (int)info);
     }
-    return status;
+    return kept.status;
 }
 
 /* The matrix row by row, as the products with unit vectors. */
@@ -416,7 +394,7 @@ clv_status clv_eigen(clv_context *ctx, clv_operator apply, void *user, int64_t n
     if (count == 0) {
         return CLV_OK;
     }
-    problem p = {.ctx = ctx, .apply = apply, .user = user, .n = n, .count = count, .seed = seed};
+    problem p = {.ctx = ctx, .kept.ctx = ctx, .apply = apply, .user = user, .n = n, .count = count, .seed = seed};
     p.sign = end == CLV_EIGEN_LARGEST ? 1 : -1;
     p.tol = tol > DBL_EPSILON ? tol : DBL_EPSILON;
     clv_status status = new_problem(&p);
@@ -431,6 +409,6 @@ clv_status clv_eigen(clv_context *ctx, clv_operator apply, void *user, int64_t n
             memcpy(vectors, p.basis, (size_t)count * (size_t)n * sizeof *vectors);
         }
     }
-    free_problem(&p);
+    clv_free_kept(&p.kept);
     return status;
 }

@@ -8,8 +8,10 @@
 #include "linalg/linalg.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct assignment {
+    clv_kept kept;
     const double *weight;
     int64_t agents, tasks;
     int64_t agent_step, task_step; /* in the table: rows are the agents unless there are more rows than columns */
@@ -21,40 +23,24 @@ typedef struct assignment {
     unsigned char *done; /* tasks whose distance is final */
 } assignment;
 
-static void free_assignment(clv_context *ctx, assignment *a) {
-    clv_free(ctx, a->agent_price);
-    clv_free(ctx, a->task_price);
-    clv_free(ctx, a->distance);
-    clv_free(ctx, a->agent_of);
-    clv_free(ctx, a->task_of);
-    clv_free(ctx, a->came_from);
-    clv_free(ctx, a->done);
-}
-
 static clv_status new_assignment(clv_context *ctx, const double *weight, int64_t rows, int64_t cols, assignment *a) {
     bool tall = rows > cols;
-    *a = (assignment){.weight = weight,
+    *a = (assignment){.kept.ctx = ctx,
+                      .weight = weight,
                       .agents = tall ? cols : rows,
                       .tasks = tall ? rows : cols,
                       .agent_step = tall ? 1 : cols,
                       .task_step = tall ? cols : 1};
-    a->agent_price = CLV_NEW0(ctx, double, a->agents);
-    a->task_price = CLV_NEW0(ctx, double, a->tasks);
-    a->distance = CLV_NEW(ctx, double, a->tasks);
-    a->agent_of = CLV_NEW(ctx, int64_t, a->tasks);
-    a->task_of = CLV_NEW(ctx, int64_t, a->agents);
-    a->came_from = CLV_NEW(ctx, int64_t, a->tasks);
-    a->done = CLV_NEW(ctx, unsigned char, a->tasks);
-    if (!a->agent_price || !a->task_price || !a->distance || !a->agent_of || !a->task_of || !a->came_from || !a->done) {
-        free_assignment(ctx, a);
-        return CLV_ENOMEM;
-    }
-    for (int64_t t = 0; t < a->tasks; t++) {
-        a->agent_of[t] = -1;
-    }
-    for (int64_t i = 0; i < a->agents; i++) {
-        a->task_of[i] = -1;
-    }
+    a->agent_price = clv_keep(&a->kept, CLV_NEW0(ctx, double, a->agents));
+    a->task_price = clv_keep(&a->kept, CLV_NEW0(ctx, double, a->tasks));
+    a->distance = clv_keep(&a->kept, CLV_NEW(ctx, double, a->tasks));
+    a->agent_of = clv_keep(&a->kept, CLV_NEW(ctx, int64_t, a->tasks));
+    a->task_of = clv_keep(&a->kept, CLV_NEW(ctx, int64_t, a->agents));
+    a->came_from = clv_keep(&a->kept, CLV_NEW(ctx, int64_t, a->tasks));
+    a->done = clv_keep(&a->kept, CLV_NEW(ctx, unsigned char, a->tasks));
+    CLV_TRY(a->kept.status);
+    memset(a->agent_of, 0xff, (size_t)a->tasks * sizeof *a->agent_of); /* -1 */
+    memset(a->task_of, 0xff, (size_t)a->agents * sizeof *a->task_of);
     return CLV_OK;
 }
 
@@ -110,17 +96,16 @@ static void augment(assignment *a, int64_t entrant) {
 
 clv_status clv_assign(clv_context *ctx, const double *weight, int64_t rows, int64_t cols, int64_t *match) {
     assignment a;
-    CLV_TRY(new_assignment(ctx, weight, rows, cols, &a));
-    clv_status status = CLV_OK;
+    clv_status status = new_assignment(ctx, weight, rows, cols, &a);
     for (int64_t agent = 0; agent < a.agents && status == CLV_OK; agent++) {
         augment(&a, agent);
         if (clv_interrupted(ctx)) {
             status = clv_stop_failure(ctx, "matching a table of %lld x %lld", (long long)rows, (long long)cols);
         }
     }
-    for (int64_t row = 0; row < rows; row++) {
+    for (int64_t row = 0; status == CLV_OK && row < rows; row++) {
         match[row] = rows > cols ? a.agent_of[row] : a.task_of[row];
     }
-    free_assignment(ctx, &a);
+    clv_free_kept(&a.kept);
     return status;
 }

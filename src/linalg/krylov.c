@@ -29,6 +29,7 @@ enum { LEAST_CHUNK = 2048, MOST_CHUNKS = 64, CHECKS = 8, WORTH_THREADS = 1 << 18
 
 typedef struct state {
     const clv_krylov *plan;
+    clv_kept kept;
     clv_rng rng;
     int64_t size;         /* vectors in V; the last `block` of them are Q */
     int64_t chunk;        /* entries to a chunk */
@@ -43,19 +44,6 @@ typedef struct state {
     double *scratch;      /* threads x basis x chunk */
     double *settled;      /* count: values before the check */
 } state;
-
-static void free_state(state *s) {
-    clv_context *ctx = s->plan->ctx;
-    clv_free(ctx, s->v);
-    clv_free(ctx, s->t);
-    clv_free(ctx, s->ritz);
-    clv_free(ctx, s->values);
-    clv_free(ctx, s->coefficients);
-    clv_free(ctx, s->partial);
-    clv_free(ctx, s->left);
-    clv_free(ctx, s->scratch);
-    clv_free(ctx, s->settled);
-}
 
 static int64_t chunk_entries(int64_t n) {
     int64_t shared = (n + MOST_CHUNKS - 1) / MOST_CHUNKS;
@@ -75,21 +63,19 @@ size_t clv_krylov_memory(const clv_krylov *plan) {
 static clv_status new_state(const clv_krylov *plan, state *s) {
     clv_context *ctx = plan->ctx;
     int64_t n = plan->n, rows = plan->basis + plan->block;
-    *s = (state){.plan = plan, .rng = clv_rng_stream(plan->seed, 0)};
+    *s = (state){.plan = plan, .kept.ctx = ctx, .rng = clv_rng_stream(plan->seed, 0)};
     s->chunk = chunk_entries(n);
     s->chunks = (n + s->chunk - 1) / s->chunk;
-    s->v = CLV_NEW(ctx, double, rows *n);
-    s->t = CLV_NEW0(ctx, double, plan->basis * plan->basis);
-    s->ritz = CLV_NEW(ctx, double, plan->basis * plan->basis);
-    s->values = CLV_NEW(ctx, double, plan->basis);
-    s->coefficients = CLV_NEW(ctx, double, rows * plan->block);
-    s->partial = CLV_NEW(ctx, double, s->chunks *rows * plan->block);
-    s->left = CLV_NEW(ctx, double, plan->block * plan->block);
-    s->scratch = CLV_NEW(ctx, double, plan->threads * plan->basis * s->chunk);
-    s->settled = CLV_NEW(ctx, double, plan->count);
-    return s->v && s->t && s->ritz && s->values && s->coefficients && s->partial && s->left && s->scratch && s->settled
-               ? CLV_OK
-               : CLV_ENOMEM;
+    s->v = clv_keep(&s->kept, CLV_NEW(ctx, double, rows *n));
+    s->t = clv_keep(&s->kept, CLV_NEW0(ctx, double, plan->basis * plan->basis));
+    s->ritz = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->basis * plan->basis));
+    s->values = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->basis));
+    s->coefficients = clv_keep(&s->kept, CLV_NEW(ctx, double, rows * plan->block));
+    s->partial = clv_keep(&s->kept, CLV_NEW(ctx, double, s->chunks *rows * plan->block));
+    s->left = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->block * plan->block));
+    s->scratch = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->threads * plan->basis * s->chunk));
+    s->settled = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->count));
+    return s->kept.status;
 }
 
 static int64_t chunk_length(const state *s, int64_t q) {
@@ -395,6 +381,6 @@ clv_status clv_krylov_solve(const clv_krylov *plan, double *values, double *vect
         status = solve(&s, values, vectors, lowest, converged);
         clv_blas_serial_end();
     }
-    free_state(&s);
+    clv_free_kept(&s.kept);
     return status;
 }

@@ -33,6 +33,10 @@ clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, in
 
 /* The same matrix in memory of its own. */
 clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *from, clv_data **out);
+/* The transpose of a CSR matrix; columns ascend. */
+clv_status clv_csr_transpose(clv_context *ctx, const char *name, const clv_matrix *m, clv_data **out);
+/* The end of a function that makes *out: when it failed, *out (or NULL) is freed and becomes NULL. */
+clv_status clv_data_made(clv_status status, clv_data **out);
 
 void clv_free_texts(clv_context *ctx, char **texts, int64_t count); /* takes NULL */
 
@@ -44,7 +48,17 @@ clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix
 static inline bool clv_is_sparse(const clv_matrix *m) {
     return m->start != NULL;
 }
-/* Entry (i, j) of a CSR matrix, by bisection. */
+static inline size_t clv_scalar_bytes(clv_scalar scalar) {
+    return scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+}
+/* The value that is stored at place `at`, counted from the first. */
+static inline double clv_stored(const clv_matrix *m, int64_t at) {
+    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+}
+/* The place of the first entry of row i in column j or after, in a CSR matrix with ascending columns. */
+int64_t clv_csr_seek(const clv_matrix *m, int64_t i, int64_t j);
+/* Where entry (i, j) of a CSR matrix is stored, or -1, by bisection; its value. */
+int64_t clv_csr_find(const clv_matrix *m, int64_t i, int64_t j);
 double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j);
 /* Row i as cols doubles, whatever the storage. */
 void clv_matrix_row(const clv_matrix *m, int64_t i, double *out);

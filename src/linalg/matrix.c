@@ -18,12 +18,8 @@ clv_status clv_data_new(clv_context *ctx, const char *name, clv_data **out) {
     }
     data->ctx = ctx;
     data->name = clv_copy_text(ctx, name);
-    if (!data->name) {
-        clv_free(ctx, data);
-        return CLV_ENOMEM;
-    }
     *out = data;
-    return CLV_OK;
+    return clv_data_made(data->name ? CLV_OK : CLV_ENOMEM, out);
 }
 
 void clv_free_texts(clv_context *ctx, char **texts, int64_t count) {
@@ -52,6 +48,14 @@ void clv_data_free(clv_data *data) {
     clv_free(ctx, data);
 }
 
+clv_status clv_data_made(clv_status status, clv_data **out) {
+    if (status < 0) {
+        clv_data_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 static clv_status refuse_size(clv_context *ctx, const char *name, int64_t rows, int64_t cols) {
     return clv_fail(ctx, CLV_EDATA, "%s would have %lld x %lld entries, more than can be addressed", name,
                     (long long)rows, (long long)cols);
@@ -66,14 +70,10 @@ clv_status clv_data_new_dense(clv_context *ctx, const char *name, int64_t rows, 
     }
     clv_data *data;
     CLV_TRY(clv_data_new(ctx, name, &data));
-    data->values = clv_alloc(ctx, count, scalar == CLV_F32 ? sizeof(float) : sizeof(double));
-    if (!data->values) {
-        clv_data_free(data);
-        return CLV_ENOMEM;
-    }
+    data->values = clv_alloc(ctx, count, clv_scalar_bytes(scalar));
     data->matrix = (clv_matrix){.rows = rows, .cols = cols, .scalar = scalar, .values = data->values};
     *out = data;
-    return CLV_OK;
+    return clv_data_made(data->values ? CLV_OK : CLV_ENOMEM, out);
 }
 
 clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, int64_t cols, int64_t nonzeros,
@@ -88,22 +88,21 @@ clv_status clv_data_new_csr(clv_context *ctx, const char *name, int64_t rows, in
     data->values = CLV_NEW(ctx, double, nonzeros);
     data->index = CLV_NEW(ctx, int32_t, nonzeros);
     data->start = CLV_NEW(ctx, int64_t, starts);
+    *out = data;
     if (!data->values || !data->index || !data->start) {
-        clv_data_free(data);
-        return CLV_ENOMEM;
+        return clv_data_made(CLV_ENOMEM, out);
     }
     data->start[0] = 0;
     data->matrix = (clv_matrix){rows, cols, CLV_F64, data->values, data->start, data->index};
-    *out = data;
     return CLV_OK;
 }
 
 clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *from, clv_data **out) {
     if (!from->start) {
         CLV_TRY(clv_data_new_dense(ctx, name, from->rows, from->cols, from->scalar, out));
-        size_t each = from->scalar == CLV_F32 ? sizeof(float) : sizeof(double);
         if (from->rows > 0 && from->cols > 0) {
-            memcpy((*out)->values, from->values, (size_t)from->rows * (size_t)from->cols * each);
+            memcpy((*out)->values, from->values,
+                   (size_t)from->rows * (size_t)from->cols * clv_scalar_bytes(from->scalar));
         }
         return CLV_OK;
     }
@@ -116,6 +115,29 @@ clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *f
         memcpy((*out)->values, (const double *)from->values + first, (size_t)nonzeros * sizeof(double));
         memcpy((*out)->index, from->index + first, (size_t)nonzeros * sizeof *from->index);
     }
+    return CLV_OK;
+}
+
+clv_status clv_csr_transpose(clv_context *ctx, const char *name, const clv_matrix *m, clv_data **out) {
+    CLV_TRY(clv_data_new_csr(ctx, name, m->cols, m->rows, m->start[m->rows] - m->start[0], out));
+    int64_t *start = (*out)->start;
+    double *values = (*out)->values;
+    memset(start, 0, (size_t)(m->cols + 1) * sizeof *start);
+    for (int64_t e = m->start[0]; e < m->start[m->rows]; e++) {
+        start[m->index[e] + 1]++;
+    }
+    for (int64_t j = 0; j < m->cols; j++) {
+        start[j + 1] += start[j];
+    }
+    for (int64_t i = 0; i < m->rows; i++) {
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            int64_t at = start[m->index[e]]++;
+            (*out)->index[at] = (int32_t)i;
+            values[at] = ((const double *)m->values)[e];
+        }
+    }
+    memmove(start + 1, start, (size_t)m->cols * sizeof *start); /* each start has moved to the end of its row */
+    start[0] = 0;
     return CLV_OK;
 }
 
@@ -157,7 +179,7 @@ void clv_matrix_row(const clv_matrix *m, int64_t i, double *out) {
     }
 }
 
-double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j) {
+int64_t clv_csr_seek(const clv_matrix *m, int64_t i, int64_t j) {
     int64_t low = m->start[i], high = m->start[i + 1];
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -167,7 +189,17 @@ double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j) {
             high = middle;
         }
     }
-    return low < m->start[i + 1] && m->index[low] == j ? ((const double *)m->values)[low] : 0;
+    return low;
+}
+
+int64_t clv_csr_find(const clv_matrix *m, int64_t i, int64_t j) {
+    int64_t at = clv_csr_seek(m, i, j);
+    return at < m->start[i + 1] && m->index[at] == j ? at : -1;
+}
+
+double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j) {
+    int64_t at = clv_csr_find(m, i, j);
+    return at >= 0 ? ((const double *)m->values)[at] : 0;
 }
 
 clv_matrix clv_matrix_part(const clv_matrix *m, int64_t first, int64_t rows) {
@@ -175,17 +207,10 @@ clv_matrix clv_matrix_part(const clv_matrix *m, int64_t first, int64_t rows) {
     part.rows = rows;
     if (clv_is_sparse(m)) {
         part.start += first;
-    } else if (m->scalar == CLV_F32) {
-        part.values = (const float *)m->values + first * m->cols;
     } else {
-        part.values = (const double *)m->values + first * m->cols;
+        part.values = (const char *)m->values + (size_t)(first * m->cols) * clv_scalar_bytes(m->scalar);
     }
     return part;
-}
-
-/* Number of a stored value: entry `at` in storage order. */
-static double stored(const clv_matrix *m, int64_t at) {
-    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
 }
 
 static int64_t stored_count(const clv_matrix *m) {
@@ -193,24 +218,16 @@ static int64_t stored_count(const clv_matrix *m) {
 }
 
 static clv_status refuse_value(clv_context *ctx, const char *name, const clv_matrix *m, int64_t at) {
-    int64_t row = 0;
-    int64_t column = 0;
-    if (clv_is_sparse(m)) {
-        while (m->start[row + 1] <= at) {
-            row++;
-        }
-        column = m->index[at];
-    } else {
-        row = at / m->cols;
-        column = at % m->cols;
+    long long row = clv_is_sparse(m) ? 0 : at / m->cols, column = clv_is_sparse(m) ? m->index[at] : at % m->cols;
+    while (clv_is_sparse(m) && m->start[row + 1] <= at) {
+        row++;
     }
-    double value = stored(m, at);
+    double value = clv_stored(m, at);
     if (isfinite(value)) {
-        return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %g is too large to be squared", name,
-                        (long long)(row + 1), (long long)(column + 1), value);
+        return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %g is too large to be squared", name, row + 1,
+                        column + 1, value);
     }
-    return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %s is not a finite number", name, (long long)(row + 1),
-                    (long long)(column + 1),
+    return clv_fail(ctx, CLV_EDATA, "%s row %lld column %lld: %s is not a finite number", name, row + 1, column + 1,
                     isnan(value) ? "nan"
                     : value > 0  ? "inf"
                                  : "-inf");
@@ -219,7 +236,7 @@ static clv_status refuse_value(clv_context *ctx, const char *name, const clv_mat
 clv_status clv_matrix_check(clv_context *ctx, const char *name, const clv_matrix *m, double most) {
     int64_t count = stored_count(m);
     for (int64_t at = 0; at < count; at++) {
-        if (!(fabs(stored(m, at)) <= most)) {
+        if (!(fabs(clv_stored(m, at)) <= most)) {
             return refuse_value(ctx, name, m, at);
         }
     }
@@ -234,38 +251,28 @@ clv_status clv_data_check_finite(const clv_data *data) {
 
 /* What is known of each column (or, for unit-rows, of each row). An entry x becomes (x * unit - shift) * factor. */
 typedef struct scaling {
+    clv_kept kept;
     int64_t count;
     bool by_row;
     double *least, *most;   /* extremes */
     double *unit;           /* a power of two: the largest magnitude times it is in [1, 2) */
     double *shift, *factor; /* in that unit */
+    clv_data *scaled;       /* what is written to, */
+    int64_t at;             /* and the place of the entry that is visited */
 } scaling;
 
-static void scaling_free(clv_context *ctx, scaling *s) {
-    clv_free(ctx, s->least);
-    clv_free(ctx, s->most);
-    clv_free(ctx, s->unit);
-    clv_free(ctx, s->shift);
-    clv_free(ctx, s->factor);
-}
-
 static clv_status scaling_new(clv_context *ctx, int64_t count, bool by_row, scaling *s) {
-    s->count = count;
-    s->by_row = by_row;
-    s->least = CLV_NEW(ctx, double, count);
-    s->most = CLV_NEW(ctx, double, count);
-    s->unit = CLV_NEW(ctx, double, count);
-    s->shift = CLV_NEW0(ctx, double, count);
-    s->factor = CLV_NEW0(ctx, double, count);
-    if (!s->least || !s->most || !s->unit || !s->shift || !s->factor) {
-        scaling_free(ctx, s);
-        return CLV_ENOMEM;
-    }
-    for (int64_t g = 0; g < count; g++) {
+    *s = (scaling){.kept.ctx = ctx, .count = count, .by_row = by_row};
+    s->least = clv_keep(&s->kept, CLV_NEW(ctx, double, count));
+    s->most = clv_keep(&s->kept, CLV_NEW(ctx, double, count));
+    s->unit = clv_keep(&s->kept, CLV_NEW(ctx, double, count));
+    s->shift = clv_keep(&s->kept, CLV_NEW0(ctx, double, count));
+    s->factor = clv_keep(&s->kept, CLV_NEW0(ctx, double, count));
+    for (int64_t g = 0; s->kept.status == CLV_OK && g < count; g++) {
         s->least[g] = HUGE_VAL;
         s->most[g] = -HUGE_VAL;
     }
-    return CLV_OK;
+    return s->kept.status;
 }
 
 /* Call `visit` for each stored entry with the number of its group (column or row). */
@@ -275,9 +282,9 @@ static void visit_entries(const clv_matrix *m, scaling *s, entry_visit visit) {
     for (int64_t i = 0; i < m->rows; i++) {
         int64_t from = clv_is_sparse(m) ? m->start[i] : i * m->cols;
         int64_t to = clv_is_sparse(m) ? m->start[i + 1] : from + m->cols;
-        for (int64_t at = from; at < to; at++) {
-            int64_t column = clv_is_sparse(m) ? m->index[at] : at - from;
-            visit(s, s->by_row ? i : column, stored(m, at));
+        for (s->at = from; s->at < to; s->at++) {
+            int64_t column = clv_is_sparse(m) ? m->index[s->at] : s->at - from;
+            visit(s, s->by_row ? i : column, clv_stored(m, s->at));
         }
     }
 }
@@ -332,28 +339,27 @@ static void find_minmax(scaling *s) {
     }
 }
 
-static void apply_scaling(clv_data *data, const scaling *s) {
-    const clv_matrix *m = &data->matrix;
-    for (int64_t i = 0; i < m->rows; i++) {
-        int64_t from = clv_is_sparse(m) ? m->start[i] : i * m->cols;
-        int64_t to = clv_is_sparse(m) ? m->start[i + 1] : from + m->cols;
-        for (int64_t at = from; at < to; at++) {
-            int64_t column = clv_is_sparse(m) ? m->index[at] : at - from;
-            int64_t g = s->by_row ? i : column;
-            double scaled = (stored(m, at) * s->unit[g] - s->shift[g]) * s->factor[g];
-            if (m->scalar == CLV_F32) {
-                ((float *)data->values)[at] = (float)scaled;
-            } else {
-                ((double *)data->values)[at] = scaled;
-            }
-        }
+static void write_scaled(scaling *s, int64_t group, double value) {
+    double scaled = (value * s->unit[group] - s->shift[group]) * s->factor[group];
+    if (s->scaled->matrix.scalar == CLV_F32) {
+        ((float *)s->scaled->values)[s->at] = (float)scaled;
+    } else {
+        ((double *)s->scaled->values)[s->at] = scaled;
     }
 }
 
-/* Replace a mapping by owned values. */
+static void apply_scaling(clv_data *data, scaling *s) {
+    s->scaled = data;
+    visit_entries(&data->matrix, s, write_scaled);
+}
+
+/* Replace a mapping, if there is one, by owned values. */
 static clv_status unmap(clv_data *data) {
-    size_t size = data->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+    size_t size = clv_scalar_bytes(data->matrix.scalar);
     int64_t count = stored_count(&data->matrix);
+    if (!data->mapping) {
+        return CLV_OK;
+    }
     void *values = clv_alloc(data->ctx, count, size);
     if (!values) {
         return CLV_ENOMEM;
@@ -396,14 +402,16 @@ static void find_scaling(const clv_matrix *m, clv_scale scale, scaling *s) {
 static clv_status scale_by(clv_data *data, clv_data *fresh, clv_scale scale) {
     bool by_row = scale == CLV_SCALE_UNIT_ROWS;
     scaling s;
-    CLV_TRY(scaling_new(data->ctx, by_row ? data->matrix.rows : data->matrix.cols, by_row, &s));
-    find_scaling(&data->matrix, scale, &s);
-    apply_scaling(data, &s);
-    if (fresh) {
+    clv_status status = scaling_new(data->ctx, by_row ? data->matrix.rows : data->matrix.cols, by_row, &s);
+    if (status == CLV_OK) {
+        find_scaling(&data->matrix, scale, &s);
+        apply_scaling(data, &s);
+    }
+    if (status == CLV_OK && fresh) {
         apply_scaling(fresh, &s);
     }
-    scaling_free(data->ctx, &s);
-    return CLV_OK;
+    clv_free_kept(&s.kept);
+    return status;
 }
 
 /* A sparse file may end before the last features: the others are zero. */
@@ -424,12 +432,8 @@ clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale)
     if (scale == CLV_SCALE_NONE) {
         return CLV_OK;
     }
-    if (data->mapping) {
-        CLV_TRY(unmap(data));
-    }
-    if (fresh->mapping) {
-        CLV_TRY(unmap(fresh));
-    }
+    CLV_TRY(unmap(data));
+    CLV_TRY(unmap(fresh));
     if (scale == CLV_SCALE_UNIT_ROWS) {
         CLV_TRY(scale_by(fresh, NULL, scale));
         return scale_by(data, NULL, scale);
@@ -442,8 +446,6 @@ clv_status clv_data_scale(clv_data *data, clv_scale scale) {
     if (scale == CLV_SCALE_NONE) {
         return CLV_OK;
     }
-    if (data->mapping) {
-        CLV_TRY(unmap(data));
-    }
+    CLV_TRY(unmap(data));
     return scale_by(data, NULL, scale);
 }

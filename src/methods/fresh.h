@@ -18,35 +18,32 @@ typedef struct clv_fault {
 typedef int32_t (*clv_fresh_rule)(const void *user, const clv_matrix *cross, int64_t row, double *similar,
                                   clv_fault *fault);
 
-typedef struct clv_labeler {
+/* Who wants the similarities of new objects to the n clustered ones: a rule that labels them, or any other use. */
+typedef struct clv_fresh_reader {
     clv_context *ctx;
-    clv_fresh_rule rule;
-    const void *user; /* for the rule */
-    int64_t k;
-    double least; /* a similarity may not be below this: 0, or less where the method has a shift */
+    const clv_affinity *affinity; /* not looked at where similarities are given */
+    int64_t n;
     int threads;
-    double *similar; /* threads x k */
-    int32_t *out;    /* a label for each new object */
-} clv_labeler;
+    double least; /* a similarity may not be below this: 0, or less where the method has a shift */
+    void *user;   /* for the functions */
+    /* NULL, or what comes before the first similarity, with what makes them (NULL: they are given). */
+    clv_status (*prepare)(void *user, clv_cross *cross);
+    clv_fresh_rule rule;
+    clv_cross_use use; /* instead of a rule */
+    clv_result *out;   /* the prediction that a rule makes */
+    double *similar;   /* threads x k: work of the rule */
+} clv_fresh_reader;
 
 static inline bool clv_is_similarity(double value, double least) {
     return value >= least && value <= DBL_MAX; /* a NaN is neither */
 }
 
-/* The value stored at a place. */
-static inline double clv_stored_value(const clv_matrix *m, int64_t at) {
-    return m->scalar == CLV_F32 && !clv_is_sparse(m) ? (double)((const float *)m->values)[at]
-                                                     : ((const double *)m->values)[at];
-}
-
-/* A prediction for m new objects of a result on the affinity `a`: room for their labels. */
-clv_status clv_prediction_new(clv_context *ctx, const clv_result *result, const clv_affinity *a, int64_t m,
+/* A prediction for the new objects of a result on the affinity `a` (NULL: not looked at): room for their labels. */
+clv_status clv_prediction_new(clv_context *ctx, const clv_result *result, const clv_affinity *a, const clv_fresh *fresh,
                               clv_result **out);
-/* Whether there is a column for each of the n clustered objects. */
-clv_status clv_fresh_check(clv_context *ctx, const clv_matrix *cross, int64_t n);
-/* Labels from such similarities, dense or CSR. */
-clv_status clv_fresh_label(clv_labeler *fresh, const clv_matrix *cross);
-/* Labels of points, a block of similarities at a time. */
-clv_status clv_fresh_label_points(clv_labeler *fresh, const clv_cross *cross, const clv_matrix *points);
+/* Similarities that are given at once, those of points a block at a time; a rule sets labels and sizes. */
+clv_status clv_fresh_read(clv_fresh_reader *reader, const clv_fresh *fresh);
+/* The failure of a similarity of new object number `object`. */
+clv_status clv_fresh_fault(const clv_fresh_reader *reader, int64_t object, clv_fault fault);
 
 #endif

@@ -66,19 +66,6 @@ clv_status clv_method_check(clv_context *ctx, const clv_method *method, const vo
     return method->check ? method->check(ctx, own.bytes) : CLV_OK;
 }
 
-/* Whether `name` is one of "a|b|c". */
-static bool is_listed(const char *list, const char *name) {
-    size_t length = strlen(name);
-    while (list && length > 0) {
-        size_t size = strcspn(list, "|");
-        if (size == length && strncmp(list, name, size) == 0) {
-            return true;
-        }
-        list = list[size] ? list + size + 1 : NULL;
-    }
-    return false;
-}
-
 static clv_status check_start(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options) {
     const clv_option *option = clv_options_find(method->options, "start");
     if (input->start && !(method->abilities & CLV_STARTS_GIVEN)) {
@@ -88,7 +75,7 @@ static clv_status check_start(clv_context *ctx, const clv_method *method, const 
         return CLV_OK;
     }
     const char *start = *(const char *const *)((const char *)options + option->offset);
-    if (!start || !is_listed(method->starts, start)) {
+    if (!start || !clv_is_listed(method->starts, start)) {
         return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of %s", start ? start : "", method->starts);
     }
     return CLV_OK;
@@ -116,7 +103,7 @@ clv_status clv_labels_of(clv_context *ctx, const char *what, const clv_matrix *m
     double *numbers;
     *out = NULL;
     CLV_TRY(clv_column_of(ctx, what, m, count, &numbers));
-    int32_t *labels = CLV_NEW(ctx, int32_t, count);
+    int32_t *labels = *out = CLV_NEW(ctx, int32_t, count);
     clv_status status = labels ? CLV_OK : CLV_ENOMEM;
     for (int64_t i = 0; status == CLV_OK && i < count; i++) {
         if (numbers[i] != floor(numbers[i]) || numbers[i] < -1 || numbers[i] >= (double)k) {
@@ -127,11 +114,17 @@ clv_status clv_labels_of(clv_context *ctx, const char *what, const clv_matrix *m
         }
     }
     clv_free(ctx, numbers);
-    if (status < 0) {
-        clv_free(ctx, labels);
-        return status;
+    return status;
+}
+
+clv_status clv_check_k(clv_context *ctx, const clv_method *method, int64_t k, int64_t n) {
+    if (k < 1) {
+        return clv_fail(ctx, CLV_EUSAGE, "k = %lld is not a number of clusters: %s needs k from 1 to the %lld objects",
+                        (long long)k, method->name, (long long)n);
     }
-    *out = labels;
+    if (k > n) {
+        return clv_fail(ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)k, (long long)n);
+    }
     return CLV_OK;
 }
 
@@ -181,6 +174,19 @@ static clv_status check_input(clv_context *ctx, const clv_method *method, const 
         return clv_fail(ctx, CLV_EUSAGE, "%s has no use for validation samples", method->name);
     }
     return method->takes == CLV_TAKES_SAMPLES ? check_samples(ctx, method, input, options) : CLV_OK;
+}
+
+/* Rounding may leave something of the mark beyond the last weight, which then is the one. */
+int64_t clv_draw(const double *weight, int64_t n, double total, clv_rng *rng) {
+    double left = clv_rng_uniform(rng) * total;
+    int64_t last = -1;
+    for (int64_t i = 0; i < n && (left >= 0 || last < 0); i++) {
+        if (weight[i] > 0) {
+            last = i;
+            left -= weight[i];
+        }
+    }
+    return last;
 }
 
 /* --- the functions of a method --- */
@@ -248,16 +254,11 @@ clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input
     return finish(solve_in_time(ctx, method, input, own.bytes, out), out);
 }
 
-static clv_status check_labels(clv_context *ctx, const clv_method *method, const clv_result *answer) {
-    bool wanted = clv_method_gives(method, "labels") != NULL;
-    if (wanted != (answer->labels != NULL)) {
-        return clv_fail(ctx, CLV_EDATA, wanted ? "%s gives labels, and there are none" : "%s gives no labels",
-                        method->name);
-    }
-    for (int64_t i = 0; wanted && i < answer->n; i++) {
-        if (answer->labels[i] < -1 || answer->labels[i] >= answer->k) {
-            return clv_fail(ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)answer->labels[i],
-                            (long long)i + 1, (long long)answer->k - 1);
+clv_status clv_check_labels(clv_context *ctx, const int32_t *labels, int64_t n, int64_t k) {
+    for (int64_t i = 0; i < n; i++) {
+        if (labels[i] < -1 || labels[i] >= k) {
+            return clv_fail(ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)labels[i],
+                            (long long)i + 1, (long long)k - 1);
         }
     }
     return CLV_OK;
@@ -271,7 +272,12 @@ static clv_status check_answer(clv_context *ctx, const clv_method *method, const
         return clv_fail(ctx, CLV_EDATA, "the answer is about %lld objects, but there are %lld", (long long)answer->n,
                         (long long)n);
     }
-    return check_labels(ctx, method, answer);
+    bool wanted = clv_method_gives(method, "labels") != NULL;
+    if (wanted != (answer->labels != NULL)) {
+        return clv_fail(ctx, CLV_EDATA, wanted ? "%s gives labels, and there are none" : "%s gives no labels",
+                        method->name);
+    }
+    return wanted ? clv_check_labels(ctx, answer->labels, answer->n, answer->k) : CLV_OK;
 }
 
 clv_status clv_answer_matrix(clv_context *ctx, const clv_result *answer, const char *name, int64_t rows, int64_t cols,

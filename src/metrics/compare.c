@@ -79,7 +79,7 @@ static void measure_information(const clv_contingency *table, clv_scores *out) {
 
 /* The share of objects in the largest class of their cluster. */
 static clv_status measure_purity(const clv_contingency *table, clv_scores *out) {
-    int64_t *largest = CLV_NEW0(table->ctx, int64_t, table->clusters);
+    int64_t *largest = CLV_NEW0(table->kept.ctx, int64_t, table->clusters);
     if (!largest) {
         return CLV_ENOMEM;
     }
@@ -91,7 +91,7 @@ static clv_status measure_purity(const clv_contingency *table, clv_scores *out) 
     for (int64_t j = 0; j < table->clusters; j++) {
         covered += largest[j];
     }
-    clv_free(table->ctx, largest);
+    clv_free(table->kept.ctx, largest);
     out->purity = (double)covered / (double)table->objects;
     return CLV_OK;
 }

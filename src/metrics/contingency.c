@@ -4,33 +4,21 @@
 
 /* Two labelings without the objects that either leaves out. */
 typedef struct labelings {
+    clv_kept kept;
     int32_t *truth, *labels;
     uint64_t *keys, *buffer;
 } labelings;
 
-static void free_labelings(clv_context *ctx, labelings *both) {
-    clv_free(ctx, both->truth);
-    clv_free(ctx, both->labels);
-    clv_free(ctx, both->keys);
-    clv_free(ctx, both->buffer);
-}
-
 void clv_contingency_free(clv_contingency *table) {
-    clv_free(table->ctx, table->start);
-    clv_free(table->ctx, table->cluster);
-    clv_free(table->ctx, table->count);
-    clv_free(table->ctx, table->class_size);
-    clv_free(table->ctx, table->cluster_size);
-    *table = (clv_contingency){.ctx = table->ctx};
+    clv_free_kept(&table->kept);
+    *table = (clv_contingency){.kept.ctx = table->kept.ctx};
 }
 
 static clv_status keep_compared(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,
                                 labelings *both, int64_t *kept) {
-    both->truth = CLV_NEW(ctx, int32_t, n);
-    both->labels = CLV_NEW(ctx, int32_t, n);
-    if (!both->truth || !both->labels) {
-        return CLV_ENOMEM;
-    }
+    both->truth = clv_keep(&both->kept, CLV_NEW(ctx, int32_t, n));
+    both->labels = clv_keep(&both->kept, CLV_NEW(ctx, int32_t, n));
+    CLV_TRY(both->kept.status);
     *kept = 0;
     for (int64_t i = 0; i < n; i++) {
         if (truth[i] >= 0 && labels[i] >= 0) {
@@ -41,35 +29,32 @@ static clv_status keep_compared(clv_context *ctx, const int32_t *truth, const in
     return CLV_OK;
 }
 
+static clv_status allocate_cells(clv_contingency *table) {
+    clv_context *ctx = table->kept.ctx;
+    table->start = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->classes + 1));
+    table->cluster = clv_keep(&table->kept, CLV_NEW(ctx, int32_t, table->cells));
+    table->count = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->cells));
+    table->class_size = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->classes));
+    table->cluster_size = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->clusters));
+    return table->kept.status;
+}
+
 /* One key an object, class above cluster, sorted; the number of different keys is that of the cells. */
 static clv_status sort_pairs(clv_contingency *table, labelings *both) {
     int64_t n = table->objects;
-    CLV_TRY(clv_labels_compress(table->ctx, both->truth, n, both->truth, &table->classes));
-    CLV_TRY(clv_labels_compress(table->ctx, both->labels, n, both->labels, &table->clusters));
-    both->keys = CLV_NEW(table->ctx, uint64_t, n);
-    both->buffer = CLV_NEW(table->ctx, uint64_t, n);
-    if (!both->keys || !both->buffer) {
-        return CLV_ENOMEM;
-    }
+    CLV_TRY(clv_labels_compress(table->kept.ctx, both->truth, n, both->truth, &table->classes));
+    CLV_TRY(clv_labels_compress(table->kept.ctx, both->labels, n, both->labels, &table->clusters));
+    both->keys = clv_keep(&both->kept, CLV_NEW(table->kept.ctx, uint64_t, n));
+    both->buffer = clv_keep(&both->kept, CLV_NEW(table->kept.ctx, uint64_t, n));
+    CLV_TRY(both->kept.status);
     for (int64_t i = 0; i < n; i++) {
         both->keys[i] = (uint64_t)both->truth[i] << 32 | (uint64_t)both->labels[i];
     }
-    clv_sort_keys(both->keys, both->buffer, n);
+    clv_sort_keys(both->keys, both->buffer, n, 0);
     for (int64_t i = 0; i < n; i++) {
         table->cells += i == 0 || both->keys[i] != both->keys[i - 1];
     }
-    return CLV_OK;
-}
-
-static clv_status allocate_cells(clv_contingency *table) {
-    clv_context *ctx = table->ctx;
-    table->start = CLV_NEW0(ctx, int64_t, table->classes + 1);
-    table->cluster = CLV_NEW(ctx, int32_t, table->cells);
-    table->count = CLV_NEW0(ctx, int64_t, table->cells);
-    table->class_size = CLV_NEW0(ctx, int64_t, table->classes);
-    table->cluster_size = CLV_NEW0(ctx, int64_t, table->clusters);
-    bool all = table->start && table->cluster && table->count && table->class_size && table->cluster_size;
-    return all ? CLV_OK : CLV_ENOMEM;
+    return allocate_cells(table);
 }
 
 static void count_pairs(clv_contingency *table, const uint64_t *keys) {
@@ -89,20 +74,17 @@ static void count_pairs(clv_contingency *table, const uint64_t *keys) {
 
 clv_status clv_contingency_new(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,
                                clv_contingency *out) {
-    labelings both = {0};
-    *out = (clv_contingency){.ctx = ctx};
+    labelings both = {.kept.ctx = ctx};
+    *out = (clv_contingency){.kept.ctx = ctx};
     clv_status status = keep_compared(ctx, truth, labels, n, &both, &out->objects);
     if (status == CLV_OK) {
         status = sort_pairs(out, &both);
-    }
-    if (status == CLV_OK) {
-        status = allocate_cells(out);
     }
     if (status == CLV_OK) {
         count_pairs(out, both.keys);
     } else {
         clv_contingency_free(out);
     }
-    free_labelings(ctx, &both);
+    clv_free_kept(&both.kept);
     return status;
 }

@@ -5,6 +5,7 @@
 
 typedef struct cut {
     clv_context *ctx;
+    clv_kept kept;
     int64_t n, k;
     int32_t *ids;   /* n: cluster 0..k-1 or -1 */
     double *sums;   /* k x n: weight between an object and a cluster */
@@ -12,19 +13,10 @@ typedef struct cut {
     double *across; /* k: weight between a cluster and the others; not volume less `within`, which would cancel */
 } cut;
 
-static void free_cut(cut *c) {
-    clv_free(c->ctx, c->ids);
-    clv_free(c->ctx, c->sums);
-    clv_free(c->ctx, c->within);
-    clv_free(c->ctx, c->across);
-}
-
 static clv_status new_cut(cut *c, const int32_t *labels) {
     int64_t entries;
-    c->ids = CLV_NEW(c->ctx, int32_t, c->n);
-    if (!c->ids) {
-        return CLV_ENOMEM;
-    }
+    c->ids = clv_keep(&c->kept, CLV_NEW(c->ctx, int32_t, c->n));
+    CLV_TRY(c->kept.status);
     CLV_TRY(clv_labels_compress(c->ctx, labels, c->n, c->ids, &c->k));
     if (c->k < 1) {
         return clv_fail(c->ctx, CLV_EDATA, "the normalized cut needs a labeled object: all %lld are left out",
@@ -34,10 +26,10 @@ static clv_status new_cut(cut *c, const int32_t *labels) {
         return clv_fail(c->ctx, CLV_ENOMEM, "sums for %lld clusters of %lld objects are more than memory can address",
                         (long long)c->k, (long long)c->n);
     }
-    c->sums = CLV_NEW(c->ctx, double, entries);
-    c->within = CLV_NEW0(c->ctx, double, c->k);
-    c->across = CLV_NEW0(c->ctx, double, c->k);
-    return c->sums && c->within && c->across ? CLV_OK : CLV_ENOMEM;
+    c->sums = clv_keep(&c->kept, CLV_NEW(c->ctx, double, entries));
+    c->within = clv_keep(&c->kept, CLV_NEW0(c->ctx, double, c->k));
+    c->across = clv_keep(&c->kept, CLV_NEW0(c->ctx, double, c->k));
+    return c->kept.status;
 }
 
 static double add_up(cut *c) {
@@ -61,7 +53,7 @@ static double add_up(cut *c) {
 
 clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t threads,
                           double *out) {
-    cut c = {.ctx = ctx, .n = clv_affinity_size(a)};
+    cut c = {.ctx = ctx, .kept.ctx = ctx, .n = clv_affinity_size(a)};
     CLV_TRY(clv_labels_check(ctx, "labels", labels, c.n));
     clv_status status = new_cut(&c, labels);
     if (status == CLV_OK) {
@@ -70,6 +62,6 @@ clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const int32_t
     if (status == CLV_OK) {
         *out = add_up(&c);
     }
-    free_cut(&c);
+    clv_free_kept(&c.kept);
     return status;
 }

@@ -26,8 +26,7 @@ static bool sort_by_digit(const uint64_t *keys, uint64_t *sorted, int64_t n, int
     return true;
 }
 
-/* By the digits from `shift` on; keys that agree in these stay in order. */
-static void sort_from_bit(uint64_t *keys, uint64_t *buffer, int64_t n, int shift) {
+void clv_sort_keys(uint64_t *keys, uint64_t *buffer, int64_t n, int shift) {
     uint64_t *from = keys, *to = buffer;
     for (; n > 0 && shift < 64; shift += DIGIT_BITS) {
         if (sort_by_digit(from, to, n, shift)) {
@@ -39,10 +38,6 @@ static void sort_from_bit(uint64_t *keys, uint64_t *buffer, int64_t n, int shift
     if (from != keys) {
         memcpy(keys, from, (size_t)n * sizeof *keys);
     }
-}
-
-void clv_sort_keys(uint64_t *keys, uint64_t *buffer, int64_t n) {
-    sort_from_bit(keys, buffer, n, 0);
 }
 
 clv_status clv_labels_check(clv_context *ctx, const char *what, const int32_t *labels, int64_t n) {
@@ -69,23 +64,20 @@ static int64_t number_labels(const uint64_t *keys, int64_t n, int32_t *ids) {
 }
 
 clv_status clv_labels_compress(clv_context *ctx, const int32_t *labels, int64_t n, int32_t *ids, int64_t *count) {
-    uint64_t *keys = CLV_NEW(ctx, uint64_t, n);
-    uint64_t *buffer = CLV_NEW(ctx, uint64_t, n);
-    clv_status status = keys && buffer ? CLV_OK : CLV_ENOMEM;
-    if (status == CLV_OK) {
+    clv_kept work = {.ctx = ctx};
+    uint64_t *keys = clv_keep(&work, CLV_NEW(ctx, uint64_t, n));
+    uint64_t *buffer = clv_keep(&work, CLV_NEW(ctx, uint64_t, n));
+    if (work.status == CLV_OK) {
         int64_t kept = 0;
         for (int64_t i = 0; i < n; i++) {
             if (labels[i] >= 0) {
                 keys[kept++] = (uint64_t)labels[i] << 32 | (uint64_t)i;
             }
-        }
-        for (int64_t i = 0; i < n; i++) {
             ids[i] = -1;
         }
-        sort_from_bit(keys, buffer, kept, 32);
+        clv_sort_keys(keys, buffer, kept, 32);
         *count = number_labels(keys, kept, ids);
     }
-    clv_free(ctx, keys);
-    clv_free(ctx, buffer);
-    return status;
+    clv_free_kept(&work);
+    return work.status;
 }

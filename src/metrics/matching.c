@@ -8,36 +8,31 @@
 #include "linalg/linalg.h"
 #include "metrics/metrics.h"
 
+#include <string.h>
+
 enum { TABLE_LIMIT = 1 << 20 };
 
 /* --- all cells, zeros included --- */
 
-static int64_t count_covered(const double *weight, const int64_t *match, int64_t rows, int64_t cols) {
-    int64_t covered = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        covered += match[i] >= 0 ? (int64_t)weight[i * cols + match[i]] : 0;
-    }
-    return covered;
-}
-
 clv_status clv_match_dense(const clv_contingency *table, int64_t *covered) {
-    clv_context *ctx = table->ctx;
-    double *weight = CLV_NEW0(ctx, double, table->classes * table->clusters); /* both below 2^31 */
-    int64_t *match = CLV_NEW(ctx, int64_t, table->classes);
-    clv_status status = weight && match ? CLV_OK : CLV_ENOMEM;
+    clv_kept work = {.ctx = table->kept.ctx};
+    double *weight =
+        clv_keep(&work, CLV_NEW0(work.ctx, double, table->classes * table->clusters)); /* both below 2^31 */
+    int64_t *match = clv_keep(&work, CLV_NEW(work.ctx, int64_t, table->classes));
+    clv_status status = work.status;
+    *covered = 0;
     for (int64_t i = 0; status == CLV_OK && i < table->classes; i++) {
         for (int64_t c = table->start[i]; c < table->start[i + 1]; c++) {
             weight[i * table->clusters + table->cluster[c]] = (double)table->count[c];
         }
     }
     if (status == CLV_OK) {
-        status = clv_assign(ctx, weight, table->classes, table->clusters, match);
+        status = clv_assign(work.ctx, weight, table->classes, table->clusters, match);
     }
-    if (status == CLV_OK) {
-        *covered = count_covered(weight, match, table->classes, table->clusters);
+    for (int64_t i = 0; status == CLV_OK && i < table->classes; i++) {
+        *covered += match[i] >= 0 ? (int64_t)weight[i * table->clusters + match[i]] : 0;
     }
-    clv_free(ctx, weight);
-    clv_free(ctx, match);
+    clv_free_kept(&work);
     return status;
 }
 
@@ -79,6 +74,7 @@ static entry pop(heap *h) {
 /* --- the matching on the cells --- */
 
 typedef struct matching {
+    clv_kept kept;
     const clv_contingency *table;
     int64_t *class_price, *cluster_price; /* the latter is 0 for a free cluster */
     int32_t *class_of, *cluster_of;       /* -1: free, without */
@@ -96,41 +92,22 @@ typedef struct path_end {
     int32_t cluster, without;
 } path_end;
 
-static void free_matching(clv_context *ctx, matching *m) {
-    clv_free(ctx, m->class_price);
-    clv_free(ctx, m->cluster_price);
-    clv_free(ctx, m->class_of);
-    clv_free(ctx, m->cluster_of);
-    clv_free(ctx, m->distance);
-    clv_free(ctx, m->reached_by);
-    clv_free(ctx, m->done);
-    clv_free(ctx, m->reached);
-    clv_free(ctx, m->open.items);
-}
-
 static clv_status new_matching(const clv_contingency *table, matching *m) {
-    clv_context *ctx = table->ctx;
-    *m = (matching){.table = table};
-    m->class_price = CLV_NEW0(ctx, int64_t, table->classes);
-    m->cluster_price = CLV_NEW0(ctx, int64_t, table->clusters);
-    m->class_of = CLV_NEW(ctx, int32_t, table->clusters);
-    m->cluster_of = CLV_NEW(ctx, int32_t, table->classes);
-    m->distance = CLV_NEW(ctx, int64_t, table->clusters);
-    m->reached_by = CLV_NEW(ctx, int32_t, table->clusters);
-    m->done = CLV_NEW0(ctx, unsigned char, table->clusters);
-    m->reached = CLV_NEW(ctx, int32_t, table->clusters);
-    m->open.items = CLV_NEW(ctx, entry, table->cells);
-    if (!m->class_price || !m->cluster_price || !m->class_of || !m->cluster_of || !m->distance || !m->reached_by ||
-        !m->done || !m->reached || !m->open.items) {
-        free_matching(ctx, m);
-        return CLV_ENOMEM;
-    }
-    for (int64_t j = 0; j < table->clusters; j++) {
-        m->class_of[j] = m->reached_by[j] = -1;
-    }
-    for (int64_t i = 0; i < table->classes; i++) {
-        m->cluster_of[i] = -1;
-    }
+    clv_context *ctx = table->kept.ctx;
+    *m = (matching){.kept.ctx = ctx, .table = table};
+    m->class_price = clv_keep(&m->kept, CLV_NEW0(ctx, int64_t, table->classes));
+    m->cluster_price = clv_keep(&m->kept, CLV_NEW0(ctx, int64_t, table->clusters));
+    m->class_of = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->clusters));
+    m->cluster_of = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->classes));
+    m->distance = clv_keep(&m->kept, CLV_NEW(ctx, int64_t, table->clusters));
+    m->reached_by = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->clusters));
+    m->done = clv_keep(&m->kept, CLV_NEW0(ctx, unsigned char, table->clusters));
+    m->reached = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->clusters));
+    m->open.items = clv_keep(&m->kept, CLV_NEW(ctx, entry, table->cells));
+    CLV_TRY(m->kept.status);
+    memset(m->class_of, 0xff, (size_t)table->clusters * sizeof *m->class_of); /* -1 */
+    memset(m->cluster_of, 0xff, (size_t)table->classes * sizeof *m->cluster_of);
+    memset(m->reached_by, 0xff, (size_t)table->clusters * sizeof *m->reached_by);
     return CLV_OK;
 }
 
@@ -235,19 +212,20 @@ static int64_t covered_by(const matching *m) {
 
 clv_status clv_match_sparse(const clv_contingency *table, int64_t *covered) {
     matching m;
-    CLV_TRY(new_matching(table, &m));
-    clv_status status = CLV_OK;
+    clv_status status = new_matching(table, &m);
     for (int32_t entrant = 0; entrant < table->classes && status == CLV_OK; entrant++) {
         path_end end = search(&m, entrant);
         set_prices(&m, entrant, end.length);
         flip_path(&m, entrant, end);
-        if (clv_interrupted(table->ctx)) {
-            status = clv_stop_failure(table->ctx, "matching %lld classes to %lld clusters", (long long)table->classes,
-                                      (long long)table->clusters);
+        if (clv_interrupted(table->kept.ctx)) {
+            status = clv_stop_failure(table->kept.ctx, "matching %lld classes to %lld clusters",
+                                      (long long)table->classes, (long long)table->clusters);
         }
     }
-    *covered = covered_by(&m);
-    free_matching(table->ctx, &m);
+    if (status == CLV_OK) {
+        *covered = covered_by(&m);
+    }
+    clv_free_kept(&m.kept);
     return status;
 }
 

@@ -7,8 +7,9 @@
 
 /* --- labels (labels.c) --- */
 
-/* Sort n keys; `buffer` has room for n. O(n) a byte in which the keys differ. */
-void clv_sort_keys(uint64_t *keys, uint64_t *buffer, int64_t n);
+/* Sort n keys by their bits from `shift` on, a multiple of 8; those that agree in these stay in order. `buffer` has
+ * room for n. O(n) a byte in which the keys differ. */
+void clv_sort_keys(uint64_t *keys, uint64_t *buffer, int64_t n, int shift);
 /* Refuse labels below -1, and more labels than an int32_t can count. `what` names them in the message. */
 clv_status clv_labels_check(clv_context *ctx, const char *what, const int32_t *labels, int64_t n);
 /* ids[i] = the rank of labels[i] among the labels that occur, or -1 where labels[i] is -1; *count = how many occur.
@@ -18,7 +19,7 @@ clv_status clv_labels_compress(clv_context *ctx, const int32_t *labels, int64_t 
 /* --- the table of counts (contingency.c) --- */
 
 typedef struct clv_contingency {
-    clv_context *ctx;
+    clv_kept kept;
     int64_t objects, classes, clusters, cells;
     int64_t *start;        /* classes + 1: the cells of a class */
     int32_t *cluster;      /* cells: ascending within a class */

@@ -14,6 +14,7 @@
 
 typedef struct silhouette {
     clv_context *ctx;
+    clv_kept kept;
     clv_panels panels;
     int64_t n, k;
     int threads;
@@ -24,47 +25,30 @@ typedef struct silhouette {
     double *tiles;  /* threads x CLV_TILE x CLV_TILE */
 } silhouette;
 
-static void free_silhouette(silhouette *s) {
-    clv_panels_free(&s->panels);
-    clv_free(s->ctx, s->ids);
-    clv_free(s->ctx, s->sizes);
-    clv_free(s->ctx, s->widths);
-    clv_free(s->ctx, s->sums);
-    clv_free(s->ctx, s->tiles);
-}
-
-static clv_status number_clusters(silhouette *s, const int32_t *labels) {
-    s->ids = CLV_NEW(s->ctx, int32_t, s->n);
-    if (!s->ids) {
-        return CLV_ENOMEM;
-    }
+static clv_status prepare(silhouette *s, const clv_matrix *points, const int32_t *labels) {
+    int64_t sums;
+    s->ids = clv_keep(&s->kept, CLV_NEW(s->ctx, int32_t, s->n));
+    CLV_TRY(s->kept.status);
     CLV_TRY(clv_labels_compress(s->ctx, labels, s->n, s->ids, &s->k));
     if (s->k < 2) {
         return clv_fail(s->ctx, CLV_EDATA, "the silhouette needs 2 clusters or more: the %lld labels have %lld",
                         (long long)s->n, (long long)s->k);
     }
-    s->sizes = CLV_NEW0(s->ctx, int64_t, s->k);
-    if (!s->sizes) {
-        return CLV_ENOMEM;
-    }
+    s->sizes = clv_keep(&s->kept, CLV_NEW0(s->ctx, int64_t, s->k));
+    CLV_TRY(s->kept.status);
     for (int64_t i = 0; i < s->n; i++) {
         if (s->ids[i] >= 0) {
             s->sizes[s->ids[i]]++;
         }
     }
-    return CLV_OK;
-}
-
-static clv_status allocate_work(silhouette *s, const clv_matrix *points) {
-    int64_t sums;
     if (!clv_mul((int64_t)s->threads * CLV_TILE, s->k, &sums)) {
         return clv_fail(s->ctx, CLV_ENOMEM, "sums for %lld clusters are more than memory can address", (long long)s->k);
     }
     CLV_TRY(clv_panels_new(s->ctx, points, s->threads, &s->panels));
-    s->widths = CLV_NEW0(s->ctx, double, s->n);
-    s->sums = CLV_NEW(s->ctx, double, sums);
-    s->tiles = CLV_NEW(s->ctx, double, (int64_t)s->threads *CLV_TILE *CLV_TILE);
-    return s->widths && s->sums && s->tiles ? CLV_OK : CLV_ENOMEM;
+    s->widths = clv_keep(&s->kept, CLV_NEW0(s->ctx, double, s->n));
+    s->sums = clv_keep(&s->kept, CLV_NEW(s->ctx, double, sums));
+    s->tiles = clv_keep(&s->kept, CLV_NEW(s->ctx, double, (int64_t)s->threads *CLV_TILE *CLV_TILE));
+    return s->kept.status;
 }
 
 /* sums[c * CLV_TILE + r] = the distances from the objects of cluster c to object r of panel b */
@@ -111,17 +95,10 @@ static void measure_panel(silhouette *s, int64_t b, int thread) {
 }
 
 static clv_status measure_all(silhouette *s) {
-    int stopped = 0;
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic)
     for (int64_t b = 0; b < s->panels.count; b++) {
-        int stop;
-        if (omp_get_thread_num() == 0 && clv_interrupted(s->ctx)) {
-#pragma omp atomic write
-            stopped = 1;
-        }
-#pragma omp atomic read
-        stop = stopped;
-        if (!stop) {
+        if (clv_goes_on(s->ctx, &stopped, clv_panel_work(&s->panels))) {
             measure_panel(s, b, omp_get_thread_num());
         }
     }
@@ -138,18 +115,16 @@ static double mean_width(const silhouette *s) {
 
 clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int32_t *labels, int64_t threads,
                           double *out) {
-    silhouette s = {.ctx = ctx, .n = points->rows, .threads = clv_threads(threads)};
+    silhouette s = {.ctx = ctx, .kept.ctx = ctx, .n = points->rows, .threads = clv_threads(threads)};
     CLV_TRY(clv_labels_check(ctx, "labels", labels, s.n));
-    clv_status status = number_clusters(&s, labels);
-    if (status == CLV_OK) {
-        status = allocate_work(&s, points);
-    }
+    clv_status status = prepare(&s, points, labels);
     if (status == CLV_OK) {
         status = measure_all(&s);
     }
     if (status == CLV_OK) {
         *out = mean_width(&s);
     }
-    free_silhouette(&s);
+    clv_panels_free(&s.panels);
+    clv_free_kept(&s.kept);
     return status;
 }

@@ -1,10 +1,10 @@
 /* A result read back from its JSON text. Only the form is checked here, field by field; whether the content is true is
  * for verify.c to say. */
+#include "base/options.h"
 #include "engine/result.h"
-#include "io/io.h"
+#include "io/input.h"
 #include "report/fields.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ void clv_claim_free(clv_claim *claim) {
     }
     char *const texts[] = {claim->method,           claim->solver,     claim->objective_name, claim->sense,
                            claim->certificate_name, claim->bound_name, claim->kind,           claim->home};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
     clv_free(ctx, claim->options);
@@ -59,53 +59,30 @@ __attribute__((format(printf, 2, 3))) static void doubt(clv_claim *claim, const 
 
 /* --- labels and sizes --- */
 
-static clv_status get_labels(const clv_place *at) {
-    const json_t *labels = clv_json_find(at, NULL, "labels");
-    clv_result *result = at->claim->result;
-    if (!json_is_array(labels)) {
-        return clv_json_refuse(at, NULL, "labels", "an array");
+/* A list of whole numbers, none beyond `most`; `what` says what the numbers are of, from `first` on. */
+static clv_status get_list(const clv_place *at, const char *name, const char *what, int first, int64_t most,
+                           int64_t **out, int64_t *count) {
+    const json_t *list = clv_json_find(at, NULL, name);
+    if (!json_is_array(list)) {
+        return clv_json_refuse(at, NULL, name, "an array");
     }
-    int64_t count = (int64_t)json_array_size(labels);
-    result->labels = CLV_NEW(at->claim->ctx, int32_t, count);
-    if (!result->labels) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const json_t *label = json_array_get(labels, (size_t)i);
-        json_int_t value = json_integer_value(label);
-        if (!json_is_integer(label) || value < INT32_MIN || value > INT32_MAX) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: the label of object %lld is not a whole number", at->file,
-                            (long long)i + 1);
+    *count = (int64_t)json_array_size(list);
+    *out = CLV_NEW(at->claim->ctx, int64_t, *count);
+    for (int64_t i = 0; *out && i < *count; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        json_int_t number = (*out)[i] = json_integer_value(value);
+        if (!json_is_integer(value) || number < -most || number > most) {
+            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: the %s %lld is not a whole number", at->file, what,
+                            (long long)i + first);
         }
-        result->labels[i] = (int32_t)value;
     }
-    if (count != result->n) {
-        doubt(at->claim, "%lld labels are claimed for %lld objects", (long long)count, (long long)result->n);
-        clv_free(at->claim->ctx, result->labels);
-        result->labels = NULL;
-    }
-    return CLV_OK;
+    return *out ? CLV_OK : CLV_ENOMEM;
 }
 
 static clv_status get_sizes(const clv_place *at) {
-    const json_t *sizes = clv_json_find(at, NULL, "sizes");
     clv_result *result = at->claim->result;
-    if (!json_is_array(sizes)) {
-        return clv_json_refuse(at, NULL, "sizes", "an array");
-    }
-    int64_t count = (int64_t)json_array_size(sizes);
-    result->sizes = CLV_NEW(at->claim->ctx, int64_t, count);
-    if (!result->sizes) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t c = 0; c < count; c++) {
-        const json_t *size = json_array_get(sizes, (size_t)c);
-        if (!json_is_integer(size)) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: the size of cluster %lld is not a whole number", at->file,
-                            (long long)c);
-        }
-        result->sizes[c] = json_integer_value(size);
-    }
+    int64_t count;
+    CLV_TRY(get_list(at, "sizes", "size of cluster", 0, INT64_MAX, &result->sizes, &count));
     if (count != result->k) {
         doubt(at->claim, "%lld sizes are claimed for %lld clusters", (long long)count, (long long)result->k);
         clv_free(at->claim->ctx, result->sizes);
@@ -114,23 +91,35 @@ static clv_status get_sizes(const clv_place *at) {
     return CLV_OK;
 }
 
+static clv_status get_labels(const clv_place *at) {
+    clv_result *result = at->claim->result;
+    int64_t count = 0, *list = NULL;
+    clv_status status = get_list(at, "labels", "label of object", 1, INT32_MAX, &list, &count);
+    if (status == CLV_OK && count != result->n) {
+        doubt(at->claim, "%lld labels are claimed for %lld objects", (long long)count, (long long)result->n);
+    } else if (status == CLV_OK) {
+        result->labels = CLV_NEW(at->claim->ctx, int32_t, count);
+        status = result->labels ? CLV_OK : CLV_ENOMEM;
+    }
+    for (int64_t i = 0; result->labels && i < count; i++) {
+        result->labels[i] = (int32_t)list[i];
+    }
+    clv_free(at->claim->ctx, list);
+    return status;
+}
+
 /* --- the course of the run --- */
 
 /* A stop by its name; what is none speaks against the claim. */
-static clv_stop stop_of(clv_claim *claim, const char *name) {
-    clv_stop stop = CLV_CANCELLED;
-    if (!clv_stop_find(name, &stop)) {
-        doubt(claim, "no run stops for the reason '%.80s'", name);
+static clv_status get_stop(const clv_place *at, clv_stop *out) {
+    char *name = NULL;
+    clv_status status = clv_json_get(at, &(clv_member){NULL, "stop", CLV_JSON_TEXT, &name, false}, 1);
+    *out = CLV_CANCELLED;
+    if (status == CLV_OK && !clv_stop_find(name, out)) {
+        doubt(at->claim, "no run stops for the reason '%.80s'", name);
     }
-    return stop;
-}
-
-static clv_status get_stop(const clv_place *at, clv_stop otherwise, clv_stop *out) {
-    char *name;
-    CLV_TRY(clv_json_optional_text(at, NULL, "stop", &name));
-    *out = *name ? stop_of(at->claim, name) : otherwise;
     clv_free(at->claim->ctx, name);
-    return CLV_OK;
+    return status;
 }
 
 static clv_status get_restart(const clv_place *at, int64_t number) {
@@ -139,10 +128,11 @@ static clv_status get_restart(const clv_place *at, int64_t number) {
         return clv_fail(at->claim->ctx, CLV_EDATA, "%s: restart %lld is not an object", at->file,
                         (long long)number + 1);
     }
-    CLV_TRY(clv_json_number(at, NULL, "objective", &restart->objective));
-    CLV_TRY(clv_json_integer(at, "iterations", &restart->iterations));
-    CLV_TRY(clv_json_optional_number(at, NULL, "seconds", &restart->seconds));
-    return get_stop(at, at->claim->result->stop, &restart->stop);
+    const clv_member members[] = {{NULL, "objective", CLV_JSON_NUMBER, &restart->objective, false},
+                                  {NULL, "iterations", CLV_JSON_INTEGER, &restart->iterations, false},
+                                  {NULL, "seconds", CLV_JSON_NUMBER_OR_NULL, &restart->seconds, false}};
+    CLV_TRY(clv_json_get(at, members, CLV_COUNT(members)));
+    return get_stop(at, &restart->stop);
 }
 
 static clv_status get_restarts(const clv_place *at) {
@@ -167,18 +157,14 @@ static clv_status get_restarts(const clv_place *at) {
 
 static char *scalar_text(clv_context *ctx, const json_t *value) {
     char number[CLV_NUMBER_SIZE];
-    if (json_is_string(value)) {
-        return clv_copy_text(ctx, json_string_value(value));
-    }
-    if (json_is_boolean(value)) {
-        return clv_copy_text(ctx, json_is_true(value) ? "true" : "false");
-    }
     if (json_is_integer(value)) {
         snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-        return clv_copy_text(ctx, number);
+    } else {
+        clv_print_number(json_real_value(value), number);
     }
-    clv_print_number(json_real_value(value), number);
-    return clv_copy_text(ctx, number);
+    return clv_copy_text(ctx, json_is_string(value)    ? json_string_value(value)
+                              : json_is_boolean(value) ? (json_is_true(value) ? "true" : "false")
+                                                       : number);
 }
 
 static clv_status get_options(const clv_place *at) {
@@ -213,108 +199,97 @@ static clv_status get_options(const clv_place *at) {
 
 /* --- the whole --- */
 
-static clv_status get_affinity(const clv_place *at) {
-    clv_claim *claim = at->claim;
-    CLV_TRY(clv_json_optional_number(at, "affinity", "gamma", &claim->gamma));
-    CLV_TRY(clv_json_optional_text(at, "affinity", "kind", &claim->kind));
-    return clv_json_optional_text(at, "affinity", "home", &claim->home);
-}
-
-static clv_status get_objective(const clv_place *at) {
+/* What every result has, and the affinity and the bound where there is one. */
+static clv_status get_core(const clv_place *at) {
     clv_claim *claim = at->claim;
     clv_result *result = claim->result;
-    CLV_TRY(clv_json_text(at, "objective", "name", &claim->objective_name));
-    CLV_TRY(clv_json_number(at, "objective", "value", &result->objective.value));
-    CLV_TRY(clv_json_text(at, "objective", "sense", &claim->sense));
+    const clv_member members[] = {
+        {NULL, "method", CLV_JSON_TEXT, &claim->method, false},
+        {NULL, "solver", CLV_JSON_TEXT, &claim->solver, false},
+        {NULL, "n", CLV_JSON_COUNT, &result->n, false},
+        {NULL, "k", CLV_JSON_COUNT, &result->k, false},
+        {NULL, "seed", CLV_JSON_INTEGER, &result->seed, false},
+        {"affinity", "kind", CLV_JSON_TEXT, &claim->kind, true},
+        {"affinity", "gamma", CLV_JSON_NUMBER_OR_NULL, &claim->gamma, true},
+        {"affinity", "home", CLV_JSON_TEXT, &claim->home, true},
+        {"affinity", "bytes", CLV_JSON_COUNT, &claim->bytes, true},
+        {"affinity", "nonzeros", CLV_JSON_COUNT, &claim->nonzeros, true},
+        {"objective", "name", CLV_JSON_TEXT, &claim->objective_name, false},
+        {"objective", "value", CLV_JSON_NUMBER, &result->objective.value, false},
+        {"objective", "sense", CLV_JSON_TEXT, &claim->sense, false},
+        {"bound", "name", CLV_JSON_TEXT, &claim->bound_name, true},
+        {"bound", "value", CLV_JSON_NUMBER_OR_NULL, &result->bound.value, true},
+        {"bound", "gap_percent", CLV_JSON_NUMBER_OR_NULL, &claim->gap_percent, true},
+        {"certificate", "name", CLV_JSON_TEXT, &claim->certificate_name, false},
+        {"certificate", "value", CLV_JSON_NUMBER_OR_NULL, &result->certificate.value, false},
+        {"certificate", "tolerance", CLV_JSON_NUMBER, &result->certificate.tolerance, false},
+        {"certificate", "holds", CLV_JSON_FLAG, &result->certificate.holds, false},
+        {NULL, "iterations", CLV_JSON_INTEGER, &result->iterations, false},
+        {"seconds", "solve", CLV_JSON_NUMBER_OR_NULL, &result->seconds, false},
+        {NULL, "drift", CLV_JSON_NUMBER_OR_NULL, &result->drift, false},
+    };
+    CLV_TRY(clv_json_get(at, members, CLV_COUNT(members)));
+    snprintf(result->solver, sizeof result->solver, "%s", claim->solver);
+    result->method = claim->method;
     result->objective.name = claim->objective_name;
     result->objective.maximize = strcmp(claim->sense, "max") == 0;
-    CLV_TRY(clv_json_optional_text(at, "bound", "name", &claim->bound_name));
-    CLV_TRY(clv_json_optional_number(at, "bound", "gap_percent", &claim->gap_percent));
-    CLV_TRY(clv_json_optional_number(at, "bound", "value", &result->bound.value));
     result->bound.name = isnan(result->bound.value) ? NULL : claim->bound_name;
-    return CLV_OK;
-}
-
-static clv_status get_certificate(const clv_place *at) {
-    clv_claim *claim = at->claim;
-    clv_certificate *certificate = &claim->result->certificate;
-    const json_t *holds = clv_json_find(at, "certificate", "holds");
-    CLV_TRY(clv_json_text(at, "certificate", "name", &claim->certificate_name));
-    CLV_TRY(clv_json_number(at, "certificate", "tolerance", &certificate->tolerance));
-    if (!json_is_boolean(holds)) {
-        return clv_json_refuse(at, "certificate", "holds", "true or false");
-    }
-    certificate->name = claim->certificate_name;
-    certificate->holds = json_is_true(holds);
-    if (!clv_json_find(at, "certificate", "value")) {
-        return clv_json_refuse(at, "certificate", "value", "a number or null");
-    }
-    return clv_json_optional_number(at, "certificate", "value", &certificate->value);
-}
-
-static clv_status get_course(const clv_place *at) {
-    clv_claim *claim = at->claim;
-    clv_result *result = claim->result;
-    char *stop = NULL;
-    CLV_TRY(clv_json_text(at, NULL, "solver", &claim->solver));
-    snprintf(result->solver, sizeof result->solver, "%s", claim->solver);
-    CLV_TRY(clv_json_integer(at, "seed", &result->seed));
-    CLV_TRY(clv_json_text(at, NULL, "stop", &stop));
-    result->stop = stop_of(claim, stop);
-    clv_free(claim->ctx, stop);
-    CLV_TRY(clv_json_integer(at, "iterations", &result->iterations));
-    CLV_TRY(clv_json_optional_number(at, NULL, "drift", &result->drift));
+    result->certificate.name = claim->certificate_name;
+    CLV_TRY(get_stop(at, &result->stop));
     return get_restarts(at);
 }
 
-/* What another method gives, and this one does not, is nothing that it can have said. Labels have their own check. */
-static void doubt_foreign_field(const clv_place *at, const clv_method *method, const char *name) {
-    char member[64];
-    size_t stem = strcspn(name, ".");
-    bool own = strcmp(name, "labels") == 0;
-    for (size_t f = 0; f < method->gives_count && !own; f++) {
-        const char *given = method->gives[f].name;
-        own = strcspn(given, ".") == stem && strncmp(given, name, stem) == 0;
-    }
-    snprintf(member, sizeof member, "%.*s", (int)stem, name);
-    if (!own && clv_json_find(at, NULL, member)) {
-        doubt(at->claim, "the field %s is claimed, but %s gives none", member, method->name);
+/* What neither every result has nor this method gives is nothing that it can have said. */
+static void doubt_foreign_fields(const clv_place *at, const clv_method *method) {
+    static const char core[] = "cleave|method|solver|n|k|seed|options|affinity|objective|bound|certificate|stop|"
+                               "iterations|seconds|drift|restarts|sizes|left_out|labels|metrics";
+    const char *name;
+    json_t *value;
+    json_object_foreach(at->root, name, value) {
+        size_t length = strlen(name);
+        bool own = clv_is_listed(core, name);
+        for (size_t f = 0; f < method->gives_count && !own; f++) {
+            const char *given = method->gives[f].name;
+            own = strcspn(given, ".") == length && strncmp(given, name, length) == 0;
+        }
+        if (!own) {
+            doubt(at->claim, "the field %.80s is claimed, but %s gives none", name, method->name);
+        }
     }
 }
 
-static clv_status get_fields(const clv_place *at, const clv_method *method) {
-    size_t count;
-    const clv_method *const *others = clv_methods(&count);
-    for (size_t m = 0; m < count; m++) {
-        for (size_t f = 0; f < others[m]->gives_count; f++) {
-            doubt_foreign_field(at, method, others[m]->gives[f].name);
-        }
+/* Earlier versions had other fields, and their own rules. */
+static clv_status check_version(const clv_place *at) {
+    char *version = NULL;
+    size_t minor = strlen(CLV_VERSION) - strlen(strrchr(CLV_VERSION, '.')) + 1;
+    clv_status status = clv_json_get(at, &(clv_member){NULL, "cleave", CLV_JSON_TEXT, &version, false}, 1);
+    if (status == CLV_OK && strncmp(version, CLV_VERSION, minor) != 0) {
+        status = clv_fail(at->claim->ctx, CLV_EDATA, "%s was written by cleave %.40s; verify it with that version",
+                          at->file, version);
     }
-    return clv_claim_get_fields(at, method);
+    clv_free(at->claim->ctx, version);
+    return status;
 }
 
 static clv_status get_all(const clv_place *at, const clv_method *method) {
     clv_claim *claim = at->claim;
-    clv_result *result = claim->result;
     if (!json_is_object(at->root)) {
         return clv_fail(claim->ctx, CLV_EDATA, "%s: a result is a JSON object, and this is none", at->file);
     }
-    CLV_TRY(clv_json_text(at, NULL, "method", &claim->method));
-    result->method = claim->method;
-    CLV_TRY(clv_json_count(at, "n", &result->n));
-    CLV_TRY(clv_json_count(at, "k", &result->k));
-    CLV_TRY(get_objective(at));
-    CLV_TRY(get_certificate(at));
-    CLV_TRY(get_course(at));
-    CLV_TRY(get_affinity(at));
+    CLV_TRY(check_version(at));
+    CLV_TRY(get_core(at));
     CLV_TRY(get_options(at));
     if (clv_json_find(at, NULL, "labels")) {
-        CLV_TRY(clv_json_count(at, "left_out", &result->left_out));
+        CLV_TRY(clv_json_get(at, &(clv_member){NULL, "left_out", CLV_JSON_COUNT, &claim->result->left_out, false}, 1));
         CLV_TRY(get_sizes(at));
         CLV_TRY(get_labels(at));
     }
     method = method ? method : clv_claim_method(claim);
-    return method ? get_fields(at, method) : CLV_OK;
+    if (!method) {
+        return CLV_OK;
+    }
+    doubt_foreign_fields(at, method);
+    return clv_claim_get_fields(at, method);
 }
 
 clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, const clv_method *method,
@@ -344,33 +319,15 @@ clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text,
     return CLV_OK;
 }
 
-static clv_status read_all(const char *path, clv_text *text) {
-    char chunk[1 << 14];
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return errno == ENOENT
-                   ? clv_fail(text->ctx, CLV_ENOINPUT, "there is no file %s", path)
-                   : clv_fail(text->ctx, CLV_ENOINPUT, "%s cannot be opened: %s", path, clv_errno_text(errno));
-    }
-    size_t size;
-    while ((size = fread(chunk, 1, sizeof chunk, file)) > 0) {
-        clv_text_append(text, chunk, size);
-    }
-    int failure = ferror(file) ? errno : 0;
-    fclose(file);
-    if (failure) {
-        return clv_fail(text->ctx, CLV_EIO, "reading %s failed: %s", path, clv_errno_text(failure));
-    }
-    return text->status;
-}
-
 clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim **out) {
-    clv_text text = {.ctx = ctx};
+    clv_source in;
+    clv_bytes bytes;
     *out = NULL;
-    clv_status status = read_all(path, &text);
+    CLV_TRY(clv_input_open(ctx, path, &in));
+    clv_status status = clv_input_content(&in, &bytes);
     if (status == CLV_OK) {
-        status = clv_claim_parse(ctx, path, text.data ? text.data : "", text.size, NULL, out);
+        status = clv_claim_parse(ctx, path, (const char *)bytes.data, bytes.size, NULL, out);
     }
-    clv_free(ctx, text.data);
+    clv_input_close(&in);
     return status;
 }

@@ -1,5 +1,7 @@
 /* Whether a claimed result agrees with itself: every fact that it states twice, and every number that bounds another.
  * Nothing is computed from the data here; O(n + k). */
+#include "base/options.h"
+#include "engine/result.h"
 #include "io/io.h"
 #include "report/report.h"
 
@@ -71,41 +73,27 @@ static bool shape_agrees(const clv_claim *claim, const clv_method *method, int64
 
 /* --- fields --- */
 
-/* The length that a word of a shape stands for; -1: any. */
-static int64_t length_of(const clv_result *result, const char *word) {
-    return *word == 'n' && !word[1] ? result->n : *word == 'k' && !word[1] ? result->k : -1;
-}
-
-static bool has_length(const clv_field_info *info, const char *word, int64_t length, const clv_result *result,
+/* Whether a list, or the rows or columns of a matrix, are as many as the beginning of `shape` says, where that is n or
+ * k. */
+static bool has_length(const clv_field_info *info, const char *shape, int64_t length, const clv_result *result,
                        clv_verdict *out) {
-    int64_t wanted = length_of(result, word);
+    const char *cross = strstr(shape, " x ");
+    size_t word = cross ? (size_t)(cross - shape) : strlen(shape);
+    int64_t wanted = word != 1 ? -1 : *shape == 'n' ? result->n : *shape == 'k' ? result->k : -1;
     return wanted < 0 || wanted == length ||
            clv_reject(out, "%s is claimed with %lld %s, but there must be %lld", info->name, (long long)length,
                       info->kind == CLV_FIELD_MATRIX || info->kind == CLV_FIELD_SPARSE ? "rows or columns" : "entries",
                       (long long)wanted);
 }
 
-/* "n x k" into its words; how many there are. */
-static int split_shape(const char *shape, char rows[16], char cols[16]) {
-    const char *cross = strstr(shape, " x ");
-    snprintf(rows, 16, "%.*s", cross ? (int)(cross - shape) : 15, shape);
-    snprintf(cols, 16, "%s", cross ? cross + 3 : "");
-    return cross ? 2 : 1;
-}
-
-/* A list as long, and a matrix as large, as the description says, where that is n or k. */
 static bool field_has_shape(const clv_field_info *info, const clv_field *field, const clv_result *result,
                             clv_verdict *out) {
-    char rows[16], cols[16];
     if (!field || !*info->shape) {
         return true;
     }
-    int words = split_shape(info->shape, rows, cols);
-    if (!field->matrix) {
-        return has_length(info, rows, field->count, result, out);
-    }
-    return has_length(info, rows, field->matrix->rows, result, out) &&
-           (words < 2 || has_length(info, cols, field->matrix->cols, result, out));
+    const char *cross = strstr(info->shape, " x ");
+    return has_length(info, info->shape, field->matrix ? field->matrix->rows : field->count, result, out) &&
+           (!field->matrix || !cross || has_length(info, cross + 3, field->matrix->cols, result, out));
 }
 
 static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
@@ -119,6 +107,10 @@ static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
 }
 
 static bool fields_possible(const clv_result *result, const clv_method *method, clv_verdict *out) {
+    int64_t weighted = clv_result_integer(result, "weighted", 0);
+    if (weighted != 0 && weighted != 1) {
+        return clv_reject(out, "weighted is claimed to be %lld, and it is 0 or 1", (long long)weighted);
+    }
     for (size_t f = 0; f < method->gives_count; f++) {
         const clv_field *field = clv_result_field(result, method->gives[f].name);
         if (!field_has_shape(&method->gives[f], field, result, out) || !counts_are_counts(field, out)) {
@@ -128,7 +120,9 @@ static bool fields_possible(const clv_result *result, const clv_method *method, 
     return true;
 }
 
-static bool sizes_agree(const clv_result *result, const int64_t *counted, int64_t left_out, clv_verdict *out) {
+/* The claimed sizes against the labels, which must be in range. */
+static bool sizes_agree(const clv_result *result, int64_t *counted, clv_verdict *out) {
+    int64_t left_out = clv_count_labels(result->labels, result->n, result->k, counted);
     for (int64_t c = 0; c < result->k; c++) {
         if (counted[c] != result->sizes[c]) {
             return clv_reject(out, "the size of cluster %lld is claimed to be %lld, but %lld objects have that label",
@@ -138,24 +132,6 @@ static bool sizes_agree(const clv_result *result, const int64_t *counted, int64_
     return left_out == result->left_out ||
            clv_reject(out, "%lld objects are claimed to be left out, but %lld have the label -1",
                       (long long)result->left_out, (long long)left_out);
-}
-
-/* The claimed sizes against the labels, which must be in range. */
-static clv_status compare_sizes(clv_context *ctx, const clv_result *result, clv_verdict *out) {
-    int64_t left_out = 0, *counted = CLV_NEW0(ctx, int64_t, result->k);
-    if (!counted) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < result->n; i++) {
-        if (result->labels[i] < 0) {
-            left_out++;
-        } else {
-            counted[result->labels[i]]++;
-        }
-    }
-    sizes_agree(result, counted, left_out, out);
-    clv_free(ctx, counted);
-    return CLV_OK;
 }
 
 /* --- options --- */
@@ -199,18 +175,56 @@ static bool iterations_possible(int64_t iterations, clv_verdict *out) {
     return iterations >= 0 || clv_reject(out, "%lld iterations are claimed", (long long)iterations);
 }
 
-/* The result is the best of its restarts, and no better than any of them can be. */
-static bool restarts_agree(const clv_result *result, clv_verdict *out) {
+static bool was_cut(const clv_result *result) {
+    return result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
+}
+
+/* As many restarts as were asked for, unless the run was cut short. From a start that was given, one says it all; and
+ * methods that find their answer part by part report on all parts as one. */
+static bool restarts_counted(const clv_claim *claim, const clv_method *method, const clv_control *control,
+                             clv_verdict *out) {
+    const clv_result *result = claim->result;
+    const char *start = clv_claim_option(claim, "start");
+    int64_t count = result->restarts_count;
+    bool given = start && !clv_is_listed(method->starts, start);
+    bool fewer = was_cut(result) || (count == 1 && (given || method->k_meaning != CLV_K_CLUSTERS));
+    return count == control->restarts || (count > 0 && count < control->restarts && fewer) ||
+           clv_reject(out, "%lld restarts are claimed, but %lld were asked for", (long long)count,
+                      (long long)control->restarts);
+}
+
+static bool restart_possible(const clv_result *result, const clv_method *method, const clv_control *control, int64_t r,
+                             clv_verdict *out) {
+    const clv_restart *restart = &result->restarts[r];
+    bool limited = method->k_meaning == CLV_K_CLUSTERS; /* else the iterations of several parts are added up */
+    if (!iterations_possible(restart->iterations, out)) {
+        return false;
+    }
+    if (limited && restart->iterations > control->max_iter) {
+        return clv_reject(out, "%lld iterations are claimed of restart %lld, but max-iter is %lld",
+                          (long long)restart->iterations, (long long)r + 1, (long long)control->max_iter);
+    }
+    bool cut = restart->stop == CLV_CANCELLED || restart->stop == CLV_TIME_LIMIT;
+    return !cut || result->stop == CLV_CANCELLED || result->stop == restart->stop ||
+           clv_reject(out, "restart %lld is claimed to have stopped by '%s', but the run by '%s'", (long long)r + 1,
+                      clv_stop_name(restart->stop), clv_stop_name(result->stop));
+}
+
+/* The result is the best of its restarts, and no better than any of them can be; iterations and, unless the run was cut
+ * short, the stop are of that restart. */
+static bool restarts_agree(const clv_claim *claim, const clv_method *method, const clv_control *control,
+                           clv_verdict *out) {
+    const clv_result *result = claim->result;
     double value = result->objective.value, allowed = clv_allowed_difference(value, result->k);
-    bool found = false;
-    if (result->restarts_count == 0) {
-        return clv_reject(out, "no restarts are claimed, and a result is the best of them");
+    bool found = false, same = false;
+    if (!restarts_counted(claim, method, control, out)) {
+        return false;
     }
     for (int64_t r = 0; r < result->restarts_count; r++) {
         const clv_restart *restart = &result->restarts[r];
         bool equal = clv_is_within(restart->objective, value, allowed);
         bool better = result->objective.maximize ? restart->objective > value : restart->objective < value;
-        if (!iterations_possible(restart->iterations, out)) {
+        if (!restart_possible(result, method, control, r, out)) {
             return false;
         }
         if (better && !equal) {
@@ -218,8 +232,13 @@ static bool restarts_agree(const clv_result *result, clv_verdict *out) {
                               (long long)r + 1);
         }
         found = found || equal;
+        same = same || (equal && restart->iterations == result->iterations &&
+                        (restart->stop == result->stop || was_cut(result)));
     }
-    return found || clv_reject(out, "the objective claimed is that of none of the restarts");
+    if (!found) {
+        return clv_reject(out, "the objective claimed is that of none of the restarts");
+    }
+    return same || clv_reject(out, "iterations and stop are claimed otherwise than of the restart with this objective");
 }
 
 static bool gap_agrees(const clv_claim *claim, clv_verdict *out) {
@@ -262,7 +281,8 @@ static bool bound_agrees(const clv_claim *claim, const clv_method *method, clv_v
     return gap_agrees(claim, out);
 }
 
-static bool course_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+static bool course_agrees(const clv_claim *claim, const clv_method *method, const clv_control *control,
+                          clv_verdict *out) {
     const clv_result *result = claim->result;
     const clv_certificate *certificate = &result->certificate;
     if (!iterations_possible(result->iterations, out)) {
@@ -278,19 +298,28 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, clv_
         return clv_reject(out, "the certificate is claimed %s, against its own value and tolerance",
                           certificate->holds ? "to hold" : "not to hold");
     }
-    return restarts_agree(result, out) && bound_agrees(claim, method, out);
+    return restarts_agree(claim, method, control, out) && bound_agrees(claim, method, out);
 }
 
 static bool affinity_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
-    bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma);
+    bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma) || claim->bytes || claim->nonzeros;
     return method->takes == CLV_TAKES_AFFINITY || !claimed ||
            clv_reject(out, "an affinity is claimed, but %s works on the points themselves", method->name);
 }
 
-clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method, int64_t objects,
-                           clv_verdict *out) {
+clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,
+                           const clv_control *control, int64_t objects, clv_verdict *out) {
     bool agrees = shape_agrees(claim, method, objects, out) && options_agree(claim, method, out) &&
-                  affinity_agrees(claim, method, out) && course_agrees(claim, method, out) &&
+                  affinity_agrees(claim, method, out) && course_agrees(claim, method, control, out) &&
                   fields_possible(claim->result, method, out);
-    return agrees && claim->result->labels ? compare_sizes(ctx, claim->result, out) : CLV_OK;
+    if (!agrees || !claim->result->labels) {
+        return CLV_OK;
+    }
+    int64_t *counted = CLV_NEW(ctx, int64_t, claim->result->k);
+    if (!counted) {
+        return CLV_ENOMEM;
+    }
+    sizes_agree(claim->result, counted, out);
+    clv_free(ctx, counted);
+    return CLV_OK;
 }

@@ -1,4 +1,4 @@
-/* Fields of a JSON object, each of a kind; what is missing or of another kind is refused by its name. */
+/* Members of a JSON object, each of a kind; what is missing or of another kind is refused by its name. */
 #include "report/fields.h"
 
 #include <math.h>
@@ -12,50 +12,40 @@ clv_status clv_json_refuse(const clv_place *at, const char *outer, const char *n
                     outer ? outer : "", outer ? "." : "", name, wanted);
 }
 
-clv_status clv_json_integer(const clv_place *at, const char *name, int64_t *out) {
-    const json_t *value = clv_json_find(at, NULL, name);
-    if (!json_is_integer(value)) {
-        return clv_json_refuse(at, NULL, name, "a whole number");
+static clv_status get_member(const clv_place *at, const clv_member *m) {
+    static const char *const wanted[] = {
+        "a whole number", "a whole number of 0 or more", "a number", "a number or null", "a text", "true or false"};
+    const json_t *value = clv_json_find(at, m->outer, m->name);
+    bool good = m->optional && !value;
+    switch (m->kind) {
+    case CLV_JSON_INTEGER:
+    case CLV_JSON_COUNT:
+        *(int64_t *)m->out = json_integer_value(value);
+        good = good || (json_is_integer(value) && (m->kind == CLV_JSON_INTEGER || *(int64_t *)m->out >= 0));
+        break;
+    case CLV_JSON_NUMBER:
+    case CLV_JSON_NUMBER_OR_NULL:
+        *(double *)m->out = json_is_number(value) ? json_number_value(value) : (double)NAN;
+        good = good || json_is_number(value) || (m->kind == CLV_JSON_NUMBER_OR_NULL && json_is_null(value));
+        break;
+    case CLV_JSON_TEXT:
+        *(char **)m->out = clv_copy_text(at->claim->ctx, json_is_string(value) ? json_string_value(value) : "");
+        if (!*(char **)m->out) {
+            return CLV_ENOMEM;
+        }
+        good = good || json_is_string(value);
+        break;
+    case CLV_JSON_FLAG:
+        *(int *)m->out = json_is_true(value);
+        good = good || json_is_boolean(value);
+        break;
     }
-    *out = json_integer_value(value);
+    return good ? CLV_OK : clv_json_refuse(at, m->outer, m->name, wanted[m->kind]);
+}
+
+clv_status clv_json_get(const clv_place *at, const clv_member *members, size_t count) {
+    for (size_t m = 0; m < count; m++) {
+        CLV_TRY(get_member(at, &members[m]));
+    }
     return CLV_OK;
-}
-
-clv_status clv_json_count(const clv_place *at, const char *name, int64_t *out) {
-    CLV_TRY(clv_json_integer(at, name, out));
-    return *out < 0 ? clv_json_refuse(at, NULL, name, "a whole number of 0 or more") : CLV_OK;
-}
-
-clv_status clv_json_number(const clv_place *at, const char *outer, const char *name, double *out) {
-    const json_t *value = clv_json_find(at, outer, name);
-    if (!json_is_number(value)) {
-        return clv_json_refuse(at, outer, name, "a number");
-    }
-    *out = json_number_value(value);
-    return CLV_OK;
-}
-
-clv_status clv_json_text(const clv_place *at, const char *outer, const char *name, char **out) {
-    const json_t *value = clv_json_find(at, outer, name);
-    if (!json_is_string(value)) {
-        return clv_json_refuse(at, outer, name, "a text");
-    }
-    *out = clv_copy_text(at->claim->ctx, json_string_value(value));
-    return *out ? CLV_OK : CLV_ENOMEM;
-}
-
-/* "" where there is none. */
-clv_status clv_json_optional_text(const clv_place *at, const char *outer, const char *name, char **out) {
-    if (clv_json_find(at, outer, name)) {
-        return clv_json_text(at, outer, name, out);
-    }
-    *out = clv_copy_text(at->claim->ctx, "");
-    return *out ? CLV_OK : CLV_ENOMEM;
-}
-
-/* NaN where there is none, or null, which stands for what JSON has no number for. */
-clv_status clv_json_optional_number(const clv_place *at, const char *outer, const char *name, double *out) {
-    const json_t *value = clv_json_find(at, outer, name);
-    *out = NAN;
-    return !value || json_is_null(value) ? CLV_OK : clv_json_number(at, outer, name, out);
 }

@@ -10,20 +10,30 @@
 typedef struct clv_place {
     clv_claim *claim;
     const char *file; /* for messages */
-    const json_t *root;
+    json_t *root;
 } clv_place;
 
 /* The field `name` of the object, or of its field `outer`; NULL when it is not there. */
 const json_t *clv_json_find(const clv_place *at, const char *outer, const char *name);
 clv_status clv_json_refuse(const clv_place *at, const char *outer, const char *name, const char *wanted);
-clv_status clv_json_integer(const clv_place *at, const char *name, int64_t *out);
-clv_status clv_json_count(const clv_place *at, const char *name, int64_t *out); /* 0 or more */
-clv_status clv_json_number(const clv_place *at, const char *outer, const char *name, double *out);
-clv_status clv_json_text(const clv_place *at, const char *outer, const char *name, char **out); /* owned */
-/* "" where there is none. */
-clv_status clv_json_optional_text(const clv_place *at, const char *outer, const char *name, char **out);
-/* NaN where there is none, or null, which stands for what JSON has no number for. */
-clv_status clv_json_optional_number(const clv_place *at, const char *outer, const char *name, double *out);
+
+typedef enum clv_json_kind {
+    CLV_JSON_INTEGER,        /* int64_t */
+    CLV_JSON_COUNT,          /* the same, 0 or more */
+    CLV_JSON_NUMBER,         /* double */
+    CLV_JSON_NUMBER_OR_NULL, /* the same; null is what JSON has no number for: NaN */
+    CLV_JSON_TEXT,           /* char *, owned */
+    CLV_JSON_FLAG            /* int */
+} clv_json_kind;
+
+/* The member `name` of the object, or of its member `outer`, and where it goes. */
+typedef struct clv_member {
+    const char *outer, *name;
+    clv_json_kind kind;
+    void *out;
+    bool optional; /* without it: 0, NaN or "" */
+} clv_member;
+clv_status clv_json_get(const clv_place *at, const clv_member *members, size_t count);
 
 /* The fields of the claim's method that are there, into its result. What is read is a valid field of its kind, whatever
  * it says. */

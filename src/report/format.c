@@ -18,104 +18,71 @@ void clv_put_number(clv_text *text, double value) {
     clv_text_append(text, digits, (size_t)size);
 }
 
-/* What printf made of a number, with whatever the locale puts for the decimal point replaced. */
-static void put_with_point(clv_text *text, const char *digits) {
-    bool in_point = false;
-    for (; *digits; digits++) {
-        bool plain = strchr("0123456789+-e", *digits) != NULL;
-        if (plain) {
-            clv_text_append(text, digits, 1);
-        } else if (!in_point) {
-            clv_text_append(text, ".", 1);
-        }
-        in_point = !plain;
-    }
-}
-
 void clv_put_rounded(clv_text *text, double value, int digits) {
-    char printed[64];
-    if (!isfinite(value)) {
+    if (isfinite(value)) {
+        clv_text_add(text, "%.*g", digits, value);
+    } else {
         clv_text_append(text, "-", 1);
-        return;
     }
-    snprintf(printed, sizeof printed, "%.*g", digits, value);
-    put_with_point(text, printed);
 }
 
 void clv_put_seconds(clv_text *text, double seconds) {
-    char printed[64];
-    if (!isfinite(seconds) || fabs(seconds) > 1e15) {
+    if (isfinite(seconds) && fabs(seconds) <= 1e15) {
+        clv_text_add(text, "%.3f", seconds);
+    } else {
         clv_text_append(text, "-", 1);
-        return;
     }
-    snprintf(printed, sizeof printed, "%.3f", seconds);
-    put_with_point(text, printed);
 }
 
-/* The number of bytes of the UTF-8 character at `at`, or 0 when there is none (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF). */
-static size_t character_size(const unsigned char *at) {
-    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
+void clv_put_words(clv_text *text, const char *name, int size, int width) {
+    size_t at = text->size;
+    clv_text_add(text, "%*.*s", width, size, name);
+    for (; at < text->size; at++) {
+        text->data[at] = text->data[at] == '_' ? ' ' : text->data[at];
     }
-    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-    bool outside = (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);
-    return overlong || outside ? 0 : size;
+}
+
+/* What stands for a byte that cannot stand for itself, perhaps in `room`; NULL: it can. */
+typedef const char *(*escape)(char byte, char room[8]);
+
+static const char *escape_json(char byte, char room[8]) {
+    bool quoted = byte == '"' || byte == '\\', plain = (unsigned char)byte >= 0x20 && byte != 0x7f;
+    if (plain && !quoted) {
+        return NULL;
+    }
+    snprintf(room, 8, quoted ? "\\%c" : "\\u%04x", byte);
+    return room;
+}
+
+static const char *escape_html(char byte, char room[8]) {
+    static const char special[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    const char *at = strchr(special, byte);
+    (void)room;
+    bool control = (unsigned char)byte < 0x20 && byte != '\n' && byte != '\t';
+    return at ? entities[at - special] : control ? "&#xFFFD;" : NULL;
+}
+
+/* `other` stands for every byte that is not UTF-8. */
+static void put_escaped(clv_text *text, const char *string, escape by, const char *other) {
+    for (const char *end = string + strlen(string); string < end;) {
+        char room[8];
+        size_t size = clv_utf8_size(string, (size_t)(end - string));
+        const char *instead = size == 0 ? other : by(*string, room);
+        size = size == 0 ? 1 : size;
+        clv_text_append(text, instead ? instead : string, instead ? strlen(instead) : size);
+        string += size;
+    }
 }
 
 void clv_put_json_string(clv_text *text, const char *string) {
-    const unsigned char *at = (const unsigned char *)string;
     clv_text_append(text, "\"", 1);
-    while (*at) {
-        size_t size = character_size(at);
-        if (size == 0) {
-            clv_text_append(text, "\\ufffd", 6);
-            size = 1;
-        } else if (*at == '"' || *at == '\\') {
-            clv_text_add(text, "\\%c", *at);
-        } else if (*at < 0x20 || *at == 0x7f) {
-            clv_text_add(text, "\\u%04x", *at);
-        } else {
-            clv_text_append(text, (const char *)at, size);
-        }
-        at += size;
-    }
+    put_escaped(text, string, escape_json, "\\ufffd");
     clv_text_append(text, "\"", 1);
-}
-
-static const char *html_entity(unsigned char byte) {
-    switch (byte) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return byte < 0x20 && byte != '\n' && byte != '\t' ? "&#xFFFD;" : NULL;
-    }
 }
 
 void clv_put_html(clv_text *text, const char *string) {
-    const unsigned char *at = (const unsigned char *)string;
-    while (*at) {
-        size_t size = character_size(at);
-        const char *entity = size == 0 ? "&#xFFFD;" : html_entity(*at);
-        size = size == 0 ? 1 : size;
-        if (entity) {
-            clv_text_append(text, entity, strlen(entity));
-        } else {
-            clv_text_append(text, (const char *)at, size);
-        }
-        at += size;
-    }
+    put_escaped(text, string, escape_html, "&#xFFFD;");
 }
 
 clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
@@ -131,13 +98,12 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
 }
 
 double clv_gap_percent(const clv_result *result) {
-    const clv_objective *objective = &result->objective;
-    return result->bound.name ? clv_gap(objective->value, result->bound.value, objective->maximize) : (double)NAN;
-}
-
-double clv_gap(double objective, double bound, bool maximize) {
-    double distance = maximize ? bound - objective : objective - bound;
-    return distance <= 0 ? 0 : 100 * distance / fabs(objective);
+    double objective = result->objective.value, bound = result->bound.value;
+    double distance = result->objective.maximize ? bound - objective : objective - bound;
+    if (!result->bound.name) {
+        return NAN;
+    }
+    return distance <= 0 ? 0 : 100 * distance / fabs(objective); /* passed by rounding: 0 */
 }
 
 const char *clv_certificate_words(const clv_result *result) {
@@ -153,7 +119,9 @@ const char *clv_what_is_counted(const clv_result *result) {
 /* --- fields for people --- */
 
 void clv_put_entry(clv_text *text, const clv_field *field, int64_t i, int digits) {
-    if (field->integers) {
+    if (field->integers && strcmp(field->name, "weighted") == 0) {
+        clv_text_add(text, "%s", field->integers[i] ? "yes" : "no");
+    } else if (field->integers) {
         clv_text_add(text, "%lld", (long long)field->integers[i]);
     } else if (field->reals) {
         clv_put_rounded(text, field->reals[i], digits);
@@ -207,48 +175,75 @@ int64_t clv_table_columns(const clv_result *result, int64_t first) {
     return end - first;
 }
 
-const clv_score_name clv_score_names[] = {
-    {"ari", offsetof(clv_scores, ari)},
-    {"nmi", offsetof(clv_scores, nmi)},
-    {"homogeneity", offsetof(clv_scores, homogeneity)},
-    {"completeness", offsetof(clv_scores, completeness)},
-    {"v_measure", offsetof(clv_scores, v_measure)},
-    {"accuracy", offsetof(clv_scores, accuracy)},
-    {"vi", offsetof(clv_scores, vi)},
-    {"purity", offsetof(clv_scores, purity)},
-    {"assignment_rate", offsetof(clv_scores, assignment_rate)},
-};
-const size_t clv_score_count = sizeof clv_score_names / sizeof clv_score_names[0];
-
-double clv_score(const clv_scores *scores, const clv_score_name *name) {
-    return *(const double *)((const char *)scores + name->offset);
+bool clv_next_metric(const clv_report *report, size_t *at, const char **name, double *value) {
+    static const struct {
+        const char *name;
+        size_t offset;
+    } scores[] = {
+        {"ari", offsetof(clv_scores, ari)},
+        {"nmi", offsetof(clv_scores, nmi)},
+        {"homogeneity", offsetof(clv_scores, homogeneity)},
+        {"completeness", offsetof(clv_scores, completeness)},
+        {"v_measure", offsetof(clv_scores, v_measure)},
+        {"accuracy", offsetof(clv_scores, accuracy)},
+        {"vi", offsetof(clv_scores, vi)},
+        {"purity", offsetof(clv_scores, purity)},
+        {"assignment_rate", offsetof(clv_scores, assignment_rate)},
+    };
+    while (*at <= CLV_COUNT(scores)) {
+        size_t m = (*at)++;
+        bool last = m == CLV_COUNT(scores);
+        *name = last ? "silhouette" : scores[m].name;
+        *value = last             ? report->silhouette
+                 : report->scores ? *(const double *)(const void *)((const char *)report->scores + scores[m].offset)
+                                  : (double)NAN;
+        if (isfinite(*value)) {
+            return true;
+        }
+    }
+    return false;
 }
 
-/* The double behind a REAL option, or the gamma that its "auto" became. */
-static double real_value(const clv_report *report, const clv_option *option, const void *options) {
-    double value = *(const double *)((const char *)options + option->offset);
-    bool chosen = isnan(value) && strcmp(option->name, "gamma") == 0 && report->affinity;
-    return chosen ? report->affinity->gamma : value;
+bool clv_next_option(const clv_report *report, clv_listing *at) {
+    static const clv_option scale = {
+        .name = "scale", .kind = CLV_OPTION_TEXT, .help = "what was done to the points first"};
+    const clv_option_table *const *tables = report->tables;
+    while (tables && tables[at->table] && at->next == tables[at->table]->count) {
+        at->table++;
+        at->next = 0;
+    }
+    if (tables && tables[at->table]) {
+        at->option = &tables[at->table]->options[at->next++];
+        at->options = report->options[at->table];
+    } else if (report->scale && !at->has_scale) {
+        at->option = &scale;
+        at->options = &report->scale;
+    } else {
+        return false;
+    }
+    at->has_scale = at->has_scale || strcmp(at->option->name, "scale") == 0;
+    return true;
 }
 
 void clv_put_option(clv_text *text, const clv_report *report, const clv_option *option, const void *options,
                     void (*put)(clv_text *, const char *)) {
+    const void *member = (const char *)options + option->offset;
+    bool real = option->kind == CLV_OPTION_REAL;
     char printed[128];
     if (option->kind == CLV_OPTION_TEXT) {
-        const char *value = *(const char *const *)((const char *)options + option->offset);
+        const char *value = *(const char *const *)member;
         put(text, value ? value : "");
         return;
     }
     clv_options_print(option, options, printed, sizeof printed);
     bool word = option->word && strcmp(printed, option->word) == 0;
-    if (option->kind == CLV_OPTION_REAL) {
-        double value = real_value(report, option, options);
-        if (!word || (isnan(option->initial) && isfinite(value))) {
-            clv_put_number(text, value);
-            return;
-        }
+    double value = real ? *(const double *)member : (double)NAN;
+    if (real && isnan(value) && report->affinity && strcmp(option->name, "gamma") == 0) {
+        value = report->affinity->gamma; /* what its "auto" became */
     }
-    if (option->kind == CLV_OPTION_CHOICE || word) {
+    if (real && (!word || (isnan(option->initial) && isfinite(value)))) {
+        clv_put_number(text, value);
+    } else if (option->kind == CLV_OPTION_CHOICE || word) {
         put(text, printed);
     } else {
         clv_text_append(text, printed, strlen(printed));

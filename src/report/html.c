@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BARS = 100 };
+enum { BARS = 100, WHOLE = 15 /* digits of a count */ };
 
 static const char style[] =
     ":root{color-scheme:light dark;--bg:#fff;--ink:#1f2328;--soft:#6a737d;--line:#e1e4e8;--card:#f6f8fa;"
@@ -89,8 +89,26 @@ static void put_headline(clv_text *text, const clv_result *result) {
 
 static void open_card(clv_text *text, const char *name) {
     clv_text_add(text, "<div><dt>");
-    clv_put_html(text, name);
+    clv_put_words(text, name, -1, 0);
     clv_text_add(text, "</dt><dd>");
+}
+
+static void put_number_card(clv_text *text, const char *name, double value, int digits) {
+    open_card(text, name);
+    clv_put_rounded(text, value, digits);
+    clv_text_add(text, "</dd></div>\n");
+}
+
+static void put_seconds_card(clv_text *text, const char *name, double value) {
+    open_card(text, name);
+    clv_put_seconds(text, value);
+    clv_text_add(text, " s</dd></div>\n");
+}
+
+static void put_text_card(clv_text *text, const char *name, const char *value) {
+    open_card(text, name);
+    clv_put_html(text, value);
+    clv_text_add(text, "</dd></div>\n");
 }
 
 /* An entry of a field; its texts may hold anything. */
@@ -102,35 +120,6 @@ static void put_escaped(clv_text *text, const clv_field *field, int64_t i, int d
     }
 }
 
-static void put_number_card(clv_text *text, const char *name, double value, int digits) {
-    open_card(text, name);
-    clv_put_rounded(text, value, digits);
-    clv_text_add(text, "</dd></div>\n");
-}
-
-static void put_count_card(clv_text *text, const char *name, int64_t value) {
-    open_card(text, name);
-    clv_text_add(text, "%lld</dd></div>\n", (long long)value);
-}
-
-static void put_seconds_card(clv_text *text, const char *name, double value) {
-    open_card(text, name);
-    clv_put_seconds(text, value);
-    clv_text_add(text, " s</dd></div>\n");
-}
-
-static void put_affinity_cards(clv_text *text, const clv_affinity_info *info) {
-    open_card(text, "affinity");
-    clv_put_html(text, clv_affinity_kind_name(info->kind));
-    clv_text_add(text, "</dd></div>\n");
-    if (isfinite(info->gamma)) {
-        put_number_card(text, "gamma", info->gamma, 6);
-    }
-    open_card(text, "held as");
-    clv_put_html(text, info->home);
-    clv_text_add(text, "</dd></div>\n");
-}
-
 static void put_figures(clv_text *text, const clv_report *report) {
     const clv_result *result = report->result;
     clv_text_add(text, "<dl class=\"cards\">\n");
@@ -139,11 +128,9 @@ static void put_figures(clv_text *text, const clv_report *report) {
         put_number_card(text, result->bound.name, result->bound.value, 9);
     }
     put_number_card(text, result->certificate.name, result->certificate.value, 6);
-    open_card(text, "stop");
-    clv_put_html(text, clv_stop_name(result->stop));
-    clv_text_add(text, "</dd></div>\n");
-    put_count_card(text, "iterations", result->iterations);
-    put_count_card(text, "restarts", result->restarts_count);
+    put_text_card(text, "stop", clv_stop_name(result->stop));
+    put_number_card(text, "iterations", (double)result->iterations, WHOLE);
+    put_number_card(text, "restarts", (double)result->restarts_count, WHOLE);
     for (int64_t f = 0; f < result->fields_count; f++) {
         const clv_field *field = &result->fields[f];
         if (!field->is_list && !field->matrix) {
@@ -154,7 +141,11 @@ static void put_figures(clv_text *text, const clv_report *report) {
     }
     put_number_card(text, "drift", result->drift, 2);
     if (report->affinity) {
-        put_affinity_cards(text, report->affinity);
+        put_text_card(text, "affinity", clv_affinity_kind_name(report->affinity->kind));
+        if (isfinite(report->affinity->gamma)) {
+            put_number_card(text, "gamma", report->affinity->gamma, 6);
+        }
+        put_text_card(text, "held as", report->affinity->home);
     }
     put_seconds_card(text, "solve", result->seconds);
     put_seconds_card(text, "in all", report->total_seconds);
@@ -198,10 +189,13 @@ static void put_sizes(clv_text *text, const clv_result *result) {
 /* A table of fields. */
 static void put_columns(clv_text *text, const clv_field *columns, int64_t count) {
     size_t stem = strcspn(columns->name, ".");
-    clv_text_add(text, "<h2>%c%.*s</h2>\n<div class=\"wide\"><table>\n<tr><th></th>", columns->name[0] - 'a' + 'A',
-                 (int)stem - 1, columns->name + 1);
+    clv_text_add(text, "<h2>%c", columns->name[0] - 'a' + 'A');
+    clv_put_words(text, columns->name + 1, (int)stem - 1, 0);
+    clv_text_add(text, "</h2>\n<div class=\"wide\"><table>\n<tr><th></th>");
     for (int64_t c = 0; c < count; c++) {
-        clv_text_add(text, "<th>%s</th>", columns[c].name + stem + 1);
+        clv_text_add(text, "<th>");
+        clv_put_words(text, columns[c].name + stem + 1, -1, 0);
+        clv_text_add(text, "</th>");
     }
     clv_text_add(text, "</tr>\n");
     for (int64_t row = 0; row < columns->count && row < BARS; row++) {
@@ -240,66 +234,59 @@ static void put_plane(clv_text *text, const clv_plane *plane, const clv_result *
 }
 
 static void put_course(clv_text *text, const clv_result *result) {
-    clv_text_add(text,
-                 "<h2>Convergence</h2>\n<p class=\"note\">The objective by iteration, one line per restart; the one "
-                 "returned stands out.</p>\n");
+    const char *part = result->trace_part;
+    clv_text_add(text, "<h2>Convergence</h2>\n<p class=\"note\">The objective by iteration");
+    if (part) {
+        bool several = result->trace[result->trace_count - 1].restart > 0;
+        clv_text_add(text, ", one line per %s%s", part, several ? " and restart" : "");
+    } else if (result->restarts_count > 1) {
+        clv_text_add(text, ", one line per restart; the one returned stands out");
+    }
+    clv_text_add(text, ".</p>\n");
     clv_put_convergence_plot(text, result);
 }
 
 /* --- tables --- */
 
-static void put_metric_row(clv_text *text, const char *name, double value) {
-    if (isfinite(value)) {
-        clv_text_add(text, "<tr><td>%s</td><td>", name);
+static void put_metrics(clv_text *text, const clv_report *report) {
+    const char *name, *begin = "<h2>Metrics</h2>\n<table>\n", *end = "";
+    double value;
+    for (size_t at = 0; clv_next_metric(report, &at, &name, &value);) {
+        clv_text_add(text, "%s<tr><td>", begin);
+        clv_put_words(text, name, -1, 0);
+        clv_text_add(text, "</td><td>");
         clv_put_rounded(text, value, 6);
         clv_text_add(text, "</td></tr>\n");
+        begin = "";
+        end = "</table>\n";
     }
+    clv_text_add(text, "%s", end);
 }
 
-static void put_metrics(clv_text *text, const clv_report *report) {
-    if (!report->scores && !isfinite(report->silhouette)) {
-        return;
+/* What a run has chosen stands for what was asked: the k of "auto", the lambda of a path. */
+static void put_option_value(clv_text *text, const clv_report *report, const clv_option *option, const void *options) {
+    const clv_field *chosen = clv_result_field(report->result, option->name);
+    const void *asked = (const char *)options + option->offset;
+    if (chosen && chosen->reals && !chosen->is_list) {
+        clv_put_number(text, chosen->reals[0]);
+    } else if (strcmp(option->name, "k") == 0 && *(const int64_t *)asked == 0) {
+        clv_text_add(text, "%lld", (long long)report->result->k);
+    } else {
+        clv_put_option(text, report, option, options, clv_put_html);
     }
-    clv_text_add(text, "<h2>Metrics</h2>\n<table>\n");
-    for (size_t m = 0; report->scores && m < clv_score_count; m++) {
-        put_metric_row(text, clv_score_names[m].name, clv_score(report->scores, &clv_score_names[m]));
-    }
-    put_metric_row(text, "silhouette", report->silhouette);
-    clv_text_add(text, "</table>\n");
-}
-
-static void open_option_row(clv_text *text, const char *name) {
-    clv_text_add(text, "<tr><td>");
-    clv_put_html(text, name);
-    clv_text_add(text, "</td><td>");
-}
-
-static void close_option_row(clv_text *text, const char *help) {
-    clv_text_add(text, "</td><td>");
-    clv_put_html(text, help ? help : "");
-    clv_text_add(text, "</td></tr>\n");
 }
 
 static void put_options(clv_text *text, const clv_report *report) {
-    bool scale_listed = false;
     if (!report->tables || !report->tables[0]) {
         return;
     }
     clv_text_add(text, "<h2>Options</h2>\n<div class=\"wide\"><table>\n");
-    for (size_t t = 0; report->tables[t]; t++) {
-        const clv_option_table *table = report->tables[t];
-        for (size_t i = 0; i < table->count; i++) {
-            const clv_option *option = &table->options[i];
-            open_option_row(text, option->name);
-            clv_put_option(text, report, option, report->options[t], clv_put_html);
-            close_option_row(text, option->help);
-            scale_listed = scale_listed || strcmp(option->name, "scale") == 0;
-        }
-    }
-    if (report->scale && !scale_listed) {
-        open_option_row(text, "scale");
-        clv_put_html(text, report->scale);
-        close_option_row(text, "what was done to the points first");
+    for (clv_listing at = {0}; clv_next_option(report, &at);) {
+        clv_text_add(text, "<tr><td>%s</td><td>", at.option->name);
+        put_option_value(text, report, at.option, at.options);
+        clv_text_add(text, "</td><td>");
+        clv_put_html(text, at.option->help ? at.option->help : "");
+        clv_text_add(text, "</td></tr>\n");
     }
     clv_text_add(text, "</table></div>\n");
 }

@@ -35,25 +35,14 @@ static void put_option_value(clv_text *text, const clv_report *report, const clv
 
 static void put_options(clv_text *text, const clv_report *report) {
     const char *between = "";
-    bool scale_listed = false;
     clv_text_add(text, " \"options\": {");
-    for (size_t t = 0; report->tables && report->tables[t]; t++) {
-        const clv_option_table *table = report->tables[t];
-        for (size_t i = 0; i < table->count; i++) {
-            const clv_option *option = &table->options[i];
-            if (strcmp(option->name, "threads") == 0) {
-                continue;
-            }
-            scale_listed = scale_listed || strcmp(option->name, "scale") == 0;
+    for (clv_listing at = {0}; clv_next_option(report, &at);) {
+        if (strcmp(at.option->name, "threads") != 0) {
             clv_text_add(text, "%s", between);
-            put_field(text, option->name);
-            put_option_value(text, report, option, report->options[t]);
+            put_field(text, at.option->name);
+            put_option_value(text, report, at.option, at.options);
             between = ", ";
         }
-    }
-    if (report->scale && !scale_listed) {
-        clv_text_add(text, "%s", between);
-        put_string_field(text, "scale", report->scale, "");
     }
     clv_text_add(text, "},\n");
 }
@@ -241,24 +230,15 @@ static void put_fields(clv_text *text, const clv_result *result) {
 }
 
 static void put_metrics(clv_text *text, const clv_report *report) {
-    const char *between = "";
-    if (!report->scores && !isfinite(report->silhouette)) {
-        return;
-    }
-    clv_text_add(text, ",\n \"metrics\": {");
-    for (size_t m = 0; report->scores && m < clv_score_count; m++) {
-        double value = clv_score(report->scores, &clv_score_names[m]);
-        if (isfinite(value)) {
-            clv_text_add(text, "%s", between);
-            put_number_field(text, clv_score_names[m].name, value, "");
-            between = ", ";
-        }
-    }
-    if (isfinite(report->silhouette)) {
+    const char *name, *between = ",\n \"metrics\": {", *end = "";
+    double value;
+    for (size_t at = 0; clv_next_metric(report, &at, &name, &value);) {
         clv_text_add(text, "%s", between);
-        put_number_field(text, "silhouette", report->silhouette, "");
+        put_number_field(text, name, value, "");
+        between = ", ";
+        end = "}";
     }
-    clv_text_add(text, "}");
+    clv_text_add(text, "%s", end);
 }
 
 clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {

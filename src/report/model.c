@@ -62,40 +62,28 @@ static clv_status get_entries(const clv_place *at, const clv_field_info *info, c
 
 /* --- matrices: an array of rows --- */
 
-/* All rows as long as the first: looked at before any room is made for them. */
-static clv_status check_rows(const clv_place *at, const char *name, const json_t *rows, size_t cols) {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (!json_is_array(row) || json_array_size(row) != cols || cols == 0) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: row %zu of %s is not an array of numbers as long as row 0",
-                            at->file, i, name);
-        }
-    }
-    return CLV_OK;
-}
-
-static clv_status get_row(const clv_place *at, const char *name, const json_t *row, int64_t i, clv_data *out) {
-    int64_t cols = out->matrix.cols;
-    for (int64_t j = 0; j < cols; j++) {
-        const json_t *value = json_array_get(row, (size_t)j);
-        if (!json_is_number(value)) {
-            return clv_fail(at->claim->ctx, CLV_EDATA, "%s: number %lld in row %lld of %s is not a number", at->file,
-                            (long long)j + 1, (long long)i, name);
-        }
-        ((double *)out->values)[i * cols + j] = json_number_value(value);
-    }
-    return CLV_OK;
-}
-
 static clv_status get_dense(const clv_place *at, const char *name, const json_t *rows, clv_data **out) {
     size_t count = json_array_size(rows), cols = json_array_size(json_array_get(rows, 0));
+    clv_context *ctx = at->claim->ctx;
     if (count == 0) {
         return clv_json_refuse(at, NULL, name, "an array of arrays");
     }
-    CLV_TRY(check_rows(at, name, rows, cols));
-    CLV_TRY(clv_data_new_dense(at->claim->ctx, name, (int64_t)count, (int64_t)cols, CLV_F64, out));
-    for (size_t i = 0; i < count; i++) {
-        CLV_TRY(get_row(at, name, json_array_get(rows, i), (int64_t)i, *out));
+    for (size_t i = 0; i < count; i++) { /* before any room is made for them */
+        const json_t *row = json_array_get(rows, i);
+        if (!json_is_array(row) || json_array_size(row) != cols || cols == 0) {
+            return clv_fail(ctx, CLV_EDATA, "%s: row %zu of %s is not an array of numbers as long as row 0", at->file,
+                            i, name);
+        }
+    }
+    CLV_TRY(clv_data_new_dense(ctx, name, (int64_t)count, (int64_t)cols, CLV_F64, out));
+    double *values = (*out)->values;
+    for (size_t e = 0; e < count * cols; e++) {
+        const json_t *value = json_array_get(json_array_get(rows, e / cols), e % cols);
+        if (!json_is_number(value)) {
+            return clv_fail(ctx, CLV_EDATA, "%s: number %zu in row %zu of %s is not a number", at->file, e % cols + 1,
+                            e / cols, name);
+        }
+        values[e] = json_number_value(value);
     }
     return CLV_OK;
 }
@@ -147,17 +135,18 @@ static clv_status get_stored(const clv_place *at, const char *name, const json_t
     return CLV_OK;
 }
 
-static clv_status get_sparse(const clv_place *at, const char *name, const json_t *matrix, clv_data **out) {
+static clv_status get_sparse(const clv_place *at, const char *name, json_t *matrix, clv_data **out) {
     const char *const lists[] = {"start", "index", "value"};
-    const clv_place inside = {at->claim, at->file, matrix};
     int64_t rows, cols;
-    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
+    const clv_place inside = {at->claim, at->file, matrix};
+    const clv_member sizes[] = {{NULL, "rows", CLV_JSON_COUNT, &rows, false},
+                                {NULL, "cols", CLV_JSON_COUNT, &cols, false}};
+    for (size_t l = 0; l < CLV_COUNT(lists); l++) {
         if (!json_is_array(json_object_get(matrix, lists[l]))) {
             return clv_json_refuse(at, name, lists[l], "an array");
         }
     }
-    CLV_TRY(clv_json_count(&inside, "rows", &rows));
-    CLV_TRY(clv_json_count(&inside, "cols", &cols));
+    CLV_TRY(clv_json_get(&inside, sizes, CLV_COUNT(sizes)));
     const json_t *start = json_object_get(matrix, "start");
     size_t nonzeros = json_array_size(json_object_get(matrix, "index"));
     if (json_array_size(json_object_get(matrix, "value")) != nonzeros || cols > INT32_MAX ||
@@ -171,7 +160,7 @@ static clv_status get_sparse(const clv_place *at, const char *name, const json_t
     return get_stored(at, name, matrix, *out);
 }
 
-static clv_status get_matrix(const clv_place *at, const clv_field_info *info, const json_t *value) {
+static clv_status get_matrix(const clv_place *at, const clv_field_info *info, json_t *value) {
     clv_data *data = NULL;
     clv_status status = info->kind == CLV_FIELD_SPARSE ? get_sparse(at, info->name, value, &data)
                                                        : get_dense(at, info->name, value, &data);
@@ -206,7 +195,7 @@ static clv_status get_field(const clv_place *at, const clv_field_info *info) {
     if (dot) {
         return get_column(at, info, dot);
     }
-    const json_t *value = clv_json_find(at, NULL, info->name);
+    json_t *value = json_object_get(at->root, info->name);
     if (!value || strcmp(info->name, "labels") == 0) {
         return CLV_OK;
     }

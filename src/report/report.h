@@ -12,6 +12,9 @@ void clv_put_number(clv_text *text, double value);
 void clv_put_rounded(clv_text *text, double value, int digits);
 /* Seconds: three digits after the point. */
 void clv_put_seconds(clv_text *text, double seconds);
+/* The first `size` bytes (below 0: all) of a name, spaces for its underscores, at least |width| wide: below 0 to the
+ * left, else to the right. */
+void clv_put_words(clv_text *text, const char *name, int size, int width);
 /* A quoted JSON string; bytes that are not UTF-8 become U+FFFD. */
 void clv_put_json_string(clv_text *text, const char *string);
 /* Text for the body or an attribute of a page. */
@@ -21,8 +24,6 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 
 /* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
 double clv_gap_percent(const clv_result *result);
-/* The same of two numbers; 0 where the objective has reached the bound, or passed it by rounding. */
-double clv_gap(double objective, double bound, bool maximize);
 
 /* What the certificate of a result means, as a sentence; "" for a method that is not known here. */
 const char *clv_certificate_words(const clv_result *result);
@@ -39,14 +40,17 @@ bool clv_is_for_people(const clv_field *field);
 /* How many fields from `first` on are columns of one table: their names are the same up to a dot. 0: it is none. */
 int64_t clv_table_columns(const clv_result *result, int64_t first);
 
-/* The members of clv_scores by name, for listing. */
-typedef struct clv_score_name {
-    const char *name;
-    size_t offset;
-} clv_score_name;
-extern const clv_score_name clv_score_names[];
-extern const size_t clv_score_count;
-double clv_score(const clv_scores *scores, const clv_score_name *name);
+/* The next of the metrics that are there, from *at = 0 on; false: there are no more. */
+bool clv_next_metric(const clv_report *report, size_t *at, const char **name, double *value);
+
+/* The options of a report one after the other, from {0} on, and the scale where no table has it. */
+typedef struct clv_listing {
+    const clv_option *option;
+    const void *options;
+    size_t table, next;
+    bool has_scale;
+} clv_listing;
+bool clv_next_option(const clv_report *report, clv_listing *at);
 
 /* An option's value as a person reads it; for gamma "auto" the number used, when there is one. */
 void clv_put_option(clv_text *text, const clv_report *report, const clv_option *option, const void *options,
@@ -79,9 +83,10 @@ struct clv_claim {
     clv_context *ctx;
     clv_result *result; /* what is claimed; labels and sizes only where there are as many as there must be */
     char *method, *solver, *objective_name, *sense, *certificate_name;
-    char *bound_name;   /* "" when not said */
-    char *kind, *home;  /* of the affinity; "" when not said */
-    double gamma;       /* as used; NaN: none */
+    char *bound_name;  /* "" when not said */
+    char *kind, *home; /* of the affinity; "" when not said */
+    double gamma;      /* as used; NaN: none */
+    int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;
     clv_claim_entry *options;
@@ -101,8 +106,8 @@ double clv_allowed_difference(double found, int64_t k);
 bool clv_is_within(double claimed, double found, double allowed);
 /* Reject a claim that contradicts itself, the options of its method or the number of objects: what can be told without
  * computing anything. */
-clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method, int64_t objects,
-                           clv_verdict *out);
+clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,
+                           const clv_control *control, int64_t objects, clv_verdict *out);
 /* clv_claim_verify by a method of one's own, whatever the claim names. */
 clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const clv_claim *claim,
                                const clv_input *data, int64_t memory, int64_t threads, clv_verdict *out);

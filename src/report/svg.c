@@ -135,7 +135,9 @@ static axes curve_axes(const clv_result *result) {
     return a;
 }
 
-static void put_curve(clv_text *text, const axes *a, const clv_trace_row *rows, int64_t count, bool best) {
+static void put_curve(clv_text *text, const axes *a, const clv_result *result, int64_t at, bool best) {
+    const clv_trace_row *rows = result->trace + at;
+    int64_t count = curve_rows(result, at);
     int64_t stride = 1 + (count - 1) / CURVE_POINTS;
     char command = 'M';
     clv_text_add(text, "<path class=\"%s\" d=\"", best ? "best" : "curve");
@@ -145,7 +147,8 @@ static void put_curve(clv_text *text, const axes *a, const clv_trace_row *rows, 
             command = 'L';
         }
     }
-    clv_text_add(text, "\"><title>restart %lld</title></path>\n", (long long)rows[0].restart + 1);
+    clv_text_add(text, "\"><title>%s %lld</title></path>\n", result->trace_part ? result->trace_part : "restart",
+                 (long long)(result->trace_part ? rows[0].part : rows[0].restart + 1));
 }
 
 static void put_end_point(clv_text *text, const axes *a, const clv_trace_row *last) {
@@ -165,17 +168,16 @@ void clv_put_convergence_plot(clv_text *text, const clv_result *result) {
     open_svg(text, a.height, "objective by iteration");
     put_curve_axes(text, &a, result->objective.name);
     for (int64_t at = 0; at < result->trace_count; at += curve_rows(result, at), curve++) {
-        bool is_best = best_at < 0 && curve < result->restarts_count &&
+        bool is_best = best_at < 0 && !result->trace_part && curve < result->restarts_count &&
                        result->restarts[curve].objective == result->objective.value;
         best_at = is_best ? at : best_at;
         if (!is_best && curve < CURVES) {
-            put_curve(text, &a, result->trace + at, curve_rows(result, at), false);
+            put_curve(text, &a, result, at, false);
         }
     }
     if (best_at >= 0) {
-        int64_t rows = curve_rows(result, best_at);
-        put_curve(text, &a, result->trace + best_at, rows, true);
-        put_end_point(text, &a, &result->trace[best_at + rows - 1]);
+        put_curve(text, &a, result, best_at, true);
+        put_end_point(text, &a, &result->trace[best_at + curve_rows(result, best_at) - 1]);
     }
     clv_text_add(text, "</svg>\n");
 }

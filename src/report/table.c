@@ -8,7 +8,7 @@
 enum { SIZES_SHOWN = 20, ROWS_SHOWN = 10, COLUMNS_SHOWN = 16, NAME_WIDTH = 17, LINE_WIDTH = 100 };
 
 static void put_name(clv_text *text, const char *name) {
-    clv_text_add(text, "%-*s", NAME_WIDTH, name);
+    clv_put_words(text, name, -1, -NAME_WIDTH);
 }
 
 /* What was clustered, or learned. */
@@ -105,7 +105,7 @@ static void put_columns(clv_text *text, const clv_field *columns, int64_t count)
     size_t stem = strcspn(columns->name, ".");
     int widths[COLUMNS_SHOWN];
     int64_t shown = 0;
-    clv_text_add(text, "%-*.*s", NAME_WIDTH, (int)stem, columns->name);
+    clv_put_words(text, columns->name, (int)stem, -NAME_WIDTH);
     for (int room = LINE_WIDTH - NAME_WIDTH; shown < count && shown < COLUMNS_SHOWN; shown++) {
         int name = (int)strlen(columns[shown].name + stem + 1), least = columns[shown].reals ? 12 : 8;
         widths[shown] = 2 + (name > least ? name : columns[shown].texts ? 16 : least);
@@ -113,7 +113,7 @@ static void put_columns(clv_text *text, const clv_field *columns, int64_t count)
         if (room < 0) {
             break;
         }
-        clv_text_add(text, "%*s", widths[shown], columns[shown].name + stem + 1);
+        clv_put_words(text, columns[shown].name + stem + 1, -1, widths[shown]);
     }
     clv_text_add(text, "\n");
     for (int64_t row = 0; row < columns->count && row < ROWS_SHOWN; row++) {
@@ -143,16 +143,10 @@ static void put_fields(clv_text *text, const clv_result *result) {
     }
 }
 
-static void put_metric(clv_text *text, const char *name, double value) {
-    if (isfinite(value)) {
-        put_name(text, name);
-        clv_put_rounded(text, value, 6);
-        clv_text_add(text, "\n");
-    }
-}
-
 clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     clv_text text = {.ctx = ctx};
+    const char *name;
+    double value;
     put_run(&text, report->result);
     put_certificate(&text, report->result);
     put_course(&text, report);
@@ -160,9 +154,10 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
         put_sizes(&text, report->result);
     }
     put_fields(&text, report->result);
-    for (size_t m = 0; report->scores && m < clv_score_count; m++) {
-        put_metric(&text, clv_score_names[m].name, clv_score(report->scores, &clv_score_names[m]));
+    for (size_t at = 0; clv_next_metric(report, &at, &name, &value);) {
+        put_name(&text, name);
+        clv_put_rounded(&text, value, 6);
+        clv_text_add(&text, "\n");
     }
-    put_metric(&text, "silhouette", report->silhouette);
     return clv_take_text(&text, out, size);
 }

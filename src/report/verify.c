@@ -95,8 +95,24 @@ static clv_status affinity_as_claimed(clv_context *ctx, const clv_claim *claim, 
     if (!isnan(claim->gamma) && !isnan(how->gamma) && claim->gamma != how->gamma) {
         clv_reject(out, "the option gamma and the gamma of the affinity are claimed to be different numbers");
     }
-    how->gamma = isnan(claim->gamma) ? how->gamma : claim->gamma; /* auto has become a number */
+    if (!clv_claim_option(claim, "gamma")) { /* nothing is said of where it comes from */
+        how->gamma = claim->gamma;
+    }
     return CLV_OK;
+}
+
+/* What is claimed of the affinity, against the one that the data give; its size only where that has the same home. */
+static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *found, clv_verdict *out) {
+    bool none = isnan(claim->gamma) && isnan(found->gamma), same = clv_affinity_lives_in(found, claim->home);
+    if (!none && !clv_is_within(claim->gamma, found->gamma, RELATIVE * fabs(found->gamma))) {
+        return clv_reject_number(out, "gamma", claim->gamma, found->gamma);
+    }
+    if (same && claim->nonzeros != found->nonzeros) {
+        return clv_reject_number(out, "affinity.nonzeros", (double)claim->nonzeros, (double)found->nonzeros);
+    }
+    double bytes = (double)found->bytes; /* builds of the library differ a little */
+    return !same || clv_is_within((double)claim->bytes, bytes, 4096 + 0.01 * bytes) ||
+           clv_reject_number(out, "affinity.bytes", (double)claim->bytes, bytes);
 }
 
 /* --- the numbers --- */
@@ -230,8 +246,12 @@ static bool matrix_agrees(const clv_field_info *info, const clv_matrix *claimed,
 static bool field_agrees(const clv_field_info *info, const clv_result *answer, const clv_result *found,
                          clv_verdict *out) {
     const clv_field *claimed = clv_result_field(answer, info->name), *fresh = clv_result_field(found, info->name);
-    if (info->role != CLV_DERIVED || !claimed) {
+    bool nothing = !fresh || fresh->count == 0 || answer->stop == CLV_CANCELLED;
+    if (info->role != CLV_DERIVED || (!claimed && nothing)) {
         return true;
+    }
+    if (!claimed) {
+        return clv_reject(out, "%s is not claimed, but the data give it", info->name);
     }
     if (!fresh || claimed->kind != fresh->kind || claimed->count != fresh->count) {
         return clv_reject(out, "%s is claimed with %lld entries, but the data give %lld", info->name,
@@ -322,6 +342,7 @@ static clv_status judge_with_affinity(clv_context *ctx, const clv_method *method
                                       clv_input *input, const void *options, int64_t memory, clv_verdict *out) {
     const clv_control *control = options;
     clv_affinity_options how;
+    clv_affinity_info info;
     clv_affinity *a = NULL;
     STEP(affinity_as_claimed(ctx, claim, &how, out));
     how.memory = memory;
@@ -330,7 +351,8 @@ static clv_status judge_with_affinity(clv_context *ctx, const clv_method *method
     STEP(blame(ctx, clv_affinity_rehome(ctx, input->points, claim->home, &how), CLV_EUSAGE, out));
     CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
     input->affinity = a;
-    clv_status status = judge(ctx, method, claim, input, options, out);
+    clv_affinity_describe(a, &info);
+    clv_status status = affinity_agrees(claim, &info, out) ? judge(ctx, method, claim, input, options, out) : CLV_OK;
     clv_affinity_free(a);
     return status;
 }
@@ -374,7 +396,7 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const
     CLV_TRY(check_data(ctx, method, claim, data));
     STEP(method_options_as_claimed(ctx, claim, method, threads, &options, out));
     int64_t objects = method->objects ? method->objects(data->points, options.bytes) : data->points->rows;
-    STEP(clv_claim_check(ctx, claim, method, objects, out));
+    STEP(clv_claim_check(ctx, claim, method, (const clv_control *)(void *)options.bytes, objects, out));
     clv_status status = judge_on(ctx, method, claim, data, options.bytes, memory, &scaled, out);
     clv_data_free(scaled);
     return status;

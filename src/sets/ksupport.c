@@ -36,95 +36,66 @@ size_t clv_ksupport_set_memory(int64_t p, int threads, bool sorting) {
 }
 
 void clv_ksupport_set_free(clv_ksupport_set *set) {
-    clv_free(set->ctx, set->band);
-    clv_free(set->ctx, set->place);
-    clv_free(set->ctx, set->partial);
-    clv_free(set->ctx, set->histogram);
-    clv_free(set->ctx, set->sorted);
-    clv_free(set->ctx, set->spare);
-    clv_free(set->ctx, set->tail);
+    clv_free_kept(&set->room);
     *set = (clv_ksupport_set){0};
 }
 
 clv_status clv_ksupport_set_new(clv_context *ctx, int64_t p, int64_t k, int threads, bool sorting,
                                 clv_ksupport_set *out) {
     int64_t blocks = block_count(p) + 1;
-    *out = (clv_ksupport_set){.ctx = ctx, .p = p, .k = k, .threads = threads};
+    *out = (clv_ksupport_set){.ctx = ctx, .p = p, .k = k, .threads = threads, .room = {.ctx = ctx}};
     if (p >= INT64_C(1) << 32) {
         return clv_fail(ctx, CLV_EDATA, "%lld weights are more than the %lld that can be selected from", (long long)p,
                         (INT64_C(1) << 32) - 1LL);
     }
-    out->band = CLV_NEW(ctx, double, p + 1);
-    out->place = CLV_NEW(ctx, int64_t, 2 * blocks);
-    out->partial = CLV_NEW(ctx, double, 4 * blocks);
-    out->histogram = CLV_NEW(ctx, uint32_t, (int64_t)threads * CLV_KS_BINS);
-    bool complete = out->band && out->place && out->partial && out->histogram;
-    if (complete && sorting) {
-        out->sorted = CLV_NEW(ctx, double, p);
-        out->spare = CLV_NEW(ctx, double, 2 * p);
-        out->tail = CLV_NEW(ctx, double, p + 1);
-        complete = out->sorted && out->spare && out->tail;
+    out->band = CLV_TAKE(&out->room, double, p + 1);
+    out->place = CLV_TAKE(&out->room, int64_t, 2 * blocks);
+    out->partial = CLV_TAKE(&out->room, double, 4 * blocks);
+    out->histogram = CLV_TAKE(&out->room, uint32_t, (int64_t)threads * CLV_KS_BINS);
+    if (sorting) {
+        out->sorted = CLV_TAKE(&out->room, double, p);
+        out->spare = CLV_TAKE(&out->room, double, 2 * p);
+        out->tail = CLV_TAKE(&out->room, double, p + 1);
     }
-    if (!complete) {
+    clv_status status = out->room.status;
+    if (status < 0) {
         clv_ksupport_set_free(out);
-        return CLV_ENOMEM;
     }
-    return CLV_OK;
+    return status;
 }
 
-/* --- loops over blocks --- */
-
-/* Work on block b, which has n entries; `user` says on what. */
-typedef void (*block_work)(void *user, int64_t b, int64_t n);
-
-/* All blocks of n entries; few are not worth waking up other threads. */
-static void over_blocks(const clv_ksupport_set *set, int64_t n, block_work work, void *user) {
-    int64_t blocks = block_count(n);
-    if (n <= FEW || set->threads == 1) {
-        for (int64_t b = 0; b < blocks; b++) {
-            work(user, b, block_size(b, n));
-        }
-        return;
-    }
-#pragma omp parallel for num_threads(set->threads) schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        work(user, b, block_size(b, n));
-    }
+/* Threads for a loop over the blocks of n entries: few are not worth waking up others. */
+static int threads_for(const clv_ksupport_set *set, int64_t n) {
+    return n > FEW ? set->threads : 1;
 }
 
 /* --- gathering --- */
 
-typedef struct band {
-    const double *v;
-    double low, high;
-    int64_t *inside, *over;
-    double *out;
-} band;
-
-static void count_block(void *user, int64_t b, int64_t n) {
-    const band *of = user;
-    clv_ks_count(of->v + b * CLV_KS_BLOCK, n, of->low, of->high, &of->over[b], &of->inside[b]);
-}
-
-static void collect_block(void *user, int64_t b, int64_t n) {
-    const band *of = user;
-    clv_ks_collect(of->v + b * CLV_KS_BLOCK, n, of->low, of->high, of->out + of->inside[b]);
+/* Of each block, how many magnitudes are in (low, high] and how many above. */
+static void count_blocks(const clv_ksupport_set *set, const double *v, int64_t n, double low, double high,
+                         int64_t *inside, int64_t *over) {
+#pragma omp parallel for num_threads(threads_for(set, n)) schedule(static)
+    for (int64_t b = 0; b < block_count(n); b++) {
+        clv_ks_count(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, &over[b], &inside[b]);
+    }
 }
 
 /* The magnitudes in (low, high] to set->band, in order; `above`: how many are larger than high. */
 static int64_t gather(const clv_ksupport_set *set, const double *v, int64_t n, double low, double high,
                       int64_t *above) {
-    int64_t blocks = block_count(n), total = 0;
-    band of = {v, low, high, set->place, set->place + blocks + 1, set->band};
-    over_blocks(set, n, count_block, &of);
+    int64_t blocks = block_count(n), total = 0, *inside = set->place, *over = inside + blocks + 1;
+    count_blocks(set, v, n, low, high, inside, over);
     *above = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        int64_t count = of.inside[b];
-        of.inside[b] = total;
+        int64_t count = inside[b];
+        inside[b] = total;
         total += count;
-        *above += of.over[b];
+        *above += over[b];
     }
-    over_blocks(set, n, collect_block, &of);
+#pragma omp parallel for num_threads(threads_for(set, n)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        clv_ks_collect(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, set->band + inside[b]);
+    }
     return total;
 }
 
@@ -185,90 +156,59 @@ double clv_ksupport_rank(const clv_ksupport_set *set, const double *v, int64_t p
     return z;
 }
 
-typedef struct squares {
-    const double *v;
-    double low, *sum;
-} squares;
-
-static void square_block(void *user, int64_t b, int64_t n) {
-    const squares *of = user;
-    of->sum[b] = clv_ks_squares_above(of->v + b * CLV_KS_BLOCK, n, of->low);
-}
-
 double clv_ksupport_dual_square(const clv_ksupport_set *set, const double *g, int64_t p) {
     int64_t above, blocks = block_count(p);
     double z = clv_ksupport_rank(set, g, p, &above), sum = 0;
-    over_blocks(set, p, square_block, &(squares){g, z, set->partial});
+#pragma omp parallel for num_threads(threads_for(set, p)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        set->partial[b] = clv_ks_squares_above(g + b * CLV_KS_BLOCK, block_size(b, p), z);
+    }
     for (int64_t b = 0; b < blocks; b++) {
         sum += set->partial[b];
     }
     return sum + (double)(set->k - above) * z * z;
 }
 
-/* The places of the entries above z, and of the first `ties` equal to it, in one block from `first` on. */
-static int64_t list_block(const double *g, int64_t n, int64_t first, double z, int64_t ties, int64_t *index) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
+/* The places of the entries above z, and of the first `ties` equal to it, among n from `first` on. */
+static void list_block(const double *g, int64_t first, int64_t n, double z, int64_t ties, int64_t *index) {
+    for (int64_t i = first; i < first + n; i++) {
         double size = fabs(g[i]);
-        if (size < z) {
-            continue;
-        }
-        if (size > z || ties-- > 0) {
-            index[count++] = first + i;
+        if (size > z || (size == z && ties-- > 0)) {
+            *index++ = i;
         }
     }
-    return count;
-}
-
-typedef struct places {
-    const double *g;
-    double z;
-    const int64_t *ties, *first;
-    int64_t *index;
-} places;
-
-static void place_block(void *user, int64_t b, int64_t n) {
-    const places *of = user;
-    list_block(of->g + b * CLV_KS_BLOCK, n, b * CLV_KS_BLOCK, of->z, of->ties[b], of->index + of->first[b]);
 }
 
 int64_t clv_ksupport_vertex(const clv_ksupport_set *set, const double *g, int64_t p, int64_t *index) {
     int64_t above, blocks = block_count(p);
     double z = clv_ksupport_rank(set, g, p, &above), below = z > 0 ? nextafter(z, 0) : 0;
     int64_t ties = z > 0 ? set->k - above : 0, taken = 0;
-    band of = {g, below, z, set->place, set->place + blocks + 1, NULL};
-    over_blocks(set, p, count_block, &of);
+    int64_t *inside = set->place, *over = inside + blocks + 1;
+    count_blocks(set, g, p, below, z, inside, over);
     for (int64_t b = 0; b < blocks; b++) { /* where the block writes, and the ties it may take */
-        int64_t mine = of.inside[b] < ties ? of.inside[b] : ties, count = of.over[b] + mine;
-        of.over[b] = taken;
-        of.inside[b] = mine;
+        int64_t mine = inside[b] < ties ? inside[b] : ties, count = over[b] + mine;
+        over[b] = taken;
+        inside[b] = mine;
         ties -= mine;
         taken += count;
     }
-    over_blocks(set, p, place_block, &(places){g, z > 0 ? z : DBL_TRUE_MIN, of.inside, of.over, index});
+    double least = z > 0 ? z : DBL_TRUE_MIN;
+#pragma omp parallel for num_threads(threads_for(set, p)) schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        list_block(g, b * CLV_KS_BLOCK, block_size(b, p), least, inside[b], index + over[b]);
+    }
     return taken;
 }
 
 /* --- the root --- */
 
-typedef clv_ks_sums (*block_sums)(const double *b, int64_t n, double a, double beta);
-
-typedef struct sums {
-    block_sums of;
-    const double *v;
-    double a, beta;
-    clv_ks_sums *part;
-} sums;
-
-static void sum_block(void *user, int64_t b, int64_t n) {
-    const sums *s = user;
-    s->part[b] = s->of(s->v + b * CLV_KS_BLOCK, n, s->a, s->beta);
-}
-
-static clv_ks_sums add_sums(const clv_ksupport_set *set, block_sums of, const double *v, int64_t n, double a,
+clv_ks_sums clv_ks_add_sums(const clv_ksupport_set *set, clv_ks_block_sums of, const double *v, int64_t n, double a,
                             double beta) {
     clv_ks_sums total = {0}, *part = (clv_ks_sums *)set->partial;
-    over_blocks(set, n, sum_block, &(sums){of, v, a, beta, part});
+#pragma omp parallel for num_threads(threads_for(set, n)) schedule(static)
+    for (int64_t b = 0; b < block_count(n); b++) {
+        part[b] = of(v + b * CLV_KS_BLOCK, block_size(b, n), a, beta);
+    }
     for (int64_t b = 0; b < block_count(n); b++) {
         total.whole += part[b].whole;
         total.between += part[b].between;
@@ -277,19 +217,15 @@ static clv_ks_sums add_sums(const clv_ksupport_set *set, block_sums of, const do
     return total;
 }
 
-/* The root of the piece that the sums are of, or NaN where that piece is flat. */
-static double root_of_piece(const clv_ks_sums *of, double missing, double beta) {
-    return of->between > 0 ? (missing - of->whole + beta * of->between) / of->sum : (double)NAN;
-}
-
 /* The root between low and high over the entries of the band; entries above it add `over` to the sum. */
 static double solve_root(const clv_ksupport_set *set, int64_t count, double over, double beta, double low,
                          double high) {
     double missing = (double)set->k - over, a = low > 0 ? 0.5 * (low + high) : high, width = INFINITY;
     for (int pass = 0; pass < MOST_PASSES; pass++) {
-        clv_ks_sums found = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
+        clv_ks_sums found = clv_ks_add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
         double value = found.whole + a * found.sum - beta * found.between - missing;
-        double next = root_of_piece(&found, missing, beta);
+        /* The root of this piece, unless that is flat. */
+        double next = found.between > 0 ? (missing - found.whole + beta * found.between) / found.sum : (double)NAN;
         if (fabs(next - a) <= 4 * DBL_EPSILON * a || (isnan(next) && value == 0)) {
             return isnan(next) ? a : next;
         }
@@ -308,7 +244,7 @@ static double solve_root(const clv_ksupport_set *set, int64_t count, double over
     return a;
 }
 
-static int64_t count_nonzero(const double *v, int64_t p) {
+int64_t clv_ks_count_nonzero(const double *v, int64_t p) {
     int64_t count = 0;
     for (int64_t j = 0; j < p; j++) {
         count += v[j] != 0;
@@ -320,13 +256,13 @@ clv_ksupport_root clv_ksupport_find_root(const clv_ksupport_set *set, const doub
     int64_t above, over;
     double z = clv_ksupport_rank(set, v, p, &above);
     if (!(z > 0) || set->k >= p) {
-        return (clv_ksupport_root){INFINITY, beta, count_nonzero(v, p), 0};
+        return (clv_ksupport_root){INFINITY, beta, clv_ks_count_nonzero(v, p), 0};
     }
     double low = beta > 0 ? z * (beta / (1 + beta)) * (1 - 1e-9) : 0;
     double high = beta > 0 ? z * ((1 + beta) / beta) * (1 + 1e-9) : (double)INFINITY;
     int64_t count = gather(set, v, p, low, high, &over);
     double a = solve_root(set, count, (double)over, beta, beta / z, (1 + beta) / z);
-    clv_ks_sums found = add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
+    clv_ks_sums found = clv_ks_add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
     return (clv_ksupport_root){a, beta, over + (int64_t)found.whole, (int64_t)found.between};
 }
 
@@ -334,7 +270,7 @@ clv_ksupport_root clv_ksupport_find_root(const clv_ksupport_set *set, const doub
 
 double clv_ksupport_square(const clv_ksupport_set *set, const double *w, int64_t p) {
     clv_ksupport_root root = clv_ksupport_find_root(set, w, p, 0);
-    clv_ks_sums found = add_sums(set, clv_ks_norm_sums, w, p, root.a, 0);
+    clv_ks_sums found = clv_ks_add_sums(set, clv_ks_norm_sums, w, p, root.a, 0);
     return isinf(root.a) ? clv_dot(w, w, p, set->threads) : found.whole + found.sum / root.a;
 }
 
@@ -351,34 +287,22 @@ double clv_ksupport_conjugate(const clv_ksupport_set *set, const double *g, int6
     if (isinf(root.a)) {
         return clv_dot(g, g, p, set->threads) / (2 * tau + 4 * lambda);
     }
-    clv_ks_sums found = add_sums(set, clv_ks_conjugate_sums, g, p, root.a, beta);
+    clv_ks_sums found = clv_ks_add_sums(set, clv_ks_conjugate_sums, g, p, root.a, beta);
     double missing = (double)set->k - found.between;
     return (found.whole / (1 + beta) + found.sum + missing * (beta / root.a / root.a)) / (2 * tau);
 }
 
 /* --- the proximity operator, and with it the projection --- */
 
-typedef struct shrinkage {
-    const double *v;
-    double a, beta, *out;
-} shrinkage;
-
-static void shrink_block(void *user, int64_t b, int64_t n) {
-    const shrinkage *of = user;
-    clv_ks_shrink(of->v + b * CLV_KS_BLOCK, n, of->a, of->beta, of->out + b * CLV_KS_BLOCK);
-}
-
-static void shrink(const clv_ksupport_set *set, const clv_ksupport_root *root, const double *v, int64_t p,
-                   double *out) {
-    double a = isinf(root->a) ? DBL_MAX : root->a;
-    over_blocks(set, p, shrink_block, &(shrinkage){v, a, root->beta, out});
-}
-
 clv_ksupport_root clv_ksupport_set_prox(const clv_ksupport_set *set, clv_ksupport_form form, const double *v, int64_t p,
                                         double lambda, double *out) {
     clv_ksupport_root root = form == CLV_KSUPPORT_SELECT ? clv_ksupport_find_root(set, v, p, 2 * lambda)
                                                          : clv_ksupport_root_by_form(set, form, v, p, 2 * lambda);
-    shrink(set, &root, v, p, out);
+    double a = isinf(root.a) ? DBL_MAX : root.a;
+#pragma omp parallel for num_threads(threads_for(set, p)) schedule(static)
+    for (int64_t b = 0; b < block_count(p); b++) {
+        clv_ks_shrink(v + b * CLV_KS_BLOCK, block_size(b, p), a, root.beta, out + b * CLV_KS_BLOCK);
+    }
     return root;
 }
 

@@ -31,6 +31,7 @@ typedef struct clv_ksupport_set {
     double *sorted;      /* p, and */
     double *spare;       /* 2 p, and */
     double *tail;        /* p + 1: for the proximity operator by sorting; NULL unless asked for */
+    clv_kept room;       /* of these */
 } clv_ksupport_set;
 
 /* `sorting`: whether proximity operators that sort will be asked for. Threads of 1 or more. */
@@ -64,9 +65,10 @@ clv_ksupport_root clv_ksupport_set_prox(const clv_ksupport_set *set, clv_ksuppor
 /* argmin_w ||w - v|| over ||w||_k^sp <= radius; `out` is not v. */
 void clv_ksupport_project(const clv_ksupport_set *set, const double *v, int64_t p, double radius, double *out);
 
-/* --- ksupport_prox.c, for ksupport.c --- */
+/* --- ksupport_prox.c, for ksupport.c, and what it takes from there --- */
 clv_ksupport_root clv_ksupport_root_by_form(const clv_ksupport_set *set, clv_ksupport_form form, const double *v,
                                             int64_t p, double beta);
+int64_t clv_ks_count_nonzero(const double *v, int64_t p);
 
 /* --- ksupport_kernels.c: one block --- */
 void clv_ks_histogram(const double *v, int64_t n, uint32_t *bins);
@@ -79,6 +81,10 @@ typedef struct clv_ks_sums {
     double whole, between, sum;
 } clv_ks_sums;
 clv_ks_sums clv_ks_root_sums(const double *b, int64_t n, double a, double beta);
+typedef clv_ks_sums (*clv_ks_block_sums)(const double *b, int64_t n, double a, double beta);
+/* Such sums over all blocks of v (ksupport.c). */
+clv_ks_sums clv_ks_add_sums(const clv_ksupport_set *set, clv_ks_block_sums of, const double *v, int64_t n, double a,
+                            double beta);
 /* For the norm: squares of the magnitudes with theta = 1, and the sum of the others. */
 clv_ks_sums clv_ks_norm_sums(const double *b, int64_t n, double a, double beta);
 /* For the conjugate: squares of the magnitudes with theta = 1, the sum of all theta, and the sum of b^2 theta / (theta

@@ -137,19 +137,6 @@ static clv_ksupport_root by_bisection(const ladder *on) {
     return root_at(on, top, l);
 }
 
-/* The sums at a = x over all entries. */
-static clv_ks_sums sums_at(const double *v, int64_t p, double a, double beta) {
-    clv_ks_sums total = {0};
-    for (int64_t first = 0; first < p; first += CLV_KS_BLOCK) {
-        int64_t n = p - first < CLV_KS_BLOCK ? p - first : CLV_KS_BLOCK;
-        clv_ks_sums part = clv_ks_root_sums(v + first, n, a, beta);
-        total.whole += part.whole;
-        total.between += part.between;
-        total.sum += part.sum;
-    }
-    return total;
-}
-
 /* Between two neighbors of the sorted critical points the sum of the theta is linear in a. */
 static clv_ksupport_root by_box(const clv_ksupport_set *set, const double *v, int64_t p, double beta) {
     double *point = set->spare, *other = set->band;
@@ -170,7 +157,7 @@ static clv_ksupport_root by_box(const clv_ksupport_set *set, const double *v, in
     int64_t high = 2 * count - 1;
     while (low < high) { /* the last point with a sum of at most k */
         int64_t middle = low + (high - low + 1) / 2;
-        clv_ks_sums sums = sums_at(v, p, point[middle], beta);
+        clv_ks_sums sums = clv_ks_add_sums(set, clv_ks_root_sums, v, p, point[middle], beta);
         if (sums.whole + point[middle] * sums.sum - beta * sums.between <= (double)set->k) {
             low = middle;
         } else {
@@ -178,17 +165,14 @@ static clv_ksupport_root by_box(const clv_ksupport_set *set, const double *v, in
         }
     }
     double next = low + 1 < 2 * count ? point[low + 1] : point[low], inside = 0.5 * (point[low] + next);
-    clv_ks_sums sums = sums_at(v, p, inside, beta);
+    clv_ks_sums sums = clv_ks_add_sums(set, clv_ks_root_sums, v, p, inside, beta);
     double a = sums.between > 0 ? ((double)set->k - sums.whole + beta * sums.between) / sums.sum : inside;
     return (clv_ksupport_root){a, beta, (int64_t)sums.whole, (int64_t)sums.between};
 }
 
 clv_ksupport_root clv_ksupport_root_by_form(const clv_ksupport_set *set, clv_ksupport_form form, const double *v,
                                             int64_t p, double beta) {
-    int64_t nonzero = 0;
-    for (int64_t i = 0; i < p; i++) {
-        nonzero += v[i] != 0;
-    }
+    int64_t nonzero = clv_ks_count_nonzero(v, p);
     if (nonzero <= set->k) {
         return (clv_ksupport_root){INFINITY, beta, nonzero, 0};
     }

@@ -176,27 +176,19 @@ static void settle(program *p) {
     p->x[p->support[0]] = 1;
 }
 
-static double largest_entry(const program *p) {
-    double largest = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        largest = fmax(largest, fmax(fabs(p->m[i * p->n + i]), fabs(p->q[i])));
-    }
-    return largest;
-}
-
 double clv_simplex_qp(const double *m, const double *q, int64_t n, double *x, double *work, int64_t *support) {
     program p = {.m = m, .q = q, .n = n, .size = 1, .support = support, .x = x};
-    double scale, gap;
+    double scale = 0, gap;
     int64_t least = 0;
     p.factor = work;
     p.gradient = work + n * n;
     p.target = p.gradient + n;
     p.ones = p.target + n;
-    scale = largest_entry(&p);
-    p.shift = scale > 0 ? scale : 1;
-    for (int64_t i = 1; i < n; i++) { /* the best vertex */
+    for (int64_t i = 0; i < n; i++) { /* the largest entry, and the best vertex */
+        scale = fmax(scale, fmax(fabs(m[i * n + i]), fabs(q[i])));
         least = m[i * n + i] / 2 - q[i] < m[least * n + least] / 2 - q[least] ? i : least;
     }
+    p.shift = scale > 0 ? scale : 1;
     memset(x, 0, (size_t)n * sizeof *x);
     x[least] = 1;
     support[0] = least;

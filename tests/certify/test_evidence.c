@@ -125,6 +125,7 @@ static char *means_to_json(clv_context *ctx, double unit) {
     snprintf(result->solver, sizeof result->solver, "fpc");
     result->seed = 1;
     restart.objective = result->objective.value;
+    result->iterations = restart.iterations;
     result->restarts = &restart;
     result->restarts_count = 1;
     const clv_report report = {.result = result, .scale = "minmax", .silhouette = NAN};
@@ -213,9 +214,10 @@ static void methods_on_points_are_judged(void **unused) {
                    "membership is claimed with 7 rows or columns, but there must be 6");
     check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1, 2], ",
                    "centers is claimed with 3 rows or columns, but there must be 2");
-    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"others\": [",
+    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"metrics\": [",
                    "centers must be 2 x 2, not 2 x 1");
-    check_rejected(ctx, &means, json, "\"centers\"", "\"others\"", "cannot be: the answer says nothing of its centers");
+    check_rejected(ctx, &means, json, "\"centers\"", "\"metrics\"",
+                   "cannot be: the answer says nothing of its centers");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"affinity\": {\"kind\": \"knn\"}, \"objective\": {",
                    "an affinity is claimed, but means works on the points");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {",
@@ -223,7 +225,7 @@ static void methods_on_points_are_judged(void **unused) {
     check_rejected(ctx, &means, json, "\"objective\": {",
                    "\"bound\": {\"name\": \"x\", \"value\": 0}, \"objective\": {",
                    "a bound is claimed, but means has none");
-    check_rejected(ctx, &means, json, "\"labels\"", "\"others\"", "no labels are claimed, but means gives them");
+    check_rejected(ctx, &means, json, "\"labels\"", "\"metrics\"", "no labels are claimed, but means gives them");
     clv_release(ctx, json);
     end(ctx);
 }
@@ -280,10 +282,12 @@ static void certificates_have_the_scale_of_the_objective(void **unused) {
     assert_false(found.accepted);
     char claim[4096];
     snprintf(claim, sizeof claim,
-             "{\"method\": \"means\", \"solver\": \"fpc\", \"n\": 6, \"k\": 2, \"seed\": 1, \"options\": {},"
+             "{\"cleave\": \"" CLV_VERSION "\", \"drift\": 0, \"seconds\": {\"solve\": 0}, "
+             "\"method\": \"means\", \"solver\": \"fpc\", \"n\": 6, \"k\": 2, \"seed\": 1, \"options\": {},"
              " \"objective\": {\"name\": \"within\", \"value\": %.17g, \"sense\": \"min\"},"
              " \"certificate\": {\"name\": \"gradient\", \"value\": %.17g, \"tolerance\": %.17g, \"holds\": %s},"
-             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1}],"
+             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1, "
+             "\"seconds\": 0, \"stop\": \"converged\"}],"
              "%s",
              found.objective.value, found.certificate.value * (1 + 1e-14), found.certificate.tolerance,
              found.certificate.holds ? "true" : "false", found.objective.value, strstr(json, "\n \"sizes\""));
@@ -356,13 +360,15 @@ static const clv_method peel = {.name = "peel",
     " \"swaps\": 0, \"prototype\": " prototype ", \"pass\": " pass ", \"stop\": \"converged\"}"
 
 static const char peeled[] =
-    "{\"method\": \"peel\", \"solver\": \"fpc\", \"n\": 6, \"k\": 2, \"seed\": 1, \"options\": {\"k\": 5, "
+    "{\"cleave\": \"" CLV_VERSION "\", \"drift\": 0, \"seconds\": {\"solve\": 0}, "
+    "\"method\": \"peel\", \"solver\": \"fpc\", \"n\": 6, \"k\": 2, \"seed\": 1, \"options\": {\"k\": 5, "
     "\"zero-diagonal\": false},"
-    " \"affinity\": {\"kind\": \"exponential\", \"gamma\": 1, \"home\": \"dense-f64\"},"
+    " \"affinity\": {\"kind\": \"exponential\", \"gamma\": 1, \"home\": \"dense-f64\", \"bytes\": 700, \"nonzeros\": "
+    "36},"
     " \"objective\": {\"name\": \"similarity\", \"value\": 0.36787944117144233, \"sense\": \"max\"},"
     " \"certificate\": {\"name\": \"gap\", \"value\": 0, \"tolerance\": 1e-6, \"holds\": true},"
     " \"stop\": \"converged\", \"iterations\": 1,"
-    " \"restarts\": [{\"objective\": 0.36787944117144233, \"iterations\": 1}],"
+    " \"restarts\": [{\"objective\": 0.36787944117144233, \"iterations\": 1, \"seconds\": 0, \"stop\": \"converged\"}],"
     " \"sizes\": [3, 2], \"left_out\": 1, \"labels\": [0, 0, 0, 1, 1, -1],"
     " \"clusters\": [" CLUSTER("3", "0", "0") ", " CLUSTER("2", "5", "1") "], \"passes\": 2}";
 
@@ -389,7 +395,7 @@ static void clusters_found_one_by_one(void **unused) {
     check_rejected(ctx, &exact, peeled, "{", "{", "option k is claimed to be '5'");
     char *none = edit(peeled, "\"k\": 2", "\"k\": 0");
     char *sizeless = edit(none, "\"sizes\": [3, 2], \"left_out\": 1, \"labels\": [0, 0, 0, 1, 1, -1], \"clusters\"",
-                          "\"sizes\": [], \"left_out\": 6, \"labels\": [-1, -1, -1, -1, -1, -1], \"others\"");
+                          "\"sizes\": [], \"left_out\": 6, \"labels\": [-1, -1, -1, -1, -1, -1], \"metrics\"");
     check_accepted(ctx, &peel, sizeless, 1);
     free(sizeless);
     free(none);
@@ -429,10 +435,12 @@ static const clv_method fit = {.name = "fit",
                                .evaluate = fit_evaluate};
 
 static const char fitted[] =
-    "{\"method\": \"fit\", \"solver\": \"fpc\", \"n\": 6, \"k\": 70, \"seed\": 1, \"options\": {\"k\": 70},"
+    "{\"cleave\": \"" CLV_VERSION "\", \"drift\": 0, \"seconds\": {\"solve\": 0}, "
+    "\"method\": \"fit\", \"solver\": \"fpc\", \"n\": 6, \"k\": 70, \"seed\": 1, \"options\": {\"k\": 70},"
     " \"objective\": {\"name\": \"sum\", \"value\": -13, \"sense\": \"min\"},"
     " \"certificate\": {\"name\": \"gap\", \"value\": 0, \"tolerance\": 0, \"holds\": true},"
-    " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": -13, \"iterations\": 1}],"
+    " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": -13, \"iterations\": 1, \"seconds\": "
+    "0, \"stop\": \"converged\"}],"
     " \"weights\": {\"rows\": 1, \"cols\": 2, \"start\": [0, 1], \"index\": [1], \"value\": [-0.5]}}";
 
 /* The targets reach the evaluation, and must be there if and only if the method takes them. */

@@ -41,6 +41,8 @@ static const question weighed = {"kpalm", {"k", "3"}, true};
 static const question three = {"ksupport", {"k", "2", "intercept", "true"}, false};
 static const question along = {"ksupport", {"path", "1,2:0.5,0.1"}, false};
 static const question pursued = {"pursuit", {"k", "60"}, false};
+static const question cut = {"ncut", {"k", "4"}, false};
+static const question chosen = {"ncut", {"k", "auto"}, false};
 
 typedef struct evidence {
     double points[N * P], targets[N], weights[N];
@@ -130,7 +132,7 @@ static clv_status judge(clv_context *ctx, const question *asked, const char *jso
 
 static void true_answers_are_accepted(void **unused) {
     (void)unused;
-    const question *const all[] = {&soft, &euclidean, &squared, &weighed, &three, &along, &pursued};
+    const question *const all[] = {&soft, &euclidean, &squared, &weighed, &three, &along, &pursued, &cut, &chosen};
     clv_context *ctx;
     clv_verdict verdict;
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
@@ -198,6 +200,19 @@ static const forgery forgeries[] = {
     {&along, "\"k\": 2, \"lambda\": 0.1,", "\"nonzeros\": ", "7", "no row that is this result"},
     {&pursued, "\"weights\"", "\"value\": [", "5", "regularized-loss is claimed"},
     {&pursued, "\"data_passes\"", ": ", "-2", "data_passes is claimed to be -2"},
+    {&soft, "\"options\"", "\"restarts\": ", "20", "1 restarts are claimed, but 20 were asked for"},
+    {&cut, "\"affinity\": {", "\"nonzeros\": ", "7", "affinity.nonzeros is claimed to be 7, but the data give 900"},
+    {&cut, "\"affinity\": {", "\"bytes\": ", "70000", "affinity.bytes is claimed to be 70000"},
+    {&cut, "\"options\"", "\"k\": ", "\"auto\"", "k = auto is 2 by the eigenvalues, not 4"},
+    {&chosen, "\"n\": 30", ", \"k\": ", "1", "sizes are claimed for 1 clusters"},
+    {&squared, "\"centers\"", "\"alpha\": ", "7", "alpha is claimed to be 7, but the data give"},
+    {&weighed, "\"weighted\"", ": ", "2", "weighted is claimed to be 2, and it is 0 or 1"},
+    {&squared, "\"options\"", "\"max-iter\": ", "1", "iterations are claimed of restart 1, but max-iter is 1"},
+    {&squared, "\"certificate\"", "\"iterations\": ", "99", "iterations and stop are claimed otherwise"},
+    {&squared, "\"certificate\"", "\"stop\": ", "\"stalled\"", "iterations and stop are claimed otherwise"},
+    {&squared, "\"restarts\": [", "\"stop\": ", "\"stalled\"", "iterations and stop are claimed otherwise"},
+    {&squared, "\"restarts\": [", "\"stop\": ", "\"time limit\"", "have stopped by 'time limit', but the run by"},
+    {&squared, "\"drift\"", ": ", "0, \"surprise\": 1", "the field surprise is claimed, but kpalm gives none"},
     {&pursued, "\"data_passes\"", ": ", "2, \"intercepts\": [" TEN "0]", "the field intercepts is claimed"},
 };
 
@@ -212,6 +227,62 @@ static void forgeries_are_rejected(void **unused) {
         char *changed = replace_value(json, one->within, one->field, one->value);
         assert_int_equal(judge(ctx, one->asked, changed, &verdict), CLV_OK);
         check_reason(&verdict, one->reason);
+        free(changed);
+        clv_release(ctx, json);
+    }
+    clv_context_free(ctx);
+}
+
+/* --- what is left out, and what is left open --- */
+
+/* Without the value `name`, which has a line of its own. */
+static char *leave_out(const char *json, const char *name) {
+    char line[64], *copy = strdup(json);
+    snprintf(line, sizeof line, ",\n \"%s\": ", name);
+    char *at = strstr(copy, line);
+    assert_non_null(at);
+    const char *rest = at + 1 + strcspn(at + 1, ",}");
+    memmove(at, rest, strlen(rest) + 1);
+    return copy;
+}
+
+static void what_follows_must_be_said(void **unused) {
+    (void)unused;
+    const struct {
+        const question *asked;
+        const char *name;
+    } left[] = {
+        {&squared, "alpha"}, {&euclidean, "epsilon"}, {&soft, "residual"}, {&soft, "variation"}, {&cut, "components"}};
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t i = 0; i < CLV_COUNT(left); i++) {
+        char *json = answer_to_json(ctx, left[i].asked), *changed = leave_out(json, left[i].name);
+        assert_int_equal(judge(ctx, left[i].asked, changed, &verdict), CLV_OK);
+        check_reason(&verdict, left[i].name);
+        check_reason(&verdict, " is not claimed, but the data give it");
+        free(changed);
+        clv_release(ctx, json);
+    }
+    clv_context_free(ctx);
+}
+
+/* A gamma that was left open is found again, and no other. */
+static void gamma_is_what_auto_gives(void **unused) {
+    (void)unused;
+    const question *const all[] = {&soft, &cut};
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t q = 0; q < CLV_COUNT(all); q++) {
+        char *json = answer_to_json(ctx, all[q]);
+        char *open = replace_value(json, "\"options\"", "\"gamma\": ", "\"auto\"");
+        char *changed = replace_value(open, "\"affinity\": {", "\"gamma\": ", "0.5");
+        assert_int_equal(judge(ctx, all[q], open, &verdict), CLV_OK);
+        assert_true(verdict.accepted);
+        assert_int_equal(judge(ctx, all[q], changed, &verdict), CLV_OK);
+        check_reason(&verdict, "gamma is claimed to be 0.5, but the data give");
+        free(open);
         free(changed);
         clv_release(ctx, json);
     }
@@ -350,6 +421,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(true_answers_are_accepted),
         cmocka_unit_test(forgeries_are_rejected),
+        cmocka_unit_test(what_follows_must_be_said),
+        cmocka_unit_test(gamma_is_what_auto_gives),
         cmocka_unit_test(no_tolerance_buys_an_objective),
         cmocka_unit_test(no_tolerance_buys_a_certificate),
         cmocka_unit_test(what_is_not_finite_agrees_with_nothing),

@@ -353,7 +353,7 @@ static void test_screening_is_safe(void **state) {
             assert_int_equal(clv_point_new(&p, &work, 1, true, &point), CLV_OK);
             double w[FEATURES];
             clv_matrix_row(clv_result_matrix(near, "weights"), 0, w);
-            assert_int_equal(clv_point_set_dense(&point, w), CLV_OK);
+            assert_int_equal(clv_list_pack(ctx, &point.w, w, x.features, NULL), CLV_OK);
             assert_int_equal(clv_point_evaluate(&point), CLV_OK);
             point.last_gap = 0; /* the norms are wanted now */
             assert_int_equal(clv_point_evaluate(&point), CLV_OK);

@@ -249,12 +249,14 @@ static clv_verdict judge_path(clv_context *ctx, double more, double value, bool 
     clv_data *data = NULL;
     clv_verdict verdict;
     snprintf(json, sizeof json,
-             "{\"method\": \"ncut\", \"solver\": \"fpc\", \"n\": 3, \"k\": 2, \"seed\": 1, \"options\": {},"
-             " \"affinity\": {\"kind\": \"precomputed\", \"home\": \"%s\"},"
+             "{\"cleave\": \"" CLV_VERSION "\", \"drift\": 0, \"seconds\": {\"solve\": 0}, "
+             "\"method\": \"ncut\", \"solver\": \"fpc\", \"n\": 3, \"k\": 2, \"seed\": 1, \"options\": {\"k\": 2},"
+             " \"affinity\": {\"kind\": \"precomputed\", \"home\": \"%s\", \"bytes\": 0, \"nonzeros\": 9},"
              " \"objective\": {\"name\": \"ncut\", \"value\": %.17g, \"sense\": \"min\"},"
              " \"certificate\": {\"name\": \"one-move-gain\", \"value\": %.17g, \"tolerance\": %.17g, \"holds\": %s},"
-             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1}],"
-             " \"sizes\": [1, 2], \"left_out\": 0, \"labels\": [0, 1, 1]}",
+             " \"stop\": \"converged\", \"iterations\": 1, \"restarts\": [{\"objective\": %.17g, \"iterations\": 1, "
+             "\"seconds\": 0, \"stop\": \"converged\"}],"
+             " \"sizes\": [1, 2], \"left_out\": 0, \"labels\": [0, 1, 1], \"components\": 1}",
              home, objective.value, value, found.tolerance, holds ? "true" : "false", objective.value);
     assert_int_equal(clv_data_new_dense(ctx, "path", 3, 3, CLV_F64, &data), CLV_OK);
     make_path(more, data->values);
@@ -384,9 +386,9 @@ static void side_claims_are_looked_at(void **unused) {
                  "a shift of 0.5 is none that these options give");
     check_edited(" \"components\"", " \"entropy\": [], \"components\"", "the field entropy is claimed, but ncut gives");
     check_edited(" \"components\"", " \"k_alternatives\": [], \"components\"", "k_alternatives.k is claimed with 0");
-    check_edited(" \"affinity\": {", " \"similarity\": {", "does not say of which kind its affinity");
-    check_edited("\"restarts\": [", "\"restarts\": [], \"others\": [", "no restarts are claimed");
-    check_edited("\"eigenvalues\"", "\"values\"", "bound claimed is better than what");
+    check_edited(" \"affinity\": {", " \"similarity\": {", "the field similarity is claimed");
+    check_edited("\"restarts\": [", "\"restarts\": [], \"metrics\": [", "0 restarts are claimed, but 5 were asked for");
+    check_edited("\"eigenvalues\"", "\"values\"", "the field values is claimed");
 }
 
 /* The bound of a run, a little above what its eigenvalues give, and with the gap that goes with it. */
@@ -422,9 +424,10 @@ static void a_bound_is_no_better_than_its_eigenvalues(void **unused) {
 static void less_may_be_said(void **unused) {
     (void)unused;
     const char *const changes[][3] = {
-        {"\"options\"", "\"k\": ", "\"auto\""},        {"\"options\"", "\"gamma\": ", "\"auto\""},
-        {"\"options\"", "\"affinity\": ", "null"},     {"\"options\"", "\"start\": ", "\"labels.npy\""},
-        {"\"bound\": {", "\"gap_percent\": ", "null"}, {"\"drift\"", ": ", "null"},
+        {"\"options\"", "\"affinity\": ", "null"},
+        {"\"options\"", "\"start\": ", "\"labels.npy\""},
+        {"\"bound\": {", "\"gap_percent\": ", "null"},
+        {"\"drift\"", ": ", "null"},
     };
     clv_context *ctx;
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);

@@ -215,8 +215,28 @@ static void what_is_out_of_range_is_refused(void **state) {
     assert_int_equal(atomic_load(&columns_made), 0);
     clv_affinity_free(a);
     end_context(ctx);
-    assert_string_equal(clv_home_name((clv_home)77), "?");
+    assert_string_equal(clv_home_name((clv_home)99), "?");
+    assert_string_equal(clv_home_name((clv_home)-1), "?");
+    assert_string_equal(clv_affinity_kind_name((clv_affinity_kind)99), "?");
     assert_string_equal(clv_affinity_kind_name((clv_affinity_kind)-1), "?");
+}
+
+/* The table of kinds and the option agree. */
+static void kinds_and_homes_have_one_name(void **state) {
+    (void)state;
+    clv_context *ctx = new_context();
+    clv_affinity_options o;
+    clv_affinity_defaults(&o);
+    for (int kind = CLV_AFFINITY_GAUSSIAN; kind <= CLV_AFFINITY_PRECOMPUTED; kind++) {
+        const char *name = clv_affinity_kind_name((clv_affinity_kind)kind);
+        assert_int_equal(clv_options_set(ctx, clv_affinity_table(), &o, "affinity", name), CLV_OK);
+        assert_int_equal(o.kind, kind);
+    }
+    for (int home = CLV_HOME_AUTO; home <= CLV_HOME_LOWRANK; home++) {
+        assert_int_equal(clv_options_set(ctx, clv_affinity_table(), &o, "home", clv_home_name((clv_home)home)), CLV_OK);
+        assert_int_equal(o.home, home);
+    }
+    end_context(ctx);
 }
 
 /* --- the methods ---
@@ -404,6 +424,7 @@ int main(void) {
         cmocka_unit_test(the_operator_is_complete),
         cmocka_unit_test(it_is_nobody_else),
         cmocka_unit_test(what_is_out_of_range_is_refused),
+        cmocka_unit_test(kinds_and_homes_have_one_name),
         cmocka_unit_test(every_method_gives_what_it_gives_on_dense),
         cmocka_unit_test(it_is_called_by_one_thread_at_a_time),
         cmocka_unit_test(assignment_and_cut_are_the_same),

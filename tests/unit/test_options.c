@@ -161,7 +161,7 @@ static void bad_text(void **state) {
     assert_string_equal(clv_message(ctx), "count = '0' is not allowed: it must be a whole number from 1 to 100");
     clv_options_set(ctx, &table, &s, "bytes", "1.5G");
     assert_string_equal(clv_message(ctx),
-                        "bytes = '1.5G' is not allowed: it must be a whole number of 0 or more, which "
+                        "bytes = '1.5G' is not allowed: it must be a whole number from 0 to 4611686018427387904, which "
                         "may end in K, M, G or T, or auto");
     clv_options_set(ctx, &table, &s, "gamma", "-1");
     assert_string_equal(clv_message(ctx), "gamma = '-1' is not allowed: it must be a number of 0 or more, or auto");

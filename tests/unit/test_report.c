@@ -339,11 +339,18 @@ static void the_table_is_aligned(void **unused) {
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
         assert_true(strcspn(line, "\n") > column && line[column - 1] == ' ' && line[column] != ' ');
     }
-    for (size_t m = 0; m < clv_score_count; m++) {
-        if (!strstr(text, clv_score_names[m].name)) {
-            fail_msg("no %s in\n%s", clv_score_names[m].name, text);
+    const char *name;
+    double value;
+    int metrics = 0;
+    for (size_t at = 0; clv_next_metric(&f.report, &at, &name, &value); metrics++) {
+        char words[32];
+        snprintf(words, sizeof words, "\n%s", name);
+        words[strcspn(words, "_")] = strchr(words, '_') ? ' ' : '\0';
+        if (!strstr(text, words)) {
+            fail_msg("no %s in\n%s", words, text);
         }
     }
+    assert_true(metrics >= 9);
     assert_non_null(strstr(text, "7 in 1 cluster, 1 left out\n"));
     clv_release(ctx, text);
     assert_int_equal(clv_report_html(ctx, &f.report, &text, &size), CLV_OK);
@@ -468,6 +475,28 @@ static void the_page_is_whole(void **unused) {
     end_context(ctx);
 }
 
+/* Where the trace has parts, each of them is a line, and none is more than the others. */
+static void the_page_says_what_its_lines_are(void **unused) {
+    (void)unused;
+    fixture f;
+    set_up(&f);
+    clv_context *ctx = new_context();
+    char *page;
+    size_t size;
+    assert_int_equal(clv_report_html(ctx, &f.report, &page, &size), CLV_OK);
+    assert_non_null(strstr(page, "one line per restart; the one returned stands out."));
+    clv_release(ctx, page);
+    f.result.trace_part = "cluster";
+    f.result.trace_count = 2; /* of one restart */
+    assert_int_equal(clv_report_html(ctx, &f.report, &page, &size), CLV_OK);
+    assert_non_null(strstr(page, "one line per cluster."));
+    assert_non_null(strstr(page, "<title>cluster 10</title>"));
+    assert_null(strstr(page, "one line per restart"));
+    assert_null(strstr(page, "class=\"best\""));
+    clv_release(ctx, page);
+    end_context(ctx);
+}
+
 /* Points on an ellipse, turned: the components are its axes. */
 static void the_plane_is_that_of_the_components(void **unused) {
     (void)unused;
@@ -523,13 +552,14 @@ static void large_sets_are_thinned(void **unused) {
 /* --- results read back --- */
 
 static const char good[] =
-    "{\"method\": \"ncut\", \"solver\": \"fcd\", \"n\": 2, \"k\": 1, \"seed\": -5, \"left_out\": 0,\n"
+    "{\"cleave\": \"" CLV_VERSION "\", \"seconds\": {\"solve\": 1}, "
+    "\"method\": \"ncut\", \"solver\": \"fcd\", \"n\": 2, \"k\": 1, \"seed\": -5, \"left_out\": 0,\n"
     " \"certificate\": {\"name\": \"gain\", \"value\": 0, \"tolerance\": 1e-12, \"holds\": true},\n"
     " \"objective\": {\"name\": \"cut\", \"value\": 0.5, \"sense\": \"min\"}, \"bound\": {\"value\": 0.25},\n"
     " \"components\": 4, \"drift\": 1e-15, \"eigenvalues\": [1, 0.75],\n"
     " \"affinity\": {\"kind\": \"knn\", \"gamma\": 2}, \"stop\": \"stalled\", \"iterations\": 9,\n"
-    " \"restarts\": [{\"objective\": 0.75, \"iterations\": 8, \"stop\": \"converged\"},\n"
-    "  {\"objective\": 0.5, \"iterations\": -1}],\n"
+    " \"restarts\": [{\"objective\": 0.75, \"iterations\": 8, \"seconds\": null, \"stop\": \"converged\"},\n"
+    "  {\"objective\": 0.5, \"iterations\": -1, \"seconds\": 0.5, \"stop\": \"stalled\"}],\n"
     " \"options\": {\"gamma\": 0.1, \"k\": 3, \"flag\": true, \"text\": \"a b\", \"none\": null},\n"
     " \"sizes\": [2], \"labels\": [0, -1]}";
 
@@ -572,7 +602,8 @@ static void claims_read_back(void **unused) {
     assert_int_equal(result->restarts_count, 2);
     assert_true(result->restarts[0].objective == 0.75 && result->restarts[1].iterations == -1);
     assert_int_equal(result->restarts[0].stop, CLV_CONVERGED);
-    assert_int_equal(result->restarts[1].stop, CLV_STALLED); /* not said: that of the run */
+    assert_int_equal(result->restarts[1].stop, CLV_STALLED);
+    assert_true(isnan(result->restarts[0].seconds) && result->restarts[1].seconds == 0.5);
     assert_string_equal(claim->doubt, "");
     clv_claim_free(claim);
     clv_claim_free(NULL);
@@ -669,7 +700,12 @@ static void damaged_claims_are_refused(void **unused) {
     check_refused("\"value\": 0.25", "\"gap_percent\": \"1\"", "bound.gap_percent");
     check_refused("\"components\": 4", "\"components\": 4.5", "entry 1 of components is not a whole number");
     check_refused("\"drift\": 1e-15", "\"drift\": []", "field drift ");
-    check_refused("\"drift\": 1e-15", "\"shift\": true", "entry 1 of shift is not a number");
+    check_refused("\"drift\": 1e-15, ", "", "field drift ");
+    check_refused("\"seconds\": {\"solve\": 1}, ", "", "field seconds.solve is missing");
+    check_refused("\"cleave\": \"" CLV_VERSION "\", ", "", "field cleave is missing");
+    check_refused("\"cleave\": \"" CLV_VERSION "\"", "\"cleave\": \"0.1.0\"",
+                  " was written by cleave 0.1.0; verify it with that version");
+    check_refused("\"components\": 4", "\"shift\": true", "entry 1 of shift is not a number");
     check_refused("[1, 0.75]", "[1, \"0.75\"]", "entry 2 of eigenvalues is not a number");
     check_refused("[1, 0.75]", "0.75", "field eigenvalues ");
     check_refused("\"stop\": \"stalled\"", "\"stop\": null", "field stop ");
@@ -725,6 +761,7 @@ int main(void) {
         cmocka_unit_test(the_trace_reads_back),
         cmocka_unit_test(the_trace_has_the_columns_of_its_method),
         cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(the_page_says_what_its_lines_are),
         cmocka_unit_test(the_plane_is_that_of_the_components),
         cmocka_unit_test(large_sets_are_thinned),
         cmocka_unit_test(claims_read_back),

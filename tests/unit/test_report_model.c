@@ -322,7 +322,8 @@ static void without_labels_nobody_speaks_of_clusters(void **unused) {
 /* --- damage --- */
 
 #define BEFORE                                                                                                         \
-    "{\"method\": \"made\", \"solver\": \"hand\", \"n\": 2, \"k\": 2, \"seed\": 1,\n"                                  \
+    "{\"cleave\": \"" CLV_VERSION "\", \"drift\": 0, \"seconds\": {\"solve\": null},\n"                                \
+    " \"method\": \"made\", \"solver\": \"hand\", \"n\": 2, \"k\": 2, \"seed\": 1,\n"                                  \
     " \"certificate\": {\"name\": \"gap\", \"value\": 0, \"tolerance\": 1, \"holds\": true},\n"                        \
     " \"objective\": {\"name\": \"x\", \"value\": 1, \"sense\": \"max\"}, \"stop\": \"stalled\", \"iterations\": 9,\n" \
     " \"restarts\": [], \"options\": {}"

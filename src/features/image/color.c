@@ -75,11 +75,7 @@ static clv_status fill_pixels(clv_context *ctx, const clv_image *image, void (*c
         convert(rgb, values + 3 * i);
         status = i % CLV_POLL_PIXELS == 0 ? clv_image_poll(ctx) : CLV_OK;
     }
-    if (status < 0) {
-        clv_data_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return clv_data_made(status, out);
 }
 
 clv_status clv_image_hsv(clv_context *ctx, const clv_image *image, clv_data **out) {

@@ -46,9 +46,12 @@ static void count_value(double value, int channel, int64_t bins, double weight, 
     row[left + 1 < bins ? left + 1 : left] += weight * share;
 }
 
-/* `sizes` has room for the sizes of the regions. */
-static void fill_histograms(const clv_regions *regions, const float *lab, int64_t bins, int64_t *sizes, double *out) {
+/* The sizes of the regions go to `sizes`. */
+static clv_status new_histograms(clv_context *ctx, const clv_regions *regions, const float *lab, int64_t bins,
+                                 int64_t *sizes, clv_data **histograms) {
     int64_t pixels = regions->width * regions->height;
+    CLV_TRY(clv_data_new_dense(ctx, "color histograms", regions->count, 3 * bins, CLV_F64, histograms));
+    double *out = (*histograms)->values;
     clv_region_sizes(regions, sizes);
     memset(out, 0, (size_t)(regions->count * 3 * bins) * sizeof *out);
     for (int64_t i = 0; i < pixels; i++) {
@@ -57,6 +60,7 @@ static void fill_histograms(const clv_regions *regions, const float *lab, int64_
             count_value(lab[c * pixels + i], c, bins, 1 / (double)sizes[region], out + (region * 3 + c) * bins);
         }
     }
+    return CLV_OK;
 }
 
 clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const clv_regions *regions, int64_t bins,
@@ -68,11 +72,7 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     }
     float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
-    clv_status status =
-        lab && sizes ? clv_data_new_dense(ctx, "color histograms", regions->count, 3 * bins, CLV_F64, out) : CLV_ENOMEM;
-    if (status == CLV_OK) {
-        fill_histograms(regions, lab, bins, sizes, (*out)->values);
-    }
+    clv_status status = lab && sizes ? new_histograms(ctx, regions, lab, bins, sizes, out) : CLV_ENOMEM;
     clv_free(ctx, lab);
     clv_free(ctx, sizes);
     return status;
@@ -157,15 +157,11 @@ static clv_status fill_points(clv_context *ctx, const clv_image *image, const cl
     clv_data *histograms = NULL, *textures = NULL;
     float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);
-    clv_status status = lab && sizes ? CLV_OK : CLV_ENOMEM;
-    if (status == CLV_OK) {
-        status = clv_data_new_dense(ctx, "color histograms", regions->count, (int64_t)3 * BINS, CLV_F64, &histograms);
-    }
+    clv_status status = lab && sizes ? new_histograms(ctx, regions, lab, BINS, sizes, &histograms) : CLV_ENOMEM;
     if (status == CLV_OK) {
         status = clv_region_textures(ctx, image, regions, threads, &textures);
     }
     if (status == CLV_OK) {
-        fill_histograms(regions, lab, BINS, sizes, histograms->values);
         memset(out, 0, (size_t)(regions->count * COLS) * sizeof *out);
         fill_means(regions, lab, sizes, weights, out);
         fill_roots(histograms, weights->histogram, HISTOGRAM, out);
@@ -186,10 +182,5 @@ clv_status clv_region_points(clv_context *ctx, const clv_image *image, const clv
     CLV_TRY(clv_options_check(ctx, clv_region_table(), weights));
     CLV_TRY(clv_regions_check(ctx, image, regions));
     CLV_TRY(clv_data_new_dense(ctx, "superpixels", regions->count, COLS, CLV_F64, out));
-    clv_status status = fill_points(ctx, image, regions, weights, threads, (*out)->values);
-    if (status < 0) {
-        clv_data_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return clv_data_made(fill_points(ctx, image, regions, weights, threads, (*out)->values), out);
 }

@@ -21,24 +21,29 @@ clv_status clv_regions_check(clv_context *ctx, const clv_image *image, const clv
     return CLV_OK;
 }
 
+/* Every pixel a region. */
+static clv_status new_regions(clv_context *ctx, int64_t width, int64_t height, clv_regions **out) {
+    *out = CLV_NEW0(ctx, clv_regions, 1);
+    int32_t *labels = *out ? CLV_NEW(ctx, int32_t, width * height) : NULL;
+    if (!labels) {
+        clv_free(ctx, *out);
+        *out = NULL;
+        return CLV_ENOMEM;
+    }
+    for (int32_t i = 0; i < width * height; i++) {
+        labels[i] = i;
+    }
+    **out = (clv_regions){width, height, width * height, labels, ctx};
+    return CLV_OK;
+}
+
 clv_status clv_regions_of_pixels(clv_context *ctx, int64_t width, int64_t height, clv_regions **out) {
     *out = NULL;
     if (width < 1 || height < 1 || width > INT32_MAX / height) {
         return clv_fail(ctx, CLV_EUSAGE, "%lld x %lld pixels cannot be: 1 to %d are allowed", (long long)width,
                         (long long)height, INT32_MAX);
     }
-    clv_regions *made = CLV_NEW0(ctx, clv_regions, 1);
-    int32_t *labels = made ? CLV_NEW(ctx, int32_t, width * height) : NULL;
-    if (!labels) {
-        clv_free(ctx, made);
-        return CLV_ENOMEM;
-    }
-    for (int32_t i = 0; i < width * height; i++) {
-        labels[i] = i;
-    }
-    *made = (clv_regions){width, height, width * height, labels, ctx};
-    *out = made;
-    return CLV_OK;
+    return new_regions(ctx, width, height, out);
 }
 
 void clv_region_sizes(const clv_regions *regions, int64_t *sizes) {
@@ -70,14 +75,9 @@ static void join(int32_t *parent, int32_t a, int32_t b) {
 
 clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height, const int32_t *labels,
                                  clv_regions **out) {
-    clv_regions *made = CLV_NEW0(ctx, clv_regions, 1);
-    int32_t *parent = made ? CLV_NEW(ctx, int32_t, width * height) : NULL;
-    if (!parent) {
-        clv_free(ctx, made);
-        return CLV_ENOMEM;
-    }
+    CLV_TRY(new_regions(ctx, width, height, out));
+    int32_t *parent = (*out)->labels;
     for (int32_t i = 0; i < width * height; i++) {
-        parent[i] = i;
         if (i % width > 0 && labels[i] == labels[i - 1]) {
             join(parent, i - 1, i);
         }
@@ -85,31 +85,31 @@ clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height
             join(parent, i - (int32_t)width, i);
         }
     }
-    *made = (clv_regions){width, height, 0, parent, ctx};
     /* Roots come first, and hold the number of their piece from then on. */
+    (*out)->count = 0;
     for (int32_t i = 0; i < width * height; i++) {
-        parent[i] = parent[i] == i ? (int32_t)made->count++ : parent[parent[i]];
+        parent[i] = parent[i] == i ? (int32_t)(*out)->count++ : parent[parent[i]];
     }
-    *out = made;
     return CLV_OK;
 }
 
 /* --- which regions touch --- */
 
 static int by_key(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
 static void add_pair(uint64_t *keys, int64_t *count, int32_t a, int32_t b) {
-    if (a != b) {
-        keys[(*count)++] = (uint64_t)a << 32 | (uint32_t)b;
-        keys[(*count)++] = (uint64_t)b << 32 | (uint32_t)a;
+    if (a != b && keys) {
+        keys[*count] = (uint64_t)a << 32 | (uint32_t)b;
+        keys[*count + 1] = (uint64_t)b << 32 | (uint32_t)a;
     }
+    *count += a != b ? 2 : 0;
 }
 
-/* Pairs of regions, both ways round, one for every pair of pixels on their border; sorted. */
+/* Pairs of regions, both ways round, one for every pair of pixels on their border; they are only counted unless there
+ * are keys. */
 static int64_t list_pairs(const clv_regions *r, uint64_t *keys) {
     int64_t count = 0;
     for (int64_t i = 0; i < r->width * r->height; i++) {
@@ -120,27 +120,18 @@ static int64_t list_pairs(const clv_regions *r, uint64_t *keys) {
             add_pair(keys, &count, r->labels[i], r->labels[i + r->width]);
         }
     }
+    return count;
+}
+
+/* `keys` has room for all pairs. */
+static clv_status fill_adjacency(clv_context *ctx, const clv_regions *regions, uint64_t *keys, clv_data **out) {
+    int64_t count = list_pairs(regions, keys), n = regions->count, different = 0;
     qsort(keys, (size_t)count, sizeof *keys, by_key);
-    return count;
-}
-
-static int64_t count_border(const clv_regions *r) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < r->width * r->height; i++) {
-        count += i % r->width + 1 < r->width && r->labels[i] != r->labels[i + 1];
-        count += i + r->width < r->width * r->height && r->labels[i] != r->labels[i + r->width];
-    }
-    return count;
-}
-
-static clv_status fill_adjacency(clv_context *ctx, int64_t regions, const uint64_t *keys, int64_t count,
-                                 clv_data **out) {
-    int64_t different = 0;
     for (int64_t e = 0; e < count; e++) {
         different += e == 0 || keys[e] != keys[e - 1];
     }
-    CLV_TRY(clv_data_new_csr(ctx, "region adjacency", regions, regions, different, out));
-    memset((*out)->start, 0, (size_t)(regions + 1) * sizeof *(*out)->start);
+    CLV_TRY(clv_data_new_csr(ctx, "region adjacency", n, n, different, out));
+    memset((*out)->start, 0, (size_t)(n + 1) * sizeof *(*out)->start);
     double *values = (*out)->values;
     int64_t at = -1;
     for (int64_t e = 0; e < count; e++) {
@@ -152,7 +143,7 @@ static clv_status fill_adjacency(clv_context *ctx, int64_t regions, const uint64
         }
         values[at]++;
     }
-    for (int64_t r = 0; r < regions; r++) { /* rows without an entry */
+    for (int64_t r = 0; r < n; r++) { /* rows without an entry */
         (*out)->start[r + 1] = (*out)->start[r + 1] > 0 ? (*out)->start[r + 1] : (*out)->start[r];
     }
     return CLV_OK;
@@ -160,12 +151,8 @@ static clv_status fill_adjacency(clv_context *ctx, int64_t regions, const uint64
 
 clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out) {
     *out = NULL;
-    uint64_t *keys = CLV_NEW(ctx, uint64_t, 2 * count_border(regions));
-    if (!keys) {
-        return CLV_ENOMEM;
-    }
-    int64_t count = list_pairs(regions, keys);
-    clv_status status = fill_adjacency(ctx, regions->count, keys, count, out);
+    uint64_t *keys = CLV_NEW(ctx, uint64_t, list_pairs(regions, NULL));
+    clv_status status = keys ? fill_adjacency(ctx, regions, keys, out) : CLV_ENOMEM;
     clv_free(ctx, keys);
     return status;
 }
@@ -174,6 +161,7 @@ clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, cl
 
 typedef struct tidying {
     clv_context *ctx;
+    clv_kept kept; /* sizes, label and parent */
     int64_t least;
     bool fill;
     int32_t *labels;
@@ -240,14 +228,13 @@ static void merge_crumbs(tidying *t, bool *left) {
 }
 
 static clv_status describe_pieces(tidying *t, int64_t width, int64_t height) {
+    CLV_TRY(clv_image_poll(t->ctx));
     CLV_TRY(clv_regions_of_pieces(t->ctx, width, height, t->labels, &t->pieces));
     CLV_TRY(clv_region_adjacency(t->ctx, t->pieces, &t->touching));
-    t->sizes = CLV_NEW(t->ctx, int64_t, t->pieces->count);
-    t->label = CLV_NEW(t->ctx, int32_t, t->pieces->count);
-    t->parent = CLV_NEW(t->ctx, int32_t, t->pieces->count);
-    if (!t->sizes || !t->label || !t->parent) {
-        return CLV_ENOMEM;
-    }
+    t->sizes = clv_keep(&t->kept, CLV_NEW(t->ctx, int64_t, t->pieces->count));
+    t->label = clv_keep(&t->kept, CLV_NEW(t->ctx, int32_t, t->pieces->count));
+    t->parent = clv_keep(&t->kept, CLV_NEW(t->ctx, int32_t, t->pieces->count));
+    CLV_TRY(t->kept.status);
     clv_region_sizes(t->pieces, t->sizes);
     for (int64_t i = 0; i < width * height; i++) {
         t->label[t->pieces->labels[i]] = t->labels[i];
@@ -261,17 +248,13 @@ static clv_status describe_pieces(tidying *t, int64_t width, int64_t height) {
 static void forget_pieces(tidying *t) {
     clv_regions_free(t->pieces);
     clv_data_free(t->touching);
-    clv_free(t->ctx, t->sizes);
-    clv_free(t->ctx, t->label);
-    clv_free(t->ctx, t->parent);
+    clv_free_kept(&t->kept);
     t->pieces = NULL;
     t->touching = NULL;
-    t->sizes = NULL;
-    t->label = t->parent = NULL;
 }
 
 clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int64_t least, int fill, int32_t *labels) {
-    tidying t = {.ctx = ctx, .least = least, .fill = fill != 0, .labels = labels};
+    tidying t = {.ctx = ctx, .kept.ctx = ctx, .least = least, .fill = fill != 0, .labels = labels};
     bool left = true;
     clv_status status = CLV_OK;
     if (width < 1 || height < 1 || width > INT32_MAX / height) {
@@ -279,10 +262,7 @@ clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int6
                         (long long)width, (long long)height, INT32_MAX);
     }
     while (left && status == CLV_OK) { /* crumbs that joined crumbs may still be small */
-        status = clv_image_poll(ctx);
-        if (status == CLV_OK) {
-            status = describe_pieces(&t, width, height);
-        }
+        status = describe_pieces(&t, width, height);
         if (status == CLV_OK) {
             merge_crumbs(&t, &left);
         }

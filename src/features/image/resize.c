@@ -37,13 +37,11 @@ static void interpolate(axis *a, int64_t old, int64_t size, int64_t i) {
     a->weights[i * a->taps + 1] = (float)(at - (double)left); /* 0 when there is no right one */
 }
 
-static clv_status plan_axis(clv_context *ctx, int64_t old, int64_t size, axis *a) {
+static clv_status plan_axis(clv_kept *work, int64_t old, int64_t size, axis *a) {
     a->taps = size < old ? (old + size - 1) / size + 1 : 2;
-    a->first = CLV_NEW(ctx, int64_t, size);
-    a->weights = CLV_NEW0(ctx, float, size * a->taps);
-    if (!a->first || !a->weights) {
-        return CLV_ENOMEM;
-    }
+    a->first = clv_keep(work, CLV_NEW(work->ctx, int64_t, size));
+    a->weights = clv_keep(work, CLV_NEW0(work->ctx, float, size * a->taps));
+    CLV_TRY(work->status);
     for (int64_t i = 0; i < size; i++) {
         (size < old ? cover_area : interpolate)(a, old, size, i);
     }
@@ -94,11 +92,12 @@ clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t wi
     }
     axis across = {0}, down = {0};
     int64_t stride = width * image->channels;
-    float *rows = CLV_NEW(ctx, float, image->height *stride);
+    clv_kept work = {.ctx = ctx};
+    float *rows = clv_keep(&work, CLV_NEW(ctx, float, image->height *stride));
     clv_image made = {width, height, image->channels, CLV_NEW(ctx, uint8_t, height * stride)};
-    clv_status status = rows && made.samples ? plan_axis(ctx, image->width, width, &across) : CLV_ENOMEM;
+    clv_status status = rows && made.samples ? plan_axis(&work, image->width, width, &across) : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = plan_axis(ctx, image->height, height, &down);
+        status = plan_axis(&work, image->height, height, &down);
     }
     if (status == CLV_OK) {
         status = resample_rows(ctx, image, &across, width, rows);
@@ -111,10 +110,6 @@ clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t wi
     } else {
         clv_free(ctx, made.samples);
     }
-    clv_free(ctx, rows);
-    clv_free(ctx, across.first);
-    clv_free(ctx, across.weights);
-    clv_free(ctx, down.first);
-    clv_free(ctx, down.weights);
+    clv_free_kept(&work);
     return status;
 }

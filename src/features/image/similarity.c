@@ -3,6 +3,7 @@
 #include "features/image/image.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE = 1 << 17, POLLED = 1024 }; /* pairs for the median; regions between two questions */
@@ -86,17 +87,9 @@ static int64_t look_around(search *s, int32_t from) {
     return count;
 }
 
-static void sort_indices(int32_t *x, int64_t n) {
-    for (int64_t gap = n / 2; gap > 0; gap /= 2) {
-        for (int64_t i = gap; i < n; i++) {
-            int32_t value = x[i];
-            int64_t j = i;
-            for (; j >= gap && x[j - gap] > value; j -= gap) {
-                x[j] = x[j - gap];
-            }
-            x[j] = value;
-        }
-    }
+static int by_number(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
 }
 
 static clv_status count_entries(clv_context *ctx, search *s, int64_t n, int64_t *out) {
@@ -113,7 +106,7 @@ static clv_status fill_rows(clv_context *ctx, search *s, const clv_matrix *point
     for (int32_t i = 0; i < points->rows; i++) {
         int64_t count = look_around(s, i), at = out->start[i];
         CLV_TRY(i % POLLED == 0 ? clv_image_poll(ctx) : CLV_OK);
-        sort_indices(s->found, count);
+        qsort(s->found, (size_t)count, sizeof *s->found, by_number);
         for (int64_t e = 0; e < count; e++) {
             out->index[at + e] = s->found[e];
             values[at + e] = exp(-gamma * squared_distance(points, i, s->found[e]));
@@ -127,12 +120,7 @@ static clv_status fill(clv_context *ctx, search *s, const clv_matrix *points, do
     int64_t n = points->rows, entries;
     CLV_TRY(count_entries(ctx, s, n, &entries));
     CLV_TRY(clv_data_new_csr(ctx, "region similarity", n, n, entries, out));
-    clv_status status = fill_rows(ctx, s, points, gamma, *out);
-    if (status < 0) {
-        clv_data_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return clv_data_made(fill_rows(ctx, s, points, gamma, *out), out);
 }
 
 static clv_status check(clv_context *ctx, const clv_regions *regions, const clv_matrix *points, int64_t reach,
@@ -157,15 +145,15 @@ clv_status clv_region_similarity(clv_context *ctx, const clv_regions *regions, c
     CLV_TRY(median_pair(ctx, points, &median));
     CLV_TRY(clv_region_adjacency(ctx, regions, &touching));
     search s = {.touching = clv_data_matrix(touching), .reach = reach};
-    s.found = CLV_NEW(ctx, int32_t, regions->count);
-    s.steps = CLV_NEW(ctx, int32_t, regions->count);
-    clv_status status = CLV_ENOMEM;
-    if (s.found && s.steps) {
+    clv_kept work = {.ctx = ctx};
+    s.found = clv_keep(&work, CLV_NEW(ctx, int32_t, regions->count));
+    s.steps = clv_keep(&work, CLV_NEW(ctx, int32_t, regions->count));
+    clv_status status = work.status;
+    if (status == CLV_OK) {
         memset(s.steps, 0xff, (size_t)regions->count * sizeof *s.steps);
         status = fill(ctx, &s, points, 1 / (2 * sigma * sigma * median), out);
     }
-    clv_free(ctx, s.found);
-    clv_free(ctx, s.steps);
+    clv_free_kept(&work);
     clv_data_free(touching);
     return status;
 }

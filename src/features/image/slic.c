@@ -28,7 +28,8 @@ const clv_option_table *clv_superpixel_table(void) {
                     "cluster about N superpixels"),
         CLV_OPT_REAL(clv_superpixel_options, compactness, "compactness", 10, 0.01, 1e4, NULL, "C",
                      "of superpixels: a distance in color (CIE Lab) that weighs as much as their width"),
-        CLV_OPT_INT(clv_superpixel_options, rounds, "rounds", 0, 10, 1, 1000, NULL, "N", "of making superpixels"),
+        CLV_OPT_INT(clv_superpixel_options, rounds, "rounds", 0, 10, 1, 1000, NULL, "N",
+                    "times that pixels are given to the nearest centers, and these moved"),
     };
     static const clv_option_table table = {"superpixels", options, CLV_COUNT(options), sizeof(clv_superpixel_options)};
     return &table;
@@ -36,6 +37,7 @@ const clv_option_table *clv_superpixel_table(void) {
 
 typedef struct slic {
     clv_context *ctx;
+    clv_kept work; /* all but the labels */
     int64_t width, height, count, bands, groups;
     double step;
     float spread; /* weight of squared pixels */
@@ -61,13 +63,11 @@ static clv_status place_centers(slic *s) {
     s->count = columns * rows;
     s->groups = pixels / (GROUP_SHARE * s->count);
     s->groups = s->groups < 1 ? 1 : s->groups > s->bands ? s->bands : s->groups;
-    s->centers = CLV_NEW(s->ctx, clv_slic_center, s->count);
-    s->by_band = CLV_NEW(s->ctx, int32_t, s->count);
-    s->band_start = CLV_NEW(s->ctx, int64_t, s->bands + 1);
-    s->sums = CLV_NEW(s->ctx, double, s->groups * s->count * SUMS);
-    if (!s->centers || !s->by_band || !s->band_start || !s->sums) {
-        return CLV_ENOMEM;
-    }
+    s->centers = clv_keep(&s->work, CLV_NEW(s->ctx, clv_slic_center, s->count));
+    s->by_band = clv_keep(&s->work, CLV_NEW(s->ctx, int32_t, s->count));
+    s->band_start = clv_keep(&s->work, CLV_NEW(s->ctx, int64_t, s->bands + 1));
+    s->sums = clv_keep(&s->work, CLV_NEW(s->ctx, double, s->groups * s->count * SUMS));
+    CLV_TRY(s->work.status);
     for (int64_t c = 0; c < s->count; c++) {
         int64_t column = c % columns, row = c / columns;
         int64_t x = (int64_t)(((double)column + 0.5) * (double)s->width / (double)columns);
@@ -188,32 +188,15 @@ static clv_status iterate(slic *s, int64_t rounds) {
     return CLV_OK;
 }
 
-/* All but the labels. */
-static void discard_work(slic *s) {
-    clv_free(s->ctx, s->lab);
-    clv_free(s->ctx, s->centers);
-    clv_free(s->ctx, s->by_band);
-    clv_free(s->ctx, s->band_start);
-    clv_free(s->ctx, s->nearest);
-    clv_free(s->ctx, s->sums);
-    s->lab = s->nearest = NULL;
-    s->centers = NULL;
-    s->by_band = NULL;
-    s->band_start = NULL;
-    s->sums = NULL;
-}
-
 static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_regions **out) {
     int64_t pixels = s->width * s->height;
-    s->lab = clv_image_lab(s->ctx, image, s->threads);
-    s->nearest = CLV_NEW(s->ctx, float, pixels);
+    s->lab = clv_keep(&s->work, clv_image_lab(s->ctx, image, s->threads));
+    s->nearest = clv_keep(&s->work, CLV_NEW(s->ctx, float, pixels));
     s->labels = CLV_NEW0(s->ctx, int32_t, pixels);
-    if (!s->lab || !s->nearest || !s->labels) {
-        return CLV_ENOMEM;
-    }
+    CLV_TRY(s->labels ? s->work.status : CLV_ENOMEM);
     CLV_TRY(place_centers(s));
     CLV_TRY(iterate(s, rounds));
-    discard_work(s); /* tidying needs as much */
+    clv_free_kept(&s->work); /* tidying needs as much */
     CLV_TRY(clv_labels_tidy(s->ctx, s->width, s->height, (int64_t)(s->step * s->step / 4), 0, s->labels));
     return clv_regions_of_pieces(s->ctx, s->width, s->height, s->labels, out);
 }
@@ -226,6 +209,7 @@ clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_s
     CLV_TRY(clv_options_check(ctx, clv_superpixel_table(), options));
     CLV_TRY(clv_image_check(ctx, image));
     slic s = {.ctx = ctx,
+              .work.ctx = ctx,
               .width = image->width,
               .height = image->height,
               .threads = clv_image_threads(image, options->threads)};
@@ -233,7 +217,7 @@ clv_status clv_superpixels(clv_context *ctx, const clv_image *image, const clv_s
     s.spread = (float)((options->compactness / s.step) * (options->compactness / s.step));
     s.bands = (s.height + BAND - 1) / BAND;
     clv_status status = compute(&s, image, options->rounds, out);
-    discard_work(&s);
+    clv_free_kept(&s.work);
     clv_free(ctx, s.labels);
     return status;
 }

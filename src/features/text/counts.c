@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-/* Words have two characters, and something between them. */
-static int64_t most_words(const clv_piece *documents, int64_t count) {
-    int64_t words = 0;
-    for (int64_t d = 0; d < count; d++) {
-        words += (int64_t)documents[d].size / 3 + 1;
-    }
-    return words;
-}
-
 clv_status clv_make_room(clv_context *ctx, void **block, int64_t count, int64_t more, int64_t *room, size_t size) {
     if (count + more <= *room) {
         return CLV_OK;
@@ -34,12 +25,13 @@ clv_status clv_make_room(clv_context *ctx, void **block, int64_t count, int64_t 
 }
 
 static clv_status make_room(clv_context *ctx, const clv_piece *documents, int64_t count, clv_counts *c) {
-    size_t longest = 0;
+    int64_t longest = 0, words = 0;
     for (int64_t d = 0; d < count; d++) {
-        longest = documents[d].size > longest ? documents[d].size : longest;
+        int64_t size = (int64_t)documents[d].size;
+        longest = size > longest ? size : longest;
+        words += size / 3 + 1; /* of two characters, and something between them */
     }
-    int64_t words = most_words(documents, count);
-    CLV_TRY(clv_make_room(ctx, (void **)&c->word, 0, 2 * (int64_t)longest + 8, &c->room_bytes, 1));
+    CLV_TRY(clv_make_room(ctx, (void **)&c->word, 0, 2 * longest + 8, &c->room_bytes, 1));
     CLV_TRY(clv_make_room(ctx, (void **)&c->ends, 0, count, &c->room_documents, sizeof *c->ends));
     return clv_make_room(ctx, (void **)&c->entries, 0, words, &c->room_entries, sizeof *c->entries);
 }
@@ -95,9 +87,7 @@ clv_status clv_count_terms(clv_context *ctx, const clv_piece *documents, int64_t
 }
 
 void clv_counts_free(clv_context *ctx, clv_counts *counts) {
-    if (counts->terms.ctx) {
-        clv_vocabulary_free(&counts->terms);
-    }
+    clv_vocabulary_free(&counts->terms);
     clv_free(ctx, counts->entries);
     clv_free(ctx, counts->ends);
     clv_free(ctx, counts->word);

@@ -334,8 +334,9 @@ static clv_status no_terms(const clv_tfidf *t) {
 /* --- the matrix --- */
 
 typedef struct builder {
+    clv_kept kept;
     const clv_tfidf *t;
-    const ranked *kept;
+    const ranked *chosen; /* the terms that are columns */
     int64_t count;
     int32_t *column;       /* of a term, or -1 */
     int64_t *column_start; /* count + 1 */
@@ -351,23 +352,14 @@ static size_t matrix_bytes(const clv_tfidf *t, int64_t columns) {
            (size_t)t->terms.count * sizeof(int32_t) + (size_t)(columns + 1) * (sizeof(int64_t) + sizeof(char *));
 }
 
-static bool reserve(builder *b) {
+static clv_status reserve(builder *b) {
     clv_context *ctx = b->t->ctx;
-    b->column = CLV_NEW(ctx, int32_t, b->t->terms.count);
-    b->column_start = CLV_NEW0(ctx, int64_t, b->count + 1);
-    b->row = CLV_NEW(ctx, int32_t, b->t->entries_count);
-    b->times = CLV_NEW(ctx, int32_t, b->t->entries_count);
-    b->next = CLV_NEW0(ctx, int64_t, b->t->info.documents + 1);
-    return b->column && b->column_start && b->row && b->times && b->next;
-}
-
-static void discard(builder *b) {
-    clv_context *ctx = b->t->ctx;
-    clv_free(ctx, b->column);
-    clv_free(ctx, b->column_start);
-    clv_free(ctx, b->row);
-    clv_free(ctx, b->times);
-    clv_free(ctx, b->next);
+    b->column = clv_keep(&b->kept, CLV_NEW(ctx, int32_t, b->t->terms.count));
+    b->column_start = clv_keep(&b->kept, CLV_NEW0(ctx, int64_t, b->count + 1));
+    b->row = clv_keep(&b->kept, CLV_NEW(ctx, int32_t, b->t->entries_count));
+    b->times = clv_keep(&b->kept, CLV_NEW(ctx, int32_t, b->t->entries_count));
+    b->next = clv_keep(&b->kept, CLV_NEW0(ctx, int64_t, b->t->info.documents + 1));
+    return b->kept.status;
 }
 
 /* The entries of terms that are kept, by column; rows ascend in each. next[d + 1] counts those of row d. */
@@ -375,8 +367,8 @@ static void sort_by_column(builder *b) {
     const clv_tfidf *t = b->t;
     memset(b->column, 0xff, (size_t)t->terms.count * sizeof *b->column);
     for (int64_t c = 0; c < b->count; c++) {
-        b->column[b->kept[c].term] = (int32_t)c;
-        b->column_start[c + 1] = b->column_start[c] + b->kept[c].documents;
+        b->column[b->chosen[c].term] = (int32_t)c;
+        b->column_start[c + 1] = b->column_start[c] + b->chosen[c].documents;
     }
     for (int64_t d = 0, e = 0; d < t->info.documents; d++) {
         for (; e < t->ends[d]; e++) {
@@ -402,7 +394,7 @@ static void fill_rows(builder *b, clv_data *out) {
     }
     memcpy(out->start, b->next, (size_t)(out->matrix.rows + 1) * sizeof *out->start);
     for (int64_t c = 0; c < b->count; c++) {
-        double idf = log((1 + n) / (1 + (double)b->kept[c].documents)) + 1;
+        double idf = log((1 + n) / (1 + (double)b->chosen[c].documents)) + 1;
         for (int64_t e = b->column_start[c]; e < b->column_start[c + 1]; e++) {
             int64_t at = b->next[b->row[e]]++;
             out->index[at] = (int32_t)c;
@@ -427,10 +419,10 @@ static void make_unit_rows(clv_data *data, int threads) {
     }
 }
 
-static clv_status build(clv_tfidf *t, const ranked *kept, int64_t count, clv_data **out) {
-    builder b = {.t = t, .kept = kept, .count = count};
-    clv_status status = CLV_ENOMEM;
-    if (reserve(&b)) {
+static clv_status build(clv_tfidf *t, const ranked *chosen, int64_t count, clv_data **out) {
+    builder b = {.kept.ctx = t->ctx, .t = t, .chosen = chosen, .count = count};
+    clv_status status = reserve(&b);
+    if (status == CLV_OK) {
         sort_by_column(&b);
         status = clv_data_new_csr(t->ctx, "tf-idf", t->info.documents, count, b.column_start[count], out);
     }
@@ -441,7 +433,7 @@ static clv_status build(clv_tfidf *t, const ranked *kept, int64_t count, clv_dat
             t->info.empty += (*out)->start[d + 1] == (*out)->start[d];
         }
     }
-    discard(&b);
+    clv_free_kept(&b.kept);
     return status;
 }
 

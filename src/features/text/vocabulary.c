@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FIRST_BUCKETS = 1024, FIRST_BYTES = 4096 };
+enum { FIRST_BUCKETS = 1024 };
 
 /* Eight bytes at a time, each mixed by a multiplication. */
 static uint32_t hash_of(clv_word term) {
@@ -73,23 +73,9 @@ static bool grow_table(clv_vocabulary *v) {
     return true;
 }
 
-static bool grow_bytes(clv_vocabulary *v, int64_t more) {
-    if (v->used + more <= v->room) {
-        return true;
-    }
-    int64_t room = 2 * (v->used + more) + FIRST_BYTES;
-    char *bytes = clv_resize(v->ctx, v->bytes, room, 1);
-    if (!bytes) {
-        return false;
-    }
-    v->bytes = bytes;
-    v->room = room;
-    return true;
-}
-
 int32_t clv_vocabulary_add(clv_vocabulary *v, clv_word term) {
     uint32_t hash = hash_of(term);
-    if (!grow_table(v) || !grow_bytes(v, (int64_t)term.size + 1)) {
+    if (!grow_table(v) || clv_make_room(v->ctx, (void **)&v->bytes, v->used, (int64_t)term.size + 1, &v->room, 1) < 0) {
         return -1;
     }
     int64_t at = bucket_of(v, hash, term);

@@ -7,7 +7,7 @@
  * looks past apostrophes and marks for one after it. */
 #include "features/text/text.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 enum { CAPITAL_I_DOTTED = 0x130, CAPITAL_SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2 };
 
@@ -45,36 +45,22 @@ static size_t put_character(uint8_t *to, uint32_t code) {
 
 /* --- letters --- */
 
+/* Where a character lies to a range of either kind, which begins with its first and last. */
+static int beside_range(const void *character, const void *range) {
+    uint32_t code = *(const uint32_t *)character;
+    const uint32_t *ends = range;
+    return code < ends[0] ? -1 : code > ends[1];
+}
+
 static bool is_letter(uint32_t code) {
-    int64_t low = 0;
-    int64_t high = clv_letter_range_count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (clv_letter_ranges[middle].last < code) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < clv_letter_range_count && clv_letter_ranges[low].first <= code;
+    return bsearch(&code, clv_letter_ranges, (size_t)clv_letter_range_count, sizeof *clv_letter_ranges, beside_range) !=
+           NULL;
 }
 
 static uint32_t to_lower(uint32_t code) {
-    int64_t low = 0;
-    int64_t high = clv_lower_range_count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (clv_lower_ranges[middle].last < code) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == clv_lower_range_count || clv_lower_ranges[low].first > code) {
-        return code;
-    }
-    const clv_lower_range *range = &clv_lower_ranges[low];
-    bool member = (code - range->first) % (uint32_t)range->step == 0;
+    const clv_lower_range *range =
+        bsearch(&code, clv_lower_ranges, (size_t)clv_lower_range_count, sizeof *clv_lower_ranges, beside_range);
+    bool member = range && (code - range->first) % (uint32_t)range->step == 0;
     return member ? (uint32_t)((int32_t)code + range->delta) : code;
 }
 

@@ -33,14 +33,7 @@ void clv_ascent_free(clv_ascent *s) {
     if (s->problem) {
         clv_context *ctx = s->problem->ctx;
         clv_arena_free(&s->arena);
-        clv_free(ctx, s->y);
-        clv_free(ctx, s->support);
-        clv_free(ctx, s->position);
-        clv_free(ctx, s->full);
-        clv_free(ctx, s->objects);
-        clv_free(ctx, s->weights);
-        clv_free(ctx, s->face);
-        clv_free(ctx, s->pivots);
+        CLV_FREE_ALL(ctx, s->y, s->support, s->position, s->full, s->objects, s->weights, s->face, s->pivots);
     }
 }
 
@@ -88,7 +81,7 @@ clv_status clv_ascent_set(clv_ascent *s, const double *x) {
     s->squares = 0;
     s->similarity = 0;
     for (int64_t t = 0; t < count; t++) {
-        int64_t slot = arena->kind->slot(arena, s->objects[t]);
+        int64_t slot = clv_arena_slot(arena, s->objects[t]);
         double weight = s->weights[t];
         s->y[slot] = weight;
         s->similarity += weight * arena->rho[slot];
@@ -98,7 +91,7 @@ clv_status clv_ascent_set(clv_ascent *s, const double *x) {
         s->squares += weight * weight;
     }
     /* Nothing but the support has changed; 0 weights keep the place of the largest. */
-    CLV_TRY(arena->kind->add(arena, arena->kind->slot(arena, s->objects[0]), 0, -1, 0));
+    CLV_TRY(arena->kind->add(arena, clv_arena_slot(arena, s->objects[0]), 0, -1, 0));
     arena->goal = fmax(clv_ascent_gap(s) / 10, s->problem->tol * clv_ascent_similarity(s));
     return CLV_OK;
 }
@@ -171,35 +164,33 @@ static clv_status follow(clv_ascent *s, int64_t i, double weight, int64_t j, dou
     return s->arena.kind->add(&s->arena, i, weight, j, other);
 }
 
-static clv_status step_toward(clv_ascent *s, int64_t i) {
-    double r = s->scale * s->arena.rho[i], f = s->value, x = s->scale * s->y[i];
-    double step = step_length(r - f, 2 * r - f + alpha_of(s), 0.5), left = 1 - step;
+/* x <- (1 - step) x + step e_i; a step below 0 leads away from e_i, and takes it out of the support if it `drops`. */
+static clv_status step_along(clv_ascent *s, int64_t i, double step, bool drops) {
+    double r = s->scale * s->arena.rho[i], f = s->value, x = s->scale * s->y[i], left = 1 - step;
     double weight = step / (s->scale * left);
     CLV_TRY(follow(s, i, weight, -1, 0));
     s->y[i] += weight;
     note_entry(s, i);
+    if (drops) {
+        clv_ascent_leave(s, i);
+        s->drops++;
+    }
     rescale(s, left);
     s->value = left * left * f + 2 * step * left * r - step * step * alpha_of(s);
     s->squares = left * left * s->squares + 2 * step * left * x + step * step;
-    s->moved += step * (1 - x);
+    s->moved += fabs(step) * (1 - x);
     return CLV_OK;
 }
 
+static clv_status step_toward(clv_ascent *s, int64_t i) {
+    double r = s->scale * s->arena.rho[i], f = s->value;
+    return step_along(s, i, step_length(r - f, 2 * r - f + alpha_of(s), 0.5), false);
+}
+
 static clv_status step_away(clv_ascent *s, int64_t j) {
-    double r = s->scale * s->arena.rho[j], f = s->value, x = s->scale * s->y[j];
-    double most = x / (1 - x), step = step_length(f - r, 2 * r - f + alpha_of(s), most), grown = 1 + step;
-    double weight = -step / (s->scale * grown);
-    CLV_TRY(follow(s, j, weight, -1, 0));
-    s->y[j] += weight;
-    if (step >= most) {
-        clv_ascent_leave(s, j);
-        s->drops++;
-    }
-    rescale(s, grown);
-    s->value = grown * grown * f - 2 * step * grown * r - step * step * alpha_of(s);
-    s->squares = grown * grown * s->squares - 2 * step * grown * x + step * step;
-    s->moved += step * (1 - x);
-    return CLV_OK;
+    double r = s->scale * s->arena.rho[j], f = s->value, x = s->scale * s->y[j], most = x / (1 - x);
+    double step = step_length(f - r, 2 * r - f + alpha_of(s), most);
+    return step_along(s, j, -step, step >= most);
 }
 
 static clv_status step_pairwise(clv_ascent *s, int64_t i, int64_t j) {

@@ -28,23 +28,6 @@ typedef struct assignment {
     int32_t *choice;       /* n: its cluster */
 } assignment;
 
-static void free_assignment(assignment *s) {
-    clv_free(s->ctx, s->start);
-    clv_free(s->ctx, s->objects);
-    clv_free(s->ctx, s->best);
-    clv_free(s->ctx, s->choice);
-}
-
-static clv_status check_labels(const assignment *s) {
-    for (int64_t i = 0; i < s->n; i++) {
-        if (s->labels[i] < -1 || s->labels[i] >= s->k) {
-            return clv_fail(s->ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)s->labels[i],
-                            (long long)i + 1, (long long)s->k - 1);
-        }
-    }
-    return CLV_OK;
-}
-
 /* Objects by their label, each group ascending. */
 static void group(assignment *s) {
     for (int64_t i = 0; i < s->n; i++) {
@@ -61,7 +44,7 @@ static void group(assignment *s) {
 }
 
 static clv_status new_assignment(assignment *s) {
-    CLV_TRY(check_labels(s));
+    CLV_TRY(clv_check_labels(s->ctx, s->labels, s->n, s->k));
     s->start = CLV_NEW0(s->ctx, int64_t, s->k + 2);
     s->objects = CLV_NEW(s->ctx, int64_t, s->n);
     s->best = CLV_NEW0(s->ctx, double, s->n);
@@ -181,6 +164,6 @@ clv_status clv_dominant_assign(clv_context *ctx, const clv_affinity *a, int64_t 
     if (status == CLV_OK) {
         memcpy(labels, s.choice, (size_t)s.n * sizeof *labels);
     }
-    free_assignment(&s);
+    CLV_FREE_ALL(s.ctx, s.start, s.objects, s.best, s.choice);
     return status;
 }

@@ -89,63 +89,41 @@ double clv_dominant_objective(const clv_cluster *clusters, int64_t count) {
 
 /* --- the table of clusters --- */
 
-typedef struct columns {
-    int64_t *integers; /* k: one column at a time */
-    double *reals;
-    const char **texts;
-} columns;
-
-static clv_status put_counts(clv_result *result, const char *name, const clv_cluster *clusters, int64_t k,
-                             size_t member, int64_t *work) {
+/* One column by way of k entries of 8 bytes, whatever their kind. */
+static clv_status put_column(clv_result *result, const clv_field_info *info, const clv_cluster *clusters, size_t member,
+                             int64_t k, void *work) {
+    const char **texts = work;
+    double *numbers = work;
     for (int64_t c = 0; c < k; c++) {
-        work[c] = *(const int64_t *)(const void *)((const char *)&clusters[c] + member);
-    }
-    return clv_result_put_integers(result, name, work, k);
-}
-
-static clv_status put_numbers(clv_result *result, const char *name, const clv_cluster *clusters, int64_t k,
-                              size_t member, double *work) {
-    for (int64_t c = 0; c < k; c++) {
-        work[c] = *(const double *)(const void *)((const char *)&clusters[c] + member);
-    }
-    return clv_result_put_reals(result, name, work, k);
-}
-
-static clv_status put_columns(clv_result *result, const clv_cluster *clusters, int64_t k, const columns *work,
-                              bool all) {
-#define COUNTS(member)                                                                                                 \
-    put_counts(result, "clusters." #member, clusters, k, offsetof(clv_cluster, member), work->integers)
-#define NUMBERS(member)                                                                                                \
-    put_numbers(result, "clusters." #member, clusters, k, offsetof(clv_cluster, member), work->reals)
-    CLV_TRY(COUNTS(size));
-    CLV_TRY(NUMBERS(cohesiveness));
-    CLV_TRY(NUMBERS(certificate));
-    if (all) {
-        for (int64_t c = 0; c < k; c++) {
-            work->texts[c] = clv_stop_name(clusters[c].stop);
+        if (info->kind == CLV_FIELD_TEXT) {
+            texts[c] = clv_stop_name(clusters[c].stop);
+        } else {
+            memcpy(&numbers[c], (const char *)&clusters[c] + member, sizeof numbers[c]);
         }
-        CLV_TRY(COUNTS(iterations));
-        CLV_TRY(clv_result_put_texts(result, "clusters.stop", work->texts, k));
     }
-    CLV_TRY(NUMBERS(similarity));
-    if (all) {
-        CLV_TRY(COUNTS(drops));
-        CLV_TRY(COUNTS(swaps));
-    }
-    CLV_TRY(COUNTS(prototype));
-    return all ? COUNTS(pass) : CLV_OK;
-#undef COUNTS
-#undef NUMBERS
+    return info->kind == CLV_FIELD_TEXT   ? clv_result_put_texts(result, info->name, work, k)
+           : info->kind == CLV_FIELD_REAL ? clv_result_put_reals(result, info->name, work, k)
+                                          : clv_result_put_integers(result, info->name, work, k);
 }
 
 clv_status clv_dominant_table(clv_result *result, const clv_cluster *clusters, int64_t k, bool all) {
-    columns work = {CLV_NEW(result->ctx, int64_t, k), CLV_NEW(result->ctx, double, k),
-                    CLV_NEW(result->ctx, const char *, k)};
-    bool room = work.integers && work.reals && work.texts;
-    clv_status status = room ? put_columns(result, clusters, k, &work, all) : CLV_ENOMEM;
-    clv_free(result->ctx, work.integers);
-    clv_free(result->ctx, work.reals);
-    clv_free(result->ctx, work.texts);
+#define MEMBER(name_)                                                                                                  \
+    { "clusters." #name_, offsetof(clv_cluster, name_) }
+    static const struct {
+        const char *name;
+        size_t at;
+    } members[] = {MEMBER(size),       MEMBER(cohesiveness), MEMBER(certificate), MEMBER(iterations), MEMBER(stop),
+                   MEMBER(similarity), MEMBER(drops),        MEMBER(swaps),       MEMBER(prototype),  MEMBER(pass)};
+#undef MEMBER
+    void *work = CLV_NEW(result->ctx, double, k);
+    clv_status status = work ? CLV_OK : CLV_ENOMEM;
+    for (size_t m = 0; m < CLV_COUNT(members) && status == CLV_OK; m++) {
+        const clv_field_info *info = clv_method_gives(&clv_dominant_method, members[m].name);
+        if (all || info->role == CLV_DERIVED) {
+            status = put_column(result, info, clusters, members[m].at, k, work);
+        }
+    }
+    clv_free(result->ctx, work);
     return status;
 }
 
@@ -247,11 +225,6 @@ static clv_status fill_result(const clv_peeling *p, clv_result *result) {
     return join_traces(p, result);
 }
 
-static clv_status make_result(const clv_peeling *p, clv_result **out) {
-    CLV_TRY(clv_result_new(p->ctx, p->n, p->count, out));
-    return fill_result(p, *out);
-}
-
 static clv_status no_cluster(const clv_peeling *p) {
     const clv_dominant_options *options = p->options;
     const char *reason = "no two objects are similar";
@@ -278,29 +251,25 @@ static clv_status assign(clv_peeling *p) {
     return status;
 }
 
-static clv_status peel(clv_peeling *p, clv_result **out) {
+static clv_status run(clv_context *ctx, const clv_input *input, const clv_dominant_options *options, clv_peeling *p,
+                      clv_result **out) {
+    CLV_TRY(clv_peeling_new(ctx, input->affinity, options, p));
+    CLV_TRY(check_objects(p));
+    CLV_TRY(input->start ? take_start(p, input->start) : CLV_OK);
     CLV_TRY(clv_peel(p));
     if (p->count == 0) {
         return no_cluster(p);
     }
     CLV_TRY(assign(p));
-    return make_result(p, out);
+    CLV_TRY(clv_result_new(p->ctx, p->n, p->count, out));
+    return fill_result(p, *out);
 }
 
 clv_status clv_dominant_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     clv_dominant_options own = *(const clv_dominant_options *)options;
     clv_peeling peeling = {0};
     own.start = input->start ? "auto" : own.start;
-    clv_status status = clv_peeling_new(ctx, input->affinity, &own, &peeling);
-    if (status == CLV_OK) {
-        status = check_objects(&peeling);
-    }
-    if (status == CLV_OK && input->start) {
-        status = take_start(&peeling, input->start);
-    }
-    if (status == CLV_OK) {
-        status = peel(&peeling, out);
-    }
+    clv_status status = run(ctx, input, &own, &peeling, out);
     clv_peeling_free(&peeling);
     return status;
 }

@@ -75,10 +75,9 @@ int64_t clv_place_of_least(const double *r, const int32_t *at, int64_t count);
 typedef struct clv_arena clv_arena;
 typedef struct clv_arena_kind {
     clv_status (*create)(clv_arena *arena);
-    void (*destroy)(clv_arena *arena); /* also of one that create left half-made */
+    void (*destroy)(clv_arena *arena); /* also of one that create left half-made; NULL: nothing to do */
     /* Slots for these objects, and others that matter, with rho = A x for their weights x, fresh from the affinity. */
     clv_status (*load)(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count);
-    int64_t (*slot)(const clv_arena *arena, int64_t object); /* of an object that was loaded */
     /* rho += wi a_i + wj a_j (j < 0: none) without the diagonal; the largest rho to `top`. */
     clv_status (*add)(clv_arena *arena, int64_t i, double wi, int64_t j, double wj);
     clv_status (*entry)(clv_arena *arena, int64_t i, int64_t j, double *out);
@@ -97,15 +96,21 @@ struct clv_arena {
     int64_t top;             /* slot of the largest rho */
     clv_matrix stored;       /* the similarities where they lie, if they do */
     double goal;             /* the gap that a working set is to reach before all objects are looked at */
-    const int64_t *object;   /* of a slot; NULL: the slot is the object */
-    void *own;               /* of the kind */
+    int64_t *object;         /* of a slot; NULL: the slot is the object */
+    int32_t *slot_of;        /* n: of an object that was loaded; likewise */
+    int64_t cursor;          /* of touched.c: no active object before this one is without a slot */
+    void *own;               /* of nearby.c */
 };
 
-/* The kind that suits the affinity; capacity and rho are set. Free it also on failure. */
+/* The kind that suits the affinity; capacity, rho and the places of slots and objects are set. Free it also on failure.
+ */
 clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_arena *out);
 void clv_arena_free(clv_arena *arena);
 static inline int64_t clv_arena_object(const clv_arena *arena, int64_t slot) {
     return arena->object ? arena->object[slot] : slot;
+}
+static inline int64_t clv_arena_slot(const clv_arena *arena, int64_t object) {
+    return arena->slot_of ? arena->slot_of[object] : object;
 }
 
 /* --- ascent.c --- */
@@ -229,6 +234,8 @@ clv_status clv_peel_take_off(clv_peeling *p);
 clv_dominant_problem clv_peel_problem(const clv_peeling *p);
 bool clv_starts_at_center(const clv_dominant_options *options);
 bool clv_peel_accepts(const clv_peeling *p, const clv_dominant_set *set);
+/* How many of its members have a label already. */
+int64_t clv_peel_shared(const clv_peeling *p, const clv_dominant_set *set);
 void clv_peel_note(clv_peeling *p, clv_stop stop);
 /* Ax without the diagonal, into r, for x of these weights. */
 clv_status clv_without_diagonal(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
@@ -253,12 +260,6 @@ clv_status clv_dominant_table(clv_result *result, const clv_cluster *clusters, i
 clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t count, double tol);
 
 /* --- the functions of the method: dominant.c, evaluate.c, predict.c --- */
-clv_status clv_dominant_check(clv_context *ctx, const void *options);
-size_t clv_dominant_bytes(const clv_input *input, const void *options);
-clv_status clv_dominant_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
-clv_status clv_dominant_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
-                                        const clv_result *answer, clv_result *found);
-clv_status clv_dominant_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
-                                      const clv_result *result, const clv_fresh *fresh, clv_result **out);
+CLV_METHOD_PARTS(dominant)
 
 #endif

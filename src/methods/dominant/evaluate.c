@@ -76,11 +76,7 @@ static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, 
 /* Clusters of one pass: at most `multistart`, f descending, few members shared. `first` is the first of the pass. */
 static clv_status check_pass(const clv_peeling *p, const clv_dominant_set *set, const clv_cluster *clusters, int64_t c,
                              int64_t first) {
-    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
-    int64_t shared = 0;
-    for (int64_t t = 0; t < set->count; t++) {
-        shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
-    }
+    int64_t shared = clv_peel_shared(p, set);
     bool few = 100 * (double)shared <= p->options->overlap * (double)set->about.size * (1 + SUM_TOLERANCE);
     if (c - first >= (p->options->multistart > 0 ? p->options->multistart : 1)) {
         return clv_fail(p->ctx, CLV_EDATA, "a pass has more clusters than starts, with cluster %lld", (long long)c);
@@ -127,20 +123,15 @@ static clv_status check_end(clv_peeling *p, int64_t k) {
 
 /* --- the peeling again --- */
 
-static clv_status measure_cluster(clv_peeling *p, const clv_matrix *membership, int64_t c, clv_dominant_set *set) {
-    set->count = 0;
-    set->about = (clv_cluster){0};
-    CLV_TRY(take_set(p, membership, c, set));
-    CLV_TRY(clv_peel_product(p, set));
-    measure(p, p->work, set);
-    return CLV_OK;
-}
-
-static clv_status replay_all(clv_peeling *p, const clv_matrix *membership, const int64_t *pass, clv_dominant_set *set,
-                             clv_cluster *clusters) {
+static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int64_t *pass, clv_dominant_set *set,
+                         clv_cluster *clusters) {
     int64_t k = membership->cols, first = 0;
     for (int64_t c = 0; c < k; c++) {
-        CLV_TRY(measure_cluster(p, membership, c, set));
+        set->count = 0;
+        set->about = (clv_cluster){0};
+        CLV_TRY(take_set(p, membership, c, set));
+        CLV_TRY(clv_peel_product(p, set));
+        measure(p, p->work, set);
         clusters[c] = set->about;
         clusters[c].pass = pass ? pass[c] : c;
         CLV_TRY(check_size(p, set, c, k));
@@ -154,13 +145,6 @@ static clv_status replay_all(clv_peeling *p, const clv_matrix *membership, const
     CLV_TRY(check_end(p, k));
     return p->options->assign ? clv_dominant_assign(p->ctx, p->affinity, k, p->options->control.threads, p->labels)
                               : CLV_OK;
-}
-
-static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int64_t *pass, clv_cluster *clusters) {
-    clv_dominant_set set = {.objects = CLV_NEW(p->ctx, int64_t, p->n), .weights = CLV_NEW(p->ctx, double, p->n)};
-    clv_status status = set.objects && set.weights ? replay_all(p, membership, pass, &set, clusters) : CLV_ENOMEM;
-    clv_dominant_set_free(p->ctx, &set);
-    return status;
 }
 
 static clv_status compare_labels(const clv_peeling *p, const int32_t *labels) {
@@ -270,27 +254,31 @@ static clv_status check_membership(clv_context *ctx, const clv_result *answer, c
                : clv_fail(ctx, CLV_EDATA, "the membership must be a sparse matrix with a column for each cluster");
 }
 
+/* `set` has room for a cluster of all objects. */
+static clv_status evaluate(clv_peeling *p, const clv_matrix *membership, const clv_result *answer,
+                           clv_dominant_set *set, clv_cluster *clusters, clv_result *found) {
+    int64_t count;
+    CLV_TRY(replay(p, membership, clv_result_integers(answer, "clusters.pass", &count), set, clusters));
+    CLV_TRY(compare_labels(p, answer->labels));
+    return judge(p, answer, clusters, found);
+}
+
 clv_status clv_dominant_evaluate_answer(clv_context *ctx, const clv_input *input, const void *given,
                                         const clv_result *answer, clv_result *found) {
     clv_dominant_options options = options_for(given, answer);
     clv_peeling peeling = {.ctx = ctx};
     const clv_matrix *membership;
-    int64_t count;
     CLV_TRY(check_membership(ctx, answer, &membership));
     CLV_TRY(check_course(ctx, &options, answer));
-    const int64_t *pass = clv_result_integers(answer, "clusters.pass", &count);
+    clv_dominant_set set = {.objects = CLV_NEW(ctx, int64_t, answer->n), .weights = CLV_NEW(ctx, double, answer->n)};
     clv_cluster *clusters = CLV_NEW0(ctx, clv_cluster, answer->k);
-    clv_status status = clusters ? clv_peeling_new(ctx, input->affinity, &options, &peeling) : CLV_ENOMEM;
+    bool room = set.objects && set.weights && clusters;
+    clv_status status = room ? clv_peeling_new(ctx, input->affinity, &options, &peeling) : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = replay(&peeling, membership, pass, clusters);
-    }
-    if (status == CLV_OK) {
-        status = compare_labels(&peeling, answer->labels);
-    }
-    if (status == CLV_OK) {
-        status = judge(&peeling, answer, clusters, found);
+        status = evaluate(&peeling, membership, answer, &set, clusters, found);
     }
     clv_peeling_free(&peeling);
+    clv_dominant_set_free(ctx, &set);
     clv_free(ctx, clusters);
     return status;
 }

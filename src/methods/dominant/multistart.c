@@ -15,7 +15,7 @@ typedef struct pass {
     clv_control control; /* of one search */
     int64_t count;
     int64_t *start;
-    clv_dominant_set *found;
+    clv_dominant_set *found, **order;
     clv_status *status; /* a start: how its search ended */
     int threads;
     pthread_mutex_t lock; /* of the caller's monitor */
@@ -26,9 +26,7 @@ static void free_pass(pass *q) {
     for (int64_t t = 0; q->found && t < q->count; t++) {
         clv_dominant_set_free(ctx, &q->found[t]);
     }
-    clv_free(ctx, q->found);
-    clv_free(ctx, q->status);
-    clv_free(ctx, q->start);
+    CLV_FREE_ALL(ctx, q->found, q->order, q->status, q->start);
 }
 
 /* The caller's monitor is called by one thread at a time. */
@@ -55,8 +53,9 @@ static clv_status open_pass(clv_peeling *p, pass *q) {
     }
     q->start = CLV_NEW(p->ctx, int64_t, q->count);
     q->found = CLV_NEW0(p->ctx, clv_dominant_set, q->count);
+    q->order = CLV_NEW(p->ctx, clv_dominant_set *, q->count);
     q->status = CLV_NEW0(p->ctx, clv_status, q->count);
-    if (!q->start || !q->found || !q->status) {
+    if (!q->start || !q->found || !q->order || !q->status) {
         return CLV_ENOMEM;
     }
     clv_rng rng = clv_rng_stream((uint64_t)options->control.seed, STARTS_STREAM + (uint64_t)p->passes);
@@ -106,16 +105,13 @@ static int by_cohesiveness(const void *left, const void *right) {
 
 /* Whether few enough of its members have a label already, and not all: a cluster has an object of its own. */
 static bool is_distinct(const clv_peeling *p, const clv_dominant_set *set) {
-    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
-    int64_t shared = 0;
-    for (int64_t t = 0; t < set->count; t++) {
-        shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
-    }
+    int64_t shared = clv_peel_shared(p, set);
     return shared < set->about.size && 100 * (double)shared <= p->options->overlap * (double)set->about.size;
 }
 
-static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
+static clv_status keep_distinct(pass *q) {
     clv_peeling *p = q->peeling;
+    clv_dominant_set **order = q->order;
     CLV_TRY(clv_peel_room(p, q->count));
     for (int64_t t = 0; t < q->count; t++) {
         order[t] = &q->found[t];
@@ -131,9 +127,12 @@ static clv_status keep_distinct(pass *q, clv_dominant_set **order) {
     return CLV_OK;
 }
 
-/* Starts may all have been similar to nothing: then the best one is tried. */
-static clv_status end_pass(pass *q, int64_t before) {
-    clv_peeling *p = q->peeling;
+static clv_status run_pass(clv_peeling *p, pass *q) {
+    int64_t before = p->count;
+    CLV_TRY(open_pass(p, q));
+    CLV_TRY(search_all(q));
+    CLV_TRY(keep_distinct(q));
+    /* Starts may all have been similar to nothing: then the best one is tried. */
     clv_status status = p->count > before ? clv_peel_take_off(p) : clv_peel_vertex(p);
     p->passes++;
     return status;
@@ -141,20 +140,7 @@ static clv_status end_pass(pass *q, int64_t before) {
 
 clv_status clv_peel_pass(clv_peeling *p) {
     pass q;
-    int64_t before = p->count;
-    clv_status status = open_pass(p, &q);
-    clv_dominant_set **order = CLV_NEW(p->ctx, clv_dominant_set *, q.count);
-    status = status == CLV_OK && !order ? CLV_ENOMEM : status;
-    if (status == CLV_OK) {
-        status = search_all(&q);
-    }
-    if (status == CLV_OK) {
-        status = keep_distinct(&q, order);
-    }
-    if (status == CLV_OK) {
-        status = end_pass(&q, before);
-    }
-    clv_free(p->ctx, order);
+    clv_status status = run_pass(p, &q);
     free_pass(&q);
     return status;
 }

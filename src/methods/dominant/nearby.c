@@ -28,8 +28,6 @@ enum { COLUMNS = 64 };
 
 typedef struct nearby {
     int64_t wanted;     /* slots to have */
-    int64_t *object;    /* of a slot */
-    int32_t *slot_of;   /* n; valid for objects in the arena */
     clv_affinity *here; /* the operator on the arena */
     double *r;          /* n: work */
     int64_t *work;      /* n */
@@ -59,17 +57,13 @@ static clv_status nearby_create(clv_arena *arena) {
     if (!own) {
         return CLV_ENOMEM;
     }
-    own->object = CLV_NEW(p->ctx, int64_t, arena->capacity);
-    own->slot_of = CLV_NEW0(p->ctx, int32_t, p->n);
     own->r = CLV_NEW(p->ctx, double, p->n);
     own->work = CLV_NEW(p->ctx, int64_t, 2 * p->n);
     own->column = CLV_NEW0(p->ctx, double *, arena->capacity);
     own->kept = CLV_NEW(p->ctx, int64_t, arena->capacity);
     own->wanted = p->active_count / PART > LEAST ? p->active_count / PART : LEAST;
     own->rng = clv_rng_stream(0, 0);
-    arena->object = own->object;
-    bool whole = own->object && own->slot_of && own->r && own->work && own->column && own->kept;
-    return whole ? CLV_OK : CLV_ENOMEM;
+    return own->r && own->work && own->column && own->kept ? CLV_OK : CLV_ENOMEM;
 }
 
 static void nearby_destroy(clv_arena *arena) {
@@ -80,13 +74,7 @@ static void nearby_destroy(clv_arena *arena) {
             drop_columns(arena);
         }
         clv_affinity_free(own->here);
-        clv_free(ctx, own->object);
-        clv_free(ctx, own->slot_of);
-        clv_free(ctx, own->r);
-        clv_free(ctx, own->work);
-        clv_free(ctx, own->column);
-        clv_free(ctx, own->kept);
-        clv_free(ctx, own);
+        CLV_FREE_ALL(ctx, own->r, own->work, own->column, own->kept, own);
     }
 }
 
@@ -97,14 +85,14 @@ static void gather_r(clv_arena *arena, const int64_t *objects, int64_t count, do
     const clv_dominant_problem *p = arena->problem;
     nearby *own = arena->own;
     for (int64_t i = 0; i < p->n; i++) {
-        own->slot_of[i] = 0;
+        arena->slot_of[i] = 0;
     }
     for (int64_t t = 0; t < count; t++) {
-        own->slot_of[objects[t]] = -1;
+        arena->slot_of[objects[t]] = -1;
     }
     for (int64_t t = 0; t < p->active_count; t++) {
         int64_t i = p->active[t];
-        out[t] = own->slot_of[i] < 0 ? HUGE_VAL : own->r[i];
+        out[t] = arena->slot_of[i] < 0 ? HUGE_VAL : own->r[i];
     }
 }
 
@@ -113,15 +101,14 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The slots, in ascending order of objects; the largest r outside them. `values` is work of active_count. */
+/* The slots, in ascending order of objects. `values` is work of active_count. */
 static void choose_slots(clv_arena *arena, const int64_t *objects, int64_t count, double *values) {
     const clv_dominant_problem *p = arena->problem;
     nearby *own = arena->own;
     int64_t wanted = own->wanted > SHARE * count ? own->wanted : SHARE * count;
     arena->slots = wanted < p->active_count / 2 && isfinite(p->largest) ? wanted : p->active_count;
-    own->outside = -HUGE_VAL;
     if (arena->slots == p->active_count) {
-        memcpy(own->object, p->active, (size_t)arena->slots * sizeof *own->object);
+        memcpy(arena->object, p->active, (size_t)arena->slots * sizeof *arena->object);
     } else {
         gather_r(arena, objects, count, values);
         clv_top_k(values, p->active_count, arena->slots, own->work, own->work + p->n);
@@ -129,14 +116,12 @@ static void choose_slots(clv_arena *arena, const int64_t *objects, int64_t count
         int64_t chosen = 0;
         for (int64_t t = 0; t < p->active_count; t++) {
             if (chosen < arena->slots && own->work[chosen] == t) {
-                own->object[chosen++] = p->active[t];
-            } else {
-                own->outside = values[t] > own->outside ? values[t] : own->outside;
+                arena->object[chosen++] = p->active[t];
             }
         }
     }
     for (int64_t slot = 0; slot < arena->slots; slot++) {
-        own->slot_of[own->object[slot]] = (int32_t)slot;
+        arena->slot_of[arena->object[slot]] = (int32_t)slot;
     }
 }
 
@@ -157,7 +142,7 @@ static double largest_outside(const clv_arena *arena) {
     double most = -HUGE_VAL;
     for (int64_t t = 0, slot = 0; t < p->active_count; t++) {
         int64_t i = p->active[t];
-        if (slot < arena->slots && own->object[slot] == i) {
+        if (slot < arena->slots && arena->object[slot] == i) {
             slot++;
         } else {
             most = own->r[i] > most ? own->r[i] : most;
@@ -167,10 +152,9 @@ static double largest_outside(const clv_arena *arena) {
 }
 
 static bool holds_all(const clv_arena *arena, const int64_t *objects, int64_t count) {
-    const nearby *own = arena->own;
     for (int64_t t = 0; t < count; t++) {
-        int64_t slot = own->slot_of[objects[t]];
-        if (slot >= arena->slots || own->object[slot] != objects[t]) {
+        int64_t slot = arena->slot_of[objects[t]];
+        if (slot >= arena->slots || arena->object[slot] != objects[t]) {
             return false;
         }
     }
@@ -186,7 +170,7 @@ static bool still_serves(clv_arena *arena, const int64_t *objects, int64_t count
     }
     double top = -HUGE_VAL;
     for (int64_t slot = 0; slot < arena->slots; slot++) {
-        top = own->r[own->object[slot]] > top ? own->r[own->object[slot]] : top;
+        top = own->r[arena->object[slot]] > top ? own->r[arena->object[slot]] : top;
     }
     own->outside = largest_outside(arena);
     return arena->slots == arena->problem->active_count || own->outside - own->chosen <= (top - own->outside) / 4;
@@ -198,8 +182,8 @@ static clv_status choose_arena(clv_arena *arena, const int64_t *objects, int64_t
     clv_affinity_free(own->here);
     own->here = NULL;
     choose_slots(arena, objects, count, arena->rho);
-    own->chosen = own->outside;
-    CLV_TRY(clv_affinity_subset(arena->problem->affinity, own->object, arena->slots, &own->here));
+    own->chosen = own->outside = largest_outside(arena);
+    CLV_TRY(clv_affinity_subset(arena->problem->affinity, arena->object, arena->slots, &own->here));
     own->kept_most = room_for_columns(arena);
     return CLV_OK;
 }
@@ -214,7 +198,7 @@ static clv_status nearby_load(clv_arena *arena, const int64_t *objects, const do
         CLV_TRY(choose_arena(arena, objects, count));
     }
     for (int64_t slot = 0; slot < arena->slots; slot++) {
-        arena->rho[slot] = own->r[own->object[slot]];
+        arena->rho[slot] = own->r[arena->object[slot]];
     }
     arena->top = clv_place_of_largest(arena->rho, arena->slots);
     return CLV_OK;
@@ -264,10 +248,6 @@ static clv_status column_of(clv_arena *arena, int64_t i, int64_t spared, const d
     return CLV_OK;
 }
 
-static int64_t nearby_slot(const clv_arena *arena, int64_t object) {
-    return ((const nearby *)arena->own)->slot_of[object];
-}
-
 static clv_status nearby_add(clv_arena *arena, int64_t i, double wi, int64_t j, double wj) {
     const double *left, *right;
     CLV_TRY(column_of(arena, i, j, &left));
@@ -293,7 +273,6 @@ const clv_arena_kind clv_arena_nearby = {
     .create = nearby_create,
     .destroy = nearby_destroy,
     .load = nearby_load,
-    .slot = nearby_slot,
     .add = nearby_add,
     .entry = nearby_entry,
     .outdated = nearby_outdated,

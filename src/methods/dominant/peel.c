@@ -29,13 +29,7 @@ void clv_peeling_free(clv_peeling *p) {
     for (int64_t c = 0; c < p->count; c++) {
         clv_dominant_set_free(p->ctx, &p->sets[c]);
     }
-    clv_free(p->ctx, p->sets);
-    clv_free(p->ctx, p->active);
-    clv_free(p->ctx, p->gone);
-    clv_free(p->ctx, p->degree);
-    clv_free(p->ctx, p->work);
-    clv_free(p->ctx, p->labels);
-    clv_free(p->ctx, p->start_weights);
+    CLV_FREE_ALL(p->ctx, p->sets, p->active, p->gone, p->degree, p->work, p->labels, p->start_weights);
 }
 
 clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
@@ -186,6 +180,15 @@ clv_status clv_peel_label(clv_peeling *p, const clv_dominant_set *set, int32_t c
     return CLV_OK;
 }
 
+int64_t clv_peel_shared(const clv_peeling *p, const clv_dominant_set *set) {
+    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
+    int64_t shared = 0;
+    for (int64_t t = 0; t < set->count; t++) {
+        shared += set->weights[t] > cutoff && p->labels[set->objects[t]] >= 0;
+    }
+    return shared;
+}
+
 void clv_peel_off(clv_peeling *p) {
     int64_t left = 0;
     for (int64_t t = 0; t < p->active_count; t++) {
@@ -268,11 +271,8 @@ clv_status clv_peel_room(clv_peeling *p, int64_t more) {
 
 static clv_status search(clv_peeling *p, const clv_seed *seed, clv_dominant_set *out) {
     clv_dominant_problem problem = clv_peel_problem(p);
-    clv_control control = p->options->control;
+    clv_control control = clv_control_for(&p->options->control, seed->kind != CLV_SEED_RANDOM);
     problem.seed = *seed;
-    if (seed->kind != CLV_SEED_RANDOM) {
-        control.restarts = 1; /* they would all be the same */
-    }
     *out = (clv_dominant_set){0};
     clv_status status = clv_dominant_single(&problem, &control, out);
     if (status < 0) {

@@ -34,13 +34,6 @@ typedef struct predictor {
     bool nearest;     /* who is not accepted goes to the cluster with the largest r */
 } predictor;
 
-static void free_predictor(predictor *p) {
-    clv_free(p->ctx, p->members);
-    clv_free(p->ctx, p->first);
-    clv_free(p->ctx, p->column);
-    clv_free(p->ctx, p->weight);
-}
-
 static clv_status check_result(predictor *p) {
     int64_t count;
     CLV_TRY(clv_answer_matrix(p->ctx, p->result, "membership", p->result->n, p->result->k, &p->membership));
@@ -106,7 +99,6 @@ static clv_status new_predictor(predictor *p, clv_context *ctx, const clv_result
             p->members[p->count++] = j;
         }
     }
-    list_terms(p);
     return CLV_OK;
 }
 
@@ -201,50 +193,31 @@ static int32_t predict_row(const void *user, const clv_matrix *cross, int64_t ro
     return good ? best_cluster(p, similar) : -1;
 }
 
-/* --- all objects --- */
-
-static clv_labeler new_ones(const predictor *p, int64_t threads, int32_t *out) {
-    return (clv_labeler){.ctx = p->ctx,
-                         .rule = predict_row,
-                         .user = p,
-                         .k = p->k,
-                         .least = -p->shift,
-                         .threads = clv_threads(threads),
-                         .out = out};
-}
-
-static clv_status label_similarities(predictor *p, const clv_matrix *cross, int64_t threads, int32_t *out) {
-    clv_labeler labeler = new_ones(p, threads, out);
-    CLV_TRY(clv_fresh_check(p->ctx, cross, p->membership->rows));
-    return clv_fresh_label(&labeler, cross);
-}
-
-static clv_status label_points(predictor *p, const clv_affinity *a, const clv_matrix *points, int64_t threads,
-                               int32_t *out) {
-    clv_labeler labeler = new_ones(p, threads, out);
-    clv_cross cross;
-    clv_status status = clv_cross_new(p->ctx, a, clv_threads(threads), &cross);
-    if (status == CLV_OK) {
-        p->narrow = p->count > 0 && clv_cross_narrow(&cross, p->members, p->count);
-        list_terms(p);
-        status = clv_fresh_label_points(&labeler, &cross, points);
-    }
-    clv_cross_free(&cross);
-    return status;
+/* Where similarities are made, those to members will do. */
+static clv_status narrow(void *user, clv_cross *cross) {
+    predictor *p = user;
+    p->narrow = cross && p->count > 0 && clv_cross_narrow(cross, p->members, p->count);
+    list_terms(p);
+    return CLV_OK;
 }
 
 clv_status clv_dominant_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
                                       const clv_result *result, const clv_fresh *fresh, clv_result **out) {
-    const clv_matrix *objects = fresh->similarities ? fresh->similarities : fresh->points;
-    int64_t threads = ((const clv_control *)options)->threads;
     predictor p;
-    CLV_TRY(clv_prediction_new(ctx, result, fresh->similarities ? NULL : input->affinity, objects->rows, out));
+    CLV_TRY(clv_prediction_new(ctx, result, fresh->similarities ? NULL : input->affinity, fresh, out));
     clv_status status = new_predictor(&p, ctx, result, options);
     if (status == CLV_OK) {
-        status = fresh->similarities ? label_similarities(&p, objects, threads, (*out)->labels)
-                                     : label_points(&p, input->affinity, objects, threads, (*out)->labels);
+        clv_fresh_reader reader = {.ctx = ctx,
+                                   .affinity = fresh->similarities ? NULL : input->affinity,
+                                   .n = p.membership->rows,
+                                   .threads = clv_threads(((const clv_control *)options)->threads),
+                                   .least = -p.shift,
+                                   .user = &p,
+                                   .prepare = narrow,
+                                   .rule = predict_row,
+                                   .out = *out};
+        status = clv_fresh_read(&reader, fresh);
     }
-    free_predictor(&p);
-    clv_result_count(*out);
+    CLV_FREE_ALL(p.ctx, p.members, p.first, p.column, p.weight);
     return status;
 }

@@ -10,22 +10,17 @@ clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, 
     out->x = CLV_NEW(ctx, double, problem->n);
     out->before = CLV_NEW(ctx, double, problem->n);
     out->r = CLV_NEW(ctx, double, problem->n);
-    if (clv_affinity_has_diagonal(problem->affinity)) {
-        out->diagonal = CLV_NEW(ctx, double, problem->n);
-        if (!out->diagonal) {
-            return CLV_ENOMEM;
-        }
-        CLV_TRY(clv_affinity_diagonal(problem->affinity, out->diagonal));
+    bool diagonal = clv_affinity_has_diagonal(problem->affinity);
+    out->diagonal = diagonal ? CLV_NEW(ctx, double, problem->n) : NULL;
+    if (!out->x || !out->before || !out->r || (diagonal && !out->diagonal)) {
+        return CLV_ENOMEM;
     }
-    return out->x && out->before && out->r ? CLV_OK : CLV_ENOMEM;
+    return diagonal ? clv_affinity_diagonal(problem->affinity, out->diagonal) : CLV_OK;
 }
 
 void clv_replicator_free(clv_replicator *s) {
     if (s->problem) {
-        clv_free(s->problem->ctx, s->x);
-        clv_free(s->problem->ctx, s->before);
-        clv_free(s->problem->ctx, s->r);
-        clv_free(s->problem->ctx, s->diagonal);
+        CLV_FREE_ALL(s->problem->ctx, s->x, s->before, s->r, s->diagonal);
     }
 }
 

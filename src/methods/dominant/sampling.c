@@ -23,6 +23,7 @@
  * as k is small beside POOL. Cost: POOL^2 entries, POOL^3 operations for the eigenvectors, k^2 POOL for the choice. */
 #include "methods/dominant/dominant.h"
 
+#include "affinity/kinds.h"
 #include "linalg/linalg.h"
 
 #include <float.h>
@@ -47,17 +48,6 @@ typedef struct dpp {
     int64_t *vectors;       /* count: the eigenvectors chosen */
     bool *chosen;           /* m: whether the object at a place of the pool was chosen */
 } dpp;
-
-static void free_dpp(dpp *d) {
-    clv_free(d->ctx, d->kernel);
-    clv_free(d->ctx, d->values);
-    clv_free(d->ctx, d->logs);
-    clv_free(d->ctx, d->basis);
-    clv_free(d->ctx, d->share);
-    clv_free(d->ctx, d->along);
-    clv_free(d->ctx, d->vectors);
-    clv_free(d->ctx, d->chosen);
-}
 
 /* --- the kernel and its spectrum --- */
 
@@ -87,16 +77,8 @@ static clv_status fill_row(dpp *d, int64_t i, double *column) {
 static double self_similarity(const clv_affinity *a) {
     clv_affinity_info info;
     clv_affinity_describe(a, &info);
-    switch (info.kind) {
-    case CLV_AFFINITY_GAUSSIAN:
-    case CLV_AFFINITY_EXPONENTIAL:
-    case CLV_AFFINITY_KNN:
-        return 1;
-    case CLV_AFFINITY_COSINE:
-        return 2;
-    default:
-        return 0;
-    }
+    double largest = clv_kind_of(info.kind)->largest;
+    return isfinite(largest) ? largest : 0;
 }
 
 static clv_status fill_kernel(dpp *d) {
@@ -180,19 +162,6 @@ static void choose_vectors(dpp *d, clv_rng *rng) {
 
 /* --- which objects --- */
 
-/* A place, with a probability proportional to its share. */
-static int64_t choose_position(const dpp *d, clv_rng *rng) {
-    double total = clv_sum(d->share, d->m, 1), mark = clv_rng_uniform(rng) * total;
-    int64_t chosen = -1;
-    for (int64_t j = 0; j < d->m && (chosen < 0 || mark >= 0); j++) {
-        if (d->share[j] > 0) {
-            chosen = j;
-            mark -= d->share[j];
-        }
-    }
-    return chosen;
-}
-
 /* The row of V at a place, less its parts along the t rows before it, as a unit vector: row t of the basis. */
 static void add_to_basis(dpp *d, int64_t t, int64_t place) {
     double *q = d->basis + t * d->count;
@@ -239,7 +208,7 @@ static void choose_positions(dpp *d, clv_rng *rng) {
         }
     }
     for (int64_t t = 0; t < d->count; t++) {
-        int64_t place = choose_position(d, rng);
+        int64_t place = clv_draw(d->share, d->m, clv_sum(d->share, d->m, 1), rng);
         d->chosen[place] = true;
         add_to_basis(d, t, place);
         take_out(d, t);
@@ -278,29 +247,23 @@ static void draw(clv_rng *rng, int64_t *items, int64_t m, int64_t first, int64_t
     }
 }
 
-static int64_t *copy_active(clv_context *ctx, const int64_t *active, int64_t m) {
-    int64_t *items = CLV_NEW(ctx, int64_t, m);
-    if (items && m > 0) {
-        memcpy(items, active, (size_t)m * sizeof *items);
-    }
-    return items;
-}
-
-static clv_status check_count(clv_context *ctx, int64_t m, int64_t count) {
+/* A copy of the active objects to draw from, the caller's. */
+static clv_status copy_active(clv_context *ctx, const int64_t *active, int64_t m, int64_t count, int64_t **out) {
     if (count < 0 || count > m) {
         return clv_fail(ctx, CLV_EUSAGE, "%lld objects to start from were asked for, but 0 to %lld can be had",
                         (long long)count, (long long)m);
     }
-    return CLV_OK;
+    int64_t *items = *out = CLV_NEW(ctx, int64_t, m);
+    if (items && m > 0) {
+        memcpy(items, active, (size_t)m * sizeof *items);
+    }
+    return items ? CLV_OK : CLV_ENOMEM;
 }
 
 clv_status clv_sample_uniform(clv_context *ctx, const int64_t *active, int64_t m, int64_t count, clv_rng *rng,
                               int64_t *out) {
-    CLV_TRY(check_count(ctx, m, count));
-    int64_t *items = copy_active(ctx, active, m);
-    if (!items) {
-        return CLV_ENOMEM;
-    }
+    int64_t *items;
+    CLV_TRY(copy_active(ctx, active, m, count, &items));
     draw(rng, items, m, 0, count);
     memcpy(out, items, (size_t)count * sizeof *items);
     clv_free(ctx, items);
@@ -319,14 +282,11 @@ static void bring_forward(const dpp *d, int64_t *items) {
 
 clv_status clv_sample_dpp(clv_context *ctx, const clv_affinity *a, const int64_t *active, int64_t m, int64_t count,
                           clv_rng *rng, int64_t *out) {
-    CLV_TRY(check_count(ctx, m, count));
+    int64_t *items;
     if (count == 0) {
         return CLV_OK;
     }
-    int64_t *items = copy_active(ctx, active, m);
-    if (!items) {
-        return CLV_ENOMEM;
-    }
+    CLV_TRY(copy_active(ctx, active, m, count, &items));
     if (m > POOL) {
         draw(rng, items, m, 0, POOL);
     }
@@ -337,7 +297,7 @@ clv_status clv_sample_dpp(clv_context *ctx, const clv_affinity *a, const int64_t
         draw(rng, items, m, d.count, count);
         memcpy(out, items, (size_t)count * sizeof *items);
     }
-    free_dpp(&d);
+    CLV_FREE_ALL(d.ctx, d.kernel, d.values, d.logs, d.basis, d.share, d.along, d.vectors, d.chosen);
     clv_free(ctx, items);
     return status;
 }

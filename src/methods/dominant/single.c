@@ -32,24 +32,17 @@ static void single_destroy(clv_context *ctx, void *state) {
 
 static clv_status single_create(clv_context *ctx, const void *problem, int threads, void **state) {
     const clv_dominant_problem *p = problem;
-    single *s = CLV_NEW0(ctx, single, 1);
+    single *s = *state = CLV_NEW0(ctx, single, 1);
     if (!s) {
         return CLV_ENOMEM;
     }
     s->problem = p;
     s->replicates = p->options->solver == CLV_DOMINANT_RD;
     s->x = CLV_NEW(ctx, double, p->n);
-    clv_status status = s->x ? CLV_OK : CLV_ENOMEM;
-    if (status == CLV_OK) {
-        status =
-            s->replicates ? clv_replicator_new(p, threads, &s->replicator) : clv_ascent_new(p, threads, &s->ascent);
+    if (!s->x) {
+        return CLV_ENOMEM;
     }
-    if (status < 0) {
-        single_destroy(ctx, s);
-        return status;
-    }
-    *state = s;
-    return CLV_OK;
+    return s->replicates ? clv_replicator_new(p, threads, &s->replicator) : clv_ascent_new(p, threads, &s->ascent);
 }
 
 /* What the driver wants to know. A gap at the level of rounding cannot be made smaller by steps. */
@@ -155,11 +148,10 @@ static void free_snapshot(clv_context *ctx, void *snap) {
 }
 
 static clv_status new_snapshot(clv_context *ctx, const void *problem, void **out) {
-    snapshot *s = CLV_NEW0(ctx, snapshot, 1);
+    snapshot *s = *out = CLV_NEW0(ctx, snapshot, 1);
     if (!s) {
         return CLV_ENOMEM;
     }
-    *out = s;
     s->x = CLV_NEW(ctx, double, ((const clv_dominant_problem *)problem)->n);
     return s->x ? CLV_OK : CLV_ENOMEM;
 }
@@ -187,14 +179,13 @@ static clv_status single_resume(void *state, const void *snap, clv_iterate *out)
 /* --- its result --- */
 
 void clv_dominant_set_free(clv_context *ctx, clv_dominant_set *set) {
-    clv_free(ctx, set->objects);
-    clv_free(ctx, set->weights);
-    clv_free(ctx, set->trace);
+    CLV_FREE_ALL(ctx, set->objects, set->weights, set->trace);
     *set = (clv_dominant_set){0};
 }
 
-/* The objects with weight, and the heaviest of them. */
+/* The objects with weight, the heaviest of them, and how many are members. */
 static clv_status list_objects(const clv_dominant_problem *p, const double *x, clv_dominant_set *out) {
+    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
     int64_t count = 0, heaviest = 0;
     for (int64_t i = 0; i < p->n; i++) {
         count += x[i] > 0;
@@ -209,34 +200,11 @@ static clv_status list_objects(const clv_dominant_problem *p, const double *x, c
         if (x[i] > 0) {
             out->objects[out->count] = i;
             out->weights[out->count++] = x[i];
+            out->about.size += x[i] > cutoff;
         }
     }
     out->about.prototype = heaviest;
     return CLV_OK;
-}
-
-static void count_members(const clv_dominant_problem *p, clv_dominant_set *out) {
-    double cutoff = clv_dominant_cutoff(p->options, p->active_count);
-    out->about.size = 0;
-    for (int64_t t = 0; t < out->count; t++) {
-        out->about.size += out->weights[t] > cutoff;
-    }
-}
-
-static clv_solver solver_on(const clv_dominant_problem *p) {
-    return (clv_solver){.method = &clv_dominant_method,
-                        .extras = {"support", "drops", "swaps"},
-                        .monotone = true,
-                        .rule_on_iterate = true,
-                        .problem = p,
-                        .create = single_create,
-                        .destroy = single_destroy,
-                        .start = single_start,
-                        .step = single_step,
-                        .new_snapshot = new_snapshot,
-                        .free_snapshot = free_snapshot,
-                        .save = single_save,
-                        .resume = single_resume};
 }
 
 /* The set that the best iterate is. */
@@ -254,12 +222,23 @@ static clv_status describe(const clv_dominant_problem *p, const snapshot *best, 
     out->trace = result->trace;
     out->trace_count = result->trace_count;
     result->trace = NULL;
-    count_members(p, out);
     return CLV_OK;
 }
 
 clv_status clv_dominant_single(const clv_dominant_problem *p, const clv_control *control, clv_dominant_set *out) {
-    clv_solver solver = solver_on(p);
+    clv_solver solver = {.method = &clv_dominant_method,
+                         .extras = {"support", "drops", "swaps"},
+                         .monotone = true,
+                         .rule_on_iterate = true,
+                         .problem = p,
+                         .create = single_create,
+                         .destroy = single_destroy,
+                         .start = single_start,
+                         .step = single_step,
+                         .new_snapshot = new_snapshot,
+                         .free_snapshot = free_snapshot,
+                         .save = single_save,
+                         .resume = single_resume};
     clv_result *result;
     void *best;
     CLV_TRY(clv_result_new(p->ctx, 0, 0, &result));

@@ -103,7 +103,7 @@ static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, doub
 /* The object of row r leaves its cluster for several: to row `to` of the tile, as w_i = e_l. */
 static void move_up(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to) {
     const clv_panel *panel = clv_panel_now(s);
-    size_t line = (size_t)panel->width * clv_scalar_size(panel->scalar);
+    size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
     memmove(clv_tile_row(panel, w->keys, to), clv_tile_row(panel, w->keys, r), line);
     memset(clv_tile_row(panel, w->weights, to), 0, line);
     clv_weight_set(panel, w->weights, to * panel->width + w->was[r], 1);

@@ -82,33 +82,21 @@ static void move_center(clv_kpalm_state *s, int64_t i, int64_t l) {
     s->lower[i] = 0;
 }
 
-static void count_members(const clv_kpalm_state *s, int64_t *members) {
-    for (int64_t i = 0; i < s->problem->n; i++) {
-        if (s->labels[i] >= 0) {
-            members[s->labels[i]]++;
-        }
-    }
-}
-
-static bool has_mass(const clv_kpalm_state *s, int64_t l) {
-    return s->total[l * (s->problem->p + 1) + s->problem->p] > 0;
-}
-
 clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain) {
     const clv_kpalm_problem *p = s->problem;
     int64_t *members = NULL;
     *gain = 0;
     for (int64_t l = 0; l < p->k && p->options.empty == CLV_KPALM_RESEED; l++) {
         double share;
-        if (has_mass(s, l)) {
+        if (clv_mass_in(p, s->total, l) > 0) {
             continue;
         }
         if (!members) {
-            members = CLV_NEW0(p->ctx, int64_t, p->k);
+            members = CLV_NEW(p->ctx, int64_t, p->k);
             if (!members) {
                 return CLV_ENOMEM;
             }
-            count_members(s, members);
+            clv_count_labels(s->labels, p->n, p->k, members);
         }
         int64_t object = farthest_object(s, members, &share);
         if (object >= 0) {

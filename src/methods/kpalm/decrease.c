@@ -7,18 +7,14 @@
 /* Iterations that ties are waited for. */
 enum { PATIENCE = 40 };
 
-/* The denominator of (2.2): the mass of a cluster, or L_l where distances are smoothed. */
-static double mass_of(const clv_kpalm_state *s, int64_t l) {
-    return s->total[l * (s->problem->p + 1) + s->problem->p];
-}
-
 /* Each center the mean of its cluster: sigma = spread - sum of mass |x - mean|^2, and a little more, so that rounding
  * cannot make it fall below what is there. */
 static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
     double explained = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        explained += mass_of(s, l) > 0 ? mass_of(s, l) * clv_square_of(s->centers + l * p->p, p->mean, p->p) : 0;
+        double mass = clv_mass_in(p, s->total, l);
+        explained += mass > 0 ? mass * clv_square_of(s->centers + l * p->p, p->mean, p->p) : 0;
     }
     double rounding = 1e-15 * (p->spread + p->mass * p->frame.unit * p->frame.unit * 1e-3);
     return fmax(p->spread + tally->correction - explained, 0) + rounding;
@@ -28,7 +24,7 @@ static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
 static double sigma_at_most(const clv_kpalm_state *s, const clv_tally *tally) {
     double fall = 0;
     for (int64_t l = 0; l < s->problem->k; l++) {
-        fall += mass_of(s, l) * clv_center_way2(s, l) / 2;
+        fall += clv_mass_in(s->problem, s->total, l) * clv_center_way2(s, l) / 2; /* the mass is L_l here */
     }
     return tally->cost - fall;
 }
@@ -43,7 +39,7 @@ double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
     double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        least = fmin(least, mass_of(s, l));
+        least = fmin(least, clv_mass_in(p, s->total, l));
         way += clv_center_way2(s, l);
     }
     return fmin(alpha, p->euclidean ? least : 2 * least) / 2 * (tally->change + way);
@@ -57,7 +53,8 @@ void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *
     const clv_kpalm_problem *p = s->problem;
     double gradient = 0, way = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        gradient += mass_of(s, l) * mass_of(s, l) * clv_center_way2(s, l);
+        double mass = clv_mass_in(p, s->total, l);
+        gradient += mass * mass * clv_center_way2(s, l);
         way = fmax(way, clv_center_way2(s, l));
     }
     bool still = tally->changed == 0 && s->t > 0;

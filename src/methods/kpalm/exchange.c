@@ -9,13 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static double mass_of(const clv_kpalm_state *s, int64_t l) {
-    return s->sums[l * (s->problem->p + 1) + s->problem->p];
-}
-
 /* By how much sigma falls when object i leaves its cluster. */
 static double leaving_gain(const clv_kpalm_state *s, int64_t i) {
-    double sample = clv_kpalm_sample(s->problem, i), mass = mass_of(s, s->labels[i]);
+    double sample = clv_kpalm_sample(s->problem, i), mass = clv_mass_in(s->problem, s->sums, s->labels[i]);
     return mass > sample ? sample * mass / (mass - sample) * clv_kpalm_distance(s, i, s->labels[i]) : 0;
 }
 
@@ -33,7 +29,7 @@ static int32_t best_entry(const clv_kpalm_state *s, int64_t i, double *cost) {
     int32_t best = -1;
     *cost = HUGE_VAL;
     for (int32_t l = 0; l < s->problem->k; l++) {
-        double mass = mass_of(s, l);
+        double mass = clv_mass_in(s->problem, s->sums, l);
         double entering = l == s->labels[i] ? HUGE_VAL : sample * mass / (mass + sample) * clv_kpalm_distance(s, i, l);
         if (entering < *cost) {
             *cost = entering;
@@ -61,7 +57,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
     *moved = 0;
     memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
     for (int64_t l = 0; l < p->k; l++) {
-        least_mass = fmin(least_mass, mass_of(s, l));
+        least_mass = fmin(least_mass, clv_mass_in(s->problem, s->sums, l));
     }
     s->torn = true;
     for (int64_t i = 0; i < p->n; i++) {
@@ -76,7 +72,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
             move_center(s, i, to, clv_kpalm_sample(p, i));
             s->labels[i] = to;
             drift = fmax(drift, sqrt(fmax(clv_center_way2(s, from), clv_center_way2(s, to))));
-            least_mass = fmin(least_mass, mass_of(s, from));
+            least_mass = fmin(least_mass, clv_mass_in(s->problem, s->sums, from));
             s->upper[i] = 1e30f;
             s->lower[i] = 0;
             s->value -= gain - cost;

@@ -1,13 +1,7 @@
-/* KPALM: k-means and k-median by proximal alternating minimization.
+/* KPALM: k-means and k-median by proximal alternating minimization, as the driver sees it. Problem, reference and the
+ * two formulas of an iteration are in iteration.c; solvers lloyd (1982) and weiszfeld (1937) are its limit of small
+ * alpha.
  *
- * Problem      minimize F(x) = sum_i s_i min_l d(x_l, a_i) over k centers, as sigma(w, x) = sum_i s_i <w_i, d_i(x)>
- *              over centers x and weights w_i in the simplex; d = |x_l - a_i|^2 (norm squared) or
- *              (|x_l - a_i|^2 + epsilon^2)^(1/2) (norm euclidean); s_i sample weights, 1 unless given.
- * Reference    Voldman, Sabach and Teboulle, "A novel class of globally convergent algorithms for clustering problems"
- *              (slides, 2016): KPALM and epsilon-KPALM; Lloyd 1982; Weiszfeld 1937.
- * An iteration w_i <- P(w_i - d_i(x) / alpha(t)), P the projection on the simplex; then every center becomes the
- *              weighted mean (squared) or takes a Weiszfeld step (euclidean). Solvers lloyd and weiszfeld put every
- *              object to its nearest center instead: the limit of small alpha.
  * The polish   of kpalm with squared distances: at a fixed point single objects move while that lowers sigma
  *              (exchange.c), then the iterations go on.
  * Certificate  subgradient: the norm of the smallest subgradient of sigma at (w, x), see evaluate.c.
@@ -36,9 +30,7 @@ typedef struct snapshot {
     int64_t t;
     double *centers; /* k x p */
     int32_t *labels; /* n */
-    int64_t *start;  /* n + 1, and room for n x k weights, as CSR; NULL unless the problem keeps them */
-    int32_t *index;
-    double *weight;
+    clv_soft_rows rows;
 } snapshot;
 
 static void free_snapshot(clv_context *ctx, void *snap) {
@@ -46,9 +38,7 @@ static void free_snapshot(clv_context *ctx, void *snap) {
     if (s) {
         clv_free(ctx, s->centers);
         clv_free(ctx, s->labels);
-        clv_free(ctx, s->start);
-        clv_free(ctx, s->index);
-        clv_free(ctx, s->weight);
+        clv_soft_rows_free(ctx, &s->rows);
         clv_free(ctx, s);
     }
 }
@@ -62,13 +52,7 @@ static clv_status new_snapshot(clv_context *ctx, const void *problem, void **out
     *out = s;
     s->centers = CLV_NEW(ctx, double, p->k * p->p);
     s->labels = CLV_NEW(ctx, int32_t, p->n);
-    if (p->keeps_weights) {
-        s->start = CLV_NEW(ctx, int64_t, p->n + 1);
-        s->index = CLV_NEW(ctx, int32_t, p->n * p->k);
-        s->weight = CLV_NEW(ctx, double, p->n * p->k);
-    }
-    bool weights = (s->start && s->index && s->weight) || !p->keeps_weights;
-    return s->centers && s->labels && weights ? CLV_OK : CLV_ENOMEM;
+    return s->centers && s->labels ? clv_soft_rows_new(p, &s->rows) : CLV_ENOMEM;
 }
 
 static size_t snapshot_size(const clv_kpalm_problem *p) {
@@ -88,23 +72,19 @@ static clv_status kpalm_save(void *state, void *snap) {
     if (to->content == LABELS) {
         memcpy(to->labels, s->labels, (size_t)p->n * sizeof *to->labels);
     } else if (to->content == WEIGHTS) {
-        clv_soft_export(s);
-        memcpy(to->start, s->start, (size_t)(p->n + 1) * sizeof *to->start);
-        memcpy(to->index, s->index, (size_t)s->start[p->n] * sizeof *to->index);
-        memcpy(to->weight, s->weight, (size_t)s->start[p->n] * sizeof *to->weight);
+        clv_soft_export(s, &to->rows);
     }
     return CLV_OK;
 }
 
 /* Labels of an exported iterate: the largest weight, the first of equals. */
-static void label_by_weight(const clv_kpalm_problem *p, const int64_t *start, const int32_t *index,
-                            const double *weight, int32_t *labels) {
+static void label_by_weight(const clv_kpalm_problem *p, const clv_soft_rows *rows, int32_t *labels) {
     for (int64_t i = 0; i < p->n; i++) {
-        int64_t best = start[i];
-        for (int64_t e = start[i]; e < start[i + 1]; e++) {
-            best = weight[e] > weight[best] ? e : best;
+        int64_t best = rows->start[i];
+        for (int64_t e = best; e < rows->start[i + 1]; e++) {
+            best = rows->weight[e] > rows->weight[best] ? e : best;
         }
-        labels[i] = index[best];
+        labels[i] = rows->index[best];
     }
 }
 
@@ -122,13 +102,10 @@ static void forget_bounds(clv_kpalm_state *s) {
  * the means of the nearest objects. */
 static void leave_objects(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
-    int64_t stride = p->p + 1;
     clv_kpalm_assign(s);
-    memset(s->total, 0, (size_t)(p->k * stride) * sizeof *s->total);
+    memset(s->total, 0, (size_t)(p->k * (p->p + 1)) * sizeof *s->total);
     for (int64_t i = 0; i < p->n; i++) {
-        double *sum = s->total + s->labels[i] * stride, sample = clv_kpalm_sample(p, i);
-        clv_row_add(p->points, i, sample, sum);
-        sum[p->p] += sample;
+        clv_add_object(p, i, clv_kpalm_sample(p, i), s->labels[i], s->total);
     }
     clv_center_update(s);
     clv_centers_publish(s, false);
@@ -139,12 +116,7 @@ static double uniform_value(const clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     double sum = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        double square = 0;
-        for (int64_t f = 0; f < p->p; f++) {
-            double step = s->centers[l * p->p + f] - p->mean[f];
-            square += step * step;
-        }
-        square += p->spread / p->mass;
+        double square = clv_square_of(s->centers + l * p->p, p->mean, p->p) + p->spread / p->mass;
         sum += p->euclidean ? sqrt(square + p->epsilon * p->epsilon) : square;
     }
     return sum / (double)p->k * p->mass;
@@ -158,13 +130,11 @@ static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_it
     if (!wanted || !(whole || p->keeps_weights)) {
         return CLV_OK;
     }
-    if (whole) {
-        CLV_TRY(clv_kpalm_judge(s, NULL, all, false, &found));
-    } else {
-        clv_soft_export(s);
-        clv_matrix weights = clv_soft_matrix(s);
-        CLV_TRY(clv_kpalm_judge(s, &weights, all, false, &found));
+    if (!whole) {
+        clv_soft_export(s, &s->rows);
     }
+    clv_matrix weights = clv_soft_matrix(p, &s->rows);
+    CLV_TRY(clv_kpalm_judge(s, whole ? NULL : &weights, all, false, &found));
     s->value = found.sigma;
     out->certificate = found.subgradient;
     out->extra[0] = found.f;
@@ -258,18 +228,14 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     const clv_kpalm_problem *p = s->problem;
     const snapshot *from = snap;
     clv_kpalm_judgement found;
-    clv_matrix weights = {0};
+    clv_matrix weights = clv_soft_matrix(p, &from->rows);
     memcpy(s->centers, from->centers, (size_t)(p->k * p->p) * sizeof *s->centers);
     s->t = s->panel_count > from->t ? s->panel_count : from->t; /* nothing is replayed from here on */
     s->torn = false;
     clv_centers_publish(s, false);
     forget_bounds(s);
     if (from->content == WEIGHTS) {
-        memcpy(s->start, from->start, (size_t)(p->n + 1) * sizeof *s->start);
-        memcpy(s->index, from->index, (size_t)from->start[p->n] * sizeof *s->index);
-        memcpy(s->weight, from->weight, (size_t)from->start[p->n] * sizeof *s->weight);
-        CLV_TRY(clv_soft_import(s));
-        weights = clv_soft_matrix(s);
+        CLV_TRY(clv_soft_import(s, &from->rows));
     } else if (from->content == LABELS) {
         memcpy(s->labels, from->labels, (size_t)p->n * sizeof *s->labels);
         s->soft = 0;
@@ -277,18 +243,10 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
         CLV_TRY(clv_kpalm_assign(s));
         out->rounded = true;
     }
-    CLV_TRY(clv_kpalm_judge(s, weights.start ? &weights : NULL, true, true, &found));
+    CLV_TRY(clv_kpalm_judge(s, from->content == WEIGHTS ? &weights : NULL, true, true, &found));
     s->value = out->value = found.sigma;
     out->certificate = found.subgradient;
     return CLV_OK;
-}
-
-static clv_status kpalm_create(clv_context *ctx, const void *problem, int threads, void **state) {
-    return clv_kpalm_state_new(ctx, problem, threads, (clv_kpalm_state **)state);
-}
-
-static void kpalm_destroy(clv_context *ctx, void *state) {
-    clv_kpalm_state_free(ctx, state);
 }
 
 clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p) {
@@ -297,8 +255,8 @@ clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p) {
                         .tolerance = p->tolerance,
                         .monotone = true,
                         .problem = p,
-                        .create = kpalm_create,
-                        .destroy = kpalm_destroy,
+                        .create = clv_kpalm_state_new,
+                        .destroy = clv_kpalm_state_free,
                         .start = kpalm_start,
                         .step = kpalm_step,
                         .new_snapshot = new_snapshot,
@@ -319,42 +277,22 @@ static clv_control control_of(const clv_kpalm_options *options, bool start_given
     return control;
 }
 
-static clv_status add_membership(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
-    int64_t entries = from->start[p->n];
-    clv_data *membership;
-    CLV_TRY(clv_data_new_csr(p->ctx, "memberships", p->n, p->k, entries, &membership));
-    memcpy(membership->start, from->start, (size_t)(p->n + 1) * sizeof *from->start);
-    memcpy(membership->index, from->index, (size_t)entries * sizeof *from->index);
-    memcpy(membership->values, from->weight, (size_t)entries * sizeof *from->weight);
-    return clv_result_take(result, "membership", CLV_FIELD_SPARSE, membership);
-}
-
-static clv_status add_centers(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
-    clv_data *centers;
-    CLV_TRY(clv_data_new_dense(p->ctx, "centers", p->k, p->p, CLV_F64, &centers));
-    memcpy(centers->values, from->centers, (size_t)(p->k * p->p) * sizeof *from->centers);
-    return clv_result_take(result, "centers", CLV_FIELD_MATRIX, centers);
-}
-
-/* |x_l|^2, where sparse rows need it. */
-static double square_of(const clv_kpalm_problem *p, const snapshot *from, int64_t l) {
-    double sum = 0;
-    for (int64_t f = 0; clv_is_sparse(p->points) && f < p->p; f++) {
-        sum += from->centers[l * p->p + f] * from->centers[l * p->p + f];
-    }
-    return sum;
+static clv_status put_matrix(clv_result *result, const char *name, clv_field_kind kind, clv_matrix m) {
+    return clv_result_put(result, &(clv_field){.name = name, .kind = kind, .count = 1, .matrix = &m});
 }
 
 /* sigma of the answer, object by object. */
 static double value_of(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels) {
-    const int64_t *start = from->content == WEIGHTS ? from->start : NULL;
+    const clv_soft_rows *rows = &from->rows;
+    const int64_t *start = from->content == WEIGHTS ? rows->start : NULL;
     double sum = 0;
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t e = start ? start[i] : 0; e < (start ? start[i + 1] : 1); e++) {
-            int64_t l = start ? from->index[e] : labels[i];
-            double distance = clv_row_distance(p->points, i, from->centers + l * p->p, square_of(p, from, l));
+            const double *center = from->centers + (start ? rows->index[e] : labels[i]) * p->p;
+            double square = clv_is_sparse(p->points) ? clv_square_of(center, NULL, p->p) : 0;
+            double distance = clv_row_distance(p->points, i, center, square);
             distance = p->euclidean ? sqrt(distance + p->epsilon * p->epsilon) : distance;
-            sum += clv_kpalm_sample(p, i) * (start ? from->weight[e] : 1) * distance;
+            sum += clv_kpalm_sample(p, i) * (start ? rows->weight[e] : 1) * distance;
         }
     }
     return sum;
@@ -377,15 +315,15 @@ static void correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_
 
 /* Labels, centers and memberships out of the snapshot of the answer. */
 static clv_status unpack(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
-    CLV_TRY(add_centers(p, from, result));
+    clv_matrix centers = {.rows = p->k, .cols = p->p, .values = from->centers};
+    CLV_TRY(put_matrix(result, "centers", CLV_FIELD_MATRIX, centers));
     if (from->content == WEIGHTS) {
-        label_by_weight(p, from->start, from->index, from->weight, result->labels);
-        CLV_TRY(add_membership(p, from, result));
+        label_by_weight(p, &from->rows, result->labels);
+        CLV_TRY(put_matrix(result, "membership", CLV_FIELD_SPARSE, clv_soft_matrix(p, &from->rows)));
     } else if (from->content == LABELS) {
         memcpy(result->labels, from->labels, (size_t)p->n * sizeof *from->labels);
     } else {
-        CLV_TRY(clv_kpalm_nearest(p->ctx, clv_result_matrix(result, "centers"), p->points, p->options.control.threads,
-                                  result->labels));
+        CLV_TRY(clv_kpalm_nearest(p->ctx, &centers, p->points, p->options.control.threads, result->labels));
     }
     clv_result_count(result);
     correct_value(p, from, result);

@@ -100,6 +100,11 @@ static inline void clv_add_object(const clv_kpalm_problem *p, int64_t i, double 
     sum[p->p] += v;
 }
 
+/* The mass of cluster l in such sums. */
+static inline double clv_mass_in(const clv_kpalm_problem *p, const double *sums, int64_t l) {
+    return sums[l * (p->p + 1) + p->p];
+}
+
 /* The weights of the objects of a block that are in several clusters, object by object: its place in the block, how
  * many clusters, where their weights begin, and the clusters; the weights beside, in the type of the points. */
 typedef struct clv_pool {
@@ -115,17 +120,17 @@ typedef struct clv_worker {
     void *line, *listed;        /* rows of weights */
     int32_t *index;             /* a row's nonzeros */
     void *gathered;             /* rows of the points */
-    int64_t *wide;              /* a tile's: objects with many clusters */
-    double *norms;              /* a tile's */
     double *distance;           /* k */
     bool *support;              /* k */
-    int64_t *rows, *close;      /* a tile's: objects */
     uint8_t *open;              /* a block's: objects whose bounds do not settle them */
-    int32_t *was;               /* a tile's: the label so far */
-    clv_projection *projected;  /* a tile's */
-    clv_nearest *nearest;       /* a tile's */
     int64_t *vertex, *replayed; /* a block's: objects by kind */
     clv_pool fresh;             /* what the block's pool will be */
+    /* Of a tile: objects, those with many clusters, and of each the label so far, the norm and what was found. */
+    int64_t rows[CLV_TILE_ROWS], close[CLV_TILE_ROWS], wide[CLV_TILE_ROWS];
+    int32_t was[CLV_TILE_ROWS];
+    double norms[CLV_TILE_ROWS];
+    clv_projection projected[CLV_TILE_ROWS];
+    clv_nearest nearest[CLV_TILE_ROWS];
 } clv_worker;
 
 /* What a part of the work found. */
@@ -146,6 +151,13 @@ typedef struct clv_vicinity {
     void *lines, *offset; /* k x p x count, k x count, in the type of the points */
     double *beyond;       /* k */
 } clv_vicinity;
+
+/* The weights of all objects as CSR, with room for n x k of them; NULL where the problem does not keep them. */
+typedef struct clv_soft_rows {
+    int64_t *start; /* n + 1 */
+    int32_t *index;
+    double *weight;
+} clv_soft_rows;
 
 typedef struct clv_kpalm_state {
     const clv_kpalm_problem *problem;
@@ -176,13 +188,12 @@ typedef struct clv_kpalm_state {
     double promised;     /* decrease of sigma, by Propositions 1 and 5 */
     double sufficient;   /* the decrease over that; NaN: none to speak of */
     int64_t tied;        /* iterations in which objects were in several clusters and nothing moved */
-    int64_t *start;      /* n + 1: the weights of all objects as CSR, where the problem keeps them */
-    int32_t *index;
-    double *weight;
+    clv_soft_rows rows;
 } clv_kpalm_state;
 
-clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *problem, int threads, clv_kpalm_state **out);
-void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s); /* takes NULL */
+/* A clv_kpalm_state on a clv_kpalm_problem, as the driver takes it. */
+clv_status clv_kpalm_state_new(clv_context *ctx, const void *problem, int threads, void **state);
+void clv_kpalm_state_free(clv_context *ctx, void *state); /* takes NULL */
 
 /* Bytes of a state, with the lists of weights as long as they usually become. */
 size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options);
@@ -266,10 +277,12 @@ void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t pla
 int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place);
 /* The worker's fresh pool becomes that of the block. */
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
-/* The weights of all objects into s->start, index and weight; these as a matrix; and back to labels and pools. */
-void clv_soft_export(clv_kpalm_state *s);
-clv_matrix clv_soft_matrix(const clv_kpalm_state *s);
-clv_status clv_soft_import(clv_kpalm_state *s);
+clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out);
+void clv_soft_rows_free(clv_context *ctx, clv_soft_rows *rows);
+/* The weights of all objects into rows; these as a matrix; and back to labels and pools. */
+void clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to);
+clv_matrix clv_soft_matrix(const clv_kpalm_problem *p, const clv_soft_rows *rows);
+clv_status clv_soft_import(clv_kpalm_state *s, const clv_soft_rows *rows);
 
 /* --- vicinity.c --- */
 clv_status clv_vicinity_new(const clv_kpalm_problem *p, clv_vicinity *out);
@@ -332,11 +345,6 @@ const char *clv_kpalm_objective(const clv_kpalm_problem *p);
 clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p);
 
 /* --- the functions of the method: kpalm.c, predict.c --- */
-size_t clv_kpalm_bytes(const clv_input *input, const void *options);
-clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
-clv_status clv_kpalm_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
-                                     const clv_result *answer, clv_result *found);
-clv_status clv_kpalm_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
-                                   const clv_result *result, const clv_fresh *fresh, clv_result **out);
+CLV_METHOD_PARTS(kpalm)
 
 #endif

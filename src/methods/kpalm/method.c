@@ -37,7 +37,7 @@ static const clv_field_info gives[] = {
     {"membership", CLV_FIELD_SPARSE, "n x k", CLV_ANSWER,
      .help = "memberships, where objects are left in several clusters"},
     {"centers", CLV_FIELD_MATRIX, "k x p", CLV_ANSWER, .help = "one center per cluster"},
-    {"alpha", CLV_FIELD_REAL, "", CLV_STATED, .help = "alpha(0) as used"},
+    {"alpha", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "alpha(0) as used"},
     {"epsilon", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "as used, in units of the data"},
     {"weighted", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "1: the objects had weights"},
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},

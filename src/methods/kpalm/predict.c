@@ -63,7 +63,7 @@ static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, c
     q->centers = CLV_NEW(ctx, double, k *p);
     q->square = CLV_NEW(ctx, double, k);
     q->mean = CLV_NEW0(ctx, double, p);
-    q->keys = clv_alloc(ctx, q->threads * CLV_TILE_ROWS * q->panel.width, clv_scalar_size(points->scalar));
+    q->keys = clv_alloc(ctx, q->threads * CLV_TILE_ROWS * q->panel.width, clv_scalar_bytes(points->scalar));
     if (!q->centers || !q->square || !q->mean || !q->keys) {
         return CLV_ENOMEM;
     }
@@ -127,12 +127,13 @@ static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix 
 
 static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_matrix *membership,
                         const clv_matrix *centers, clv_kpalm_judgement *out) {
-    clv_kpalm_state *s = NULL;
+    void *state;
     CLV_TRY(membership ? check_membership(p, membership) : check_labels(p, labels));
     p->hard = true; /* no room for weights is needed */
     p->keeps_weights = false;
     p->form.replay = 0;
-    CLV_TRY(clv_kpalm_state_new(p->ctx, p, clv_threads(p->options.control.threads), &s));
+    CLV_TRY(clv_kpalm_state_new(p->ctx, p, clv_threads(p->options.control.threads), &state));
+    clv_kpalm_state *s = state;
     for (int64_t l = 0; l < p->k; l++) {
         clv_matrix_row(centers, l, s->centers + l * p->p);
     }
@@ -170,10 +171,12 @@ static clv_status evaluate(clv_kpalm_problem *p, const clv_result *answer, const
                            clv_result *found) {
     const clv_matrix *membership = clv_result_matrix(answer, "membership");
     clv_kpalm_judgement judgement = {0};
+    bool soft = !p->hard;
     CLV_TRY(judge(p, answer->labels, membership, centers, &judgement));
     CLV_TRY(membership ? labels_follow(p->ctx, membership, answer->labels) : CLV_OK);
     clv_result_claim(found, &clv_kpalm_method, judgement.sigma, judgement.subgradient, p->tolerance);
     found->objective.name = clv_kpalm_objective(p);
+    CLV_TRY(soft ? clv_result_put_real(found, "alpha", p->alpha) : CLV_OK);
     return p->epsilon > 0 ? clv_result_put_real(found, "epsilon", p->epsilon) : CLV_OK;
 }
 

@@ -61,7 +61,7 @@ static int64_t between(int64_t value, int64_t least, int64_t most) {
 /* Replaying saves memory where the weights of all objects would take more than the points; it costs the centers of a
  * few iterations, which must be small beside the points. */
 static int64_t replayed_iterations(const clv_kpalm_problem *p) {
-    size_t points = (size_t)p->n * (size_t)p->p * clv_scalar_size(p->points->scalar);
+    size_t points = (size_t)p->n * (size_t)p->p * clv_scalar_bytes(p->points->scalar);
     size_t panel = clv_panel_bytes(p->points, p->k);
     if (p->hard || p->keeps_weights || clv_is_sparse(p->points)) {
         return 0;
@@ -365,15 +365,7 @@ static clv_status check_start(clv_context *ctx, const clv_matrix *points, const 
 }
 
 static clv_status check_sizes(clv_context *ctx, const clv_matrix *points, const clv_kpalm_options *options) {
-    if (options->k < 1) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "k = %lld is not a number of clusters: kpalm needs k from 1 to the %lld objects",
-                        (long long)options->k, (long long)points->rows);
-    }
-    if (options->k > points->rows) {
-        return clv_fail(ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)options->k,
-                        (long long)points->rows);
-    }
+    CLV_TRY(clv_check_k(ctx, &clv_kpalm_method, options->k, points->rows));
     if (points->cols < 1) {
         return clv_fail(ctx, CLV_EDATA, "the points have no columns");
     }

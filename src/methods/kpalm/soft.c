@@ -74,7 +74,7 @@ static void put_aside(clv_visit *v, int64_t r, int64_t to) {
         clv_tile_scale(panel, weights, NULL, sample);
     }
     if (to != r) {
-        memcpy(clv_tile_row(panel, w->weights, to), weights, (size_t)panel->width * clv_scalar_size(panel->scalar));
+        memcpy(clv_tile_row(panel, w->weights, to), weights, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
     }
     w->wide[to] = w->rows[r];
 }

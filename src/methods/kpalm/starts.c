@@ -44,10 +44,7 @@ static clv_status visit_tiles(seeding *g, tile_visit visit) {
         clv_kpalm_chunk(p, c, &from, &to);
         memset(g->sums + c * MOST_DRAWS, 0, MOST_DRAWS * sizeof *g->sums);
         for (; from < to; from += CLV_TILE_ROWS) {
-            int64_t count = to - from < CLV_TILE_ROWS ? to - from : CLV_TILE_ROWS;
-            for (int64_t r = 0; r < count; r++) {
-                w->rows[r] = from + r;
-            }
+            int64_t count = clv_tile_range(from, to, w->rows);
             clv_tile_keys(&g->panel, &p->frame, w->rows, count, w->keys);
             visit(g, c, w, count);
         }
@@ -232,23 +229,23 @@ static clv_status seed_random(clv_kpalm_state *s, clv_rng *rng) {
     const clv_kpalm_problem *p = s->problem;
     double *first = CLV_NEW(p->ctx, double, p->k);
     int64_t *object = CLV_NEW(p->ctx, int64_t, p->k);
-    for (int64_t l = 0; first && object && l < p->k; l++) {
+    bool room = first && object;
+    for (int64_t l = 0; room && l < p->k; l++) {
         first[l] = -HUGE_VAL; /* below any key */
     }
-    for (int64_t i = 0; first && object && i < p->n; i++) {
+    for (int64_t i = 0; room && i < p->n; i++) {
         double sample = clv_kpalm_sample(p, i), drawn = -log1p(-clv_rng_uniform(rng)) + 1e-300;
         double key = sample > 0 ? fmax(-drawn / sample, -1e299) : -1e300 * (1 + drawn);
         if (key > first[0]) {
             keep_largest(first, object, p->k, key, i);
         }
     }
-    for (int64_t l = 0; first && object && l < p->k; l++) {
+    for (int64_t l = 0; room && l < p->k; l++) {
         clv_matrix_row(p->points, object[l], s->centers + l * p->p);
     }
-    clv_status status = first && object ? CLV_OK : CLV_ENOMEM;
     clv_free(p->ctx, first);
     clv_free(p->ctx, object);
-    return status;
+    return room ? CLV_OK : CLV_ENOMEM;
 }
 
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {

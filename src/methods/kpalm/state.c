@@ -4,15 +4,15 @@
 #include <string.h>
 
 static void free_worker(clv_context *ctx, clv_worker *w) {
-    void *blocks[] = {w->projected, w->keys,    w->weights,  w->line,     w->listed,      w->index,       w->gathered,
-                      w->wide,      w->norms,   w->distance, w->support,  w->rows,        w->close,       w->open,
-                      w->was,       w->nearest, w->vertex,   w->replayed, w->fresh.index, w->fresh.weight};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    void *blocks[] = {w->keys,    w->weights, w->line,   w->listed,   w->index,       w->gathered,    w->distance,
+                      w->support, w->open,    w->vertex, w->replayed, w->fresh.index, w->fresh.weight};
+    for (size_t i = 0; i < CLV_COUNT(blocks); i++) {
         clv_free(ctx, blocks[i]);
     }
 }
 
-void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
+void clv_kpalm_state_free(clv_context *ctx, void *state) {
+    clv_kpalm_state *s = state;
     if (!s) {
         return;
     }
@@ -27,63 +27,37 @@ void clv_kpalm_state_free(clv_context *ctx, clv_kpalm_state *s) {
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
-    void *blocks[] = {s->centers, s->before,  s->square,  s->panels, s->slack.moved, s->slack.others, s->slack.apart,
-                      s->apart,   s->labels,  s->upper,   s->lower,  s->pools,       s->sums,         s->total,
-                      s->parts,   s->tallies, s->workers, s->start,  s->index,       s->weight,       s->shifts};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    void *blocks[] = {s->centers,      s->before,      s->square, s->panels, s->slack.moved,
+                      s->slack.others, s->slack.apart, s->apart,  s->labels, s->upper,
+                      s->lower,        s->pools,       s->sums,   s->total,  s->parts,
+                      s->tallies,      s->workers,     s->shifts, s};
+    clv_soft_rows_free(ctx, &s->rows);
+    for (size_t i = 0; i < CLV_COUNT(blocks); i++) {
         clv_free(ctx, blocks[i]);
     }
-    clv_free(ctx, s);
 }
 
 static clv_status make_worker(const clv_kpalm_problem *p, clv_worker *w) {
     clv_context *ctx = p->ctx;
     int64_t width = clv_panel_width(p->points->scalar, p->k), pitch = clv_tile_pitch(p->points);
-    size_t size = p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double);
+    size_t size = clv_scalar_bytes(p->points->scalar);
     bool dense = !clv_is_sparse(p->points);
     w->keys = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->weights = clv_alloc(ctx, CLV_TILE_ROWS * width, size);
     w->line = clv_alloc(ctx, CLV_PROJECTED_AT_ONCE * width, size);
-    w->projected = CLV_NEW(ctx, clv_projection, CLV_TILE_ROWS);
     w->listed = clv_alloc(ctx, width + 1, size);
     w->index = CLV_NEW(ctx, int32_t, width + 1);
     w->gathered = clv_alloc(ctx, dense && !p->hard ? CLV_TILE_ROWS * pitch : 1, size);
-    w->wide = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
-    w->norms = CLV_NEW(ctx, double, CLV_TILE_ROWS);
     w->distance = CLV_NEW(ctx, double, p->k);
     w->support = CLV_NEW(ctx, bool, p->k);
-    w->rows = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
-    w->close = CLV_NEW(ctx, int64_t, CLV_TILE_ROWS);
     w->open = CLV_NEW(ctx, uint8_t, p->block);
-    w->was = CLV_NEW(ctx, int32_t, CLV_TILE_ROWS);
-    w->nearest = CLV_NEW0(ctx, clv_nearest, CLV_TILE_ROWS);
     w->vertex = CLV_NEW(ctx, int64_t, p->block);
     w->replayed = CLV_NEW(ctx, int64_t, p->block);
     w->fresh.index = CLV_NEW(ctx, int32_t, p->hard ? 1 : p->block * (p->k + 3));
     w->fresh.weight = clv_alloc(ctx, p->hard ? 1 : p->block * p->k, size);
-    bool all = w->keys && w->weights && w->line && w->projected && w->listed && w->index && w->gathered && w->wide &&
-               w->norms && w->distance && w->support && w->rows && w->close && w->open && w->was && w->nearest &&
-               w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
+    bool all = w->keys && w->weights && w->line && w->listed && w->index && w->gathered && w->distance && w->support &&
+               w->open && w->vertex && w->replayed && w->fresh.index && w->fresh.weight;
     return all ? CLV_OK : CLV_ENOMEM;
-}
-
-static clv_status make_weights(const clv_kpalm_problem *p, clv_kpalm_state *s) {
-    if (!p->keeps_weights) {
-        return CLV_OK;
-    }
-    s->start = CLV_NEW(p->ctx, int64_t, p->n + 1);
-    s->index = CLV_NEW(p->ctx, int32_t, p->n * p->k);
-    s->weight = CLV_NEW(p->ctx, double, p->n * p->k);
-    return s->start && s->index && s->weight ? CLV_OK : CLV_ENOMEM;
-}
-
-/* What the first iterations need: soft.c. */
-static clv_status make_affine(const clv_kpalm_problem *p, clv_kpalm_state *s) {
-    if (!p->affine) {
-        return CLV_OK;
-    }
-    s->shifts = CLV_NEW(p->ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
-    return s->shifts ? CLV_OK : CLV_ENOMEM;
 }
 
 static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
@@ -109,10 +83,15 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     bool all = s->panels && s->pools && s->workers && s->centers && s->before && s->square && s->apart &&
                s->slack.moved && s->slack.others && s->slack.apart && s->labels && s->upper && s->lower && s->sums &&
                s->total && s->parts && s->tallies;
-    return all ? make_weights(p, s) : CLV_ENOMEM;
+    if (p->affine) { /* what the first iterations need: soft.c */
+        s->shifts = CLV_NEW(ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
+        all = all && s->shifts;
+    }
+    return all ? clv_soft_rows_new(p, &s->rows) : CLV_ENOMEM;
 }
 
-clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *problem, int threads, clv_kpalm_state **out) {
+clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, void **out) {
+    const clv_kpalm_problem *problem = of;
     clv_kpalm_state *s = CLV_NEW0(ctx, clv_kpalm_state, 1);
     *out = NULL;
     if (!s) {
@@ -123,9 +102,6 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *proble
     s->panel_count = 1 + problem->form.replay;
     s->pool_count = problem->hard ? 0 : (problem->n + problem->block - 1) / problem->block;
     clv_status status = make_parts(problem, s);
-    if (status == CLV_OK) {
-        status = make_affine(problem, s);
-    }
     if (status == CLV_OK) {
         status = clv_vicinity_new(problem, &s->vicinity);
     }
@@ -145,7 +121,7 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const clv_kpalm_problem *proble
 
 size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options) {
     size_t n = (size_t)p->n, k = (size_t)p->k, q = (size_t)p->p + 1;
-    size_t size = p->points->scalar == CLV_F32 ? sizeof(float) : sizeof(double), entry = size + sizeof(int32_t);
+    size_t size = clv_scalar_bytes(p->points->scalar), entry = size + sizeof(int32_t);
     size_t width = (size_t)clv_panel_width(p->points->scalar, p->k);
     size_t threads = (size_t)clv_driver_threads_each(&options->control);
     size_t worker = CLV_TILE_ROWS * (2 * width + (size_t)clv_tile_pitch(p->points)) * size;

@@ -63,7 +63,7 @@ int64_t clv_panel_width(clv_scalar scalar, int64_t count) {
 }
 
 size_t clv_panel_bytes(const clv_matrix *points, int64_t k) {
-    return (size_t)((points->cols + 1) * clv_panel_width(points->scalar, k)) * clv_scalar_size(points->scalar);
+    return (size_t)((points->cols + 1) * clv_panel_width(points->scalar, k)) * clv_scalar_bytes(points->scalar);
 }
 
 clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, clv_panel *out) {
@@ -74,8 +74,8 @@ clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, 
         return clv_fail(ctx, CLV_ENOMEM, "%lld centers of %lld coordinates are more than memory can address",
                         (long long)k, (long long)points->cols);
     }
-    out->lines = clv_alloc(ctx, count, clv_scalar_size(out->scalar));
-    out->offset = clv_alloc(ctx, out->width, clv_scalar_size(out->scalar));
+    out->lines = clv_alloc(ctx, count, clv_scalar_bytes(out->scalar));
+    out->offset = clv_alloc(ctx, out->width, clv_scalar_bytes(out->scalar));
     return out->lines && out->offset ? CLV_OK : CLV_ENOMEM;
 }
 
@@ -88,7 +88,7 @@ void clv_panel_free(clv_panel *panel) {
 }
 
 void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r) {
-    return (char *)tile + (size_t)(r * panel->width) * clv_scalar_size(panel->scalar);
+    return (char *)tile + (size_t)(r * panel->width) * clv_scalar_bytes(panel->scalar);
 }
 
 /* How large the terms of a key can be, and how much it can be wrong: by rounding in a sum of p products and in what
@@ -240,12 +240,12 @@ int64_t clv_tile_pitch(const clv_matrix *points) {
 
 /* Row i of dense points, as it is stored. */
 static const void *row_of(const clv_matrix *points, int64_t i) {
-    return (const char *)points->values + (size_t)(i * points->cols) * clv_scalar_size(points->scalar);
+    return (const char *)points->values + (size_t)(i * points->cols) * clv_scalar_bytes(points->scalar);
 }
 
 void clv_tile_gather(const clv_matrix *points, const int64_t *rows, int64_t count, void *out) {
     int64_t p = points->cols, pitch = clv_tile_pitch(points);
-    size_t size = clv_scalar_size(points->scalar);
+    size_t size = clv_scalar_bytes(points->scalar);
     for (int64_t r = 0; r < count; r++) {
         char *to = (char *)out + (size_t)(r * pitch) * size;
         memcpy(to, row_of(points, rows[r]), (size_t)p * size);

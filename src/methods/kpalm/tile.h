@@ -123,10 +123,7 @@ typedef struct clv_slack {
 void clv_loosen(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,
                 uint8_t *open);
 
-/* Numbers of a type: their size, row r of a tile of them, and one of them. */
-static inline size_t clv_scalar_size(clv_scalar scalar) {
-    return scalar == CLV_F32 ? sizeof(float) : sizeof(double);
-}
+/* Row r of a tile of numbers, and one of them. */
 void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r);
 static inline double clv_weight_get(const clv_panel *panel, const void *weights, int64_t at) {
     return panel->scalar == CLV_F32 ? (double)((const float *)weights)[at] : ((const double *)weights)[at];

@@ -27,7 +27,7 @@ clv_status clv_vicinity_new(const clv_kpalm_problem *p, clv_vicinity *out) {
         return CLV_OK;
     }
     int64_t lanes = clv_panel_lanes(p->points->scalar);
-    size_t size = clv_scalar_size(p->points->scalar);
+    size_t size = clv_scalar_bytes(p->points->scalar);
     out->count = lanes;
     out->center = CLV_NEW(p->ctx, int32_t, p->k * lanes);
     out->lines = clv_alloc(p->ctx, p->k * p->p * lanes, size);
@@ -78,17 +78,11 @@ static void measure(const clv_kpalm_state *s, int64_t l, double *distance) {
     }
 }
 
-static void list(clv_kpalm_state *s, int64_t l, const double *distance) {
-    clv_vicinity *v = &s->vicinity;
-    int32_t *center = v->center + l * v->count;
-    v->beyond[l] = nearest_centers(distance, s->problem->k, v->count, center) * (1 - 1e-6);
-    clv_panel_pick(clv_panel_now(s), center, v->lines, v->offset, l);
-}
-
 /* How far the nearest other center is, from below, and the lists. Not worth it where there are nearly as many centers
  * as objects. */
 void clv_vicinity_update(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
+    const clv_vicinity *v = &s->vicinity;
     bool worth = p->k * 8 < p->n;
 #pragma omp parallel for num_threads(s->threads) schedule(static) if (worth && p->k >= 64 && s->threads > 1)
     for (int64_t l = 0; l < p->k; l++) {
@@ -102,8 +96,10 @@ void clv_vicinity_update(clv_kpalm_state *s) {
             least = j != l && distance[j] < least ? distance[j] : least;
         }
         s->apart[l] = p->k > 1 ? least * (1 - 1e-6) : 0;
-        if (s->vicinity.count > 0) {
-            list(s, l, distance);
+        if (v->count > 0) {
+            int32_t *center = v->center + l * v->count;
+            v->beyond[l] = nearest_centers(distance, p->k, v->count, center) * (1 - 1e-6);
+            clv_panel_pick(clv_panel_now(s), center, v->lines, v->offset, l);
         }
     }
 }

@@ -13,7 +13,7 @@ enum { PLACE, COUNT, WEIGHTS, HEAD };
 
 void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place) {
     clv_pool *pool = &w->fresh;
-    size_t size = clv_scalar_size(scalar);
+    size_t size = clv_scalar_bytes(scalar);
     int32_t *head = pool->index + pool->used;
     head[PLACE] = (int32_t)place;
     head[COUNT] = (int32_t)count;
@@ -41,7 +41,7 @@ static clv_status reserve(clv_context *ctx, const clv_pool *from, size_t size, c
 
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block) {
     clv_pool *pool = &s->pools[block];
-    size_t size = clv_scalar_size(s->problem->points->scalar);
+    size_t size = clv_scalar_bytes(s->problem->points->scalar);
     CLV_TRY(reserve(s->problem->ctx, &w->fresh, size, pool));
     pool->used = w->fresh.used;
     pool->weights = w->fresh.weights;
@@ -54,7 +54,7 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block) {
 
 int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place) {
     const int32_t *head = pool->index + at;
-    memset(row, 0, (size_t)panel->width * clv_scalar_size(panel->scalar));
+    memset(row, 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
     *place = head[PLACE];
     for (int64_t e = 0; e < head[COUNT]; e++) {
         clv_weight_set(panel, row, head[HEAD + e], clv_weight_get(panel, pool->weight, head[WEIGHTS] + e));
@@ -65,7 +65,7 @@ int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, 
 void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights) {
     const clv_kpalm_problem *p = s->problem;
     double sum = 0, even = 1 / (double)p->k;
-    memset(weights, 0, (size_t)panel->width * clv_scalar_size(panel->scalar));
+    memset(weights, 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
     if (p->options.initial_membership != CLV_KPALM_DIRICHLET) {
         for (int64_t l = 0; l < p->k; l++) {
             clv_weight_set(panel, weights, l, even);
@@ -87,33 +87,51 @@ void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i,
 
 /* --- all weights --- */
 
-/* Add an entry to the weights of all objects. */
-static void add_entry(clv_kpalm_state *s, int64_t *used, int64_t cluster, double weight) {
-    s->index[*used] = (int32_t)cluster;
-    s->weight[(*used)++] = weight;
+clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out) {
+    *out = (clv_soft_rows){0};
+    if (!p->keeps_weights) {
+        return CLV_OK;
+    }
+    out->start = CLV_NEW0(p->ctx, int64_t, p->n + 1);
+    out->index = CLV_NEW(p->ctx, int32_t, p->n * p->k);
+    out->weight = CLV_NEW(p->ctx, double, p->n * p->k);
+    return out->start && out->index && out->weight ? CLV_OK : CLV_ENOMEM;
+}
+
+void clv_soft_rows_free(clv_context *ctx, clv_soft_rows *rows) {
+    clv_free(ctx, rows->start);
+    clv_free(ctx, rows->index);
+    clv_free(ctx, rows->weight);
+}
+
+/* Add an entry to row i. */
+static void add_entry(clv_soft_rows *to, int64_t i, int64_t cluster, double weight) {
+    int64_t at = to->start[i + 1]++;
+    to->index[at] = (int32_t)cluster;
+    to->weight[at] = weight;
 }
 
 /* Object i, whose list begins at `head` unless it has none. */
-static void export_object(clv_kpalm_state *s, int64_t i, const clv_pool *pool, const int32_t *head, int64_t *used) {
+static void export_object(clv_kpalm_state *s, int64_t i, const clv_pool *pool, const int32_t *head, clv_soft_rows *to) {
     const clv_panel *panel = clv_panel_now(s);
-    s->start[i] = *used;
+    to->start[i + 1] = to->start[i];
     if (s->labels[i] >= 0) {
-        add_entry(s, used, s->labels[i], 1);
+        add_entry(to, i, s->labels[i], 1);
     } else if (head) {
         for (int64_t e = 0; e < head[COUNT]; e++) {
-            add_entry(s, used, head[HEAD + e], clv_weight_get(panel, pool->weight, head[WEIGHTS] + e));
+            add_entry(to, i, head[HEAD + e], clv_weight_get(panel, pool->weight, head[WEIGHTS] + e));
         }
     } else { /* not yet begun: w(0) */
         clv_soft_begin(s, panel, i, s->workers[0].line);
         for (int64_t l = 0; l < s->problem->k; l++) {
-            add_entry(s, used, l, clv_weight_get(panel, s->workers[0].line, l));
+            add_entry(to, i, l, clv_weight_get(panel, s->workers[0].line, l));
         }
     }
 }
 
-void clv_soft_export(clv_kpalm_state *s) {
+void clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to) {
     const clv_kpalm_problem *p = s->problem;
-    int64_t *place = s->workers[0].vertex, used = 0; /* of an object of a block: where its list begins */
+    int64_t *place = s->workers[0].vertex; /* of an object of a block: where its list begins */
     for (int64_t b = 0; b < s->pool_count; b++) {
         const clv_pool *pool = &s->pools[b];
         int64_t first = b * p->block, count = p->n - first < p->block ? p->n - first : p->block;
@@ -125,13 +143,12 @@ void clv_soft_export(clv_kpalm_state *s) {
         }
         for (int64_t r = 0; r < count; r++) {
             bool listed = s->labels[first + r] == CLV_STORED && place[r] >= 0;
-            export_object(s, first + r, pool, listed ? pool->index + place[r] : NULL, &used);
+            export_object(s, first + r, pool, listed ? pool->index + place[r] : NULL, to);
         }
     }
-    s->start[p->n] = used;
 }
 
-clv_status clv_soft_import(clv_kpalm_state *s) {
+clv_status clv_soft_import(clv_kpalm_state *s, const clv_soft_rows *rows) {
     const clv_kpalm_problem *p = s->problem;
     clv_worker *w = &s->workers[0];
     s->soft = 0;
@@ -139,11 +156,11 @@ clv_status clv_soft_import(clv_kpalm_state *s) {
         int64_t first = b * p->block, last = first + p->block < p->n ? first + p->block : p->n;
         w->fresh.used = w->fresh.weights = 0;
         for (int64_t i = first; i < last; i++) {
-            int64_t from = s->start[i], count = s->start[i + 1] - from;
-            s->labels[i] = count == 1 ? s->index[from] : CLV_STORED;
+            int64_t from = rows->start[i], count = rows->start[i + 1] - from;
+            s->labels[i] = count == 1 ? rows->index[from] : CLV_STORED;
             for (int64_t e = 0; e < count && count > 1; e++) {
-                w->index[e] = s->index[from + e];
-                clv_weight_set(clv_panel_now(s), w->listed, e, s->weight[from + e]);
+                w->index[e] = rows->index[from + e];
+                clv_weight_set(clv_panel_now(s), w->listed, e, rows->weight[from + e]);
             }
             if (count > 1) {
                 clv_soft_store(w, p->points->scalar, count, i - first);
@@ -155,7 +172,6 @@ clv_status clv_soft_import(clv_kpalm_state *s) {
     return CLV_OK;
 }
 
-clv_matrix clv_soft_matrix(const clv_kpalm_state *s) {
-    return (clv_matrix){
-        .rows = s->problem->n, .cols = s->problem->k, .values = s->weight, .start = s->start, .index = s->index};
+clv_matrix clv_soft_matrix(const clv_kpalm_problem *p, const clv_soft_rows *rows) {
+    return (clv_matrix){p->n, p->k, CLV_F64, rows->weight, rows->start, rows->index};
 }

@@ -25,7 +25,6 @@ typedef struct admm {
     double *gradient;                               /* features: X'r */
     double *gram, *system, *block;                  /* K, and parts of it; work of that size; rows of X */
     double *t, *goal, *slope, *curve, *rhs, *tried; /* samples */
-    double *pulled;                                 /* samples: X v */
     clv_list packed;
     lapack_int *pivot;
     double rho, bound, intercept; /* rho 0: not chosen yet */
@@ -34,44 +33,9 @@ typedef struct admm {
 static void admm_destroy(const clv_ks_problem *problem, void *state) {
     admm *run = state;
     if (run) {
-        double *const arrays[] = {run->x,     run->z,      run->u,     run->v,     run->before, run->gradient,
-                                  run->gram,  run->system, run->block, run->t,     run->goal,   run->slope,
-                                  run->curve, run->rhs,    run->tried, run->pulled};
-        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-            clv_free(problem->ctx, arrays[i]);
-        }
-        clv_free(problem->ctx, run->pivot);
         clv_list_free(problem->ctx, &run->packed);
         clv_ksupport_set_free(&run->set);
-        clv_free(problem->ctx, run);
     }
-}
-
-static clv_status make(admm *run, int threads) {
-    const clv_ks_problem *p = run->problem;
-    int64_t features = p->x->features, n = p->x->samples;
-    double **const long_ones[] = {&run->x, &run->z, &run->u, &run->v, &run->before, &run->gradient};
-    double **const short_ones[] = {&run->t, &run->goal, &run->slope, &run->curve, &run->rhs, &run->tried, &run->pulled};
-    for (size_t i = 0; i < sizeof long_ones / sizeof long_ones[0]; i++) {
-        if (!(*long_ones[i] = CLV_NEW0(p->ctx, double, features))) {
-            return CLV_ENOMEM;
-        }
-    }
-    for (size_t i = 0; i < sizeof short_ones / sizeof short_ones[0]; i++) {
-        if (!(*short_ones[i] = CLV_NEW0(p->ctx, double, n))) {
-            return CLV_ENOMEM;
-        }
-    }
-    CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
-    CLV_TRY(clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set));
-    if (p->x->does->pull) {
-        return CLV_OK;
-    }
-    run->gram = CLV_NEW0(p->ctx, double, PARTS *n *n);
-    run->system = CLV_NEW(p->ctx, double, n *n);
-    run->block = CLV_NEW(p->ctx, double, PARTS *PART_ROWS *n);
-    run->pivot = CLV_NEW(p->ctx, lapack_int, n);
-    return run->gram && run->system && run->block && run->pivot ? CLV_OK : CLV_ENOMEM;
 }
 
 size_t clv_ks_admm_memory(int64_t samples) {
@@ -79,26 +43,35 @@ size_t clv_ks_admm_memory(int64_t samples) {
     return ((PARTS + 1) * n * n + 2 * (size_t)(PARTS * PART_ROWS) * n) * sizeof(double); /* a block is gathered, too */
 }
 
-static clv_status admm_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
-    if (problem->x->samples > MOST_SAMPLES && !problem->x->does->pull) {
-        return clv_fail(problem->ctx, CLV_EDATA,
+static clv_status admm_create(const clv_ks_problem *p, clv_ks_work *work, int threads, void **state) {
+    int64_t features = p->x->features, n = p->x->samples;
+    clv_kept *room = &work->room;
+    if (n > MOST_SAMPLES && !p->x->does->pull) {
+        return clv_fail(p->ctx, CLV_EDATA,
                         "the solver admm keeps a matrix of samples x samples: %lld samples are more than %d; use fcfw, "
                         "fista or newton",
-                        (long long)problem->x->samples, MOST_SAMPLES);
+                        (long long)n, MOST_SAMPLES);
     }
-    admm *run = CLV_NEW0(problem->ctx, admm, 1);
-    if (!run) {
-        return CLV_ENOMEM;
+    admm *run = *state = CLV_TAKE(room, admm, 1);
+    CLV_TRY(room->status);
+    *run = (admm){.problem = p, .work = work};
+    double **const long_ones[] = {&run->x, &run->z, &run->u, &run->v, &run->before, &run->gradient};
+    double **const short_ones[] = {&run->t, &run->goal, &run->slope, &run->curve, &run->rhs, &run->tried};
+    for (size_t i = 0; i < CLV_COUNT(long_ones); i++) {
+        *long_ones[i] = CLV_TAKE(room, double, features);
     }
-    run->problem = problem;
-    run->work = work;
-    clv_status status = make(run, threads);
-    if (status < 0) {
-        admm_destroy(problem, run);
-        return status;
+    for (size_t i = 0; i < CLV_COUNT(short_ones); i++) {
+        *short_ones[i] = CLV_TAKE(room, double, n);
     }
-    *state = run;
-    return CLV_OK;
+    if (!p->x->does->pull) {
+        run->gram = CLV_TAKE(room, double, PARTS *n *n);
+        run->system = CLV_TAKE(room, double, n *n);
+        run->block = CLV_TAKE(room, double, PARTS *PART_ROWS *n);
+        run->pivot = CLV_TAKE(room, lapack_int, n);
+    }
+    CLV_TRY(room->status);
+    CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
+    return clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set);
 }
 
 /* --- K = X X' --- */
@@ -265,9 +238,9 @@ static clv_status update_x(admm *run) {
         find_bound(run);
         return CLV_OK;
     }
-    clv_ks_multiply(p, run->work, run->v, &run->packed, run->pulled);
+    clv_ks_multiply(p, run->work, run->v, &run->packed, run->goal);
     for (int64_t m = 0; m < x->samples; m++) {
-        run->goal[m] = run->rho / weight * run->pulled[m];
+        run->goal[m] = run->rho / weight * run->goal[m];
     }
     solve_margins(run, weight);
     if (clv_interrupted(p->ctx)) {
@@ -314,7 +287,7 @@ static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     }
     CLV_TRY(update_x(run));
     update_z(run);
-    CLV_TRY(clv_point_set_dense(point, run->z));
+    CLV_TRY(clv_list_pack(run->problem->ctx, &point->w, run->z, run->problem->x->features, NULL));
     CLV_TRY(clv_point_value(point));
     point->gap = clv_ks_clamp(point->value - run->bound);
     return CLV_OK;

@@ -8,11 +8,15 @@
 
 enum { FIRST = 16, PATIENCE = 4, SLICE = 8192 };
 
+static void free_atom(clv_atoms *atoms, int64_t a) {
+    clv_free(atoms->ctx, atoms->atom[a].slot);
+    clv_free(atoms->ctx, atoms->atom[a].value);
+}
+
 void clv_atoms_free(clv_atoms *atoms) {
     clv_context *ctx = atoms->ctx;
-    for (int64_t i = 0; i < atoms->count; i++) {
-        clv_free(ctx, atoms->atom[i].slot);
-        clv_free(ctx, atoms->atom[i].value);
+    for (int64_t a = 0; a < atoms->count; a++) {
+        free_atom(atoms, a);
     }
     clv_free(ctx, atoms->atom);
     clv_free(ctx, atoms->weight);
@@ -23,11 +27,6 @@ void clv_atoms_free(clv_atoms *atoms) {
     clv_free(ctx, atoms->total);
     clv_list_free(ctx, &atoms->sum);
     *atoms = (clv_atoms){0};
-}
-
-clv_status clv_atoms_new(const clv_ks_problem *problem, clv_ks_work *work, clv_atoms *out) {
-    *out = (clv_atoms){.ctx = problem->ctx, .problem = problem, .work = work};
-    return CLV_OK;
 }
 
 /* A larger square table with the old one in its corner. */
@@ -44,15 +43,6 @@ static clv_status widen(clv_context *ctx, double **table, int64_t from, int64_t 
     return CLV_OK;
 }
 
-static clv_status lengthen(clv_context *ctx, double **array, int64_t length) {
-    double *longer = clv_resize(ctx, *array, length, sizeof *longer);
-    if (!longer) {
-        return CLV_ENOMEM;
-    }
-    *array = longer;
-    return CLV_OK;
-}
-
 static clv_status make_room(clv_atoms *atoms) {
     int64_t before = atoms->capacity, after = before ? 2 * before : FIRST, images;
     if (atoms->count < before) {
@@ -61,15 +51,11 @@ static clv_status make_room(clv_atoms *atoms) {
     if (!clv_mul(after, atoms->problem->x->samples, &images)) {
         return clv_fail(atoms->ctx, CLV_ENOMEM, "%lld atoms are more than memory holds", (long long)after);
     }
-    clv_atom *grown = clv_resize(atoms->ctx, atoms->atom, after, sizeof *grown);
-    if (!grown) {
-        return CLV_ENOMEM;
-    }
-    atoms->atom = grown;
-    CLV_TRY(lengthen(atoms->ctx, &atoms->weight, after));
-    CLV_TRY(lengthen(atoms->ctx, &atoms->target, after));
-    CLV_TRY(lengthen(atoms->ctx, &atoms->total, after));
-    CLV_TRY(lengthen(atoms->ctx, &atoms->image, images));
+    CLV_GROW(atoms->ctx, atoms->atom, after);
+    CLV_GROW(atoms->ctx, atoms->weight, after);
+    CLV_GROW(atoms->ctx, atoms->target, after);
+    CLV_GROW(atoms->ctx, atoms->total, after);
+    CLV_GROW(atoms->ctx, atoms->image, images);
     CLV_TRY(widen(atoms->ctx, &atoms->inner, before, after));
     CLV_TRY(widen(atoms->ctx, &atoms->gram, before, after));
     atoms->capacity = after;
@@ -109,23 +95,16 @@ static clv_status join(clv_atoms *atoms, const clv_list *u, int32_t *moved, int3
     return CLV_OK;
 }
 
-static void move_slots(clv_atoms *atoms, const int32_t *moved) {
-    for (int64_t a = 0; a < atoms->count; a++) {
-        clv_atom *atom = &atoms->atom[a];
-        for (int64_t e = 0; e < atom->count; e++) {
-            atom->slot[e] = moved[atom->slot[e]];
-        }
-    }
-}
-
 static clv_status place(clv_atoms *atoms, const clv_list *u, int32_t *slot) {
     int32_t *moved = CLV_NEW(atoms->ctx, int32_t, atoms->sum.count);
     if (!moved) {
         return CLV_ENOMEM;
     }
     clv_status status = join(atoms, u, moved, slot);
-    if (status == CLV_OK) {
-        move_slots(atoms, moved);
+    for (int64_t a = 0; status == CLV_OK && a < atoms->count; a++) {
+        for (int64_t e = 0; e < atoms->atom[a].count; e++) {
+            atoms->atom[a].slot[e] = moved[atoms->atom[a].slot[e]];
+        }
     }
     clv_free(atoms->ctx, moved);
     return status;
@@ -177,8 +156,7 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
     atom->value = CLV_NEW(atoms->ctx, double, u->count);
     clv_status status = atom->slot && atom->value ? place(atoms, u, atom->slot) : CLV_ENOMEM;
     if (status < 0) {
-        clv_free(atoms->ctx, atom->slot);
-        clv_free(atoms->ctx, atom->value);
+        free_atom(atoms, last);
         return status;
     }
     memcpy(atom->value, u->value, (size_t)u->count * sizeof *atom->value);
@@ -201,7 +179,9 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
 
 void clv_atoms_combine(clv_atoms *atoms, double *z) {
     int64_t n = atoms->problem->x->samples, slices = (n + SLICE - 1) / SLICE;
-    memset(atoms->sum.value, 0, (size_t)atoms->sum.count * sizeof *atoms->sum.value);
+    for (int64_t s = 0; s < atoms->sum.count; s++) {
+        atoms->sum.value[s] = 0;
+    }
 #pragma omp parallel for num_threads(atoms->problem->loss.threads) schedule(static) if (slices > 1)
     for (int64_t s = 0; s < slices; s++) {
         int64_t first = s * SLICE, length = n - first < SLICE ? n - first : SLICE;
@@ -244,7 +224,9 @@ static void shrink_union(clv_atoms *atoms) {
     clv_list *sum = &atoms->sum;
     double *used = sum->value; /* 0 or 1, then the new slot */
     int64_t count = 0;
-    memset(used, 0, (size_t)sum->count * sizeof *used);
+    for (int64_t s = 0; s < sum->count; s++) {
+        used[s] = 0;
+    }
     for (int64_t a = 0; a < atoms->count; a++) {
         for (int64_t e = 0; e < atoms->atom[a].count; e++) {
             used[atoms->atom[a].slot[e]] = 1;
@@ -270,8 +252,7 @@ void clv_atoms_prune(clv_atoms *atoms) {
         clv_atom *atom = &atoms->atom[a];
         atom->idle = atoms->weight[a] > 0 ? 0 : atom->idle + 1;
         if (atom->idle >= PATIENCE) {
-            clv_free(atoms->ctx, atom->slot);
-            clv_free(atoms->ctx, atom->value);
+            free_atom(atoms, a);
             continue;
         }
         if (left != a) {

@@ -47,28 +47,31 @@ static void features_gradient(const clv_design *x, const double *r, const int64_
     }
 }
 
-/* z over `n` samples from `first` on, four rows at a time. */
-static void add_rows(const clv_matrix *m, const int64_t *index, const double *value, int64_t count, int64_t first,
-                     int64_t n, double *z) {
-    memset(z, 0, (size_t)n * sizeof *z);
-    for (int64_t j = 0; j < count; j += 4) {
-        double r[4];
-        int64_t offset[4];
-        for (int64_t i = 0; i < 4; i++) {
-            int64_t at = least(j + i, count - 1);
-            r[i] = j + i < count ? value[at] : 0;
-            offset[i] = index[at] * m->cols + first;
+/* Rows i..i + 3 of m, or of a list of its rows, on n columns from `first` on: acc += weight x and, unless NULL, squares
+ * += x^2. Rows past the last of `count` weigh nothing. */
+static void add_four(const clv_matrix *m, const int64_t *list, const double *weight, int64_t count, int64_t i,
+                     int64_t first, int64_t n, double *acc, double *squares) {
+    double r[4], once[4];
+    int64_t offset[4];
+    for (int64_t j = 0; j < 4; j++) {
+        int64_t at = least(i + j, count - 1);
+        once[j] = i + j < count;
+        r[j] = i + j < count ? weight[at] : 0;
+        offset[j] = (list ? list[at] : at) * m->cols + first;
+    }
+    if (m->scalar == CLV_F32) {
+        const float *base = m->values;
+        const float *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
+        clv_add_four_f32(acc, x, r, n);
+        if (squares) {
+            clv_add_square_four_f32(squares, x, once, n);
         }
-        if (m->scalar == CLV_F32) {
-            const float *base = m->values;
-            clv_add_four_f32(
-                z, (const float *const[4]){base + offset[0], base + offset[1], base + offset[2], base + offset[3]}, r,
-                n);
-        } else {
-            const double *base = m->values;
-            clv_add_four_f64(
-                z, (const double *const[4]){base + offset[0], base + offset[1], base + offset[2], base + offset[3]}, r,
-                n);
+    } else {
+        const double *base = m->values;
+        const double *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
+        clv_add_four_f64(acc, x, r, n);
+        if (squares) {
+            clv_add_square_four_f64(squares, x, once, n);
         }
     }
 }
@@ -77,8 +80,11 @@ static void features_margins(const clv_design *x, const int64_t *index, const do
     int64_t slices = (x->samples + SLICE - 1) / SLICE;
 #pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
     for (int64_t s = 0; s < slices; s++) {
-        int64_t first = s * SLICE;
-        add_rows(&x->matrix, index, value, count, first, least(SLICE, x->samples - first), z + first);
+        int64_t first = s * SLICE, n = least(SLICE, x->samples - first);
+        memset(z + first, 0, (size_t)n * sizeof *z);
+        for (int64_t j = 0; j < count; j += 4) {
+            add_four(&x->matrix, index, value, count, j, first, n, z + first, NULL);
+        }
     }
 }
 
@@ -107,33 +113,6 @@ static const clv_design_functions by_features = {
     .gradient = features_gradient, .margins = features_margins, .gather = features_gather};
 
 /* --- dense, one row per sample --- */
-
-/* Four rows of a strip, with the weights they have in the sum; rows past the end have weight 0. */
-static void add_to_strip(const clv_matrix *m, int64_t i, int64_t first, int64_t n, const double *r, double *g,
-                         double *squares) {
-    double weight[4];
-    int64_t offset[4];
-    for (int64_t j = 0; j < 4; j++) {
-        int64_t row = least(i + j, m->rows - 1);
-        weight[j] = i + j < m->rows ? r[row] : 0;
-        offset[j] = row * m->cols + first;
-    }
-    if (m->scalar == CLV_F32) {
-        const float *base = m->values;
-        const float *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
-        clv_add_four_f32(g, x, weight, n);
-        if (squares) {
-            clv_add_square_four_f32(squares, x, (double[4]){1, i + 1 < m->rows, i + 2 < m->rows, i + 3 < m->rows}, n);
-        }
-    } else {
-        const double *base = m->values;
-        const double *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
-        clv_add_four_f64(g, x, weight, n);
-        if (squares) {
-            clv_add_square_four_f64(squares, x, (double[4]){1, i + 1 < m->rows, i + 2 < m->rows, i + 3 < m->rows}, n);
-        }
-    }
-}
 
 static double dense_entry(const clv_matrix *m, int64_t i, int64_t j) {
     return m->scalar == CLV_F32 ? (double)((const float *)m->values)[i * m->cols + j]
@@ -171,7 +150,7 @@ static void samples_gradient(const clv_design *x, const double *r, const int64_t
             continue;
         }
         for (int64_t i = 0; i < m->rows; i += 4) {
-            add_to_strip(m, i, first, n, r, g + first, square);
+            add_four(m, NULL, r, m->rows, i, first, n, g + first, square);
         }
     }
 }
@@ -268,30 +247,6 @@ static clv_status sparse_gather(const clv_design *x, const int64_t *list, int64_
 static const clv_design_functions by_sparse_features = {
     .gradient = sparse_gradient, .margins = sparse_margins, .gather = sparse_gather};
 
-/* CSR turned around: entries of a row stay in ascending order. */
-static clv_status turn(clv_context *ctx, const clv_matrix *m, clv_data **out) {
-    int64_t entries = m->start[m->rows] - m->start[0];
-    CLV_TRY(clv_data_new_csr(ctx, "X transposed", m->cols, m->rows, entries, out));
-    clv_data *t = *out;
-    memset(t->start, 0, (size_t)(m->cols + 1) * sizeof *t->start);
-    for (int64_t e = m->start[0]; e < m->start[m->rows]; e++) {
-        t->start[m->index[e] + 1]++;
-    }
-    for (int64_t j = 0; j < m->cols; j++) {
-        t->start[j + 1] += t->start[j];
-    }
-    for (int64_t i = 0; i < m->rows; i++) {
-        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
-            int64_t to = t->start[m->index[e]]++;
-            ((double *)t->values)[to] = ((const double *)m->values)[e];
-            t->index[to] = (int32_t)i;
-        }
-    }
-    memmove(t->start + 1, t->start, (size_t)m->cols * sizeof *t->start);
-    t->start[0] = 0;
-    return CLV_OK;
-}
-
 /* --- making --- */
 
 clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out) {
@@ -304,7 +259,7 @@ clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed
     if (clv_is_sparse(x)) {
         out->does = &by_sparse_features;
         if (!transposed) {
-            CLV_TRY(turn(ctx, x, &out->owned));
+            CLV_TRY(clv_csr_transpose(ctx, "X transposed", x, &out->owned));
             out->matrix = out->owned->matrix;
         }
     }

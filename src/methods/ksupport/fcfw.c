@@ -38,33 +38,18 @@ static void fcfw_destroy(const clv_ks_problem *problem, void *state) {
         clv_atoms_free(&run->atoms);
         clv_list_free(problem->ctx, &run->vertex);
         clv_list_free(problem->ctx, &run->before);
-        clv_free(problem->ctx, run->top);
-        clv_free(problem->ctx, run->image);
-        clv_free(problem->ctx, run->margin);
-        clv_free(problem->ctx, run);
     }
 }
 
-static clv_status fcfw_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
-    clv_context *ctx = problem->ctx;
-    fcfw *run = CLV_NEW0(ctx, fcfw, 1);
-    if (!run) {
-        return CLV_ENOMEM;
-    }
-    run->problem = problem;
-    run->work = work;
-    run->threads = threads;
-    run->top = CLV_NEW(ctx, int64_t, problem->k);
-    run->image = CLV_NEW(ctx, double, problem->x->samples);
-    run->margin = CLV_NEW(ctx, double, problem->x->samples);
-    bool complete = run->top && run->image && run->margin;
-    if (!complete || clv_list_reserve(ctx, &run->vertex, problem->k) < 0 ||
-        clv_atoms_new(problem, work, &run->atoms) < 0) {
-        fcfw_destroy(problem, run);
-        return CLV_ENOMEM;
-    }
-    *state = run;
-    return CLV_OK;
+static clv_status fcfw_create(const clv_ks_problem *p, clv_ks_work *work, int threads, void **state) {
+    fcfw *run = *state = CLV_TAKE(&work->room, fcfw, 1);
+    CLV_TRY(work->room.status);
+    *run = (fcfw){.problem = p, .work = work, .threads = threads};
+    run->top = CLV_TAKE(&work->room, int64_t, p->k);
+    run->image = CLV_TAKE(&work->room, double, p->x->samples);
+    run->margin = CLV_TAKE(&work->room, double, p->x->samples);
+    CLV_TRY(work->room.status);
+    return clv_list_reserve(p->ctx, &run->vertex, p->k);
 }
 
 /* --- atoms --- */
@@ -94,37 +79,19 @@ static double set_vertex(fcfw *run, const clv_ksupport_set *set, const double *g
     return scale_vertex(run, u);
 }
 
-/* The weights of the point become the sum of the atoms. */
-static clv_status take_sum(fcfw *run, clv_point *point) {
-    const clv_list *sum = &run->atoms.sum;
-    CLV_TRY(clv_list_reserve(run->problem->ctx, &point->w, sum->count));
-    point->w.count = 0;
-    for (int64_t i = 0; i < sum->count; i++) {
-        if (sum->value[i] != 0) {
-            point->w.index[point->w.count] = sum->index[i];
-            point->w.value[point->w.count++] = sum->value[i];
-        }
-    }
-    return CLV_OK;
-}
-
-/* Objective of the sum of the atoms at the margins of the point. */
+/* The weights of the point become the sum of the atoms; its objective, at the margins of the point. */
 static clv_status measure_sum(fcfw *run, clv_point *point) {
-    CLV_TRY(take_sum(run, point));
+    const clv_list *sum = &run->atoms.sum;
+    CLV_TRY(clv_list_pack(run->problem->ctx, &point->w, sum->value, sum->count, sum->index));
     return clv_point_measure(point);
-}
-
-static clv_status remember(fcfw *run, const clv_point *point) {
-    CLV_TRY(clv_list_copy(run->problem->ctx, &run->before, &point->w));
-    memcpy(run->margin, point->margin, (size_t)run->problem->x->samples * sizeof *run->margin);
-    return CLV_OK;
 }
 
 /* Add the vertex, correct, and see to it that the objective does not rise. */
 static clv_status correct(fcfw *run, clv_point *point, double square, const double *image) {
     bool exact = run->problem->options.inner == CLV_KSUPPORT_PROJECTED_NEWTON;
     double value = point->value, before = point->square, accuracy = (exact ? 1e-7 : 0.1) * run->problem->tol * value;
-    CLV_TRY(remember(run, point));
+    CLV_TRY(clv_list_copy(run->problem->ctx, &run->before, &point->w));
+    memcpy(run->margin, point->margin, (size_t)run->problem->x->samples * sizeof *run->margin);
     CLV_TRY(clv_atoms_add(&run->atoms, &run->vertex, square, image));
     CLV_TRY(clv_master_solve(&run->atoms, accuracy, point->margin, &point->intercept));
     CLV_TRY(measure_sum(run, point));
@@ -144,7 +111,7 @@ static clv_status correct(fcfw *run, clv_point *point, double square, const doub
 static clv_status fcfw_start(void *state, clv_point *point) {
     fcfw *run = state;
     clv_atoms_free(&run->atoms);
-    CLV_TRY(clv_atoms_new(run->problem, run->work, &run->atoms));
+    run->atoms = (clv_atoms){.ctx = run->problem->ctx, .problem = run->problem, .work = run->work};
     run->idle = 0;
     if (point->w.count > 0) {
         CLV_TRY(clv_atoms_add(&run->atoms, &point->w, point->square, point->margin));
@@ -196,8 +163,10 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     double before = point->value;
     if (p->options.working_set && p->x->does->gather && wanted < point->kept / 2) {
         clv_working on;
-        CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
-        clv_status status = working_steps(run, point, &on);
+        clv_status status = clv_working_new(point, wanted, run->threads, &on);
+        if (status == CLV_OK) {
+            status = working_steps(run, point, &on);
+        }
         clv_working_free(&on);
         CLV_TRY(status);
     } else {

@@ -19,12 +19,12 @@ typedef struct fista {
     const clv_ks_problem *problem;
     clv_ks_work *work;
     clv_ksupport_set set;
-    double *w, *before, *y;     /* features */
-    double *gradient;           /* features, at y */
-    double *z, *z_before, *z_y; /* samples: X w, X w before, X y */
-    double *slope;              /* samples: work */
-    double *radius_work;        /* features: what is projected; NULL without a radius */
-    clv_list packed;            /* room for all features */
+    double *w, *before, *y; /* features */
+    double *gradient;       /* features, at y */
+    double *z, *z_y;        /* samples: X w, X y */
+    double *slope;          /* samples: work */
+    double *radius_work;    /* features: what is projected; NULL without a radius */
+    clv_list packed;        /* room for all features */
     double lipschitz, momentum, bound, intercept;
     double last; /* objective of w */
 } fista;
@@ -32,55 +32,29 @@ typedef struct fista {
 static void fista_destroy(const clv_ks_problem *problem, void *state) {
     fista *run = state;
     if (run) {
-        double *const arrays[] = {run->w,        run->before, run->y,     run->gradient,   run->z,
-                                  run->z_before, run->z_y,    run->slope, run->radius_work};
-        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-            clv_free(problem->ctx, arrays[i]);
-        }
         clv_list_free(problem->ctx, &run->packed);
         clv_ksupport_set_free(&run->set);
-        clv_free(problem->ctx, run);
     }
 }
 
-static clv_status make(fista *run, int threads) {
-    const clv_ks_problem *p = run->problem;
+static clv_status fista_create(const clv_ks_problem *p, clv_ks_work *work, int threads, void **state) {
     int64_t features = p->x->features, samples = p->x->samples;
-    run->w = CLV_NEW0(p->ctx, double, features);
-    run->before = CLV_NEW0(p->ctx, double, features);
-    run->y = CLV_NEW0(p->ctx, double, features);
-    run->gradient = CLV_NEW0(p->ctx, double, features);
-    run->z = CLV_NEW0(p->ctx, double, samples);
-    run->z_before = CLV_NEW0(p->ctx, double, samples);
-    run->z_y = CLV_NEW0(p->ctx, double, samples);
-    run->slope = CLV_NEW0(p->ctx, double, samples);
-    bool complete =
-        run->w && run->before && run->y && run->gradient && run->z && run->z_before && run->z_y && run->slope;
-    if (complete && p->radius > 0) {
-        run->radius_work = CLV_NEW(p->ctx, double, features);
-        complete = run->radius_work != NULL;
+    fista *run = *state = CLV_TAKE(&work->room, fista, 1);
+    CLV_TRY(work->room.status);
+    *run = (fista){.problem = p, .work = work};
+    run->w = CLV_TAKE(&work->room, double, features);
+    run->before = CLV_TAKE(&work->room, double, features);
+    run->y = CLV_TAKE(&work->room, double, features);
+    run->gradient = CLV_TAKE(&work->room, double, features);
+    run->z = CLV_TAKE(&work->room, double, samples);
+    run->z_y = CLV_TAKE(&work->room, double, samples);
+    run->slope = CLV_TAKE(&work->room, double, samples);
+    if (p->radius > 0) {
+        run->radius_work = CLV_TAKE(&work->room, double, features);
     }
-    if (!complete) {
-        return CLV_ENOMEM;
-    }
+    CLV_TRY(work->room.status);
     CLV_TRY(clv_list_reserve(p->ctx, &run->packed, features));
     return clv_ksupport_set_new(p->ctx, features, p->k, threads, p->options.prox != CLV_KSUPPORT_SELECT, &run->set);
-}
-
-static clv_status fista_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
-    fista *run = CLV_NEW0(problem->ctx, fista, 1);
-    if (!run) {
-        return CLV_ENOMEM;
-    }
-    run->problem = problem;
-    run->work = work;
-    clv_status status = make(run, threads);
-    if (status < 0) {
-        fista_destroy(problem, run);
-        return status;
-    }
-    *state = run;
-    return CLV_OK;
 }
 
 /* --- the step size --- */
@@ -185,7 +159,7 @@ static clv_status try_step(fista *run, clv_point *point) {
         clv_ksupport_set_prox(&run->set, (clv_ksupport_form)p->options.prox, target, p->x->features,
                               p->lambda / run->lipschitz, run->w);
     }
-    CLV_TRY(clv_point_set_dense(point, run->w));
+    CLV_TRY(clv_list_pack(p->ctx, &point->w, run->w, p->x->features, NULL));
     return clv_point_value(point);
 }
 

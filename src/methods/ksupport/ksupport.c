@@ -81,7 +81,7 @@ static clv_status check_targets(clv_context *ctx, const double *y, int64_t sampl
 
 /* --- classes --- */
 
-static int ascending(const void *left, const void *right) {
+int clv_ks_ascending(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
@@ -94,7 +94,7 @@ clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, do
         return CLV_ENOMEM;
     }
     memcpy(sorted, y, (size_t)samples * sizeof *sorted);
-    qsort(sorted, (size_t)samples, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)samples, sizeof *sorted, clv_ks_ascending);
     for (int64_t m = 0; m < samples; m++) {
         if (m == 0 || sorted[m] > sorted[*count - 1]) {
             sorted[(*count)++] = sorted[m];
@@ -186,29 +186,13 @@ static void set_signs(job *j, int64_t c) {
 
 /* --- solving --- */
 
-static clv_status list_row(clv_context *ctx, const double *row, int64_t features, clv_list *out) {
-    int64_t count = 0;
-    for (int64_t j = 0; j < features; j++) {
-        count += row[j] != 0;
-    }
-    CLV_TRY(clv_list_reserve(ctx, out, count));
-    out->count = 0;
-    for (int64_t j = 0; j < features; j++) {
-        if (row[j] != 0) {
-            out->index[out->count] = j;
-            out->value[out->count++] = row[j];
-        }
-    }
-    return CLV_OK;
-}
-
 static clv_status row_of(clv_context *ctx, const clv_matrix *weights, int64_t c, clv_list *out) {
     double *row = CLV_NEW(ctx, double, weights->cols);
     if (!row) {
         return CLV_ENOMEM;
     }
     clv_matrix_row(weights, c, row);
-    clv_status status = list_row(ctx, row, weights->cols, out);
+    clv_status status = clv_list_pack(ctx, out, row, weights->cols, NULL);
     clv_free(ctx, row);
     return status;
 }
@@ -219,30 +203,23 @@ static clv_status append_row(clv_data *rows, int64_t row, const clv_list *w) {
     if (!clv_add(at, w->count, &total)) {
         return CLV_ENOMEM;
     }
-    double *values = clv_resize(rows->ctx, rows->values, total, sizeof *values);
-    if (!values) {
-        return CLV_ENOMEM;
-    }
+    double *values = rows->values;
+    CLV_GROW(rows->ctx, values, total);
     rows->values = values;
-    int32_t *index = clv_resize(rows->ctx, rows->index, total, sizeof *index);
-    if (!index) {
-        return CLV_ENOMEM;
-    }
-    rows->index = index;
+    CLV_GROW(rows->ctx, rows->index, total);
     for (int64_t i = 0; i < w->count; i++) {
         values[at + i] = w->value[i];
-        index[at + i] = (int32_t)w->index[i];
+        rows->index[at + i] = (int32_t)w->index[i];
     }
     rows->start[row + 1] = total;
-    rows->matrix = (clv_matrix){rows->matrix.rows, rows->matrix.cols, CLV_F64, values, rows->start, index};
+    rows->matrix.values = values;
+    rows->matrix.index = rows->index;
     return CLV_OK;
 }
 
 /* Add the run of one model to the whole. */
 static clv_status join_results(clv_result *all, clv_result *one, int64_t c) {
-    bool first = c == 0;
-    int64_t rows = all->trace_count + one->trace_count;
-    if (first) {
+    if (c == 0) {
         all->objective = one->objective;
         all->certificate = one->certificate;
         all->stop = one->stop;
@@ -259,16 +236,11 @@ static clv_status join_results(clv_result *all, clv_result *one, int64_t c) {
     all->restarts[0].seconds += one->restarts[0].seconds;
     all->restarts[0] = (clv_restart){all->objective.value, all->iterations, all->restarts[0].seconds, all->stop};
     if (one->trace_count > 0) {
-        clv_trace_row *trace = clv_resize(all->ctx, all->trace, rows, sizeof *trace);
-        if (!trace) {
-            return CLV_ENOMEM;
-        }
-        all->trace = trace;
-        for (int64_t t = 0; t < one->trace_count; t++) {
-            trace[all->trace_count + t] = one->trace[t];
-            trace[all->trace_count + t].part = c;
-        }
-        all->trace_count = rows;
+        CLV_GROW(all->ctx, all->trace, all->trace_count + one->trace_count);
+    }
+    for (int64_t t = 0; t < one->trace_count; t++) {
+        all->trace[all->trace_count] = one->trace[t];
+        all->trace[all->trace_count++].part = c;
     }
     return CLV_OK;
 }
@@ -306,23 +278,17 @@ static clv_status solve_model(job *j, int64_t c, clv_result *all) {
     return status;
 }
 
-/* The best intercept of weights 0. */
-static double intercept_alone(const job *j) {
-    double sum = clv_sum(j->signs, j->x.samples, 1), n = (double)j->x.samples;
-    if (!j->problem.loss.intercept) {
-        return 0;
-    }
-    return j->problem.loss.kind == CLV_KSUPPORT_SQUARES ? sum / n : log((n + sum) / (n - sum));
-}
-
-/* A model that was given up without a start: its weights are 0, and evaluated as such. */
+/* A model that was given up without a start: its weights are 0, its intercept is the best for these. */
 static clv_status leave_model(job *j, int64_t c, clv_stop stop, clv_result *all) {
     clv_restart none = {.stop = stop};
     clv_result one = {.stop = stop, .restarts = &none, .restarts_count = 1};
     clv_ks_model nothing = {0};
     double value, gap;
     set_signs(j, c);
-    nothing.intercept = intercept_alone(j);
+    if (j->problem.loss.intercept) {
+        double sum = clv_sum(j->signs, j->x.samples, 1), n = (double)j->x.samples;
+        nothing.intercept = j->classes_count == 0 ? sum / n : log((n + sum) / (n - sum));
+    }
     CLV_TRY(clv_ks_evaluate(&j->problem, &nothing.w, &nothing.intercept, j->x.threads, &value, &gap));
     clv_result_claim(&one, &clv_ksupport_method, value, gap, j->problem.tol);
     return keep_model(j, c, all, &one, &nothing);
@@ -367,20 +333,18 @@ static clv_status solve_all(job *j, clv_result **out) {
     return add_fields(j, *out);
 }
 
-clv_status clv_ks_solve(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
-                        clv_result **out) {
+clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *chosen, clv_result **out) {
+    const clv_ksupport_options *options = chosen;
     job j;
+    if (options->path) {
+        return clv_ks_walk(ctx, input, options, out);
+    }
     clv_status status = job_new(ctx, input, options, &j);
     if (status == CLV_OK) {
         status = solve_all(&j, out);
     }
     job_free(&j);
     return status;
-}
-
-clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *chosen, clv_result **out) {
-    const clv_ksupport_options *options = chosen;
-    return options->path ? clv_ks_walk(ctx, input, options, out) : clv_ks_solve(ctx, input, options, out);
 }
 
 /* --- evaluation and prediction --- */
@@ -451,66 +415,60 @@ clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input
     return status;
 }
 
+/* What is known of a model, and room for its scores. */
+typedef struct predictor {
+    const clv_matrix *weights;
+    const double *intercepts, *classes;
+    int64_t class_count;
+    clv_data *scores;        /* samples x models */
+    double *margin, *values; /* samples */
+    clv_kept room;           /* of these two */
+} predictor;
+
 /* Scores of one model over all samples, by its sparse weights. */
-static clv_status score_model(const clv_design *x, const clv_matrix *weights, int64_t c, double intercept,
-                              double *out) {
+static clv_status score_model(const clv_design *x, const predictor *p, int64_t c) {
     clv_list w = {0};
-    clv_status status = row_of(x->ctx, weights, c, &w);
+    double intercept = p->intercepts ? p->intercepts[c] : 0, *scores = p->scores->values;
+    clv_status status = row_of(x->ctx, p->weights, c, &w);
     if (status == CLV_OK) {
-        x->does->margins(x, w.index, w.value, w.count, out);
+        x->does->margins(x, w.index, w.value, w.count, p->margin);
         for (int64_t m = 0; m < x->samples; m++) {
-            out[m] += intercept;
+            scores[m * p->weights->rows + c] = p->margin[m] + intercept;
         }
     }
     clv_list_free(x->ctx, &w);
     return status;
 }
 
-static void decide(const double *classes, int64_t class_count, int64_t models, int64_t samples, const double *scores,
-                   double *out) {
+static void decide(const predictor *p, int64_t samples) {
+    int64_t models = p->weights->rows;
     for (int64_t m = 0; m < samples; m++) {
+        const double *score = (const double *)p->scores->values + m * models;
         int64_t best = 0;
         for (int64_t c = 1; c < models; c++) {
-            best = scores[c * samples + m] > scores[best * samples + m] ? c : best;
+            best = score[c] > score[best] ? c : best;
         }
-        best = class_count == 2 ? scores[m] > 0 : best;
-        out[m] = class_count > 0 ? classes[best] : scores[m];
-    }
-}
-
-/* Scores lie by models here, and by samples in a prediction. */
-static void turn(const double *scores, int64_t models, int64_t samples, double *out) {
-    for (int64_t m = 0; m < samples; m++) {
-        for (int64_t c = 0; c < models; c++) {
-            out[m * models + c] = scores[c * samples + m];
-        }
+        best = p->class_count == 2 ? score[0] > 0 : best;
+        p->values[m] = p->class_count > 0 ? p->classes[best] : score[0];
     }
 }
 
 /* The classes themselves where they are small whole numbers, else their places. */
-static void label(const double *classes, int64_t class_count, const double *values, clv_result *out) {
+static void label(const predictor *p, clv_result *out) {
     bool whole = true;
-    for (int64_t c = 0; c < class_count; c++) {
-        whole = whole && classes[c] == floor(classes[c]) && fabs(classes[c]) < 0x1p31;
+    for (int64_t c = 0; c < p->class_count; c++) {
+        whole = whole && p->classes[c] == floor(p->classes[c]) && fabs(p->classes[c]) < 0x1p31;
     }
     for (int64_t m = 0; m < out->n; m++) {
         int32_t place = 0;
-        while (place + 1 < class_count && classes[place] != values[m]) {
+        while (place + 1 < p->class_count && p->classes[place] != p->values[m]) {
             place++;
         }
-        out->labels[m] = whole ? (int32_t)values[m] : place;
+        out->labels[m] = whole ? (int32_t)p->values[m] : place;
     }
 }
 
-/* What is known of a model, and room for its scores. */
-typedef struct predictor {
-    const clv_matrix *weights;
-    const double *intercepts, *classes;
-    int64_t class_count;
-    double *scores, *values; /* models x samples; samples */
-} predictor;
-
-static clv_status score_all(const clv_design *x, const predictor *p) {
+static clv_status predict(const clv_design *x, predictor *p, clv_result **out) {
     int64_t models = p->weights->rows;
     bool fits = p->class_count <= 2 ? models == 1 : models == p->class_count;
     if (!fits || p->class_count == 1) {
@@ -518,40 +476,29 @@ static clv_status score_all(const clv_design *x, const predictor *p) {
                         (long long)p->class_count);
     }
     CLV_TRY(check_weights(x->ctx, p->weights, models, x->features));
+    CLV_TRY(clv_data_new_dense(x->ctx, "scores", x->samples, models, CLV_F64, &p->scores));
+    p->margin = CLV_TAKE(&p->room, double, x->samples);
+    p->values = CLV_TAKE(&p->room, double, x->samples);
+    CLV_TRY(p->room.status);
     for (int64_t c = 0; c < models; c++) {
-        CLV_TRY(score_model(x, p->weights, c, p->intercepts ? p->intercepts[c] : 0, p->scores + c * x->samples));
+        CLV_TRY(score_model(x, p, c));
     }
-    decide(p->classes, p->class_count, models, x->samples, p->scores, p->values);
-    return CLV_OK;
-}
-
-static clv_status predict(const clv_design *x, predictor *p, clv_result **out) {
-    int64_t models = p->weights->rows, entries;
-    clv_data *turned = NULL;
-    if (!clv_mul(models, x->samples, &entries)) {
-        return CLV_ENOMEM;
-    }
-    p->scores = CLV_NEW(x->ctx, double, entries);
-    p->values = CLV_NEW(x->ctx, double, x->samples);
-    if (!p->scores || !p->values) {
-        return CLV_ENOMEM;
-    }
-    CLV_TRY(score_all(x, p));
+    decide(p, x->samples);
     CLV_TRY(clv_result_new(x->ctx, p->class_count > 0 ? x->samples : 0, 0, out));
     (*out)->n = x->samples;
     if ((*out)->labels) {
-        label(p->classes, p->class_count, p->values, *out);
+        label(p, *out);
     }
     CLV_TRY(clv_result_put_reals(*out, "values", p->values, x->samples));
-    CLV_TRY(clv_data_new_dense(x->ctx, "scores", x->samples, models, CLV_F64, &turned));
-    turn(p->scores, models, x->samples, turned->values);
-    return clv_result_take(*out, "scores", CLV_FIELD_MATRIX, turned);
+    clv_data *scores = p->scores;
+    p->scores = NULL;
+    return clv_result_take(*out, "scores", CLV_FIELD_MATRIX, scores);
 }
 
 clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
                                       const clv_result *result, const clv_fresh *fresh, clv_result **out) {
     const clv_ksupport_options *own = options;
-    predictor p = {.weights = clv_result_matrix(result, "weights")};
+    predictor p = {.weights = clv_result_matrix(result, "weights"), .room = {.ctx = ctx}};
     clv_design design;
     int64_t count;
     (void)input;
@@ -564,8 +511,8 @@ clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, 
     if (status == CLV_OK) {
         status = predict(&design, &p, out);
     }
-    clv_free(ctx, p.scores);
-    clv_free(ctx, p.values);
+    clv_data_free(p.scores);
+    clv_free_kept(&p.room);
     clv_design_free(&design);
     return status;
 }

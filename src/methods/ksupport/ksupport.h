@@ -17,6 +17,16 @@
 #include "methods/methods.h"
 #include "sets/ksupport.h"
 
+/* *array gets room for `count` entries, or the calling function returns CLV_ENOMEM. */
+#define CLV_GROW(ctx, array, count)                                                                                    \
+    do {                                                                                                               \
+        void *clv_grown_ = clv_resize((ctx), (array), (count), sizeof *(array));                                       \
+        if (!clv_grown_) {                                                                                             \
+            return CLV_ENOMEM;                                                                                         \
+        }                                                                                                              \
+        (array) = clv_grown_;                                                                                          \
+    } while (0)
+
 /* --- point.c --- */
 
 /* Sparse weights: places ascending. */
@@ -28,6 +38,12 @@ typedef struct clv_list {
 clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity);
 void clv_list_free(clv_context *ctx, clv_list *list);
 clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from);
+/* Behind what is in the list, the numbers that are not 0, of `count`. That number j has the place place[j], or where
+ * that is NULL first + j. */
+clv_status clv_list_append(clv_context *ctx, clv_list *list, const double *number, int64_t count, const int64_t *place,
+                           int64_t first);
+/* The same instead of what is in the list. */
+clv_status clv_list_pack(clv_context *ctx, clv_list *list, const double *number, int64_t count, const int64_t *place);
 
 /* --- design.c --- */
 
@@ -118,6 +134,7 @@ typedef struct clv_ks_problem {
 
 /* What one run writes besides its iterates. */
 typedef struct clv_ks_work {
+    clv_kept room; /* of all arrays that last as long as the run */
     double passes; /* over X, so far */
     double *terms; /* samples: of the loss */
     void *design;  /* of the design, where its kind has some */
@@ -148,6 +165,7 @@ typedef struct clv_point {
     bool fresh;                 /* all of this is of w, from the data alone */
 } clv_point;
 
+/* Free it also on failure. */
 clv_status clv_point_new(const clv_ks_problem *problem, clv_ks_work *work, int threads, bool screening, clv_point *out);
 void clv_point_free(clv_point *point); /* takes one that is all zero */
 /* Margins, loss and objective of point->w, from the data. */
@@ -158,8 +176,6 @@ clv_status clv_point_measure(clv_point *point);
 clv_status clv_point_evaluate(clv_point *point);
 /* Drop features that cannot be in the support of the solution, which the gap tells. */
 void clv_point_screen(clv_point *point);
-/* Replace the weights by the nonzero entries of w. */
-clv_status clv_point_set_dense(clv_point *point, const double *w);
 /* F of losses, ||w||^2 and squared norm. */
 double clv_ks_objective(const clv_ks_problem *p, double loss, double ridge, double square);
 /* z = X v for a vector of all features, by way of its nonzero entries, for which `packed` has room. */
@@ -201,7 +217,6 @@ typedef struct clv_atoms {
     clv_list sum;   /* union of the supports, and sum_i alpha_i u_i there */
 } clv_atoms;
 
-clv_status clv_atoms_new(const clv_ks_problem *problem, clv_ks_work *work, clv_atoms *out);
 void clv_atoms_free(clv_atoms *atoms); /* takes one that is all zero */
 /* Add the atom with these entries and weight 0; its image is computed unless given. */
 clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, const double *image);
@@ -231,17 +246,19 @@ typedef struct clv_working {
     int64_t *list;        /* which, ascending */
     double *gradient;     /* count */
     clv_ksupport_set set; /* for vectors of count entries */
+    clv_kept room;        /* of the arrays */
 } clv_working;
 
 /* The `wanted` features of steepest gradient among those that the point keeps, and the support of its weights. The
- * gradient is that of the point. */
+ * gradient is that of the point. Free it also on failure. */
 clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out);
-void clv_working_free(clv_working *working); /* takes one that is all zero */
+void clv_working_free(clv_working *working);
 
 /* --- solvers: each works on a point and has a state of its own --- */
 typedef struct clv_ks_solver {
+    /* In the room of the work, as all its arrays are; destroy it also on failure. */
     clv_status (*create)(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state);
-    void (*destroy)(const clv_ks_problem *problem, void *state);
+    void (*destroy)(const clv_ks_problem *problem, void *state); /* takes NULL */
     /* Begin at the weights of the point, which has been evaluated. */
     clv_status (*start)(void *state, clv_point *point);
     /* One iteration: new weights, with their value and gap, or a bound on it if the point is not fresh. */
@@ -254,9 +271,7 @@ size_t clv_ks_newton_memory(int64_t samples, int64_t working);
 
 /* --- ksupport.c --- */
 
-/* One k and one lambda: what a path is made of. */
-clv_status clv_ks_solve(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
-                        clv_result **out);
+int clv_ks_ascending(const void *left, const void *right); /* of doubles, for qsort */
 /* The distinct values of y, ascending; owned, also where they are refused. */
 clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count);
 
@@ -290,12 +305,6 @@ int64_t clv_ks_largest_k(const char *path);
 clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double lambda);
 
 /* --- the functions of the method: ksupport.c --- */
-clv_status clv_ksupport_check(clv_context *ctx, const void *options);
-size_t clv_ksupport_bytes(const clv_input *input, const void *options);
-clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
-clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
-                                        const clv_result *answer, clv_result *found);
-clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
-                                      const clv_result *result, const clv_fresh *fresh, clv_result **out);
+CLV_METHOD_PARTS(ksupport)
 
 #endif

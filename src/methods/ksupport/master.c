@@ -32,38 +32,29 @@ typedef struct master {
     double *memory;                       /* pqn: 2 x MEMORY x t */
     double *direction, *shifted;          /* pairwise: n */
     double intercept, value;
+    clv_kept room; /* of the arrays, but for the margins */
 } master;
 
-static void master_free(master *m) {
-    clv_context *ctx = m->atoms->ctx;
-    double *const arrays[] = {m->slope,   m->curvature, m->alpha, m->trial,  m->grad,      m->model,
-                              m->hessian, m->weighted,  m->work,  m->memory, m->direction, m->shifted};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        clv_free(ctx, arrays[i]);
-    }
-}
-
+/* The caller frees its room also on failure. */
 static clv_status master_new(clv_atoms *atoms, double *margin, double intercept, master *m) {
-    clv_context *ctx = atoms->ctx;
     int64_t t = atoms->count, n = atoms->problem->x->samples;
     bool quasi = atoms->problem->options.inner == CLV_KSUPPORT_PQN;
     bool weighted = atoms->problem->loss.kind == CLV_KSUPPORT_LOGISTIC;
     *m = (master){.atoms = atoms, .problem = atoms->problem, .t = t, .n = n, .margin = margin, .intercept = intercept};
-    m->slope = CLV_NEW(ctx, double, n);
-    m->curvature = CLV_NEW(ctx, double, n);
-    m->alpha = CLV_NEW(ctx, double, t);
-    m->trial = CLV_NEW(ctx, double, t);
-    m->grad = CLV_NEW(ctx, double, t);
-    m->model = CLV_NEW(ctx, double, t);
-    m->hessian = CLV_NEW(ctx, double, t *t);
-    m->weighted = CLV_NEW(ctx, double, weighted ? t *n : 1);
-    m->work = CLV_NEW(ctx, double, 2 * t * t + 8 * t);
-    m->memory = CLV_NEW(ctx, double, quasi ? 2 * MEMORY *t : 1);
-    m->direction = CLV_NEW(ctx, double, n);
-    m->shifted = CLV_NEW(ctx, double, n);
-    bool complete = m->slope && m->curvature && m->alpha && m->trial && m->grad && m->model && m->hessian &&
-                    m->weighted && m->work && m->memory && m->direction && m->shifted;
-    return complete ? CLV_OK : CLV_ENOMEM;
+    m->room.ctx = atoms->ctx;
+    m->slope = CLV_TAKE(&m->room, double, n);
+    m->curvature = CLV_TAKE(&m->room, double, n);
+    m->alpha = CLV_TAKE(&m->room, double, t);
+    m->trial = CLV_TAKE(&m->room, double, t);
+    m->grad = CLV_TAKE(&m->room, double, t);
+    m->model = CLV_TAKE(&m->room, double, t);
+    m->hessian = CLV_TAKE(&m->room, double, t *t);
+    m->weighted = CLV_TAKE(&m->room, double, weighted ? t *n : 1);
+    m->work = CLV_TAKE(&m->room, double, 2 * t * t + 8 * t);
+    m->memory = CLV_TAKE(&m->room, double, quasi ? 2 * MEMORY *t : 1);
+    m->direction = CLV_TAKE(&m->room, double, n);
+    m->shifted = CLV_TAKE(&m->room, double, n);
+    return m->room.status;
 }
 
 static double entry(const master *m, const double *table, int64_t i, int64_t j) {
@@ -299,16 +290,15 @@ static double part(const double *row, int64_t to, int64_t from) {
 static double best_step(master *m, int64_t to, int64_t from, double most) {
     const clv_ks_problem *p = m->problem;
     double low = 0, high = most, step = most, pull = 0, bend = 0;
+    int64_t stride = m->atoms->capacity;
+    const double *inner = m->atoms->inner;
     for (int64_t i = 0; i < m->n; i++) {
-        m->direction[i] =
-            (to >= 0 ? m->atoms->image[to * m->n + i] : 0) - (from >= 0 ? m->atoms->image[from * m->n + i] : 0);
+        m->direction[i] = part(m->atoms->image + i, m->n * to, m->n * from);
     }
     for (int64_t i = 0; p->tau > 0 && i < m->t; i++) {
-        pull += p->tau * m->alpha[i] * part(m->atoms->inner + i * m->atoms->capacity, to, from);
+        pull += p->tau * m->alpha[i] * part(inner + i * stride, to, from);
     }
     if (p->tau > 0) {
-        const double *inner = m->atoms->inner;
-        int64_t stride = m->atoms->capacity;
         bend = p->tau * ((to >= 0 ? part(inner + to * stride, to, from) : 0) -
                          (from >= 0 ? part(inner + from * stride, to, from) : 0));
     }
@@ -392,6 +382,6 @@ clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, d
         *intercept = m.intercept;
         clv_atoms_combine(atoms, margin);
     }
-    master_free(&m);
+    clv_free_kept(&m.room);
     return status;
 }

@@ -5,7 +5,8 @@
 
 #define T clv_ksupport_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p32, "auto", "N", "the k of the norm: about how many weights are not 0"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p32, "auto", "N",
+                "the k of the norm: about how many weights are not 0; auto: each that --path lists"),
     CLV_OPT_CHOICE(T, loss, "loss", CLV_KSUPPORT_LOGISTIC, "logistic|squares", "classification or regression"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm|newton", "newton: for high accuracy"),
     CLV_OPT_REAL(T, lambda, "lambda", 0.1, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),

@@ -23,10 +23,7 @@ typedef struct ks_run {
     bool own; /* that gap is the one of its own slope, from the data alone */
 } ks_run;
 
-static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
-    static const clv_ks_solver *const solvers[] = {&clv_ks_fcfw, &clv_ks_fista, &clv_ks_admm, &clv_ks_newton};
-    return solvers[p->options.solver];
-}
+static const clv_ks_solver *const solvers[] = {&clv_ks_fcfw, &clv_ks_fista, &clv_ks_admm, &clv_ks_newton};
 
 double clv_ks_tolerance(const clv_ksupport_options *options) {
     bool exact = options->solver == CLV_KSUPPORT_NEWTON;
@@ -40,10 +37,9 @@ static double relative(double gap, double value) {
 /* --- what a run works with --- */
 
 clv_status clv_ks_work_new(const clv_ks_problem *p, clv_ks_work *out) {
-    *out = (clv_ks_work){.terms = CLV_NEW(p->ctx, double, p->x->samples)};
-    if (!out->terms) {
-        return CLV_ENOMEM;
-    }
+    *out = (clv_ks_work){.room = {.ctx = p->ctx}};
+    out->terms = CLV_TAKE(&out->room, double, p->x->samples);
+    CLV_TRY(out->room.status);
     return p->x->does->new_work ? p->x->does->new_work(p->x, p->k, &out->design) : CLV_OK;
 }
 
@@ -51,7 +47,7 @@ void clv_ks_work_free(const clv_ks_problem *p, clv_ks_work *work) {
     if (p->x->does->free_work) {
         p->x->does->free_work(p->ctx, work->design);
     }
-    clv_free(p->ctx, work->terms);
+    clv_free_kept(&work->room);
     *work = (clv_ks_work){0};
 }
 
@@ -82,7 +78,7 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
         return CLV_ENOMEM;
     }
     run->problem = p;
-    run->solver = solver_of(p);
+    run->solver = solvers[p->options.solver];
     bool screening = p->options.screening && !(p->radius > 0) &&
                      (p->options.solver == CLV_KSUPPORT_FCFW || p->options.solver == CLV_KSUPPORT_NEWTON);
     clv_status status = clv_ks_work_new(p, &run->work);
@@ -221,24 +217,20 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
 
 /* --- the public side of a problem --- */
 
-static clv_solver solver_on(const clv_ks_problem *p, const clv_method *method) {
-    return (clv_solver){.method = method,
-                        .tolerance = p->tol,
-                        .stops_on_certificate = p->options.rule == CLV_KSUPPORT_GAP,
-                        .monotone = true,
-                        .problem = p,
-                        .create = run_create,
-                        .destroy = run_destroy,
-                        .start = run_start,
-                        .step = run_step,
-                        .new_snapshot = new_model,
-                        .free_snapshot = clv_ks_model_free,
-                        .save = run_save,
-                        .resume = run_resume};
-}
-
 clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out) {
-    clv_solver solver = solver_on(p, method);
+    clv_solver solver = {.method = method,
+                         .tolerance = p->tol,
+                         .stops_on_certificate = p->options.rule == CLV_KSUPPORT_GAP,
+                         .monotone = true,
+                         .problem = p,
+                         .create = run_create,
+                         .destroy = run_destroy,
+                         .start = run_start,
+                         .step = run_step,
+                         .new_snapshot = new_model,
+                         .free_snapshot = clv_ks_model_free,
+                         .save = run_save,
+                         .resume = run_resume};
     clv_control control = p->options.control;
     void *found;
     control.restarts = 1;
@@ -269,6 +261,13 @@ static clv_status take_intercept(clv_point *point, double intercept) {
     return CLV_OK;
 }
 
+static clv_status evaluate(clv_point *point, const clv_list *w, const double *intercept) {
+    CLV_TRY(clv_list_copy(point->problem->ctx, &point->w, w));
+    CLV_TRY(clv_point_evaluate(point));
+    CLV_TRY(check_radius(point));
+    return intercept ? take_intercept(point, *intercept) : CLV_OK;
+}
+
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
                            double *value, double *gap) {
     clv_ks_work work;
@@ -278,21 +277,10 @@ clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const dou
         status = clv_point_new(p, &work, threads, false, &point);
     }
     if (status == CLV_OK) {
-        status = clv_list_copy(p->ctx, &point.w, w);
+        status = evaluate(&point, w, intercept);
     }
-    if (status == CLV_OK) {
-        status = clv_point_evaluate(&point);
-    }
-    if (status == CLV_OK) {
-        status = check_radius(&point);
-    }
-    if (status == CLV_OK && intercept) {
-        status = take_intercept(&point, *intercept);
-    }
-    if (status == CLV_OK) {
-        *value = p->unit * point.value;
-        *gap = relative(point.gap, point.value);
-    }
+    *value = p->unit * point.value;
+    *gap = relative(point.gap, point.value);
     clv_point_free(&point);
     clv_ks_work_free(p, &work);
     return status;

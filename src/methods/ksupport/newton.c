@@ -58,44 +58,19 @@ typedef struct proximal {
     int64_t whole;      /* of them have theta = 1 */
     double rest;        /* P is I - e e' / rest on the others */
     clv_ksupport_root root;
+    double distance;       /* of w from w0, squared */
     double dual;           /* d(r) */
     double penalty, ridge; /* of w: squared norm, squared 2-norm */
     clv_list packed;       /* the nonzero entries of w; room for all */
+    clv_kept room;         /* of the arrays */
 } proximal;
 
 static void newton_destroy(const clv_ks_problem *problem, void *state) {
     newton_run *run = state;
     if (run) {
-        double *const arrays[] = {run->r,     run->trial,  run->step, run->rhs,    run->ones,
-                                  run->curve, run->margin, run->cg,   run->hessian};
-        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-            clv_free(problem->ctx, arrays[i]);
-        }
         clv_list_free(problem->ctx, &run->before);
         clv_ks_fcfw.destroy(problem, run->atoms);
-        clv_free(problem->ctx, run);
     }
-}
-
-static clv_status make(newton_run *run) {
-    clv_context *ctx = run->problem->ctx;
-    int64_t n = run->problem->x->samples;
-    double **const arrays[] = {&run->r, &run->trial, &run->step, &run->rhs, &run->ones, &run->curve, &run->margin};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        *arrays[i] = CLV_NEW0(ctx, double, n);
-        if (!*arrays[i]) {
-            return CLV_ENOMEM;
-        }
-    }
-    run->cg = CLV_NEW(ctx, double, 3 * n);
-    if (!run->cg) {
-        return CLV_ENOMEM;
-    }
-    if (n <= DENSE_SAMPLES) {
-        run->hessian = CLV_NEW(ctx, double, CHUNKS *n *n);
-        return run->hessian ? CLV_OK : CLV_ENOMEM;
-    }
-    return CLV_OK;
 }
 
 size_t clv_ks_newton_memory(int64_t samples, int64_t working) {
@@ -104,21 +79,20 @@ size_t clv_ks_newton_memory(int64_t samples, int64_t working) {
     return (dense + 10 * n + 6 * used) * sizeof(double);
 }
 
-static clv_status newton_create(const clv_ks_problem *problem, clv_ks_work *work, int threads, void **state) {
-    newton_run *run = CLV_NEW0(problem->ctx, newton_run, 1);
-    if (!run) {
-        return CLV_ENOMEM;
+static clv_status newton_create(const clv_ks_problem *p, clv_ks_work *work, int threads, void **state) {
+    int64_t n = p->x->samples;
+    newton_run *run = *state = CLV_TAKE(&work->room, newton_run, 1);
+    CLV_TRY(work->room.status);
+    *run = (newton_run){.problem = p, .work = work, .threads = threads};
+    double **const arrays[] = {&run->r, &run->trial, &run->step, &run->rhs, &run->ones, &run->curve, &run->margin};
+    for (size_t i = 0; i < CLV_COUNT(arrays); i++) {
+        *arrays[i] = CLV_TAKE(&work->room, double, n);
     }
-    run->problem = problem;
-    run->work = work;
-    run->threads = threads;
-    clv_status status = make(run);
-    if (status < 0) {
-        newton_destroy(problem, run);
-        return status;
+    run->cg = CLV_TAKE(&work->room, double, 3 * n);
+    if (n <= DENSE_SAMPLES) {
+        run->hessian = CLV_TAKE(&work->room, double, CHUNKS *n *n);
     }
-    *state = run;
-    return CLV_OK;
+    return work->room.status;
 }
 
 static clv_status newton_start(void *state, clv_point *point) {
@@ -129,10 +103,6 @@ static clv_status newton_start(void *state, clv_point *point) {
     run->idle = 0;
     run->given_up = false;
     return CLV_OK;
-}
-
-static double sigma_cap(const clv_ks_problem *p) {
-    return (p->tau > 0 ? 1e3 : 1e2) / p->lambda;
 }
 
 /* --- the conjugate of the loss --- */
@@ -166,7 +136,7 @@ static bool evaluate_dual(proximal *q, const double *r, double *slope) {
     newton_run *run = q->run;
     const clv_ks_problem *p = run->problem;
     const clv_working *on = q->on;
-    double spread = 1 + run->sigma * p->tau, distance = 0;
+    double spread = 1 + run->sigma * p->tau;
     double conjugate = conjugate_loss(&p->loss, r, slope, run->curve);
     if (!isfinite(conjugate)) {
         return false;
@@ -177,19 +147,16 @@ static bool evaluate_dual(proximal *q, const double *r, double *slope) {
     }
     q->root =
         clv_ksupport_set_prox(&on->set, CLV_KSUPPORT_SELECT, q->u, on->count, run->sigma * p->lambda / spread, q->w);
-    q->packed.count = 0;
+    q->distance = 0;
     for (int64_t j = 0; j < on->count; j++) {
-        distance += (q->w[j] - q->w0[j]) * (q->w[j] - q->w0[j]);
-        if (q->w[j] != 0) {
-            q->packed.index[q->packed.count] = j;
-            q->packed.value[q->packed.count++] = q->w[j];
-        }
+        q->distance += (q->w[j] - q->w0[j]) * (q->w[j] - q->w0[j]);
     }
+    (void)clv_list_pack(p->ctx, &q->packed, q->w, on->count, NULL);
     on->x.does->margins(&on->x, q->packed.index, q->packed.value, q->packed.count, run->margin);
     q->ridge = clv_list_square(&q->packed);
     q->penalty = clv_ksupport_square(&on->set, q->packed.value, q->packed.count);
     q->dual = -conjugate + cblas_ddot((int)p->x->samples, r, 1, run->margin, 1) + 0.5 * p->tau * q->ridge +
-              p->lambda * q->penalty + distance / (2 * run->sigma);
+              p->lambda * q->penalty + q->distance / (2 * run->sigma);
     return true;
 }
 
@@ -357,12 +324,8 @@ static double longest_step(const newton_run *run) {
 static double proximal_gap(const proximal *q, double *intercept) {
     const newton_run *run = q->run;
     const clv_ks_problem *p = run->problem;
-    double distance = 0;
     double loss = clv_loss_at(&p->loss, run->work->terms, run->margin, intercept, run->ones, NULL);
-    for (int64_t j = 0; j < q->on->count; j++) {
-        distance += (q->w[j] - q->w0[j]) * (q->w[j] - q->w0[j]);
-    }
-    return loss + 0.5 * p->tau * q->ridge + p->lambda * q->penalty + distance / (2 * run->sigma) - q->dual;
+    return loss + 0.5 * p->tau * q->ridge + p->lambda * q->penalty + q->distance / (2 * run->sigma) - q->dual;
 }
 
 /* Newton from run->r until the proximal point is known to `accuracy`; returns the steps that it took, or -1 where it
@@ -399,32 +362,21 @@ static int find_proximal(proximal *q, double accuracy, double *intercept) {
     return MOST_NEWTON;
 }
 
-static void proximal_free(proximal *q) {
-    clv_context *ctx = q->run->problem->ctx;
-    double *const arrays[] = {q->w0, q->w, q->u, q->columns};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        clv_free(ctx, arrays[i]);
-    }
-    clv_free(ctx, q->used);
-    clv_list_free(ctx, &q->packed);
-}
-
-/* The caller frees it also on failure. */
+/* The caller frees its room and its list also on failure. */
 static clv_status proximal_new(newton_run *run, const clv_working *on, proximal *q) {
     clv_context *ctx = run->problem->ctx;
     int64_t rows;
-    *q = (proximal){.run = run, .on = on};
+    *q = (proximal){.run = run, .on = on, .room = {.ctx = ctx}};
     if (!clv_mul(on->count, run->hessian ? run->problem->x->samples : 1, &rows)) {
         return clv_fail(ctx, CLV_ENOMEM, "a working set of %lld features does not fit", (long long)on->count);
     }
-    q->w0 = CLV_NEW0(ctx, double, on->count);
-    q->w = CLV_NEW0(ctx, double, on->count);
-    q->u = CLV_NEW0(ctx, double, on->count);
-    q->used = CLV_NEW(ctx, int64_t, on->count);
-    q->columns = CLV_NEW(ctx, double, rows);
-    if (!q->w0 || !q->w || !q->u || !q->used || !q->columns) {
-        return CLV_ENOMEM;
-    }
+    q->w0 = CLV_TAKE(&q->room, double, on->count);
+    q->w = CLV_TAKE(&q->room, double, on->count);
+    q->u = CLV_TAKE(&q->room, double, on->count);
+    q->used = CLV_TAKE(&q->room, int64_t, on->count);
+    q->columns = CLV_TAKE(&q->room, double, rows);
+    CLV_TRY(q->room.status);
+    memset(q->w0, 0, (size_t)on->count * sizeof *q->w0);
     return clv_list_reserve(ctx, &q->packed, on->count);
 }
 
@@ -433,14 +385,7 @@ static clv_status proximal_new(newton_run *run, const clv_working *on, proximal 
 /* The weights of the point from those on the working set, with everything but the gradient. */
 static clv_status take_weights(const proximal *q, clv_point *point) {
     const clv_working *on = q->on;
-    CLV_TRY(clv_list_reserve(on->ctx, &point->w, on->count));
-    point->w.count = 0;
-    for (int64_t j = 0; j < on->count; j++) {
-        if (q->w[j] != 0) {
-            point->w.index[point->w.count] = on->list[j];
-            point->w.value[point->w.count++] = q->w[j];
-        }
-    }
+    CLV_TRY(clv_list_pack(on->ctx, &point->w, q->w, on->count, on->list));
     memcpy(point->margin, q->run->margin, (size_t)on->x.samples * sizeof *point->margin);
     point->loss =
         clv_loss_at(&q->run->problem->loss, point->work->terms, point->margin, &point->intercept, point->slope, NULL);
@@ -458,15 +403,6 @@ static double first_sigma(const proximal *q) {
     double square = clv_sum(q->u, on->count, 1) / (double)p->x->samples;
     double step = square > 0 ? 1 / (clv_loss_curvature(&p->loss) * square) : (double)INFINITY;
     return fmin(10 / p->lambda, 100 * step);
-}
-
-/* sigma grows while Newton finds it easy, and shrinks when it does not. */
-static void adapt_sigma(newton_run *run, int steps) {
-    if (steps <= EASY) {
-        run->sigma = fmin(10 * run->sigma, sigma_cap(run->problem));
-    } else if (steps >= HARD) {
-        run->sigma *= 0.2;
-    }
 }
 
 /* The slope of the logistic loss reaches the border of the domain of its conjugate where margins are large: a little of
@@ -489,7 +425,7 @@ static void begin_inside(newton_run *run, const double *slope) {
 }
 
 /* Proximal points on a working set until its gap is a small part of what is asked for. */
-static clv_status solve_working(proximal *q, clv_point *point) {
+static clv_status find_points(proximal *q, clv_point *point) {
     newton_run *run = q->run;
     const clv_ks_problem *p = run->problem;
     const clv_working *on = q->on;
@@ -520,9 +456,22 @@ static clv_status solve_working(proximal *q, clv_point *point) {
             break;
         }
         memcpy(q->w0, q->w, (size_t)on->count * sizeof *q->w);
-        adapt_sigma(run, steps);
+        run->sigma = steps <= EASY   ? fmin(10 * run->sigma, (p->tau > 0 ? 1e3 : 1e2) / p->lambda)
+                     : steps >= HARD ? 0.2 * run->sigma
+                                     : run->sigma;
     }
     return CLV_OK;
+}
+
+static clv_status solve_working(newton_run *run, const clv_working *on, clv_point *point) {
+    proximal q;
+    clv_status status = proximal_new(run, on, &q);
+    if (status == CLV_OK) {
+        status = find_points(&q, point);
+    }
+    clv_list_free(on->ctx, &q.packed);
+    clv_free_kept(&q.room);
+    return status;
 }
 
 /* Where Newton gets no further and the gap is too large, Frank-Wolfe goes on from there. */
@@ -540,19 +489,16 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     const clv_ks_problem *p = run->problem;
     int64_t wanted = FEATURES_A_K * p->k + point->w.count;
     clv_working on;
-    proximal q;
     double value = point->value;
     if (run->given_up) {
         return clv_ks_fcfw.step(run->atoms, point, out);
     }
     CLV_TRY(clv_list_copy(p->ctx, &run->before, &point->w));
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
-    CLV_TRY(clv_working_new(point, wanted, run->threads, &on));
-    clv_status status = proximal_new(run, &on, &q);
+    clv_status status = clv_working_new(point, wanted, run->threads, &on);
     if (status == CLV_OK) {
-        status = solve_working(&q, point);
+        status = solve_working(run, &on, point);
     }
-    proximal_free(&q);
     clv_working_free(&on);
     CLV_TRY(status);
     if (!(point->value <= value * (1 + 1e-9))) {

@@ -18,21 +18,22 @@ static clv_status open_set(clv_context *ctx, const double *v, int64_t p, int64_t
     return clv_ksupport_set_new(ctx, p, k, clv_threads(threads), sorting, set);
 }
 
-clv_status clv_ksupport_norm(clv_context *ctx, const double *w, int64_t p, int64_t k, int64_t threads, double *out) {
+static clv_status norm_by(clv_context *ctx, double (*square)(const clv_ksupport_set *, const double *, int64_t),
+                          const double *v, int64_t p, int64_t k, int64_t threads, double *out) {
     clv_ksupport_set set;
-    CLV_TRY(open_set(ctx, w, p, k, threads, false, &set));
-    *out = sqrt(clv_ksupport_square(&set, w, p));
+    CLV_TRY(open_set(ctx, v, p, k, threads, false, &set));
+    *out = sqrt(square(&set, v, p));
     clv_ksupport_set_free(&set);
     return CLV_OK;
 }
 
+clv_status clv_ksupport_norm(clv_context *ctx, const double *w, int64_t p, int64_t k, int64_t threads, double *out) {
+    return norm_by(ctx, clv_ksupport_square, w, p, k, threads, out);
+}
+
 clv_status clv_ksupport_dual_norm(clv_context *ctx, const double *g, int64_t p, int64_t k, int64_t threads,
                                   double *out) {
-    clv_ksupport_set set;
-    CLV_TRY(open_set(ctx, g, p, k, threads, false, &set));
-    *out = sqrt(clv_ksupport_dual_square(&set, g, p));
-    clv_ksupport_set_free(&set);
-    return CLV_OK;
+    return norm_by(ctx, clv_ksupport_dual_square, g, p, k, threads, out);
 }
 
 clv_status clv_ksupport_prox(clv_context *ctx, const double *v, int64_t p, int64_t k, double lambda,

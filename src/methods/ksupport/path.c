@@ -6,20 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* --- scores --- */
-
-static double mean(const double *y, int64_t n) {
-    return clv_sum(y, n, 1) / (double)n;
-}
 
 /* Squares: the share of the variance that is explained; classes: the share of samples that are right. */
 static double score_of(const clv_ksupport_options *options, const double *y, const double *predicted, int64_t n) {
-    double wrong = 0, total = 0, center = mean(y, n);
+    double wrong = 0, total = 0, center = clv_sum(y, n, 1) / (double)n;
     for (int64_t m = 0; m < n; m++) {
         bool squares = options->loss == CLV_KSUPPORT_SQUARES;
         wrong += squares ? (y[m] - predicted[m]) * (y[m] - predicted[m]) : y[m] != predicted[m];
@@ -50,74 +41,45 @@ static clv_status score(clv_context *ctx, const clv_input *input, const clv_ksup
 
 typedef struct grid {
     int64_t *k;
-    double *lambda; /* descending */
+    double *lambda; /* ascending */
     int64_t k_count, lambda_count;
+    clv_kept room; /* of the lists */
 } grid;
 
-static int64_t count_items(const char *text, size_t length) {
-    int64_t count = 1;
-    for (size_t i = 0; i < length; i++) {
-        count += text[i] == ',';
-    }
-    return count;
-}
-
-/* Item number i of the list at `text`, by the rules of the option called `name`. */
-static clv_status read_item(clv_context *ctx, const char *path, const char *name, const char *text, int64_t i,
-                            clv_ksupport_options *into) {
-    char item[64];
-    for (; i > 0; i--) {
-        text += strcspn(text, ",:") + 1;
-    }
-    size_t length = strcspn(text, ",:");
-    if (length == 0 || length >= sizeof item) {
-        return clv_fail(ctx, CLV_EUSAGE, "path = '%s' is not K,K,...:L,L,...", path);
-    }
-    memcpy(item, text, length);
-    item[length] = 0;
-    return clv_options_set(ctx, clv_ksupport_method.options, into, name, item);
-}
-
-static int descending(const void *left, const void *right) {
-    return by_value(right, left);
-}
-
-/* Free it also on failure. */
+/* Each item by the rules of the option that it is for. Free the room also on failure. */
 static clv_status read_grid(clv_context *ctx, const char *path, grid *g) {
     const char *colon = strchr(path, ':');
+    bool two_lists = colon && !strchr(colon + 1, ':');
+    int64_t most = (int64_t)strlen(path);
     clv_ksupport_options one;
-    *g = (grid){0};
-    if (!colon || strchr(colon + 1, ':')) {
-        return clv_fail(ctx, CLV_EUSAGE, "path = '%s' is not K,K,...:L,L,...", path);
+    char item[64];
+    *g = (grid){.room = {.ctx = ctx}};
+    g->k = CLV_TAKE(&g->room, int64_t, most);
+    g->lambda = CLV_TAKE(&g->room, double, most);
+    CLV_TRY(g->room.status);
+    for (const char *at = path; at;) {
+        size_t length = two_lists ? strcspn(at, ",:") : 0;
+        if (length == 0 || length >= sizeof item) {
+            return clv_fail(ctx, CLV_EUSAGE, "path = '%s' is not K,K,...:L,L,...", path);
+        }
+        memcpy(item, at, length);
+        item[length] = 0;
+        CLV_TRY(clv_options_set(ctx, clv_ksupport_method.options, &one, at < colon ? "k" : "lambda", item));
+        if (at < colon) {
+            g->k[g->k_count++] = one.k;
+        } else {
+            g->lambda[g->lambda_count++] = one.lambda;
+        }
+        at = at[length] ? at + length + 1 : NULL;
     }
-    g->k_count = count_items(path, (size_t)(colon - path));
-    g->lambda_count = count_items(colon + 1, strlen(colon + 1));
-    g->k = CLV_NEW(ctx, int64_t, g->k_count);
-    g->lambda = CLV_NEW(ctx, double, g->lambda_count);
-    if (!g->k || !g->lambda) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < g->k_count; i++) {
-        CLV_TRY(read_item(ctx, path, "k", path, i, &one));
-        g->k[i] = one.k;
-    }
-    for (int64_t i = 0; i < g->lambda_count; i++) {
-        CLV_TRY(read_item(ctx, path, "lambda", colon + 1, i, &one));
-        g->lambda[i] = one.lambda;
-    }
-    qsort(g->lambda, (size_t)g->lambda_count, sizeof *g->lambda, descending);
+    qsort(g->lambda, (size_t)g->lambda_count, sizeof *g->lambda, clv_ks_ascending);
     return CLV_OK;
-}
-
-static void free_grid(clv_context *ctx, grid *g) {
-    clv_free(ctx, g->k);
-    clv_free(ctx, g->lambda);
 }
 
 clv_status clv_ks_check_path(clv_context *ctx, const char *path) {
     grid g;
     clv_status status = read_grid(ctx, path, &g);
-    free_grid(ctx, &g);
+    clv_free_kept(&g.room);
     return status;
 }
 
@@ -128,7 +90,7 @@ clv_status clv_ks_check_row(clv_context *ctx, const char *path, int64_t k, doubl
     for (int64_t i = 0; status == CLV_OK && i < g.k_count * g.lambda_count; i++) {
         on_path = on_path || (g.k[i / g.lambda_count] == k && g.lambda[i % g.lambda_count] == lambda);
     }
-    free_grid(ctx, &g);
+    clv_free_kept(&g.room);
     if (status < 0) {
         return status == CLV_EUSAGE ? CLV_EDATA : status;
     }
@@ -184,63 +146,48 @@ clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double
 
 /* --- the path --- */
 
-enum { INTEGERS = 4, REALS = 5 };
-static const char *const integer_names[INTEGERS] = {"path.k", "path.nonzeros", "path.iterations", "path.data_passes"};
-static const char *const real_names[REALS] = {"path.lambda", "path.objective", "path.relative_gap", "path.score",
-                                              "path.seconds"};
+/* The table has the columns "path.*" of the method's description, in their order. */
+enum { NUMBERS = 9 };
+typedef union cell {
+    int64_t integer;
+    double real;
+} cell;
 
 typedef struct walk {
     clv_context *ctx;
     clv_input input; /* start: the weights of the last row */
     clv_ksupport_options options;
-    clv_result *last;     /* the last row's */
-    clv_result *best;     /* so far; NULL before the first */
-    double score, lambda; /* of that */
-    int64_t rows;         /* done */
-    int64_t *integers[INTEGERS];
-    double *reals[REALS];
-    const char **stops;
+    clv_result *last;       /* the last row's */
+    clv_result *best;       /* so far; NULL before the first */
+    double score, lambda;   /* of that */
+    int64_t rows;           /* done */
+    cell *columns[NUMBERS]; /* rows each */
+    const char **stops;     /* the last column */
+    clv_kept room;          /* of the columns */
 } walk;
 
 static clv_status new_columns(walk *w, int64_t rows) {
-    bool room = true;
-    for (int c = 0; c < INTEGERS; c++) {
-        w->integers[c] = CLV_NEW(w->ctx, int64_t, rows);
-        room = room && w->integers[c];
+    w->room.ctx = w->ctx;
+    for (int c = 0; c < NUMBERS; c++) {
+        w->columns[c] = CLV_TAKE(&w->room, cell, rows);
     }
-    for (int c = 0; c < REALS; c++) {
-        w->reals[c] = CLV_NEW(w->ctx, double, rows);
-        room = room && w->reals[c];
-    }
-    w->stops = CLV_NEW(w->ctx, const char *, rows);
-    return room && w->stops ? CLV_OK : CLV_ENOMEM;
-}
-
-static void free_walk(walk *w) {
-    for (int c = 0; c < INTEGERS; c++) {
-        clv_free(w->ctx, w->integers[c]);
-    }
-    for (int c = 0; c < REALS; c++) {
-        clv_free(w->ctx, w->reals[c]);
-    }
-    clv_free(w->ctx, w->stops);
-    if (w->last != w->best) {
-        clv_result_free(w->last);
-    }
-    clv_result_free(w->best);
+    w->stops = CLV_TAKE(&w->room, const char *, rows);
+    return w->room.status;
 }
 
 static void note_row(walk *w, const clv_result *result, double scored) {
     const clv_matrix *weights = clv_result_matrix(result, "weights");
-    const int64_t integers[INTEGERS] = {w->options.k, weights->start[weights->rows], result->iterations,
-                                        clv_result_integer(result, "data_passes", 0)};
-    const double reals[REALS] = {w->options.lambda, result->objective.value, result->certificate.value, scored,
-                                 result->seconds};
-    for (int c = 0; c < INTEGERS; c++) {
-        w->integers[c][w->rows] = integers[c];
-    }
-    for (int c = 0; c < REALS; c++) {
-        w->reals[c][w->rows] = reals[c];
+    const cell row[NUMBERS] = {{.integer = w->options.k},
+                               {.real = w->options.lambda},
+                               {.real = result->objective.value},
+                               {.real = result->certificate.value},
+                               {.integer = weights->start[weights->rows]},
+                               {.real = scored},
+                               {.integer = result->iterations},
+                               {.integer = clv_result_integer(result, "data_passes", 0)},
+                               {.real = result->seconds}};
+    for (int c = 0; c < NUMBERS; c++) {
+        w->columns[c][w->rows] = row[c];
     }
     w->stops[w->rows++] = clv_stop_name(result->stop);
 }
@@ -285,7 +232,8 @@ static clv_status walk_rows(walk *w, const grid *g) {
         if (i > 0 && clv_interrupted(w->ctx)) {
             return CLV_OK;
         }
-        clv_status status = walk_row(w, g->k[i / g->lambda_count], g->lambda[i % g->lambda_count]);
+        double lambda = g->lambda[g->lambda_count - 1 - i % g->lambda_count];
+        clv_status status = walk_row(w, g->k[i / g->lambda_count], lambda);
         if (clv_is_stop(status) && i > 0) {
             return CLV_OK;
         }
@@ -294,30 +242,17 @@ static clv_status walk_rows(walk *w, const grid *g) {
     return CLV_OK;
 }
 
-/* What a row was chosen by stands among the first columns: tables show as many as fit. */
-static const struct column {
-    bool real;
-    int at;
-} column_order[INTEGERS + REALS] = {{false, 0}, {true, 0},  {true, 1},  {true, 2}, {false, 1},
-                                    {true, 3},  {false, 2}, {false, 3}, {true, 4}};
-
-static clv_status put_column(const walk *w, struct column c, clv_result *result) {
-    return c.real ? clv_result_put_reals(result, real_names[c.at], w->reals[c.at], w->rows)
-                  : clv_result_put_integers(result, integer_names[c.at], w->integers[c.at], w->rows);
-}
-
 /* The best row is the result, with the table of all. */
-static clv_status finish(walk *w, clv_result **out) {
-    clv_result *result = *out = w->best;
-    if (w->last != w->best) {
-        clv_result_free(w->last);
+static clv_status put_table(const walk *w) {
+    const clv_field_info *info = clv_method_gives(&clv_ksupport_method, "path.k");
+    CLV_TRY(clv_result_put_real(w->best, "lambda", w->lambda));
+    for (int c = 0; c < NUMBERS; c++) {
+        clv_field field = {.name = info[c].name, .kind = info[c].kind, .is_list = 1, .count = w->rows};
+        field.integers = field.kind == CLV_FIELD_INTEGER ? &w->columns[c]->integer : NULL;
+        field.reals = field.kind == CLV_FIELD_REAL ? &w->columns[c]->real : NULL;
+        CLV_TRY(clv_result_put(w->best, &field));
     }
-    w->last = w->best = NULL;
-    CLV_TRY(clv_result_put_real(result, "lambda", w->lambda));
-    for (int c = 0; c < INTEGERS + REALS; c++) {
-        CLV_TRY(put_column(w, column_order[c], result));
-    }
-    return clv_result_put_texts(result, "path.stop", w->stops, w->rows);
+    return clv_result_put_texts(w->best, "path.stop", w->stops, w->rows);
 }
 
 /* Targets to score on must be of the classes that there are models for. */
@@ -331,7 +266,7 @@ static clv_status check_validation(clv_context *ctx, const clv_input *input, con
     clv_status status = clv_ks_classes(ctx, input->targets->values, input->targets->rows, &classes, &count);
     for (int64_t m = 0; status == CLV_OK && m < fresh->rows; m++) {
         const double *y = (const double *)fresh->values + m;
-        if (!bsearch(y, classes, (size_t)count, sizeof *classes, by_value)) {
+        if (!bsearch(y, classes, (size_t)count, sizeof *classes, clv_ks_ascending)) {
             status = clv_fail(ctx, CLV_EDATA, "y of validation sample %lld is %g, which no sample of X has",
                               (long long)m + 1, *y);
         }
@@ -354,9 +289,13 @@ clv_status clv_ks_walk(clv_context *ctx, const clv_input *input, const clv_ksupp
         status = walk_rows(&w, &g);
     }
     if (status == CLV_OK) {
-        status = finish(&w, out);
+        status = put_table(&w);
     }
-    free_walk(&w);
-    free_grid(ctx, &g);
+    if (w.last != w.best) {
+        clv_result_free(w.last);
+    }
+    *out = w.best;
+    clv_free_kept(&w.room);
+    clv_free_kept(&g.room);
     return status;
 }

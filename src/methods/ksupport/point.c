@@ -25,16 +25,8 @@ clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity) 
     if (capacity <= list->capacity) {
         return CLV_OK;
     }
-    int64_t *index = clv_resize(ctx, list->index, capacity, sizeof *index);
-    if (!index) {
-        return CLV_ENOMEM;
-    }
-    list->index = index;
-    double *value = clv_resize(ctx, list->value, capacity, sizeof *value);
-    if (!value) {
-        return CLV_ENOMEM;
-    }
-    list->value = value;
+    CLV_GROW(ctx, list->index, capacity);
+    CLV_GROW(ctx, list->value, capacity);
     list->capacity = capacity;
     return CLV_OK;
 }
@@ -53,6 +45,29 @@ clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from) {
         memcpy(to->value, from->value, (size_t)from->count * sizeof *from->value);
     }
     return CLV_OK;
+}
+
+clv_status clv_list_append(clv_context *ctx, clv_list *list, const double *number, int64_t count, const int64_t *place,
+                           int64_t first) {
+    int64_t more = 0;
+    for (int64_t j = 0; j < count; j++) {
+        more += number[j] != 0;
+    }
+    if (list->count + more > list->capacity) {
+        CLV_TRY(clv_list_reserve(ctx, list, 2 * list->count + more));
+    }
+    for (int64_t j = 0; j < count; j++) {
+        if (number[j] != 0) {
+            list->index[list->count] = place ? place[j] : first + j;
+            list->value[list->count++] = number[j];
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_list_pack(clv_context *ctx, clv_list *list, const double *number, int64_t count, const int64_t *place) {
+    list->count = 0;
+    return clv_list_append(ctx, list, number, count, place, 0);
 }
 
 double clv_list_square(const clv_list *list) {
@@ -83,70 +98,27 @@ void clv_point_free(clv_point *point) {
     clv_context *ctx = point->problem->ctx;
     clv_list_free(ctx, &point->w);
     clv_list_free(ctx, &point->top);
-    clv_free(ctx, point->margin);
-    clv_free(ctx, point->slope);
-    clv_free(ctx, point->gradient);
-    clv_free(ctx, point->keep);
-    clv_free(ctx, point->norm);
-    clv_free(ctx, point->least);
     clv_ksupport_set_free(&point->set);
     *point = (clv_point){0};
 }
 
-static int64_t least_set(const clv_ks_problem *p) {
-    return 4 * p->k < p->x->features ? 4 * p->k : p->x->features;
-}
-
-static clv_status make_point(clv_point *point, int threads, bool screening) {
-    const clv_ks_problem *p = point->problem;
+clv_status clv_point_new(const clv_ks_problem *p, clv_ks_work *work, int threads, bool screening, clv_point *out) {
     int64_t samples = p->x->samples, features = p->x->features;
-    point->margin = CLV_NEW0(p->ctx, double, samples);
-    point->slope = CLV_NEW0(p->ctx, double, samples);
-    if (!point->margin || !point->slope) {
-        return CLV_ENOMEM;
+    bool dense = !p->x->does->steepest; /* else nothing here is as long as the weights */
+    *out = (clv_point){.problem = p, .work = work, .kept = features, .last_gap = INFINITY};
+    out->margin = CLV_TAKE(&work->room, double, samples);
+    out->slope = CLV_TAKE(&work->room, double, samples);
+    if (dense) {
+        out->gradient = CLV_TAKE(&work->room, double, features);
     }
-    if (p->x->does->steepest) { /* then nothing here is as long as the weights */
-        return clv_ksupport_set_new(p->ctx, least_set(p), p->k, threads, false, &point->set);
+    if (dense && screening) {
+        out->keep = CLV_TAKE(&work->room, int64_t, features);
+        out->norm = CLV_TAKE(&work->room, double, features);
+        out->least = CLV_TAKE(&work->room, double, features);
     }
-    point->gradient = CLV_NEW0(p->ctx, double, features);
-    if (!point->gradient) {
-        return CLV_ENOMEM;
-    }
-    if (screening) {
-        point->keep = CLV_NEW(p->ctx, int64_t, features);
-        point->norm = CLV_NEW(p->ctx, double, features);
-        point->least = CLV_NEW(p->ctx, double, features);
-        if (!point->keep || !point->norm || !point->least) {
-            return CLV_ENOMEM;
-        }
-    }
-    return clv_ksupport_set_new(p->ctx, features, p->k, threads, false, &point->set);
-}
-
-clv_status clv_point_new(const clv_ks_problem *problem, clv_ks_work *work, int threads, bool screening,
-                         clv_point *out) {
-    *out = (clv_point){.problem = problem, .work = work, .kept = problem->x->features, .last_gap = INFINITY};
-    clv_status status = make_point(out, threads, screening);
-    if (status < 0) {
-        clv_point_free(out);
-    }
-    return status;
-}
-
-clv_status clv_point_set_dense(clv_point *point, const double *w) {
-    int64_t features = point->problem->x->features, count = 0;
-    for (int64_t j = 0; j < features; j++) {
-        count += w[j] != 0;
-    }
-    CLV_TRY(clv_list_reserve(point->problem->ctx, &point->w, count));
-    point->w.count = 0;
-    for (int64_t j = 0; j < features; j++) {
-        if (w[j] != 0) {
-            point->w.index[point->w.count] = j;
-            point->w.value[point->w.count++] = w[j];
-        }
-    }
-    return CLV_OK;
+    CLV_TRY(work->room.status);
+    int64_t entries = dense || features < 4 * p->k ? features : 4 * p->k;
+    return clv_ksupport_set_new(p->ctx, entries, p->k, threads, false, &out->set);
 }
 
 /* --- values --- */
@@ -159,17 +131,6 @@ static void note_pass(clv_point *point, int64_t features) {
     point->work->passes += (double)features / (double)point->problem->x->features;
 }
 
-/* Work space for at least so many entries. */
-static clv_status fit_set(clv_point *point, int64_t count) {
-    const clv_ks_problem *p = point->problem;
-    int threads = point->set.threads;
-    if (count <= point->set.p) {
-        return CLV_OK;
-    }
-    clv_ksupport_set_free(&point->set);
-    return clv_ksupport_set_new(p->ctx, count + count / 2, p->k, threads, false, &point->set);
-}
-
 clv_status clv_point_value(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     p->x->does->margins(p->x, point->w.index, point->w.value, point->w.count, point->margin);
@@ -179,7 +140,11 @@ clv_status clv_point_value(clv_point *point) {
 
 clv_status clv_point_measure(clv_point *point) {
     const clv_ks_problem *p = point->problem;
-    CLV_TRY(fit_set(point, point->w.count));
+    if (point->w.count > point->set.p) { /* the set has less room than there are features */
+        int threads = point->set.threads;
+        clv_ksupport_set_free(&point->set);
+        CLV_TRY(clv_ksupport_set_new(p->ctx, point->w.count * 3 / 2, p->k, threads, false, &point->set));
+    }
     point->loss = clv_loss_at(&p->loss, point->work->terms, point->margin, &point->intercept, point->slope, NULL);
     point->ridge = clv_list_square(&point->w);
     point->square = clv_ksupport_square(&point->set, point->w.value, point->w.count);
@@ -190,13 +155,7 @@ clv_status clv_point_measure(clv_point *point) {
 }
 
 void clv_ks_multiply(const clv_ks_problem *p, clv_ks_work *work, const double *v, clv_list *packed, double *z) {
-    packed->count = 0;
-    for (int64_t j = 0; j < p->x->features; j++) {
-        if (v[j] != 0) {
-            packed->index[packed->count] = j;
-            packed->value[packed->count++] = v[j];
-        }
-    }
+    (void)clv_list_pack(p->ctx, packed, v, p->x->features, NULL);
     p->x->does->margins(p->x, packed->index, packed->value, packed->count, z);
     work->passes += (double)packed->count / (double)p->x->features;
 }

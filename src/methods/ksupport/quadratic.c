@@ -37,12 +37,6 @@ static bool is_free(const program *q, int64_t j) {
     return false;
 }
 
-static void leave(program *q, int64_t i) {
-    q->x[at(q, i)] = 0;
-    memmove(q->place + i, q->place + i + 1, (size_t)(q->free_count - i - 1) * sizeof *q->place);
-    q->free_count--;
-}
-
 /* The solution over the free entries into q->step; false if the equations cannot be solved. */
 static bool solve_free(program *q) {
     int64_t n = q->free_count;
@@ -107,7 +101,9 @@ static bool advance(program *q) {
     if (fills) {
         q->full = true;
     } else if (blocked >= 0) {
-        leave(q, blocked);
+        q->x[at(q, blocked)] = 0;
+        q->free_count--;
+        memmove(q->place + blocked, q->place + blocked + 1, (size_t)(q->free_count - blocked) * sizeof *q->place);
     }
     return !fills && blocked < 0;
 }
@@ -174,11 +170,6 @@ void clv_quadratic_solve(const double *h, const double *c, int64_t t, double *x,
     }
 }
 
-static int descending(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a < b) - (a > b);
-}
-
 void clv_hull_project(double *x, int64_t t, double *work) {
     double sum = 0, run = 0, shift = 0;
     for (int64_t i = 0; i < t; i++) {
@@ -189,11 +180,11 @@ void clv_hull_project(double *x, int64_t t, double *work) {
         return;
     }
     memcpy(work, x, (size_t)t * sizeof *work);
-    qsort(work, (size_t)t, sizeof *work, descending);
-    for (int64_t i = 0; i < t; i++) {
-        run += work[i];
-        if (work[i] > (run - 1) / (double)(i + 1)) {
-            shift = (run - 1) / (double)(i + 1);
+    qsort(work, (size_t)t, sizeof *work, clv_ks_ascending);
+    for (int64_t i = 1; i <= t; i++) { /* the i largest */
+        run += work[t - i];
+        if (work[t - i] > (run - 1) / (double)i) {
+            shift = (run - 1) / (double)i;
         }
     }
     for (int64_t i = 0; i < t; i++) {

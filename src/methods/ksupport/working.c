@@ -5,13 +5,9 @@
 #include <string.h>
 
 void clv_working_free(clv_working *working) {
-    if (working->ctx) {
-        clv_free(working->ctx, working->list);
-        clv_free(working->ctx, working->gradient);
-        clv_ksupport_set_free(&working->set);
-        clv_design_free(&working->x);
-        *working = (clv_working){0};
-    }
+    clv_free_kept(&working->room);
+    clv_ksupport_set_free(&working->set);
+    clv_design_free(&working->x);
 }
 
 /* Merge the places in `top` (positions among the kept features, ascending) with the support of w. */
@@ -44,34 +40,22 @@ static void pick_gradient(const clv_point *point, clv_working *out) {
     }
 }
 
-static clv_status choose(clv_point *point, int64_t wanted, int threads, clv_working *out) {
+clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out) {
     const clv_ks_problem *p = point->problem;
     const int64_t *keep = point->kept < p->x->features ? point->keep : NULL;
     clv_ksupport_set wide = point->set; /* the same work space, another k */
+    *out = (clv_working){.ctx = p->ctx, .room = {.ctx = p->ctx}};
     wide.k = wanted < point->kept ? wanted : point->kept;
-    int64_t *top = CLV_NEW(p->ctx, int64_t, wide.k);
-    out->list = CLV_NEW(p->ctx, int64_t, wide.k + point->w.count);
-    out->gradient = CLV_NEW(p->ctx, double, wide.k + point->w.count);
-    if (!top || !out->list || !out->gradient) {
-        clv_free(p->ctx, top);
-        return CLV_ENOMEM;
-    }
+    int64_t *top = CLV_TAKE(&out->room, int64_t, wide.k);
+    out->list = CLV_TAKE(&out->room, int64_t, wide.k + point->w.count);
+    out->gradient = CLV_TAKE(&out->room, double, wide.k + point->w.count);
+    CLV_TRY(out->room.status);
     clv_list_add_to(&point->w, p->tau, keep, point->kept, point->gradient);
     int64_t count = clv_ksupport_vertex(&wide, point->gradient, point->kept, top);
     clv_list_add_to(&point->w, -p->tau, keep, point->kept, point->gradient);
     out->count = merge(point, top, count, out->list);
-    clv_free(p->ctx, top);
+    point->work->passes += (double)out->count / (double)p->x->features;
     pick_gradient(point, out);
     CLV_TRY(clv_ksupport_set_new(p->ctx, out->count, p->k, threads, false, &out->set));
     return p->x->does->gather(p->x, out->list, out->count, &out->x);
-}
-
-clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out) {
-    *out = (clv_working){.ctx = point->problem->ctx};
-    clv_status status = choose(point, wanted, threads, out);
-    point->work->passes += (double)out->count / (double)point->problem->x->features;
-    if (status < 0) {
-        clv_working_free(out);
-    }
-    return status;
 }

@@ -12,7 +12,6 @@
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { BLOCK = 512 };
 /* A score must exceed the own one by more than this share of its positive part. */
@@ -83,15 +82,9 @@ static void keep_one_member(clv_partition *s, int32_t c) {
 /* One member kept may have been the only arrival of another emptied cluster, hence the rounds: each round fixes a
  * cluster for good, as those kept are never called away again. */
 static void keep_all_clusters(clv_partition *s) {
-    int64_t k = s->problem->k;
-    memset(s->size, 0, (size_t)k * sizeof *s->size);
-    for (int64_t i = 0; i < s->problem->n; i++) {
-        if (s->wanted[i] >= 0) {
-            s->size[s->wanted[i]]++;
-        }
-    }
     int64_t c = 0;
-    while (c < k) {
+    clv_partition_count(s, s->wanted);
+    while (c < s->problem->k) {
         if (s->size[c] == 0) {
             keep_one_member(s, (int32_t)c);
             c = 0;

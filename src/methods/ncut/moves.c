@@ -15,9 +15,9 @@
 /* Decreases of ncut below this, a cluster, are rounding. */
 #define LEAST_GAIN 1e-14
 
-/* The best cluster for object i, or its own when nothing beats `least`. */
-static int32_t best_exact(const clv_partition *s, int64_t i, double least) {
-    double leave = clv_partition_leave(s, i), best = least;
+/* The best cluster for object i, or its own when nothing gains. */
+static int32_t best_exact(const clv_partition *s, int64_t i) {
+    double leave = clv_partition_leave(s, i), best = LEAST_GAIN * (double)s->problem->k;
     int32_t own = s->labels[i], target = own;
     for (int32_t c = 0; c < s->problem->k; c++) {
         double gain = c == own ? 0 : leave + clv_partition_enter(s, i, c);
@@ -29,27 +29,6 @@ static int32_t best_exact(const clv_partition *s, int64_t i, double least) {
     }
     return target;
 }
-
-clv_status clv_move_sweep(clv_partition *s, int64_t *moved) {
-    const clv_ncut_problem *p = s->problem;
-    double least = LEAST_GAIN * (double)p->k;
-    *moved = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        int32_t own = s->labels[i];
-        if (own < 0 || s->size[own] < 2) {
-            continue;
-        }
-        int32_t target = best_exact(s, i, least);
-        if (target != own) {
-            CLV_TRY(clv_partition_move(s, i, target));
-            (*moved)++;
-        }
-    }
-    clv_partition_measure(s);
-    return CLV_OK;
-}
-
-/* --- FINC --- */
 
 /* What cluster c has of the transformed objective with N and V as given: (13) with y fixed. */
 static double transformed(double y, double within, double volume) {
@@ -74,16 +53,15 @@ static int32_t best_transformed(const clv_partition *s, int64_t i, const double 
     return target;
 }
 
-clv_status clv_finc_sweep(clv_partition *s, int64_t *moved) {
-    const clv_ncut_problem *p = s->problem;
-    double *y = s->column; /* free between columns; k <= n */
+/* Exact moves, or those of FINC with `y`. */
+static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
     *moved = 0;
-    for (int64_t c = 0; c < p->k; c++) {
-        y[c] = clv_ratio(sqrt(fmax(s->within[c], 0)), s->volume[c]);
-    }
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = 0; i < s->problem->n; i++) {
         int32_t own = s->labels[i];
-        int32_t target = own >= 0 && s->size[own] > 1 ? best_transformed(s, i, y) : own;
+        if (own < 0 || s->size[own] < 2) {
+            continue;
+        }
+        int32_t target = y ? best_transformed(s, i, y) : best_exact(s, i);
         if (target != own) {
             CLV_TRY(clv_partition_move(s, i, target));
             (*moved)++;
@@ -91,4 +69,16 @@ clv_status clv_finc_sweep(clv_partition *s, int64_t *moved) {
     }
     clv_partition_measure(s);
     return CLV_OK;
+}
+
+clv_status clv_move_sweep(clv_partition *s, int64_t *moved) {
+    return sweep(s, NULL, moved);
+}
+
+clv_status clv_finc_sweep(clv_partition *s, int64_t *moved) {
+    double *y = s->column; /* free between columns; k <= n */
+    for (int64_t c = 0; c < s->problem->k; c++) {
+        y[c] = clv_ratio(sqrt(fmax(s->within[c], 0)), s->volume[c]);
+    }
+    return sweep(s, y, moved);
 }

@@ -57,20 +57,17 @@ static void ncut_destroy(clv_context *ctx, void *state) {
 
 static clv_status ncut_create(clv_context *ctx, const void *problem, int threads, void **state) {
     const clv_ncut_problem *p = problem;
-    ncut_run *run = CLV_NEW0(ctx, ncut_run, 1);
+    ncut_run *run = *state = CLV_NEW0(ctx, ncut_run, 1);
     if (!run) {
         return CLV_ENOMEM;
     }
-    clv_status status = clv_partition_new(p, threads, &run->now);
-    if (status == CLV_OK && searches(&p->options)) {
-        status = clv_partition_new(p, threads, &run->home);
-    }
-    if (status < 0) {
-        ncut_destroy(ctx, run);
-        return status;
-    }
-    *state = run;
-    return CLV_OK;
+    CLV_TRY(clv_partition_new(p, threads, &run->now));
+    return searches(&p->options) ? clv_partition_new(p, threads, &run->home) : CLV_OK;
+}
+
+/* Where the start is `start`. */
+static bool wants_vectors(const clv_ncut_options *options, const char *start) {
+    return options->solver == CLV_NCUT_SPECTRAL || strcmp(start, "spectral") == 0;
 }
 
 static clv_status set_start_labels(clv_partition *s, clv_rng *rng) {
@@ -83,7 +80,7 @@ static clv_status set_start_labels(clv_partition *s, clv_rng *rng) {
     if (p->components >= p->k) {
         return clv_start_components(s);
     }
-    if (p->options.solver == CLV_NCUT_SPECTRAL || strcmp(start, "spectral") == 0) {
+    if (wants_vectors(&p->options, start)) {
         return clv_start_spectral(s, rng);
     }
     if (strcmp(start, "kmeans++") == 0) {
@@ -125,17 +122,13 @@ static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
 /* One step of the solver. On an indefinite affinity FPC may rise: then the polish takes over, or without one it goes on
  * for a while, as the best iterate is kept. */
 static clv_status descend(ncut_run *run, clv_iterate *out) {
+    static clv_status (*const steps[])(clv_partition *, int64_t *) = {
+        [CLV_NCUT_FPC] = clv_fpc_step, [CLV_NCUT_FINC] = clv_finc_sweep, [CLV_NCUT_FCD] = clv_move_sweep};
     clv_partition *s = &run->now;
     const clv_ncut_options *options = &s->problem->options;
     double before = s->value;
     int64_t moved;
-    if (options->solver == CLV_NCUT_FPC) {
-        CLV_TRY(clv_fpc_step(s, &moved));
-    } else if (options->solver == CLV_NCUT_FINC) {
-        CLV_TRY(clv_finc_sweep(s, &moved));
-    } else {
-        CLV_TRY(clv_move_sweep(s, &moved));
-    }
+    CLV_TRY(steps[options->solver](s, &moved));
     double decrease = before - s->value;
     run->since_lowest = s->value < run->lowest ? 0 : run->since_lowest + 1;
     run->lowest = fmin(run->lowest, s->value);
@@ -225,10 +218,7 @@ static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *ou
 /* --- the problem --- */
 
 static void free_problem(clv_ncut_problem *p) {
-    clv_free(p->ctx, p->degree);
-    clv_free(p->ctx, p->diagonal);
-    clv_free(p->ctx, p->component);
-    clv_free(p->ctx, p->start_labels);
+    CLV_FREE_ALL(p->ctx, p->degree, p->diagonal, p->component, p->start_labels);
     clv_spectrum_free(&p->spectrum);
 }
 
@@ -256,14 +246,7 @@ static clv_status describe_graph(clv_context *ctx, const clv_affinity *a, int64_
 }
 
 static clv_status check_k(const clv_ncut_problem *p, int64_t k) {
-    if (k < 1) {
-        return clv_fail(p->ctx, CLV_EUSAGE,
-                        "k = %lld is not a number of clusters: ncut needs k from 1 to the %lld objects", (long long)k,
-                        (long long)p->n);
-    }
-    if (k > p->n) {
-        return clv_fail(p->ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)k, (long long)p->n);
-    }
+    CLV_TRY(clv_check_k(p->ctx, &clv_ncut_method, k, p->n));
     if (k > p->counted) {
         return clv_fail(p->ctx, CLV_EDATA,
                         "k = %lld exceeds the %lld objects that are similar to anything; the other %lld are left out",
@@ -306,28 +289,22 @@ static clv_status check_labels(const clv_ncut_problem *p, const int32_t *labels,
 
 /* --- what eigenvalues are needed for --- */
 
-static bool is_start(const clv_ncut_options *options, const char *name) {
-    return strcmp(options->start, name) == 0;
+/* Unless asked for, the many passes of an eigensolver are over entries that are there or by products that cost less. */
+static bool wants_bound(const clv_ncut_options *options, const clv_affinity_info *info) {
+    bool affordable = info->cost.resident || clv_affinity_has_cheap_products(info);
+    return options->bound == CLV_NCUT_BOUND_YES || (options->bound == CLV_NCUT_BOUND_AUTO && affordable);
 }
 
-/* The many passes of an eigensolver, over entries that are there or by products that cost less than entries. */
-static bool affords_bound(const clv_affinity_info *info) {
-    return info->cost.resident || clv_affinity_has_cheap_products(info);
-}
-
-static bool wants_bound(const clv_ncut_problem *p) {
-    clv_affinity_info info;
-    clv_affinity_describe(p->affinity, &info);
-    return p->options.bound == CLV_NCUT_BOUND_YES || (p->options.bound == CLV_NCUT_BOUND_AUTO && affords_bound(&info));
-}
-
-static bool wants_vectors(const clv_ncut_problem *p) {
-    return p->options.solver == CLV_NCUT_SPECTRAL || is_start(&p->options, "spectral");
+static const char *resolved_start(const clv_affinity_info *info, const char *asked) {
+    if (strcmp(asked, "auto") != 0) {
+        return asked;
+    }
+    return info->sparse ? "spectral" : "random";
 }
 
 /* Eigenpairs, if anything needs them, and with them k if it is to be chosen. Where they can be done without they get
  * half of the time. */
-static clv_status find_spectrum(clv_ncut_problem *p) {
+static clv_status find_spectrum(clv_ncut_problem *p, const clv_affinity_info *info) {
     clv_ncut_options *options = &p->options;
     bool can_do_without = options->k > 0 && options->solver != CLV_NCUT_SPECTRAL;
     int threads = clv_threads(options->control.threads);
@@ -338,7 +315,7 @@ static clv_status find_spectrum(clv_ncut_problem *p) {
             return clv_fail(p->ctx, CLV_EDATA, "k = auto needs 3 objects that are similar to something; there are %lld",
                             (long long)p->counted);
         }
-    } else if (!wants_vectors(p) && !wants_bound(p)) {
+    } else if (!wants_vectors(options, options->start) && !wants_bound(options, info)) {
         return CLV_OK;
     }
     if (can_do_without) {
@@ -347,9 +324,7 @@ static clv_status find_spectrum(clv_ncut_problem *p) {
     clv_status status = clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum);
     clv_optional_end(p->ctx);
     if (status == CLV_ETIME && can_do_without) { /* the time is needed for the cut itself */
-        clv_spectrum_free(&p->spectrum);
-        p->spectrum = (clv_spectrum){0};
-        options->start = is_start(options, "spectral") ? "kmeans++" : options->start;
+        options->start = strcmp(options->start, "spectral") == 0 ? "kmeans++" : options->start;
         return CLV_OK;
     }
     CLV_TRY(status);
@@ -408,26 +383,19 @@ static clv_status find_shift(clv_ncut_problem *p) {
     return CLV_OK;
 }
 
-static const char *resolved_start(const clv_ncut_problem *p, const char *asked) {
-    clv_affinity_info info;
-    clv_affinity_describe(p->affinity, &info);
-    if (strcmp(asked, "auto") != 0) {
-        return asked;
-    }
-    return info.sparse ? "spectral" : "random";
-}
-
 /* Everything about the problem, from the affinity and the options. The caller frees it also on failure. */
 static clv_status set_problem(clv_context *ctx, const clv_input *input, const clv_ncut_options *options,
                               clv_ncut_problem *p) {
+    clv_affinity_info info;
     CLV_TRY(describe_graph(ctx, input->affinity, options->control.threads, p));
+    clv_affinity_describe(input->affinity, &info);
     p->options = *options;
-    p->options.start = input->start ? "given" : resolved_start(p, options->start);
+    p->options.start = input->start ? "given" : resolved_start(&info, options->start);
     if (options->k != 0) {
         CLV_TRY(check_k(p, options->k));
     }
     p->k = p->options.k;
-    CLV_TRY(find_spectrum(p));
+    CLV_TRY(find_spectrum(p, &info));
     p->k = p->options.k;
     CLV_TRY(find_shift(p));
     if (input->start) {
@@ -439,29 +407,6 @@ static clv_status set_problem(clv_context *ctx, const clv_input *input, const cl
 }
 
 /* --- the public functions --- */
-
-static clv_solver solver_on(const clv_ncut_problem *p) {
-    return (clv_solver){.method = &clv_ncut_method,
-                        .tolerance = GAIN_TOLERANCE * (double)p->k,
-                        .problem = p,
-                        .create = ncut_create,
-                        .destroy = ncut_destroy,
-                        .start = ncut_start,
-                        .step = ncut_step,
-                        .new_snapshot = ncut_new_snapshot,
-                        .free_snapshot = clv_free,
-                        .save = ncut_save,
-                        .resume = ncut_resume};
-}
-
-/* Without anything random in it, one restart says it all. */
-static clv_control control_of(const clv_ncut_options *options, bool start_given) {
-    clv_control control = options->control;
-    if (start_given && !searches(options)) {
-        control.restarts = 1;
-    }
-    return control;
-}
 
 /* k = auto: the gaps that speak for other choices. */
 static clv_status add_alternatives(clv_result *result, const double *eigenvalues, int64_t count) {
@@ -491,8 +436,18 @@ static clv_status add_findings(const clv_ncut_problem *p, bool chosen, clv_resul
 }
 
 static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, clv_result **out) {
-    clv_solver solver = solver_on(p);
-    clv_control control = control_of(options, p->start_labels != NULL);
+    clv_solver solver = {.method = &clv_ncut_method,
+                         .tolerance = GAIN_TOLERANCE * (double)p->k,
+                         .problem = p,
+                         .create = ncut_create,
+                         .destroy = ncut_destroy,
+                         .start = ncut_start,
+                         .step = ncut_step,
+                         .new_snapshot = ncut_new_snapshot,
+                         .free_snapshot = clv_free,
+                         .save = ncut_save,
+                         .resume = ncut_resume};
+    clv_control control = clv_control_for(&options->control, p->start_labels && !searches(options));
     void *labels;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
     CLV_TRY(clv_drive(p->ctx, &solver, &control, *out, &labels));
@@ -515,11 +470,9 @@ clv_status clv_ncut_solve(clv_context *ctx, const clv_input *input, const void *
 /* Bytes of the eigensolver at its peak: its basis and work arrays, after how it sets itself up (spectral.c). */
 static size_t spectrum_memory(const clv_affinity_info *plan, const clv_ncut_options *options) {
     size_t count = (size_t)(options->k > 0 ? options->k : MOST_K + 1);
-    bool auto_start = options->start && is_start(options, "auto") && plan->sparse;
-    bool vectors = options->k == 0 || options->solver == CLV_NCUT_SPECTRAL || auto_start ||
-                   (options->start && is_start(options, "spectral"));
-    bool bound = options->bound == CLV_NCUT_BOUND_YES || (options->bound == CLV_NCUT_BOUND_AUTO && affords_bound(plan));
-    if (!vectors && !bound) {
+    const char *start = options->start ? resolved_start(plan, options->start) : "";
+    bool vectors = options->k == 0 || wants_vectors(options, start);
+    if (!vectors && !wants_bound(options, plan)) {
         return 0;
     }
     return (size_t)plan->n * sizeof(double) * (plan->sparse ? 2 * count + 46 : 11 * count);
@@ -527,7 +480,7 @@ static size_t spectrum_memory(const clv_affinity_info *plan, const clv_ncut_opti
 
 size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
     const clv_ncut_options *options = chosen;
-    clv_control control = control_of(options, input->start != NULL);
+    clv_control control = clv_control_for(&options->control, input->start && !searches(options));
     int64_t n = input->plan->n, k = options->k > 0 ? options->k : MOST_K;
     size_t objects = (size_t)n;
     size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
@@ -597,7 +550,20 @@ static clv_status add_bound(clv_context *ctx, const clv_result *answer, clv_resu
         bound += (1 - fmin(values[c], 1)) / 2;
     }
     found->bound = (clv_bound){clv_ncut_method.bound, bound};
-    return add_alternatives(found, values, count);
+    return CLV_OK;
+}
+
+/* k = auto: what the eigenvalues of the answer give, or 1 where they hardly differ. */
+static clv_status check_choice(clv_context *ctx, const clv_result *answer, int64_t components, clv_result *found) {
+    clv_spectrum spectrum = {0};
+    const double *values = clv_result_reals(answer, "eigenvalues", &spectrum.count);
+    spectrum.values = (double *)(uintptr_t)values;
+    int64_t k = values ? clv_choose_k(&spectrum, components) : 0;
+    if (answer->k != k && (answer->k != 1 || !values)) {
+        return clv_fail(ctx, CLV_EDATA, "k = auto is %lld by the eigenvalues, not %lld", (long long)k,
+                        (long long)answer->k);
+    }
+    return add_alternatives(found, values, spectrum.count);
 }
 
 clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
@@ -616,5 +582,7 @@ clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, co
     CLV_TRY(status);
     clv_result_claim(found, &clv_ncut_method, iterate.value, iterate.certificate, GAIN_TOLERANCE * (double)answer->k);
     CLV_TRY(clv_result_put_integer(found, "components", components));
-    return add_bound(ctx, answer, found);
+    CLV_TRY(add_bound(ctx, answer, found));
+    bool chosen = ((const clv_ncut_options *)options)->k == 0 && answer->method; /* else it is for the program to say */
+    return chosen ? check_choice(ctx, answer, components, found) : CLV_OK;
 }

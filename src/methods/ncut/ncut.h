@@ -62,6 +62,8 @@ void clv_partition_free(clv_partition *s); /* takes one that is all zero */
 size_t clv_partition_memory(int64_t n, int64_t k);
 void clv_partition_copy(clv_partition *to, const clv_partition *from);
 
+/* The sizes that these labels give. */
+void clv_partition_count(clv_partition *s, const int32_t *labels);
 /* Volumes and objective from labels and sums; from labels alone. */
 void clv_partition_measure(clv_partition *s);
 clv_status clv_partition_refresh(clv_partition *s);
@@ -92,12 +94,15 @@ static inline double clv_ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
-/* A component of the graph; the order for qsort is by volume, largest first (starts.c). */
+/* The components of the graph, the one with the largest volume first, for the caller to free; NULL: no memory. A graph
+ * whose components were not looked for counts as one (starts.c). */
 typedef struct clv_component {
     double volume;
     int64_t component;
 } clv_component;
-int clv_by_volume(const void *left, const void *right);
+clv_component *clv_components_by_volume(const clv_ncut_problem *p, int64_t *count);
+/* That of an object, or -1 when it is left out. */
+int64_t clv_component_of(const clv_ncut_problem *p, int64_t i);
 
 /* --- starts.c: labels into s->labels; every cluster gets an object --- */
 void clv_start_random(clv_partition *s, clv_rng *rng);
@@ -134,11 +139,6 @@ clv_status clv_finc_sweep(clv_partition *s, int64_t *moved);
 clv_status clv_kick(clv_partition *s, clv_rng *rng);
 
 /* --- the functions of the method: ncut.c, predict.c --- */
-size_t clv_ncut_bytes(const clv_input *input, const void *options);
-clv_status clv_ncut_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
-clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
-                                    const clv_result *answer, clv_result *found);
-clv_status clv_ncut_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
-                                  const clv_result *result, const clv_fresh *fresh, clv_result **out);
+CLV_METHOD_PARTS(ncut)
 
 #endif

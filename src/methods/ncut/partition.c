@@ -40,14 +40,7 @@ clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_p
 void clv_partition_free(clv_partition *s) {
     if (s->problem) {
         clv_context *ctx = s->problem->ctx;
-        clv_free(ctx, s->labels);
-        clv_free(ctx, s->wanted);
-        clv_free(ctx, s->sums);
-        clv_free(ctx, s->volume);
-        clv_free(ctx, s->within);
-        clv_free(ctx, s->size);
-        clv_free(ctx, s->moved);
-        clv_free(ctx, s->column);
+        CLV_FREE_ALL(ctx, s->labels, s->wanted, s->sums, s->volume, s->within, s->size, s->moved, s->column);
         memset(s, 0, sizeof *s);
     }
 }
@@ -68,15 +61,23 @@ void clv_partition_copy(clv_partition *to, const clv_partition *from) {
     to->value = from->value;
 }
 
+void clv_partition_count(clv_partition *s, const int32_t *labels) {
+    memset(s->size, 0, (size_t)s->problem->k * sizeof *s->size);
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        if (labels[i] >= 0) {
+            s->size[labels[i]]++;
+        }
+    }
+}
+
 void clv_partition_measure(clv_partition *s) {
     int64_t n = s->problem->n, k = s->problem->k;
-    memset(s->size, 0, (size_t)k * sizeof *s->size);
+    clv_partition_count(s, s->labels);
     memset(s->volume, 0, (size_t)k * sizeof *s->volume);
     memset(s->within, 0, (size_t)k * sizeof *s->within);
     for (int64_t i = 0; i < n; i++) {
         int32_t c = s->labels[i];
         if (c >= 0) {
-            s->size[c]++;
             s->volume[c] += s->problem->degree[i];
             s->within[c] += s->sums[c * n + i];
         }

@@ -14,32 +14,12 @@
 
 typedef struct predictor {
     clv_context *ctx;
+    const clv_affinity *affinity;
     const int32_t *labels;
     int64_t n, k;
     int threads;
     double *volume, *within; /* k */
 } predictor;
-
-static void free_predictor(predictor *p) {
-    clv_free(p->ctx, p->volume);
-    clv_free(p->ctx, p->within);
-}
-
-static clv_status check_labels(const predictor *p) {
-    if (p->k < 1) {
-        return clv_fail(p->ctx, CLV_EUSAGE, "k = %lld: there must be at least one cluster", (long long)p->k);
-    }
-    if (!p->labels) {
-        return clv_fail(p->ctx, CLV_EDATA, "the result has no labels that new objects could be given");
-    }
-    for (int64_t i = 0; i < p->n; i++) {
-        if (p->labels[i] < -1 || p->labels[i] >= p->k) {
-            return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)p->labels[i],
-                            (long long)i + 1, (long long)p->k - 1);
-        }
-    }
-    return CLV_OK;
-}
 
 /* V and N from S: the degree of an object is its similarity to all that have a label. */
 static void measure(predictor *p, const double *sums) {
@@ -54,9 +34,15 @@ static void measure(predictor *p, const double *sums) {
     }
 }
 
-static clv_status new_predictor(predictor *p, const clv_affinity *a) {
+/* V and N, whether similarities are given or made. */
+static clv_status prepare(void *user, clv_cross *cross) {
+    predictor *p = user;
     int64_t entries;
-    CLV_TRY(check_labels(p));
+    (void)cross;
+    if (p->k < 1) {
+        return clv_fail(p->ctx, CLV_EUSAGE, "k = %lld: there must be at least one cluster", (long long)p->k);
+    }
+    CLV_TRY(clv_check_labels(p->ctx, p->labels, p->n, p->k));
     if (!clv_mul(p->k, p->n, &entries)) {
         return clv_fail(p->ctx, CLV_ENOMEM, "%lld x %lld sums are more than memory can address", (long long)p->k,
                         (long long)p->n);
@@ -66,7 +52,7 @@ static clv_status new_predictor(predictor *p, const clv_affinity *a) {
     double *sums = CLV_NEW(p->ctx, double, entries);
     clv_status status = CLV_ENOMEM;
     if (p->volume && p->within && sums) {
-        status = clv_affinity_group_sums(a, p->labels, p->k, sums, p->threads);
+        status = clv_affinity_group_sums(p->affinity, p->labels, p->k, sums, p->threads);
     }
     if (status == CLV_OK) {
         measure(p, sums);
@@ -116,52 +102,24 @@ static int32_t predict_row(const void *user, const clv_matrix *cross, int64_t ro
     return best_cluster(p, similar);
 }
 
-/* --- all objects --- */
-
-static clv_labeler new_ones(const predictor *p, int32_t *out) {
-    return (clv_labeler){.ctx = p->ctx, .rule = predict_row, .user = p, .k = p->k, .threads = p->threads, .out = out};
-}
-
-static clv_status label_points(predictor *p, const clv_affinity *a, const clv_matrix *points, int32_t *out) {
-    clv_labeler labeler = new_ones(p, out);
-    clv_cross cross;
-    clv_status status = clv_cross_new(p->ctx, a, p->threads, &cross);
-    if (status == CLV_OK) {
-        status = new_predictor(p, a);
-    }
-    if (status == CLV_OK) {
-        status = clv_fresh_label_points(&labeler, &cross, points);
-    }
-    clv_cross_free(&cross);
-    return status;
-}
-
-static clv_status label_similarities(predictor *p, const clv_affinity *a, const clv_matrix *cross, int32_t *out) {
-    clv_labeler labeler = new_ones(p, out);
-    CLV_TRY(clv_fresh_check(p->ctx, cross, p->n));
-    CLV_TRY(new_predictor(p, a));
-    return clv_fresh_label(&labeler, cross);
-}
-
 clv_status clv_ncut_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
                                   const clv_result *result, const clv_fresh *fresh, clv_result **out) {
     const clv_affinity *a = input->affinity;
-    const clv_matrix *objects = fresh->similarities ? fresh->similarities : fresh->points;
-    predictor p = {.ctx = ctx,
-                   .labels = result->labels,
-                   .n = result->n,
-                   .k = result->k,
-                   .threads = clv_threads(((const clv_control *)options)->threads)};
+    int threads = clv_threads(((const clv_control *)options)->threads);
+    predictor p = {
+        .ctx = ctx, .affinity = a, .labels = result->labels, .n = result->n, .k = result->k, .threads = threads};
+    clv_fresh_reader reader = {
+        .ctx = ctx, .affinity = a, .n = p.n, .threads = threads, .user = &p, .prepare = prepare, .rule = predict_row};
     if (!a || !result->labels) {
         return clv_fail(ctx, CLV_EUSAGE,
                         "ncut puts new objects to clusters by the affinity and the labels of the old ones, and there "
                         "are no %s",
                         a ? "labels" : "similarities of these");
     }
-    CLV_TRY(clv_prediction_new(ctx, result, a, objects->rows, out));
-    clv_status status = fresh->similarities ? label_similarities(&p, a, objects, (*out)->labels)
-                                            : label_points(&p, a, objects, (*out)->labels);
-    free_predictor(&p);
-    clv_result_count(*out);
+    CLV_TRY(clv_prediction_new(ctx, result, a, fresh, out));
+    reader.out = *out;
+    clv_status status = clv_fresh_read(&reader, fresh);
+    clv_free(ctx, p.volume);
+    clv_free(ctx, p.within);
     return status;
 }

@@ -39,19 +39,12 @@ typedef struct cloud {
 } cloud;
 
 static void free_cloud(cloud *w) {
-    clv_free(w->ctx, w->x);
-    clv_free(w->ctx, w->near);
-    clv_free(w->ctx, w->label);
-    clv_free(w->ctx, w->best);
-    clv_free(w->ctx, w->center);
-    clv_free(w->ctx, w->partial);
-    clv_free(w->ctx, w->total);
-    clv_free(w->ctx, w->small);
+    CLV_FREE_ALL(w->ctx, w->x, w->near, w->label, w->best, w->center, w->partial, w->total, w->small);
 }
 
-static clv_status new_cloud(clv_context *ctx, int64_t m, int64_t k, int threads, cloud *w) {
+static clv_status new_cloud(clv_context *ctx, int64_t m, int64_t k, int runs, int threads, cloud *w) {
     int64_t shared = (m + MOST_CHUNKS - 1) / MOST_CHUNKS;
-    *w = (cloud){.ctx = ctx, .threads = threads, .runs = RUNS, .m = m, .k = k, .stride = k * k + k + 1};
+    *w = (cloud){.ctx = ctx, .threads = threads, .runs = runs, .m = m, .k = k, .stride = k * k + k + 1};
     w->chunk = shared > LEAST_CHUNK ? shared : LEAST_CHUNK;
     w->chunks = (m + w->chunk - 1) / w->chunk;
     w->x = CLV_NEW(ctx, double, k *m);
@@ -212,20 +205,10 @@ static void price_candidates(cloud *w, const int64_t *candidate, int64_t count, 
     add_chunks(w, count);
 }
 
-/* A point drawn with probability proportional to its cost; the costs add up to `sum`. */
+/* A point drawn with probability proportional to its cost, any where all are 0; the costs add up to `sum`. */
 static int64_t draw_point(const cloud *w, double sum, clv_rng *rng) {
-    double left = clv_rng_uniform(rng) * sum;
-    int64_t last = clv_rng_below(rng, w->m); /* stays where all costs are 0 */
-    for (int64_t j = 0; j < w->m; j++) {
-        if (w->near[j] > 0) {
-            last = j;
-            left -= w->near[j];
-            if (left < 0) {
-                break;
-            }
-        }
-    }
-    return last;
+    int64_t drawn = clv_draw(w->near, w->m, sum, rng), any = clv_rng_below(rng, w->m);
+    return drawn >= 0 ? drawn : any;
 }
 
 /* Greedy k-means++: of 2 + log k candidates the one that lowers the costs most. */
@@ -350,7 +333,10 @@ static clv_status round_points(cloud *w, clv_rng *rng) {
             return clv_stop_failure(w->ctx, "rounding eigenvectors");
         }
         if (w->turning) {
-            CLV_TRY(run_rotation(w, rng, &cost));
+            clv_blas_serial_begin();
+            clv_status status = run_rotation(w, rng, &cost);
+            clv_blas_serial_end();
+            CLV_TRY(status);
         } else {
             cost = run_lloyd(w, rng);
         }
@@ -369,14 +355,12 @@ clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
         return clv_fail(p->ctx, CLV_EINTERNAL, "spectral labels of %lld clusters need as many eigenvectors, not %lld",
                         (long long)p->k, (long long)p->spectrum.count);
     }
-    clv_status status = new_cloud(p->ctx, p->counted, p->k, s->threads, &w);
+    bool turning = p->options.rounding == CLV_NCUT_ROTATION;
+    clv_status status = new_cloud(p->ctx, p->counted, p->k, turning ? ROTATIONS : RUNS, s->threads, &w);
     if (status == CLV_OK) {
-        w.turning = p->options.rounding == CLV_NCUT_ROTATION;
-        w.runs = w.turning ? ROTATIONS : RUNS;
+        w.turning = turning;
         fill_points(p, &w);
-        clv_blas_serial_begin();
         status = round_points(&w, rng);
-        clv_blas_serial_end();
     }
     if (status == CLV_OK) {
         const int32_t *label = w.best;
@@ -392,13 +376,10 @@ clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
 clv_status clv_kmeans_points(clv_context *ctx, const double *x, int64_t m, int64_t k, int runs, int threads,
                              clv_rng *rng, int32_t *labels) {
     cloud w;
-    clv_status status = new_cloud(ctx, m, k, threads, &w);
+    clv_status status = new_cloud(ctx, m, k, runs, threads, &w);
     if (status == CLV_OK) {
-        w.runs = runs;
         memcpy(w.x, x, (size_t)(k * m) * sizeof *x);
-        clv_blas_serial_begin();
         status = round_points(&w, rng);
-        clv_blas_serial_end();
     }
     if (status == CLV_OK) {
         memcpy(labels, w.best, (size_t)m * sizeof *labels);

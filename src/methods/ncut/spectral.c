@@ -22,7 +22,6 @@
 
 #include <cblas.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -62,13 +61,13 @@ typedef struct normalized {
 
 /* --- products --- */
 
-/* now = D^-1/2 x */
-static void enter(const normalized *m, const double *x, int64_t count) {
+/* y = D^-1/2 x; x and y may be the same. */
+static void scale(const normalized *m, const double *x, int64_t count, double *y) {
     int64_t n = m->problem->n;
 #pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
-            m->now[c * n + i] = m->root[i] * x[c * n + i];
+            y[c * n + i] = m->root[i] * x[c * n + i];
         }
     }
 }
@@ -76,15 +75,9 @@ static void enter(const normalized *m, const double *x, int64_t count) {
 /* y = M x. */
 static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
     const normalized *m = user;
-    int64_t n = m->problem->n;
-    enter(m, x, count);
+    scale(m, x, count, m->now);
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, y, m->threads));
-#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
-    for (int64_t c = 0; c < count; c++) {
-        for (int64_t i = 0; i < n; i++) {
-            y[c * n + i] *= m->root[i];
-        }
-    }
+    scale(m, y, count, y);
     return CLV_OK;
 }
 
@@ -112,7 +105,7 @@ static clv_status filter_step(normalized *m, int64_t count, bool first) {
 static clv_status multiply_filtered(void *user, const double *x, int64_t count, double *y) {
     normalized *m = user;
     int64_t n = m->problem->n;
-    enter(m, x, count);
+    scale(m, x, count, m->now);
     for (int degree = 0; degree < m->degree; degree++) {
         CLV_TRY(filter_step(m, count, degree == 0));
     }
@@ -170,42 +163,20 @@ static void set_filter(normalized *m, double lowest, double last) {
 
 /* --- eigenvalue 1 --- */
 
-/* A graph whose components were not looked for counts as one. */
-static int64_t component_of(const clv_ncut_problem *p, int64_t i) {
-    if (p->degree[i] <= 0) {
-        return -1;
-    }
-    return p->component && p->components > 0 ? p->component[i] : 0;
-}
-
-/* sqrt(degree / volume) on each of the `count` largest components. */
-static void fill_kernel(const clv_ncut_problem *p, clv_component *parts, int64_t components, int64_t count,
-                        double *vectors) {
-    for (int64_t e = 0; e < components; e++) {
-        parts[e] = (clv_component){0, e};
-    }
-    for (int64_t i = 0; i < p->n; i++) {
-        if (component_of(p, i) >= 0) {
-            parts[component_of(p, i)].volume += p->degree[i];
-        }
-    }
-    qsort(parts, (size_t)components, sizeof *parts, clv_by_volume);
-    for (int64_t c = 0; c < count; c++) {
-        for (int64_t i = 0; i < p->n; i++) {
-            bool inside = component_of(p, i) == parts[c].component;
-            vectors[c * p->n + i] = inside ? sqrt(p->degree[i] / parts[c].volume) : 0;
-        }
-    }
-}
-
+/* sqrt(degree / volume) on each of the largest components, as many as there are vectors. */
 static clv_status give_kernel(const clv_ncut_problem *p, int64_t *exact, clv_spectrum *out) {
-    int64_t components = p->component && p->components > 0 ? p->components : 1;
-    clv_component *parts = CLV_NEW(p->ctx, clv_component, components);
+    int64_t components;
+    clv_component *parts = clv_components_by_volume(p, &components);
     if (!parts) {
         return CLV_ENOMEM;
     }
     *exact = components < out->count ? components : out->count;
-    fill_kernel(p, parts, components, *exact, out->vectors);
+    for (int64_t c = 0; c < *exact; c++) {
+        for (int64_t i = 0; i < p->n; i++) {
+            bool inside = clv_component_of(p, i) == parts[c].component;
+            out->vectors[c * p->n + i] = inside ? sqrt(p->degree[i] / parts[c].volume) : 0;
+        }
+    }
     clv_free(p->ctx, parts);
     return CLV_OK;
 }
@@ -323,38 +294,32 @@ static void rotate(const double *mix, int64_t count, int64_t n, double *x, doubl
     }
 }
 
-typedef struct finish_work {
-    double *images;  /* count x n: M times the vectors */
-    double *gram;    /* count x count */
-    double *scratch; /* count x CHUNK */
-} finish_work;
-
-static clv_status finish_with(normalized *m, int64_t block, const finish_work *work, clv_spectrum *out) {
+static clv_status finish_with(normalized *m, int64_t block, double *images, double *gram, double *scratch,
+                              clv_spectrum *out) {
     int64_t n = out->n, count = out->count;
     for (int64_t c = 0; c < count; c += block) {
         int64_t width = count - c < block ? count - c : block;
-        CLV_TRY(multiply(m, out->vectors + c * n, width, work->images + c * n));
+        CLV_TRY(multiply(m, out->vectors + c * n, width, images + c * n));
     }
     for (int64_t c = 0; c < count * count; c++) {
-        work->gram[c] = clv_dot(out->vectors + c / count * n, work->images + c % count * n, n, m->threads);
+        gram[c] = clv_dot(out->vectors + c / count * n, images + c % count * n, n, m->threads);
     }
     for (int64_t c = 0; c < count; c++) {
         for (int64_t d = 0; d < c; d++) {
-            work->gram[c * count + d] = work->gram[d * count + c] =
-                (work->gram[c * count + d] + work->gram[d * count + c]) / 2;
+            gram[c * count + d] = gram[d * count + c] = (gram[c * count + d] + gram[d * count + c]) / 2;
         }
     }
-    CLV_TRY(clv_eigen_dense(out->ctx, work->gram, count, out->values));
-    rotate(work->gram, count, n, out->vectors, work->scratch);
-    rotate(work->gram, count, n, work->images, work->scratch);
+    CLV_TRY(clv_eigen_dense(out->ctx, gram, count, out->values));
+    rotate(gram, count, n, out->vectors, scratch);
+    rotate(gram, count, n, images, scratch);
     for (int64_t c = 0; c < count / 2; c++) {
         double held = out->values[c];
         out->values[c] = out->values[count - 1 - c];
         out->values[count - 1 - c] = held;
     }
     for (int64_t c = 0; c < count; c++) {
-        cblas_daxpy((int)n, -out->values[c], out->vectors + c * n, 1, work->images + c * n, 1);
-        double squares = clv_dot(work->images + c * n, work->images + c * n, n, m->threads);
+        cblas_daxpy((int)n, -out->values[c], out->vectors + c * n, 1, images + c * n, 1);
+        double squares = clv_dot(images + c * n, images + c * n, n, m->threads);
         out->residual = fmax(out->residual, sqrt(squares));
     }
     return CLV_OK;
@@ -362,18 +327,16 @@ static clv_status finish_with(normalized *m, int64_t block, const finish_work *w
 
 /* Rayleigh and Ritz with M on the span of the vectors, and residuals. */
 static clv_status finish(normalized *m, int64_t block, clv_spectrum *out) {
-    finish_work work = {CLV_NEW(out->ctx, double, out->count * out->n),
-                        CLV_NEW(out->ctx, double, out->count * out->count),
-                        CLV_NEW(out->ctx, double, out->count *CHUNK)};
-    clv_status status = work.images && work.gram && work.scratch ? CLV_OK : CLV_ENOMEM;
+    double *images = CLV_NEW(out->ctx, double, out->count * out->n); /* M times the vectors */
+    double *gram = CLV_NEW(out->ctx, double, out->count * out->count);
+    double *scratch = CLV_NEW(out->ctx, double, out->count *CHUNK);
+    clv_status status = images && gram && scratch ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
         clv_blas_serial_begin();
-        status = finish_with(m, block, &work, out);
+        status = finish_with(m, block, images, gram, scratch, out);
         clv_blas_serial_end();
     }
-    clv_free(out->ctx, work.images);
-    clv_free(out->ctx, work.gram);
-    clv_free(out->ctx, work.scratch);
+    CLV_FREE_ALL(out->ctx, images, gram, scratch);
     return status;
 }
 
@@ -417,10 +380,7 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
         out->converged = out->count == 0;
         status = out->count > 0 ? solve(&m, out) : CLV_OK;
     }
-    clv_free(p->ctx, m.root);
-    clv_free(p->ctx, m.now);
-    clv_free(p->ctx, m.before);
-    clv_free(p->ctx, m.image);
+    CLV_FREE_ALL(p->ctx, m.root, m.now, m.before, m.image);
     if (status < 0) {
         clv_spectrum_free(out);
     }

@@ -9,7 +9,6 @@ static bool counts(const clv_ncut_problem *p, int64_t i) {
     return p->degree[i] > 0;
 }
 
-/* A label each, uniformly; then every cluster without an object gets one. */
 void clv_start_random(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
     for (int64_t i = 0; i < p->n; i++) {
@@ -38,12 +37,7 @@ static int64_t member(const clv_partition *s, int64_t c, int64_t r) {
 
 void clv_fill_empty(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
-    memset(s->size, 0, (size_t)p->k * sizeof *s->size);
-    for (int64_t i = 0; i < p->n; i++) {
-        if (s->labels[i] >= 0) {
-            s->size[s->labels[i]]++;
-        }
-    }
+    clv_partition_count(s, s->labels);
     for (int32_t c = 0; c < p->k; c++) {
         if (s->size[c] == 0) {
             int64_t from = largest_cluster(s);
@@ -64,24 +58,17 @@ static double product_of(const clv_ncut_problem *p, double w, int64_t i, int64_t
 /* An object drawn with probability proportional to weight[i]; uniformly among those that count if all are 0. */
 static int64_t draw(const clv_ncut_problem *p, const double *weight, clv_rng *rng) {
     double total = 0;
-    int64_t last = -1;
     for (int64_t i = 0; i < p->n; i++) {
         total += weight[i];
     }
     if (!(total > 0)) {
+        int64_t any;
         do {
-            last = clv_rng_below(rng, p->n);
-        } while (!counts(p, last));
-        return last;
+            any = clv_rng_below(rng, p->n);
+        } while (!counts(p, any));
+        return any;
     }
-    double left = clv_rng_uniform(rng) * total;
-    for (int64_t i = 0; i < p->n && left >= 0; i++) {
-        if (weight[i] > 0) {
-            last = i;
-            left -= weight[i];
-        }
-    }
-    return last;
+    return clv_draw(weight, p->n, total, rng);
 }
 
 /* Label c for the objects that are nearer to seed i than to the seeds before; near[] and weight[] follow. */
@@ -129,7 +116,7 @@ clv_status clv_start_plusplus(clv_partition *s, clv_rng *rng) {
 
 /* --- components --- */
 
-int clv_by_volume(const void *left, const void *right) {
+static int by_volume(const void *left, const void *right) {
     const clv_component *l = left, *r = right;
     if (l->volume != r->volume) {
         return l->volume > r->volume ? -1 : 1;
@@ -137,12 +124,36 @@ int clv_by_volume(const void *left, const void *right) {
     return l->component < r->component ? -1 : l->component > r->component;
 }
 
+int64_t clv_component_of(const clv_ncut_problem *p, int64_t i) {
+    if (p->degree[i] <= 0) {
+        return -1;
+    }
+    return p->component && p->components > 0 ? p->component[i] : 0;
+}
+
+clv_component *clv_components_by_volume(const clv_ncut_problem *p, int64_t *count) {
+    *count = p->component && p->components > 0 ? p->components : 1;
+    clv_component *parts = CLV_NEW0(p->ctx, clv_component, *count);
+    if (!parts) {
+        return NULL;
+    }
+    for (int64_t e = 0; e < *count; e++) {
+        parts[e].component = e;
+    }
+    for (int64_t i = 0; i < p->n; i++) {
+        if (clv_component_of(p, i) >= 0) {
+            parts[clv_component_of(p, i)].volume += p->degree[i];
+        }
+    }
+    qsort(parts, (size_t)*count, sizeof *parts, by_volume);
+    return parts;
+}
+
 /* The largest component first, each to the cluster with the least volume so far. `cluster` follows component. */
-static void pack(const clv_partition *s, clv_component *parts, int32_t *cluster) {
+static void pack(const clv_partition *s, const clv_component *parts, int32_t *cluster) {
     const clv_ncut_problem *p = s->problem;
     double *volume = s->column;
     memset(volume, 0, (size_t)p->k * sizeof *volume);
-    qsort(parts, (size_t)p->components, sizeof *parts, clv_by_volume);
     for (int64_t e = 0; e < p->components; e++) {
         int32_t least = 0;
         for (int32_t c = 1; c < p->k; c++) {
@@ -155,16 +166,11 @@ static void pack(const clv_partition *s, clv_component *parts, int32_t *cluster)
 
 clv_status clv_start_components(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
-    clv_component *parts = CLV_NEW0(p->ctx, clv_component, p->components);
+    int64_t count;
+    clv_component *parts = clv_components_by_volume(p, &count);
     int32_t *cluster = CLV_NEW(p->ctx, int32_t, p->components);
     clv_status status = parts && cluster ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
-        for (int64_t i = 0; i < p->n; i++) {
-            if (p->component[i] >= 0) {
-                parts[p->component[i]].component = p->component[i];
-                parts[p->component[i]].volume += p->degree[i];
-            }
-        }
         pack(s, parts, cluster);
         for (int64_t i = 0; i < p->n; i++) {
             s->labels[i] = p->component[i] >= 0 ? cluster[p->component[i]] : -1;

@@ -155,24 +155,21 @@ static clv_status list_matrix(clv_context *ctx, const clv_matrix *w, clv_list *o
     double *row = CLV_NEW(ctx, double, w->cols);
     clv_status status = row ? CLV_OK : CLV_ENOMEM;
     for (int64_t i = 0; status == CLV_OK && i < w->rows; i++) {
-        int64_t count = 0;
         clv_matrix_row(w, i, row);
-        for (int64_t j = 0; j < w->cols; j++) {
-            count += row[j] != 0;
-        }
-        if (out->count + count > out->capacity) {
-            status = clv_list_reserve(ctx, out, 2 * (out->count + count));
-        }
-        for (int64_t j = 0; status == CLV_OK && j < w->cols; j++) {
-            if (row[j] != 0) {
-                /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is room, as this row has been counted */
-                out->index[out->count] = i * w->cols + j;
-                out->value[out->count++] = row[j];
-            }
-        }
+        status = clv_list_append(ctx, out, row, w->cols, NULL, i * w->cols);
     }
     clv_free(ctx, row);
     return status;
+}
+
+static clv_status check_diagonal(const job *j, const clv_list *w) {
+    for (int64_t e = 0; j->points.zero_diagonal && e < w->count; e++) {
+        int64_t row = w->index[e] / j->points.n;
+        if (row == w->index[e] % j->points.n) {
+            return clv_fail(j->problem.ctx, CLV_EDATA, "entry %lld of the diagonal of W is not 0", (long long)row + 1);
+        }
+    }
+    return CLV_OK;
 }
 
 static clv_status evaluate(const job *j, const clv_matrix *w, clv_result *found) {
@@ -181,11 +178,8 @@ static clv_status evaluate(const job *j, const clv_matrix *w, clv_result *found)
     double value = NAN, gap = NAN;
     CLV_TRY(clv_matrix_check(ctx, "W", w, 1e150));
     clv_status status = list_matrix(ctx, w, &list);
-    for (int64_t e = 0; status == CLV_OK && j->points.zero_diagonal && e < list.count; e++) {
-        if (list.index[e] / j->points.n == list.index[e] % j->points.n) {
-            status = clv_fail(ctx, CLV_EDATA, "entry %lld of the diagonal of W is not 0",
-                              (long long)(list.index[e] / j->points.n) + 1);
-        }
+    if (status == CLV_OK) {
+        status = check_diagonal(j, &list);
     }
     if (status == CLV_OK) {
         status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, &value, &gap);
@@ -212,86 +206,52 @@ clv_status clv_pursuit_evaluate_answer(clv_context *ctx, const clv_input *input,
 
 /* --- the affinity --- */
 
-/* Entries (i, j) and (j, i) of |W| + |W'| for each entry of W off the diagonal; rows are merged afterwards. */
-static clv_status spread(clv_context *ctx, const clv_matrix *w, clv_data **out) {
-    int64_t n = w->rows, total = 0;
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t e = w->start[i]; e < w->start[i + 1]; e++) {
-            total += w->index[e] != i;
+/* Row i of `to` as |a| + |b| off the diagonal, from rows whose columns rise. Returns where it ends. */
+static int64_t add_magnitudes(const clv_matrix *a, const clv_matrix *b, int64_t i, clv_data *to, int64_t at) {
+    const clv_matrix *const parts[] = {a, b};
+    int64_t next[] = {a->start[i], b->start[i]};
+    for (;;) {
+        int32_t column = INT32_MAX;
+        double sum = 0;
+        for (int s = 0; s < 2; s++) {
+            bool left = next[s] < parts[s]->start[i + 1];
+            column = left && parts[s]->index[next[s]] < column ? parts[s]->index[next[s]] : column;
         }
-    }
-    CLV_TRY(clv_data_new_csr(ctx, "|W| + |W'|", n, n, 2 * total, out));
-    clv_data *a = *out;
-    memset(a->start, 0, (size_t)(n + 1) * sizeof *a->start);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t e = w->start[i]; e < w->start[i + 1]; e++) {
-            if (w->index[e] != i) {
-                a->start[i + 1]++;
-                a->start[w->index[e] + 1]++;
+        if (column == INT32_MAX) {
+            return at;
+        }
+        for (int s = 0; s < 2; s++) {
+            for (; next[s] < parts[s]->start[i + 1] && parts[s]->index[next[s]] == column; next[s]++) {
+                sum += fabs(((const double *)parts[s]->values)[next[s]]);
             }
         }
-    }
-    for (int64_t i = 0; i < n; i++) {
-        a->start[i + 1] += a->start[i];
-    }
-    return CLV_OK;
-}
-
-static void place(clv_data *a, int64_t *next, int64_t i, int64_t j, double value) {
-    a->index[next[i]] = (int32_t)j;
-    ((double *)a->values)[next[i]++] = fabs(value);
-}
-
-/* Insertion sort of each row by column, equal columns added up; rows close up to the front. */
-static void merge_rows(clv_data *a, int64_t n) {
-    double *values = a->values;
-    int64_t to = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t first = a->start[i], end = a->start[i + 1], row = to;
-        a->start[i] = to;
-        for (int64_t e = first; e < end; e++) {
-            int32_t column = a->index[e];
-            double value = values[e];
-            int64_t at = to;
-            while (at > row && a->index[at - 1] > column) {
-                at--;
-            }
-            if (at > row && a->index[at - 1] == column) {
-                values[at - 1] += value;
-                continue;
-            }
-            memmove(a->index + at + 1, a->index + at, (size_t)(to - at) * sizeof *a->index);
-            memmove(values + at + 1, values + at, (size_t)(to - at) * sizeof *values);
-            a->index[at] = column;
-            values[at] = value;
-            to++;
+        if (column != i) {
+            to->index[at] = column;
+            ((double *)to->values)[at++] = sum;
         }
     }
-    a->start[n] = to;
 }
 
 clv_status clv_pursuit_affinity(clv_context *ctx, const clv_matrix *w, clv_data **out) {
+    clv_data *turned = NULL, *again = NULL;
+    int64_t n = w->rows;
     *out = NULL;
     if (!clv_is_sparse(w) || w->rows != w->cols) {
         return clv_fail(ctx, CLV_EDATA, "the affinity of a pursuit is made of its sparse n x n weights");
     }
     CLV_TRY(clv_matrix_check(ctx, "W", w, 1e150));
-    int64_t *next = CLV_NEW(ctx, int64_t, w->rows);
-    clv_status status = next ? spread(ctx, w, out) : CLV_ENOMEM;
+    clv_status status = clv_csr_transpose(ctx, "W'", w, &turned);
     if (status == CLV_OK) {
-        const double *values = w->values;
-        memcpy(next, (*out)->start, (size_t)w->rows * sizeof *next);
-        for (int64_t i = 0; i < w->rows; i++) {
-            for (int64_t e = w->start[i]; e < w->start[i + 1]; e++) {
-                if (w->index[e] != i) {
-                    place(*out, next, i, w->index[e], values[e]);
-                    place(*out, next, w->index[e], i, values[e]);
-                }
-            }
-        }
-        merge_rows(*out, w->rows);
+        status = clv_csr_transpose(ctx, "W", &turned->matrix, &again); /* columns rise, whatever they did in w */
     }
-    clv_free(ctx, next);
+    if (status == CLV_OK) {
+        status = clv_data_new_csr(ctx, "|W| + |W'|", n, n, 2 * turned->start[n], out);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < n; i++) {
+        (*out)->start[i + 1] = add_magnitudes(&again->matrix, &turned->matrix, i, *out, (*out)->start[i]);
+    }
+    clv_data_free(turned);
+    clv_data_free(again);
     return status;
 }
 

@@ -53,9 +53,6 @@ clv_design clv_pursuit_design(const clv_pursuit_points *points);
 clv_status clv_pursuit_steepest(const clv_design *x, void *work, const double *r, int64_t k, clv_list *out);
 
 /* --- the functions of the method: pursuit.c --- */
-size_t clv_pursuit_bytes(const clv_input *input, const void *options);
-clv_status clv_pursuit_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
-clv_status clv_pursuit_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
-                                       const clv_result *answer, clv_result *found);
+CLV_METHOD_PARTS(pursuit)
 
 #endif

@@ -82,28 +82,21 @@ clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, c
         out->moved = CLV_NEW(ctx, int64_t, p->n);
         complete = out->vertex && out->moved;
     }
-    clv_status status = complete ? CLV_OK : CLV_ENOMEM;
-    if (complete && need.rows) {
-        status = clv_product_new(p->affinity, p->k, out->w, threads, &out->product);
+    if (!complete) {
+        return CLV_ENOMEM;
+    }
+    if (need.rows) {
+        CLV_TRY(clv_product_new(p->affinity, p->k, out->w, threads, &out->product));
         out->pw = out->product.y;
     }
-    if (status < 0) {
-        clv_memberships_free(out);
-    }
-    return status;
+    return CLV_OK;
 }
 
 void clv_memberships_free(clv_memberships *s) {
     if (s->problem) {
         clv_context *ctx = s->problem->ctx;
-        double *blocks[] = {s->w,     s->gram,     s->gradient, s->held,    s->direction,
-                            s->image, s->previous, s->cross,    s->partial, s->rows};
-        for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
-            clv_free(ctx, blocks[b]);
-        }
-        clv_free(ctx, s->vertex);
-        clv_free(ctx, s->moved);
-        clv_free(ctx, s->product.a ? NULL : s->pw);
+        CLV_FREE_ALL(ctx, s->w, s->gram, s->gradient, s->held, s->direction, s->image, s->previous, s->cross,
+                     s->partial, s->rows, s->vertex, s->moved, s->product.a ? NULL : s->pw);
         clv_product_free(&s->product);
     }
     *s = (clv_memberships){0};
@@ -219,9 +212,9 @@ double clv_symnmf_tolerance(const clv_symnmf_problem *problem, double value) {
 /* --- along a direction --- */
 
 /* (W + tD)'(W + tD) = A + t B + t^2 C with A = W'W, B = W'D + D'W, C = D'D. */
-void clv_memberships_quartic(clv_memberships *s, double *coefficients) {
+double clv_memberships_best(clv_memberships *s, double most) {
     int64_t n = s->problem->n, k = s->problem->k, square = k * k;
-    double *b = s->cross, *c = s->cross + square, *z = coefficients;
+    double *b = s->cross, *c = s->cross + square, z[5]; /* z: f along W + t D, coefficients of 1, t, ..., t^4 */
     clv_blas_serial_begin();
     multiply_across(s, s->w, s->direction, b);
     multiply_across(s, s->direction, s->direction, c);
@@ -237,6 +230,7 @@ void clv_memberships_quartic(clv_memberships *s, double *coefficients) {
            clv_dot(s->direction, s->image, n * k, s->threads) / 2;
     z[3] = clv_dot(b, c, square, 1) / 2;
     z[4] = clv_dot(c, c, square, 1) / 4;
+    return clv_quartic_least(z, most);
 }
 
 /* Entries that rounding takes below 0 are 0. */
@@ -247,6 +241,7 @@ void clv_memberships_go(clv_memberships *s, double t) {
         s->w[e] = fmax(s->w[e] + t * s->direction[e], 0);
         s->pw[e] += t * s->image[e];
     }
+    s->stuck = !(t > 0);
     clv_memberships_measure(s);
 }
 

@@ -55,20 +55,13 @@ static clv_status follow_vertices(clv_memberships *s, int64_t moved) {
 clv_status clv_fw_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     int64_t n = p->n, count = n * p->k;
-    double quartic[5], t;
     CLV_TRY(follow_vertices(s, find_vertices(s)));
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] = (s->vertex[e % n] == e / n) - s->w[e];
         s->image[e] = s->previous[e] - s->pw[e];
     }
-    if (p->options.step == CLV_SYMNMF_EXACT) {
-        clv_memberships_quartic(s, quartic);
-        t = clv_quartic_least(quartic, 1);
-    } else {
-        t = fmin(s->gap / p->curvature, 1);
-    }
-    s->stuck = !(t > 0);
-    clv_memberships_go(s, t);
+    bool exact = p->options.step == CLV_SYMNMF_EXACT;
+    clv_memberships_go(s, exact ? clv_memberships_best(s, 1) : fmin(s->gap / p->curvature, 1));
     return CLV_OK;
 }
 
@@ -98,15 +91,12 @@ static void pair_up(clv_memberships *s, int64_t i, double *most) {
 
 clv_status clv_pairwise_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
-    double quartic[5], most = INFINITY;
+    double most = INFINITY;
     for (int64_t i = 0; i < p->n; i++) {
         pair_up(s, i, &most);
     }
     CLV_TRY(clv_affinity_apply(p->affinity, s->direction, p->k, s->image, s->threads));
-    clv_memberships_quartic(s, quartic);
-    double t = most < HUGE_VAL ? clv_quartic_least(quartic, most) : 0;
-    s->stuck = !(t > 0);
-    clv_memberships_go(s, t);
+    clv_memberships_go(s, most < HUGE_VAL ? clv_memberships_best(s, most) : 0);
     return CLV_OK;
 }
 
@@ -125,7 +115,6 @@ static double next_length(const clv_memberships *s, double t) {
 clv_status clv_spg_step(clv_memberships *s) {
     const clv_symnmf_problem *p = s->problem;
     int64_t count = p->n * p->k;
-    double quartic[5];
     s->step = s->primed ? s->step : clv_memberships_length(s);
     for (int64_t e = 0; e < count; e++) {
         s->direction[e] = s->w[e] - s->step * s->gradient[e];
@@ -135,11 +124,9 @@ clv_status clv_spg_step(clv_memberships *s) {
         s->direction[e] -= s->w[e];
     }
     CLV_TRY(clv_affinity_apply(p->affinity, s->direction, p->k, s->image, s->threads));
-    clv_memberships_quartic(s, quartic);
-    double t = clv_quartic_least(quartic, 1);
+    double t = clv_memberships_best(s, 1);
     memcpy(s->previous, s->gradient, (size_t)count * sizeof *s->previous);
     clv_memberships_go(s, t);
-    s->stuck = !(t > 0);
     s->step = next_length(s, t);
     s->primed = true;
     return CLV_OK;

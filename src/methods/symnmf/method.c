@@ -38,8 +38,7 @@ static const clv_field_info gives[] = {
 /* gamma that nobody gave: the one at which the mean similarity suits k. */
 static clv_status suit(clv_context *ctx, const clv_matrix *points, const void *chosen, clv_affinity_options *how) {
     const clv_symnmf_options *symnmf = chosen;
-    bool has_gamma = how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL;
-    if (!has_gamma || !isnan(how->gamma)) {
+    if (!clv_kind_of(how->kind)->has_gamma || !isnan(how->gamma)) {
         return CLV_OK;
     }
     return clv_affinity_calibrate(ctx, points, how, clv_symnmf_mean(symnmf->k), &how->gamma);

@@ -15,8 +15,8 @@
 #include <omp.h>
 #include <string.h>
 
-/* Similarities of so many bytes are held at a time when they are made from points; new objects to a product. */
-enum { BLOCK_BYTES = 1 << 25, OBJECTS = 64 };
+/* New objects to a product. */
+enum { OBJECTS = 64 };
 
 typedef struct predictor {
     clv_context *ctx;
@@ -27,18 +27,12 @@ typedef struct predictor {
     double *work;     /* threads x (OBJECTS x k + the work of a program) */
     int64_t *support; /* threads x k */
     double *wide;     /* threads x OBJECTS x n: similarities as doubles, of floats only; NULL until needed */
+    double *out;      /* a row of k for each new object */
+    clv_fresh_reader *reader;
 } predictor;
 
 static int64_t work_each(int64_t k) {
     return OBJECTS * k + clv_simplex_qp_work(k);
-}
-
-static void free_predictor(predictor *p) {
-    clv_free(p->ctx, p->w);
-    clv_free(p->ctx, p->gram);
-    clv_free(p->ctx, p->work);
-    clv_free(p->ctx, p->support);
-    clv_free(p->ctx, p->wide);
 }
 
 static clv_status check_memberships(const predictor *p) {
@@ -51,9 +45,9 @@ static clv_status check_memberships(const predictor *p) {
     return CLV_OK;
 }
 
-static clv_status new_predictor(clv_context *ctx, const clv_matrix *membership, int64_t threads, predictor *p) {
+static clv_status new_predictor(clv_context *ctx, const clv_matrix *membership, int threads, predictor *p) {
     int64_t n = membership->rows, k = membership->cols, entries;
-    *p = (predictor){.ctx = ctx, .n = n, .k = k, .threads = clv_threads(threads)};
+    *p = (predictor){.ctx = ctx, .n = n, .k = k, .threads = threads};
     if (n < 1 || k < 1 || !clv_mul(n, k, &entries)) {
         return clv_fail(ctx, CLV_EUSAGE, "%lld x %lld is no size of memberships", (long long)n, (long long)k);
     }
@@ -139,13 +133,12 @@ static int64_t predict_some(const predictor *p, const clv_matrix *cross, int64_t
 
 static clv_status report_fault(const predictor *p, const clv_matrix *cross, int64_t before, int64_t r) {
     int64_t at = find_fault(cross, r), j = clv_is_sparse(cross) ? cross->index[at] : at - r * cross->cols;
-    return clv_fail(p->ctx, CLV_EDATA,
-                    "the similarity of new object %lld to object %lld is %g; it must be finite and not negative",
-                    (long long)(before + r) + 1, (long long)j + 1, clv_stored_value(cross, at));
+    return clv_fresh_fault(p->reader, before + r, (clv_fault){j, clv_stored_value(cross, at)});
 }
 
 /* Memberships of the rows of `cross`, which are the new objects from `before` on. */
-static clv_status predict_rows(predictor *p, const clv_matrix *cross, int64_t before, double *out) {
+static clv_status predict_rows(void *user, const clv_matrix *cross, int64_t before) {
+    predictor *p = user;
     int64_t bad_row = INT64_MAX;
     if (!clv_is_sparse(cross) && cross->scalar == CLV_F32 && !p->wide) {
         p->wide = CLV_NEW(p->ctx, double, p->threads *OBJECTS * p->n);
@@ -157,58 +150,11 @@ static clv_status predict_rows(predictor *p, const clv_matrix *cross, int64_t be
 #pragma omp parallel for num_threads(p->threads) schedule(static) reduction(min : bad_row)
     for (int64_t first = 0; first < cross->rows; first += OBJECTS) {
         int64_t count = cross->rows - first < OBJECTS ? cross->rows - first : OBJECTS;
-        int64_t bad = predict_some(p, cross, first, count, out + (before + first) * p->k);
+        int64_t bad = predict_some(p, cross, first, count, p->out + (before + first) * p->k);
         bad_row = bad < bad_row ? bad : bad_row;
     }
     clv_blas_serial_end();
     return bad_row == INT64_MAX ? CLV_OK : report_fault(p, cross, before, bad_row);
-}
-
-/* --- from points --- */
-
-/* How many rows to take at a time: whole panels, at least one. */
-static int64_t rows_of_block(const clv_cross *cross) {
-    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbors : 8 * cross->n;
-    int64_t panels = BLOCK_BYTES / (row * CLV_TILE);
-    return (panels > 1 ? panels : 1) * CLV_TILE;
-}
-
-static clv_status predict_blocks(predictor *p, const clv_cross *cross, const clv_matrix *fresh, double *out) {
-    int64_t step = rows_of_block(cross);
-    CLV_TRY(clv_cross_check(cross, fresh));
-    for (int64_t first = 0; first < fresh->rows; first += step) {
-        int64_t rows = fresh->rows - first < step ? fresh->rows - first : step;
-        clv_matrix part = clv_matrix_part(fresh, first, rows);
-        clv_data *similarities;
-        if (clv_interrupted(p->ctx)) {
-            return clv_stop_failure(p->ctx, "comparing new objects with the old ones");
-        }
-        CLV_TRY(clv_cross_rows(cross, &part, p->threads, &similarities));
-        clv_status status = predict_rows(p, clv_data_matrix(similarities), first, out);
-        clv_data_free(similarities);
-        CLV_TRY(status);
-    }
-    return CLV_OK;
-}
-
-/* --- all objects --- */
-
-static clv_status predict_points(predictor *p, const clv_affinity *a, const clv_matrix *fresh, double *out) {
-    clv_cross cross;
-    clv_status status = clv_cross_new(p->ctx, a, p->threads, &cross);
-    if (status == CLV_OK) {
-        status = predict_blocks(p, &cross, fresh, out);
-    }
-    clv_cross_free(&cross);
-    return status;
-}
-
-static clv_status predict_all(predictor *p, const clv_affinity *a, const clv_fresh *fresh, double *out) {
-    if (!fresh->similarities) {
-        return predict_points(p, a, fresh->points, out);
-    }
-    CLV_TRY(clv_fresh_check(p->ctx, fresh->similarities, p->n));
-    return predict_rows(p, fresh->similarities, 0, out);
 }
 
 static void label_rows(const double *membership, clv_result *out) {
@@ -224,20 +170,25 @@ static void label_rows(const double *membership, clv_result *out) {
 
 clv_status clv_symnmf_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
                                     const clv_result *result, const clv_fresh *fresh, clv_result **out) {
-    int64_t m = (fresh->similarities ? fresh->similarities : fresh->points)->rows;
+    const clv_affinity *a = fresh->similarities ? NULL : input->affinity;
+    int threads = clv_threads(((const clv_control *)options)->threads);
     const clv_matrix *old;
     predictor p = {.ctx = ctx};
+    clv_fresh_reader reader = {
+        .ctx = ctx, .affinity = a, .n = result->n, .threads = threads, .user = &p, .use = predict_rows};
     clv_data *membership = NULL;
     CLV_TRY(clv_answer_matrix(ctx, result, "membership", result->n, result->k, &old));
-    CLV_TRY(clv_prediction_new(ctx, result, fresh->similarities ? NULL : input->affinity, m, out));
-    clv_status status = clv_data_new_dense(ctx, "memberships", m, result->k, CLV_F64, &membership);
+    CLV_TRY(clv_prediction_new(ctx, result, a, fresh, out));
+    clv_status status = clv_data_new_dense(ctx, "memberships", (*out)->n, result->k, CLV_F64, &membership);
     if (status == CLV_OK) {
-        status = new_predictor(ctx, old, ((const clv_control *)options)->threads, &p);
+        status = new_predictor(ctx, old, threads, &p);
     }
     if (status == CLV_OK) {
-        status = predict_all(&p, input ? input->affinity : NULL, fresh, membership->values);
+        p.reader = &reader;
+        p.out = membership->values;
+        status = clv_fresh_read(&reader, fresh);
     }
-    free_predictor(&p);
+    CLV_FREE_ALL(p.ctx, p.w, p.gram, p.work, p.support, p.wide);
     if (status < 0) {
         clv_data_free(membership);
         return status;

@@ -35,19 +35,14 @@ enum {
 
 /* --- eigenpairs of P --- */
 
-typedef struct operator_of_p {
-    const clv_affinity *affinity;
-    int threads;
-} operator_of_p;
-
 static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
-    const operator_of_p *op = user;
-    return clv_affinity_apply(op->affinity, x, count, y, op->threads);
+    const clv_symnmf_problem *p = user;
+    return clv_affinity_apply(p->affinity, x, count, y, p->options.control.threads);
 }
 
-static clv_status multiply_one(void *user, const double *x, double *y, int64_t n) {
+clv_status clv_symnmf_multiply(void *problem, const double *x, double *y, int64_t n) {
     (void)n;
-    return multiply(user, x, 1, y);
+    return multiply(problem, x, 1, y);
 }
 
 static double error_of(void *user, double value, double residual) {
@@ -57,29 +52,28 @@ static double error_of(void *user, double value, double residual) {
 
 /* For more than a quarter of the objects, clv_eigen would build an n x n matrix: there, fewer pairs do, and the rest of
  * values and embedding, all 0, stays. */
-static clv_status find_pairs(const clv_symnmf_problem *p, operator_of_p *op, double *values) {
+static clv_status find_pairs(clv_symnmf_problem *p, double *values) {
     bool converged;
-    clv_krylov plan = {
-        .ctx = p->ctx, .n = p->n, .count = p->k, .cycles = CYCLES, .eager = true, .threads = op->threads};
+    clv_krylov plan = {.ctx = p->ctx, .n = p->n, .count = p->k, .cycles = CYCLES, .eager = true};
+    plan.threads = clv_threads(p->options.control.threads);
     plan.block = p->k + 2 < MOST_BLOCK ? p->k + 2 : MOST_BLOCK;
     plan.basis = p->k + 4 * plan.block;
     plan.apply = multiply;
     plan.excess = error_of;
-    plan.user = op;
+    plan.user = p;
     plan.seed = (uint64_t)p->options.control.seed;
     if (p->n <= SMALL || 3 * plan.basis > p->n) {
         int64_t most = p->n > TINY && p->k >= p->n / 4 ? p->n / 4 - 1 : p->k;
-        return clv_eigen(p->ctx, multiply_one, op, p->n, most, CLV_EIGEN_LARGEST, 1e-8, plan.seed, values,
+        return clv_eigen(p->ctx, clv_symnmf_multiply, p, p->n, most, CLV_EIGEN_LARGEST, 1e-8, plan.seed, values,
                          p->embedding);
     }
     return clv_krylov_solve(&plan, values, p->embedding, NULL, &converged); /* the best there are will do */
 }
 
-clv_status clv_symnmf_embed(clv_symnmf_problem *p, int threads) {
-    operator_of_p op = {p->affinity, threads};
+clv_status clv_symnmf_embed(clv_symnmf_problem *p) {
     double *values = CLV_NEW0(p->ctx, double, p->k);
     p->embedding = CLV_NEW0(p->ctx, double, p->k * p->n);
-    clv_status status = values && p->embedding ? find_pairs(p, &op, values) : CLV_ENOMEM;
+    clv_status status = values && p->embedding ? find_pairs(p, values) : CLV_ENOMEM;
     for (int64_t c = 0; status == CLV_OK && c < p->k; c++) {
         double scale = sqrt(fmax(values[c], 0));
         for (int64_t i = 0; i < p->n; i++) {
@@ -102,24 +96,11 @@ static void soften(clv_memberships *s, const int32_t *labels) {
     }
 }
 
-static clv_status start_spectral(clv_memberships *s, clv_rng *rng, int32_t *labels) {
-    const clv_symnmf_problem *p = s->problem;
-    int runs = p->k > MANY ? 1 : RUNS;
-    return clv_kmeans_points(p->ctx, p->embedding, p->n, p->k, runs, s->threads, rng, labels);
-}
-
 /* --- k-means++ in the feature space of P --- */
 
 static int64_t draw(const double *weight, int64_t n, clv_rng *rng) {
-    double total = clv_sum(weight, n, 1), left = clv_rng_uniform(rng) * total;
-    int64_t last = clv_rng_below(rng, n); /* stays where all objects coincide with seeds */
-    for (int64_t i = 0; i < n && total > 0 && left >= 0; i++) {
-        if (weight[i] > 0) {
-            last = i;
-            left -= weight[i];
-        }
-    }
-    return last;
+    int64_t drawn = clv_draw(weight, n, clv_sum(weight, n, 1), rng), any = clv_rng_below(rng, n);
+    return drawn >= 0 ? drawn : any; /* where all objects coincide with seeds */
 }
 
 static clv_status seed(clv_memberships *s, clv_rng *rng, int32_t *labels, double *near, double *column, double *own) {
@@ -142,29 +123,41 @@ static clv_status seed(clv_memberships *s, clv_rng *rng, int32_t *labels, double
     return CLV_OK;
 }
 
-static clv_status start_plusplus(clv_memberships *s, clv_rng *rng, int32_t *labels) {
-    clv_context *ctx = s->problem->ctx;
-    int64_t n = s->problem->n;
-    double *work = CLV_NEW(ctx, double, 3 * n);
-    clv_status status = work ? seed(s, rng, labels, work, work + n, work + 2 * n) : CLV_ENOMEM;
-    clv_free(ctx, work);
+/* By the eigenpairs where there are any, or by k-means++. */
+static clv_status find_labels(clv_memberships *s, clv_rng *rng, int32_t *labels) {
+    const clv_symnmf_problem *p = s->problem;
+    if (p->embedding) {
+        int runs = p->k > MANY ? 1 : RUNS;
+        return clv_kmeans_points(p->ctx, p->embedding, p->n, p->k, runs, s->threads, rng, labels);
+    }
+    double *work = CLV_NEW(p->ctx, double, 3 * p->n);
+    clv_status status = work ? seed(s, rng, labels, work, work + p->n, work + 2 * p->n) : CLV_ENOMEM;
+    clv_free(p->ctx, work);
     return status;
 }
 
-/* --- random --- */
+/* --- random, and given --- */
 
-static void start_random(clv_memberships *s, clv_rng *rng) {
+/* Rows of a file add up to 1 as far as its digits go; the steps keep what they find. */
+static void normalize_rows(clv_memberships *s) {
     int64_t n = s->problem->n, k = s->problem->k;
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t c = 0; c < k; c++) {
-            s->w[c * n + i] = -log1p(-clv_rng_uniform(rng)) + 1e-300;
             sum += s->w[c * n + i];
         }
         for (int64_t c = 0; c < k; c++) {
             s->w[c * n + i] /= sum;
         }
     }
+}
+
+static void start_random(clv_memberships *s, clv_rng *rng) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    for (int64_t e = 0; e < n * k; e++) {
+        s->w[e % k * n + e / k] = -log1p(-clv_rng_uniform(rng)) + 1e-300;
+    }
+    normalize_rows(s);
 }
 
 /* --- warming up on the approximation --- */
@@ -218,49 +211,27 @@ static clv_status warm_up(clv_memberships *s) {
 
 /* --- all --- */
 
-static bool is_start(const clv_memberships *s, const char *name) {
-    return strcmp(s->problem->options.start, name) == 0;
-}
-
-/* Rows of a file add up to 1 as far as its digits go; the steps keep what they find. */
-static void normalize_rows(clv_memberships *s) {
-    int64_t n = s->problem->n, k = s->problem->k;
-    for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t c = 0; c < k; c++) {
-            sum += s->w[c * n + i];
-        }
-        for (int64_t c = 0; c < k; c++) {
-            s->w[c * n + i] /= sum;
-        }
-    }
-}
-
 clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng) {
     const clv_symnmf_problem *p = s->problem;
-    if (is_start(s, "memberships")) {
+    const char *start = p->options.start;
+    if (strcmp(start, "memberships") == 0) {
         clv_memberships_load(s, p->start_membership);
         normalize_rows(s);
         return CLV_OK;
     }
-    if (is_start(s, "labels")) {
+    if (strcmp(start, "labels") == 0) {
         soften(s, p->start_labels);
         return CLV_OK;
     }
-    if (is_start(s, "random")) {
+    if (strcmp(start, "random") == 0) {
         start_random(s, rng);
         return CLV_OK;
     }
     int32_t *labels = CLV_NEW(p->ctx, int32_t, p->n);
-    clv_status status = CLV_ENOMEM;
-    if (labels) {
-        status = p->embedding ? start_spectral(s, rng, labels) : start_plusplus(s, rng, labels);
-    }
+    clv_status status = labels ? find_labels(s, rng, labels) : CLV_ENOMEM;
     if (status == CLV_OK) {
         soften(s, labels);
-    }
-    if (status == CLV_OK && p->embedding) {
-        status = warm_up(s);
+        status = p->embedding ? warm_up(s) : CLV_OK;
     }
     clv_free(p->ctx, labels);
     return status;

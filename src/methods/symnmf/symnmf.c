@@ -55,17 +55,8 @@ static void symnmf_destroy(clv_context *ctx, void *state) {
 }
 
 static clv_status symnmf_create(clv_context *ctx, const void *problem, int threads, void **state) {
-    symnmf_run *run = CLV_NEW0(ctx, symnmf_run, 1);
-    if (!run) {
-        return CLV_ENOMEM;
-    }
-    clv_status status = clv_memberships_new(problem, threads, &run->now);
-    if (status < 0) {
-        clv_free(ctx, run);
-        return status;
-    }
-    *state = run;
-    return CLV_OK;
+    symnmf_run *run = *state = CLV_NEW0(ctx, symnmf_run, 1);
+    return run ? clv_memberships_new(problem, threads, &run->now) : CLV_ENOMEM;
 }
 
 static void show(const symnmf_run *run, clv_iterate *out) {
@@ -75,14 +66,19 @@ static void show(const symnmf_run *run, clv_iterate *out) {
     out->converged = s->gap <= STOP_EARLY * clv_symnmf_tolerance(s->problem, s->value);
 }
 
-static clv_status symnmf_start(void *state, clv_rng *rng, clv_iterate *out) {
-    symnmf_run *run = state;
+/* From memberships that are new. */
+static clv_status begin(symnmf_run *run, clv_iterate *out) {
     run->now.primed = run->now.stuck = false;
     run->since_lower = 0;
-    CLV_TRY(clv_symnmf_start(&run->now, rng));
     CLV_TRY(clv_memberships_refresh(&run->now));
     show(run, out);
     return CLV_OK;
+}
+
+static clv_status symnmf_start(void *state, clv_rng *rng, clv_iterate *out) {
+    symnmf_run *run = state;
+    CLV_TRY(clv_symnmf_start(&run->now, rng));
+    return begin(run, out);
 }
 
 static clv_status symnmf_step(void *state, clv_iterate *out) {
@@ -112,27 +108,11 @@ static clv_status symnmf_save(void *state, void *snapshot) {
 
 static clv_status symnmf_resume(void *state, const void *snapshot, clv_iterate *out) {
     symnmf_run *run = state;
-    run->now.primed = run->now.stuck = false;
-    run->since_lower = 0;
     clv_memberships_load(&run->now, snapshot);
-    CLV_TRY(clv_memberships_refresh(&run->now));
-    show(run, out);
-    return CLV_OK;
+    return begin(run, out);
 }
 
 /* --- what is given --- */
-
-static clv_status check_k(clv_context *ctx, int64_t n, int64_t k) {
-    if (k < 1) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "k = %lld is not a number of clusters: symnmf needs k from 1 to the %lld objects", (long long)k,
-                        (long long)n);
-    }
-    if (k > n) {
-        return clv_fail(ctx, CLV_EDATA, "k = %lld exceeds the %lld objects", (long long)k, (long long)n);
-    }
-    return CLV_OK;
-}
 
 /* A row of memberships: nonnegative, adding up to 1. */
 static clv_status check_row(clv_context *ctx, const double *row, int64_t k, int64_t i) {
@@ -185,12 +165,6 @@ static bool is_start(const clv_symnmf_options *options, const char *name) {
 
 /* --- the problem --- */
 
-static void free_problem(clv_symnmf_problem *p) {
-    clv_free(p->ctx, p->embedding);
-    clv_free(p->ctx, p->start_labels);
-    clv_free(p->ctx, p->start_membership);
-}
-
 /* What f needs to know of P. */
 static clv_status describe(clv_context *ctx, const clv_affinity *a, int64_t k, double tol, int64_t threads,
                            clv_symnmf_problem *p) {
@@ -209,23 +183,11 @@ static clv_status describe(clv_context *ctx, const clv_affinity *a, int64_t k, d
     return CLV_OK;
 }
 
-typedef struct largest_operator {
-    const clv_affinity *affinity;
-    int64_t threads;
-} largest_operator;
-
-static clv_status multiply(void *user, const double *x, double *y, int64_t n) {
-    const largest_operator *op = user;
-    (void)n;
-    return clv_affinity_apply(op->affinity, x, 1, y, op->threads);
-}
-
 /* C = 2 n (3 n + |P|_2), rounded up: what the eigensolver may be off by is added. */
 static clv_status find_curvature(clv_symnmf_problem *p) {
-    largest_operator op = {p->affinity, p->options.control.threads};
     double n = (double)p->n, norm;
-    CLV_TRY(clv_eigen(p->ctx, multiply, &op, p->n, 1, CLV_EIGEN_LARGEST, 1e-7, (uint64_t)p->options.control.seed, &norm,
-                      NULL));
+    CLV_TRY(clv_eigen(p->ctx, clv_symnmf_multiply, p, p->n, 1, CLV_EIGEN_LARGEST, 1e-7,
+                      (uint64_t)p->options.control.seed, &norm, NULL));
     p->curvature = 2 * n * (3 * n + norm * (1 + 1e-6));
     return CLV_OK;
 }
@@ -234,7 +196,7 @@ static clv_status find_curvature(clv_symnmf_problem *p) {
  * serves, and the result says so. */
 static clv_status find_embedding(clv_symnmf_problem *p) {
     clv_optional_begin(p->ctx, 0.5);
-    clv_status status = clv_symnmf_embed(p, clv_threads(p->options.control.threads));
+    clv_status status = clv_symnmf_embed(p);
     clv_optional_end(p->ctx);
     if (status == CLV_ENUMERIC || status == CLV_ETIME) {
         clv_free(p->ctx, p->embedding);
@@ -276,7 +238,7 @@ static const char *start_taken(const clv_symnmf_problem *p) {
 
 static clv_status set_problem(clv_context *ctx, const clv_input *input, const clv_symnmf_options *options,
                               clv_symnmf_problem *p) {
-    CLV_TRY(check_k(ctx, clv_affinity_size(input->affinity), options->k));
+    CLV_TRY(clv_check_k(ctx, &clv_symnmf_method, options->k, clv_affinity_size(input->affinity)));
     CLV_TRY(describe(ctx, input->affinity, options->k, options->control.tol, options->control.threads, p));
     p->options = *options;
     int64_t many = options->k / CLUSTERS_A_MOVE;
@@ -292,39 +254,18 @@ static clv_status set_problem(clv_context *ctx, const clv_input *input, const cl
 
 /* --- the result --- */
 
-static clv_solver solver_on(const clv_symnmf_problem *p) {
-    return (clv_solver){.method = &clv_symnmf_method,
-                        .monotone = p->options.solver != CLV_SYMNMF_PENALTY,
-                        .problem = p,
-                        .create = symnmf_create,
-                        .destroy = symnmf_destroy,
-                        .start = symnmf_start,
-                        .step = symnmf_step,
-                        .new_snapshot = symnmf_new_snapshot,
-                        .free_snapshot = clv_free,
-                        .save = symnmf_save,
-                        .resume = symnmf_resume};
-}
-
-/* Without anything random in it, one restart says it all. */
-static clv_control control_of(const clv_symnmf_options *options, bool start_given) {
-    clv_control control = options->control;
-    if (start_given) {
-        control.restarts = 1;
-    }
-    return control;
-}
-
-/* What follows from memberships, row by row: labels (unless NULL), entropies, expected sizes. */
-static clv_status read_rows(const clv_symnmf_problem *p, const clv_matrix *membership, int32_t *labels,
+/* What follows from memberships, row by row: labels, which are those of the result or must be as `claimed`, entropies,
+ * expected sizes. */
+static clv_status read_rows(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *claimed,
                             clv_result *result) {
     double *entropy = CLV_NEW(p->ctx, double, p->n + 2 * p->k);
     if (!entropy) {
         return CLV_ENOMEM;
     }
+    clv_status status = CLV_OK;
     double *sizes = entropy + p->n, *row = sizes + p->k;
     memset(sizes, 0, (size_t)p->k * sizeof *sizes);
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = 0; i < p->n && status == CLV_OK; i++) {
         int32_t best = 0;
         entropy[i] = 0;
         clv_matrix_row(membership, i, row);
@@ -334,11 +275,16 @@ static clv_status read_rows(const clv_symnmf_problem *p, const clv_matrix *membe
             sizes[c] += row[c];
         }
         entropy[i] = fmax(entropy[i], 0);
-        if (labels) {
-            labels[i] = best;
+        if (!claimed) {
+            result->labels[i] = best;
+        } else if (claimed[i] != best) {
+            status = clv_fail(p->ctx, CLV_EDATA, "object %lld has the label %d, but its largest membership is in %d",
+                              (long long)i + 1, (int)claimed[i], (int)best);
         }
     }
-    clv_status status = clv_result_put_reals(result, "expected_sizes", sizes, p->k);
+    if (status == CLV_OK) {
+        status = clv_result_put_reals(result, "expected_sizes", sizes, p->k);
+    }
     if (status == CLV_OK) {
         status = clv_result_put_reals(result, "entropy", entropy, p->n);
     }
@@ -347,14 +293,14 @@ static clv_status read_rows(const clv_symnmf_problem *p, const clv_matrix *membe
 }
 
 /* Residual, mean and variation of the similarities, and what follows from the memberships. */
-static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *membership, int32_t *labels,
+static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *claimed,
                                clv_result *result) {
     double n = (double)p->n, value = fmax(result->objective.value, 0);
     double variation = p->squares > 0 ? fmax(1 - p->sum / n * (p->sum / n) / p->squares, 0) : 0;
     CLV_TRY(clv_result_put_real(result, "residual", p->squares > 0 ? 2 * sqrt(value / p->squares) : 0));
     CLV_TRY(clv_result_put_real(result, "mean_similarity", p->sum / (n * n)));
     CLV_TRY(clv_result_put_real(result, "variation", variation));
-    return read_rows(p, membership, labels, result);
+    return read_rows(p, membership, claimed, result);
 }
 
 /* Similarities that say nothing about k clusters, and a start that was not the one asked for. */
@@ -362,7 +308,7 @@ static clv_status add_warnings(const clv_symnmf_problem *p, const char *asked, c
     double mean = clv_result_real(result, "mean_similarity", 0), variation = clv_result_real(result, "variation", 0);
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
-    bool has_gamma = info.kind == CLV_AFFINITY_GAUSSIAN || info.kind == CLV_AFFINITY_EXPONENTIAL;
+    bool has_gamma = clv_kind_of(info.kind)->has_gamma;
     if (strcmp(asked, start_taken(p)) != 0 && !p->start_labels && !p->start_membership) {
         CLV_TRY(clv_result_warn(result, "the eigenvectors for the start %s were not found%s: the start is %s", asked,
                                 p->options.control.time_limit > 0 ? " in half of the time limit" : "", start_taken(p)));
@@ -396,8 +342,18 @@ static clv_status take_membership(const clv_symnmf_problem *p, const double *row
 }
 
 static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options, clv_result **out) {
-    clv_solver solver = solver_on(p);
-    clv_control control = control_of(options, p->start_labels || p->start_membership);
+    clv_solver solver = {.method = &clv_symnmf_method,
+                         .monotone = p->options.solver != CLV_SYMNMF_PENALTY,
+                         .problem = p,
+                         .create = symnmf_create,
+                         .destroy = symnmf_destroy,
+                         .start = symnmf_start,
+                         .step = symnmf_step,
+                         .new_snapshot = symnmf_new_snapshot,
+                         .free_snapshot = clv_free,
+                         .save = symnmf_save,
+                         .resume = symnmf_resume};
+    clv_control control = clv_control_for(&options->control, p->start_labels || p->start_membership);
     void *rows;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
     clv_result *result = *out;
@@ -408,7 +364,7 @@ static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options
     clv_result_claim(result, &clv_symnmf_method, result->objective.value, result->certificate.value,
                      clv_symnmf_tolerance(p, result->objective.value));
     CLV_TRY(clv_result_put_text(result, "start_taken", start_taken(p)));
-    CLV_TRY(add_findings(p, clv_result_matrix(result, "membership"), result->labels, result));
+    CLV_TRY(add_findings(p, clv_result_matrix(result, "membership"), NULL, result));
     clv_result_count(result);
     return add_warnings(p, options->start, result);
 }
@@ -419,7 +375,7 @@ clv_status clv_symnmf_solve(clv_context *ctx, const clv_input *input, const void
     if (status == CLV_OK) {
         status = drive(&problem, options, out);
     }
-    free_problem(&problem);
+    CLV_FREE_ALL(problem.ctx, problem.embedding, problem.start_labels, problem.start_membership);
     return status;
 }
 
@@ -431,7 +387,7 @@ static size_t embedding_memory(int64_t n, int64_t k) {
 
 size_t clv_symnmf_bytes(const clv_input *input, const void *chosen) {
     const clv_symnmf_options *options = chosen;
-    clv_control control = control_of(options, input->start != NULL);
+    clv_control control = clv_control_for(&options->control, input->start != NULL);
     int64_t n = input->plan->n, k = options->k;
     bool spectral = !input->start && is_start(options, "spectral") && k > 1;
     size_t snapshot = (size_t)(n * k) * sizeof(double);
@@ -458,31 +414,19 @@ static clv_status load_given(clv_memberships *s, const clv_matrix *membership) {
     return CLV_OK;
 }
 
-/* Every label is that of a largest membership, the first of them. */
-static clv_status check_labels(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *claimed,
-                               int32_t *labels, clv_result *found) {
-    CLV_TRY(add_findings(p, membership, labels, found));
-    for (int64_t i = 0; i < p->n; i++) {
-        if (claimed[i] != labels[i]) {
-            return clv_fail(p->ctx, CLV_EDATA, "object %lld has the label %d, but its largest membership is in %d",
-                            (long long)i + 1, (int)claimed[i], (int)labels[i]);
-        }
-    }
-    return CLV_OK;
-}
-
 /* Near 0, f is a difference of numbers of the size of |P|^2 and keeps few of their digits: with `scale` the unit of the
  * tolerance, the larger of f and a share of |P|^2, what lies closer than this share of it is the same number. */
 #define ROUNDING 1e-8
 
-static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membership, double tol, clv_memberships *s,
-                        clv_result *found) {
+static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membership, const int32_t *labels, double tol,
+                        clv_memberships *s, clv_result *found) {
     CLV_TRY(load_given(s, membership));
     CLV_TRY(clv_memberships_refresh(s));
     /* A tolerance of 0 has no unit: that of the method's own serves for rounding. */
     double unit = clv_symnmf_tolerance(p, s->value) / p->tol;
     clv_result_claim(found, &clv_symnmf_method, s->value, s->gap, isnan(tol) ? p->tol * unit : tol * unit);
-    return clv_result_put_real(found, "rounding", ROUNDING * unit);
+    CLV_TRY(clv_result_put_real(found, "rounding", ROUNDING * unit));
+    return add_findings(p, membership, labels, found);
 }
 
 clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
@@ -492,18 +436,13 @@ clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, 
     clv_memberships s = {0};
     const clv_matrix *membership;
     CLV_TRY(clv_answer_matrix(ctx, answer, "membership", answer->n, answer->k, &membership));
-    CLV_TRY(check_k(ctx, answer->n, answer->k));
+    CLV_TRY(clv_check_k(ctx, &clv_symnmf_method, answer->k, answer->n));
     double tol = control->tol > 0 ? control->tol : (double)NAN;
     CLV_TRY(describe(ctx, input->affinity, answer->k, tol, control->threads, &p));
-    int32_t *labels = CLV_NEW(ctx, int32_t, p.n);
-    clv_status status = labels ? clv_memberships_new(&p, clv_threads(control->threads), &s) : CLV_ENOMEM;
+    clv_status status = clv_memberships_new(&p, clv_threads(control->threads), &s);
     if (status == CLV_OK) {
-        status = judge(&p, membership, control->tol, &s, found);
-    }
-    if (status == CLV_OK) {
-        status = check_labels(&p, membership, answer->labels, labels, found);
+        status = judge(&p, membership, answer->labels, control->tol, &s, found);
     }
     clv_memberships_free(&s);
-    clv_free(ctx, labels);
     return status;
 }

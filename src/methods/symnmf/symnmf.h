@@ -14,6 +14,7 @@
 #define CLV_SYMNMF_H
 
 #include "affinity/affinity.h"
+#include "affinity/kinds.h"
 #include "methods/methods.h"
 
 /* What all restarts share. */
@@ -60,6 +61,7 @@ typedef struct clv_memberships {
     bool stuck;          /* the last step found nothing to gain */
 } clv_memberships;
 
+/* To be freed also on failure. */
 clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, clv_memberships *out);
 void clv_memberships_free(clv_memberships *s);
 size_t clv_memberships_memory(int64_t n, int64_t k, int solver);
@@ -69,11 +71,11 @@ void clv_memberships_measure(clv_memberships *s);
 clv_status clv_memberships_refresh(clv_memberships *s);
 /* The gap at which the iterate is where it is wanted. */
 double clv_symnmf_tolerance(const clv_symnmf_problem *problem, double value);
-/* f along W + t D: coefficients of 1, t, ..., t^4, from D and its image. */
-void clv_memberships_quartic(clv_memberships *s, double *coefficients);
+/* The t in [0, most] where f is least along W + t D, from D and its image. */
+double clv_memberships_best(clv_memberships *s, double most);
 /* The first step along the gradient: 1 / tr(W'W). */
 double clv_memberships_length(const clv_memberships *s);
-/* W += t D, P W += t P D; then measure. */
+/* W += t D, P W += t P D; then measure. Stuck where t is 0. */
 void clv_memberships_go(clv_memberships *s, double t);
 /* n x k, one row per object, and back. */
 void clv_memberships_save(const clv_memberships *s, double *rows);
@@ -105,17 +107,14 @@ int64_t clv_rows_work(int64_t n, int64_t k);
 
 /* --- starts.c --- */
 
+/* y = P x, for clv_eigen. */
+clv_status clv_symnmf_multiply(void *problem, const double *x, double *y, int64_t n);
 /* The embedding that spectral starts are made of. */
-clv_status clv_symnmf_embed(clv_symnmf_problem *p, int threads);
+clv_status clv_symnmf_embed(clv_symnmf_problem *p);
 /* W of a restart. */
 clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng);
 
 /* --- the functions of the method: symnmf.c, predict.c --- */
-size_t clv_symnmf_bytes(const clv_input *input, const void *options);
-clv_status clv_symnmf_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out);
-clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
-                                      const clv_result *answer, clv_result *found);
-clv_status clv_symnmf_predict_fresh(clv_context *ctx, const clv_input *input, const void *options,
-                                    const clv_result *result, const clv_fresh *fresh, clv_result **out);
+CLV_METHOD_PARTS(symnmf)
 
 #endif

@@ -157,7 +157,7 @@ def verify_sees_contradictions():
                "-3 iterations": (None, "iterations", -3), "not one of": ("affinity", "home", "cloud"),
                "cannot hold": ("affinity", "home", "sparse"), "components is claimed to be 9": (None, "components", 9),
                "a shift of -1 is none": (None, "shift", -1), "drift claimed lies below 0": (None, "drift", -1),
-               "no restarts": (None, "restarts", []), "which kind": (None, "affinity", {}),
+               "0 restarts are claimed": (None, "restarts", []), "which kind": (None, "affinity", {}),
                "'oracle'": ("bound", "name", "oracle"), "gap is claimed": ("bound", "gap_percent", 0.125),
                "objective and bound claimed give": ("bound", "value", -1),
                "claimed beside it": (None, "eigenvalues", [1, 1, 1]),

@@ -148,6 +148,54 @@ def text_options():
 
 
 @case
+def text_overwrites_no_input():
+    jsonl("d.jsonl", two_topics())
+    write("sw.txt", "whale\n")
+    os.makedirs("corpus/sea/deep")
+    for i, (text, _) in enumerate(two_topics(3)):
+        write(f"corpus/sea/{i}.txt", text)
+    write("corpus/sea/deep/x.txt", "whale ocean ship")
+    write("elsewhere.txt", "brake road gear")
+    os.symlink("../elsewhere.txt", "corpus/linked.txt")
+    os.link("corpus/sea/1.txt", "hard.txt")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--stop-words", "sw.txt", "--vocab", "sw.txt", code=64,
+           err="--vocab sw.txt would overwrite the input sw.txt: give it another name")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--json", "./d.jsonl", code=64, err="would overwrite the input")
+    for corpus in ("corpus", "corpus/", "./corpus", os.path.abspath("corpus")):
+        for path in ("corpus/sea/0.txt", "corpus/sea/deep/x.txt", "corpus/linked.txt", "elsewhere.txt", "hard.txt",
+                     os.path.abspath("corpus/sea/2.txt")):
+            cleave("text", corpus, "-o", "x.npy", "--vocab", path, code=64, err=f"--vocab {path} would overwrite the input")
+    check(read("sw.txt") == b"whale\n" and read("corpus/sea/deep/x.txt") == b"whale ocean ship", "as they were")
+    write("corpus/.hidden", "no document")
+    cleave("text", "corpus", "-o", "x.npy", "--vocab", "corpus/.hidden", "-q")
+    write("english", "no stop words")
+    cleave("text", "corpus", "-o", "x.npy", "--stop-words", "english", "--vocab", "english", "-q")
+
+
+@case
+def text_and_segment_go_on_after_a_failed_output():
+    jsonl("d.jsonl", two_topics())
+    png("p.png", two_colors())
+    for ending in ("npy", "mtx", "png"):
+        os.symlink("/dev/full", f"full.{ending}")
+    cleave("text", "d.jsonl", "-o", "full.npy", "--tfidf", "t.mtx", "--vocab", "v.txt", "--labels-out", "y.npy", "--json", "t.json", code=73,
+           err="full.npy", out="documents")
+    check(all(os.path.getsize(p) for p in ("t.mtx", "v.txt", "y.npy", "t.json")), "the others are there")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--vocab", "/dev/full", "--json", "t.json", code=73, err="/dev/full")
+    cleave("segment", "p.png", "-o", "full.png", "--overlay", "o.png", "--labels-out", "l.npy", "--points-out", "x.csv", "--json", "s.json",
+           code=73, err="full.png", out="segments")
+    check(all(os.path.getsize(p) for p in ("o.png", "l.npy", "x.csv", "s.json")), "the others are there")
+    cleave("segment", "p.png", "-o", "l.png", "--overlay", "full.png", "--json", "s2.json", code=73, err="full.png")
+    check(os.path.getsize("l.png") and os.path.getsize("s2.json"), "the others are there")
+
+
+@case
+def segment_needs_no_k():
+    text = " ".join(cleave("segment", "--help").out.split())
+    check("with symnmf and kpalm 3 [auto]" in text and "(required)" not in text, text)
+
+
+@case
 def text_refusals():
     jsonl("d.jsonl", two_topics())
     cleave("text", "d.jsonl", code=64, err="needs -o FILE")

@@ -94,7 +94,7 @@ def the_result_is_a_whole_model():
     words = ["ant" if v > 1 else "bee" if v > -1 else "cow" for v in y]
     write("y.csv", "".join(w + "\n" for w in words))
     run = ["ksupport", "x.npy", "y.csv", "-k", 5, "--intercept", "--solver", "newton"]
-    cleave(*run, "--json", "r.json", "--scores", "s.csv", out="class_names +ant bee cow\n")
+    cleave(*run, "--json", "r.json", "--scores", "s.csv", out="class names +ant bee cow\n")
     result = json.loads(read("r.json"))
     check(result["classes"] == [0, 1, 2] and result["class_names"] == ["ant", "bee", "cow"], "which row is which class")
     w, b = result["weights"], result["intercepts"]
@@ -110,7 +110,7 @@ def the_result_is_a_whole_model():
         cleave("verify", "false.json", "x.npy", "y.csv", code=1, out="^rejected")
     del result["intercepts"], result["classes"]
     write("less.json", json.dumps(result))
-    cleave("verify", "less.json", "x.npy", "y.csv", out="^accepted")
+    cleave("verify", "less.json", "x.npy", "y.csv", code=1, out="^rejected: classes is not claimed, but the data give it")
     npy("y.npy", [[7.0 if v > 0 else -3.0] for v in y])
     result = fit("-k", 5, "--json", "r.json", out="classes +-3 7\n") and json.loads(read("r.json"))
     check(result["classes"] == [-3, 7] and result["intercepts"] == [0] and "class_names" not in result, "two numbers")
@@ -222,7 +222,22 @@ def paths():
     check(len(rows) == 2 and rows[1].endswith(",time limit") and result["stop"] == "time limit", f"{rows}")
     fit("--path", "3,6:1,0.1", "--memory", "30k", code=71, err="ksupport itself needs")
     fit("-k", 3, "--solver", "newton", "--memory", "200k", code=71, err="ksupport itself needs")
+    chosen = fit("-k", "auto", "--path", "3,6:1,0.3", "--report", "r.html", "--json", "-").json()
+    check(chosen["options"]["k"] == "auto", "what was asked for is listed")
+    page = read("r.html").decode()
+    check(f"<td>k</td><td>{chosen['k']}</td>" in page and f"<td>lambda</td><td>{chosen['lambda']}</td>" in page,
+          "the page says what was chosen")
+    check("The objective by iteration.</p>" in page, "one line, of which there is nothing to say")
+    npy("y3.npy", [[float(i % 3)] for i in range(40)])
+    cleave("ksupport", "x.npy", "y3.npy", "-k", 3, "--report", "r.html", "-q")
+    page = read("r.html").decode()
+    check("one line per model.</p>" in page and "<title>model 2</title>" in page and 'class="best"' not in page,
+          "a line is a model")
+    fit("-k", 3, "--loss", "squares", "--radius", 1, "--rule", "change", "--no-working-set")
     fit("--path", "3,6", code=64, err="K,K")
+    fit("--path", "3,:1", code=64, err="K,K")
+    fit("--path", "3:1,", code=64, err="K,K")
+    fit("--path", "3:1:2", code=64, err="K,K")
     fit("--path", "3,61:1", code=65, err="k = 61 exceeds the 60 features")
     fit("-k", 3, "--validation-x", "v.npy", code=64, err="go together")
 
@@ -248,7 +263,9 @@ def starts_and_limits():
 def bad_input():
     classes()
     fit(code=64, err="needs -k")
-    fit("-k", 61, code=65, err="k = 61 exceeds the 60 features of X")
+    fit("-k", 61, code=65, err="k = 61 exceeds the 60 features of x.npy")
+    fit("-k", "many", code=64, err="or auto")
+    fit("-k", "auto", code=64, err="or --path, which -k auto is for")
     fit("-k", 5, "--lambda", 0, code=64, err="lambda")
     fit("-k", 5, "--radius", 1, "--solver", "newton", code=64, err="radius")
     fit("--path", "3:1", "-k", 5, code=64, err="--k does not go with --path")

@@ -158,6 +158,63 @@ def the_input_is_not_overwritten():
     check(read("x.npy") == before, "the input is as it was")
 
 
+def refuse_overwriting(*args, err="would overwrite the input .*: give it another name", stdin=None):
+    """With status 64, and all files as they were."""
+    def content():
+        return {name: read(name) for name in os.listdir(".") if os.path.isfile(name)}
+    before = content()
+    cleave(*args, code=64, err=err, stdin=stdin)
+    check(content() == before, f"files are as they were: {args}")
+
+
+@case
+def no_input_of_any_command_is_overwritten():
+    blobs_npy()
+    npy("l.npy", [0, 1] * 30, "<i4")
+    os.link("x.npy", "hard.npy")
+    os.symlink("x.npy", "soft.npy")
+    write("m.mat", "precious\n")
+    for path in ("y.npy", "./y.npy", os.path.abspath("y.npy")):
+        refuse_overwriting("eval", "y.npy", "l.npy", "--json", path)
+    refuse_overwriting("eval", "y.npy", "l.npy", "--json", "l.npy")
+    refuse_overwriting("eval", "y.npy", "l.npy", "--data", "x.npy", "--json", "x.npy")
+    for path in ("hard.npy", "soft.npy", os.path.abspath("x.npy")):
+        refuse_overwriting("eval", "y.npy", "l.npy", "--data", "x.npy", "--json", path)
+        refuse_overwriting("kpalm", "x.npy", "-k", 3, "-o", path)
+        refuse_overwriting("affinity", "x.npy", "-o", path)
+    refuse_overwriting("kpalm", "m.mat:X", "-k", 3, "--json", "m.mat", err="--json m.mat would overwrite the input m.mat:X")
+    refuse_overwriting("kpalm", "x.npy", "-k", 3, "--predict", "m.mat:X", "--predict-output", "p.csv", "--json", "./m.mat")
+    refuse_overwriting("affinity", "m.mat:X", "-o", "a.npy", "--json", "m.mat")
+    refuse_overwriting("eval", "y.npy", "l.npy", "--data", "m.mat:X", "--json", "m.mat")
+
+
+@case
+def standard_input_from_a_file_is_not_overwritten():
+    csv("x.csv", blobs()[0])
+    before = read("x.csv")
+    with open("x.csv", "rb") as data:
+        process = subprocess.run([harness.CLEAVE, "kpalm", "-", "-k", "3", "--json", "x.csv"], stdin=data, capture_output=True)
+    check(process.returncode == 64 and b"would overwrite the input" in process.stderr, process.stderr)
+    check(read("x.csv") == before, "the input is as it was")
+
+
+@case
+def outputs_do_not_meet_through_links():
+    """Links to a file that is not there yet, one after the other, from another folder."""
+    os.mkdir("sub")
+    os.symlink("b.csv", "a.csv")
+    os.symlink("../c.csv", "sub/d.csv")
+    os.symlink("sub/d.csv", "e.csv")
+    os.symlink("loop.csv", "loop.csv")
+    for one, other in (("a.csv", "b.csv"), ("b.csv", "a.csv"), ("sub/d.csv", "c.csv"), ("e.csv", "c.csv"), ("e.csv", "sub/d.csv"),
+                       ("a.csv", os.path.abspath("b.csv"))):
+        cleave("ncut", "none.npy", "-k", 3, "-o", one, "--trace", other, code=64, err="--output and --trace both name .*: give")
+    cleave("ncut", "none.npy", "-k", 3, "-o", "a.csv", "--trace", "e.csv", code=66)
+    cleave("ncut", "none.npy", "-k", 3, "-o", "loop.csv", "--trace", "e.csv", code=66)
+    os.symlink("demo-iris.csv", "demo.html")
+    cleave("demo", "--report", "demo.html", code=64, err="both name")
+
+
 @case
 def a_failed_run_leaves_outputs_untouched():
     write("l.csv", "precious\n")
@@ -176,6 +233,25 @@ def one_failed_output_does_not_stop_the_others():
     cleave("ncut", "x.npy", "-k", 3, "--json", "/dev/full", "-o", "l.npy", "--report", "r.html", code=73,
            err="/dev/full")
     check(len(read_npy_labels("l.npy")) == 60 and os.path.getsize("r.html"), "the others are there")
+
+
+@case
+def every_command_goes_on_after_a_failed_output():
+    blobs_npy()
+    for ending in ("npy", "csv", "html"):
+        os.symlink("/dev/full", f"full.{ending}")
+    cleave("affinity", "x.npy", "-o", "full.npy", "--json", "a.json", code=73, err="full.npy")
+    check(json.loads(read("a.json"))["n"] == 60, "the other one is there")
+    cleave("affinity", "x.npy", "-o", "a.npy", "--json", "/dev/full", code=73, out="written +a.npy", err="/dev/full")
+    cleave("eval", "y.npy", "y.npy", "--json", "/dev/full", code=73, out="ari", err="/dev/full")
+    cleave("kpalm", "x.npy", "-k", 3, "--predict", "x.npy", "--predict-output", "full.npy", "--centers", "c.npy", code=73, err="full.npy")
+    check(os.path.getsize("c.npy"), "the centers are there")
+    cleave("ncut", "x.npy", "-k", 3, "--dry-run", "--json", "/dev/full", code=73, out="resident", err="/dev/full")
+    cleave("demo", "--report", "full.html", code=73, out="rings", err="full.html")
+    check(os.path.getsize("full-rings.html") and os.path.getsize("full-iris.csv"), "the other page is there")
+    os.symlink("/dev/full", "d-iris.csv")
+    cleave("demo", "--report", "d.html", code=73, out="rings", err="d-iris.csv")
+    check(os.path.getsize("d-rings.html"), "the other set is there")
 
 
 @case

@@ -95,6 +95,7 @@ def k_is_a_number_or_auto():
     check("-k, --k N clusters; auto: by the gaps between eigenvalues (required)" in text, text)
     for k in ("0", "-1", "00"):
         cleave("ncut", "x.npy", "-k", k, code=64, err=f"--k: k = '{k}' is not allowed.* from 1 to .*, or auto")
+    cleave("ncut", "x.npy", "-k", 2, "--memory", "8E", code=64, err="a whole number from 0 to 4611686018427387904, which may end in")
     blobs_npy()
     result = cleave("ncut", "x.npy", "-k", "auto", "--json", "-").json()
     check(result["options"]["k"] == "auto" and result["k"] >= 1, f"{result['k']}")

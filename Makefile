@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 300
 # Ninja where there is one; a build folder that exists keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 
-.PHONY: all deps demo check check-full bench install format lint fuzz coverage clean help
+.PHONY: all deps demo check check-full check-arm bench install format lint fuzz coverage clean help
 
 all: ## build build/cleave (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -27,6 +27,9 @@ check: ## everything that must pass: tests, install, peers, format, fuzz smoke, 
 
 check-full: ## check with its slow parts: more tests under the sanitizers, clang-tidy
 	@scripts/check --full -j $(JOBS)
+
+check-arm: ## the kernels compiled for 64-bit ARM, under an emulator; a part of check
+	@scripts/check-arm || [ $$? -eq 77 ]
 
 bench: all ## side-by-side runs against peers
 	bench/run

@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One command per method, then the others. */
@@ -39,10 +40,25 @@ static clv_status unknown_command(const cli_app *app, const char *typed) {
                     cli_nearest_phrase(&nearest), nearest.name);
 }
 
+/* CLEAVE_ISA names an instruction set that this machine has, or nothing. */
+static clv_status check_isa(const cli_app *app) {
+    const char *asked = getenv("CLEAVE_ISA");
+    char names[64] = "";
+    if (!asked || !*asked || strcmp(asked, clv_isa()) == 0) {
+        return CLV_OK;
+    }
+    for (int i = 0; clv_isa_name(i); i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", clv_isa_name(i));
+    }
+    return cli_fail(app, CLV_EUSAGE, "CLEAVE_ISA=%s: this machine has %s; unset it to use the best", asked, names);
+}
+
 static int run_command(cli_app *app, const char *name, int argc, char **argv) {
     const cli_command *command = find_command(name);
-    if (!command) {
-        return cli_exit_status(unknown_command(app, name));
+    clv_status status = command ? check_isa(app) : unknown_command(app, name);
+    if (status < 0) {
+        return cli_exit_status(status);
     }
     app->command = command->name;
     return command->run(app, command, argc, argv);

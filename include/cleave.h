@@ -61,6 +61,11 @@ extern "C" {
 
 /* "0.2.0": the version of the library that is linked, which may differ from that of this header. */
 CLV_API const char *clv_version(void);
+/* The instruction set that the library computes with: the best one of this machine, or the one that the environment
+ * variable CLEAVE_ISA named when the library was loaded. */
+CLV_API const char *clv_isa(void);
+/* Number i of the instruction sets that this machine can run, from the plainest to the best; NULL beyond the last. */
+CLV_API const char *clv_isa_name(int i);
 
 typedef enum clv_status {
     CLV_OK = 0,

@@ -9,7 +9,7 @@
 #include "affinity/kinds.h"
 #include "base/options.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,28 +36,21 @@ typedef struct calibration {
 } calibration;
 
 /* y += a b */
-CLV_KERNEL static void add_products(double *restrict y, const double *restrict a, const double *restrict b, int64_t n) {
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        y[i] += a[i] * b[i];
-    }
-}
-
 /* The terms exp(-gamma x) and x exp(-gamma x) of a tile of squared distances, which is changed, are added to
  * terms[0..] and terms[CLV_TILE^2..]; the padding beyond rows and cols counts nothing. */
 static void add_tile(const calibration *c, double gamma, int64_t rows, int64_t cols, double *tile, double *terms) {
     enum { AREA = CLV_TILE * CLV_TILE };
     _Alignas(64) double e[AREA];
     if (c->kind == CLV_AFFINITY_EXPONENTIAL) {
-        clv_square_root(tile, AREA);
+        clv_kernels->square_root(tile, AREA);
     }
     memcpy(e, tile, sizeof e);
-    clv_gaussian(e, AREA, gamma);
+    clv_kernels->gaussian(e, AREA, gamma);
     for (int64_t at = 0; at < AREA && (rows < CLV_TILE || cols < CLV_TILE); at++) {
         e[at] = at / CLV_TILE < rows && at % CLV_TILE < cols ? e[at] : 0;
     }
-    clv_accumulate(terms, e, AREA);
-    add_products(terms + AREA, tile, e, AREA);
+    clv_kernels->f64.accumulate(terms, e, AREA);
+    clv_kernels->add_products(terms + AREA, tile, e, AREA);
 }
 
 static void sum_terms(const double *terms, double times, double *sums) {
@@ -86,7 +79,7 @@ static void sum_panel(const calibration *c, double gamma, int64_t bi, double *su
 static clv_status measure_all(const calibration *c, double gamma, double *mean, double *slope) {
     int stopped = 0;
     double n = (double)c->panels->n, sums[2] = {0, 0};
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(c->threads)) schedule(dynamic)
     for (int64_t b = 0; b < c->panels->count; b++) {
         int stop;
 #pragma omp atomic read

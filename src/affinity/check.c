@@ -110,7 +110,7 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const c
         return clv_fail(ctx, CLV_EDATA, "a similarity matrix must be square; this one has %lld rows and %lld columns",
                         (long long)given->rows, (long long)given->cols);
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(min : fault)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic) reduction(min : fault)
     for (int64_t i0 = 0; i0 < n; i0 += BLOCK) {
         int64_t found = clv_is_sparse(given) ? first_fault_sparse(&r, i0) : first_fault_dense(&r, i0);
         fault = found < fault ? found : fault;

@@ -4,7 +4,7 @@
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -66,10 +66,10 @@ static void move_in_panel(const clv_affinity *a, int64_t i, int64_t b, double *f
     double line[CLV_TILE];
     similarity_line(a, i, b, line);
     if (from) {
-        clv_deduct(from + b * CLV_TILE, line, size);
+        clv_kernels->f64.deduct(from + b * CLV_TILE, line, size);
     }
     if (to) {
-        clv_accumulate(to + b * CLV_TILE, line, size);
+        clv_kernels->f64.accumulate(to + b * CLV_TILE, line, size);
     }
 }
 
@@ -82,7 +82,7 @@ static clv_status computed_move(const clv_affinity *a, int64_t i, double *from, 
 
 static clv_status computed_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
     int64_t n = a->info.n;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t b = 0; b < home_of(a)->panels.count; b++) {
         for (int64_t m = 0; m < moves->count; m++) {
             int64_t i = moves->objects[m];
@@ -125,7 +125,7 @@ static void sum_tile(const pass *p, int64_t bi, int64_t bj, const double *tile) 
     for (int64_t r = 0; r < rows; r++) {
         int32_t label = p->labels[bi * CLV_TILE + r];
         if (label >= 0) {
-            clv_accumulate(p->y + label * panels->n + bj * CLV_TILE, tile + r * CLV_TILE, cols);
+            clv_kernels->f64.accumulate(p->y + label * panels->n + bj * CLV_TILE, tile + r * CLV_TILE, cols);
         }
     }
 }
@@ -142,7 +142,7 @@ static void run_pair(const pass *p, int64_t bi, int64_t bj) {
     }
     sum_tile(p, bi, bj, tile);
     if (bi != bj) {
-        clv_transpose_tile(mirror, tile);
+        clv_kernels->transpose_tile(mirror, tile);
         sum_tile(p, bj, bi, mirror);
     }
 }
@@ -160,7 +160,7 @@ static void find_pair(int64_t players, int64_t round, int64_t m, int64_t *first,
 static void run_round(const pass *p, int64_t round, int threads) {
     int64_t count = home_of(p->a)->panels.count, players = count + count % 2;
     int64_t pairs = round < 0 ? count : players / 2;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t m = 0; m < pairs; m++) {
         int64_t bi = m, bj = m;
         if (round >= 0) {
@@ -200,7 +200,7 @@ static clv_status computed_add_rows(const clv_affinity *a, int64_t first, int64_
                                     double *y, int threads) {
     const clv_panels *panels = &home_of(a)->panels;
     int n = (int)panels->n;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t b = 0; b < panels->count; b++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         for (int64_t r = 0; r < count; r += CLV_TILE) {
@@ -251,7 +251,7 @@ static clv_status computed_moments(const clv_affinity *a, int threads, double *s
     if (!shares) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t b = 0; b < count; b++) {
         int stop;
 #pragma omp atomic read
@@ -302,7 +302,7 @@ static void add_tiles(const panel_work *work, int64_t b, double *sums) {
         for (int64_t r = 0; r < CLV_TILE; r += LINES) {
             const double *rows[LINES] = {tile + r * CLV_TILE, tile + (r + 1) * CLV_TILE, tile + (r + 2) * CLV_TILE,
                                          tile + (r + 3) * CLV_TILE};
-            clv_add_weighted_four(sums, weights + r, rows, CLV_TILE);
+            clv_kernels->f64.add_weighted_four(sums, weights + r, rows, CLV_TILE);
         }
     }
 }
@@ -311,7 +311,7 @@ static void add_lines(const panel_work *work, int64_t b, double *sums) {
     _Alignas(64) double line[CLV_TILE];
     for (int64_t m = work->chosen.n; m < work->terms->count; m++) {
         similarity_line(work->a, work->terms->objects[m], b, line);
-        clv_add_weighted(sums, work->terms->weights[m], line, CLV_TILE);
+        clv_kernels->f64.add_weighted(sums, work->terms->weights[m], line, CLV_TILE);
     }
 }
 
@@ -332,7 +332,7 @@ static clv_status run_panels(const panel_work *work, double *out, int threads) {
     int64_t terms = work->terms ? work->terms->count + 1 : 1, count = home_of(work->a)->panels.count;
     int64_t strip = 1 + ENTRIES_A_POLL / CLV_TILE / terms;
     int stopped = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t first = 0; first < count; first += strip) {
         int stop;
 #pragma omp atomic read
@@ -381,7 +381,7 @@ static void write_tile(const clv_sheet *s, int64_t bi, int64_t bj, const double 
 static clv_status computed_fill(const clv_affinity *a, const clv_sheet *s, int threads) {
     const clv_panels *panels = &home_of(a)->panels;
     int stopped = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t bi = 0; bi < panels->count; bi++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         int stop;

@@ -112,7 +112,7 @@ static void fill_panel(const clv_cross *cross, const clv_panels *fresh, int64_t 
 
 static clv_status rows_by_tiles(const clv_cross *cross, const clv_panels *fresh, int threads, clv_data **out) {
     CLV_TRY(clv_data_new_dense(cross->ctx, "similarities", fresh->n, cross->n, CLV_F64, out));
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t bi = 0; bi < fresh->count; bi++) {
         fill_panel(cross, fresh, bi, (*out)->values);
     }
@@ -138,7 +138,7 @@ static clv_status rows_by_factors(const clv_cross *cross, const clv_matrix *part
         double *rows = (*out)->values;
         clv_cosine_factor(part, factor);
         clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
         for (int64_t i = 0; i < part->rows; i += ROW_BLOCK) {
             int64_t some = part->rows - i < ROW_BLOCK ? part->rows - i : ROW_BLOCK;
             clv_lowrank_product(factor + i * rank, some, cross->factor, cross->n, rank, rows + i * cross->n);

@@ -9,7 +9,7 @@
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static clv_status dense_entry(const clv_affinity *a, int64_t i, int64_t j, doubl
 /* Row i over the columns from `at` on, `width` of them. */
 static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *out) {
     if (is_f32(a)) {
-        clv_widen(out, row32(a, i) + at, width);
+        clv_kernels->widen(out, row32(a, i) + at, width);
     } else {
         memcpy(out, row64(a, i) + at, (size_t)width * sizeof *out);
     }
@@ -79,17 +79,17 @@ static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t coun
 /* y += or -= row i, over the columns from `at` on, `width` of them. */
 static void add_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *y) {
     if (is_f32(a)) {
-        clv_accumulate_f32(y, row32(a, i) + at, width);
+        clv_kernels->f32.accumulate(y, row32(a, i) + at, width);
     } else {
-        clv_accumulate(y, row64(a, i) + at, width);
+        clv_kernels->f64.accumulate(y, row64(a, i) + at, width);
     }
 }
 
 static void deduct_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width, double *y) {
     if (is_f32(a)) {
-        clv_deduct_f32(y, row32(a, i) + at, width);
+        clv_kernels->f32.deduct(y, row32(a, i) + at, width);
     } else {
-        clv_deduct(y, row64(a, i) + at, width);
+        clv_kernels->f64.deduct(y, row64(a, i) + at, width);
     }
 }
 
@@ -116,7 +116,7 @@ static clv_status dense_move(const clv_affinity *a, int64_t i, double *from, dou
 /* Strip by strip, so that the sums stay in the cache while the rows of the moved objects pass by. */
 static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
     int64_t n = a->info.n;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
         for (int64_t at = t * n / threads; at < end; at += STRIP) {
@@ -162,11 +162,11 @@ static void add_members(const clv_affinity *a, const int64_t *members, int64_t c
     for (; m + 4 <= count; m += 4) {
         const int64_t *i = members + m;
         if (is_f32(a)) {
-            clv_accumulate_four_f32(y, row32(a, i[0]) + at, row32(a, i[1]) + at, row32(a, i[2]) + at,
-                                    row32(a, i[3]) + at, width);
+            clv_kernels->f32.accumulate_four(y, row32(a, i[0]) + at, row32(a, i[1]) + at, row32(a, i[2]) + at,
+                                             row32(a, i[3]) + at, width);
         } else {
-            clv_accumulate_four(y, row64(a, i[0]) + at, row64(a, i[1]) + at, row64(a, i[2]) + at, row64(a, i[3]) + at,
-                                width);
+            clv_kernels->f64.accumulate_four(y, row64(a, i[0]) + at, row64(a, i[1]) + at, row64(a, i[2]) + at,
+                                             row64(a, i[3]) + at, width);
         }
     }
     for (; m < count; m++) {
@@ -192,7 +192,7 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
     int64_t *members = first + k + 1;
     atomic_bool stopped = false;
     list_members(labels, n, k, first, members);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
         for (int64_t at = t * n / threads; at < end && clv_goes_on(a->ctx, &stopped, STRIP * n); at += STRIP) {
@@ -217,19 +217,19 @@ static void add_four(const clv_affinity *a, const int64_t *objects, const double
     if (is_f32(a)) {
         const float *rows[4] = {row32(a, objects[0]) + at, row32(a, objects[1]) + at, row32(a, objects[2]) + at,
                                 row32(a, objects[3]) + at};
-        clv_add_weighted_four_f32(y, w, rows, width);
+        clv_kernels->f32.add_weighted_four(y, w, rows, width);
     } else {
         const double *rows[4] = {row64(a, objects[0]) + at, row64(a, objects[1]) + at, row64(a, objects[2]) + at,
                                  row64(a, objects[3]) + at};
-        clv_add_weighted_four(y, w, rows, width);
+        clv_kernels->f64.add_weighted_four(y, w, rows, width);
     }
 }
 
 static void add_one(const clv_affinity *a, int64_t object, double w, int64_t at, int64_t width, double *y) {
     if (is_f32(a)) {
-        clv_add_weighted_f32(y, w, row32(a, object) + at, width);
+        clv_kernels->f32.add_weighted(y, w, row32(a, object) + at, width);
     } else {
-        clv_add_weighted(y, w, row64(a, object) + at, width);
+        clv_kernels->f64.add_weighted(y, w, row64(a, object) + at, width);
     }
 }
 
@@ -277,7 +277,7 @@ static void combine_strip(const clv_affinity *a, const clv_terms *terms, int64_t
 static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
     int64_t n = a->info.n, work = STRIP * terms->count;
     atomic_bool stopped = false;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
         int64_t end = (t + 1) * n / threads;
         for (int64_t at = t * n / threads; at < end && clv_goes_on(a->ctx, &stopped, work); at += STRIP) {
@@ -307,7 +307,7 @@ static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, doub
     for (int64_t j = 0; j < n; j += WIDE_COLS) {
         int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
         for (int64_t r = 0; r < rows; r++) {
-            clv_widen(wide + r * WIDE_COLS, row32(a, i0 + r) + j, cols);
+            clv_kernels->widen(wide + r * WIDE_COLS, row32(a, i0 + r) + j, cols);
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)rows, (int)cols, 1, x + j, (int)n, wide,
                     WIDE_COLS, j > 0, y + i0, (int)n);
@@ -318,7 +318,7 @@ static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k,
     int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
     atomic_bool stopped = false;
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < n; i += block) {
         int64_t rows = n - i < block ? n - i : block;
         if (clv_goes_on(a->ctx, &stopped, rows * n)) {
@@ -350,7 +350,7 @@ static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, 
     for (int64_t r = 0; r < count; r += CLV_TILE) {
         int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
         for (int64_t i = 0; i < some; i++) {
-            clv_widen(wide + i * width, row32(a, first + r + i) + at, width);
+            clv_kernels->widen(wide + i * width, row32(a, first + r + i) + at, width);
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, (int)some, 1, d + r, stride, wide, cols, 1,
                     y + at, n);
@@ -361,7 +361,7 @@ static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t c
                                  double *y, int threads) {
     int64_t n = a->info.n;
     const double *own = home_of(a)->diagonal;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t at = 0; at < n; at += FOLLOW_COLS) {
         add_rows_strip(a, first, count, d, k, y, at, n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS);
     }
@@ -381,7 +381,7 @@ static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *s
     for (int64_t j = 0; j < n; j += WIDE_COLS) {
         int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
         if (is_f32(a)) {
-            clv_widen(wide, row32(a, i) + j, cols);
+            clv_kernels->widen(wide, row32(a, i) + j, cols);
         }
         const double *line = is_f32(a) ? wide : row64(a, i) + j;
         *sum += clv_sum(line, cols, 1);
@@ -395,7 +395,7 @@ static clv_status dense_moments(const clv_affinity *a, int threads, double *sum,
     if (!rows) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         row_moments(a, i, rows + i, rows + n + i);
     }

@@ -2,7 +2,7 @@
  * complete. A column each time that one is needed, and memory of a few columns: slow and small. */
 #include "affinity/home.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static clv_status run(const column_job *job, int threads) {
     const clv_affinity *a = job->a;
     double *columns = CLV_NEW(a->ctx, double, a->info.n *threads);
     atomic_int stopped = columns ? CLV_OK : CLV_ENOMEM;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, 16)
     for (int64_t m = 0; m < job->count; m++) {
         if (atomic_load(&stopped)) {
             continue;
@@ -101,7 +101,7 @@ static clv_status moments_by_columns(const clv_affinity *a, int threads, double 
 
 void clv_sheet_line(const clv_sheet *sheet, int64_t i, int64_t j, const double *line, int64_t count) {
     if (sheet->scalar == CLV_F32) {
-        clv_narrow((float *)sheet->values + i * sheet->n + j, line, count);
+        clv_kernels->narrow((float *)sheet->values + i * sheet->n + j, line, count);
     } else {
         memcpy((double *)sheet->values + i * sheet->n + j, line, (size_t)count * sizeof *line);
     }
@@ -129,10 +129,10 @@ static clv_status entry_by_column(const clv_affinity *a, int64_t i, int64_t j, d
 static void use_in_move(const column_job *job, int64_t m, const double *column) {
     (void)m;
     if (job->from) {
-        clv_deduct(job->from, column, job->a->info.n);
+        clv_kernels->f64.deduct(job->from, column, job->a->info.n);
     }
     if (job->to) {
-        clv_accumulate(job->to, column, job->a->info.n);
+        clv_kernels->f64.accumulate(job->to, column, job->a->info.n);
     }
 }
 
@@ -141,7 +141,7 @@ static clv_status move_by_column(const clv_affinity *a, int64_t i, double *from,
 }
 
 static void use_in_combination(const column_job *job, int64_t m, const double *column) {
-    clv_add_weighted(job->y, job->terms->weights[m], column, job->a->info.n);
+    clv_kernels->f64.add_weighted(job->y, job->terms->weights[m], column, job->a->info.n);
 }
 
 static clv_status combine_by_columns(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {

@@ -1,24 +1,24 @@
 /* Kernels of distances: similarities from them, and what has to be known of the points first. */
 #include "affinity/kinds.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 
 void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n) {
     if (kind == CLV_AFFINITY_GAUSSIAN) {
-        clv_gaussian(d2, n, gamma);
+        clv_kernels->gaussian(d2, n, gamma);
     } else if (kind == CLV_AFFINITY_EXPONENTIAL) {
-        clv_exponential(d2, n, gamma);
+        clv_kernels->exponential(d2, n, gamma);
     } else {
-        clv_complement(d2, n, top);
+        clv_kernels->complement(d2, n, top);
     }
 }
 
 clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int threads, double *out) {
     double largest = 0;
     int stopped = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(max : largest)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic) reduction(max : largest)
     for (int64_t bi = 0; bi < panels->count; bi++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         int stop;
@@ -27,7 +27,7 @@ clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int 
         for (int64_t bj = bi; bj < panels->count && !stop; bj++) {
             clv_distance_tile(panels, bi, bj, tile);
             for (int64_t r = 0; r < clv_panel_size(panels, bi); r++) {
-                double most = clv_largest(tile + r * CLV_TILE, clv_panel_size(panels, bj));
+                double most = clv_kernels->largest(tile + r * CLV_TILE, clv_panel_size(panels, bj));
                 largest = most > largest ? most : largest;
             }
             stop = clv_worked(ctx, clv_tile_work(panels));

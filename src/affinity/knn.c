@@ -3,7 +3,7 @@
  * nearest of the other. */
 #include "affinity/kinds.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void replace_furthest(neighbor *heap, int64_t k, neighbor next) {
 
 /* Offer the objects of panel bj to object i. */
 static void offer(neighbor *heap, int64_t k, int64_t i, int64_t bj, int64_t size, const double *d2) {
-    if (clv_smallest(d2, size) > heap[0].d2) {
+    if (clv_kernels->smallest(d2, size) > heap[0].d2) {
         return;
     }
     for (int64_t c = 0; c < size; c++) {
@@ -75,7 +75,7 @@ static void search_panel(const clv_panels *from, const clv_panels *among, int64_
 static clv_status search_all(clv_context *ctx, const clv_panels *from, const clv_panels *among, int64_t k, int threads,
                              neighbor *found) {
     atomic_bool stopped = false;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t bi = 0; bi < from->count; bi++) {
         if (clv_goes_on(ctx, &stopped, clv_panel_work(among))) {
             search_panel(from, among, bi, k, found + bi * CLV_TILE * k);
@@ -96,7 +96,7 @@ static double weight_of(double d2, double gamma) {
     if (isnan(gamma)) {
         return 1;
     }
-    clv_exp_nonpositive(&weight, 1);
+    clv_kernels->exp_nonpositive(&weight, 1);
     return weight;
 }
 

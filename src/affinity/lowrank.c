@@ -4,7 +4,7 @@
 #include "affinity/kinds.h"
 #include "base/options.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -94,7 +94,7 @@ static void expand(const clv_affinity *a, const double *t, int64_t k, double *y,
     int64_t n = a->info.n;
     clv_matrix factor = factor_of(a);
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < n; i += ROW_BLOCK) {
         clv_factor_expand(&factor, t, k, i, n - i < ROW_BLOCK ? n - i : ROW_BLOCK, y + i, n);
     }
@@ -105,7 +105,7 @@ void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, dou
     const double *values = factor->values;
     int64_t n = factor->rows, rank = factor->cols;
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t r = 0; r < rank; r += RANK_BLOCK) {
         int64_t some = rank - r < RANK_BLOCK ? rank - r : RANK_BLOCK;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, (int)some, (int)n, 1, x, (int)n, values + r,
@@ -192,7 +192,7 @@ static clv_status lowrank_moments(const clv_affinity *a, int threads, double *su
     clv_blas_serial_end();
     double *total = gram + rank * rank;
     for (int64_t i = 0; i < n; i++) {
-        clv_accumulate(total, home->factor + i * rank, rank);
+        clv_kernels->f64.accumulate(total, home->factor + i * rank, rank);
     }
     *sum = clv_dot(total, total, rank, 1);
     *squares = clv_dot(gram, gram, rank * rank, 1);
@@ -213,7 +213,7 @@ static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms,
         return CLV_ENOMEM;
     }
     for (int64_t m = 0; m < terms->count; m++) {
-        clv_add_weighted(t, terms->weights[m], home->factor + terms->objects[m] * rank, rank);
+        clv_kernels->f64.add_weighted(t, terms->weights[m], home->factor + terms->objects[m] * rank, rank);
     }
     expand(a, t, 1, y, threads);
     for (int64_t m = 0; a->zero_diagonal && m < terms->count; m++) {
@@ -235,7 +235,7 @@ static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int 
         return CLV_ENOMEM;
     }
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t i0 = 0; i0 < n; i0 += FILL_BLOCK) {
         double *block = blocks + n * FILL_BLOCK * omp_get_thread_num();
         int64_t rows = n - i0 < FILL_BLOCK ? n - i0 : FILL_BLOCK;

@@ -9,7 +9,7 @@
  * The affinity is max(P) - P. */
 #include "affinity/home.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <omp.h>
@@ -88,7 +88,7 @@ static clv_status grow_tree(prim *p, int threads, clv_context *ctx) {
         p->parent[j] = 0;
         p->inside[j] = j == 0;
     }
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(clv_team(threads))
     {
         int t = omp_get_thread_num(), team = omp_get_num_threads();
         for (int64_t added = 0; added < n - 1; added++) {
@@ -162,7 +162,7 @@ static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, minimax *out
         out->gap[s] = lists->next[i] >= 0 ? lists->gap_after[i] : 0;
         i = lists->next[i];
     }
-    out->top = clv_largest(out->gap, n); /* the last entry is 0 */
+    out->top = clv_kernels->largest(out->gap, n); /* the last entry is 0 */
 }
 
 static clv_status make_room(clv_context *ctx, int64_t n, minimax *out) {
@@ -317,7 +317,7 @@ static clv_status minimax_entry(const clv_affinity *a, int64_t i, int64_t j, dou
     const minimax *home = home_of(a);
     int64_t s = home->position[i], t = home->position[j];
     double own = a->zero_diagonal ? 0 : home->top;
-    *out = i == j ? own : home->top - clv_largest(home->gap + (s < t ? s : t), s < t ? t - s : s - t);
+    *out = i == j ? own : home->top - clv_kernels->largest(home->gap + (s < t ? s : t), s < t ? t - s : s - t);
     return CLV_OK;
 }
 

@@ -92,7 +92,7 @@ clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, cons
 const double *clv_product_values(clv_product *p) {
     if (is_factored(p)) {
         clv_blas_serial_begin();
-#pragma omp parallel for num_threads(p->threads)                                                                       \
+#pragma omp parallel for num_threads(clv_team(p->threads))                                                             \
     schedule(static) if (p->n * p->k * p->factor.cols >= CHANGE_WORTH_THREADS)
         for (int64_t i = 0; i < p->n; i += CLV_TILE) {
             expand(p, i, p->n - i < CLV_TILE ? p->n - i : CLV_TILE);

@@ -65,7 +65,7 @@ static void apply_row(const clv_affinity *a, const double *x, int64_t k, double 
 }
 
 static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, ROW_BLOCK)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
     for (int64_t i = 0; i < a->info.n; i++) {
         apply_row(a, x, k, y, i);
     }
@@ -88,7 +88,7 @@ static void sum_row(const clv_affinity *a, const int32_t *labels, int64_t k, dou
 }
 
 static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, ROW_BLOCK)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
     for (int64_t i = 0; i < a->info.n; i++) {
         sum_row(a, labels, k, y, i);
     }
@@ -103,7 +103,7 @@ static clv_status sparse_add_rows(const clv_affinity *a, int64_t first, int64_t 
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
     int64_t entries = graph->start[first + count] - graph->start[first];
-#pragma omp parallel for num_threads(threads) schedule(static) if (entries * k >= WORTH_THREADS)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static) if (entries * k >= WORTH_THREADS)
     for (int64_t c = 0; c < k; c++) {
         double *row = y + c * a->info.n;
         for (int64_t i = first; i < first + count; i++) {
@@ -165,7 +165,7 @@ static void combine_range(const clv_affinity *a, const clv_terms *terms, int64_t
 static clv_status sparse_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
     int64_t n = a->info.n;
     atomic_bool stopped = false;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
         combine_range(a, terms, t * n / threads, (t + 1) * n / threads, &stopped, y);
     }

@@ -24,7 +24,7 @@ static void average_block(const clv_matrix *given, int64_t i0, int64_t j0, void 
 
 clv_status clv_symmetrize_dense(clv_context *ctx, const clv_matrix *given, int threads, void *out) {
     atomic_bool stopped = false;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t i = 0; i < given->rows; i += BLOCK) {
         bool goes_on = clv_goes_on(ctx, &stopped, BLOCK * given->rows);
         for (int64_t j = 0; j < given->rows && goes_on; j += BLOCK) {

@@ -151,19 +151,23 @@ void clv_rng_shuffle(clv_rng *rng, int64_t *items, int64_t n);
 
 /* The number of threads to use for `asked` (0: as many as the process may run on); at least 1. */
 int clv_threads(int64_t asked);
+/* How many of `threads` the next parallel region should have: all of them, or fewer while other work keeps the cores
+ * busy. For the num_threads clause of every region. */
+int clv_team(int threads);
+/* How that is decided, by how often threads were put aside by then (all of the process, ever more). Starts as zeros. */
+typedef struct clv_crowd {
+    double looked, retry; /* when: the last look, and the earliest time for more threads */
+    double rest;          /* how long the next retry waits */
+    int64_t put_aside;
+    int halvings; /* of the team */
+} clv_crowd;
+int clv_crowd_team(const clv_crowd *crowd, int threads);
+void clv_crowd_look(clv_crowd *crowd, double now, int64_t put_aside, int threads);
 /* Make BLAS calls single-threaded until the matching end: the library parallelizes over fixed blocks by itself, so
  * that no result depends on the number of threads and no more threads run than were asked for. These nest, also
  * across threads. */
 void clv_blas_serial_begin(void);
 void clv_blas_serial_end(void);
 double clv_seconds(void); /* monotonic */
-
-/* --- hot kernels are compiled for several instruction sets, chosen at run time --- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__ELF__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(CLV_NO_CLONES)
-#define CLV_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLV_KERNEL
-#endif
 
 #endif

@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <time.h>
 
 int clv_threads(int64_t asked) {
@@ -12,6 +13,57 @@ int clv_threads(int64_t asked) {
         return cores;
     }
     return asked < 1024 ? (int)asked : 1024;
+}
+
+/* --- threads that do not fight ---
+ *
+ * Where other work is on the cores, a team of threads is as slow as its unluckiest member: one that the system has put
+ * aside holds up all others at the end of a region, for milliseconds where the region itself takes microseconds, while
+ * they burn what is left of their time by spinning. No result depends on the number of threads, so a team may shrink.
+ * How often threads were put aside against their will, which the system counts, tells when: a few times per second on
+ * an idle machine, hundreds of times where several processes want one core. A team that shrank is tried again with
+ * twice the threads after a while, and after ever longer whiles if that fails. */
+
+#define LOOK 0.03       /* seconds from one look to the next */
+#define OFTEN 80.0      /* times per second: the cores are crowded */
+#define FIRST_REST 0.25 /* seconds until more threads are tried again */
+#define LONGEST_REST 4.0
+
+static _Thread_local clv_crowd crowd;
+
+int clv_crowd_team(const clv_crowd *c, int threads) {
+    int team = threads >> c->halvings;
+    return team > 1 ? team : 1;
+}
+
+void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, int threads) {
+    double span = now - c->looked;
+    bool fresh = span < 10 * LOOK; /* what came before a long pause says nothing */
+    bool crowded = fresh && (double)(put_aside - c->put_aside) > OFTEN * span;
+    c->looked = now;
+    c->put_aside = put_aside;
+    if (crowded && clv_crowd_team(c, threads) > 1) {
+        c->halvings++;
+        c->rest = c->rest == 0 ? FIRST_REST : c->rest * 2 < LONGEST_REST ? c->rest * 2 : LONGEST_REST;
+        c->retry = now + c->rest;
+    } else if (c->halvings > 0 && now >= c->retry) {
+        c->halvings--;
+        c->retry = now + c->rest;
+    } else if (c->halvings == 0 && fresh) {
+        c->rest = 0;
+    }
+}
+
+int clv_team(int threads) {
+    if (threads <= 1) {
+        return 1;
+    }
+    double now = clv_seconds();
+    struct rusage used;
+    if (now - crowd.looked >= LOOK && getrusage(RUSAGE_SELF, &used) == 0) {
+        clv_crowd_look(&crowd, now, used.ru_nivcsw, threads);
+    }
+    return clv_crowd_team(&crowd, threads);
 }
 
 /* OpenBLAS has one thread count for the whole process: the first to come lowers it, the last to go restores it. */

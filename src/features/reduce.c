@@ -63,7 +63,7 @@ typedef struct reduction {
 /* `count` vectors of n entries, a row each, side by side: BLOCK numbers per entry, zeros for the vectors that are not
  * there. */
 static void interleave(const double *x, int64_t count, int64_t n, double *out, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < BLOCK; c++) {
             out[i * BLOCK + c] = c < count ? x[c * n + i] : 0;
@@ -72,7 +72,7 @@ static void interleave(const double *x, int64_t count, int64_t n, double *out, i
 }
 
 static void separate(const double *x, int64_t count, int64_t n, double *out, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < count; c++) {
             out[c * n + i] = x[i * BLOCK + c];
@@ -92,7 +92,7 @@ static void weigh(const double *weight, const double *x, int64_t n, double sums[
 
 /* y[i][c] -= weight[i] by[c] (NULL: by[c]). */
 static void correct(const double *weight, const double by[BLOCK], int64_t n, double *y, int threads) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         for (int c = 0; c < BLOCK; c++) {
             y[i * BLOCK + c] -= (weight ? weight[i] : 1) * by[c];

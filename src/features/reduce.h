@@ -2,9 +2,8 @@
 #ifndef CLV_FEATURES_REDUCE_H
 #define CLV_FEATURES_REDUCE_H
 
+#include "kernels/kernels.h"
 #include "linalg/linalg.h"
-
-enum { CLV_SPMM_WIDTH = 8 };
 
 /* y = M x for CLV_SPMM_WIDTH vectors side by side: x (cols x width), y (rows x width). M is CSR. Rows are shared among
  * the threads; each is added up by one, in order. */

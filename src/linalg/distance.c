@@ -1,11 +1,7 @@
-/* Panels of points and the distance kernels on them. */
+/* Panels of points and distances between them. */
 #include "linalg/distance.h"
 
 #include <string.h>
-
-typedef double lanes __attribute__((vector_size(64), may_alias));
-
-enum { LANES = sizeof(lanes) / sizeof(double), ROWS = 4, CHUNK = 64 };
 
 int64_t clv_panels_bytes(int64_t n, int64_t features) {
     int64_t padded = (n + CLV_TILE - 1) / CLV_TILE * CLV_TILE, entries, bytes;
@@ -45,17 +41,26 @@ clv_status clv_panels_new(clv_context *ctx, const clv_matrix *points, int thread
     if (!out->values) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t b = 0; b < count; b++) {
         fill_panel(points, b, clv_panel_size(out, b), out->values + b * points->cols * CLV_TILE);
     }
     return CLV_OK;
 }
 
+static const double *panel_of(const clv_panels *panels, int64_t b) {
+    return panels->values + b * panels->features * CLV_TILE;
+}
+
+/* Feature 0 of object i; the others follow CLV_TILE apart. */
+static const double *point_of(const clv_panels *panels, int64_t i) {
+    return panel_of(panels, i / CLV_TILE) + i % CLV_TILE;
+}
+
 static void gather_panel(const clv_panels *from, const int64_t *objects, int64_t size, double *panel) {
     memset(panel, 0, (size_t)from->features * CLV_TILE * sizeof *panel);
     for (int64_t r = 0; r < size; r++) {
-        const double *point = from->values + objects[r] / CLV_TILE * from->features * CLV_TILE + objects[r] % CLV_TILE;
+        const double *point = point_of(from, objects[r]);
         for (int64_t f = 0; f < from->features; f++) {
             panel[f * CLV_TILE + r] = point[f * CLV_TILE];
         }
@@ -70,7 +75,7 @@ clv_status clv_panels_gather(const clv_panels *from, const int64_t *objects, int
     if (!out->values) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t b = 0; b < out->count; b++) {
         gather_panel(from, objects + b * CLV_TILE, clv_panel_size(out, b), out->values + b * features * CLV_TILE);
     }
@@ -84,79 +89,18 @@ void clv_panels_free(clv_panels *panels) {
     }
 }
 
-static const double *panel_of(const clv_panels *panels, int64_t b) {
-    return panels->values + b * panels->features * CLV_TILE;
-}
-
-/* Add the share of `features` features to a tile: ROWS x LANES accumulators stay in registers. Features come in
- * chunks, so that the lines of both panels stay in the first-level cache. */
-CLV_KERNEL static void add_features(const double *restrict left, const double *restrict right, int64_t features,
-                                    double *restrict out) {
-    for (int64_t j = 0; j < CLV_TILE; j += LANES) {
-        for (int64_t i = 0; i < CLV_TILE; i += ROWS) {
-            lanes *rows[ROWS];
-            for (int r = 0; r < ROWS; r++) {
-                rows[r] = (lanes *)(out + (i + r) * CLV_TILE + j);
-            }
-            lanes s0 = *rows[0], s1 = *rows[1], s2 = *rows[2], s3 = *rows[3];
-            for (int64_t f = 0; f < features; f++) {
-                const lanes line = *(const lanes *)(right + f * CLV_TILE + j);
-                const double *x = left + f * CLV_TILE + i;
-                lanes d0 = x[0] - line, d1 = x[1] - line, d2 = x[2] - line, d3 = x[3] - line;
-                s0 += d0 * d0;
-                s1 += d1 * d1;
-                s2 += d2 * d2;
-                s3 += d3 * d3;
-            }
-            *rows[0] = s0;
-            *rows[1] = s1;
-            *rows[2] = s2;
-            *rows[3] = s3;
-        }
-    }
-}
-
 void clv_distance_cross_tile(const clv_panels *left, int64_t bi, const clv_panels *right, int64_t bj, double *out) {
-    const double *rows = panel_of(left, bi), *columns = panel_of(right, bj);
-    memset(out, 0, CLV_TILE * CLV_TILE * sizeof *out);
-    for (int64_t f = 0; f < left->features; f += CHUNK) {
-        int64_t some = left->features - f < CHUNK ? left->features - f : CHUNK;
-        add_features(rows + f * CLV_TILE, columns + f * CLV_TILE, some, out);
-    }
+    clv_kernels->distance_tile(panel_of(left, bi), panel_of(right, bj), left->features, out);
 }
 
 void clv_distance_tile(const clv_panels *panels, int64_t bi, int64_t bj, double *out) {
     clv_distance_cross_tile(panels, bi, panels, bj, out);
 }
 
-CLV_KERNEL static void add_line(const double *restrict x, const double *restrict right, int64_t features,
-                                double *restrict out) {
-    lanes sums[CLV_TILE / LANES];
-    memset(sums, 0, sizeof sums);
-    for (int64_t f = 0; f < features; f++) {
-        const lanes *line = (const lanes *)(right + f * CLV_TILE);
-        for (int64_t l = 0; l < CLV_TILE / LANES; l++) {
-            lanes d = x[f * CLV_TILE] - line[l];
-            sums[l] += d * d;
-        }
-    }
-    memcpy(out, sums, sizeof sums);
-}
-
 void clv_distance_line(const clv_panels *panels, int64_t i, int64_t b, double *out) {
-    add_line(panel_of(panels, i / CLV_TILE) + i % CLV_TILE, panel_of(panels, b), panels->features, out);
-}
-
-CLV_KERNEL static double distance_of(const double *x, const double *y, int64_t features) {
-    double sum = 0;
-    for (int64_t f = 0; f < features; f++) {
-        double d = x[f * CLV_TILE] - y[f * CLV_TILE];
-        sum += d * d;
-    }
-    return sum;
+    clv_kernels->distance_line(point_of(panels, i), panel_of(panels, b), panels->features, out);
 }
 
 double clv_distance(const clv_panels *panels, int64_t i, int64_t j) {
-    return distance_of(panel_of(panels, i / CLV_TILE) + i % CLV_TILE, panel_of(panels, j / CLV_TILE) + j % CLV_TILE,
-                       panels->features);
+    return clv_kernels->distance(point_of(panels, i), point_of(panels, j), panels->features);
 }

@@ -7,9 +7,8 @@
 #ifndef CLV_DISTANCE_H
 #define CLV_DISTANCE_H
 
+#include "kernels/kernels.h"
 #include "linalg/linalg.h"
-
-enum { CLV_TILE = 64 };
 
 typedef struct clv_panels {
     clv_context *ctx;

@@ -88,7 +88,7 @@ static int64_t chunk_length(const state *s, int64_t q) {
 /* coefficients (rows x width) of the vectors x on the first `rows` of V. */
 static void expand(state *s, int64_t rows, const double *x, int64_t width) {
     int n = (int)s->plan->n, m = (int)rows, b = (int)width;
-#pragma omp parallel for num_threads(s->plan->threads) schedule(static) if (s->chunks > 1)
+#pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (s->chunks > 1)
     for (int64_t q = 0; q < s->chunks; q++) {
         int64_t at = q * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, b, (int)chunk_length(s, q), 1.0, s->v + at, n, x + at,
@@ -106,7 +106,7 @@ static void expand(state *s, int64_t rows, const double *x, int64_t width) {
 static void project_out(state *s, int64_t rows, double *x, int64_t width) {
     int n = (int)s->plan->n, m = (int)rows, b = (int)width;
     expand(s, rows, x, width);
-#pragma omp parallel for num_threads(s->plan->threads) schedule(static) if (s->chunks > 1)
+#pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static) if (s->chunks > 1)
     for (int64_t q = 0; q < s->chunks; q++) {
         int64_t at = q * s->chunk;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, b, (int)chunk_length(s, q), m, -1.0, s->coefficients, b,
@@ -250,7 +250,7 @@ static bool is_converged(const state *s) {
 static void compress(state *s, int64_t keep) {
     int64_t n = s->plan->n, stride = s->plan->basis;
     const double *best = s->ritz + (s->size - keep) * s->size; /* ascending: the largest is the last */
-#pragma omp parallel for num_threads(s->plan->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(s->plan->threads)) schedule(static)
     for (int64_t q = 0; q < s->chunks; q++) {
         int64_t at = q * s->chunk, length = chunk_length(s, q);
         double *rotated = s->scratch + omp_get_thread_num() * stride * s->chunk;

@@ -1,68 +1,23 @@
 /* Sums and inner products whose bits do not depend on the number of threads.
  *
  * Floating-point addition is not associative, so the order of additions is fixed by the length alone: blocks of BLOCK
- * entries, each added up in LANES interleaved partial sums, the block sums combined as a balanced tree. Threads share
- * out the blocks. The lanes are written out rather than left to a simd reduction, because a compiler may then choose
- * their number by instruction set and alignment. The error grows with log n instead of n, and nothing is allocated:
+ * entries, each added up by a kernel, the block sums combined as a balanced tree. Threads share out the blocks. The
+ * error grows with log n instead of n, and nothing is allocated:
  * block sums live on the stack, BATCH at a time. Cost: one pass over the data. */
+#include "kernels/kernels.h"
 #include "linalg/linalg.h"
 
-#include <string.h>
-
-enum { LANES = 8, BLOCK = 4096, BATCH = 512, LEVELS = 64 };
-
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
-
-/* Lane i and lane i + LANES / 2 are added until one is left. */
-static double fold(const lanes *first, const lanes *second) {
-    lanes joined = *first + *second;
-    double part[LANES];
-    memcpy(part, &joined, sizeof part);
-    for (int width = LANES / 2; width > 0; width /= 2) {
-        for (int i = 0; i < width; i++) {
-            part[i] += part[i + width];
-        }
-    }
-    return part[0];
-}
-
-CLV_KERNEL static double sum_block(const double *x, int64_t n) {
-    lanes even = {0}, odd = {0};
-    int64_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        even += *(const lanes *)(x + i);
-        odd += *(const lanes *)(x + i + LANES);
-    }
-    double tail = 0;
-    for (; i < n; i++) {
-        tail += x[i];
-    }
-    return fold(&even, &odd) + tail;
-}
-
-CLV_KERNEL static double dot_block(const double *x, const double *y, int64_t n) {
-    lanes even = {0}, odd = {0};
-    int64_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        even += *(const lanes *)(x + i) * *(const lanes *)(y + i);
-        odd += *(const lanes *)(x + i + LANES) * *(const lanes *)(y + i + LANES);
-    }
-    double tail = 0;
-    for (; i < n; i++) {
-        tail += x[i] * y[i];
-    }
-    return fold(&even, &odd) + tail;
-}
+enum { BLOCK = 4096, BATCH = 512, LEVELS = 64 };
 
 static double reduce_block(const double *x, const double *y, int64_t n) {
-    return y ? dot_block(x, y, n) : sum_block(x, n);
+    return y ? clv_kernels->dot(x, y, n) : clv_kernels->sum(x, n);
 }
 
 /* The sum of up to BATCH blocks: block sums in parallel, added as a balanced tree. */
 static double reduce_batch(const double *x, const double *y, int64_t n, int threads) {
     double sums[BATCH];
     int64_t blocks = (n + BLOCK - 1) / BLOCK;
-#pragma omp parallel for num_threads(threads) schedule(static) if (blocks > 4 && threads > 1)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static) if (blocks > 4 && threads > 1)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t first = b * BLOCK, left = n - first;
         sums[b] = reduce_block(x + first, y ? y + first : NULL, left < BLOCK ? left : BLOCK);

@@ -34,7 +34,7 @@ static clv_status label_rows(void *user, const clv_matrix *cross, int64_t first)
     const clv_fresh_reader *reader = user;
     int64_t bad_row = INT64_MAX, k = reader->out->k;
     clv_fault fault;
-#pragma omp parallel for num_threads(reader->threads) schedule(static) reduction(min : bad_row) private(fault)
+#pragma omp parallel for num_threads(clv_team(reader->threads)) schedule(static) reduction(min : bad_row) private(fault)
     for (int64_t r = 0; r < cross->rows; r++) {
         fault.object = -1;
         reader->out->labels[first + r] =

@@ -4,8 +4,8 @@
  * Panels of CLV_TILE objects are the unit of work: one thread adds the distances from all objects to a panel, in order,
  * to one sum per cluster and object, so that nothing depends on the number of threads. O(n^2 features) time; memory is
  * the panels of the points and CLV_TILE k sums per thread. */
+#include "kernels/kernels.h"
 #include "linalg/distance.h"
-#include "linalg/kernels.h"
 #include "metrics/metrics.h"
 
 #include <math.h>
@@ -56,11 +56,11 @@ static void sum_distances(const silhouette *s, int64_t b, double *sums, double *
     memset(sums, 0, (size_t)s->k * CLV_TILE * sizeof *sums);
     for (int64_t from = 0; from < s->panels.count; from++) {
         clv_distance_tile(&s->panels, from, b, tile);
-        clv_square_root(tile, (int64_t)CLV_TILE * CLV_TILE);
+        clv_kernels->square_root(tile, (int64_t)CLV_TILE * CLV_TILE);
         for (int64_t r = 0; r < clv_panel_size(&s->panels, from); r++) {
             int32_t id = s->ids[from * CLV_TILE + r];
             if (id >= 0) {
-                clv_accumulate(sums + (int64_t)id * CLV_TILE, tile + r * CLV_TILE, CLV_TILE);
+                clv_kernels->f64.accumulate(sums + (int64_t)id * CLV_TILE, tile + r * CLV_TILE, CLV_TILE);
             }
         }
     }
@@ -96,7 +96,7 @@ static void measure_panel(silhouette *s, int64_t b, int thread) {
 
 static clv_status measure_all(silhouette *s) {
     atomic_bool stopped = false;
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
     for (int64_t b = 0; b < s->panels.count; b++) {
         if (clv_goes_on(s->ctx, &stopped, clv_panel_work(&s->panels))) {
             measure_panel(s, b, omp_get_thread_num());

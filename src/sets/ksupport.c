@@ -74,10 +74,22 @@ static int threads_for(const clv_ksupport_set *set, int64_t n) {
 /* Of each block, how many magnitudes are in (low, high] and how many above. */
 static void count_blocks(const clv_ksupport_set *set, const double *v, int64_t n, double low, double high,
                          int64_t *inside, int64_t *over) {
-#pragma omp parallel for num_threads(threads_for(set, n)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(set, n))) schedule(static)
     for (int64_t b = 0; b < block_count(n); b++) {
-        clv_ks_count(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, &over[b], &inside[b]);
+        clv_kernels->count_between(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, &over[b], &inside[b]);
     }
+}
+
+/* The magnitudes in (low, high], in order; returns how many. `out` has room for one more. */
+static int64_t gather_between(const double *v, int64_t n, double low, double high, double *out) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double size = fabs(v[i]);
+        if (size > low && size <= high) {
+            out[count++] = size;
+        }
+    }
+    return count;
 }
 
 /* The magnitudes in (low, high] to set->band, in order; `above`: how many are larger than high. */
@@ -92,21 +104,29 @@ static int64_t gather(const clv_ksupport_set *set, const double *v, int64_t n, d
         total += count;
         *above += over[b];
     }
-#pragma omp parallel for num_threads(threads_for(set, n)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(set, n))) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
-        clv_ks_collect(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, set->band + inside[b]);
+        gather_between(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, set->band + inside[b]);
     }
     return total;
+}
+
+static void count_block_bins(const double *v, int64_t n, uint32_t *bins) {
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, v + i, sizeof bits);
+        bins[(bits & ~(UINT64_C(1) << 63)) >> CLV_KS_BIN_SHIFT]++;
+    }
 }
 
 static void count_bins(const clv_ksupport_set *set, const double *v, int64_t n) {
     int64_t blocks = block_count(n);
     memset(set->histogram, 0, (size_t)set->threads * CLV_KS_BINS * sizeof *set->histogram);
-#pragma omp parallel for num_threads(set->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(set->threads)) schedule(static)
     for (int t = 0; t < set->threads; t++) {
         uint32_t *bins = set->histogram + (int64_t)t * CLV_KS_BINS;
         for (int64_t b = t; b < blocks; b += set->threads) {
-            clv_ks_histogram(v + b * CLV_KS_BLOCK, block_size(b, n), bins);
+            count_block_bins(v + b * CLV_KS_BLOCK, block_size(b, n), bins);
         }
     }
     for (int t = 1; t < set->threads; t++) {
@@ -140,7 +160,7 @@ double clv_ksupport_rank(const clv_ksupport_set *set, const double *v, int64_t p
     double low = -1, high = INFINITY;
     if (set->k > p) {
         int64_t none;
-        clv_ks_count(v, p, 0, 0, above, &none);
+        clv_kernels->count_between(v, p, 0, 0, above, &none);
         return 0;
     }
     if (p > FEW) {
@@ -159,9 +179,9 @@ double clv_ksupport_rank(const clv_ksupport_set *set, const double *v, int64_t p
 double clv_ksupport_dual_square(const clv_ksupport_set *set, const double *g, int64_t p) {
     int64_t above, blocks = block_count(p);
     double z = clv_ksupport_rank(set, g, p, &above), sum = 0;
-#pragma omp parallel for num_threads(threads_for(set, p)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(set, p))) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
-        set->partial[b] = clv_ks_squares_above(g + b * CLV_KS_BLOCK, block_size(b, p), z);
+        set->partial[b] = clv_kernels->squares_above(g + b * CLV_KS_BLOCK, block_size(b, p), z);
     }
     for (int64_t b = 0; b < blocks; b++) {
         sum += set->partial[b];
@@ -193,7 +213,7 @@ int64_t clv_ksupport_vertex(const clv_ksupport_set *set, const double *g, int64_
         taken += count;
     }
     double least = z > 0 ? z : DBL_TRUE_MIN;
-#pragma omp parallel for num_threads(threads_for(set, p)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(set, p))) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         list_block(g, b * CLV_KS_BLOCK, block_size(b, p), least, inside[b], index + over[b]);
     }
@@ -205,7 +225,7 @@ int64_t clv_ksupport_vertex(const clv_ksupport_set *set, const double *g, int64_
 clv_ks_sums clv_ks_add_sums(const clv_ksupport_set *set, clv_ks_block_sums of, const double *v, int64_t n, double a,
                             double beta) {
     clv_ks_sums total = {0}, *part = (clv_ks_sums *)set->partial;
-#pragma omp parallel for num_threads(threads_for(set, n)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(set, n))) schedule(static)
     for (int64_t b = 0; b < block_count(n); b++) {
         part[b] = of(v + b * CLV_KS_BLOCK, block_size(b, n), a, beta);
     }
@@ -222,7 +242,7 @@ static double solve_root(const clv_ksupport_set *set, int64_t count, double over
                          double high) {
     double missing = (double)set->k - over, a = low > 0 ? 0.5 * (low + high) : high, width = INFINITY;
     for (int pass = 0; pass < MOST_PASSES; pass++) {
-        clv_ks_sums found = clv_ks_add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
+        clv_ks_sums found = clv_ks_add_sums(set, clv_kernels->root_sums, set->band, count, a, beta);
         double value = found.whole + a * found.sum - beta * found.between - missing;
         /* The root of this piece, unless that is flat. */
         double next = found.between > 0 ? (missing - found.whole + beta * found.between) / found.sum : (double)NAN;
@@ -262,7 +282,7 @@ clv_ksupport_root clv_ksupport_find_root(const clv_ksupport_set *set, const doub
     double high = beta > 0 ? z * ((1 + beta) / beta) * (1 + 1e-9) : (double)INFINITY;
     int64_t count = gather(set, v, p, low, high, &over);
     double a = solve_root(set, count, (double)over, beta, beta / z, (1 + beta) / z);
-    clv_ks_sums found = clv_ks_add_sums(set, clv_ks_root_sums, set->band, count, a, beta);
+    clv_ks_sums found = clv_ks_add_sums(set, clv_kernels->root_sums, set->band, count, a, beta);
     return (clv_ksupport_root){a, beta, over + (int64_t)found.whole, (int64_t)found.between};
 }
 
@@ -270,7 +290,7 @@ clv_ksupport_root clv_ksupport_find_root(const clv_ksupport_set *set, const doub
 
 double clv_ksupport_square(const clv_ksupport_set *set, const double *w, int64_t p) {
     clv_ksupport_root root = clv_ksupport_find_root(set, w, p, 0);
-    clv_ks_sums found = clv_ks_add_sums(set, clv_ks_norm_sums, w, p, root.a, 0);
+    clv_ks_sums found = clv_ks_add_sums(set, clv_kernels->norm_sums, w, p, root.a, 0);
     return isinf(root.a) ? clv_dot(w, w, p, set->threads) : found.whole + found.sum / root.a;
 }
 
@@ -287,7 +307,7 @@ double clv_ksupport_conjugate(const clv_ksupport_set *set, const double *g, int6
     if (isinf(root.a)) {
         return clv_dot(g, g, p, set->threads) / (2 * tau + 4 * lambda);
     }
-    clv_ks_sums found = clv_ks_add_sums(set, clv_ks_conjugate_sums, g, p, root.a, beta);
+    clv_ks_sums found = clv_ks_add_sums(set, clv_kernels->conjugate_sums, g, p, root.a, beta);
     double missing = (double)set->k - found.between;
     return (found.whole / (1 + beta) + found.sum + missing * (beta / root.a / root.a)) / (2 * tau);
 }
@@ -299,9 +319,9 @@ clv_ksupport_root clv_ksupport_set_prox(const clv_ksupport_set *set, clv_ksuppor
     clv_ksupport_root root = form == CLV_KSUPPORT_SELECT ? clv_ksupport_find_root(set, v, p, 2 * lambda)
                                                          : clv_ksupport_root_by_form(set, form, v, p, 2 * lambda);
     double a = isinf(root.a) ? DBL_MAX : root.a;
-#pragma omp parallel for num_threads(threads_for(set, p)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(set, p))) schedule(static)
     for (int64_t b = 0; b < block_count(p); b++) {
-        clv_ks_shrink(v + b * CLV_KS_BLOCK, block_size(b, p), a, root.beta, out + b * CLV_KS_BLOCK);
+        clv_kernels->shrink(v + b * CLV_KS_BLOCK, block_size(b, p), a, root.beta, out + b * CLV_KS_BLOCK);
     }
     return root;
 }

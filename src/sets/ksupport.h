@@ -14,6 +14,7 @@
 #ifndef CLV_SETS_KSUPPORT_H
 #define CLV_SETS_KSUPPORT_H
 
+#include "kernels/kernels.h"
 #include "linalg/linalg.h"
 
 /* Loops run over blocks of so many entries, whatever the number of threads. */
@@ -69,28 +70,9 @@ void clv_ksupport_project(const clv_ksupport_set *set, const double *v, int64_t 
 clv_ksupport_root clv_ksupport_root_by_form(const clv_ksupport_set *set, clv_ksupport_form form, const double *v,
                                             int64_t p, double beta);
 int64_t clv_ks_count_nonzero(const double *v, int64_t p);
-
-/* --- ksupport_kernels.c: one block --- */
-void clv_ks_histogram(const double *v, int64_t n, uint32_t *bins);
-/* Magnitudes above `high`, and those in (low, high]. */
-void clv_ks_count(const double *v, int64_t n, double low, double high, int64_t *above, int64_t *inside);
-/* The magnitudes in (low, high], in order; returns how many. `out` has room for one more. */
-int64_t clv_ks_collect(const double *v, int64_t n, double low, double high, double *out);
-/* Magnitudes b with a b >= 1 + beta; those with beta < a b < 1 + beta, and their sum. */
-typedef struct clv_ks_sums {
-    double whole, between, sum;
-} clv_ks_sums;
-clv_ks_sums clv_ks_root_sums(const double *b, int64_t n, double a, double beta);
 typedef clv_ks_sums (*clv_ks_block_sums)(const double *b, int64_t n, double a, double beta);
-/* Such sums over all blocks of v (ksupport.c). */
+/* Such sums over all blocks of v. */
 clv_ks_sums clv_ks_add_sums(const clv_ksupport_set *set, clv_ks_block_sums of, const double *v, int64_t n, double a,
                             double beta);
-/* For the norm: squares of the magnitudes with theta = 1, and the sum of the others. */
-clv_ks_sums clv_ks_norm_sums(const double *b, int64_t n, double a, double beta);
-/* For the conjugate: squares of the magnitudes with theta = 1, the sum of all theta, and the sum of b^2 theta / (theta
- * + beta) over the theta below 1. */
-clv_ks_sums clv_ks_conjugate_sums(const double *b, int64_t n, double a, double beta);
-void clv_ks_shrink(const double *v, int64_t n, double a, double beta, double *out);
-double clv_ks_squares_above(const double *v, int64_t n, double low);
 
 #endif

@@ -157,7 +157,7 @@ static clv_ksupport_root by_box(const clv_ksupport_set *set, const double *v, in
     int64_t high = 2 * count - 1;
     while (low < high) { /* the last point with a sum of at most k */
         int64_t middle = low + (high - low + 1) / 2;
-        clv_ks_sums sums = clv_ks_add_sums(set, clv_ks_root_sums, v, p, point[middle], beta);
+        clv_ks_sums sums = clv_ks_add_sums(set, clv_kernels->root_sums, v, p, point[middle], beta);
         if (sums.whole + point[middle] * sums.sum - beta * sums.between <= (double)set->k) {
             low = middle;
         } else {
@@ -165,7 +165,7 @@ static clv_ksupport_root by_box(const clv_ksupport_set *set, const double *v, in
         }
     }
     double next = low + 1 < 2 * count ? point[low + 1] : point[low], inside = 0.5 * (point[low] + next);
-    clv_ks_sums sums = clv_ks_add_sums(set, clv_ks_root_sums, v, p, inside, beta);
+    clv_ks_sums sums = clv_ks_add_sums(set, clv_kernels->root_sums, v, p, inside, beta);
     double a = sums.between > 0 ? ((double)set->k - sums.whole + beta * sums.between) / sums.sum : inside;
     return (clv_ksupport_root){a, beta, (int64_t)sums.whole, (int64_t)sums.between};
 }

@@ -20,7 +20,8 @@ import sys
 # A layer, and the layers that it stands on; what those stand on is allowed too.
 ARROWS = {
     "base": [],
-    "linalg": ["base"],
+    "kernels": ["base"],
+    "linalg": ["kernels"],
     "io": ["linalg"],
     "features": ["linalg"],
     "affinity": ["linalg"],

@@ -16,6 +16,8 @@ import layers  # noqa: E402 (found by the line above)
 # Where a line is planted, the line, and a part of the report expected.
 PLANTED = [
     ("src/base/planted.c", '#include "linalg/linalg.h"', "base must not include linalg"),
+    ("src/base/planted.c", '#include "kernels/kernels.h"', "base must not include kernels"),
+    ("src/kernels/planted.c", '#include "linalg/linalg.h"', "kernels must not include linalg"),
     ("src/linalg/planted.c", '#include "nowhere/nothing.h"', "which is not in src/"),
     ("src/linalg/planted.c", '#include "affinity/planted.h"', "linalg must not include affinity"),
     ("src/io/planted.c", '#include "affinity/planted.h"', "io must not include affinity"),
@@ -68,6 +70,7 @@ PLANTED = [
         ("methods/ncut", "clv_seconds()", "clv_seconds"), ("methods", "(double)time(NULL)", "time"),
         ("affinity", "clock_gettime(CLOCK_MONOTONIC, &now)", "clock_gettime"), ("features", "omp_get_wtime()", "omp_get_wtime"),
         ("sets", "clv_seconds ()", "clv_seconds"), ("linalg", "clock()", "clock"),
+        ("kernels", "clv_seconds()", "clv_seconds"),
     ]
 ]
 

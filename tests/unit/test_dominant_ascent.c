@@ -40,9 +40,10 @@ static void check_pass(const passes *p, int64_t n, double wa, double wb, int var
     int64_t place;
     memcpy(r, p->r, sizeof r);
     if (variant & 2) {
-        place = variant & 1 ? clv_pass_two_f32(r, p->af, wa, p->bf, wb, n) : clv_pass_two(r, p->a, wa, p->b, wb, n);
+        place = variant & 1 ? clv_kernels->f32.pass_two(r, p->af, wa, p->bf, wb, n)
+                            : clv_kernels->f64.pass_two(r, p->a, wa, p->b, wb, n);
     } else {
-        place = variant & 1 ? clv_pass_one_f32(r, p->af, wa, n) : clv_pass_one(r, p->a, wa, n);
+        place = variant & 1 ? clv_kernels->f32.pass_one(r, p->af, wa, n) : clv_kernels->f64.pass_one(r, p->a, wa, n);
     }
     for (int64_t i = 0; i < n; i++) {
         double second = variant & 2 ? wb * p->b[i] : 0, expected = p->r[i] + wa * p->a[i] + second;
@@ -84,8 +85,8 @@ static void the_largest_and_the_least_are_the_first(void **unused) {
             for (int64_t t = 1; t < n; t++) {
                 least = p.r[at[t]] < p.r[at[least]] ? t : least;
             }
-            assert_int_equal(clv_place_of_largest(p.r, n), first_largest(p.r, n));
-            assert_int_equal(clv_place_of_least(p.r, at, n), least);
+            assert_int_equal(clv_kernels->place_of_largest(p.r, n), first_largest(p.r, n));
+            assert_int_equal(clv_kernels->place_of_least(p.r, at, n), least);
         }
     }
 }
@@ -99,7 +100,7 @@ static void who_is_gone_is_never_the_largest(void **unused) {
         a[i] = i == 280 ? -1 : 1e6;
     }
     for (int step = 0; step < 100; step++) {
-        assert_int_equal(clv_pass_one(r, a, 1, 300), 280);
+        assert_int_equal(clv_kernels->f64.pass_one(r, a, 1, 300), 280);
     }
 }
 
@@ -274,7 +275,7 @@ static void step_both(clv_ascent pair[2], bool jump, double allowed, double *lef
         bool alone;
         chosen[side][0] = clv_arena_object(&s->arena, s->arena.top);
         chosen[side][1] =
-            clv_arena_object(&s->arena, s->support[clv_place_of_least(s->arena.rho, s->support, s->size)]);
+            clv_arena_object(&s->arena, s->support[clv_kernels->place_of_least(s->arena.rho, s->support, s->size)]);
         assert_int_equal(jump ? clv_face_jump(s) : clv_ascent_step(s, &alone), CLV_OK);
         *stuck = *stuck || (!jump && alone);
     }

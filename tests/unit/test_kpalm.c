@@ -95,7 +95,7 @@ static void keys_are_distances(void **unused) {
         }
         clv_tile_keys(&panel, &problem.frame, rows, 31, keys);
         clv_tile_norms(&problem.frame, rows, 31, norms);
-        clv_tile_scan(&panel, keys, 31, NULL, nearest);
+        clv_tile_scan(&panel, keys, 31, nearest);
         double unit = problem.frame.unit * problem.frame.unit;
         for (int64_t r = 0; r < 31; r++) {
             double least = HUGE_VAL, next = HUGE_VAL;
@@ -231,14 +231,12 @@ static void scans_find_the_least_keys(void **unused) {
         clv_matrix points = {.rows = 1, .cols = 1, .scalar = trial % 2 ? CLV_F32 : CLV_F64};
         clv_panel panel;
         clv_nearest found[CLV_TILE_ROWS];
-        int32_t own[CLV_TILE_ROWS];
         assert_int_equal(clv_panel_new(ctx, &points, k, &panel), CLV_OK);
         void *keys = clv_alloc(ctx, CLV_TILE_ROWS * panel.width, sizeof(double));
         for (int64_t e = 0; e < CLV_TILE_ROWS * panel.width; e++) {
             clv_weight_set(&panel, keys, e, e % panel.width < k ? (double)clv_rng_below(&rng, 500) / 8 : HUGE_VAL);
-            own[e / panel.width] = (int32_t)clv_rng_below(&rng, k + 1) - 1;
         }
-        clv_tile_scan(&panel, keys, CLV_TILE_ROWS, own, found);
+        clv_tile_scan(&panel, keys, CLV_TILE_ROWS, found);
         for (int64_t r = 0; r < CLV_TILE_ROWS; r++) {
             double least = HUGE_VAL, next = HUGE_VAL;
             int64_t at = -1;

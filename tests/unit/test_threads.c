@@ -54,12 +54,45 @@ static void clock_goes_forward(void **state) {
     }
 }
 
+/* The team shrinks while threads are put aside often, all the way to one, and grows again when they are not. */
+static void teams_give_way(void **state) {
+    clv_crowd crowd = {0};
+    double now = 100;
+    int64_t put_aside = 5000;
+    (void)state;
+    for (int look = 0; look < 20; look++, now += 0.03) { /* an idle machine: a few times per second */
+        put_aside += look % 10 == 0;
+        clv_crowd_look(&crowd, now, put_aside, 8);
+        assert_int_equal(clv_crowd_team(&crowd, 8), 8);
+    }
+    for (int look = 0; look < 4; look++, now += 0.03) {
+        put_aside += 10;
+        clv_crowd_look(&crowd, now, put_aside, 8);
+    }
+    assert_int_equal(clv_crowd_team(&crowd, 8), 1);
+    assert_int_equal(clv_crowd_team(&crowd, 1), 1);
+    double alone = now;
+    while (clv_crowd_team(&crowd, 8) == 1) { /* quiet, and tried again after a while */
+        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
+        assert_true(now < alone + 5);
+    }
+    assert_true(now > alone + 0.2);
+    assert_int_equal(clv_crowd_team(&crowd, 8), 2);
+    clv_crowd_look(&crowd, now += 0.03, put_aside += 10, 8); /* still crowded: back, and for longer */
+    assert_int_equal(clv_crowd_team(&crowd, 8), 1);
+    for (int look = 0; look < 2000; look++) {
+        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
+    }
+    assert_int_equal(clv_crowd_team(&crowd, 8), 8);
+    put_aside += 1000; /* before a pause of the caller: says nothing */
+    clv_crowd_look(&crowd, now += 10, put_aside, 8);
+    assert_int_equal(clv_crowd_team(&crowd, 8), 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thread_counts),
-        cmocka_unit_test(sections_nest),
-        cmocka_unit_test(sections_overlap),
-        cmocka_unit_test(clock_goes_forward),
+        cmocka_unit_test(thread_counts),      cmocka_unit_test(sections_nest),  cmocka_unit_test(sections_overlap),
+        cmocka_unit_test(clock_goes_forward), cmocka_unit_test(teams_give_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ float *clv_image_lab(clv_context *ctx, const clv_image *image, int threads) {
         curve[s] = linear_light(s);
     }
     if (lab) {
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
         for (int64_t i = 0; i < pixels; i++) {
             double rgb[3], light[3];
             clv_image_rgb(image, i, rgb);

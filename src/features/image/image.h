@@ -2,6 +2,7 @@
 #ifndef CLV_FEATURES_IMAGE_H
 #define CLV_FEATURES_IMAGE_H
 
+#include "kernels/kernels.h"
 #include "linalg/linalg.h"
 
 /* Threads for work on all pixels of a picture: small ones take longer to wake them. */
@@ -27,13 +28,5 @@ clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height
 void clv_region_sizes(const clv_regions *regions, int64_t *sizes /* count */);
 /* CLV_EUSAGE unless the regions are of this picture. */
 clv_status clv_regions_check(clv_context *ctx, const clv_image *image, const clv_regions *regions);
-
-/* A row of pixels and the centers of superpixels (slic_kernel.c): where the center is nearer than what was nearest,
- * that and `label` are written. `lab` points to the three planes at the first pixel, `x` is its place. */
-typedef struct clv_slic_center {
-    float color[3], x, y;
-} clv_slic_center;
-void clv_slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_center *center,
-                  float spread, int32_t label, float *nearest, int32_t *labels);
 
 #endif

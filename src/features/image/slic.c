@@ -94,8 +94,8 @@ static void offer(const slic *s, int64_t c, int64_t first, int64_t last) {
     for (int64_t row = top; row < bottom; row++) {
         int64_t at = row * s->width + left;
         const float *lab[3] = {s->lab + at, s->lab + pixels + at, s->lab + 2 * pixels + at};
-        clv_slic_row(lab, right - left, (float)left, (float)row, center, s->spread, (int32_t)c, s->nearest + at,
-                     s->labels + at);
+        clv_kernels->slic_row(lab, right - left, (float)left, (float)row, center, s->spread, (int32_t)c,
+                              s->nearest + at, s->labels + at);
     }
 }
 
@@ -173,11 +173,11 @@ static clv_status iterate(slic *s, int64_t rounds) {
     for (int64_t round = 0; round < rounds; round++) {
         CLV_TRY(clv_image_poll(s->ctx));
         sort_centers(s);
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
         for (int64_t band = 0; band < s->bands; band++) {
             assign_band(s, band);
         }
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
         for (int64_t group = 0; group < s->groups; group++) {
             add_up(s, group);
         }

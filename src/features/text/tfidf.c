@@ -225,7 +225,7 @@ static clv_status count_batch(clv_tfidf *t) {
         t->pieces[d].text = t->texts.data + at;
         at += (int64_t)t->pieces[d].size;
     }
-#pragma omp parallel for num_threads(clv_threads(t->options.threads)) schedule(dynamic) if (count > 1)
+#pragma omp parallel for num_threads(clv_team(clv_threads(t->options.threads))) schedule(dynamic) if (count > 1)
     for (int64_t c = 0; c < count; c++) {
         chunk *own = &t->chunks[c];
         own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &own->counts);
@@ -406,7 +406,7 @@ static void fill_rows(builder *b, clv_data *out) {
 static void make_unit_rows(clv_data *data, int threads) {
     const int64_t *start = data->start;
     double *values = data->values;
-#pragma omp parallel for num_threads(threads) schedule(static) if (start[data->matrix.rows] > WORTH_THREADS)
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static) if (start[data->matrix.rows] > WORTH_THREADS)
     for (int64_t d = 0; d < data->matrix.rows; d++) {
         double sum = 0;
         for (int64_t e = start[d]; e < start[d + 1]; e++) {

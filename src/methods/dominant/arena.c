@@ -12,7 +12,7 @@ static clv_status rows_load(clv_arena *arena, const int64_t *objects, const doub
     for (int64_t i = 0; i < p->n; i++) {
         arena->rho[i] = p->gone[i] ? CLV_GONE : arena->rho[i];
     }
-    arena->top = clv_place_of_largest(arena->rho, p->n);
+    arena->top = clv_kernels->place_of_largest(arena->rho, p->n);
     return CLV_OK;
 }
 
@@ -26,10 +26,12 @@ static clv_status rows_add(clv_arena *arena, int64_t i, double wi, int64_t j, do
     }
     if (arena->stored.scalar == CLV_F32) {
         const float *values = arena->stored.values, *left = values + i * n;
-        arena->top = j < 0 ? clv_pass_one_f32(r, left, wi, n) : clv_pass_two_f32(r, left, wi, values + j * n, wj, n);
+        arena->top = j < 0 ? clv_kernels->f32.pass_one(r, left, wi, n)
+                           : clv_kernels->f32.pass_two(r, left, wi, values + j * n, wj, n);
     } else {
         const double *values = arena->stored.values, *left = values + i * n;
-        arena->top = j < 0 ? clv_pass_one(r, left, wi, n) : clv_pass_two(r, left, wi, values + j * n, wj, n);
+        arena->top = j < 0 ? clv_kernels->f64.pass_one(r, left, wi, n)
+                           : clv_kernels->f64.pass_two(r, left, wi, values + j * n, wj, n);
     }
     return CLV_OK;
 }

@@ -218,7 +218,7 @@ static clv_status step_pairwise(clv_ascent *s, int64_t i, int64_t j) {
 clv_status clv_ascent_step(clv_ascent *s, bool *stuck) {
     int solver = s->problem->options->solver;
     int64_t i = s->arena.top;
-    int64_t j = s->support[clv_place_of_least(s->arena.rho, s->support, s->size)];
+    int64_t j = s->support[clv_kernels->place_of_least(s->arena.rho, s->support, s->size)];
     double up = clv_ascent_gap(s), down = s->value - s->scale * s->arena.rho[j];
     clv_status status;
     if (i == j || !(up > 0)) { /* here, at least: a working set is not all */

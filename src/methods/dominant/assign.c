@@ -123,7 +123,7 @@ static clv_status offer_all(assignment *s, int64_t i, double *column) {
 static clv_status assign_by_objects(assignment *s) {
     double *columns = CLV_NEW(s->ctx, double, s->n * s->threads);
     int stopped = columns ? CLV_OK : CLV_ENOMEM;
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
     for (int64_t u = 0; u < unassigned(s); u++) {
         int stop;
 #pragma omp atomic read

@@ -61,15 +61,6 @@ typedef struct clv_dominant_problem {
     clv_seed seed;
 } clv_dominant_problem;
 
-/* --- pass.c: n entries of r at a time; returns the first place of the largest --- */
-int64_t clv_pass_one(double *r, const double *a, double wa, int64_t n);
-int64_t clv_pass_two(double *r, const double *a, double wa, const double *b, double wb, int64_t n);
-int64_t clv_pass_one_f32(double *r, const float *a, double wa, int64_t n);
-int64_t clv_pass_two_f32(double *r, const float *a, double wa, const float *b, double wb, int64_t n);
-int64_t clv_place_of_largest(const double *r, int64_t n);
-/* The t with the least r[at[t]]. */
-int64_t clv_place_of_least(const double *r, const int32_t *at, int64_t count);
-
 /* --- the arena: r on those objects that matter, each in a slot; x = scale y, r = scale rho --- */
 
 typedef struct clv_arena clv_arena;

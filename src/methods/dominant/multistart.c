@@ -86,7 +86,7 @@ static clv_status search_all(pass *q) {
     clv_dominant_problem problem = clv_peel_problem(p);
     problem.seed.kind = clv_starts_at_center(p->options) ? CLV_SEED_CENTER : CLV_SEED_OBJECT;
     pthread_mutex_init(&q->lock, NULL);
-#pragma omp parallel for num_threads(q->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(q->threads)) schedule(dynamic, 1)
     for (int64_t t = 0; t < q->count; t++) {
         clv_dominant_problem mine = problem;
         mine.seed.object = q->start[t];

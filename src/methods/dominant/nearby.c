@@ -200,7 +200,7 @@ static clv_status nearby_load(clv_arena *arena, const int64_t *objects, const do
     for (int64_t slot = 0; slot < arena->slots; slot++) {
         arena->rho[slot] = own->r[arena->object[slot]];
     }
-    arena->top = clv_place_of_largest(arena->rho, arena->slots);
+    arena->top = clv_kernels->place_of_largest(arena->rho, arena->slots);
     return CLV_OK;
 }
 
@@ -252,11 +252,11 @@ static clv_status nearby_add(clv_arena *arena, int64_t i, double wi, int64_t j, 
     const double *left, *right;
     CLV_TRY(column_of(arena, i, j, &left));
     if (j < 0) {
-        arena->top = clv_pass_one(arena->rho, left, wi, arena->slots);
+        arena->top = clv_kernels->f64.pass_one(arena->rho, left, wi, arena->slots);
         return CLV_OK;
     }
     CLV_TRY(column_of(arena, j, i, &right));
-    arena->top = clv_pass_two(arena->rho, left, wi, right, wj, arena->slots);
+    arena->top = clv_kernels->f64.pass_two(arena->rho, left, wi, right, wj, arena->slots);
     return CLV_OK;
 }
 

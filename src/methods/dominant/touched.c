@@ -33,7 +33,7 @@ static void spread(clv_arena *arena, int64_t object, double weight) {
 /* The largest r may be the 0 of an object without a slot: it then gets one. */
 static void find_top(clv_arena *arena) {
     const int64_t *active = arena->problem->active;
-    arena->top = clv_place_of_largest(arena->rho, arena->slots);
+    arena->top = clv_kernels->place_of_largest(arena->rho, arena->slots);
     if (arena->rho[arena->top] < 0 && arena->slots < arena->capacity) {
         while (arena->slot_of[active[arena->cursor]] >= 0) {
             arena->cursor++;

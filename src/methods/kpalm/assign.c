@@ -127,7 +127,7 @@ static void compare(clv_visit *v) {
     for (int64_t r = 0; r < count; r++) {
         w->was[r] = s->labels[w->rows[r]];
     }
-    clv_tile_scan(panel, w->keys, count, w->was, w->nearest);
+    clv_tile_scan(panel, w->keys, count, w->nearest);
     clv_tile_norms(&p->frame, w->rows, count, w->norms);
     for (int64_t r = 0; r < count; r++) {
         clv_nearest *nearest = &w->nearest[r];
@@ -227,7 +227,7 @@ static void sort_block(const clv_kpalm_state *s, clv_worker *w, int64_t first, i
                        int64_t *replayed) {
     const clv_kpalm_problem *p = s->problem;
     if (p->form.bounds) {
-        clv_loosen(&s->slack, s->labels + first, last - first, s->upper + first, s->lower + first, w->open);
+        clv_kernels->loosen(&s->slack, s->labels + first, last - first, s->upper + first, s->lower + first, w->open);
     }
     bool every = !p->form.bounds || !p->form.incremental || p->euclidean;
     *whole = *replayed = 0;
@@ -300,7 +300,7 @@ static clv_status add_up(clv_kpalm_state *s, clv_tally *out) {
         out->cost += part->cost;
         out->largest = fmax(out->largest, part->largest);
     }
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (entries >= 4096 && s->threads > 1)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (entries >= 4096 && s->threads > 1)
     for (int64_t e = 0; e < entries; e++) {
         double soft = 0;
         for (int64_t c = 0; c < p->chunks; c++) {
@@ -313,7 +313,7 @@ static clv_status add_up(clv_kpalm_state *s, clv_tally *out) {
 }
 
 clv_status clv_assign_objects(clv_kpalm_state *s, clv_tally *tally) {
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
     for (int64_t c = 0; c < s->problem->chunks; c++) {
         visit_chunk(s, c);
     }

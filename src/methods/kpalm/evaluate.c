@@ -85,7 +85,7 @@ static void judge_tile(clv_kpalm_state *s, clv_worker *w, const clv_matrix *memb
     const clv_panel *panel = clv_panel_now(s);
     if (all) {
         clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
-        clv_tile_scan(panel, w->keys, count, NULL, w->nearest);
+        clv_tile_scan(panel, w->keys, count, w->nearest);
     }
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r], from = membership ? membership->start[i] : 0;
@@ -150,7 +150,7 @@ clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, boo
     if (!parts) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
     for (int64_t c = 0; c < p->chunks; c++) {
         judge_chunk(s, membership, c, all, &parts[c]);
     }
@@ -196,7 +196,7 @@ void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t
     for (; from < to; from += CLV_TILE_ROWS) {
         int64_t count = clv_tile_range(from, to, rows);
         clv_tile_keys(panel, frame, rows, count, keys);
-        clv_tile_scan(panel, keys, count, NULL, nearest);
+        clv_tile_scan(panel, keys, count, nearest);
         for (int64_t r = 0; r < count; r++) {
             labels[from + r] = clv_nearest_center(panel, frame->points, from + r, &nearest[r], centers, square);
         }
@@ -205,7 +205,7 @@ void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t
 
 clv_status clv_kpalm_assign(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
     for (int64_t c = 0; c < p->chunks; c++) {
         int64_t from, to;
         clv_kpalm_chunk(p, c, &from, &to);

@@ -37,7 +37,7 @@ static clv_status measure(prediction *q, const clv_matrix *centers, const clv_ma
         }
     }
     double norm = clv_square_of(q->mean, NULL, p);
-#pragma omp parallel for num_threads(q->threads) schedule(static) reduction(max : reach)
+#pragma omp parallel for num_threads(clv_team(q->threads)) schedule(static) reduction(max : reach)
     for (int64_t i = 0; i < points->rows; i++) {
         double distance = clv_row_distance(points, i, q->mean, norm);
         reach = distance > reach || isnan(distance) ? (isnan(distance) ? HUGE_VAL : distance) : reach;
@@ -82,7 +82,7 @@ clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const 
     clv_status status = make_prediction(ctx, centers, fresh, threads, &q);
     int64_t tiles = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
     if (status == CLV_OK) {
-#pragma omp parallel for num_threads(q.threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(q.threads)) schedule(static)
         for (int64_t b = 0; b < tiles; b++) {
             int64_t from = b * CLV_TILE_ROWS, to = from + CLV_TILE_ROWS;
             void *keys = clv_tile_row(&q.panel, q.keys, omp_get_thread_num() * CLV_TILE_ROWS);

@@ -105,7 +105,7 @@ static bool exceeds(double distance, double most) {
 static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
     extent parts[MOST_CHUNKS];
     double square = clv_square_of(c, NULL, p->p);
-#pragma omp parallel for num_threads(threads_for(p)) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
     for (int64_t b = 0; b < p->chunks; b++) {
         int64_t from, to;
         clv_kpalm_chunk(p, b, &from, &to);
@@ -135,7 +135,7 @@ static clv_status find_mean(clv_kpalm_problem *p) {
     if (!parts) {
         return CLV_ENOMEM;
     }
-#pragma omp parallel for num_threads(threads_for(p)) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
     for (int64_t b = 0; b < p->chunks; b++) {
         int64_t from, to;
         clv_kpalm_chunk(p, b, &from, &to);

@@ -23,7 +23,7 @@ static void settle_row(clv_visit *v, int64_t r) {
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     clv_nearest nearest;
-    clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, NULL, &nearest);
+    clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, &nearest);
     int32_t label = nearest.center;
     if (!(clv_weight_get(panel, w->weights, r * panel->width + label) > 0)) { /* by rounding: look for it */
         clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), true, w->index, w->listed);

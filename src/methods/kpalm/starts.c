@@ -37,7 +37,7 @@ typedef void (*tile_visit)(seeding *g, int64_t chunk, const clv_worker *w, int64
 static clv_status visit_tiles(seeding *g, tile_visit visit) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
-#pragma omp parallel for num_threads(s->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
     for (int64_t c = 0; c < p->chunks; c++) {
         clv_worker *w = &s->workers[omp_get_thread_num()];
         int64_t from, to;
@@ -181,7 +181,7 @@ static clv_status draw_centers(seeding *g, clv_rng *rng) {
 
 static void measure_norms(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
-#pragma omp parallel for num_threads(s->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
         double norm;
         clv_tile_norms(&p->frame, &i, 1, &norm);

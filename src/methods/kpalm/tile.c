@@ -1,60 +1,23 @@
-/* Tiles: see tile.h. What is the same for floats and doubles; the kernels themselves are in tile_kernels.h (keys),
- * tile_projection.h and tile_sums.h, and those of sparse rows here.
- *
- * Cost: a key takes one fused multiplication and addition per feature; with 16 features or more the kernel runs at the
- * speed of the vector unit. Six rows by four vectors of centers are accumulated in registers where there are 32 of
- * them, six by one where there are 16. */
+/* Tiles: see tile.h. The loops themselves are kernels (src/kernels/keys.h, projection.h and sums.h). */
 #include "methods/kpalm/tile.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 6, VECTORS = 4, GROUP = CLV_PROJECTED_AT_ONCE };
-
 /* d / alpha above this, and the least is taken from d before it is divided. Keys have both signs, and what is large in
  * them is seldom what decides; smoothed distances may all be large and nearly equal. */
 #define STEEP_KEYS 256
 #define STEEP_DISTANCES 16
 
-typedef double eight __attribute__((vector_size(64), may_alias));
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* Vectors of centers that are accumulated at once. */
-static int vectors_at_once(void) {
-#if defined(__x86_64__) && defined(__GNUC__)
-    return __builtin_cpu_supports("avx512f") ? VECTORS : 1;
-#else
-    return 1;
-#endif
-}
-
-#define REAL float
-#define INTEGER int32_t
-#define QUARTER_SUM(x) (((x)[0] + (x)[2]) + ((x)[1] + (x)[3]))
-#define NAME(x) x##_f32
-#define HUGE_KEY HUGE_VALF
-#define LARGEST FLT_MAX
-#define MOST_INVERSE 1e30
-#include "methods/kpalm/tile_kernels.h"
-
-#define REAL double
-#define INTEGER int64_t
-#define QUARTER_SUM(x) ((x)[0] + (x)[1])
-#define NAME(x) x##_f64
-#define HUGE_KEY HUGE_VAL
-#define LARGEST DBL_MAX
-#define MOST_INVERSE 1e200
-#include "methods/kpalm/tile_kernels.h"
-
 /* The kernel for the numbers of a panel, or of the points. */
-#define KERNEL(of, name, ...) ((of)->scalar == CLV_F32 ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__))
+#define KERNEL(of, name, ...)                                                                                          \
+    ((of)->scalar == CLV_F32 ? clv_kernels->f32.name(__VA_ARGS__) : clv_kernels->f64.name(__VA_ARGS__))
 
 /* --- panels --- */
 
 int64_t clv_panel_lanes(clv_scalar scalar) {
-    return scalar == CLV_F32 ? LANES_f32 : LANES_f64;
+    return CLV_LINE / (int64_t)clv_scalar_bytes(scalar);
 }
 
 int64_t clv_panel_width(clv_scalar scalar, int64_t count) {
@@ -129,51 +92,34 @@ void clv_panel_fill(clv_panel *panel, const clv_frame *frame, const double *cent
 
 /* --- keys --- */
 
-/* A sparse row: four nonzeros at a time, so that the line of keys is read and written once for them. */
-CLV_KERNEL static void sparse_key_row(const double *value, const int32_t *index, int64_t nonzeros, const double *lines,
-                                      const double *offset, int64_t width, double *restrict key) {
-    int64_t e = 0;
-    memcpy(key, offset, (size_t)width * sizeof *key);
-    for (; e + 4 <= nonzeros; e += 4) {
-        const double *a = lines + index[e] * width, *b = lines + index[e + 1] * width;
-        const double *c = lines + index[e + 2] * width, *d = lines + index[e + 3] * width;
-        double u = value[e], v = value[e + 1], x = value[e + 2], y = value[e + 3];
-#pragma omp simd
-        for (int64_t l = 0; l < width; l++) {
-            key[l] += (u * a[l] + v * b[l]) + (x * c[l] + y * d[l]);
-        }
-    }
-    for (; e < nonzeros; e++) {
-        const double *a = lines + index[e] * width;
-        double u = value[e];
-#pragma omp simd
-        for (int64_t l = 0; l < width; l++) {
-            key[l] += u * a[l];
-        }
-    }
-}
-
 void clv_tile_keys(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys) {
     const clv_matrix *points = frame->points;
     if (clv_is_sparse(points)) {
         for (int64_t r = 0; r < count; r++) {
             int64_t from = points->start[rows[r]];
-            sparse_key_row((const double *)points->values + from, points->index + from,
-                           points->start[rows[r] + 1] - from, panel->lines, panel->offset, panel->width,
-                           (double *)keys + r * panel->width);
+            clv_kernels->sparse_key_row((const double *)points->values + from, points->index + from,
+                                        points->start[rows[r] + 1] - from, panel->lines, panel->offset, panel->width,
+                                        (double *)keys + r * panel->width);
         }
     } else {
-        KERNEL(panel, dense_keys, panel, points->values, rows, count, keys);
+        KERNEL(panel, keys, points->values, panel->p, rows, count, panel->lines, panel->offset, panel->width, keys);
     }
 }
 
 void clv_panel_pick(const clv_panel *panel, const int32_t *center, void *lines, void *offset, int64_t at) {
-    KERNEL(panel, pick, panel, center, lines, offset, at);
+    int64_t lanes = clv_panel_lanes(panel->scalar);
+    for (int64_t j = 0; j < lanes; j++) {
+        for (int64_t f = 0; f < panel->p; f++) {
+            double from = clv_weight_get(panel, panel->lines, f * panel->width + center[j]);
+            clv_weight_set(panel, lines, (at * panel->p + f) * lanes + j, from);
+        }
+        clv_weight_set(panel, offset, at * lanes + j, clv_weight_get(panel, panel->offset, center[j]));
+    }
 }
 
 void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, const int32_t *at,
                         int64_t count, const void *lines, const void *offset, void *keys) {
-    KERNEL(panel, near_keys, panel, frame->points->values, rows, at, count, lines, offset, keys);
+    KERNEL(panel, near_keys, frame->points->values, panel->p, rows, at, count, lines, offset, keys);
 }
 
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms) {
@@ -184,13 +130,12 @@ void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, 
     }
 }
 
-void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, const int32_t *own, clv_nearest *out) {
-    KERNEL(panel, scan, keys, count, panel->width, own, out);
+void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
+    KERNEL(panel, scan, keys, count, panel->width, out);
 }
 
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
-    static const int32_t first[CLV_TILE_ROWS];
-    KERNEL(panel, scan, keys, count, clv_panel_lanes(panel->scalar), first, out);
+    KERNEL(panel, scan, keys, count, clv_panel_lanes(panel->scalar), out);
 }
 
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon) {
@@ -215,7 +160,7 @@ void clv_tile_project(const clv_panel *panel, const void *d, void *weights, int6
 
 void clv_tile_choose(const clv_panel *panel, const void *d, void *weights, int64_t count, clv_projection *out) {
     clv_nearest nearest[CLV_TILE_ROWS];
-    clv_tile_scan(panel, d, count, NULL, nearest);
+    clv_tile_scan(panel, d, count, nearest);
     for (int64_t r = 0; r < count; r++) {
         void *row = clv_tile_row(panel, weights, r);
         out[r] = (clv_projection){.support = 1, .sum = 1};
@@ -292,30 +237,10 @@ void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum
             sum[points->index[e]] += weight * values[e];
         }
     } else {
-        KERNEL(points, row_add, row_of(points, i), weight, points->cols, sum);
+        KERNEL(points, add_weighted, sum, weight, row_of(points, i), points->cols);
     }
 }
 
 double clv_squared_distance(const double *x, const double *y, int64_t p) {
-    return row_distance_f64(x, y, p);
-}
-
-/* --- bounds --- */
-
-/* All in floats, each rounded to the safe side by CLV_LOOSE. */
-CLV_KERNEL void clv_loosen(const clv_slack *slack, const int32_t *restrict labels, int64_t count, float *restrict upper,
-                           float *restrict lower, uint8_t *restrict open) {
-    const float *restrict moved = slack->moved, *restrict others = slack->others, *restrict apart = slack->apart;
-    const float gap = slack->gap, more = (float)(1 + CLV_LOOSE), less = (float)(1 - CLV_LOOSE);
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++) {
-        int32_t l = labels[i] < 0 ? 0 : labels[i];
-        float up = (upper[i] + moved[l]) * more, low = (lower[i] - others[l]) * less, between = (apart[l] - up) * less;
-        low = low > 0 ? low : 0;
-        upper[i] = up;
-        lower[i] = low;
-        float least = low > between ? low : between, apart_by = least - up;
-        int settled = (labels[i] >= 0) & (apart_by > 0) & (apart_by * (least + up) > gap);
-        open[i] = (uint8_t)!settled;
-    }
+    return clv_kernels->f64.row_distance(x, y, p);
 }

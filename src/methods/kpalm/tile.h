@@ -8,13 +8,8 @@
 #ifndef CLV_KPALM_TILE_H
 #define CLV_KPALM_TILE_H
 
+#include "kernels/kernels.h"
 #include "linalg/linalg.h"
-
-/* Rows of a tile: with 100 centers a tile of floats has 21 KiB. A multiple of the rows a kernel takes at once. */
-enum { CLV_TILE_ROWS = 48 };
-
-/* Rows that are projected at once, each with a line of work. */
-enum { CLV_PROJECTED_AT_ONCE = 4 };
 
 /* What the kernels know of the points. */
 typedef struct clv_frame {
@@ -36,18 +31,6 @@ typedef struct clv_panel {
     double most;  /* no term of a key is larger */
     double error; /* a key is wrong by at most this */
 } clv_panel;
-
-typedef struct clv_nearest {
-    double key, next; /* the least and the second least */
-    int32_t center;
-} clv_nearest;
-
-typedef struct clv_projection {
-    int64_t support;
-    double sum;    /* of the weights: 1 but for rounding */
-    double change; /* squared length of the step */
-    double shift;  /* the weights are max(w - d / alpha - shift, 0) */
-} clv_projection;
 
 /* Numbers in a vector of the kernels; `count`, rounded up to whole vectors. */
 int64_t clv_panel_lanes(clv_scalar scalar);
@@ -74,9 +57,8 @@ void clv_panel_pick(const clv_panel *panel, const int32_t *center, void *lines, 
 void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, const int32_t *at,
                         int64_t count, const void *lines, const void *offset, void *keys);
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
-/* The least keys of rows; own[r] (or NULL) is where that of row r probably is, below 0: no idea. Of keys to a vector of
- * centers near by, the first is the likely one. */
-void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, const int32_t *own, clv_nearest *out);
+/* The least keys of rows, to all centers or to one vector of them. */
+void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
@@ -107,21 +89,7 @@ void clv_tile_spread(const clv_panel *panel, const void *weights, const void *ga
 double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square);
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
 
-/* Rounding of floats that hold bounds. */
-#define CLV_LOOSE 1e-6
 double clv_squared_distance(const double *x, const double *y, int64_t p);
-
-/* What becomes of bounds of the distances of objects to their own center (upper) and to all others (lower) when the
- * centers move; in units, each a little too large (apart: too small), k of each: how far a center went, how far any
- * other one went at most, how far the next center is. An object is settled while the square of its lower bound is more
- * than `gap` above that of the upper one. */
-typedef struct clv_slack {
-    float *moved, *others, *apart;
-    float gap;
-} clv_slack;
-/* open: objects that are not settled, and all with a label below 0. */
-void clv_loosen(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,
-                uint8_t *open);
 
 /* Row r of a tile of numbers, and one of them. */
 void *clv_tile_row(const clv_panel *panel, void *tile, int64_t r);

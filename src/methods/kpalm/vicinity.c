@@ -84,7 +84,7 @@ void clv_vicinity_update(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     const clv_vicinity *v = &s->vicinity;
     bool worth = p->k * 8 < p->n;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (worth && p->k >= 64 && s->threads > 1)
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (worth && p->k >= 64 && s->threads > 1)
     for (int64_t l = 0; l < p->k; l++) {
         double *distance = s->workers[omp_get_thread_num()].distance, least = HUGE_VAL;
         if (!worth) {

@@ -91,7 +91,7 @@ static clv_status add_block(admm *run, const int64_t *list, int64_t count) {
     clv_design block = {0};
     clv_status status = run->problem->x->does->gather(run->problem->x, list, count, &block);
     if (status == CLV_OK) {
-#pragma omp parallel for num_threads(run->problem->x->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(run->problem->x->threads)) schedule(static)
         for (int64_t part = 0; part < PARTS; part++) {
             add_part(run, &block.matrix, part);
         }

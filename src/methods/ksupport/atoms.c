@@ -182,7 +182,7 @@ void clv_atoms_combine(clv_atoms *atoms, double *z) {
     for (int64_t s = 0; s < atoms->sum.count; s++) {
         atoms->sum.value[s] = 0;
     }
-#pragma omp parallel for num_threads(atoms->problem->loss.threads) schedule(static) if (slices > 1)
+#pragma omp parallel for num_threads(clv_team(atoms->problem->loss.threads)) schedule(static) if (slices > 1)
     for (int64_t s = 0; s < slices; s++) {
         int64_t first = s * SLICE, length = n - first < SLICE ? n - first : SLICE;
         memset(z + first, 0, (size_t)length * sizeof *z);

@@ -26,20 +26,20 @@ static int threads_for(const clv_design *x, int64_t work) {
 static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, int64_t count, const double *r,
                      double *out, double *square) {
     if (m->scalar == CLV_F32 && square) {
-        clv_dot_square_rows_f32(m->values, list, first, count, m->cols, r, out, square);
+        clv_kernels->f32.dot_square_rows(m->values, list, first, count, m->cols, r, out, square);
     } else if (m->scalar == CLV_F32) {
-        clv_dot_rows_f32(m->values, list, first, count, m->cols, r, out);
+        clv_kernels->f32.dot_rows(m->values, list, first, count, m->cols, r, out);
     } else if (square) {
-        clv_dot_square_rows_f64(m->values, list, first, count, m->cols, r, out, square);
+        clv_kernels->f64.dot_square_rows(m->values, list, first, count, m->cols, r, out, square);
     } else {
-        clv_dot_rows_f64(m->values, list, first, count, m->cols, r, out);
+        clv_kernels->f64.dot_rows(m->values, list, first, count, m->cols, r, out);
     }
 }
 
 static void features_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
                               double *squares) {
     int64_t runs = (count + RUN - 1) / RUN;
-#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t b = 0; b < runs; b++) {
         int64_t first = b * RUN;
         dot_rows(&x->matrix, list ? list + first : NULL, first, least(RUN, count - first), r, g + first,
@@ -62,23 +62,23 @@ static void add_four(const clv_matrix *m, const int64_t *list, const double *wei
     if (m->scalar == CLV_F32) {
         const float *base = m->values;
         const float *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
-        clv_add_four_f32(acc, x, r, n);
+        clv_kernels->f32.add_four(acc, x, r, n);
         if (squares) {
-            clv_add_square_four_f32(squares, x, once, n);
+            clv_kernels->f32.add_square_four(squares, x, once, n);
         }
     } else {
         const double *base = m->values;
         const double *x[4] = {base + offset[0], base + offset[1], base + offset[2], base + offset[3]};
-        clv_add_four_f64(acc, x, r, n);
+        clv_kernels->f64.add_four(acc, x, r, n);
         if (squares) {
-            clv_add_square_four_f64(squares, x, once, n);
+            clv_kernels->f64.add_square_four(squares, x, once, n);
         }
     }
 }
 
 static void features_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
     int64_t slices = (x->samples + SLICE - 1) / SLICE;
-#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t s = 0; s < slices; s++) {
         int64_t first = s * SLICE, n = least(SLICE, x->samples - first);
         memset(z + first, 0, (size_t)n * sizeof *z);
@@ -101,7 +101,7 @@ static clv_status new_gathered(const clv_design *x, int64_t count, clv_design *o
 static clv_status features_gather(const clv_design *x, const int64_t *list, int64_t count, clv_design *out) {
     size_t width = x->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double), row = (size_t)x->samples * width;
     CLV_TRY(new_gathered(x, count, out));
-#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t j = 0; j < count; j++) {
         memcpy((char *)out->owned->values + (size_t)j * row, (const char *)x->matrix.values + (size_t)list[j] * row,
                row);
@@ -137,7 +137,7 @@ static void samples_gradient(const clv_design *x, const double *r, const int64_t
                              double *squares) {
     const clv_matrix *m = &x->matrix;
     int64_t strips = (count + STRIP - 1) / STRIP;
-#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t s = 0; s < strips; s++) {
         int64_t first = s * STRIP, n = least(STRIP, count - first);
         double *square = squares ? squares + first : NULL;
@@ -157,7 +157,7 @@ static void samples_gradient(const clv_design *x, const double *r, const int64_t
 
 static void samples_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
     const clv_matrix *m = &x->matrix;
-#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t i = 0; i < m->rows; i++) {
         double sum = 0;
         for (int64_t j = 0; j < count; j++) {
@@ -171,7 +171,7 @@ static clv_status samples_gather(const clv_design *x, const int64_t *list, int64
     const clv_matrix *m = &x->matrix;
     int64_t strips = (count + SLICE - 1) / SLICE;
     CLV_TRY(new_gathered(x, count, out));
-#pragma omp parallel for num_threads(threads_for(x, count * x->samples)) schedule(static)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t s = 0; s < strips; s++) {
         int64_t end = least(count, (s + 1) * SLICE);
         for (int64_t i = 0; i < m->rows; i++) {
@@ -197,7 +197,7 @@ static void sparse_gradient(const clv_design *x, const double *r, const int64_t 
                             double *squares) {
     const clv_matrix *m = &x->matrix;
     const double *values = m->values;
-#pragma omp parallel for num_threads(threads_for(x, m->start[m->rows])) schedule(dynamic, 1024)
+#pragma omp parallel for num_threads(clv_team(threads_for(x, m->start[m->rows]))) schedule(dynamic, 1024)
     for (int64_t j = 0; j < count; j++) {
         int64_t row = list ? list[j] : j;
         double sum = 0, square = 0;

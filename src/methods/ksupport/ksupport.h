@@ -1,6 +1,6 @@
 /* k-support-norm regularized learning: what the stages of the method share.
  *
- *   design.c, design_kernels.c  X, wherever and however it is kept: X'r, X w, columns
+ *   design.c                    X, wherever and however it is kept: X'r, X w, columns
  *   loss.c                      logistic and squared loss, the intercept minimized out
  *   point.c                     an iterate: objective, gradient, duality gap, safe screening
  *   atoms.c                     the atoms of Frank-Wolfe, their images and the union of their supports
@@ -82,21 +82,6 @@ struct clv_design {
 /* `transposed`: X has one row per feature. Dense X is borrowed as it is; sparse X with one row per sample is copied. */
 clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out);
 void clv_design_free(clv_design *x); /* takes one that is all zero */
-
-/* design_kernels.c. <x, r> for rows of n numbers, those of a list or `count` from `first` on; that and <x, x>. */
-void clv_dot_rows_f32(const float *base, const int64_t *list, int64_t first, int64_t count, int64_t n, const double *r,
-                      double *out);
-void clv_dot_rows_f64(const double *base, const int64_t *list, int64_t first, int64_t count, int64_t n, const double *r,
-                      double *out);
-void clv_dot_square_rows_f32(const float *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
-                             const double *r, double *out, double *square);
-void clv_dot_square_rows_f64(const double *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
-                             const double *r, double *out, double *square);
-/* On four rows at once (they may be the same): acc += r x; acc += x^2 for rows whose r is not 0. */
-void clv_add_four_f32(double *acc, const float *const x[4], const double r[4], int64_t n);
-void clv_add_four_f64(double *acc, const double *const x[4], const double r[4], int64_t n);
-void clv_add_square_four_f32(double *acc, const float *const x[4], const double r[4], int64_t n);
-void clv_add_square_four_f64(double *acc, const double *const x[4], const double r[4], int64_t n);
 
 /* --- loss.c --- */
 

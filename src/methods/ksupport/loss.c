@@ -20,7 +20,7 @@ static double logistic(double t, double *share) {
 
 static void evaluate(const clv_loss *loss, double *terms, const double *z, double b, double *r, double *h) {
     bool is_logistic = loss->kind == CLV_KSUPPORT_LOGISTIC;
-#pragma omp parallel for num_threads(loss->threads) schedule(static) if (loss->samples > 8192)
+#pragma omp parallel for num_threads(clv_team(loss->threads)) schedule(static) if (loss->samples > 8192)
     for (int64_t m = 0; m < loss->samples; m++) {
         double y = loss->y[m], t = z[m] + b, share = 1;
         if (is_logistic) {

@@ -213,7 +213,7 @@ static void form_hessian(proximal *q) {
     int64_t n = run->problem->x->samples, square = n * n;
     double *sum = run->cg;
     add_between(q, sum);
-#pragma omp parallel for num_threads(run->threads) schedule(static) if (square * q->used_count > 1 << 20)
+#pragma omp parallel for num_threads(clv_team(run->threads)) schedule(static) if (square * q->used_count > 1 << 20)
     for (int64_t c = 0; c < CHUNKS; c++) {
         add_rows(q, q->used_count * c / CHUNKS, q->used_count * (c + 1) / CHUNKS, sum, run->hessian + c * square);
     }

@@ -55,7 +55,7 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
 /* (27): every object's best cluster. */
 static void choose_labels(clv_partition *s) {
     int64_t n = s->problem->n;
-#pragma omp parallel for num_threads(s->threads) if (clv_partition_is_large(s))
+#pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s))
     for (int64_t from = 0; from < n; from += BLOCK) {
         choose_in_block(s, from, n - from < BLOCK ? n : from + BLOCK);
     }

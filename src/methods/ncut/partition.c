@@ -195,7 +195,7 @@ static bool may_leave(const clv_partition *s, int64_t i) {
 clv_status clv_partition_gain(clv_partition *s, double *out) {
     int64_t n = s->problem->n;
     double best = -DBL_MAX; /* what compilers start a max reduction from is this or -INFINITY */
-#pragma omp parallel for num_threads(s->threads) if (clv_partition_is_large(s)) reduction(max : best)
+#pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s)) reduction(max : best)
     for (int64_t i = 0; i < n; i++) {
         if (may_leave(s, i) && !is_heavy(s, i)) {
             best = fmax(best, clv_partition_leave(s, i) + best_entry(s, i));

@@ -81,29 +81,15 @@ static void fill_points(const clv_ncut_problem *p, cloud *w) {
 
 /* --- costs of points --- */
 
-CLV_KERNEL static void add_squares(double *cost, const double *x, double y, int64_t length) {
-#pragma omp simd
-    for (int64_t j = 0; j < length; j++) {
-        cost[j] += (x[j] - y) * (x[j] - y);
-    }
-}
-
-CLV_KERNEL static void deduct_products(double *cost, const double *x, double y, int64_t length) {
-#pragma omp simd
-    for (int64_t j = 0; j < length; j++) {
-        cost[j] -= x[j] * y;
-    }
-}
-
 /* cost[j] for the `length` points from `at` on. */
 static void price_tile(const cloud *w, const double *center, int64_t at, int64_t length, double *cost) {
     memset(cost, 0, (size_t)length * sizeof *cost);
     for (int64_t d = 0; d < w->k; d++) {
         const double *x = w->x + d * w->m + at;
         if (w->turning) {
-            deduct_products(cost, x, center[d], length);
+            clv_kernels->f64.add_weighted(cost, -center[d], x, length);
         } else {
-            add_squares(cost, x, center[d], length);
+            clv_kernels->add_squares(cost, x, center[d], length);
         }
     }
 }
@@ -157,7 +143,7 @@ static void add_chunks(cloud *w, int64_t count) {
 
 /* Every point to its best center; `total` follows. Returns the cost of all. */
 static double assign(cloud *w) {
-#pragma omp parallel for num_threads(w->threads) schedule(static) if (is_large(w))
+#pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_large(w))
     for (int64_t q = 0; q < w->chunks; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double *sums = w->partial + q * w->stride;
@@ -185,7 +171,7 @@ static void price_candidates(cloud *w, const int64_t *candidate, int64_t count, 
     for (int64_t t = 0; t < count; t++) {
         take_point(w, candidate[t], w->small + t * w->k);
     }
-#pragma omp parallel for num_threads(w->threads) schedule(static) if (is_large(w))
+#pragma omp parallel for num_threads(clv_team(w->threads)) schedule(static) if (is_large(w))
     for (int64_t q = 0; q < w->chunks; q++) {
         int64_t end = (q + 1) * w->chunk < w->m ? (q + 1) * w->chunk : w->m;
         double cost[TILE], *sums = w->partial + q * w->stride;

@@ -64,7 +64,7 @@ typedef struct normalized {
 /* y = D^-1/2 x; x and y may be the same. */
 static void scale(const normalized *m, const double *x, int64_t count, double *y) {
     int64_t n = m->problem->n;
-#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
+#pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             y[c * n + i] = m->root[i] * x[c * n + i];
@@ -87,7 +87,7 @@ static clv_status filter_step(normalized *m, int64_t count, bool first) {
     int64_t n = m->problem->n;
     double factor = (first ? 1 : 2) / m->half;
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, m->image, m->threads));
-#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
+#pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             int64_t e = c * n + i;
@@ -109,7 +109,7 @@ static clv_status multiply_filtered(void *user, const double *x, int64_t count, 
     for (int degree = 0; degree < m->degree; degree++) {
         CLV_TRY(filter_step(m, count, degree == 0));
     }
-#pragma omp parallel for num_threads(m->threads) collapse(2) if (count * n >= WORTH_THREADS)
+#pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {
         for (int64_t i = 0; i < n; i++) {
             y[c * n + i] = m->root[i] > 0 ? m->now[c * n + i] / m->root[i] : 0;

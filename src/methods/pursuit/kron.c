@@ -27,7 +27,7 @@ static void kron_gradient(const clv_design *x, const double *r, const int64_t *l
         }
         return;
     }
-#pragma omp parallel for num_threads(x->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
@@ -42,7 +42,7 @@ static void kron_gradient(const clv_design *x, const double *r, const int64_t *l
 static void kron_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
     const clv_pursuit_points *p = x->user;
     int64_t slices = (p->d + SLICE - 1) / SLICE;
-#pragma omp parallel for num_threads(x->threads) schedule(static) if (count > 256)
+#pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static) if (count > 256)
     for (int64_t s = 0; s < slices; s++) {
         int64_t first = s * SLICE, width = p->d - first < SLICE ? p->d - first : SLICE;
         for (int64_t j = 0; j < p->n; j++) {
@@ -111,11 +111,11 @@ static clv_status kron_pull(const clv_design *x, void *work, const double *y, do
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (int)p->d, s->inverse, (int)p->d) != 0) {
         return clv_fail(p->ctx, CLV_ENUMERIC, "pursuit: the normal equations of admm cannot be solved");
     }
-#pragma omp parallel for num_threads(x->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         pull_rows(s, b * ROWS, p->n - b * ROWS < ROWS ? p->n - b * ROWS : ROWS, y, v, margin);
     }
-#pragma omp parallel for num_threads(x->threads) schedule(static)
+#pragma omp parallel for num_threads(clv_team(x->threads)) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
         double *out = w + i0 * p->n, *slope = gradient + i0 * p->n;

@@ -17,15 +17,6 @@
 
 enum { ROWS = CLV_PURSUIT_ROWS, MOST_SCANS = 60, SAMPLED = 32 };
 
-CLV_KERNEL static int64_t count_above(const float *x, int64_t n, float bar) {
-    int64_t count = 0;
-#pragma omp simd reduction(+ : count)
-    for (int64_t i = 0; i < n; i++) {
-        count += fabsf(x[i]) >= bar;
-    }
-    return count;
-}
-
 /* Rows i0.. of P R' into a tile. */
 static void fill_tile(const clv_pursuit_work *s, int64_t i0, int64_t rows, float *tile) {
     const clv_pursuit_points *p = s->points;
@@ -76,7 +67,7 @@ static bool scan_block(clv_pursuit_work *s, int64_t b, float bar, float *tile, a
     const clv_pursuit_points *p = s->points;
     int64_t i0 = b * ROWS, rows = p->n - i0 < ROWS ? p->n - i0 : ROWS;
     fill_tile(s, i0, rows, tile);
-    int64_t count = count_above(tile, rows * p->n, bar), at = atomic_fetch_add(taken, count);
+    int64_t count = clv_kernels->count_above(tile, rows * p->n, bar), at = atomic_fetch_add(taken, count);
     s->first[b] = at;
     s->count[b] = count;
     if (at + count > s->capacity) {
@@ -97,7 +88,7 @@ static int64_t scan(clv_pursuit_work *s, double bar) {
     int64_t blocks = (p->n + ROWS - 1) / ROWS;
     atomic_llong taken = 0;
     float level = (float)bar;
-#pragma omp parallel for num_threads(p->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static, 1)
     for (int64_t t = 0; t < p->threads; t++) {
         for (int64_t b = t; b < blocks; b += p->threads) {
             scan_block(s, b, level, s->tile + t * ROWS * p->n, &taken);
@@ -114,7 +105,7 @@ static void measure_candidates(clv_pursuit_work *s, const double *r, int64_t cou
         memcpy(s->order + at, s->candidate + s->first[b], (size_t)s->count[b] * sizeof *s->order);
         at += s->count[b];
     }
-#pragma omp parallel for num_threads(p->threads) schedule(static) if (count * p->d > 1 << 17)
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static) if (count * p->d > 1 << 17)
     for (int64_t c = 0; c < count; c++) {
         int64_t i = s->order[c] / p->n, j = s->order[c] % p->n;
         s->value[c] = cblas_ddot((int)p->d, p->points + i * p->d, 1, r + j * p->d, 1);

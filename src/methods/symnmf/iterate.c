@@ -116,7 +116,7 @@ size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
 /* out = left right' for k x n blocks, part by part. */
 static void multiply_across(clv_memberships *s, const double *left, const double *right, double *out) {
     int64_t n = s->problem->n, k = s->problem->k, square = k * k, length = part_length(n, k), parts = part_count(n, k);
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t part = 0; part < parts; part++) {
         int64_t at = part * length, some = n - at < length ? n - at : length;
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)k, (int)some, 1, left + at, (int)n,
@@ -180,7 +180,7 @@ void clv_memberships_measure(clv_memberships *s) {
     clv_blas_serial_begin();
     multiply_across(s, s->w, s->w, s->gram);
     double *sums = s->partial + parts * k * k;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t part = 0; part < parts; part++) {
         measure_part(s, part, sums + 2 * part);
     }
@@ -236,7 +236,7 @@ double clv_memberships_best(clv_memberships *s, double most) {
 /* Entries that rounding takes below 0 are 0. */
 void clv_memberships_go(clv_memberships *s, double t) {
     int64_t count = s->problem->n * s->problem->k;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t e = 0; e < count; e++) {
         s->w[e] = fmax(s->w[e] + t * s->direction[e], 0);
         s->pw[e] += t * s->image[e];
@@ -249,7 +249,7 @@ void clv_memberships_go(clv_memberships *s, double t) {
 
 void clv_project_rows(const clv_memberships *s, double *block) {
     int64_t n = s->problem->n, k = s->problem->k;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (clv_memberships_are_many(s))
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (clv_memberships_are_many(s))
     for (int64_t i = 0; i < n; i++) {
         clv_simplex_project(block + i, k, n);
     }

@@ -147,7 +147,7 @@ static clv_status predict_rows(void *user, const clv_matrix *cross, int64_t befo
         }
     }
     clv_blas_serial_begin();
-#pragma omp parallel for num_threads(p->threads) schedule(static) reduction(min : bad_row)
+#pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static) reduction(min : bad_row)
     for (int64_t first = 0; first < cross->rows; first += OBJECTS) {
         int64_t count = cross->rows - first < OBJECTS ? cross->rows - first : OBJECTS;
         int64_t bad = predict_some(p, cross, first, count, p->out + (before + first) * p->k);

@@ -16,7 +16,7 @@
  * product with P and threads share it; only O(n k (k + moves + block)) operations are left for one thread. */
 #include "methods/symnmf/symnmf.h"
 
-#include "linalg/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,10 +100,10 @@ static void move(row *r, int64_t gainer, int64_t loser, double t) {
     double length2 = r->length2 + 2 * t * (d + t), growth = length2 - r->length2, rest = length2 - r->own;
     double tilt = r->before[gainer] - r->before[loser];
     /* Of M w - q, and of (|w|^2 - p_ii) w the old entries of w. */
-    clv_add_weighted(r->slope, t, r->gram + gainer * r->k, r->k);
-    clv_add_weighted(r->slope, -t, r->gram + loser * r->k, r->k);
-    clv_add_weighted(r->slope, -t * tilt, r->before, r->k);
-    clv_add_weighted(r->slope, growth, r->now, r->k);
+    clv_kernels->f64.add_weighted(r->slope, t, r->gram + gainer * r->k, r->k);
+    clv_kernels->f64.add_weighted(r->slope, -t, r->gram + loser * r->k, r->k);
+    clv_kernels->f64.add_weighted(r->slope, -t * tilt, r->before, r->k);
+    clv_kernels->f64.add_weighted(r->slope, growth, r->now, r->k);
     r->slope[gainer] += rest * t;
     r->slope[loser] -= rest * t;
     r->now[gainer] += t;
@@ -176,7 +176,7 @@ static double find_slope(const row *r, const double *pw, double *slope) {
     }
     for (int64_t b = 0; b < r->k; b++) {
         if (r->before[b] != 0) {
-            clv_add_weighted(slope, r->before[b], r->gram + b * r->k, r->k);
+            clv_kernels->f64.add_weighted(slope, r->before[b], r->gram + b * r->k, r->k);
         }
     }
     for (int64_t c = 0; c < r->k; c++) {
@@ -190,10 +190,10 @@ static double find_slope(const row *r, const double *pw, double *slope) {
 static void adopt(const row *r, double *gram, double *w, double *change) {
     for (int64_t a = 0; a < r->k; a++) {
         if (r->now[a] != 0) {
-            clv_add_weighted(gram + a * r->k, r->now[a], r->now, r->k);
+            clv_kernels->f64.add_weighted(gram + a * r->k, r->now[a], r->now, r->k);
         }
         if (w[a] != 0) {
-            clv_add_weighted(gram + a * r->k, -w[a], w, r->k);
+            clv_kernels->f64.add_weighted(gram + a * r->k, -w[a], w, r->k);
         }
     }
     for (int64_t c = 0; c < r->k; c++) {
@@ -251,7 +251,7 @@ static void scatter(clv_memberships *s, const block *b) {
 /* The objects of the block after this one see that it has changed. */
 static void tell_the_others(const block *b, int64_t at, int64_t k) {
     for (int64_t r = at + 1; r < b->count; r++) {
-        clv_add_weighted(b->pw + r * k, b->inside[at * b->count + r], b->change + at * k, k);
+        clv_kernels->f64.add_weighted(b->pw + r * k, b->inside[at * b->count + r], b->change + at * k, k);
     }
 }
 

@@ -1,4 +1,6 @@
-"""Help, version, options, and what is answered to a wrong command line."""
+"""Help, version, options, and what is answered to a wrong command line or environment."""
+import os
+
 from harness import blobs_npy, case, check, cleave
 
 COMMANDS = ("ncut", "affinity", "eval", "verify", "demo")
@@ -143,3 +145,21 @@ def a_message_is_one_line_whatever_it_names():
 def the_last_of_a_repeated_option_wins():
     blobs_npy()
     check(cleave("ncut", "x.npy", "-k", 2, "-k", 3, "--json", "-").json()["k"] == 3, "k")
+
+
+@case
+def instruction_sets():
+    blobs_npy()
+    best = cleave("ncut", "x.npy", "-k", 3, "--json", "-", env=without_isa()).json()
+    for name in ("baseline", ""):
+        plain = cleave("ncut", "x.npy", "-k", 3, "--json", "-", env=without_isa(CLEAVE_ISA=name)).json()
+        check(plain["labels"] == best["labels"], f"CLEAVE_ISA={name} finds other clusters")
+        value, other = plain["objective"]["value"], best["objective"]["value"]
+        check(abs(value - other) <= 1e-12 * abs(other), f"CLEAVE_ISA={name}: {value} and {other}")
+    for name in ("nonsense", "Baseline", "baseline "):
+        cleave("ncut", "x.npy", "-k", 3, code=64, env=without_isa(CLEAVE_ISA=name),
+               err=rf"^cleave: CLEAVE_ISA={name}: this machine has baseline\b.*; unset it to use the best$")
+
+
+def without_isa(**more):
+    return {**{name: value for name, value in os.environ.items() if name != "CLEAVE_ISA"}, **more}

@@ -1,18 +1,18 @@
-/* What (2.2) adds up, and rows of weights and of the points one by one, for one type of number: a part of
- * tile_kernels.h. Cost of the sums: one fused multiplication and addition for a row, center and feature. */
+/* What (2.2) adds up, and rows of weights and of the points one by one, numbers of type REAL; included
+ * once per type by real.h. Cost of the sums: one fused multiplication and addition for a row, center and feature. */
 
 /* sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f]: the share of a tile in weighted
  * sums. */
 INLINE void NAME(spread_block)(const REAL *weight, int64_t width, const REAL *a, int64_t pitch, int64_t rows, int64_t l,
                                int64_t k, int64_t f, int64_t p, int vectors, double *sums, int64_t stride) {
-    REALS sum[ROWS][VECTORS] = {{{0}}};
+    REALS sum[KEY_ROWS][ACROSS] = {{{0}}};
     for (int64_t r = 0; r < rows; r++) {
         const REALS *row = (const REALS *)(a + r * pitch + f);
-        REALS x[VECTORS];
+        REALS x[ACROSS];
         for (int v = 0; v < vectors; v++) {
             x[v] = row[v];
         }
-        for (int c = 0; c < ROWS; c++) {
+        for (int c = 0; c < KEY_ROWS; c++) {
             REAL share = weight[r * width + (l + c < k ? l + c : k - 1)];
             for (int v = 0; v < vectors; v++) {
                 sum[c][v] += share * x[v];
@@ -20,7 +20,7 @@ INLINE void NAME(spread_block)(const REAL *weight, int64_t width, const REAL *a,
         }
     }
     int64_t some = p - f < vectors * LANES ? p - f : vectors * LANES;
-    for (int c = 0; c < ROWS && l + c < k; c++) {
+    for (int c = 0; c < KEY_ROWS && l + c < k; c++) {
         const REAL *from = (const REAL *)sum[c];
         double *to = sums + (l + c) * stride + f;
         for (int64_t j = 0; j < some; j++) {
@@ -29,12 +29,12 @@ INLINE void NAME(spread_block)(const REAL *weight, int64_t width, const REAL *a,
     }
 }
 
-CLV_KERNEL static void NAME(spread)(const REAL *weight, int64_t width, const REAL *a, int64_t pitch, int64_t rows,
-                                    int64_t k, int64_t p, double *sums, int64_t stride) {
-    for (int64_t l = 0; l < k; l += ROWS) {
+static void NAME(spread)(const REAL *weight, int64_t width, const REAL *a, int64_t pitch, int64_t rows, int64_t k,
+                         int64_t p, double *sums, int64_t stride) {
+    for (int64_t l = 0; l < k; l += KEY_ROWS) {
         int64_t f = 0;
-        for (; f + 4 * LANES <= pitch; f += 4 * LANES) {
-            NAME(spread_block)(weight, width, a, pitch, rows, l, k, f, p, 4, sums, stride);
+        for (; f + ACROSS * LANES <= pitch; f += ACROSS * LANES) {
+            NAME(spread_block)(weight, width, a, pitch, rows, l, k, f, p, ACROSS, sums, stride);
         }
         for (; f < pitch; f += LANES) {
             NAME(spread_block)(weight, width, a, pitch, rows, l, k, f, p, 1, sums, stride);
@@ -43,8 +43,8 @@ CLV_KERNEL static void NAME(spread)(const REAL *weight, int64_t width, const REA
 }
 
 /* Column l of `mass` += the weights of a tile for center l. `line` has room for a row. */
-CLV_KERNEL static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t rows, int64_t k, REAL *restrict line,
-                                      double *mass, int64_t stride) {
+static void NAME(add_mass)(const REAL *weight, int64_t width, int64_t rows, int64_t k, REAL *restrict line,
+                           double *mass, int64_t stride) {
     memset(line, 0, (size_t)width * sizeof *line);
     for (int64_t r = 0; r < rows; r++) {
         const REAL *row = weight + r * width;
@@ -98,7 +98,7 @@ INLINE int64_t NAME(collect_few)(const REAL *weight, int32_t vectors, int32_t *i
 }
 
 /* The nonzeros of a row of weights. `few`: probably less than ten. */
-CLV_KERNEL static int64_t NAME(collect)(const REAL *weight, int64_t width, bool few, int32_t *index, REAL *out) {
+static int64_t NAME(collect)(const REAL *weight, int64_t width, bool few, int32_t *index, REAL *out) {
     const REALS zero = {0};
     int64_t count = 0;
     if (few && width <= 30 * LANES) {
@@ -116,7 +116,7 @@ CLV_KERNEL static int64_t NAME(collect)(const REAL *weight, int64_t width, bool 
 }
 
 /* Weights in sums: times the sample weight, and over the distance where there is one. */
-CLV_KERNEL static void NAME(scale)(REAL *restrict weight, const REAL *restrict distance, int64_t width, double sample) {
+static void NAME(scale)(REAL *restrict weight, const REAL *restrict distance, int64_t width, double sample) {
     REAL times = (REAL)sample;
 #pragma omp simd
     for (int64_t l = 0; l < width; l++) {
@@ -124,30 +124,21 @@ CLV_KERNEL static void NAME(scale)(REAL *restrict weight, const REAL *restrict d
     }
 }
 
-/* |x - c|^2 in double, of a row as it is stored. */
-CLV_KERNEL static double NAME(row_distance)(const REAL *x, const double *c, int64_t p) {
-    eight sum = {0};
-    double part[8], tail = 0;
+/* |x - c|^2 in double, of a row as it is stored: two partial sums. */
+static double NAME(row_distance)(const REAL *x, const double *c, int64_t p) {
+    doubles part[2] = {{0}};
+    double tail = 0;
     int64_t f = 0;
-    for (; f + 8 <= p; f += 8) {
-        NAME(eight) row;
-        eight center;
-        memcpy(&row, x + f, sizeof row);
-        memcpy(&center, c + f, sizeof center);
-        eight difference = __builtin_convertvector(row, eight) - center;
-        sum += difference * difference;
+    for (; f + 2 * DOUBLES <= p; f += 2 * DOUBLES) {
+        for (int v = 0; v < 2; v++) {
+            doubles difference = LOAD(x + f + v * DOUBLES) - *(const loose_doubles *)(c + f + v * DOUBLES);
+            part[v] += difference * difference;
+        }
     }
     for (; f < p; f++) {
         double difference = (double)x[f] - c[f];
         tail += difference * difference;
     }
-    memcpy(part, &sum, sizeof part);
-    return ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7])) + tail;
-}
-
-CLV_KERNEL static void NAME(row_add)(const REAL *restrict x, double weight, int64_t p, double *restrict sum) {
-#pragma omp simd
-    for (int64_t f = 0; f < p; f++) {
-        sum[f] += weight * (double)x[f];
-    }
+    part[0] += part[1];
+    return sum_doubles(part) + tail;
 }

@@ -1,4 +1,4 @@
-/* The projection P on the simplex of (2.1), for one type of number: a part of tile_kernels.h.
+/* The projection P on the simplex of (2.1), numbers of type REAL; included once per type by real.h.
  *
  * P(v) = max(v - tau, 0) with sum max(v - tau, 0) = 1, by Newton's method from below: tau rises and the support shrinks
  * until it stays. Rounding cannot make it cycle, as the count must fall. Cost: a few passes over the k entries of a
@@ -16,8 +16,8 @@ INLINE REAL NAME(newton)(const REALS *v, int32_t vectors, REAL *tau) {
         sum += (REALS)(in & (MASK)over);
         above += (REALS)(in & (MASK)one);
     }
-    REAL count = NAME(sum_lanes)(&above);
-    *tau += (NAME(sum_lanes)(&sum) - 1) / count;
+    REAL count = SUM_LANES(&above);
+    *tau += (SUM_LANES(&sum) - 1) / count;
     return count;
 }
 
@@ -37,29 +37,29 @@ INLINE void NAME(prepare)(const REALS *d, const REALS *w, REALS *v, int32_t k, i
     REAL least = 0;
     if (steep) {
         for (int32_t j = 0; j < vectors; j++) {
-            under = CHOOSE(d[j] < under, d[j], under);
+            under = PICK(d[j] < under, d[j], under);
         }
         under = -under;
-        least = -NAME(top_lane)(&under);
+        least = -TOP_LANE(&under);
     }
     for (int32_t j = 0; j < vectors; j++) {
         REALS x = w[j] - (d[j] - least) * inverse_alpha;
         v[j] = x;
-        top = CHOOSE(x > top, x, top);
-        all += j < vectors - 1 ? x
-                               : CHOOSE(d[j] < zero + HUGE_KEY, x, zero); /* only the last has lanes without a center */
+        top = PICK(x > top, x, top);
+        /* Rows are padded to lines, which may be several vectors: lanes without a center do not count. */
+        all += j < k / LANES ? x : PICK(d[j] < zero + HUGE_KEY, x, zero);
     }
     *most = top;
     out->least = least;
-    out->tau = NAME(top_lane)(&top) - 1;
-    out->full = steep ? -HUGE_KEY : (NAME(sum_lanes)(&all) - 1) / (REAL)k;
+    out->tau = TOP_LANE(&top) - 1;
+    out->full = steep ? -HUGE_KEY : (SUM_LANES(&all) - 1) / (REAL)k;
 }
 
 /* Newton's method to its end on rows side by side, `pitch` vectors apart, from their tau and counts (more than there
  * can be). Several at once, as each waits for one sum after the other; what is done to a row that is ready is thrown
  * away. */
 INLINE void NAME(solve)(const REALS *v, int64_t pitch, int32_t vectors, DESCENT *rows, int group) {
-    bool going[GROUP], any = true;
+    bool going[CLV_PROJECTED_AT_ONCE], any = true;
     for (int g = 0; g < group; g++) {
         going[g] = true;
     }
@@ -77,7 +77,7 @@ INLINE void NAME(solve)(const REALS *v, int64_t pitch, int32_t vectors, DESCENT 
 }
 
 /* A tau from below: that of the largest entry of each lane, as tau can only rise with more entries, or the one for a
- * full support. */
+ * full support. From there on a support that is full stays so; where that tau is not known it may still shrink. */
 INLINE void NAME(begin)(DESCENT *rows, REALS *top, int32_t k, int group) {
     for (int g = 0; g < group; g++) {
         rows[g].count = LANES + 1;
@@ -85,7 +85,7 @@ INLINE void NAME(begin)(DESCENT *rows, REALS *top, int32_t k, int group) {
     NAME(solve)(top, 1, 1, rows, group);
     for (int g = 0; g < group; g++) {
         rows[g].tau = rows[g].full > rows[g].tau ? rows[g].full : rows[g].tau;
-        rows[g].count = (REAL)k;
+        rows[g].count = rows[g].full > -HUGE_KEY ? (REAL)k : (REAL)k + 1;
     }
 }
 
@@ -103,16 +103,15 @@ INLINE clv_projection NAME(conclude)(REALS *w, const REALS *v, int32_t vectors, 
         support += (REALS)(in & (MASK)one);
         w[j] = fresh;
     }
-    return (clv_projection){(int64_t)NAME(sum_lanes)(&support), (double)NAME(sum_lanes)(&sum),
-                            (double)NAME(sum_lanes)(&change), 0};
+    return (clv_projection){(int64_t)SUM_LANES(&support), (double)SUM_LANES(&sum), (double)SUM_LANES(&change), 0};
 }
 
 /* Rows d and w, `group` of them; work has as many lines. */
 INLINE void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group, int32_t k, int32_t width,
                                 REAL inverse_alpha, bool steep, clv_projection *out) {
     int32_t vectors = width / LANES;
-    DESCENT rows[GROUP];
-    REALS top[GROUP];
+    DESCENT rows[CLV_PROJECTED_AT_ONCE];
+    REALS top[CLV_PROJECTED_AT_ONCE];
     for (int g = 0; g < group; g++) {
         NAME(prepare)
         ((const REALS *)(d + g * width), (const REALS *)(w + g * width), (REALS *)(work + g * width), k, vectors,
@@ -128,12 +127,13 @@ INLINE void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group, i
 }
 
 /* w <- P(w - d / alpha) for rows of d and w. */
-CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width,
-                                     double alpha, bool steep, clv_projection *out) {
+static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width, double alpha,
+                          bool steep, clv_projection *out) {
     REAL inverse_alpha = (REAL)fmin(1 / alpha, MOST_INVERSE);
     int64_t r = 0;
-    for (; r + GROUP <= rows; r += GROUP) {
-        NAME(project_group)(d + r * width, w + r * width, work, GROUP, k, width, inverse_alpha, steep, out + r);
+    for (; r + CLV_PROJECTED_AT_ONCE <= rows; r += CLV_PROJECTED_AT_ONCE) {
+        NAME(project_group)
+        (d + r * width, w + r * width, work, CLV_PROJECTED_AT_ONCE, k, width, inverse_alpha, steep, out + r);
     }
     for (; r < rows; r++) {
         NAME(project_group)(d + r * width, w + r * width, work, 1, k, width, inverse_alpha, steep, out + r);
@@ -141,8 +141,7 @@ CLV_KERNEL static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t
 }
 
 /* The same where the tau of each row is known: w <- max(w - d / alpha - shift, 0). */
-CLV_KERNEL static void NAME(shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double inverse_alpha,
-                                   const float *shift) {
+static void NAME(shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift) {
     const REALS zero = {0};
     for (int64_t r = 0; r < rows; r++) {
         REAL inverse = (REAL)inverse_alpha, less = (REAL)shift[r];

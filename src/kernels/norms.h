@@ -1,19 +1,7 @@
-/* The loops of the k-support norm over one block of entries. Comparisons become masks, so that all but the two that
- * write a variable number of entries are vector code. */
-#include "sets/ksupport.h"
+/* Loops of the k-support norm over one block of entries. Comparisons become masks, so that all is vector code. */
+#include "kernels/vector.h"
 
-#include <math.h>
-#include <string.h>
-
-void clv_ks_histogram(const double *v, int64_t n, uint32_t *bins) {
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, v + i, sizeof bits);
-        bins[(bits & ~(UINT64_C(1) << 63)) >> CLV_KS_BIN_SHIFT]++;
-    }
-}
-
-CLV_KERNEL void clv_ks_count(const double *v, int64_t n, double low, double high, int64_t *above, int64_t *inside) {
+static void count_between(const double *v, int64_t n, double low, double high, int64_t *above, int64_t *inside) {
     int64_t over = 0, within = 0;
 #pragma omp simd reduction(+ : over, within)
     for (int64_t i = 0; i < n; i++) {
@@ -25,18 +13,7 @@ CLV_KERNEL void clv_ks_count(const double *v, int64_t n, double low, double high
     *inside = within - over;
 }
 
-int64_t clv_ks_collect(const double *v, int64_t n, double low, double high, double *out) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double size = fabs(v[i]);
-        if (size > low && size <= high) {
-            out[count++] = size;
-        }
-    }
-    return count;
-}
-
-CLV_KERNEL clv_ks_sums clv_ks_root_sums(const double *b, int64_t n, double a, double beta) {
+static clv_ks_sums root_sums(const double *b, int64_t n, double a, double beta) {
     double whole = 0, between = 0, sum = 0;
 #pragma omp simd reduction(+ : whole, between, sum)
     for (int64_t i = 0; i < n; i++) {
@@ -49,7 +26,7 @@ CLV_KERNEL clv_ks_sums clv_ks_root_sums(const double *b, int64_t n, double a, do
     return (clv_ks_sums){whole, between, sum};
 }
 
-CLV_KERNEL clv_ks_sums clv_ks_norm_sums(const double *b, int64_t n, double a, double beta) {
+static clv_ks_sums norm_sums(const double *b, int64_t n, double a, double beta) {
     double squares = 0, sum = 0;
 #pragma omp simd reduction(+ : squares, sum)
     for (int64_t i = 0; i < n; i++) {
@@ -60,7 +37,7 @@ CLV_KERNEL clv_ks_sums clv_ks_norm_sums(const double *b, int64_t n, double a, do
     return (clv_ks_sums){squares, 0, sum};
 }
 
-CLV_KERNEL clv_ks_sums clv_ks_conjugate_sums(const double *b, int64_t n, double a, double beta) {
+static clv_ks_sums conjugate_sums(const double *b, int64_t n, double a, double beta) {
     double squares = 0, share = 0, sum = 0;
 #pragma omp simd reduction(+ : squares, share, sum)
     for (int64_t i = 0; i < n; i++) {
@@ -73,7 +50,7 @@ CLV_KERNEL clv_ks_sums clv_ks_conjugate_sums(const double *b, int64_t n, double 
     return (clv_ks_sums){squares, share, sum};
 }
 
-CLV_KERNEL void clv_ks_shrink(const double *v, int64_t n, double a, double beta, double *out) {
+static void shrink(const double *v, int64_t n, double a, double beta, double *out) {
     double shrink = 1 / (1 + beta), step = beta / a;
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -83,7 +60,7 @@ CLV_KERNEL void clv_ks_shrink(const double *v, int64_t n, double a, double beta,
     }
 }
 
-CLV_KERNEL double clv_ks_squares_above(const double *v, int64_t n, double low) {
+static double squares_above(const double *v, int64_t n, double low) {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++) {

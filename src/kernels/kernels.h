@@ -1,0 +1,173 @@
+/* The loops that everything else spends its time in, for the instruction set of the machine.
+ *
+ * Each kernel is written once, in the file of its family, over a vector type as wide as the registers are (vector.h);
+ * set.c compiles all of them once per instruction set and puts them into a table. `clv_kernels` is the table that was
+ * chosen when the library was loaded: the best one that the machine can run, or the one that CLEAVE_ISA names. None of
+ * them allocates, none uses threads. A result does not depend on how its caller splits the work; between instruction
+ * sets results agree to rounding. */
+#ifndef CLV_KERNELS_H
+#define CLV_KERNELS_H
+
+#include "base/base.h"
+
+enum {
+    CLV_TILE = 64, /* objects on a side of a tile of distances */
+    CLV_LINE = 64, /* bytes that rows of keys, weights and centers are padded to: the widest vector */
+    /* Rows of a tile of keys: with 100 centers a tile of floats has 21 KiB. A multiple of the rows of a block. */
+    CLV_TILE_ROWS = 48,
+    CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */
+    CLV_SPMM_WIDTH = 8         /* vectors that a sparse matrix is multiplied by at once */
+};
+
+/* The least key of a row, the second least, and where the least is: the first of equals. */
+typedef struct clv_nearest {
+    double key, next;
+    int32_t center;
+} clv_nearest;
+
+/* What became of a row of weights. */
+typedef struct clv_projection {
+    int64_t support;
+    double sum;    /* of the weights: 1 but for rounding */
+    double change; /* squared length of the step */
+    double shift;  /* the weights are max(w - d / alpha - shift, 0) */
+} clv_projection;
+
+/* What becomes of bounds of the distances of objects to their own center (upper) and to all others (lower) when the
+ * centers move; in units, each a little too large (apart: too small), k of each: how far a center went, how far any
+ * other one went at most, how far the next center is. An object is settled while the square of its lower bound is more
+ * than `gap` above that of the upper one. */
+typedef struct clv_slack {
+    float *moved, *others, *apart;
+    float gap;
+} clv_slack;
+
+/* Rounding of floats that hold bounds. */
+#define CLV_LOOSE 1e-6
+
+/* Sums over a block of magnitudes b. root_sums: the number with a b >= 1 + beta, of those with beta < a b < 1 + beta
+ * the number and the sum. norm_sums: the squares of the former, the sum of all others. conjugate_sums, with theta = a b
+ * - beta between 0 and 1: the squares where theta is 1, the sum of all theta, that of b^2 theta / (theta + beta) over
+ * the theta below 1. */
+typedef struct clv_ks_sums {
+    double whole, between, sum;
+} clv_ks_sums;
+
+typedef struct clv_slic_center {
+    float color[3], x, y;
+} clv_slic_center;
+
+/* Kernels on numbers that are stored as `real`, float or double; sums are in double. */
+#define CLV_REAL_KERNELS(real)                                                                                         \
+    struct {                                                                                                           \
+        /* --- columns.h: y += x; y -= x; y += (a + b) + (c + d); y += w x; four weighted rows one after the other: */ \
+        /* the same bits as four calls for one --- */                                                                  \
+        void (*accumulate)(double *y, const real *x, int64_t n);                                                       \
+        void (*deduct)(double *y, const real *x, int64_t n);                                                           \
+        void (*accumulate_four)(double *y, const real *a, const real *b, const real *c, const real *d, int64_t n);     \
+        void (*add_weighted)(double *y, double w, const real *x, int64_t n);                                           \
+        void (*add_weighted_four)(double *y, const double w[4], const real *const x[4], int64_t n);                    \
+        /* r += wa a (+ wb b); the first place of the largest entry of the new r. */                                   \
+        int64_t (*pass_one)(double *r, const real *a, double wa, int64_t n);                                           \
+        int64_t (*pass_two)(double *r, const real *a, double wa, const real *b, double wb, int64_t n);                 \
+        /* --- design.h: rows x of X, n long. list[j] (or first + j) is row j. --- */                                  \
+        /* out[j] = x.r, and square[j] = x.x */                                                                        \
+        void (*dot_rows)(const real *base, const int64_t *list, int64_t first, int64_t count, int64_t n,               \
+                         const double *r, double *out);                                                                \
+        void (*dot_square_rows)(const real *base, const int64_t *list, int64_t first, int64_t count, int64_t n,        \
+                                const double *r, double *out, double *square);                                         \
+        /* sum += r0 x0 + r1 x1 + r2 x2 + r3 x3; the same of the squares of the x with an r other than 0 */            \
+        void (*add_four)(double *sum, const real *const x[4], const double r[4], int64_t n);                           \
+        void (*add_square_four)(double *sum, const real *const x[4], const double r[4], int64_t n);                    \
+        /* --- keys.h: rows of points against centers, feature by feature in `lines`, each `width` long. --- */        \
+        /* keys[r * width + l] = offset[l] + sum over f of values[rows[r] * p + f] lines[f * width + l] */             \
+        void (*keys)(const real *values, int64_t p, const int64_t *rows, int64_t count, const real *lines,             \
+                     const real *offset, int64_t width, real *keys);                                                   \
+        /* The same for row r with one line of centers of its own, number at[r]. */                                    \
+        void (*near_keys)(const real *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,        \
+                          const real *lines, const real *offset, real *keys);                                          \
+        void (*scan)(const real *keys, int64_t rows, int64_t width, clv_nearest *out);                                 \
+        /* --- projection.h: w <- P(w - d / alpha), P onto the simplex. `work` has CLV_PROJECTED_AT_ONCE rows. --- */  \
+        void (*project)(const real *d, real *w, real *work, int64_t rows, int32_t k, int32_t width, double alpha,      \
+                        bool steep, clv_projection *out);                                                              \
+        /* w <- max(w - d / alpha - shift, 0) */                                                                       \
+        void (*shift)(const real *d, real *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift);  \
+        /* --- sums.h: sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f] --- */             \
+        void (*spread)(const real *weight, int64_t width, const real *a, int64_t pitch, int64_t rows, int64_t k,       \
+                       int64_t p, double *sums, int64_t stride);                                                       \
+        /* mass[l * stride] += the weights of center l; `line` has room for a row. */                                  \
+        void (*add_mass)(const real *weight, int64_t width, int64_t rows, int64_t k, real *line, double *mass,         \
+                         int64_t stride);                                                                              \
+        /* The nonzeros of a row of weights, how many; `few`: probably less than ten. */                               \
+        int64_t (*collect)(const real *weight, int64_t width, bool few, int32_t *index, real *out);                    \
+        /* weight <- sample weight / distance (NULL: 1) */                                                             \
+        void (*scale)(real * weight, const real *distance, int64_t width, double sample);                              \
+        double (*row_distance)(const real *x, const double *c, int64_t p); /* |x - c|^2 */                             \
+    }
+
+typedef struct clv_kernel_set {
+    const char *name;
+
+    /* --- similarities.h: in place. exp(x) for x <= 0, to 2 units in the last place, 0 below -708 --- */
+    void (*exp_nonpositive)(double *x, int64_t n);
+    void (*gaussian)(double *d2, int64_t n, double gamma);    /* exp(-gamma d2) */
+    void (*exponential)(double *d2, int64_t n, double gamma); /* exp(-gamma sqrt(d2)) */
+    void (*complement)(double *d2, int64_t n, double top);    /* max(top - sqrt(d2), 0) */
+    void (*square_root)(double *d2, int64_t n);
+
+    /* --- distances.h: panels are CLV_TILE objects side by side, feature by feature --- */
+    /* out[r * CLV_TILE + c] = squared distance of object r of `left` and c of `right` */
+    void (*distance_tile)(const double *left, const double *right, int64_t features, double *out);
+    /* of one object, whose features are CLV_TILE apart, to those of `right` */
+    void (*distance_line)(const double *x, const double *right, int64_t features, double *out);
+    double (*distance)(const double *x, const double *y, int64_t features);
+    void (*transpose_tile)(double *out, const double *tile); /* CLV_TILE x CLV_TILE */
+
+    /* --- reductions.h --- */
+    double (*sum)(const double *x, int64_t n);
+    double (*dot)(const double *x, const double *y, int64_t n);
+    double (*largest)(const double *x, int64_t n);
+    double (*smallest)(const double *x, int64_t n);
+    int64_t (*place_of_largest)(const double *r, int64_t n);                      /* the first */
+    int64_t (*place_of_least)(const double *r, const int32_t *at, int64_t count); /* the t with the least r[at[t]] */
+    int64_t (*count_above)(const float *x, int64_t n, float bar);                 /* |x| >= bar */
+
+    /* --- columns.h --- */
+    void (*add_products)(double *y, const double *a, const double *b, int64_t n); /* y += a b */
+    void (*add_squares)(double *y, const double *x, double center, int64_t n);    /* y += (x - center)^2 */
+    void (*widen)(double *out, const float *x, int64_t n);
+    void (*narrow)(float *out, const double *x, int64_t n);
+
+    /* --- norms.h: blocks of the k-support norm --- */
+    void (*count_between)(const double *v, int64_t n, double low, double high, int64_t *above, int64_t *inside);
+    clv_ks_sums (*root_sums)(const double *b, int64_t n, double a, double beta);
+    clv_ks_sums (*norm_sums)(const double *b, int64_t n, double a, double beta);
+    clv_ks_sums (*conjugate_sums)(const double *b, int64_t n, double a, double beta);
+    void (*shrink)(const double *v, int64_t n, double a, double beta, double *out);
+    double (*squares_above)(const double *v, int64_t n, double low);
+
+    /* --- rows.h: sparse rows, bounds, pixels --- */
+    /* key = offset + sum over the nonzeros of value lines[index * width + ..] */
+    void (*sparse_key_row)(const double *value, const int32_t *index, int64_t nonzeros, const double *lines,
+                           const double *offset, int64_t width, double *key);
+    /* y[0..CLV_SPMM_WIDTH - 1] = sum over the nonzeros of value x[index * CLV_SPMM_WIDTH + ..] */
+    void (*sparse_times_row)(const double *value, const int32_t *index, int64_t nonzeros, const double *x, double *y);
+    /* open: objects that are not settled, and all with a label below 0. */
+    void (*loosen)(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,
+                   uint8_t *open);
+    /* Where `center` is nearer to a pixel than what was nearest, that and `label` are written. `lab` points to the
+     * three planes at the first pixel, `x` is its place. */
+    void (*slic_row)(const float *const lab[3], int64_t count, float x, float y, const clv_slic_center *center,
+                     float spread, int32_t label, float *nearest, int32_t *labels);
+
+    CLV_REAL_KERNELS(float) f32;
+    CLV_REAL_KERNELS(double) f64;
+} clv_kernel_set;
+
+extern const clv_kernel_set *clv_kernels;
+
+/* All sets that this build has and this machine can run, from the plainest to the best; how many. */
+int clv_kernel_sets(const clv_kernel_set **out /* CLV_KERNEL_SETS */);
+enum { CLV_KERNEL_SETS = 3 };
+
+#endif

@@ -1,0 +1,73 @@
+/* Sparse rows, bounds of distances, rows of pixels. */
+#include "kernels/vector.h"
+
+/* Four nonzeros at a time, so that the line of keys is read and written once for them. */
+static void sparse_key_row(const double *value, const int32_t *index, int64_t nonzeros, const double *lines,
+                           const double *offset, int64_t width, double *restrict key) {
+    int64_t e = 0;
+    memcpy(key, offset, (size_t)width * sizeof *key);
+    for (; e + 4 <= nonzeros; e += 4) {
+        const double *a = lines + index[e] * width, *b = lines + index[e + 1] * width;
+        const double *c = lines + index[e + 2] * width, *d = lines + index[e + 3] * width;
+        double u = value[e], v = value[e + 1], x = value[e + 2], y = value[e + 3];
+#pragma omp simd
+        for (int64_t l = 0; l < width; l++) {
+            key[l] += (u * a[l] + v * b[l]) + (x * c[l] + y * d[l]);
+        }
+    }
+    for (; e < nonzeros; e++) {
+        const double *a = lines + index[e] * width;
+        double u = value[e];
+#pragma omp simd
+        for (int64_t l = 0; l < width; l++) {
+            key[l] += u * a[l];
+        }
+    }
+}
+
+static void sparse_times_row(const double *value, const int32_t *index, int64_t nonzeros, const double *restrict x,
+                             double *restrict y) {
+    double sums[CLV_SPMM_WIDTH] = {0};
+    for (int64_t e = 0; e < nonzeros; e++) {
+        const double *from = x + (int64_t)index[e] * CLV_SPMM_WIDTH;
+#pragma omp simd
+        for (int c = 0; c < CLV_SPMM_WIDTH; c++) {
+            sums[c] += value[e] * from[c];
+        }
+    }
+    memcpy(y, sums, sizeof sums);
+}
+
+/* All in floats, each rounded to the safe side by CLV_LOOSE. */
+static void loosen(const clv_slack *slack, const int32_t *restrict labels, int64_t count, float *restrict upper,
+                   float *restrict lower, uint8_t *restrict open) {
+    const float *restrict moved = slack->moved, *restrict others = slack->others, *restrict apart = slack->apart;
+    const float gap = slack->gap, more = (float)(1 + CLV_LOOSE), less = (float)(1 - CLV_LOOSE);
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) {
+        int32_t l = labels[i] < 0 ? 0 : labels[i];
+        float up = (upper[i] + moved[l]) * more, low = (lower[i] - others[l]) * less, between = (apart[l] - up) * less;
+        low = low > 0 ? low : 0;
+        upper[i] = up;
+        lower[i] = low;
+        float least = low > between ? low : between, apart_by = least - up;
+        int settled = (labels[i] >= 0) & (apart_by > 0) & (apart_by * (least + up) > gap);
+        open[i] = (uint8_t)!settled;
+    }
+}
+
+static void slic_row(const float *const lab[3], int64_t count, float x, float y, const clv_slic_center *center,
+                     float spread, int32_t label, float *nearest, int32_t *labels) {
+    const float *restrict light = lab[0], *restrict green = lab[1], *restrict blue = lab[2];
+    float *restrict best = nearest;
+    int32_t *restrict owner = labels;
+    float down = (y - center->y) * (y - center->y);
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) {
+        float l = light[i] - center->color[0], a = green[i] - center->color[1], b = blue[i] - center->color[2];
+        float across = x + (float)i - center->x;
+        float distance = l * l + a * a + b * b + spread * (across * across + down);
+        owner[i] = distance < best[i] ? label : owner[i];
+        best[i] = distance < best[i] ? distance : best[i];
+    }
+}

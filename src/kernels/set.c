@@ -1,0 +1,89 @@
+/* One instruction set: all kernels compiled for it, and their table. This file is compiled once per set, with its flags
+ * and with CLV_SET, the name of the set (cmake/CleaveKernels.cmake). */
+#include "kernels/distances.h"
+#include "kernels/norms.h"
+#include "kernels/reductions.h"
+#include "kernels/rows.h"
+#include "kernels/similarities.h"
+
+enum { KEY_ROWS = 6 }; /* rows of a block of keys: with ACROSS vectors each, three quarters of the registers */
+
+#define REAL float
+#define INTEGER int32_t
+#define REALS floats
+#define MASK float_mask
+#define SUM_LANES sum_floats
+#define TOP_LANE top_float
+#define NAME(x) x##_f32
+#define LOAD(x) __builtin_convertvector(*(const loose_half_floats *)(x), doubles)
+#define HUGE_KEY HUGE_VALF
+#define LARGEST FLT_MAX
+#define MOST_INVERSE 1e30
+#include "kernels/real.h"
+
+#define REAL double
+#define INTEGER int64_t
+#define REALS doubles
+#define MASK double_mask
+#define SUM_LANES sum_doubles
+#define TOP_LANE top_double
+#define NAME(x) x##_f64
+#define LOAD(x) (*(const loose_doubles *)(x))
+#define HUGE_KEY HUGE_VAL
+#define LARGEST DBL_MAX
+#define MOST_INVERSE 1e200
+#include "kernels/real.h"
+
+#define REAL_KERNELS(type)                                                                                             \
+    {                                                                                                                  \
+        .accumulate = accumulate_##type, .deduct = deduct_##type, .accumulate_four = accumulate_four_##type,           \
+        .add_weighted = add_weighted_##type, .add_weighted_four = add_weighted_four_##type,                            \
+        .pass_one = pass_one_##type, .pass_two = pass_two_##type, .dot_rows = dot_rows_##type,                         \
+        .dot_square_rows = dot_square_rows_##type, .add_four = add_four_##type,                                        \
+        .add_square_four = add_square_four_##type, .keys = keys_##type, .near_keys = near_keys_##type,                 \
+        .scan = scan_##type, .project = project_##type, .shift = shift_##type, .spread = spread_##type,                \
+        .add_mass = add_mass_##type, .collect = collect_##type, .scale = scale_##type,                                 \
+        .row_distance = row_distance_##type,                                                                           \
+    }
+
+#define JOINED(a, b) a##b
+#define TABLE(set) JOINED(clv_kernels_, set)
+#define QUOTED(x) #x
+#define WORD(set) QUOTED(set)
+
+extern const clv_kernel_set TABLE(CLV_SET);
+const clv_kernel_set TABLE(CLV_SET) = {
+    .name = WORD(CLV_SET),
+    .exp_nonpositive = exp_nonpositive,
+    .gaussian = gaussian,
+    .exponential = exponential,
+    .complement = complement,
+    .square_root = square_root,
+    .distance_tile = distance_tile,
+    .distance_line = distance_line,
+    .distance = distance,
+    .transpose_tile = transpose_tile,
+    .sum = sum,
+    .dot = dot,
+    .largest = largest,
+    .smallest = smallest,
+    .place_of_largest = place_of_largest,
+    .place_of_least = place_of_least,
+    .count_above = count_above,
+    .add_products = add_products,
+    .add_squares = add_squares,
+    .widen = widen,
+    .narrow = narrow,
+    .count_between = count_between,
+    .root_sums = root_sums,
+    .norm_sums = norm_sums,
+    .conjugate_sums = conjugate_sums,
+    .shrink = shrink,
+    .squares_above = squares_above,
+    .sparse_key_row = sparse_key_row,
+    .sparse_times_row = sparse_times_row,
+    .loosen = loosen,
+    .slic_row = slic_row,
+    .f32 = REAL_KERNELS(f32),
+    .f64 = REAL_KERNELS(f64),
+};

@@ -57,53 +57,17 @@ typedef struct clv_slic_center {
     float color[3], x, y;
 } clv_slic_center;
 
-/* Kernels on numbers that are stored as `real`, float or double; sums are in double. */
-#define CLV_REAL_KERNELS(real)                                                                                         \
-    struct {                                                                                                           \
-        /* --- columns.h: y += x; y -= x; y += (a + b) + (c + d); y += w x; four weighted rows one after the other: */ \
-        /* the same bits as four calls for one --- */                                                                  \
-        void (*accumulate)(double *y, const real *x, int64_t n);                                                       \
-        void (*deduct)(double *y, const real *x, int64_t n);                                                           \
-        void (*accumulate_four)(double *y, const real *a, const real *b, const real *c, const real *d, int64_t n);     \
-        void (*add_weighted)(double *y, double w, const real *x, int64_t n);                                           \
-        void (*add_weighted_four)(double *y, const double w[4], const real *const x[4], int64_t n);                    \
-        /* r += wa a (+ wb b); the first place of the largest entry of the new r. */                                   \
-        int64_t (*pass_one)(double *r, const real *a, double wa, int64_t n);                                           \
-        int64_t (*pass_two)(double *r, const real *a, double wa, const real *b, double wb, int64_t n);                 \
-        /* --- design.h: rows x of X, n long. list[j] (or first + j) is row j. --- */                                  \
-        /* out[j] = x.r, and square[j] = x.x */                                                                        \
-        void (*dot_rows)(const real *base, const int64_t *list, int64_t first, int64_t count, int64_t n,               \
-                         const double *r, double *out);                                                                \
-        void (*dot_square_rows)(const real *base, const int64_t *list, int64_t first, int64_t count, int64_t n,        \
-                                const double *r, double *out, double *square);                                         \
-        /* sum += r0 x0 + r1 x1 + r2 x2 + r3 x3; the same of the squares of the x with an r other than 0 */            \
-        void (*add_four)(double *sum, const real *const x[4], const double r[4], int64_t n);                           \
-        void (*add_square_four)(double *sum, const real *const x[4], const double r[4], int64_t n);                    \
-        /* --- keys.h: rows of points against centers, feature by feature in `lines`, each `width` long. --- */        \
-        /* keys[r * width + l] = offset[l] + sum over f of values[rows[r] * p + f] lines[f * width + l] */             \
-        void (*keys)(const real *values, int64_t p, const int64_t *rows, int64_t count, const real *lines,             \
-                     const real *offset, int64_t width, real *keys);                                                   \
-        /* The same for row r with one line of centers of its own, number at[r]. */                                    \
-        void (*near_keys)(const real *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,        \
-                          const real *lines, const real *offset, real *keys);                                          \
-        void (*scan)(const real *keys, int64_t rows, int64_t width, clv_nearest *out);                                 \
-        /* --- projection.h: w <- P(w - d / alpha), P onto the simplex. `work` has CLV_PROJECTED_AT_ONCE rows. --- */  \
-        void (*project)(const real *d, real *w, real *work, int64_t rows, int32_t k, int32_t width, double alpha,      \
-                        bool steep, clv_projection *out);                                                              \
-        /* w <- max(w - d / alpha - shift, 0) */                                                                       \
-        void (*shift)(const real *d, real *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift);  \
-        /* --- sums.h: sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f] --- */             \
-        void (*spread)(const real *weight, int64_t width, const real *a, int64_t pitch, int64_t rows, int64_t k,       \
-                       int64_t p, double *sums, int64_t stride);                                                       \
-        /* mass[l * stride] += the weights of center l; `line` has room for a row. */                                  \
-        void (*add_mass)(const real *weight, int64_t width, int64_t rows, int64_t k, real *line, double *mass,         \
-                         int64_t stride);                                                                              \
-        /* The nonzeros of a row of weights, how many; `few`: probably less than ten. */                               \
-        int64_t (*collect)(const real *weight, int64_t width, bool few, int32_t *index, real *out);                    \
-        /* weight <- sample weight / distance (NULL: 1) */                                                             \
-        void (*scale)(real * weight, const real *distance, int64_t width, double sample);                              \
-        double (*row_distance)(const real *x, const double *c, int64_t p); /* |x - c|^2 */                             \
-    }
+/* Kernels on numbers that are stored as floats, and on doubles. */
+typedef struct clv_kernels_f32 {
+#define REAL float
+#include "kernels/table.h"
+#undef REAL
+} clv_kernels_f32;
+typedef struct clv_kernels_f64 {
+#define REAL double
+#include "kernels/table.h"
+#undef REAL
+} clv_kernels_f64;
 
 typedef struct clv_kernel_set {
     const char *name;
@@ -160,8 +124,8 @@ typedef struct clv_kernel_set {
     void (*slic_row)(const float *const lab[3], int64_t count, float x, float y, const clv_slic_center *center,
                      float spread, int32_t label, float *nearest, int32_t *labels);
 
-    CLV_REAL_KERNELS(float) f32;
-    CLV_REAL_KERNELS(double) f64;
+    clv_kernels_f32 f32;
+    clv_kernels_f64 f64;
 } clv_kernel_set;
 
 extern const clv_kernel_set *clv_kernels;

@@ -45,7 +45,7 @@ static clv_ks_sums conjugate_sums(const double *b, int64_t n, double a, double b
         double full = theta >= 1 ? 1.0 : 0.0, part = theta > 0 ? (1 - full) * theta : 0.0;
         squares += full * square;
         share += full + part;
-        sum += square * part / (part + beta);
+        sum += part > 0 ? square * part / (part + beta) : 0.0;
     }
     return (clv_ks_sums){squares, share, sum};
 }

@@ -56,7 +56,10 @@ static clv_status check_isa(const cli_app *app) {
 
 static int run_command(cli_app *app, const char *name, int argc, char **argv) {
     const cli_command *command = find_command(name);
-    clv_status status = command ? check_isa(app) : unknown_command(app, name);
+    if (!command) {
+        return cli_exit_status(unknown_command(app, name));
+    }
+    clv_status status = check_isa(app);
     if (status < 0) {
         return cli_exit_status(status);
     }

@@ -74,7 +74,7 @@ const cli_segmenter *cli_segmenter_of(const clv_method *method);
 const clv_method *cli_segment_method(int number);
 const char *cli_segment_methods(void);
 /* How the similarities of all objects are built. */
-void cli_segment_similarity(const segment_job *job, clv_affinity_options *how);
+void cli_segment_similarity(const segment_job *s, clv_affinity_options *how);
 
 /* The picture has been read: whether its objects, and with --pixels the method as well, will fit the budget. */
 clv_status cli_segment_plan_objects(segment_job *s);

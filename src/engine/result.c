@@ -163,7 +163,7 @@ static clv_status keep(clv_result *result, clv_field field, struct clv_field_sto
     int64_t at = find_field(result, field.name);
     if (at >= 0) {
         free_store(result->ctx, &result->store[at]);
-    } else if (add_room(result) == CLV_OK) {
+    } else if (add_room(result) == CLV_OK && result->fields) {
         at = result->fields_count++;
     } else {
         free_store(result->ctx, &store);
@@ -185,7 +185,7 @@ static const char *pack_text(char **place, const char *text) {
 /* The columns of a table are lists of one length. */
 static clv_status check_column(const clv_result *result, const clv_field *from) {
     size_t stem = strcspn(from->name, ".");
-    for (int64_t f = 0; from->name[stem] && f < result->fields_count; f++) {
+    for (int64_t f = 0; from->name[stem] && result->fields && f < result->fields_count; f++) {
         const clv_field *other = &result->fields[f];
         bool beside = strncmp(other->name, from->name, stem + 1) == 0 && strcmp(other->name, from->name) != 0;
         if (!from->is_list || (beside && other->count != from->count)) {

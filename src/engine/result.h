@@ -19,10 +19,10 @@ void clv_result_claim(clv_result *result, const clv_method *method, double objec
 /* Fields; names and texts are copied. */
 clv_status clv_result_put_real(clv_result *result, const char *name, double value);
 clv_status clv_result_put_integer(clv_result *result, const char *name, int64_t value);
-clv_status clv_result_put_text(clv_result *result, const char *name, const char *text);
+clv_status clv_result_put_text(clv_result *result, const char *name, const char *value);
 clv_status clv_result_put_reals(clv_result *result, const char *name, const double *values, int64_t count);
 clv_status clv_result_put_integers(clv_result *result, const char *name, const int64_t *values, int64_t count);
-clv_status clv_result_put_texts(clv_result *result, const char *name, const char *const *texts, int64_t count);
+clv_status clv_result_put_texts(clv_result *result, const char *name, const char *const *values, int64_t count);
 /* A field of the kind MATRIX or SPARSE that owns `data` from now on, also when this fails. */
 clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind kind, clv_data *data);
 

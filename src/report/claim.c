@@ -81,7 +81,7 @@ static clv_status get_list(const clv_place *at, const char *name, const char *wh
 
 static clv_status get_sizes(const clv_place *at) {
     clv_result *result = at->claim->result;
-    int64_t count;
+    int64_t count = 0;
     CLV_TRY(get_list(at, "sizes", "size of cluster", 0, INT64_MAX, &result->sizes, &count));
     if (count != result->k) {
         doubt(at->claim, "%lld sizes are claimed for %lld clusters", (long long)count, (long long)result->k);

@@ -431,10 +431,10 @@ static void test_point_refusals(void **state) {
     static double x[K * N], values[M * FEATURES];
     clv_matrix fresh = draw_points(M, values, 4);
     const double f[K] = {0};
-    int32_t out[M];
+    int32_t out[M] = {0};
     clv_affinity_options o;
     clv_affinity *a;
-    clv_result *result;
+    clv_result *result = NULL;
     (void)state;
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);

@@ -278,7 +278,7 @@ static void starts_are_listed(void **state) {
         clv_input input = input_for(w, m);
         assert_int_equal(start->kind, CLV_OPTION_TEXT);
         assert_true(is_listed(m->starts, start->choices));
-        for (const char *at = m->starts; *at; at += strcspn(at, "|"), at += *at == '|') {
+        for (const char *at = m->starts; at && *at; at += strcspn(at, "|"), at += *at == '|') {
             char name[64];
             snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
             options_for(m, &room);

@@ -132,11 +132,12 @@ static void evaluates_only_partitions(void **unused) {
     assert_string_equal(clv_message(ctx), "label 3 of object 1 is outside -1..2");
     assert_int_equal(evaluate(ctx, a, one, 2, &found), CLV_EDATA);
     assert_int_equal(evaluate(ctx, a, one, 1, &found), CLV_OK);
-    assert_true(fabs(found->objective.value) < 1e-15);
-    assert_true(found->certificate.value == 0 && found->certificate.holds); /* nowhere to go */
+    assert_true(found && fabs(found->objective.value) < 1e-15);
+    assert_true(found && found->certificate.value == 0 && found->certificate.holds); /* nowhere to go */
     clv_result_free(found);
     assert_int_equal(evaluate(ctx, a, apart, 4, &found), CLV_OK);
-    assert_true(found->certificate.value == 0 && found->certificate.holds); /* every move would empty a cluster */
+    assert_true(found && found->certificate.value == 0 &&
+                found->certificate.holds); /* every move would empty a cluster */
     clv_result_free(found);
     clv_affinity_free(a);
     end_context(ctx);

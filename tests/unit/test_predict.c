@@ -133,7 +133,7 @@ static void test_formula(void **state) {
     clv_matrix csr = {.rows = M, .cols = N, .values = values, .start = start, .index = index};
     (void)state;
     for (uint64_t seed = 0; seed < 24; seed++) {
-        int32_t out[M], again[M];
+        int32_t out[M] = {0}, again[M] = {0};
         draw(&s, seed, seed % 3 == 0 ? 0.02 : 0.5);
         for (int64_t i = 0; i < N && seed % 4 == 3; i++) {
             s.labels[i] = s.labels[i] == 2 ? 1 : s.labels[i]; /* nobody is in cluster 2 */
@@ -195,7 +195,7 @@ static void test_ties_and_strangers(void **state) {
     clv_context *ctx = new_context();
     double w[25] = {1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1};
     double cross[20] = {1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0.1, 0, 0, 0, 0, 0, 0, 3};
-    int32_t labels[5] = {0, 0, 1, 1, -1}, out[4];
+    int32_t labels[5] = {0, 0, 1, 1, -1}, out[4] = {0};
     clv_matrix given = {.rows = 5, .cols = 5, .scalar = CLV_F64, .values = w};
     clv_matrix new_ones = {.rows = 4, .cols = 5, .scalar = CLV_F64, .values = cross};
     clv_affinity *a = build(ctx, &given);

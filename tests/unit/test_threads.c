@@ -60,14 +60,14 @@ static void teams_give_way(void **state) {
     double now = 100;
     int64_t put_aside = 5000;
     (void)state;
-    for (int look = 0; look < 20; look++, now += 0.03) { /* an idle machine: a few times per second */
+    for (int look = 0; look < 20; look++) { /* an idle machine: a few times per second */
         put_aside += look % 10 == 0;
-        clv_crowd_look(&crowd, now, put_aside, 8);
+        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
         assert_int_equal(clv_crowd_team(&crowd, 8), 8);
     }
-    for (int look = 0; look < 4; look++, now += 0.03) {
+    for (int look = 0; look < 4; look++) {
         put_aside += 10;
-        clv_crowd_look(&crowd, now, put_aside, 8);
+        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
     }
     assert_int_equal(clv_crowd_team(&crowd, 8), 1);
     assert_int_equal(clv_crowd_team(&crowd, 1), 1);
@@ -85,7 +85,7 @@ static void teams_give_way(void **state) {
     }
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
     put_aside += 1000; /* before a pause of the caller: says nothing */
-    clv_crowd_look(&crowd, now += 10, put_aside, 8);
+    clv_crowd_look(&crowd, now + 10, put_aside, 8);
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
 }
 

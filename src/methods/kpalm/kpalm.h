@@ -192,7 +192,7 @@ typedef struct clv_kpalm_state {
 } clv_kpalm_state;
 
 /* A clv_kpalm_state on a clv_kpalm_problem, as the driver takes it. */
-clv_status clv_kpalm_state_new(clv_context *ctx, const void *problem, int threads, void **state);
+clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, void **out);
 void clv_kpalm_state_free(clv_context *ctx, void *state); /* takes NULL */
 
 /* Bytes of a state, with the lists of weights as long as they usually become. */
@@ -334,7 +334,7 @@ void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t
 /* --- predict.c --- */
 
 /* The nearest center of each point, the smaller one of two. */
-clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *points, int64_t threads,
+clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const clv_matrix *fresh, int64_t threads,
                              int32_t *out);
 /* The name of the objective: sigma, or sigma-epsilon with smoothed distances. */
 const char *clv_kpalm_objective(const clv_kpalm_problem *p);

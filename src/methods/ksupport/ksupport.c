@@ -362,7 +362,7 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
     double total = 0, gaps = 0;
     CLV_TRY(check_weights(j->ctx, weights, j->models, j->x.features));
     for (int64_t c = 0; c < j->models; c++) {
-        double value, gap;
+        double value = 0, gap = 0;
         clv_list w = {0};
         set_signs(j, c);
         clv_status status = row_of(j->ctx, weights, c, &w);

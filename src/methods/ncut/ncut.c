@@ -413,7 +413,7 @@ static clv_status add_alternatives(clv_result *result, const double *eigenvalues
     enum { MOST = MOST_K + 1 };
     int64_t k[MOST], rows = 0;
     double gap[MOST];
-    for (; rows + 2 < count && rows < MOST; rows++) {
+    for (; eigenvalues && rows + 2 < count && rows < MOST; rows++) {
         k[rows] = rows + 2;
         gap[rows] = eigenvalues[rows + 1] - eigenvalues[rows + 2];
     }

@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 300
 # Ninja where there is one; a build folder that exists keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 
-.PHONY: all deps demo check check-full check-arm bench install format lint fuzz coverage clean help
+.PHONY: all deps demo python check check-full check-arm bench install format lint fuzz coverage clean help
 
 all: ## build build/cleave (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -21,6 +21,9 @@ demo: deps ## build, then run the demonstration
 	@mkdir -p build
 	@$(MAKE) --no-print-directory all >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
 	build/cleave demo
+
+python: deps ## build the Python package, install it into build/python-env and test it there
+	@scripts/check-python
 
 check: ## everything that must pass: tests, install, peers, format, fuzz smoke, sanitizers
 	@scripts/check -j $(JOBS)

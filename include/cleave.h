@@ -103,6 +103,12 @@ CLV_API const char *clv_message(const clv_context *ctx);
  * away. */
 typedef int (*clv_interrupt)(void *user);
 CLV_API void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user);
+/* A hook for programs that would rather set a number than be called: `user` is an int, which may become non-zero at any
+ * time, from any thread. */
+CLV_API int clv_interrupt_by_flag(void *user);
+/* The number of threads that 0 stands for when asked from this thread: one per core that the process may run on, or
+ * fewer if OpenMP was told so (OMP_NUM_THREADS, omp_set_num_threads, threadpoolctl). */
+CLV_API int64_t clv_default_threads(void);
 
 /* Everything done with this context ends within so many seconds from now, reading of files and building of affinities
  * included: a run with the best result so far (CLV_TIME_LIMIT), what has no result yet with CLV_ETIME. The last

@@ -34,6 +34,10 @@ static void release_by_free(void *user, void *block) {
     free(block);
 }
 
+int clv_interrupt_by_flag(void *user) {
+    return __atomic_load_n((const int *)user, __ATOMIC_RELAXED);
+}
+
 const char *clv_version(void) {
     return CLV_VERSION;
 }

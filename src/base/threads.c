@@ -7,12 +7,26 @@
 #include <sys/resource.h>
 #include <time.h>
 
+int64_t clv_default_threads(void) {
+    int cores = omp_get_num_procs(), most = omp_get_max_threads();
+    return most < cores ? most : cores;
+}
+
 int clv_threads(int64_t asked) {
-    int cores = omp_get_num_procs();
-    if (asked <= 0) {
-        return cores;
-    }
-    return asked < 1024 ? (int)asked : 1024;
+    int64_t threads = asked > 0 ? asked : clv_default_threads();
+    return threads < 1024 ? (int)threads : 1024;
+}
+
+/* The threads of OpenMP do not follow a process through fork: a child that waits for them waits for ever. It works
+ * alone. */
+static bool forked;
+
+static void remember_fork(void) {
+    forked = true;
+}
+
+static __attribute__((constructor)) void watch_forks(void) {
+    pthread_atfork(NULL, NULL, remember_fork);
 }
 
 /* --- threads that do not fight ---
@@ -55,7 +69,7 @@ void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, int threads) {
 }
 
 int clv_team(int threads) {
-    if (threads <= 1) {
+    if (threads <= 1 || forked) {
         return 1;
     }
     double now = clv_seconds();

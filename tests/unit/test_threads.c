@@ -8,8 +8,14 @@
 
 static void thread_counts(void **state) {
     (void)state;
-    assert_int_equal(clv_threads(0), omp_get_num_procs());
-    assert_int_equal(clv_threads(-4), omp_get_num_procs());
+    int before = omp_get_max_threads(), cores = omp_get_num_procs();
+    omp_set_num_threads(cores + 3);
+    assert_int_equal(clv_threads(0), cores);
+    assert_int_equal(clv_threads(-4), cores);
+    omp_set_num_threads(1);
+    assert_int_equal(clv_threads(0), 1);
+    assert_int_equal(clv_default_threads(), 1);
+    omp_set_num_threads(before);
     assert_int_equal(clv_threads(1), 1);
     assert_int_equal(clv_threads(7), 7);
     assert_int_equal(clv_threads(1000000), 1024);

@@ -1,0 +1,124 @@
+"""The C library: found, loaded, and its failures as exceptions."""
+from __future__ import annotations
+
+import os
+import pathlib
+import threading
+from typing import Any, Callable
+
+from ._binding import ffi
+
+__all__ = ["Context", "Interrupted", "Stopped", "ffi", "lib", "text_of"]
+
+
+def _load() -> Any:
+    """The library in this package, or the one that CLEAVE_LIBRARY names."""
+    named = os.environ.get("CLEAVE_LIBRARY")
+    places = [named] if named else sorted(map(str, pathlib.Path(__file__).parent.glob("libcleave.*")))
+    if not places:
+        raise ImportError("cleave was installed without its library; install it again with pip")
+    return ffi.dlopen(places[0])
+
+
+lib = _load()
+
+
+def text_of(pointer: Any) -> str | None:
+    """A C string, or None for NULL."""
+    return None if pointer == ffi.NULL else ffi.string(pointer).decode()
+
+
+class Interrupted(Exception):
+    """A call was interrupted before there was anything to return."""
+
+
+class Stopped(Exception):
+    """Ctrl-C ended a call, which still made something (or None)."""
+
+    def __init__(self, made: Any) -> None:
+        super().__init__("interrupted")
+        self.made = made
+
+
+_EXCEPTIONS: dict[int, type[Exception]] = {
+    lib.CLV_EUSAGE: ValueError,
+    lib.CLV_EDATA: ValueError,
+    lib.CLV_ENOINPUT: FileNotFoundError,
+    lib.CLV_ENOMEM: MemoryError,
+    lib.CLV_ECREATE: OSError,
+    lib.CLV_EIO: OSError,
+    lib.CLV_EINTERRUPTED: Interrupted,
+    lib.CLV_ETIME: TimeoutError,
+}
+
+
+class Context:
+    """A context of the library. What is made in it keeps it alive; it serves one thread at a time."""
+
+    def __init__(self) -> None:
+        place = ffi.new("clv_context **")
+        if lib.clv_context_new(ffi.NULL, place) < 0:
+            raise MemoryError("out of memory")
+        self.pointer = place[0]
+        self._made: dict[int, tuple[Any, Callable[[Any], None]]] = {}
+        self._flag = ffi.new("int *")
+        lib.clv_context_set_interrupt(self.pointer, ffi.addressof(lib, "clv_interrupt_by_flag"), self._flag)
+
+    def __del__(self) -> None:
+        made = getattr(self, "_made", {})
+        while made:  # the last one first: it may borrow from those before it
+            pointer, free = made.popitem()[1]
+            free(pointer)
+        if hasattr(self, "pointer"):
+            lib.clv_context_free(self.pointer)
+
+    def check(self, status: int) -> None:
+        """Raise what a status below zero stands for, with the sentence of the library."""
+        if status < 0:
+            raise _EXCEPTIONS.get(status, RuntimeError)(text_of(lib.clv_message(self.pointer)) or "out of memory")
+
+    def interrupt(self) -> None:
+        """Make the call that is under way stop, from any thread."""
+        self._flag[0] = 1
+
+    def call(self, function: Callable[..., int], *arguments: Any) -> None:
+        """Call a function that may take long. The global lock is free meanwhile. In the main thread Ctrl-C makes it stop
+        and return what it has; KeyboardInterrupt is raised then."""
+        if threading.current_thread() is not threading.main_thread():
+            self.check(function(self.pointer, *arguments))
+            return
+        status: list[int] = []
+        worker = threading.Thread(target=lambda: status.append(function(self.pointer, *arguments)), daemon=True)
+        worker.start()
+        pressed = None
+        while worker.is_alive():
+            try:
+                worker.join()
+            except KeyboardInterrupt as reason:
+                pressed = reason
+                self.interrupt()
+        self._flag[0] = 0
+        if pressed is not None:
+            raise pressed
+        self.check(status[0])
+
+    def made(self, function: Callable[..., int], kind: str, free: Callable[[Any], None], *arguments: Any) -> Any:
+        """What a function writes to its last argument; freed with the context, or before by `free`."""
+        place = ffi.new(kind + " **")
+        stopped = None
+        try:
+            self.call(function, *arguments, place)
+        except KeyboardInterrupt as reason:
+            stopped = reason
+        made = place[0] if place[0] != ffi.NULL else None
+        if made is not None:
+            self._made[int(ffi.cast("intptr_t", made))] = (made, free)
+        if stopped is not None:
+            raise Stopped(made) from stopped
+        return made
+
+    def free(self, made: Any) -> None:
+        """Free what was made before the context goes."""
+        pointer, free = self._made.pop(int(ffi.cast("intptr_t", made)))
+        free(pointer)
+

@@ -1,0 +1,87 @@
+"""Arrays as views of the library, and back."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._library import ffi, lib
+
+__all__ = ["View", "array_of", "as_view", "is_sparse"]
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether x is a SciPy sparse matrix or array."""
+    return hasattr(x, "tocsr") and hasattr(x, "nnz")
+
+
+class View:
+    """A clv_matrix over memory that NumPy or SciPy owns, and what keeps that alive."""
+
+    def __init__(self, rows: int, cols: int, scalar: int, values: Any, start: Any = None, index: Any = None) -> None:
+        self.pointer = ffi.new("clv_matrix *")
+        self.kept = (values, start, index)
+        self.shape = (rows, cols)
+        self.pointer.rows, self.pointer.cols, self.pointer.scalar = rows, cols, scalar
+        self.pointer.values = ffi.cast("void *", values.ctypes.data)
+        if start is not None:
+            self.pointer.start = ffi.cast("int64_t *", start.ctypes.data)
+            self.pointer.index = ffi.cast("int32_t *", index.ctypes.data)
+
+
+def _sparse_view(x: Any) -> View:
+    csr = x.tocsr()
+    if not csr.has_sorted_indices or not getattr(csr, "has_canonical_format", True):
+        csr = csr.copy()
+        csr.sum_duplicates()
+    values = np.ascontiguousarray(csr.data, dtype=np.float64)
+    start = np.ascontiguousarray(csr.indptr, dtype=np.int64)
+    index = np.ascontiguousarray(csr.indices, dtype=np.int32)
+    return View(csr.shape[0], csr.shape[1], lib.CLV_F64, values, start, index)
+
+
+def as_view(x: Any) -> View:
+    """Of a two-dimensional array or a sparse matrix; without a copy where type and order allow. One-dimensional arrays are
+    taken as one column."""
+    if is_sparse(x):
+        return _sparse_view(x)
+    array = np.asarray(x)
+    if array.dtype != np.float32:
+        array = np.asarray(array, dtype=np.float64)
+    array = np.ascontiguousarray(array)
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.ndim != 2:
+        raise ValueError(f"expected 2 dimensions, found {array.ndim}")
+    return View(array.shape[0], array.shape[1], lib.CLV_F32 if array.dtype == np.float32 else lib.CLV_F64, array)
+
+
+def numbers(pointer: Any, count: int, dtype: Any) -> NDArray[Any]:
+    """A copy of a C array, owned by NumPy."""
+    if count == 0 or pointer == ffi.NULL:
+        return np.empty(0, dtype=dtype)
+    return np.frombuffer(ffi.buffer(pointer, count * np.dtype(dtype).itemsize), dtype=dtype).copy()
+
+
+def array_of(matrix: Any, sparse: bool = False) -> Any:
+    """A copy of a clv_matrix: an array, or a scipy.sparse.csr_array (dense where SciPy is missing)."""
+    rows, cols = matrix.rows, matrix.cols
+    if matrix.start == ffi.NULL:
+        dtype = np.float32 if matrix.scalar == lib.CLV_F32 else np.float64
+        dense = numbers(ffi.cast("char *", matrix.values), rows * cols, dtype).reshape(rows, cols)
+        return dense
+    start = numbers(ffi.cast("char *", matrix.start), rows + 1, np.int64)
+    count = int(start[-1])
+    index = numbers(ffi.cast("char *", matrix.index), count, np.int32)
+    values = numbers(ffi.cast("char *", matrix.values), count, np.float64)
+    if sparse:
+        try:
+            from scipy.sparse import csr_array
+        except ImportError:
+            pass
+        else:
+            return csr_array((values, index, start), shape=(rows, cols))
+    dense = np.zeros((rows, cols))
+    dense[np.repeat(np.arange(rows), np.diff(start)), index] = values
+    return dense

@@ -1,0 +1,87 @@
+"""Options: names, defaults and ranges are those of the option tables of the library."""
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ._library import Context, ffi, lib, text_of
+
+__all__ = ["Option", "Options", "describe"]
+
+
+class Option(NamedTuple):
+    """One option as a table describes it."""
+
+    name: str  # as a Python keyword: max_iter
+    kind: str  # int, real, flag, choice, bytes, text
+    default: Any
+    choices: list[str]
+    help: str
+
+
+_KINDS = {lib.CLV_OPTION_INT: "int", lib.CLV_OPTION_REAL: "real", lib.CLV_OPTION_FLAG: "flag",
+          lib.CLV_OPTION_CHOICE: "choice", lib.CLV_OPTION_BYTES: "bytes", lib.CLV_OPTION_TEXT: "text"}
+
+
+def _default(option: Any, kind: str, choices: list[str]) -> Any:
+    word, initial = text_of(option.word), option.initial
+    if kind == "text":
+        return text_of(option.choices)
+    if word is not None and (math.isnan(initial) or initial == option.word_value):
+        return word
+    if kind == "choice":
+        return choices[int(initial)]
+    if kind == "flag":
+        return bool(initial)
+    return float(initial) if kind == "real" else int(initial)
+
+
+def describe(table: Any) -> dict[str, Option]:
+    """All options of a table, by name."""
+    found = {}
+    for i in range(table.count):
+        option = table.options[i]
+        name, kind = text_of(option.name), _KINDS[option.kind]
+        assert name is not None
+        choices = (text_of(option.choices) or "").split("|") if kind == "choice" else []
+        keyword = name.replace("-", "_")
+        found[keyword] = Option(keyword, kind, _default(option, kind, choices), choices, text_of(option.help) or "")
+    return found
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    return repr(float(value)) if isinstance(value, float) else str(int(value))
+
+
+class Options:
+    """A struct of options, as its table says, and what keeps its texts alive."""
+
+    def __init__(self, ctx: Context, table: Any, method: Any = None) -> None:
+        self.ctx, self.table = ctx, table
+        self.memory = ffi.new("char[]", table.size)
+        self.pointer = ffi.cast("void *", self.memory)
+        if method is None:
+            lib.clv_options_init(table, self.pointer, table.size)
+        else:
+            lib.clv_method_defaults(method, self.pointer, table.size)
+        self._texts: list[Any] = []
+
+    def set(self, name: str, value: Any, table: Any = None) -> None:
+        """None leaves the default."""
+        if value is None:
+            return
+        table = self.table if table is None else table
+        option = lib.clv_options_find(table, name.replace("_", "-").encode())
+        if option == ffi.NULL:
+            raise TypeError(f"{text_of(self.table.title)} has no option {name!r}")
+        if option.kind == lib.CLV_OPTION_FLAG:
+            place = ffi.cast("int *", ffi.cast("char *", self.pointer) + option.offset)
+            place[0] = int(bool(value))
+            return
+        text = ffi.new("char[]", _as_text(value).encode())
+        self._texts.append(text)
+        self.ctx.check(lib.clv_options_set(self.ctx.pointer, table, self.pointer, option.name, text))

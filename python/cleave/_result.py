@@ -1,0 +1,132 @@
+"""Results: everything that a run found, as Python and NumPy objects."""
+from __future__ import annotations
+
+import html
+import json
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._library import Context, ffi, lib, text_of
+from ._matrix import array_of, numbers
+
+__all__ = ["Bound", "Certificate", "Result"]
+
+
+class Certificate(NamedTuple):
+    """What a run proves of its answer: `value <= tolerance` when it holds."""
+
+    name: str
+    value: float
+    tolerance: float
+    holds: bool
+    sentence: str
+
+
+class Bound(NamedTuple):
+    """A bound that no answer can pass."""
+
+    name: str
+    value: float
+
+
+def _field(field: Any) -> Any:
+    """The value of a field: a number, a text, an array or a list of texts."""
+    if field.kind in (lib.CLV_FIELD_MATRIX, lib.CLV_FIELD_SPARSE):
+        return array_of(field.matrix, sparse=field.kind == lib.CLV_FIELD_SPARSE)
+    if field.kind == lib.CLV_FIELD_TEXT:
+        values: Any = [text_of(field.texts[i]) for i in range(field.count)]
+    elif field.kind == lib.CLV_FIELD_INTEGER:
+        values = numbers(field.integers, field.count, np.int64)
+    else:
+        values = numbers(field.reals, field.count, np.float64)
+    if field.is_list:
+        return values
+    return values[0] if isinstance(values, list) else values[0].item()
+
+
+def _trace(result: Any) -> Any:
+    extras = [text_of(name) for name in result.trace_extras]
+    names = ["restart", text_of(result.trace_part) or "part", "iteration", "seconds", "objective", "certificate"]
+    kinds = ["i8", "i8", "i8", "f8", "f8", "f8"]
+    names += [name or f"unused{i}" for i, name in enumerate(extras)]
+    raw = numbers(ffi.cast("char *", result.trace), result.trace_count,
+                  np.dtype(list(zip(names, kinds + ["f8"] * len(extras)))))
+    keep = [name for name in names if not name.startswith("unused") and name != "part"]
+    return raw[keep].copy() if result.trace_count else np.empty(0, dtype=raw[keep].dtype)
+
+
+class Result:
+    """What a run found. Attributes of all methods: `method`, `solver`, `labels` (-1: left out), `sizes`, `left_out`,
+    `objective`, `certificate`, `bound`, `stop`, `converged`, `n_iter`, `seconds`, `restarts`, `trace`; `fields` has the
+    others by name ("centers", "membership", ...), which are attributes too."""
+
+    def __init__(self, pointer: Any, method: Any, run: Any) -> None:
+        self.method, self.solver = text_of(method.name), ffi.string(pointer.solver).decode()
+        self.n, self.k = int(pointer.n), int(pointer.k)
+        self.objective = float(pointer.objective.value)
+        self.objective_name = text_of(pointer.objective.name)
+        certificate = pointer.certificate
+        sentence = text_of(lib.clv_certificate_sentence(method, ffi.addressof(pointer, "certificate"))) or ""
+        self.certificate = Certificate(text_of(certificate.name) or "", float(certificate.value),
+                                       float(certificate.tolerance), bool(certificate.holds), sentence)
+        name = text_of(pointer.bound.name)
+        self.bound = None if name is None else Bound(name, float(pointer.bound.value))
+        self.stop = text_of(lib.clv_stop_name(pointer.stop)) or ""
+        self.converged = pointer.stop == lib.CLV_CONVERGED
+        self.n_iter, self.seconds = int(pointer.iterations), float(pointer.seconds)
+        self.restarts = [{"objective": r.objective, "iterations": r.iterations, "seconds": r.seconds,
+                          "stop": text_of(lib.clv_stop_name(r.stop))}
+                         for r in (pointer.restarts[i] for i in range(pointer.restarts_count))]
+        self.labels = None if pointer.labels == ffi.NULL else numbers(pointer.labels, self.n, np.int32)
+        self.sizes = None if pointer.sizes == ffi.NULL else numbers(pointer.sizes, self.k, np.int64)
+        self.left_out = int(pointer.left_out)
+        self.trace = _trace(pointer)
+        self.fields = {text_of(f.name): _field(f)
+                       for f in (pointer.fields[i] for i in range(pointer.fields_count))}
+        self._run: Any = run  # renders texts; they take its place where a result is pickled
+        self._texts: dict[str, str] = {}
+
+    def _text(self, name: str) -> str:
+        if name not in self._texts:
+            self._texts[name] = self._run.report(getattr(lib, "clv_report_" + name))
+        return self._texts[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        for name in ("json", "table", "html"):
+            self._text(name)
+        return {**self.__dict__, "_run": None}
+
+    def __getattr__(self, name: str) -> Any:
+        fields = self.__dict__.get("fields", {})
+        if name in fields:
+            return fields[name]
+        raise AttributeError(f"a result of {self.__dict__.get('method')} has no {name!r}; it has {', '.join(map(str, fields))}")
+
+    def __repr__(self) -> str:
+        return (f"<cleave {self.method}: {self.objective_name} {self.objective:.6g}, "
+                f"{self.certificate.name} {self.certificate.value:.3g} "
+                f"({'holds' if self.certificate.holds else 'does not hold'}), {self.stop}>")
+
+    def __str__(self) -> str:
+        return self._text("table")
+
+    def _repr_html_(self) -> str:
+        frame = html.escape(self._text("html"), quote=True)
+        return f'<iframe srcdoc="{frame}" width="100%" height="600" frameborder="0"></iframe>'
+
+    def to_json(self) -> str:
+        """The text that the command writes with --json."""
+        return self._text("json")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as Python objects."""
+        found: dict[str, Any] = json.loads(self.to_json())
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the JSON result, which `cleave verify` and `cleave.verify` read; whole or not at all."""
+        ctx = Context()
+        data = self.to_json().encode()
+        ctx.check(lib.clv_write_text(ctx.pointer, os.fsencode(path), data, len(data)))

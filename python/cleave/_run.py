@@ -1,0 +1,216 @@
+"""Running a method of the library."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from ._library import Context, Interrupted, Stopped, ffi, lib, text_of
+from ._matrix import View, array_of, as_view, numbers
+from ._options import Options, describe
+from ._result import Result
+
+__all__ = ["Affinity", "Run", "method_named", "methods"]
+
+METHODS = {}
+_count = ffi.new("size_t *")
+_list = lib.clv_methods(_count)
+for _i in range(_count[0]):
+    METHODS[text_of(_list[_i].name)] = _list[_i]
+
+
+def methods() -> list[str]:
+    """The names of all methods of the library."""
+    return [str(name) for name in METHODS]
+
+
+def method_named(name: str) -> Any:
+    """The description of a method."""
+    return METHODS[name]
+
+
+def method_options(name: str) -> dict[str, Any]:
+    """All options of a run: those of the method, of its affinity where it takes one, and of every run."""
+    method = METHODS[name]
+    found = describe(method.options)
+    if method.takes == lib.CLV_TAKES_AFFINITY:
+        found.update(describe(lib.clv_affinity_table()))
+    found.update(describe(lib.clv_control_table()))
+    return found
+
+
+def put_field(ctx: Context, pointer: Any, method: Any, name: str, value: Any) -> None:
+    """Add a field to a result, by the kind that the method gives it."""
+    info = lib.clv_method_gives(method, name.encode())
+    if info == ffi.NULL:
+        return
+    field, kept = ffi.new("clv_field *"), [ffi.new("char[]", name.encode())]
+    field.name, field.kind = kept[0], info.kind
+    is_matrix = info.kind in (lib.CLV_FIELD_MATRIX, lib.CLV_FIELD_SPARSE)
+    field.is_list = int(not is_matrix and isinstance(value, (list, np.ndarray)))
+    entries = value if field.is_list else [value]
+    field.count = len(entries)
+    if is_matrix:
+        field.count = 1
+        kept.append(as_view(value))
+        field.matrix = kept[-1].pointer
+    elif info.kind == lib.CLV_FIELD_TEXT:
+        texts = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in entries]
+        kept += [texts, ffi.new("const char *[]", texts)]
+        field.texts = kept[-1]
+    elif info.kind == lib.CLV_FIELD_INTEGER:
+        kept.append(ffi.new("int64_t[]", [int(entry) for entry in entries]))
+        field.integers = kept[-1]
+    else:
+        kept.append(ffi.new("double[]", [float(entry) for entry in entries]))
+        field.reals = kept[-1]
+    ctx.check(lib.clv_result_put(pointer, field))
+
+
+class Affinity:
+    """Similarities of objects: of points by a formula, or given. Built once, used by any number of runs in its context."""
+
+    def __init__(self, ctx: Context, points: View, options: Options) -> None:
+        self.ctx, self.points, self.options = ctx, points, options
+        self.pointer = ctx.made(lib.clv_affinity_build, "clv_affinity", lib.clv_affinity_free, points.pointer,
+                                ffi.cast("clv_affinity_options *", options.pointer))
+        self.info = ffi.new("clv_affinity_info *")
+        lib.clv_affinity_describe(self.pointer, self.info)
+
+
+class Run:
+    """A method on its data: solve, then predict. Kept by an estimator as long as it may predict."""
+
+    def __init__(self, name: str, points: Any, options: dict[str, Any], *, targets: Any = None, weights: Any = None,
+                 start: Any = None, callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True) -> None:
+        self.ctx, self.method, self.trace = Context(), METHODS[name], trace
+        self.views: dict[str, View] = {"points": as_view(points)}
+        for role, given in (("targets", targets), ("weights", weights), ("start", start)):
+            if given is not None:
+                self.views[role] = as_view(given)
+        self.callback, self.failure = callback, None
+        self.affinity: Affinity | None = None
+        self.options = Options(self.ctx, self.method.options, self.method)
+        self.affinity_options = Options(self.ctx, lib.clv_affinity_table())
+        for option, value in options.items():
+            self._set(option, value)
+        if not options.get("threads"):
+            self._set("threads", int(lib.clv_default_threads()))
+        self.pointer: Any = None
+
+    def _set(self, name: str, value: Any) -> None:
+        known = name.replace("_", "-").encode()
+        places = [(self.options, self.method.options), (self.options, lib.clv_control_table())]
+        if self.method.takes == lib.CLV_TAKES_AFFINITY:
+            places.append((self.affinity_options, lib.clv_affinity_table()))
+        found = False
+        for options, table in places:
+            if lib.clv_options_find(table, known) != ffi.NULL:
+                options.set(name, value, table)
+                found = True
+        if not found:
+            raise TypeError(f"{text_of(self.method.name)} has no option {name!r}")
+
+    def _input(self) -> Any:
+        found = ffi.new("clv_input *")
+        if self.affinity is not None:
+            found.affinity = self.affinity.pointer
+        for role, view in self.views.items():
+            if role != "points" or self.affinity is None:
+                setattr(found, role, view.pointer)
+        return found
+
+    def _watch(self) -> Any:
+        """The callback as the library calls it; what it raises ends the run and is raised again."""
+        if self.callback is None:
+            return ffi.NULL
+
+        @ffi.callback("clv_monitor")
+        def monitor(progress: Any, user: Any) -> int:
+            try:
+                return int(bool(self.callback({name: getattr(progress, name) for name in (  # type: ignore[misc]
+                    "restart", "iteration", "seconds", "objective", "certificate", "best")})))
+            except BaseException as failure:  # noqa: BLE001 (nothing may pass through C)
+                self.failure = failure
+                return 1
+        return monitor
+
+    def build(self) -> None:
+        """The affinity, where the method takes one."""
+        if self.method.takes == lib.CLV_TAKES_AFFINITY and self.affinity is None:
+            how = ffi.cast("clv_affinity_options *", self.affinity_options.pointer)
+            self.ctx.check(lib.clv_suit_affinity(self.ctx.pointer, self.method, self.views["points"].pointer,
+                                                 self.options.pointer, how))
+            self.affinity = Affinity(self.ctx, self.views["points"], self.affinity_options)
+
+    def restore(self, result: Result) -> None:
+        """Take a result of an earlier run on these data, to predict with it."""
+        self.build()
+        labels = result.labels
+        self.pointer = self.ctx.made(lib.clv_result_new, "clv_result", lib.clv_result_free,
+                                     0 if labels is None else len(labels), result.k)
+        if labels is not None:
+            ffi.memmove(self.pointer.labels, labels, labels.nbytes)
+        for name, value in result.fields.items():
+            put_field(self.ctx, self.pointer, self.method, str(name), value)
+
+    def solve(self) -> Result:
+        """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised."""
+        self.build()
+        control = ffi.cast("clv_control *", self.options.pointer)
+        monitor = self._watch()
+        control.monitor, control.keep_trace = monitor, int(self.trace)
+        given = self._input()
+        try:
+            self.pointer = self.ctx.made(lib.clv_solve, "clv_result", lib.clv_result_free, self.method, given,
+                                         self.options.pointer)
+        except Interrupted as reason:
+            raise KeyboardInterrupt(str(reason)) from None
+        except Stopped as reason:
+            self.pointer = reason.made
+            raise KeyboardInterrupt from reason
+        finally:
+            control.monitor = ffi.NULL
+        if self.failure is not None:
+            raise self.failure
+        return self.result()
+
+    def result(self) -> Result:
+        """What was found."""
+        return Result(self.pointer, self.method, self)
+
+    def report(self, render: Any) -> str:
+        """The JSON text, the table or the page of the result."""
+        tables = [(self.method.options, self.options)]
+        if self.affinity is not None:
+            tables.append((lib.clv_affinity_table(), self.affinity_options))
+        tables.append((lib.clv_control_table(), self.options))
+        listed = ffi.new("const clv_option_table *[]", [table for table, _ in tables] + [ffi.NULL])
+        structs = ffi.new("const void *[]", [options.pointer for _, options in tables])
+        report = ffi.new("clv_report *")
+        report.result, report.tables, report.options = self.pointer, listed, structs
+        report.scale = scale = ffi.new("char[]", b"none")
+        report.silhouette = float("nan")
+        if self.affinity is not None:
+            report.affinity = self.affinity.info
+        text, size = ffi.new("char **"), ffi.new("size_t *")
+        self.ctx.check(render(self.ctx.pointer, report, text, size))
+        found = bytes(ffi.buffer(text[0], size[0])).decode()
+        lib.clv_release(self.ctx.pointer, text[0])
+        del scale
+        return found
+
+    def predict(self, points: Any = None, similarities: Any = None) -> tuple[Any, Any]:
+        """Labels of new objects, and their memberships where the method gives them."""
+        fresh, kept = ffi.new("clv_fresh *"), []
+        for role, given in (("points", points), ("similarities", similarities)):
+            if given is not None:
+                kept.append(as_view(given))
+                setattr(fresh, role, kept[-1].pointer)
+        found = self.ctx.made(lib.clv_predict, "clv_result", lib.clv_result_free, self.method, self._input(),
+                              self.options.pointer, self.pointer, fresh)
+        labels = numbers(found.labels, found.n, np.int32)
+        matrix = lib.clv_result_matrix(found, b"membership")
+        membership = None if matrix == ffi.NULL else array_of(matrix)
+        self.ctx.free(found)
+        return labels, membership

@@ -1,0 +1,108 @@
+"""scikit-learn's own checks of estimators, and what they do not look at."""
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import estimator_checks
+
+import cleave
+
+ESTIMATORS = [cleave.DominantSets, cleave.KPalm, cleave.KSupportClassifier, cleave.KSupportRegressor,
+              cleave.MatrixPursuit, cleave.NormalizedCut, cleave.SimplicialNMF]
+# Starts are drawn from a random stream by weight: an object that is there twice shifts the stream, as in KMeans.
+STREAM = "starts are drawn by weight from a random stream, which repeating an object shifts"
+EXPECTED = {"KPalm": {"check_sample_weight_equivalence_on_dense_data": STREAM,
+                      "check_sample_weight_equivalence_on_sparse_data": STREAM,
+                      "check_sample_weights_invariance": STREAM}}
+CLUSTERERS = [cleave.DominantSets, cleave.KPalm, cleave.NormalizedCut, cleave.SimplicialNMF]
+
+
+def all_checks(estimator):
+    if hasattr(estimator_checks, "estimator_checks_generator"):
+        return estimator_checks.estimator_checks_generator(estimator)
+    return estimator_checks.check_estimator(estimator, generate_only=True)  # before 1.6
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+def test_checks_of_scikit_learn(kind):
+    expected = EXPECTED.get(kind.__name__, {})
+    failed = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for estimator, check in all_checks(kind()):
+            name = getattr(check, "func", check).__name__
+            try:
+                check(estimator)
+            except Exception as failure:  # noqa: BLE001
+                if type(failure).__name__ != "SkipTest" and name not in expected:
+                    failed.append(f"{name}: {failure}")
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
+def test_a_result_says_what_it_proves_and_verifies(kind, tmp_path):
+    points = load_iris().data
+    model = kind().set_params(**({} if kind is cleave.DominantSets else {"n_clusters": 3})).fit(points)
+    assert model.certificate_.holds and model.certificate_.value <= model.certificate_.tolerance
+    assert model.certificate_.sentence.startswith("Proved")
+    assert model.converged_ and model.n_iter_ == model.result_.n_iter and len(model.trace_) > 0
+    path = tmp_path / "r.json"
+    model.result_.save(path)
+    assert cleave.verify(path, points).accepted and cleave.verify(model.result_, points).accepted
+    false = model.result_.to_dict()
+    false["objective"]["value"] *= 1.01
+    path.write_text(json.dumps(false))
+    assert not cleave.verify(path, points).accepted
+
+
+@pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
+def test_a_pickled_model_predicts_the_same(kind):
+    points = load_iris().data
+    model = kind().fit(points[::2])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(model.predict(points), again.predict(points))
+    assert again.result_.to_json() == model.result_.to_json()
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_two_lines_are_enough():
+    points, truth = load_iris(return_X_y=True)
+    assert adjusted_rand_score(truth, cleave.NormalizedCut(3).fit_predict(points)) > 0.7
+
+
+def test_precomputed_similarities_give_what_points_give():
+    points = load_iris().data
+    similar = cleave.affinity(points, gamma=0.3)
+    by_points = cleave.NormalizedCut(3, gamma=0.3).fit(points)
+    given = cleave.NormalizedCut(3, affinity="precomputed").fit(similar)
+    np.testing.assert_array_equal(by_points.labels_, given.labels_)
+    assert given.objective_ == pytest.approx(by_points.objective_, rel=1e-12)
+    np.testing.assert_array_equal(given.predict(similar[:10]), by_points.predict(points[:10]))
+
+
+def test_pipelines_and_grids():
+    x, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), cleave.KSupportClassifier(tol=1e-3))
+    grid = GridSearchCV(model, {"ksupportclassifier__k": [2, 10]}, cv=3).fit(x, y)
+    assert grid.best_score_ > 0.93
+    digits = load_digits()
+    names = cleave.SimplicialNMF(10).set_output(transform="pandas").fit(digits.data[:200]).get_feature_names_out()
+    assert len(names) == 10
+
+
+def test_feature_names_and_a_limit_that_warns():
+    pandas = pytest.importorskip("pandas")
+    iris = load_iris()
+    model = cleave.KPalm(3).fit(pandas.DataFrame(iris.data, columns=iris.feature_names))
+    assert list(model.feature_names_in_) == iris.feature_names
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        cleave.SimplicialNMF(3, max_iter=1).fit(iris.data)

@@ -110,6 +110,6 @@ ROWS = [
         lambda n: ["dominant", "a.npy", "--affinity", "precomputed", *COMMON], ("affinity", "solve"),
         {"NumPy pairwise": numpy_pairwise, "NumPy replicator": numpy_replicator}, cohesiveness, "max", 1e-4),
     Row("dominant-points", f"one dominant set of n x 10 points to a relative gap of {GAP:g}", (20000, 60000, 180000), blobs,
-        lambda n: ["dominant", "x.npy", "--gamma", GAMMA, *COMMON], ("affinity", "solve"), {"NumPy, columns as needed": numpy_columns},
-        cohesiveness_of_points, "max", 1e-4, threads=True),
+        lambda n: ["dominant", "x.npy", "--gamma", GAMMA, *COMMON], ("affinity", "solve"),
+        {"NumPy, columns as needed": numpy_columns}, cohesiveness_of_points, "max", 1e-4, threads=True),
 ]

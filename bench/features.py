@@ -78,8 +78,8 @@ def agreement(data, answer):
 
 def segment(method):
     return Row(f"segment-{method}", f"a picture into segments by {method}", (WIDTH // 2, WIDTH, 2 * WIDTH), picture,
-               lambda width: ["segment", "image.npy", "--method", method, "-o", "labels.png", "--labels-out", "ours.npy"], ("total",),
-               {"scikit-image slic, cut_normalized": skimage_cut}, agreement, "max", 0.05, "pixels across",
+               lambda width: ["segment", "image.npy", "--method", method, "-o", "labels.png", "--labels-out", "ours.npy"],
+               ("total",), {"scikit-image slic, cut_normalized": skimage_cut}, agreement, "max", 0.05, "pixels across",
                "mean ARI with people", threads=method == "ncut")
 
 

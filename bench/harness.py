@@ -3,7 +3,8 @@
 A row is one piece of work at three sizes. In a round everybody does it once, a process each: cleave with every instruction
 set, and every peer, on the same cores and with the same number of threads. The next round begins with another one. Times
 are medians with quartiles; the answers of the first round are scored by one function, and a ratio stands only where the
-answer of cleave is as good as the peer's.
+answer of cleave is as good as the peer's. A peer whose answer is marked as worse keeps its time, which is to its advantage.
+Peaks are those of whole processes.
 """
 
 import dataclasses
@@ -115,7 +116,7 @@ def run_cleave(row, size, threads, isa, cores=None):
 def run_peer(row, family, peer, threads):
     """The same of a peer; the answer is in peer.npy."""
     program = [sys.executable, os.path.join(HERE, "harness.py"), family, row.name, peer]
-    code, output, peak = run(program, threads, limit=PEER_LIMIT + 60)
+    code, output, peak = run(program, threads, limit=PEER_LIMIT + 180)  # it may compile before it is ready
     if code == 77:
         raise Missing("not installed")
     if code != 0:
@@ -201,9 +202,8 @@ def measure(row, family, size, sets, threads, rounds, given_up):
 
 def ratio(row, ours, peer):
     """Their median time by ours; None where there is none, or where our answer is not as good."""
-    if not ours.seconds or not peer.seconds or not as_good(row, ours.value, peer.value):
-        return None
-    return peer.median / ours.median
+    counts = ours.seconds and peer.seconds and as_good(row, ours.value, peer.value)
+    return peer.median / ours.median if counts else None
 
 
 def row_table(row, found, sets):
@@ -221,7 +221,8 @@ def row_table(row, found, sets):
             if side.seconds and not side.isa:
                 found_ratios = [ratio(row, ours[isa], side) for isa in sets]
                 ratios = [f"{value:.2f}" if value else "not as good" for value in found_ratios]
-                note = "" if as_good(row, side.value, ours[sets[-1]].value) else " (worse)"
+                best = ours[sets[-1]].value
+                note = "" if best is None or as_good(row, side.value, best) else " (worse)"
             lines.append([str(size), f"{side.name} {side.isa}".strip(), side.shown(), growth, *ratios,
                           f"{side.peak / 2**20:.0f}" if side.seconds else "", f"{side.value:.7g}{note}" if side.seconds else ""])
     return markdown(lines)
@@ -286,9 +287,9 @@ def roofline_table(sets, rounds):
     for (name, kind, limit), by_set in rates.items():
         unit = "GB/s" if limit == "read" else "Gflop/s"
         lines.append([name, kind, limit, *(f"{by_set[isa]:.1f} {unit}, {by_set[isa] / limits[limit]:.2f}" for isa in sets)])
-    return (f"One thread. Streaming read {limits['read']:.1f} GB/s, dgemm {limits['dgemm']:.1f} and sgemm {limits['sgemm']:.1f} "
-            "Gflop/s (OpenBLAS, in the same run); the second number of a cell is the share of it. Kernels whose data are in the caches can "
-            "exceed the read; exponentials count 30 operations an entry.\n\n" + markdown(lines))
+    return (f"One thread. Streaming read {limits['read']:.1f} GB/s, dgemm {limits['dgemm']:.1f} and sgemm "
+            f"{limits['sgemm']:.1f} Gflop/s (OpenBLAS, in the same run); the second number of a cell is the share of it. Kernels "
+            "whose data are in the caches can exceed the read; exponentials count 30 operations an entry.\n\n" + markdown(lines))
 
 
 # --- the picture ---
@@ -396,7 +397,8 @@ def bench(chosen):
                 say(f"{row.name}, {size}: {side.name} {side.isa}: {side.shown()}, {row.scored} {side.value}")
         results.append((row, found))
     how = "QUICK, once at the smallest size: no figures to believe" if chosen.quick else f"{rounds} rounds, medians and quartiles"
-    title = f"Benchmarks of {time.strftime('%Y-%m-%d', time.gmtime(began))}, sets {', '.join(sets)}, {chosen.threads} threads: {how}"
+    day = time.strftime("%Y-%m-%d", time.gmtime(began))
+    title = f"Benchmarks of {day}, sets {', '.join(sets)}, {chosen.threads} threads: {how}"
     parts = [f"# {title}"]
     if load_before > LOAD_LIMIT:
         parts.append(f"**The machine was busy with other things (load {load_before:.1f}): the times say little.**")

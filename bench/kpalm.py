@@ -62,10 +62,11 @@ def iterate(solver):
 
 PEERS = {"scikit-learn lloyd": sklearn_means, "scikit-learn-intelex": intelex_means, "faiss": faiss_means}
 ROWS = [
-    Row("kpalm-lloyd", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 16 floats", (50000, 200000, 800000), blobs(16), iterate("lloyd"),
-        ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", threads=True),
+    Row("kpalm-lloyd", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 16 floats", (50000, 200000, 800000), blobs(16),
+        iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", threads=True),
     Row("kpalm-lloyd-wide", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 64 floats", (25000, 100000, 400000), blobs(64),
         iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia"),
-    Row("kpalm-palm", f"{ITERATIONS} iterations of proximal minimization, k = {K}, n x 16 floats", (50000, 200000, 800000), blobs(16),
-        iterate("kpalm"), ("solve",), {"scikit-learn lloyd": sklearn_means}, inertia, tolerance=1e-3, scored="inertia", threads=True),
+    Row("kpalm-palm", f"{ITERATIONS} iterations of proximal minimization, k = {K}, n x 16 floats",
+        (50000, 200000, 800000), blobs(16), iterate("kpalm"), ("solve",), {"scikit-learn lloyd": sklearn_means}, inertia,
+        tolerance=1e-3, scored="inertia", threads=True),
 ]

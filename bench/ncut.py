@@ -85,9 +85,10 @@ def spectral(solver):
 
 ROWS = [
     Row("ncut-start", f"one start of FPC on a dense affinity, k = {K}, to its end", (1500, 3000, 6000), landsat,
-        lambda n: ["ncut", "w.npy", "--affinity", "precomputed", "-k", K, "--start", "start.npy", "--no-polish", "--bound", "no", "-o",
-                   "ours.npy"],
-        ("affinity", "solve"), {"NumPy FPC": numpy_fpc}, lambda data, labels: cut_of(data["w"], labels, K), scored="cut", threads=True),
+        lambda n: ["ncut", "w.npy", "--affinity", "precomputed", "-k", K, "--start", "start.npy", "--no-polish", "--bound", "no",
+                   "-o", "ours.npy"],
+        ("affinity", "solve"), {"NumPy FPC": numpy_fpc}, lambda data, labels: cut_of(data["w"], labels, K),
+        scored="cut", threads=True),
     Row("ncut-graph", f"graph of 15 neighbors, k = {GRAPH_K}, all defaults", (2000, 6000, 18000), neighbor_graph,
         lambda n: ["ncut", "graph.mtx", "--affinity", "precomputed", "-k", GRAPH_K, "-o", "ours.npy"],
         ("affinity", "solve"), {"SpectralClustering, arpack": spectral("arpack"), "SpectralClustering, lobpcg": spectral("lobpcg")},

@@ -34,7 +34,7 @@ check-full: ## check with its slow parts: more tests under the sanitizers, clang
 check-arm: ## the kernels compiled for 64-bit ARM, under an emulator; a part of check
 	@scripts/check-arm || [ $$? -eq 77 ]
 
-bench: all ## side-by-side runs against peers
+bench: all ## side-by-side runs against peers, into bench/RESULTS.md (about an hour)
 	bench/run
 
 install: all ## install to PREFIX (default /usr/local); DESTDIR is honored

@@ -1,152 +1,203 @@
-#!/usr/bin/env python3
-"""The k-support norm in three tables: the oracle and the proximity operators at a million features; k-FCFW and Newton beside
-FISTA on the synthetic data of the paper, and the time that reading X takes; and beside scikit-learn, skglm and celer where
-they are installed.
+"""ksupport and pursuit: the same problem by FISTA in NumPy; k = 1, the 1-norm, by scikit-learn, skglm and celer."""
 
-    bench/ksupport.py [THREADS [FEATURES]]      default 2 and 50000 (of the last table)
-
-The last table: the seconds of cleave are those of its solver; those of the peers are of fit(). Each method gets the penalty of
-a short grid that has the best AUC on a validation set, and shows its AUC on another one; the time shown is of that one fit.
-Precision: the share of relevant features among the nonzero weights, of ridge among as many of its largest as k."""
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import time
 import warnings
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 
-THREADS = sys.argv[1] if len(sys.argv) > 1 else "2"
-FEATURES = int(sys.argv[2]) if len(sys.argv) > 2 else 50000
-SAMPLES, RELEVANT, GROUPS, K = 500, FEATURES * 3 // 100, 20, FEATURES * 6 // 1000
-BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../build")
-CLEAVE = os.path.join(BUILD, "cleave")
-WIDE, WIDE_SAMPLES, WIDE_RELEVANT = 1000000, 500, 10000
+from harness import CLEAVE, Row, subprocess
+
+SAMPLES, GAP = 500, 1e-4
+LAMBDA, RIDGE = 0.1, 1e-3  # of the k-support norm
+LASSO = 1e-3  # of the squared 1-norm
+EXPLAIN = 20  # of pursuit
 
 
-def draw(count, rng):
-    """Samples of length 1, a row each, and labels."""
-    x = rng.standard_normal((count, FEATURES), dtype=np.float32)
-    for g in range(GROUPS):
-        x[:, g * RELEVANT // GROUPS:(g + 1) * RELEVANT // GROUPS] += rng.standard_normal((count, 1), dtype=np.float32)
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    chance = 1 / (1 + np.exp(-x[:, :RELEVANT].sum(axis=1)))
-    return x, np.where(rng.random(count) < chance, 1, -1)
+def share(p):
+    """The k of p features."""
+    return p * 6 // 1000
 
 
-def precision(w):
-    """Of the nonzero weights, or of the K largest where all are."""
-    chosen = np.flatnonzero(w) if np.count_nonzero(w) < len(w) // 2 else np.argsort(-np.abs(w))[:K]
-    return np.mean(chosen < RELEVANT) if len(chosen) else float("nan"), np.count_nonzero(w)
+# --- data: the synthetic samples of the paper ---
 
 
-def fit_cleave(folder, solver, weight, tol):
-    """(weights, seconds, relative gap)."""
-    out = subprocess.run([CLEAVE, "ksupport", f"{folder}/x.npy", f"{folder}/y.npy", "--transposed", "-k", str(K), "--lambda",
-                          str(weight), "--solver", solver, "--tol", str(tol), "--weights", f"{folder}/w.npy", "--threads", THREADS,
-                          "--json", "-"], check=True, capture_output=True, text=True).stdout
-    result = json.loads(out)
-    return np.load(f"{folder}/w.npy").ravel(), result["seconds"]["solve"], result["certificate"]["value"]
-
-
-def fit_peer(model, x, y):
-    """(weights, seconds)."""
-    began = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(x, y)
-    return model.coef_.ravel(), time.perf_counter() - began
-
-
-def peers():
-    """{name: {penalty: model}}; saga is stopped after 20 passes, as it would take minutes."""
-    found = {
-        "scikit-learn l1 (liblinear)": {c: LogisticRegression(penalty="l1", solver="liblinear", C=c) for c in (3, 10, 30)},
-        "scikit-learn elastic net (saga, 20 passes)": {
-            c: LogisticRegression(penalty="elasticnet", solver="saga", l1_ratio=0.5, C=c, max_iter=20) for c in (3, 10)},
-        "scikit-learn l2 (lbfgs)": {c: LogisticRegression(C=c, max_iter=1000) for c in (1, 10, 100)},
-    }
-    try:
-        from skglm import SparseLogisticRegression
-        found["skglm l1"] = {a: SparseLogisticRegression(alpha=a, fit_intercept=False) for a in (1e-4, 2e-4, 5e-4)}
-    except ImportError:
-        print("bench: skglm is not installed: left out", file=sys.stderr)
-    try:
-        from celer import LogisticRegression as Celer
-        found["celer l1"] = {c: Celer(C=c) for c in (3, 10, 30)}
-    except ImportError:
-        print("bench: celer is not installed: left out", file=sys.stderr)
-    return found
-
-
-def row(name, fits, choice, test):
-    """The best by AUC on the samples to choose by: name, penalty, seconds, AUC on those to test, precision, nonzeros."""
-    scored = [(roc_auc_score(choice[1], choice[0] @ w), penalty, seconds, w) for penalty, (w, seconds) in fits.items()]
-    _, penalty, seconds, w = max(scored, key=lambda s: s[0])
-    share, count = precision(w)
-    area = roc_auc_score(test[1], test[0] @ w)
-    print(f"| {name} | {penalty:g} | {seconds:.3f} | {area:.3f} | {share:.3f} | {count} |", flush=True)
-
-
-def operators():
-    """The oracle and the proximity operators, by the program that times them."""
-    done = subprocess.run([f"{BUILD}/bench/ksupport_set_bench", str(WIDE), "10000", THREADS], check=True, capture_output=True,
-                          text=True)
-    times = dict(line.split() for line in done.stdout.splitlines())
-    print(f"operators, {WIDE} features, k = 10000, {THREADS} threads: milliseconds\n")
-    print("| what | ms | target |\n| --- | ---: | ---: |")
-    for name, target in (("copy", ""), ("vertex", "<= 8"), ("select", "<= 25"), ("bisect", ""), ("active", ""), ("box", "")):
-        kind = {"copy": "a copy of the vector, for comparison", "vertex": "vertex oracle"}.get(name, f"prox, {name}")
-        print(f"| {kind} | {times[name]} | {target} |")
-
-
-def solvers():
-    """FCFW to the rule of the paper and Newton to 1e-8, beside FISTA-AS with fixed steps, in one process on one X."""
-    common = "lambda 0.1 ridge 1e-3"
-    asked = ["bandwidth"]
-    for k in (2000, 6000, 10000):
-        asked += [f"k {k} {common} solver fcfw rule change tol 1e-4 repeat 3",
-                  f"k {k} {common} solver newton tol 1e-8 repeat 3",
-                  f"k {k} {common} solver fista step fixed prox active rule change tol 1e-4"]
-    command = [f"{BUILD}/bench/ksupport_bench", str(WIDE), str(WIDE_SAMPLES), str(WIDE_RELEVANT), "20", "1", THREADS,
-               "features", "200"]
-    done = subprocess.run(command, input="\n".join(asked + ["bandwidth", ""]), check=True, capture_output=True, text=True)
-    answers = [line.split("|", 1)[1].split() for line in done.stdout.splitlines()]
-    speed = max(float(answers[0][0]), float(answers[-1][0]))
-    one_pass = WIDE * WIDE_SAMPLES * 4 / speed / 1e9
-    print(f"\nlogistic, {WIDE} features, {WIDE_SAMPLES} samples, floats: X is read in {one_pass:.3f} s ({speed:.1f} GB/s)\n")
-    print("| k | solver | seconds | passes | seconds / reading X so often | relative gap | FISTA-AS / this |")
-    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: |")
-    for i, k in enumerate((2000, 6000, 10000)):
-        three = answers[1 + 3 * i:4 + 3 * i]
-        slow = float(three[2][0])
-        for name, found in zip(("fcfw, the paper's rule", "newton, gap 1e-8", "FISTA-AS, the paper's rule"), three):
-            seconds, passes = float(found[0]), float(found[2])
-            print(f"| {k} | {name} | {seconds:.3f} | {passes:g} | {seconds / passes / one_pass:.2f} | {found[4]} | "
-                  f"{slow / seconds:.1f} |")
-
-
-def peer_table():
-    """The last one."""
+def draw(p):
+    """Samples of length 1, as columns of floats; classes by the first 3 % of the features."""
     rng = np.random.default_rng(1)
-    (x, y), choice, test = draw(SAMPLES, rng), draw(500, rng), draw(500, rng)
-    print(f"\nsynthetic logistic data: {SAMPLES} samples, {FEATURES} features, {RELEVANT} relevant; k = {K}, {THREADS} threads\n")
-    print("| method | penalty | seconds | AUC | precision | nonzeros |\n| --- | ---: | ---: | ---: | ---: | ---: |")
-    with tempfile.TemporaryDirectory() as folder:
-        np.save(f"{folder}/x.npy", np.ascontiguousarray(x.T))
-        np.save(f"{folder}/y.npy", y.astype(np.float64))
-        for solver, tol in (("fcfw", 1e-4), ("newton", 1e-6)):
-            fits = {weight: fit_cleave(folder, solver, weight, tol)[:2] for weight in (1, 0.3, 0.1, 0.03)}
-            row(f"cleave ksupport ({solver}, gap {tol:g})", fits, choice, test)
-    wide = x.astype(np.float64)
-    for name, models in peers().items():
-        row(name, {c: fit_peer(model, wide, y) for c, model in models.items()}, choice, test)
+    relevant = p * 3 // 100
+    x = rng.standard_normal((p, SAMPLES), dtype=np.float32)
+    x[:relevant] += np.repeat(rng.standard_normal((20, SAMPLES), dtype=np.float32), -(-relevant // 20), axis=0)[:relevant]
+    x /= np.linalg.norm(x, axis=0)
+    y = np.where(rng.random(SAMPLES) < 1 / (1 + np.exp(-x[:relevant].sum(axis=0))), 1.0, -1.0)
+    np.save("x.npy", x)
+    np.save("y.npy", y)
 
 
-operators()
-solvers()
-peer_table()
+def reference(*arguments):
+    """The least objective, to 1e-8, and its weights."""
+    command = [CLEAVE, *map(str, arguments), "--weights", "best.npy", "--json", "-"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    np.save("least.npy", json.loads(done.stdout)["objective"]["value"])
+
+
+def model(k, weight, ridge):
+    return ["ksupport", "x.npy", "y.npy", "--transposed", "-k", k, "--lambda", weight, "--ridge", ridge]
+
+
+def samples(p):
+    draw(p)
+    reference(*model(share(p), LAMBDA, RIDGE), "--solver", "newton", "--tol", 1e-8)
+
+
+def lasso_samples(p):
+    draw(p)
+    reference(*model(1, LASSO, 0), "--solver", "newton", "--tol", 1e-8)
+
+
+def subspaces(n):
+    """Objects in five subspaces of dimension 4 of 40, length 1."""
+    rng = np.random.default_rng(2)
+    bases = rng.normal(size=(5, 4, 40))
+    x = np.concatenate([rng.normal(size=(n // 5, 4)) @ basis for basis in bases]) + 0.1 * rng.normal(size=(n // 5 * 5, 40))
+    np.save("x.npy", x / np.linalg.norm(x, axis=1, keepdims=True))
+    reference("pursuit", "x.npy", "-k", 5 * n, "--lambda", EXPLAIN, "--tol", 1e-7)
+
+
+# --- the norm: its square is the least of sum w^2 / theta over theta from 0 to 1 that add up to k ---
+
+
+def thetas(v, k, shift):
+    """theta = a |v| - shift, cut to 0 to 1, with the a that makes their sum k; by bisection over sums of the sorted |v|."""
+    b = np.sort(np.abs(v))
+    count, sums = len(b), np.concatenate([[0], np.cumsum(b)])
+
+    def total(a):
+        low, high = np.searchsorted(b, [shift / a, (1 + shift) / a])
+        return a * (sums[high] - sums[low]) - shift * (high - low) + count - high
+
+    least, most = shift / b[-1], (1 + shift) / max(b[-k], 1e-300)
+    for _ in range(100):
+        middle = (least + most) / 2
+        least, most = (middle, most) if total(middle) < k else (least, middle)
+    return np.clip(most * np.abs(v) - shift, 0, 1)
+
+
+def squared_norm(w, k):
+    if np.count_nonzero(w) <= k:
+        return float(w @ w)
+    theta = thetas(w, k, 0)
+    used = theta > 0
+    return float((w[used] ** 2 / theta[used]).sum())
+
+
+def prox(v, k, weight):
+    """Of weight times the squared norm."""
+    theta = thetas(v, k, 2 * weight)
+    return v * theta / (theta + 2 * weight)
+
+
+def fista(loss, back, forward, w, k, weight, ridge, enough):
+    """Backtracking, until the objective is `enough`: it is told the answer's value, and is not charged for a rule of its own.
+    loss(forward(w)) is the value and the slopes, whose gradient is back(slopes)."""
+    image, y, y_image, t, lipschitz = forward(w), w, forward(w), 1.0, 1.0
+    while True:
+        value, slopes = loss(y_image)
+        gradient = back(slopes) + ridge * y
+        value += ridge / 2 * (y @ y)
+        while True:
+            fresh = prox(y - gradient / lipschitz, k, weight / lipschitz)
+            step, fresh_image = fresh - y, forward(fresh)
+            smooth = loss(fresh_image)[0] + ridge / 2 * (fresh @ fresh)
+            if smooth <= value + gradient @ step + lipschitz / 2 * (step @ step) + 1e-12 * abs(value):
+                break
+            lipschitz *= 2
+        if smooth + weight * squared_norm(fresh, k) <= enough:
+            return fresh
+        t_next = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        ahead = (t - 1) / t_next
+        y, y_image = fresh + ahead * (fresh - w), fresh_image + ahead * (fresh_image - image)
+        w, image, t = fresh, fresh_image, t_next
+        lipschitz *= 0.9
+
+
+def logistic(y):
+    """Value and slopes at x w."""
+    return lambda score: (float(np.logaddexp(0, -y * score).sum()), -y / (1 + np.exp(np.clip(y * score, -700, 700))))
+
+
+def numpy_fista(data):
+    x, y = data["x"], data["y"]
+    p = len(x)
+    yield
+    yield fista(logistic(y), lambda r: x @ r.astype(np.float32), lambda w: w.astype(np.float32) @ x, np.zeros(p), share(p), LAMBDA,
+                RIDGE, data["least"] * (1 + GAP))
+
+
+def numpy_pursuit(data):
+    """1/2 |X - W' X|^2 with objects as rows."""
+    x = data["x"]
+    n = len(x)
+    yield
+    yield fista(lambda image: (0.5 * float(((image - x) ** 2).sum()), image - x), lambda r: (r @ x.T).ravel(),
+                lambda w: w.reshape(n, n) @ x, np.zeros(n * n), 5 * n, EXPLAIN, 0, data["least"] * (1 + GAP)).reshape(n, n).T
+
+
+# --- k = 1: lambda |w|_1^2 has the same least point as alpha |w|_1 with alpha = 2 lambda |w|_1 there ---
+
+
+def lasso(fit):
+    def peer(data):
+        x, y = np.asfortranarray(data["x"].T.astype(float)), data["y"]
+        alpha = 2 * LASSO * np.abs(data["best"]).sum()
+        warnings.simplefilter("ignore")
+        fit(alpha).fit(x[:, :500], y)  # compiles what is compiled at the first call
+        yield
+        yield fit(alpha).fit(x, y).coef_.ravel()
+    return peer
+
+
+def liblinear(alpha):
+    from sklearn.linear_model import LogisticRegression
+    return LogisticRegression(penalty="l1", solver="liblinear", C=1 / alpha, fit_intercept=False, tol=1e-4)
+
+
+def skglm(alpha):
+    from skglm import SparseLogisticRegression
+    return SparseLogisticRegression(alpha=alpha / SAMPLES, fit_intercept=False)
+
+
+def celer(alpha):
+    from celer import LogisticRegression
+    return LogisticRegression(C=1 / alpha)
+
+
+# --- scores ---
+
+
+def support_objective(data, answer):
+    w = answer.ravel()
+    return logistic(data["y"])(w @ data["x"])[0] + RIDGE / 2 * (w @ w) + LAMBDA * squared_norm(w, share(len(w)))
+
+
+def lasso_objective(data, answer):
+    w = answer.ravel()
+    return logistic(data["y"])(w @ data["x"])[0] + LASSO * np.abs(w).sum() ** 2
+
+
+def pursuit_objective(data, w):
+    x = data["x"]
+    return 0.5 * ((x - w.T @ x) ** 2).sum() + EXPLAIN * squared_norm(w.ravel(), 5 * len(x))
+
+
+ROWS = [
+    Row("ksupport", f"logistic, k = 0.006 p, {SAMPLES} samples, floats, to a relative gap of {GAP:g}", (10000, 50000, 250000),
+        samples, lambda p: [*model(share(p), LAMBDA, RIDGE), "--tol", GAP, "--weights", "ours.npy"], ("solve",),
+        {"NumPy FISTA": numpy_fista}, support_objective, tolerance=2 * GAP, unit="features", threads=True),
+    Row("ksupport-lasso", f"logistic, k = 1 (squared 1-norm), {SAMPLES} samples, to a relative gap of {GAP:g}",
+        (3000, 10000, 30000), lasso_samples, lambda p: [*model(1, LASSO, 0), "--tol", GAP, "--weights", "ours.npy"], ("solve",),
+        {"scikit-learn liblinear": lasso(liblinear), "skglm": lasso(skglm), "celer": lasso(celer)}, lasso_objective,
+        tolerance=2 * GAP, unit="features"),
+    Row("pursuit", f"five subspaces, k = 5 n, to a relative gap of {GAP:g}", (200, 500, 1250), subspaces,
+        lambda n: ["pursuit", "x.npy", "-k", 5 * n, "--lambda", EXPLAIN, "--tol", GAP, "--weights", "ours.npy"], ("solve",),
+        {"NumPy FISTA": numpy_pursuit}, pursuit_objective, tolerance=2 * GAP, threads=True),
+]

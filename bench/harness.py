@@ -1,0 +1,419 @@
+"""What all benchmarks share: rows, rounds in turn, quartiles, peak memory, versions, tables, the picture.
+
+A row is one piece of work at three sizes. In a round everybody does it once, a process each: cleave with every instruction
+set, and every peer, on the same cores and with the same number of threads. The next round begins with another one. Times
+are medians with quartiles; the answers of the first round are scored by one function, and a ratio stands only where the
+answer of cleave is as good as the peer's. A peer whose answer is marked as worse keeps its time, which is to its advantage.
+Peaks are those of whole processes.
+"""
+
+import dataclasses
+import importlib
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import metadata
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+CLEAVE = os.path.join(ROOT, "build/cleave")
+DATA = os.environ.get("CLEAVE_DATA", os.path.join(ROOT, "../shared/data"))
+FAMILIES = ("affinity", "ncut", "dominant", "symnmf", "kpalm", "ksupport", "features")
+PEERS = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "faiss-cpu", "skglm", "celer", "scikit-image")
+SETS = ("baseline", "avx2", "avx512")
+PEER_LIMIT = int(os.environ.get("CLEAVE_BENCH_LIMIT", 60))  # seconds; who takes longer has no time, and is not run again
+LOAD_LIMIT = 0.5  # of others, at the beginning: more is said in the title
+
+sys.path.append(os.path.join(ROOT, "experiments/common"))
+
+
+@dataclasses.dataclass
+class Row:
+    """What is timed. Files are in a folder of their own, where both sides run."""
+
+    name: str
+    title: str
+    sizes: tuple  # from small to large
+    make: object  # (size): writes what both sides read
+    command: object  # (size): arguments of cleave, which writes ours.npy
+    clock: tuple  # the parts of its time that count, by their names in JSON
+    peers: dict  # name: generator (data): yields when it is ready to be timed, then its answer
+    score: object  # (data, answer): one number, the same function for everybody
+    sense: str = "min"  # what is better
+    tolerance: float = 1e-6  # how much worse, relatively, is as good
+    unit: str = "n"
+    scored: str = "objective"
+    threads: bool = False  # also with one thread and several, idle and busy
+
+
+def load():
+    """Arrays of the folder by their names, as the peers get them."""
+    found = {}
+    for name in sorted(os.listdir(".")):
+        stem, ending = os.path.splitext(name)
+        if ending == ".npy" and stem not in ("ours", "peer"):
+            found[stem] = np.load(name)
+        elif ending == ".npz":
+            from scipy.sparse import load_npz
+            found[stem] = load_npz(name)
+    return found
+
+
+# --- one run: a process, its time, its peak ---
+
+# The kernel counts the parent's memory as the child's until it runs another program, hence a small one in between. It
+# ends the other one when its time is over.
+WRAPPER = """
+import resource, subprocess, sys
+try:
+    code = subprocess.run(sys.argv[2:], timeout=float(sys.argv[1])).returncode
+except subprocess.TimeoutExpired:
+    code = 124
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+"""
+
+
+def environment(threads, isa=None):
+    """Of a run: every library that has threads is told how many."""
+    names = ("OMP", "OPENBLAS", "MKL", "NUMBA", "BLIS", "VECLIB_MAXIMUM")
+    given = {f"{name}_NUM_THREADS": str(threads) for name in names}
+    return {**os.environ, **given, "PYTHONPATH": HERE, "PYTHONDONTWRITEBYTECODE": "1", **({"CLEAVE_ISA": isa} if isa else {})}
+
+
+def run(command, threads, isa=None, limit=1e6, cores=None):
+    """Exit code, standard output and peak bytes, on as many cores as threads, or so many."""
+    cores = sorted(os.sched_getaffinity(0))[:cores or threads]
+    done = subprocess.run([sys.executable, "-S", "-c", WRAPPER, str(limit), *map(str, command)], capture_output=True, text=True,
+                          env=environment(threads, isa), preexec_fn=lambda: os.sched_setaffinity(0, cores))
+    said = done.stderr.splitlines()
+    code, peak = map(int, said[-1].split())
+    if code not in (0, 77, 124):
+        say(f"bench: {' '.join(map(str, command))}: status {code}\n" + "\n".join(said[-4:-1]))
+    return code, done.stdout, peak * 1024
+
+
+class Missing(Exception):
+    """No time: why."""
+
+
+def run_cleave(row, size, threads, isa, cores=None):
+    """Seconds that count and the peak; the answer is in ours.npy."""
+    code, output, peak = run([CLEAVE, *row.command(size), "--threads", threads, "--json", "-"], threads, isa, cores=cores)
+    if code != 0:
+        raise Missing(f"status {code}")
+    seconds = json.loads(output)["seconds"]
+    return sum(seconds[part] for part in row.clock), peak
+
+
+def run_peer(row, family, peer, threads):
+    """The same of a peer; the answer is in peer.npy."""
+    program = [sys.executable, os.path.join(HERE, "harness.py"), family, row.name, peer]
+    code, output, peak = run(program, threads, limit=PEER_LIMIT + 180)  # it may compile before it is ready
+    if code == 77:
+        raise Missing("not installed")
+    if code != 0:
+        raise Missing(f"no answer in {os.environ.get('CLEAVE_BENCH_LIMIT', PEER_LIMIT)} s" if code == 124 else f"status {code}")
+    return float(output.split()[-1]), peak
+
+
+def be_peer(family, name, peer):
+    """In a process of its own and in the folder of the row: the peer's answer to peer.npy, its seconds to standard output."""
+    row = next(row for row in importlib.import_module(family).ROWS if row.name == name)
+    work = row.peers[peer](load())
+    try:
+        next(work)
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        sys.exit(77)
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(124))
+    signal.alarm(PEER_LIMIT)
+    began = time.perf_counter()
+    answer = next(work)
+    seconds = time.perf_counter() - began
+    signal.alarm(0)
+    np.save("peer.npy", answer)
+    print(seconds)
+
+
+# --- a row ---
+
+
+@dataclasses.dataclass
+class Side:
+    """What came of cleave with one instruction set, or of one peer."""
+
+    name: str
+    isa: str = ""
+    seconds: list = dataclasses.field(default_factory=list)
+    peak: int = 0
+    value: float = None
+    missing: str = ""
+
+    @property
+    def median(self):
+        return statistics.median(self.seconds)
+
+    def shown(self):
+        """0.123 (0.120 to 0.131)"""
+        return spread_of(self.seconds) if self.seconds else self.missing
+
+
+def spread_of(values):
+    """Median and quartiles."""
+    if len(values) < 2:
+        return f"{values[0]:.4g}"
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return f"{statistics.median(values):.4g} ({low:.4g} to {high:.4g})"
+
+
+def as_good(row, ours, theirs):
+    """Whether a value is no worse than another one."""
+    worse = ours - theirs if row.sense == "min" else theirs - ours
+    return worse <= row.tolerance * max(abs(ours), abs(theirs))
+
+
+def measure(row, family, size, sets, threads, rounds, given_up):
+    """All sides of a row at one size, in turn; who has no time at a smaller one has none here."""
+    row.make(size)
+    sides = [Side("cleave", isa) for isa in sets] + [Side(peer, missing=given_up.get(peer, "")) for peer in row.peers]
+    for turn in range(rounds):
+        for side in sides[turn % len(sides):] + sides[:turn % len(sides)]:
+            if side.missing:
+                continue
+            try:
+                seconds, peak = run_cleave(row, size, threads, side.isa) if side.isa else run_peer(row, family, side.name, threads)
+            except Missing as reason:
+                side.missing, side.seconds, given_up[side.name] = str(reason), [], str(reason)
+                continue
+            side.seconds.append(seconds)
+            side.peak = max(side.peak, peak)
+            if side.value is None:
+                side.value = float(row.score(load(), np.load("ours.npy" if side.isa else "peer.npy")))
+    return sides
+
+
+def ratio(row, ours, peer):
+    """Their median time by ours; None where there is none, or where our answer is not as good."""
+    counts = ours.seconds and peer.seconds and as_good(row, ours.value, peer.value)
+    return peer.median / ours.median if counts else None
+
+
+def row_table(row, found, sets):
+    """Lines of Markdown: a table of one row."""
+    head = [row.unit, "who", "seconds", "growth", *(f"its time / cleave {isa}" for isa in sets), "peak MiB", row.scored]
+    lines, before = [head, ["---"] * len(head)], {}
+    for size, sides in found.items():
+        ours = {side.isa: side for side in sides if side.isa}
+        for side in sides:
+            key = side.name + side.isa
+            growth = f"{side.median / before[key]:.2f}x" if side.seconds and key in before else ""
+            if side.seconds:
+                before[key] = side.median
+            ratios, note = ["" if side.isa else "-"] * len(sets), ""
+            if side.seconds and not side.isa:
+                found_ratios = [ratio(row, ours[isa], side) for isa in sets]
+                ratios = [f"{value:.2f}" if value else "not as good" for value in found_ratios]
+                best = ours[sets[-1]].value
+                note = "" if best is None or as_good(row, side.value, best) else " (worse)"
+            lines.append([str(size), f"{side.name} {side.isa}".strip(), side.shown(), growth, *ratios,
+                          f"{side.peak / 2**20:.0f}" if side.seconds else "", f"{side.value:.7g}{note}" if side.seconds else ""])
+    return markdown(lines)
+
+
+def markdown(lines):
+    """A table."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+# --- threads ---
+
+
+def thread_runs(row, size, isa, threads, rounds):
+    """{(threads, busy): seconds}, in turn; busy: beside one process per core that never rests."""
+    row.make(size)
+    times = {(count, busy): [] for busy in (False, True) for count in (1, threads)}
+    for _ in range(rounds):
+        for busy in (False, True):
+            others = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(os.cpu_count() * busy)]
+            try:
+                for count in (1, threads):
+                    times[count, busy].append(run_cleave(row, size, count, isa, os.cpu_count())[0])
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+    return times
+
+
+def thread_table(rows, isa, threads, quick, rounds):
+    """Each method on one thread and on several, alone and beside others that want the cores too."""
+    lines = [["row", "size", "1 thread, idle", f"{threads} threads, idle", "speed-up", "1 thread, busy", f"{threads} threads, busy",
+              f"{threads} / 1, busy"], ["---"] * 8]
+    for row in rows:
+        size = row.sizes[0 if quick else -1]
+        with Folder():
+            times = thread_runs(row, size, isa, threads, rounds)
+        middle = {key: statistics.median(values) for key, values in times.items()}
+        speed, harm = middle[1, False] / middle[threads, False], middle[threads, True] / middle[1, True]
+        lines.append([row.name, str(size), spread_of(times[1, False]), spread_of(times[threads, False]), f"{speed:.2f}x",
+                      spread_of(times[1, True]), spread_of(times[threads, True]), f"{harm:.2f}"])
+        say(f"threads, {row.name}: speed-up {speed:.2f}, busy {harm:.2f}")
+    return (f"Set {isa}. Targets: idle, a speed-up of 1.6 or more on 2 threads; busy (one process per core that never rests beside "
+            f"it), {threads} threads take at most 1.10 of the time of one.\n\n" + markdown(lines))
+
+
+# --- roofline ---
+
+
+def roofline_table(sets, rounds):
+    """The kernels of every set as shares of what the machine can do."""
+    output = subprocess.run([os.path.join(ROOT, "build/bench/roofline"), str(rounds)], capture_output=True, text=True, check=True)
+    limits, rates = {}, {}
+    for line in output.stdout.splitlines():
+        name, kind, isa, rate, limit = line.split("\t")
+        if isa == "machine":
+            limits[name] = max(limits.get(name, 0), float(rate))
+        else:
+            rates.setdefault((name, kind, limit), {})[isa] = float(rate)
+    lines = [["kernel", "type", "against", *sets], ["---"] * (3 + len(sets))]
+    for (name, kind, limit), by_set in rates.items():
+        unit = "GB/s" if limit == "read" else "Gflop/s"
+        lines.append([name, kind, limit, *(f"{by_set[isa]:.1f} {unit}, {by_set[isa] / limits[limit]:.2f}" for isa in sets)])
+    return (f"One thread. Streaming read {limits['read']:.1f} GB/s, dgemm {limits['dgemm']:.1f} and sgemm "
+            f"{limits['sgemm']:.1f} Gflop/s (OpenBLAS, in the same run); the second number of a cell is the share of it. Kernels "
+            "whose data are in the caches can exceed the read; exponentials count 30 operations an entry.\n\n" + markdown(lines))
+
+
+# --- the picture ---
+
+COLORS = {"baseline": "#999999", "avx2": "#0072b2", "avx512": "#d55e00"}
+
+
+def picture(results, sets, title):
+    """Ratios as dots on a logarithmic axis, a line per row, size and peer: right of 1, cleave is faster."""
+    import charts
+    bars = [(f"{row.name}, {size}: {side.name}", {ours.isa: ratio(row, ours, side) for ours in sides if ours.isa})
+            for row, found in results for size, sides in found.items() for side in sides if not side.isa and side.seconds]
+    left, width, step, top = 430, 500, 15, 60
+    powers = [np.log10(value) for _, by_set in bars for value in by_set.values() if value]
+    low, high = min([-1, *powers]), max([1, *powers])
+
+    def place(value):
+        return left + width * (np.log10(value) - low) / (high - low)
+
+    bottom = top + step * len(bars)
+    parts = [charts.text(10, 20, title), charts.text(10, 38, "time of the peer / time of cleave")]
+    for s, isa in enumerate(sets):
+        parts += [charts.dot(left + 90 * s, 34, COLORS[isa], 4), charts.text(left + 90 * s + 8, 38, isa)]
+    for power in range(int(np.ceil(low)), int(high) + 1):
+        x = place(10.0 ** power)
+        parts += [charts.line(x, top - 8, x, bottom, "#222" if power == 0 else "#ddd"),
+                  charts.text(x, bottom + 14, f"{10.0 ** power:g}", "middle")]
+    for b, (label, by_set) in enumerate(bars):
+        y = top + step * b
+        parts.append(charts.text(left - 10, y + 4, label, "end"))
+        for isa, value in by_set.items():
+            parts.append(charts.dot(place(value), y, COLORS[isa], 3.5) if value else charts.cross(left + 4, y, COLORS[isa]))
+    parts.append(charts.text(10, bottom + 32, "cross: the answer of cleave is not as good, no time counted"))
+    return charts.document(left + width + 30, bottom + 44, parts)
+
+
+# --- the whole ---
+
+
+class Folder:
+    """A folder to work in, gone afterwards."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="cleave-bench-")
+        os.chdir(self.folder.name)
+
+    def __exit__(self, *_):
+        os.chdir(ROOT)
+        self.folder.cleanup()
+
+
+def say(words):
+    """Progress."""
+    print(words, file=sys.stderr, flush=True)
+
+
+def runnable(isa):
+    """Whether the machine has this instruction set."""
+    return subprocess.run([CLEAVE, "eval", "--help"], env={**os.environ, "CLEAVE_ISA": isa}, capture_output=True).returncode == 0
+
+
+def versions():
+    """Of everything that is timed."""
+    found = [subprocess.run([CLEAVE, "--version"], capture_output=True, text=True, check=True).stdout.strip()]
+    revision = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    found[0] += f" ({revision.stdout.strip()})" if revision.returncode == 0 else ""
+    for name in PEERS:
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            found.append(f"{name} not installed")
+    return ", ".join([*found, f"Python {sys.version.split()[0]}"])
+
+
+def machine():
+    """Processor, cores, memory, load."""
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model.group(1) if model else os.uname().machine}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GiB"
+
+
+def write(path, words):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(words)
+
+
+def bench(chosen):
+    """Everything that was asked for, into chosen.output and ratios.svg beside it."""
+    began, load_before = time.time(), os.getloadavg()[0]
+    sets = [isa for isa in chosen.isa or SETS if runnable(isa)] or sys.exit(f"bench: this machine has none of {chosen.isa}")
+    rounds = 1 if chosen.quick else chosen.rounds
+    if chosen.quick:
+        os.environ["CLEAVE_BENCH_LIMIT"] = "10"  # of the peers, which read it
+    families = {family: importlib.import_module(family).ROWS for family in FAMILIES}
+    wanted = [(family, row) for family, rows in families.items() for row in rows if re.search(chosen.rows, row.name)]
+    results = []
+    for family, row in wanted:
+        found, given_up = {}, {}
+        for size in row.sizes[:1] if chosen.quick else row.sizes:
+            with Folder():
+                found[size] = measure(row, family, size, sets, chosen.threads, rounds, given_up)
+            for side in found[size]:
+                say(f"{row.name}, {size}: {side.name} {side.isa}: {side.shown()}, {row.scored} {side.value}")
+        results.append((row, found))
+    how = "QUICK, once at the smallest size: no figures to believe" if chosen.quick else f"{rounds} rounds, medians and quartiles"
+    day = time.strftime("%Y-%m-%d", time.gmtime(began))
+    title = f"Benchmarks of {day}, sets {', '.join(sets)}, {chosen.threads} threads: {how}"
+    parts = [f"# {title}"]
+    if load_before > LOAD_LIMIT:
+        parts.append(f"**The machine was busy with other things (load {load_before:.1f}): the times say little.**")
+    parts += [__doc__.split("\n\n", 1)[1].strip(), f"Machine: {machine()}. Versions: {versions()}.", "![ratios](ratios.svg)"]
+    parts += [f"## {row.name}: {row.title}\n\n{row_table(row, found, sets)}" for row, found in results]
+    asked_threads = [row for _, row in wanted if row.threads]
+    if asked_threads and chosen.threads > 1:
+        parts += ["## threads: " + how + "\n\n" + thread_table(asked_threads, sets[-1], chosen.threads, chosen.quick, rounds)]
+    if re.search(chosen.rows, "roofline"):
+        parts += ["## roofline\n\n" + roofline_table(sets, rounds)]
+    parts.append(f"All of it took {(time.time() - began) / 60:.0f} minutes.")
+    write(chosen.output, "\n\n".join(parts) + "\n")
+    write(os.path.join(os.path.dirname(chosen.output), "ratios.svg"), picture(results, sets, title))
+    say(f"bench: {chosen.output} and ratios.svg beside it, {time.time() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    be_peer(*sys.argv[1:])

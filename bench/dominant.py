@@ -152,7 +152,7 @@ def bench_bandwidth(folder):
     ours = steps_of(folder, n, 2000)
     moved, rate = 16 * n / ours["step"], ours["bytes"] / ours["read"]
     add(f"columns read by pfw, n = {n}, 1 thread", f"{moved / 1e9:.1f} GB/s", "sum over the matrix", f"{rate / 1e9:.1f} GB/s",
-        f"{moved / rate:.2f} of it", "-", f"{ours['step'] * 1e6:.1f} us a step; r (8 n bytes) is read and written in cache")
+        f"{moved / rate:.2f} of it", "-", f"{ours['step'] * 1e6:.1f} us per step; r (8 n bytes) is read and written in cache")
 
 
 # --- newsgroups ---

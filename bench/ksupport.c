@@ -3,7 +3,7 @@
  *
  *   ksupport_bench FEATURES SAMPLES RELEVANT GROUPS SEED THREADS [LAYOUT [VALIDATION]]
  *
- * LAYOUT: features (a row of X a feature, the default) or samples. Input lines are options of `cleave ksupport`,
+ * LAYOUT: features (one row of X per feature, the default) or samples. Input lines are options of `cleave ksupport`,
  * "NAME VALUE NAME VALUE ...": "k 2000 lambda 0.1 solver fcfw rule change tol 1e-4"; "repeat N" takes the best of N.
  * Output lines: the input, then seconds, iterations, passes over X, objective, relative gap, nonzeros, precision of the
  * features, AUC on VALIDATION further samples, stop. The line "bandwidth" gives the gigabytes a second at which all

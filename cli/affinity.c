@@ -27,7 +27,7 @@ static const clv_option_table *keep_table(void) {
         CLI_FILE_OPTION(keep_options, output, "output", 'o', "FILE",
                         "where it goes (required): .npy for a dense one, .mtx for any"),
         CLI_FILE_OPTION(keep_options, json, "json", 0, "FILE|-",
-                        "what was made; - is standard output, instead of the table"),
+                        "what was made; - writes it to standard output instead of the table"),
         CLI_FLAG_OPTION(keep_options, quiet, "quiet", 'q', "no table, only errors"),
     };
     static const clv_option_table table = {"output", options, CLI_COUNT(options), 0};
@@ -49,7 +49,7 @@ static clv_status check_plan(const keeper *k) {
     clv_affinity_info plan;
     CLI_TRY(cli_library(k->app, clv_affinity_plan(k->app->ctx, clv_data_matrix(k->data), &k->how, &plan)));
     if (plan.sparse && !cli_has_ending(k->keep.output, "mtx")) {
-        return cli_fail(k->app, CLV_ECREATE, "--output %s cannot be written: a sparse affinity goes to a .mtx file",
+        return cli_fail(k->app, CLV_ECREATE, "--output %s cannot be written: a sparse affinity needs a .mtx file",
                         k->keep.output);
     }
     return CLV_OK;
@@ -131,7 +131,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 
 const cli_command cli_affinity = {
     .name = "affinity",
-    .summary = "build an affinity and keep it in a file",
+    .summary = "build an affinity and write it to a file",
     .operands = {"DATA"},
     .about = "Builds the n x n similarity of the objects and writes it, for --affinity precomputed or for\n"
              "another program. A nearest neighbor graph (--affinity knn) is sparse and goes to a .mtx file.\n",

@@ -82,7 +82,7 @@ void cli_nearest_offer(cli_nearest *nearest, const char *name) {
 }
 
 const char *cli_nearest_phrase(const cli_nearest *nearest) {
-    return nearest->distance <= 1 + strlen(nearest->typed) / 3 ? "did you mean" : "the nearest is";
+    return nearest->distance <= 1 + strlen(nearest->typed) / 3 ? "did you mean" : "the closest name is";
 }
 
 static void off_name(const clv_option *option, char *name, size_t size) {
@@ -117,7 +117,9 @@ static bool find_option(cli_args *args, const char *typed, char letter, cli_near
 static clv_status set(const cli_app *app, const match *to, const char *value) {
     clv_status status = clv_options_set(app->ctx, to->group->table, to->group->options, to->option->name, value);
     if (status < 0) {
-        return cli_fail(app, status, "--%s: %s", to->option->name, clv_message(app->ctx));
+        const char *said =
+            clv_message(app->ctx) + strlen(to->option->name) + strlen(" ="); /* "home = 'x' is not ..." */
+        return cli_fail(app, status, "--%s%s", to->option->name, said);
     }
     to->group->given[to->option - to->group->table->options] = true;
     return CLV_OK;
@@ -127,8 +129,9 @@ static clv_status set(const cli_app *app, const match *to, const char *value) {
 static clv_status set_next(const cli_app *app, const match *to, arg_cursor *cursor) {
     const char *value = cursor->at + 1 < cursor->argc ? cursor->argv[cursor->at + 1] : NULL;
     if (!value || (strncmp(value, "--", 2) == 0 && value[2])) {
-        const char *meta = to->option->meta ? to->option->meta : to->option->choices;
-        return cli_fail(app, CLV_EUSAGE, "--%s needs a value: %s", to->option->name, meta ? meta : "VALUE");
+        char allowed[256];
+        cli_print_list(to->option->meta ? to->option->meta : to->option->choices, "", allowed, sizeof allowed);
+        return cli_fail(app, CLV_EUSAGE, "--%s needs a value: %s", to->option->name, *allowed ? allowed : "VALUE");
     }
     cursor->at++;
     return set(app, to, value);

@@ -112,7 +112,7 @@ typedef struct cli_nearest {
     size_t distance;
 } cli_nearest;
 void cli_nearest_offer(cli_nearest *nearest, const char *name);
-/* "did you mean NAME", or "the nearest is" where none is near. */
+/* "did you mean", or "the closest name is" where none is near. */
 const char *cli_nearest_phrase(const cli_nearest *nearest);
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args);
@@ -211,7 +211,7 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
                       "memory budget, as 500M or 2G; auto: half of the machine's")
 /* What is said on the way, for a struct with the members progress, quiet and verbose. */
 #define CLI_TALK_OPTIONS(type_)                                                                                        \
-    CLI_FLAG_OPTION(type_, progress, "progress", 0, "progress on standard error, also when that is no terminal"),      \
+    CLI_FLAG_OPTION(type_, progress, "progress", 0, "progress on standard error, also when it is not a terminal"),     \
         CLI_FLAG_OPTION(type_, quiet, "quiet", 'q', "no table and no messages, only errors"),                          \
         CLI_FLAG_OPTION(type_, verbose, "verbose", 'v', "say what was read and made, on standard error")
 
@@ -237,6 +237,8 @@ void cli_forecast_line(FILE *stream, const char *name, size_t bytes, const char 
 
 /* Whether a name is in a list such as "npy|csv" (NULL: none), by strncmp or strncasecmp. */
 bool cli_is_listed(const char *list, const char *name, int (*compare)(const char *, const char *, size_t));
+/* The list as ".npy or .csv", each with `before` in front of it. */
+void cli_print_list(const char *list, const char *before, char *text, size_t size);
 /* Whether a path ends in one of them, after a dot. */
 bool cli_has_ending(const char *path, const char *endings);
 /* What a command may write: the option that names it, the path (NULL: not asked for), and the endings that it may have

@@ -67,7 +67,7 @@ static const clv_option_table *demo_table(void) {
          .offset = offsetof(demo_options, report),
          .choices = "cleave-demo.html",
          .meta = "FILE.html",
-         .help = "the page to write; the data and the page of the second set lie beside it"},
+         .help = "the page to write; the data and the page of the second set go beside it"},
     };
     static const clv_option_table table = {"demo", options, 1, 0};
     return &table;
@@ -104,9 +104,9 @@ static clv_status check(demo *d) {
 static void print_row(const demo_set *set, const cli_job *job) {
     const clv_result *result = job->result;
     bool holds = result->certificate.holds != 0;
-    printf("%-6s %4lld %2lld  %10.6f  %s%-11s%s  %6.3f  %6.3f  %8.3f  %s\n", set->name, (long long)result->n,
+    printf("%-6s %4lld %2lld  %10.6f  %s%-13s%s  %6.3f  %6.3f  %8.3f  %s\n", set->name, (long long)result->n,
            (long long)result->k, result->objective.value, cli_styled(holds ? CLI_GREEN : CLI_PLAIN),
-           holds ? "holds" : "not proved", cli_styled(CLI_PLAIN), job->scores.ari, job->scores.accuracy,
+           holds ? "holds" : "does not hold", cli_styled(CLI_PLAIN), job->scores.ari, job->scores.accuracy,
            result->seconds, clv_stop_name(result->stop));
 }
 
@@ -165,7 +165,7 @@ static clv_status work(void *job) {
     cli_outputs out = {.app = d->app};
     CLI_TRY(check(d));
     printf("%sNormalized cut of two data sets, best of 20 starts each%s\n\n"
-           "data      n  k        ncut  certificate     ari  accur.   seconds  stop\n",
+           "data      n  k        ncut  certificate       ari  accur.   seconds  stop\n",
            cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
     for (size_t i = 0; i < SETS; i++) {
         clv_status status = run_set(d, &sets[i]);
@@ -189,7 +189,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 
 const cli_command cli_demo = {
     .name = "demo",
-    .summary = "the main job on bundled data: a table, and a report to open",
+    .summary = "cluster bundled data: a table, and pages to open",
     .about = "Clusters the iris flowers and two rings, prints what came out, and writes a page for each.\n",
     .examples = "  cleave demo\n"
                 "  cleave demo --report somewhere/demo.html\n",

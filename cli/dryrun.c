@@ -81,7 +81,7 @@ static void print_table(FILE *stream, const void *what) {
         cli_forecast_line(stream, "affinity", f->affinity, note);
         cli_forecast_line(stream, "  while built", f->affinity_peak, "");
     }
-    cli_forecast_line(stream, job->method->name, f->method, "in all");
+    cli_forecast_line(stream, job->method->name, f->method, "total");
     cli_forecast_line(stream, "  per thread", f->method_thread, "");
     cli_forecast_line(stream, "resident, peak", f->resident, "predicted for the whole program");
 }

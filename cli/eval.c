@@ -51,7 +51,7 @@ static const clv_option_table *eval_table(void) {
         CLI_FILE_OPTION(eval_options, data, "data", 0, "FILE",
                         "the points: silhouette and normalized cut of LABELS are added"),
         CLI_FILE_OPTION(eval_options, json, "json", 0, "FILE|-",
-                        "the metrics as JSON; - is standard output, instead of the table"),
+                        "the metrics as JSON; - writes it to standard output instead of the table"),
     };
     static const clv_option_table table = {"eval", options, CLI_COUNT(options), 0};
     return &table;

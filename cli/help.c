@@ -93,7 +93,7 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
             print_option(&table->options[i], args->groups[g].options, required);
         }
     }
-    printf("\nDefaults stand in [brackets].\n");
+    printf("\nDefaults are in [brackets].\n");
     print_title("Examples", "");
     printf("%s", command->examples);
     return cli_flush(app);

@@ -54,22 +54,6 @@ static clv_status read_weights(cli_job *job) {
 
 /* --- the start: the name of one, or a file --- */
 
-/* "auto, random or spectral" of "auto|random|spectral". */
-static void print_names(const char *list, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = 0;
-    for (const char *at = list; at && used + 1 < size;) {
-        size_t length = strcspn(at, "|");
-        const char *next = at[length] ? at + length + 1 : NULL;
-        bool last = next && !strchr(next, '|');
-        used += (size_t)snprintf(text + used, size - used, "%.*s%s", (int)length, at,
-                                 !next  ? ""
-                                 : last ? " or "
-                                        : ", ");
-        at = next;
-    }
-}
-
 /* Labels may be texts in a CSV file: read as such, they become a column of numbers. */
 static clv_status read_start_labels(cli_job *job, const char *path, int64_t n) {
     int32_t *labels = NULL;
@@ -130,9 +114,9 @@ static clv_status read_start(cli_job *job) {
         return CLV_OK;
     }
     if (!strpbrk(start, "./") && stat(start, &file)) {
-        print_names(method->starts, names, sizeof names);
-        return cli_fail(job->app, CLV_EUSAGE, "--start '%s' is neither %s nor a file of %s", start, names,
-                        method->start_holds);
+        cli_print_list(method->starts, "", names, sizeof names);
+        return cli_fail(job->app, CLV_EUSAGE, "--start '%s' is not allowed: it must be %s, or a file of %s", start,
+                        names, method->start_holds);
     }
     return read_start_file(job, start);
 }

@@ -35,7 +35,7 @@ static clv_status check_pairs(const cli_job *job) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         bool open = pairs[i].given[0] == 'k' && options_of(job)->k == 0; /* auto: the path's */
         if (!open && cli_args_given(&job->args, pairs[i].given) && cli_args_given(&job->args, pairs[i].with)) {
-            return cli_fail(job->app, CLV_EUSAGE, "--%s does not go with --%s, %s", pairs[i].given, pairs[i].with,
+            return cli_fail(job->app, CLV_EUSAGE, "--%s cannot be used with --%s, %s", pairs[i].given, pairs[i].with,
                             pairs[i].why);
         }
     }
@@ -50,14 +50,14 @@ static clv_status check(const cli_job *job) {
         bool wrong;
         const char *why;
     } rules[] = {
-        {options->k == 0 && !options->path, "ksupport needs -k N, the k of the norm, or --path, which -k auto is for"},
-        {own->path_output && !options->path, "--path-output needs --path, whose table it is for"},
-        {!own->validation_x != !own->validation_y, "--validation-x and --validation-y go together"},
+        {options->k == 0 && !options->path, "ksupport needs -k N (the k of the norm), or --path with a list of k"},
+        {own->path_output && !options->path, "--path-output needs --path: it writes the table of the path"},
+        {!own->validation_x != !own->validation_y, "--validation-x and --validation-y must be given together"},
         {own->validation_x && !options->path, "--validation-x needs --path, whose models it is there to compare"},
         {job->prediction.output && squares,
          "--predict-output holds labels, and --loss squares has none: use --predict with --scores"},
-        {job->prediction.input && options->transposed, "--predict does not go with --transposed"},
-        {scaled && options->transposed, "--scale does not go with --transposed: it would take features for samples"},
+        {job->prediction.input && options->transposed, "--predict cannot be used with --transposed"},
+        {scaled && options->transposed, "--scale cannot be used with --transposed: it would take features for samples"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].wrong) {
@@ -98,7 +98,7 @@ static clv_status read_validation(cli_job *job) {
     if (job->points.scale == CLV_SCALE_UNIT_ROWS) {
         CLI_TRY(cli_library(job->app, clv_data_scale(job->validation, CLV_SCALE_UNIT_ROWS)));
     } else if (job->points.scale != CLV_SCALE_NONE) {
-        return cli_fail(job->app, CLV_EUSAGE, "--validation-x goes with --scale none and unit-rows only");
+        return cli_fail(job->app, CLV_EUSAGE, "--validation-x works only with --scale none and --scale unit-rows");
     }
     CLI_TRY(cli_read_targets(job->app, job->own.validation_y, path, job->method->objects(x, job->options), job->targets,
                              &job->validation_targets));

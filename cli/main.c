@@ -88,8 +88,8 @@ static int dispatch(cli_app *app, int argc, char **argv) {
         return cli_exit_status(cli_flush(app));
     }
     if (argv[1][0] == '-') {
-        return cli_exit_status(
-            cli_fail(app, CLV_EUSAGE, "'%s' stands where a command must (see cleave --help)", argv[1]));
+        return cli_exit_status(cli_fail(
+            app, CLV_EUSAGE, "'%s' is not a command: the first argument must be one (see cleave --help)", argv[1]));
     }
     return run_command(app, argv[1], argc - 2, argv + 2);
 }

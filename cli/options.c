@@ -6,7 +6,7 @@
 enum { POINTS_OPTIONS = 4 };
 
 static const clv_option points_options[POINTS_OPTIONS] = {
-    CLI_CHOICE_OPTION(cli_points_options, scale, "scale", CLV_SCALE_NAMES, "what is done to the points first"),
+    CLI_CHOICE_OPTION(cli_points_options, scale, "scale", CLV_SCALE_NAMES, "how the points are scaled first"),
     CLI_CHOICE_OPTION(cli_points_options, header, "header", "detect|yes|no",
                       "CSV: whether the first line names the columns"),
     {.name = "label-column",
@@ -46,8 +46,8 @@ static void add_matrices(cli_output_room *room, const clv_method *method) {
         }
         size_t at = room->matrix_count++;
         room->matrices[at] = info;
-        snprintf(room->helps[at], sizeof room->helps[at], "%s (%s), out: .npy, .csv%s", info->help, info->shape,
-                 sparse ? " or .mtx" : "");
+        snprintf(room->helps[at], sizeof room->helps[at], "%s (%s): .npy%s", info->help, info->shape,
+                 sparse ? ", .csv or .mtx" : " or .csv");
         clv_option *option = &room->options[room->table.count++];
         *option = (clv_option)CLI_FILE_OPTION(cli_output_options, matrices, info->name, 0, "FILE", room->helps[at]);
         option->offset += at * sizeof(const char *);
@@ -57,12 +57,12 @@ static void add_matrices(cli_output_room *room, const clv_method *method) {
 const clv_option_table *cli_output_table(cli_output_room *room, const clv_method *method) {
     static const clv_option of_labels[] = {
         CLI_FILE_OPTION(cli_output_options, output, "output", 'o', "FILE",
-                        "labels out: .npy (int32), .csv or .txt; -1 is left out"),
+                        "labels: .npy (int32), .csv or .txt; -1 means left out"),
         CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
     };
     static const clv_option of_all[] = {
         CLI_FILE_OPTION(cli_output_options, json, "json", 0, "FILE|-",
-                        "the whole result; - is standard output, instead of the table"),
+                        "the whole result; - writes it to standard output instead of the table"),
         CLI_FILE_OPTION(cli_output_options, trace, "trace", 0, "FILE.csv",
                         "objective and certificate, one row per iteration"),
         CLI_FILE_OPTION(cli_output_options, report, "report", 0, "FILE.html", "a self-contained page with pictures"),
@@ -88,7 +88,7 @@ const clv_option_table *cli_threads_table(void) {
          .most = 1024,
          .word = "all",
          .meta = "T",
-         .help = "threads; the result does not depend on it"},
+         .help = "number of threads; the result does not depend on it"},
     };
     static const clv_option_table table = {"run", options, CLI_COUNT(options), 0};
     return &table;

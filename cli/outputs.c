@@ -27,6 +27,21 @@ static const char *last_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+void cli_print_list(const char *list, const char *before, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (const char *at = list; at && used + 1 < size;) {
+        size_t length = strcspn(at, "|");
+        const char *next = at[length] ? at + length + 1 : NULL;
+        bool last = next && !strchr(next, '|');
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s%s", before, (int)length, at,
+                                 !next  ? ""
+                                 : last ? " or "
+                                        : ", ");
+        at = next;
+    }
+}
+
 bool cli_has_ending(const char *path, const char *endings) {
     const char *name = last_name(path), *dot = strrchr(name, '.');
     return dot && dot != name && cli_is_listed(endings, dot + 1, strncasecmp);
@@ -61,11 +76,13 @@ static clv_status check_target(const cli_app *app, const cli_target *target) {
     const char *option = target->option, *path = target->path;
     struct stat info;
     if (!*path || path[strlen(path) - 1] == '/') {
-        return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: it names no file", option, path);
+        return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: it is not the name of a file", option, path);
     }
     if (target->endings && !cli_has_ending(path, target->endings)) {
-        return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: its name must end in one of .%s", option, path,
-                        target->endings);
+        char endings[128];
+        cli_print_list(target->endings, ".", endings, sizeof endings);
+        return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: its name must end in %s", option, path,
+                        endings);
     }
     if (stat(path, &info) || S_ISREG(info.st_mode)) {
         return check_folder(app, target);
@@ -163,7 +180,7 @@ static clv_status check_distinct(const cli_app *app, const cli_target *targets, 
         for (size_t j = 0; j < i; j++) {
             const char *one = targets[j].path, *other = targets[i].path;
             if (one && other && same_file(one, other)) {
-                return cli_fail(app, CLV_EUSAGE, "--%s and --%s both name %s: give them files of their own",
+                return cli_fail(app, CLV_EUSAGE, "--%s and --%s both name %s: give each its own file",
                                 targets[j].option, targets[i].option, other);
             }
         }

@@ -48,9 +48,10 @@ clv_status cli_predict_check(const cli_job *job) {
                         prediction->output ? "predict-output" : "predict-membership");
     }
     if (job->how.kind == CLV_AFFINITY_MINIMAX) {
-        return cli_fail(job->app, CLV_EUSAGE,
-                        "--predict does not go with --affinity minimax: new points would change the paths between the "
-                        "old ones");
+        return cli_fail(
+            job->app, CLV_EUSAGE,
+            "--predict cannot be used with --affinity minimax: new points would change the paths between the "
+            "old ones");
     }
     return CLV_OK;
 }

@@ -12,7 +12,7 @@ static const clv_option_table *table(void) {
 
 static clv_status check(const cli_job *job) {
     if (cli_args_given(&job->args, "lambda") && cli_args_given(&job->args, "radius")) {
-        return cli_fail(job->app, CLV_EUSAGE, "--lambda does not go with --radius, which takes its place");
+        return cli_fail(job->app, CLV_EUSAGE, "--lambda cannot be used with --radius, which takes its place");
     }
     return CLV_OK;
 }

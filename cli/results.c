@@ -91,7 +91,7 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
         return write_hard_membership(job, path);
     }
     if (!matrix) {
-        return cli_fail(job->app, CLV_EDATA, "--%s %s: this run has none to write", name, path);
+        return cli_fail(job->app, CLV_EDATA, "--%s %s: this run has nothing to write there", name, path);
     }
     return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }

@@ -23,7 +23,7 @@ const clv_option_table *cli_job_points_table(const cli_job *job) {
 
 const clv_option_table *cli_job_weights_table(void) {
     static const clv_option options[] = {CLI_FILE_OPTION(cli_job, sample_weights, "sample-weights", 0, "FILE",
-                                                         "weights of the objects, one each: .npy, .csv")};
+                                                         "sample weights, one per object: .npy or .csv")};
     static const clv_option_table table = {"objects", options, 1, 0};
     return &table;
 }
@@ -65,7 +65,7 @@ static clv_status check_required(const cli_job *job) {
     for (size_t i = 0; i < table->count; i++) {
         const clv_option *option = &table->options[i];
         if (cli_is_required(option) && !cli_args_given(&job->args, option->name) && !job->special->k_optional) {
-            return cli_fail(job->app, CLV_EUSAGE, "%s needs -%c %s: %s", job->method->name, option->letter,
+            return cli_fail(job->app, CLV_EUSAGE, "%s needs -%c %s (%s)", job->method->name, option->letter,
                             option->meta, option->help);
         }
     }
@@ -76,6 +76,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
                         cli_job *job) {
     *job = (cli_job){.app = app, .method = method, .special = find_special(method), .silhouette = NAN};
     job->args.command = command;
+    job->args.k_optional = job->special->k_optional;
     add_tables(job);
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
     if (job->args.help) {
@@ -90,7 +91,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
 clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how,
                                  const cli_points_options *points) {
     if (how->kind == CLV_AFFINITY_PRECOMPUTED && points->scale != CLV_SCALE_NONE) {
-        return cli_fail(app, CLV_EUSAGE, "--scale does not go with --affinity precomputed: there are no points");
+        return cli_fail(app, CLV_EUSAGE, "--scale cannot be used with --affinity precomputed: there are no points");
     }
     return CLV_OK;
 }
@@ -183,7 +184,8 @@ clv_status cli_job_load(cli_job *job) {
     clv_read_options reading = cli_read_options(&job->points, stays_in_file(job));
     CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
-        return cli_fail(app, CLV_EUSAGE, "--silhouette does not go with --affinity precomputed: there are no points");
+        return cli_fail(app, CLV_EUSAGE,
+                        "--silhouette cannot be used with --affinity precomputed: there are no points");
     }
     CLI_TRY(cli_predict_check(job));
     CLI_TRY(check_standard_input(job));

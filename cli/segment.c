@@ -10,11 +10,11 @@
 
 static const clv_option_table *segment_table(void) {
     static clv_option options[] = {
-        CLI_CHOICE_OPTION(segment_options, method, "method", NULL, "what clusters the objects"),
+        CLI_CHOICE_OPTION(segment_options, method, "method", NULL, "the method that clusters the objects"),
         CLI_NUMBER_OPTION(CLV_OPTION_INT, segment_options, k, "k", 'k', 0, 1, 65534, "auto", "N",
-                          "segments (dominant: at most); auto: 4, with symnmf and kpalm 3"),
+                          "number of segments (dominant: at most); auto: 4, with symnmf and kpalm 3"),
         CLI_FILE_OPTION(segment_options, pixels, "pixels", 0, "WxH",
-                        "cluster the pixels of the picture made this small, instead of superpixels"),
+                        "shrink the picture to this size and cluster its pixels, not superpixels"),
         CLI_NUMBER_OPTION(CLV_OPTION_INT, segment_options, reach, "reach", 0, 8, 1, 65536, NULL, "N",
                           "objects more than N steps apart are not similar (ncut)"),
         CLI_NUMBER_OPTION(CLV_OPTION_REAL, segment_options, sigma, "sigma", 0, 0.3, 1e-3, 1e3, NULL, "S",
@@ -39,7 +39,7 @@ static const clv_option_table *output_table(void) {
         CLI_FILE_OPTION(segment_options, points, "points-out", 0, "FILE",
                         "the points that were clustered, one row per object: .npy, .csv, .tsv"),
         CLI_FILE_OPTION(segment_options, json, "json", 0, "FILE|-",
-                        "what was found; - is standard output, instead of the table"),
+                        "what was found; - writes it to standard output instead of the table"),
         CLI_FLAG_OPTION(segment_options, dry_run, "dry-run", 0,
                         "make the objects, say what would be allocated, and stop"),
         CLI_TALK_OPTIONS(segment_options),
@@ -92,18 +92,18 @@ static clv_status check_uses(const segment_job *s) {
     const cli_segmenter *method = s->segmenter;
     for (size_t i = 0; s->width && i < CLI_COUNT(of_superpixels); i++) {
         if (cli_args_given(&s->args, of_superpixels[i])) {
-            return cli_fail(s->app, CLV_EUSAGE, "--pixels and --%s do not go together: there are no superpixels",
+            return cli_fail(s->app, CLV_EUSAGE, "--pixels and --%s cannot be used together: there are no superpixels",
                             of_superpixels[i]);
         }
     }
     for (size_t i = 0; !method->near && i < CLI_COUNT(of_graphs); i++) {
         if (cli_args_given(&s->args, of_graphs[i])) {
-            return cli_fail(s->app, CLV_EUSAGE, "--%s does not go with --method %s: it is for ncut", of_graphs[i],
+            return cli_fail(s->app, CLV_EUSAGE, "--%s cannot be used with --method %s: it is for ncut", of_graphs[i],
                             s->method->name);
         }
     }
     if (!method->restarts && cli_args_given(&s->args, "restarts")) {
-        return cli_fail(s->app, CLV_EUSAGE, "--restarts does not go with --method %s: all would be the same",
+        return cli_fail(s->app, CLV_EUSAGE, "--restarts cannot be used with --method %s: all would be the same",
                         s->method->name);
     }
     return CLV_OK;
@@ -400,7 +400,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 
 const cli_command cli_segment = {
     .name = "segment",
-    .summary = "a picture into segments",
+    .summary = "split a picture into segments",
     .operands = {"IMAGE"},
     .about =
         "Cuts a picture (.png, .jpg, or .npy of uint8) into about 500 superpixels, clusters them by color, texture\n"

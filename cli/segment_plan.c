@@ -195,7 +195,7 @@ static void print_table(FILE *stream, const void *what) {
         cli_forecast_line(stream, "affinity", plan->affinity.bytes, note);
         cli_forecast_line(stream, "  while built", plan->affinity.peak, "");
     }
-    cli_forecast_line(stream, s->method->name, plan->method, "in all");
+    cli_forecast_line(stream, s->method->name, plan->method, "total");
     cli_forecast_line(stream, "  per thread", plan->method_thread, "");
     cli_forecast_line(stream, "labels", plan->labels, "of the pixels, at most");
     cli_forecast_line(stream, "resident, peak", resident_peak(s), "predicted for the whole program");

@@ -40,7 +40,7 @@ static const clv_option_table *text_table(void) {
         CLI_FILE_OPTION(text_options, labels, "labels-out", 0, "FILE",
                         "labels of the documents: .npy (int32), .csv or .txt; -1: none"),
         CLI_FILE_OPTION(text_options, json, "json", 0, "FILE|-",
-                        "what was made; - is standard output, instead of the table"),
+                        "what was made; - writes it to standard output instead of the table"),
         CLI_MEMORY_OPTION(text_options),
         CLI_FLAG_OPTION(text_options, dry_run, "dry-run", 0,
                         "count the terms, say what the reduction would allocate, and stop"),
@@ -79,7 +79,8 @@ static clv_status read_stop_words(text_job *t) {
         return CLV_OK;
     }
     if (!strpbrk(path, "./") && stat(path, &info)) {
-        return cli_fail(t->app, CLV_EUSAGE, "--stop-words '%s' is neither none nor english nor a file of words", path);
+        return cli_fail(t->app, CLV_EUSAGE,
+                        "--stop-words '%s' is not allowed: it must be none, english or a file of words", path);
     }
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -105,8 +106,7 @@ static clv_status check_uses(const text_job *t) {
     static const char *const of_reduction[] = {"dims", "center", "tol", "seed"};
     for (size_t i = 0; !t->options.output && i < CLI_COUNT(of_reduction); i++) {
         if (cli_args_given(&t->args, of_reduction[i])) {
-            return cli_fail(t->app, CLV_EUSAGE, "--%s does not go without -o FILE: --tfidf is not reduced",
-                            of_reduction[i]);
+            return cli_fail(t->app, CLV_EUSAGE, "--%s needs -o FILE: --tfidf is not reduced", of_reduction[i]);
         }
     }
     return CLV_OK;
@@ -359,7 +359,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 
 const cli_command cli_text = {
     .name = "text",
-    .summary = "documents to points: tf-idf, then SVD or principal components",
+    .summary = "turn documents into points: tf-idf, then SVD or principal components",
     .operands = {"CORPUS"},
     .about =
         "Turns documents into rows of numbers that the methods can cluster (with --affinity cosine, say).\n"

@@ -22,7 +22,7 @@ typedef struct verification {
 static const clv_option_table *verify_table(void) {
     static const clv_option options[] = {
         CLI_MEMORY_OPTION(verify_options),
-        CLI_FLAG_OPTION(verify_options, quiet, "quiet", 'q', "nothing but the exit status, and errors"),
+        CLI_FLAG_OPTION(verify_options, quiet, "quiet", 'q', "no output but errors; only the exit status"),
     };
     static const clv_option_table table = {"verify", options, CLI_COUNT(options), 0};
     return &table;

@@ -498,7 +498,7 @@ CLV_API clv_status clv_write_label_image(clv_context *ctx, const char *path, int
                                          const int32_t *labels);
 
 /* ------------------------------------------------------------------------------------------------------------
- * 5  Affinities: a symmetric, nonnegative operator over n objects, wherever it lives
+ * 5  Affinities: a symmetric, nonnegative operator over n objects, whatever its home
  */
 
 typedef enum clv_affinity_kind {
@@ -542,18 +542,18 @@ static inline void clv_affinity_defaults(clv_affinity_options *options) {
 
 typedef struct clv_affinity clv_affinity;
 
-/* What it takes to look at an affinity, in numbers read or operations on them: methods choose their ways by this. */
+/* What it takes to look at an affinity, in numbers read or operations on them: methods choose how they work by this. */
 typedef struct clv_affinity_cost {
     double entry;  /* of one entry by itself */
     double column; /* of a column, as it is added to sums: of a sparse one, its edges */
-    double pass;   /* of A times a vector */
+    double pass;   /* of a pass over A: a product with a vector */
     int resident;  /* entries lie in memory, or in a mapped file: to look again takes no computation */
 } clv_affinity_cost;
 
 typedef struct clv_affinity_info {
     clv_affinity_kind kind;
     double gamma;     /* as used; NaN where there is none */
-    const char *home; /* where it lives, by the name that the home has for itself */
+    const char *home; /* the name of its home */
     int64_t n;
     int64_t nonzeros; /* entries stored, or n^2 */
     int sparse;       /* other entries than these are 0, and cost nothing */
@@ -611,7 +611,7 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
 /* Similarities of new points, `fresh` (m x p, scaled like the old ones: clv_data_scale_both), to the n points that `a`
  * was built of: m x n, owned, if that fits the budget of its options. By the formula of the kind, with gamma as used
  * for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn (CSR): to the
- * nearest `neighbors` old points. Minimax and given affinities say nothing of new points. */
+ * nearest `neighbors` old points. Minimax and given affinities cannot be extended to new points. */
 CLV_API clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out);
 /* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
  * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
@@ -758,7 +758,7 @@ CLV_API clv_status clv_result_put(clv_result *result, const clv_field *field);
  * options must come from the defaults function.
  */
 
-/* What a method works on; what it does not take stays NULL. All borrowed. */
+/* What a method works on; members that the method does not take stay NULL. All borrowed. */
 typedef struct clv_input {
     const clv_affinity *affinity; /* methods on similarities; made in the context of the call */
     const clv_matrix *points;     /* methods on points: one object per row; on samples: one sample per row */
@@ -847,7 +847,7 @@ typedef struct clv_method {
     clv_status (*evaluate)(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,
                            clv_result *found);
     clv_status (*predict)(clv_context *ctx, const clv_input *input, const void *options, const clv_result *result,
-                          const clv_fresh *fresh, clv_result **out); /* NULL: it says nothing of new objects */
+                          const clv_fresh *fresh, clv_result **out); /* NULL: it cannot label new objects */
 } clv_method;
 
 /* All methods, in the order of the documentation. */
@@ -871,7 +871,7 @@ CLV_API clv_status clv_solve(clv_context *ctx, const clv_method *method, const c
 CLV_API clv_status clv_evaluate(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                                 const clv_result *answer, clv_result **found);
 /* Labels of new objects, and what else the method says of them: memberships, values, scores. `result` may come from a
- * run or from a file; `input` and `options` are those of the run. CLV_EUSAGE where the method has nothing to say. */
+ * run or from a file; `input` and `options` are those of the run. CLV_EUSAGE where the method cannot label them. */
 CLV_API clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                                const clv_result *result, const clv_fresh *fresh, clv_result **out);
 /* Bytes that clv_solve would hold besides its input; of an affinity that is not built yet, see clv_input.plan. */
@@ -930,7 +930,7 @@ typedef struct clv_ncut_options {
     int64_t patience;  /* the search ends after so many kicks in a row without gain; 0: no search; -1: it goes on until
                           a limit, the monitor or the hook ends it */
     int shift;         /* clv_ncut_shift, of fpc on indefinite affinities */
-    int bound;         /* clv_ncut_bound; AUTO: not where entries are computed: it costs many passes */
+    int bound;         /* clv_ncut_bound; AUTO: not where entries are computed: it costs many passes over A */
 } clv_ncut_options;
 
 CLV_METHOD_FUNCTIONS(ncut)
@@ -949,7 +949,7 @@ typedef enum clv_symnmf_solver {
     CLV_SYMNMF_PENALTY   /* quadratic penalties instead of constraints */
 } clv_symnmf_solver;
 typedef enum clv_symnmf_step {
-    CLV_SYMNMF_CURVATURE, /* min(gap / C, 1), C = 2 n (3 n + |P|_2) */
+    CLV_SYMNMF_CURVATURE, /* min(Frank-Wolfe gap / C, 1), C = 2 n (3 n + |P|_2) */
     CLV_SYMNMF_EXACT      /* the least point of the quartic along the step */
 } clv_symnmf_step;
 
@@ -981,7 +981,7 @@ typedef enum clv_dominant_solver {
 typedef enum clv_dominant_sampling { CLV_DOMINANT_UNIFORM, CLV_DOMINANT_DPP } clv_dominant_sampling;
 
 typedef struct clv_dominant_options {
-    clv_control control;     /* tol NaN: 1e-6; the claim is gap <= tol x'Ax */
+    clv_control control;     /* tol NaN: 1e-6; the claim: Frank-Wolfe gap <= tol x'Ax */
     int64_t k;               /* the most clusters to peel; 0: until nothing similar is left */
     int solver;              /* clv_dominant_solver */
     const char *start;       /* "vertex": the object most similar to the rest (on computed and low-rank homes of more
@@ -995,10 +995,10 @@ typedef struct clv_dominant_options {
     int assign;              /* in the end, the others go to the cluster of the largest mean similarity */
     double absorb;           /* theta > 0: objects with (Ax)_i >= theta x'Ax join the cluster before it is peeled */
     int face_solve;          /* jump to the stationary point of a face on which the support has settled */
-    int64_t multistart;   /* starts per pass, of which those that do not overlap all become clusters; 0: one by one */
-    int sampling;         /* clv_dominant_sampling, of these starts */
-    double overlap;       /* percent of its members that such a cluster may share with better ones */
-    int64_t start_object; /* from 0: the first cluster starts there; -1: as `start` says */
+    int64_t multistart;      /* starts per pass of peeling; all that do not overlap become clusters; 0: one by one */
+    int sampling;            /* clv_dominant_sampling, of these starts */
+    double overlap;          /* percent of its members that such a cluster may share with better ones */
+    int64_t start_object;    /* from 0: the first cluster starts there; -1: as `start` says */
 } clv_dominant_options;
 
 CLV_METHOD_FUNCTIONS(dominant)
@@ -1168,7 +1168,7 @@ CLV_API clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const
  * 9  Reports
  */
 
-/* What a report says beside the result: members may be NULL or NaN. */
+/* What a report says besides the result: members may be NULL or NaN. */
 typedef struct clv_report {
     const clv_result *result;
     const clv_affinity_info *affinity;

@@ -95,7 +95,7 @@ def cell(metrics):
 
 
 def picture(found):
-    """Six panels, ARI beside AR, a row a configuration."""
+    """Six panels, ARI beside AR, one row per configuration."""
     parts = []
     for row, (panels, steps, cutoff) in enumerate(CONFIGURATIONS):
         for column, (metric, name) in enumerate((METRICS[0], METRICS[2])):

@@ -15,7 +15,7 @@ SOLVERS = [(name, options, color) for (name, options), color in zip(METHODS, COL
 
 HEAD = """# Matrix pursuit: figures 2 and 3
 
-Liu, Yuan, Zhang, Liu and Metaxas 2016, section 4.2: MNIST-1000 (100 images a digit, the first ones of the set, averaged to 14 x 14) and USPS-2000 (200 a
+Liu, Yuan, Zhang, Liu and Metaxas 2016, section 4.2: MNIST-1000 (100 images per digit, the first ones of the set, averaged to 14 x 14) and USPS-2000 (200 per
 digit), each image of length 1, lambda = {weight}, k = 4000 to 12000. Seconds are those of the solver. Runs are ended after {limit} s. F* for the pictures is the least value
 that any run here has reached.
 

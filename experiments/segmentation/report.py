@@ -70,7 +70,7 @@ def drawn(record):
 
 
 def write_sheet(path, records):
-    """A row a picture: itself, then one tile a method."""
+    """One row per picture: itself, then one tile per method."""
     rows = []
     for name in dict.fromkeys(record.picture for record in records):
         own = [record for record in records if record.picture == name]

@@ -15,7 +15,7 @@ TRENDS = """What the paper says of its figures, and what is found here:
 """
 
 
-WARNINGS = ("too close to the identity to say anything", "too close to all ones to say anything")
+WARNINGS = ("too close to the identity to tell clusters apart", "too close to all ones to tell clusters apart")
 
 
 def warning(result):

@@ -122,7 +122,7 @@ static clv_status check_objects(const clv_affinity *a, const int64_t *objects, i
 static clv_status check_labels(const clv_affinity *a, const int32_t *labels, int64_t k) {
     for (int64_t i = 0; i < a->info.n; i++) {
         if (labels[i] >= k) {
-            return clv_fail(a->ctx, CLV_EUSAGE, "label %d of object %lld is not below the %lld there are sums for",
+            return clv_fail(a->ctx, CLV_EUSAGE, "label %d of object %lld must be below %lld, the number of sums",
                             (int)labels[i], (long long)i, (long long)k);
         }
     }

@@ -1,4 +1,4 @@
-/* The affinity operator as methods, metrics and reports use it, beyond what cleave.h has of it. Where A lives is
+/* The affinity operator as methods, metrics and reports use it, beyond what cleave.h has of it. Which home A has is
  * nobody's business here: ask what things cost (clv_affinity_info), or for a capability. */
 #ifndef CLV_AFFINITY_H
 #define CLV_AFFINITY_H
@@ -41,7 +41,7 @@ clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t c
  * any, as they hold the same doubles. CLV_EUSAGE: there is none of that name, or it cannot hold this affinity. */
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
                                clv_affinity_options *options);
-/* Whether that is where an affinity lives. */
+/* Whether that is the home of an affinity. */
 bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home);
 
 /* product.c: Y = X A for a k x n block X (borrowed) that changes for a few objects at a time. */

@@ -16,12 +16,13 @@ static const clv_kind kinds[] = {
     [CLV_AFFINITY_DISTANCE] = {.name = "distance", .largest = HUGE_VAL, .needs_top = true},
     [CLV_AFFINITY_MINIMAX] = {.name = "minimax",
                               .largest = HUGE_VAL,
-                              .no_newcomers = "a minimax affinity says nothing of new points: they would change the "
-                                              "paths between the old"},
+                              .no_newcomers =
+                                  "a minimax affinity cannot be extended to new points: they would change the "
+                                  "paths between the old ones"},
     [CLV_AFFINITY_KNN] = {.name = "knn", .largest = 1},
     [CLV_AFFINITY_PRECOMPUTED] = {.name = "precomputed",
                                   .largest = HUGE_VAL,
-                                  .no_newcomers = "a given affinity says nothing of new points: give their "
+                                  .no_newcomers = "a given affinity cannot be extended to new points: give their "
                                                   "similarities too"},
 };
 
@@ -49,7 +50,7 @@ static const clv_option affinity_options[] = {
     CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "the similarity of an object to itself is 0"),
     CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
     CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
-                   "where the affinity lives; auto: by the budget"),
+                   "how the affinity is kept; auto: as the budget allows"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
 };
 #undef T
@@ -179,7 +180,7 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
     named.memory = INT64_C(1) << 62;
     CLV_TRY(clv_options_set(ctx, clv_affinity_table(), &named, "home", home));
     if (named.home == CLV_HOME_AUTO) {
-        return clv_fail(ctx, CLV_EUSAGE, "home = %s names no home of an affinity", home);
+        return clv_fail(ctx, CLV_EUSAGE, "home = %s is not the name of a home", home);
     }
     CLV_TRY(plan_home(ctx, points, &named, &maker, &plan));
     if (named.home == CLV_HOME_DENSE32) {

@@ -18,7 +18,7 @@ static clv_status check_kind(clv_context *ctx, const clv_affinity *a) {
         return clv_fail(ctx, CLV_EUSAGE, "%s", no_newcomers);
     }
     if (a->points.rows != a->info.n) {
-        return clv_fail(ctx, CLV_EUSAGE, "an affinity of some of the objects says nothing of new points");
+        return clv_fail(ctx, CLV_EUSAGE, "an affinity of some of the objects cannot be extended to new points");
     }
     return CLV_OK;
 }

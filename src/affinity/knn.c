@@ -1,4 +1,4 @@
-/* The k-nearest-neighbor graph, exact: all n^2 distances in tiles, a heap of the k nearest an object, O(n k) memory.
+/* The k-nearest-neighbor graph, exact: all n^2 distances in tiles, a heap of the k nearest per object, O(n k) memory.
  * Ties go to the object with the smaller number. Symmetrized by max: i and j are joined when either is among the
  * nearest of the other. */
 #include "affinity/kinds.h"
@@ -187,7 +187,7 @@ clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, int64_t nei
     int64_t n = panels->n, entries;
     *out = NULL;
     if (!clv_mul(n, neighbors, &entries)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than memory can address",
+        return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than can be addressed",
                         (long long)neighbors, (long long)n);
     }
     clv_kept work = {.ctx = ctx};

@@ -1,4 +1,4 @@
-/* Low-rank home: F F' with an n x r factor, 2 n r k operations for k vectors. The cosine affinity lives here: with u
+/* Low-rank home: F F' with an n x r factor, 2 n r k operations for k vectors. The cosine affinity is kept here: with u
  * the unit rows, 1 + u_i'u_j = f_i'f_j for f = (1, u), and a zero row has cosine 0 with everything. */
 #include "affinity/home.h"
 #include "affinity/kinds.h"

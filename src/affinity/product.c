@@ -19,7 +19,7 @@ clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, in
     int64_t n = a->info.n, entries;
     *out = (clv_product){.a = a, .n = n, .k = k, .threads = threads, .x = x};
     if (!clv_mul(k, n, &entries)) {
-        return clv_fail(a->ctx, CLV_ENOMEM, "%lld x %lld numbers are more than memory can address", (long long)k,
+        return clv_fail(a->ctx, CLV_ENOMEM, "%lld x %lld numbers are more than can be addressed", (long long)k,
                         (long long)n);
     }
     bool factored = clv_affinity_factor(a, &out->factor);

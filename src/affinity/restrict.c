@@ -154,8 +154,8 @@ clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t *active
     *out = NULL;
     for (int64_t i = 0; i < m; i++) {
         if (active[i] < 0 || active[i] >= n) {
-            return clv_fail(base->ctx, CLV_EUSAGE, "active[%lld] = %lld is not an object of the %lld there are",
-                            (long long)i, (long long)active[i], (long long)n);
+            return clv_fail(base->ctx, CLV_EUSAGE, "active[%lld] = %lld is not one of the %lld objects", (long long)i,
+                            (long long)active[i], (long long)n);
         }
     }
     return restrict_to(base, active, m, out);

@@ -249,7 +249,7 @@ static void count_held(clv_context *ctx, size_t bytes) {
 void *clv_alloc(clv_context *ctx, int64_t count, size_t size) {
     int64_t bytes;
     if (size > INT64_MAX / 2 || !clv_mul(count, (int64_t)size, &bytes) || bytes > INT64_MAX / 2) {
-        clv_fail(ctx, CLV_ENOMEM, "%lld items of %zu bytes are more than memory can address", (long long)count, size);
+        clv_fail(ctx, CLV_ENOMEM, "%lld items of %zu bytes are more than can be addressed", (long long)count, size);
         return NULL;
     }
     bool large = bytes >= 4 * HUGE_PAGE;
@@ -257,7 +257,7 @@ void *clv_alloc(clv_context *ctx, int64_t count, size_t size) {
     size_t total = (size_t)bytes + sizeof(block_header) + alignment;
     char *base = ctx->allocator.allocate(ctx->allocator.user, total);
     if (!base) {
-        clv_fail(ctx, CLV_ENOMEM, "out of memory: %lld bytes could not be had", (long long)bytes);
+        clv_fail(ctx, CLV_ENOMEM, "out of memory: %lld bytes could not be allocated", (long long)bytes);
         return NULL;
     }
     uintptr_t first = (uintptr_t)base + sizeof(block_header);

@@ -12,11 +12,12 @@ const clv_option_table *clv_control_table(void) {
         CLV_OPT_INT(clv_control, restarts, "restarts", 0, 1, 1, 1e9, NULL, "N", "independent starts; the best is kept"),
         CLV_OPT_INT(clv_control, seed, "seed", 0, 1, 0, 0x1p53, NULL, "S", "seed of the random numbers"),
         CLV_OPT_INT(clv_control, threads, "threads", 0, 0, 0, 1024, "all", "T",
-                    "threads; the result does not depend on it"),
+                    "number of threads; the result does not depend on it"),
         CLV_OPT_REAL(clv_control, tol, "tol", NAN, 0, HUGE_VAL, "auto", "E", "tolerance of the stopping rule"),
-        CLV_OPT_INT(clv_control, max_iter, "max-iter", 0, 1000000, 0, 1e15, NULL, "N", "iterations of one restart"),
+        CLV_OPT_INT(clv_control, max_iter, "max-iter", 0, 1000000, 0, 1e15, NULL, "N",
+                    "at most N iterations per restart"),
         CLV_OPT_REAL(clv_control, time_limit, "time-limit", 0, 0, HUGE_VAL, "none", "SECONDS",
-                     "stop then, with the best result so far"),
+                     "stop after this time, with the best result so far"),
     };
     static const clv_option_table table = {"run", options, CLV_COUNT(options), 0};
     return &table;
@@ -155,29 +156,38 @@ bool clv_is_listed(const char *list, const char *name) {
     return list && *name && find_choice(list, name) >= 0;
 }
 
+void clv_options_list(const char *choices, char *text, size_t size) {
+    const char *at;
+    size_t used = 0;
+    int length;
+    text[0] = '\0';
+    for (int index = 0; (at = choice_at(choices, index, &length)) && used < size; index++) {
+        const char *between = index == 0 ? "" : at[length] ? ", " : " or ";
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", between, length, at);
+    }
+}
+
 /* "0 or more", "1 to 1024", with the word that is allowed as well. */
 static void describe_range(const clv_option *option, char *text, size_t size) {
     const char *kind = option->kind == CLV_OPTION_REAL ? "a number" : "a whole number";
     const char *units = option->kind == CLV_OPTION_BYTES ? ", which may end in K, M, G or T" : "";
-    int digits = option->kind == CLV_OPTION_REAL ? 17 : 20; /* whole numbers in full */
+    int digits = option->kind == CLV_OPTION_REAL ? 15 : 20; /* whole numbers in full */
     char range[96];
     if (isinf(option->most)) {
-        snprintf(range, sizeof range, "%s of %.17g or more", kind, option->least);
+        snprintf(range, sizeof range, "%s of %.*g or more", kind, digits, option->least);
     } else {
-        snprintf(range, sizeof range, "%s from %.17g to %.*g", kind, option->least, digits, option->most);
+        snprintf(range, sizeof range, "%s from %.*g to %.*g", kind, digits, option->least, digits, option->most);
     }
     snprintf(text, size, "%s%s%s%s", range, units, option->word ? ", or " : "", option->word ? option->word : "");
 }
 
 static clv_status refuse(clv_context *ctx, const clv_option *option, const char *value) {
     char allowed[256];
-    if (option->kind == CLV_OPTION_CHOICE) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s = '%s' is not one of %s", option->name, value, option->choices);
+    if (is_small(option)) {
+        clv_options_list(option->kind == CLV_OPTION_FLAG ? "true|false" : option->choices, allowed, sizeof allowed);
+    } else {
+        describe_range(option, allowed, sizeof allowed);
     }
-    if (option->kind == CLV_OPTION_FLAG) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s = '%s' is neither true nor false", option->name, value);
-    }
-    describe_range(option, allowed, sizeof allowed);
     return clv_fail(ctx, CLV_EUSAGE, "%s = '%s' is not allowed: it must be %s", option->name, value, allowed);
 }
 
@@ -212,7 +222,7 @@ clv_status clv_options_check(clv_context *ctx, const clv_option_table *table, co
         double number = get_number(&table->options[i], options);
         if (!is_allowed(&table->options[i], number)) {
             char text[64];
-            snprintf(text, sizeof text, "%.17g", number);
+            snprintf(text, sizeof text, "%.15g", number);
             return refuse(ctx, &table->options[i], text);
         }
     }

@@ -43,5 +43,7 @@ clv_status clv_options_adopt(clv_context *ctx, const clv_option_table *table, co
 
 /* Whether `name` is one of "a|b|c". */
 bool clv_is_listed(const char *list, const char *name);
+/* "a|b|c" as "a, b or c", for messages. */
+void clv_options_list(const char *choices, char *text, size_t size);
 
 #endif

@@ -243,8 +243,9 @@ static clv_status check_sparse(clv_context *ctx, const char *name, const clv_mat
         for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
             int64_t least = e > m->start[i] ? (int64_t)m->index[e - 1] + 1 : 0;
             if (m->index[e] < least || m->index[e] >= m->cols) {
-                return clv_fail(ctx, CLV_EUSAGE, "%s: column %d of row %lld is not one of %lld, rising along the row",
-                                name, (int)m->index[e], (long long)i + 1, (long long)m->cols);
+                return clv_fail(ctx, CLV_EUSAGE,
+                                "%s: column %d of row %lld is not one of %lld, or not above the one before it", name,
+                                (int)m->index[e], (long long)i + 1, (long long)m->cols);
             }
         }
     }

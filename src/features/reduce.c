@@ -5,9 +5,9 @@
  * is small. The operator is applied as two sparse products with a block of BLOCK vectors; the means enter as a rank-one
  * correction, so that nothing is ever filled. Values are correct to tol^2 or so, directions to tol over their gap.
  *
- * Cost: a step reads X and its transpose once, 24 bytes a nonzero, for BLOCK vectors; about (d + ROOM) / BLOCK steps,
+ * Cost: a step reads X and its transpose once, 24 bytes per nonzero, for BLOCK vectors; about (d + ROOM) / BLOCK steps,
  * or more where values lie close together.
- * Memory (clv_reduce_memory): a transpose of X, 12 bytes a nonzero; BLOCK vectors of either side; 2 d + ROOM + BLOCK
+ * Memory (clv_reduce_memory): a transpose of X, 12 bytes per nonzero; BLOCK vectors of either side; 2 d + ROOM + BLOCK
  * vectors of the smaller side while solving, then d of either side and the points. Where more than a third of all
  * vectors is wanted, the Gram matrix and LAPACK's work, 3 n^2 numbers. All of it is checked against the budget first.
  * References: Golub, Luk and Overton 1981; scikit-learn's TruncatedSVD and PCA compute the same. */
@@ -34,9 +34,9 @@ const clv_option_table *clv_reduce_table(void) {
         CLV_OPT_FLAG(clv_reduce_options, center, "center", NULL, 0,
                      "principal components: subtract the means of the columns first"),
         CLV_OPT_REAL(clv_reduce_options, tol, "tol", 1e-7, 1e-13, 0.1, NULL, "E",
-                     "residual of a singular vector, relative to its value squared"),
+                     "residual of a singular vector, relative to the square of its singular value"),
         CLV_OPT_INT(clv_reduce_options, seed, "seed", 0, 1, 0, 0x1p53, NULL, "S",
-                    "of the random start; the result depends on it within the tolerance only"),
+                    "seed of the random start; the result depends on it only within the tolerance"),
     };
     static const clv_option_table table = {"reduction", options, CLV_COUNT(options), sizeof(clv_reduce_options)};
     return &table;

@@ -179,11 +179,11 @@ static clv_status refuse_names(const reader *r, int64_t repeated) {
     if (r->layout.shifted) {
         return clv_fail(r->ctx, CLV_EDATA,
                         "%s line %lld has one field less than the rows, but column 1 does not hold row names: '%s' "
-                        "(line %lld) is there twice",
+                        "(line %lld) occurs twice",
                         r->csv.name, (long long)r->layout.header_line, shown, line_of(r, row));
     }
     return clv_fail(r->ctx, CLV_EDATA, "%s line %lld column 1: '%s' is not a number%s", r->csv.name, line_of(r, row),
-                    shown, repeated >= 0 ? ", nor a row name, as it is there twice" : "");
+                    shown, repeated >= 0 ? ", nor a row name, as it occurs twice" : "");
 }
 
 /* A first column of texts: row names when all differ, else labels if there are no others. */
@@ -234,7 +234,7 @@ static clv_status check_detected_labels(const reader *r) {
     CLV_TRY(clv_find_repeated(r->ctx, r->label_fields, r->rows, &repeated));
     if (repeated < 0 && r->rows > 1) {
         return clv_fail(r->ctx, CLV_EDATA,
-                        "%s %s has another text in every row, which are names and not labels: remove it, or use "
+                        "%s %s has a different text in every row: these are names, not labels: remove it, or use "
                         "--label-column %lld if they are labels",
                         r->csv.name, clv_layout_show(&r->layout, r->layout.label, shown),
                         (long long)r->layout.label + 1);

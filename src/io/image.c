@@ -11,7 +11,7 @@ clv_status clv_image_reserve(clv_context *ctx, const char *name, double most, cl
                         (long long)image->width, (long long)image->height, (long long)most_pixels);
     }
     if ((double)pixels > most) {
-        return clv_fail(ctx, CLV_EDATA, "%s announces %lld x %lld pixels, more than the file can hold", name,
+        return clv_fail(ctx, CLV_EDATA, "%s declares %lld x %lld pixels, more than the file can hold", name,
                         (long long)image->width, (long long)image->height);
     }
     image->samples = CLV_NEW(ctx, uint8_t, pixels * image->channels);

@@ -244,7 +244,7 @@ static clv_status inflate_chosen(reader *r) {
     cursor c = {tag, got, v->content.swapped};
     size_t size = (got == sizeof tag ? word_at(&c, 4) : 0) + sizeof tag;
     if (size / 1032 > v->packed_size) {
-        return refuse(r, "announces more numbers than the file can hold");
+        return refuse(r, "declares more numbers than the file can hold");
     }
     r->inflated = CLV_NEW(r->ctx, uint8_t, (int64_t)size);
     if (!r->inflated) {

@@ -99,7 +99,7 @@ static clv_status check_size(reader *r) {
         return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: the size overflows", r->in.name, (long long)r->in.line);
     }
     if (r->stored > (r->in.end - r->in.at) / 2 + 1) {
-        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld announces %lld entries, more than the file can hold",
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld declares %lld entries, more than the file can hold",
                         r->in.name, (long long)r->in.line, (long long)r->stored);
     }
     return CLV_OK;
@@ -136,8 +136,8 @@ static clv_status refuse_end(const reader *r, int64_t found) {
 
 static clv_status refuse_rest(reader *r) {
     if (find_content(r)) {
-        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: there is more after the %lld entries announced",
-                        r->in.name, (long long)r->in.line, (long long)r->stored);
+        return clv_fail(r->in.ctx, CLV_EDATA, "%s line %lld: there is more after the %lld entries declared", r->in.name,
+                        (long long)r->in.line, (long long)r->stored);
     }
     return CLV_OK;
 }

@@ -14,7 +14,7 @@ typedef struct clv_npy {
     int64_t offset; /* of the numbers in the file */
 } clv_npy;
 
-/* Parse and check the header at the start of `bytes`, of a file of `file_size` bytes in all. */
+/* Parse and check the header at the start of `bytes`, of a file of `file_size` bytes in total. */
 clv_status clv_npy_header(clv_context *ctx, clv_bytes bytes, int64_t file_size, clv_npy *npy);
 
 #endif

@@ -195,7 +195,7 @@ clv_status clv_npy_header(clv_context *ctx, clv_bytes bytes, int64_t file_size, 
     }
     int64_t there = file_size - npy->offset;
     if (body != there) {
-        return clv_fail(ctx, CLV_EDATA, "%s is %s: its header announces %lld bytes of numbers, %lld are there",
+        return clv_fail(ctx, CLV_EDATA, "%s is %s: its header declares %lld bytes of numbers, %lld are there",
                         bytes.name, there < body ? "cut off" : "too long", (long long)body, (long long)there);
     }
     return CLV_OK;

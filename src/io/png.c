@@ -165,11 +165,11 @@ static clv_status write_samples(clv_context *ctx, const char *path, const clv_im
     int64_t limit = 1000000; /* libpng's own */
     bool channels = image->channels == 1 || image->channels == 3 || image->channels == 4;
     if (image->width < 1 || image->height < 1 || image->width > limit || image->height > limit || !channels) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "a picture of %lld x %lld pixels with %lld channels cannot be written: 1 to %lld pixels a side "
-                        "and 1, 3 or 4 channels are allowed",
-                        (long long)image->width, (long long)image->height, (long long)image->channels,
-                        (long long)limit);
+        return clv_fail(
+            ctx, CLV_EUSAGE,
+            "a picture of %lld x %lld pixels with %lld channels cannot be written: 1 to %lld pixels per side "
+            "and 1, 3 or 4 channels are allowed",
+            (long long)image->width, (long long)image->height, (long long)image->channels, (long long)limit);
     }
     job j = {.ctx = ctx, .name = path, .depth = depth};
     CLV_TRY(clv_writer_open(ctx, path, &j.writer));

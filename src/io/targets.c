@@ -51,7 +51,7 @@ static clv_status translate(clv_context *ctx, const char *path, const clv_data *
         int64_t found = find_class(known, text);
         if (found < 0) {
             char shown[CLV_SHOWN_SIZE];
-            return clv_fail(ctx, CLV_EDATA, "%s row %lld: '%s' is none of the %lld classes of %s", path,
+            return clv_fail(ctx, CLV_EDATA, "%s row %lld: '%s' is not one of the %lld classes of %s", path,
                             (long long)i + 1, clv_show(shown, text, strlen(text)), (long long)known->classes_count,
                             known->name);
         }

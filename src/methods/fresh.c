@@ -85,7 +85,7 @@ clv_status clv_fresh_read(clv_fresh_reader *reader, const clv_fresh *fresh) {
         return read_all(reader, fresh);
     }
     if (!clv_mul(reader->out->k, reader->threads, &entries)) {
-        return clv_fail(reader->ctx, CLV_ENOMEM, "sums to %lld clusters are more than memory can address",
+        return clv_fail(reader->ctx, CLV_ENOMEM, "sums to %lld clusters are more than can be addressed",
                         (long long)reader->out->k);
     }
     reader->similar = CLV_NEW(reader->ctx, double, entries);

@@ -76,7 +76,9 @@ static clv_status check_start(clv_context *ctx, const clv_method *method, const 
     }
     const char *start = *(const char *const *)((const char *)options + option->offset);
     if (!start || !clv_is_listed(method->starts, start)) {
-        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not one of %s", start ? start : "", method->starts);
+        char names[128];
+        clv_options_list(method->starts, names, sizeof names);
+        return clv_fail(ctx, CLV_EUSAGE, "start = '%s' is not allowed: it must be %s", start ? start : "", names);
     }
     return CLV_OK;
 }
@@ -119,7 +121,7 @@ clv_status clv_labels_of(clv_context *ctx, const char *what, const clv_matrix *m
 
 clv_status clv_check_k(clv_context *ctx, const clv_method *method, int64_t k, int64_t n) {
     if (k < 1) {
-        return clv_fail(ctx, CLV_EUSAGE, "k = %lld is not a number of clusters: %s needs k from 1 to the %lld objects",
+        return clv_fail(ctx, CLV_EUSAGE, "k = %lld is not allowed: %s needs k from 1 to %lld, the number of objects",
                         (long long)k, method->name, (long long)n);
     }
     if (k > n) {
@@ -158,20 +160,20 @@ static clv_status check_samples(clv_context *ctx, const clv_method *method, cons
 static clv_status check_input(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options) {
     if (method->takes == CLV_TAKES_AFFINITY) {
         if (!input->affinity) {
-            return clv_fail(ctx, CLV_EUSAGE, "%s works on an affinity, and there is none", method->name);
+            return clv_fail(ctx, CLV_EUSAGE, "%s needs an affinity, and none was given", method->name);
         }
         if (clv_affinity_context(input->affinity) != ctx) {
             return clv_fail(ctx, CLV_EUSAGE, "the affinity was made in another context than %s is called with",
                             method->name);
         }
     } else if (!input->points) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s works on points, and there are none", method->name);
+        return clv_fail(ctx, CLV_EUSAGE, "%s needs points, and none were given", method->name);
     }
     if (input->weights && !(method->abilities & CLV_WEIGHS_OBJECTS)) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s does not weigh objects", method->name);
+        return clv_fail(ctx, CLV_EUSAGE, "%s takes no sample weights", method->name);
     }
     if (input->validation && !(method->abilities & CLV_VALIDATES)) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s has no use for validation samples", method->name);
+        return clv_fail(ctx, CLV_EUSAGE, "%s takes no validation samples", method->name);
     }
     return method->takes == CLV_TAKES_SAMPLES ? check_samples(ctx, method, input, options) : CLV_OK;
 }
@@ -257,7 +259,7 @@ clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input
 clv_status clv_check_labels(clv_context *ctx, const int32_t *labels, int64_t n, int64_t k) {
     for (int64_t i = 0; i < n; i++) {
         if (labels[i] < -1 || labels[i] >= k) {
-            return clv_fail(ctx, CLV_EDATA, "label %d of object %lld is outside -1..%lld", (int)labels[i],
+            return clv_fail(ctx, CLV_EDATA, "label %d of object %lld is not in -1..%lld", (int)labels[i],
                             (long long)i + 1, (long long)k - 1);
         }
     }
@@ -284,7 +286,7 @@ clv_status clv_answer_matrix(clv_context *ctx, const clv_result *answer, const c
                              const clv_matrix **out) {
     const clv_matrix *m = *out = clv_result_matrix(answer, name);
     if (!m) {
-        return clv_fail(ctx, CLV_EDATA, "the answer says nothing of its %s", name);
+        return clv_fail(ctx, CLV_EDATA, "the answer lacks its %s", name);
     }
     if (m->rows != rows || m->cols != cols) {
         return clv_fail(ctx, CLV_EDATA, "%s must be %lld x %lld, not %lld x %lld", name, (long long)rows,
@@ -315,7 +317,7 @@ clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_inp
     clv_options_room own;
     *out = NULL;
     if (!method->predict) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s says nothing of new objects", method->name);
+        return clv_fail(ctx, CLV_EUSAGE, "%s cannot label new objects", method->name);
     }
     bool similar = method->takes == CLV_TAKES_AFFINITY && fresh->similarities;
     if (!similar && !fresh->points) {

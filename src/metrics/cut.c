@@ -23,7 +23,7 @@ static clv_status new_cut(cut *c, const int32_t *labels) {
                         (long long)c->n);
     }
     if (!clv_mul(c->k, c->n, &entries)) {
-        return clv_fail(c->ctx, CLV_ENOMEM, "sums for %lld clusters of %lld objects are more than memory can address",
+        return clv_fail(c->ctx, CLV_ENOMEM, "sums for %lld clusters of %lld objects are more than can be addressed",
                         (long long)c->k, (long long)c->n);
     }
     c->sums = clv_keep(&c->kept, CLV_NEW(c->ctx, double, entries));

@@ -8,7 +8,7 @@
 /* --- labels (labels.c) --- */
 
 /* Sort n keys by their bits from `shift` on, a multiple of 8; those that agree in these stay in order. `buffer` has
- * room for n. O(n) a byte in which the keys differ. */
+ * room for n. O(n) for each byte in which the keys differ. */
 void clv_sort_keys(uint64_t *keys, uint64_t *buffer, int64_t n, int shift);
 /* Refuse labels below -1, and more labels than an int32_t can count. `what` names them in the message. */
 clv_status clv_labels_check(clv_context *ctx, const char *what, const int32_t *labels, int64_t n);

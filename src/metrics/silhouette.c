@@ -42,7 +42,7 @@ static clv_status prepare(silhouette *s, const clv_matrix *points, const int32_t
         }
     }
     if (!clv_mul((int64_t)s->threads * CLV_TILE, s->k, &sums)) {
-        return clv_fail(s->ctx, CLV_ENOMEM, "sums for %lld clusters are more than memory can address", (long long)s->k);
+        return clv_fail(s->ctx, CLV_ENOMEM, "sums for %lld clusters are more than can be addressed", (long long)s->k);
     }
     CLV_TRY(clv_panels_new(s->ctx, points, s->threads, &s->panels));
     s->widths = clv_keep(&s->kept, CLV_NEW0(s->ctx, double, s->n));

@@ -253,7 +253,7 @@ static void doubt_foreign_fields(const clv_place *at, const clv_method *method) 
             own = strcspn(given, ".") == length && strncmp(given, name, length) == 0;
         }
         if (!own) {
-            doubt(at->claim, "the field %.80s is claimed, but %s gives none", name, method->name);
+            doubt(at->claim, "the field %.80s is claimed, but %s gives no such field", name, method->name);
         }
     }
 }
@@ -274,7 +274,7 @@ static clv_status check_version(const clv_place *at) {
 static clv_status get_all(const clv_place *at, const clv_method *method) {
     clv_claim *claim = at->claim;
     if (!json_is_object(at->root)) {
-        return clv_fail(claim->ctx, CLV_EDATA, "%s: a result is a JSON object, and this is none", at->file);
+        return clv_fail(claim->ctx, CLV_EDATA, "%s: a result must be a JSON object, and this is not one", at->file);
     }
     CLV_TRY(check_version(at));
     CLV_TRY(get_core(at));

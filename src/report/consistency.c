@@ -42,7 +42,7 @@ bool clv_is_within(double claimed, double found, double allowed) {
 static bool labels_in_range(const clv_result *result, clv_verdict *out) {
     for (int64_t i = 0; i < result->n; i++) {
         if (result->labels[i] < -1 || result->labels[i] >= result->k) {
-            return clv_reject(out, "label %d of object %lld is outside -1..%lld", (int)result->labels[i],
+            return clv_reject(out, "label %d of object %lld is not in -1..%lld", (int)result->labels[i],
                               (long long)i + 1, (long long)result->k - 1);
         }
     }
@@ -99,7 +99,7 @@ static bool field_has_shape(const clv_field_info *info, const clv_field *field, 
 static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
     for (int64_t i = 0; field && field->integers && i < field->count; i++) {
         if (field->integers[i] < 0) {
-            return clv_reject(out, "%s is claimed to be %lld, and none lies below 0", field->name,
+            return clv_reject(out, "%s is claimed to be %lld, but it cannot be below 0", field->name,
                               (long long)field->integers[i]);
         }
     }
@@ -109,7 +109,7 @@ static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
 static bool fields_possible(const clv_result *result, const clv_method *method, clv_verdict *out) {
     int64_t weighted = clv_result_integer(result, "weighted", 0);
     if (weighted != 0 && weighted != 1) {
-        return clv_reject(out, "weighted is claimed to be %lld, and it is 0 or 1", (long long)weighted);
+        return clv_reject(out, "weighted is claimed to be %lld, but it must be 0 or 1", (long long)weighted);
     }
     for (size_t f = 0; f < method->gives_count; f++) {
         const clv_field *field = clv_result_field(result, method->gives[f].name);
@@ -206,7 +206,7 @@ static bool restart_possible(const clv_result *result, const clv_method *method,
     }
     bool cut = restart->stop == CLV_CANCELLED || restart->stop == CLV_TIME_LIMIT;
     return !cut || result->stop == CLV_CANCELLED || result->stop == restart->stop ||
-           clv_reject(out, "restart %lld is claimed to have stopped by '%s', but the run by '%s'", (long long)r + 1,
+           clv_reject(out, "restart %lld is claimed to have stopped with '%s', but the run with '%s'", (long long)r + 1,
                       clv_stop_name(restart->stop), clv_stop_name(result->stop));
 }
 
@@ -236,9 +236,9 @@ static bool restarts_agree(const clv_claim *claim, const clv_method *method, con
                         (restart->stop == result->stop || was_cut(result)));
     }
     if (!found) {
-        return clv_reject(out, "the objective claimed is that of none of the restarts");
+        return clv_reject(out, "the objective claimed is not that of any restart");
     }
-    return same || clv_reject(out, "iterations and stop are claimed otherwise than of the restart with this objective");
+    return same || clv_reject(out, "iterations and stop are not those claimed of the restart with this objective");
 }
 
 static bool gap_agrees(const clv_claim *claim, clv_verdict *out) {
@@ -248,7 +248,7 @@ static bool gap_agrees(const clv_claim *claim, clv_verdict *out) {
         return true;
     }
     if (!result->bound.name) {
-        return clv_reject(out, "a gap is claimed, but no bound");
+        return clv_reject(out, "gap_percent is claimed without a bound");
     }
     double gap = clv_gap_percent(result);
     if (clv_is_within(claim->gap_percent, gap, RELATIVE * (1 + gap))) {
@@ -256,7 +256,7 @@ static bool gap_agrees(const clv_claim *claim, clv_verdict *out) {
     }
     clv_print_number(claim->gap_percent, claimed);
     clv_print_number(gap, found);
-    return clv_reject(out, "the gap is claimed to be %s percent, but objective and bound claimed give %s", claimed,
+    return clv_reject(out, "gap_percent is claimed to be %s, but the objective and the bound claimed give %s", claimed,
                       found);
 }
 
@@ -295,7 +295,7 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
         return clv_reject(out, "there is no certificate, but the run is not claimed to have been cancelled");
     }
     if (certificate->holds != (certificate->value <= certificate->tolerance)) {
-        return clv_reject(out, "the certificate is claimed %s, against its own value and tolerance",
+        return clv_reject(out, "the certificate is claimed %s, which contradicts its own value and tolerance",
                           certificate->holds ? "to hold" : "not to hold");
     }
     return restarts_agree(claim, method, control, out) && bound_agrees(claim, method, out);

@@ -145,10 +145,10 @@ static void put_figures(clv_text *text, const clv_report *report) {
         if (isfinite(report->affinity->gamma)) {
             put_number_card(text, "gamma", report->affinity->gamma, 6);
         }
-        put_text_card(text, "held as", report->affinity->home);
+        put_text_card(text, "home", report->affinity->home);
     }
     put_seconds_card(text, "solve", result->seconds);
-    put_seconds_card(text, "in all", report->total_seconds);
+    put_seconds_card(text, "total", report->total_seconds);
     clv_text_add(text, "</dl>\n");
 }
 

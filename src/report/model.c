@@ -123,7 +123,7 @@ static clv_status get_stored(const clv_place *at, const char *name, const json_t
             json_int_t column = json_integer_value(index);
             int64_t least = e > data->start[i] ? (int64_t)data->index[e - 1] + 1 : 0;
             if (!json_is_integer(index) || column < least || column >= data->matrix.cols) {
-                return refuse_place(at, name, "index", e, "the number of a column, rising along its row");
+                return refuse_place(at, name, "index", e, "the number of a column, above the one before it in its row");
             }
             if (!json_is_number(value)) {
                 return refuse_place(at, name, "value", e, "a number");

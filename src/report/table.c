@@ -51,7 +51,7 @@ static void put_certificate(clv_text *text, const clv_result *result) {
     clv_put_rounded(text, certificate->value, 6);
     clv_text_add(text, ", at most ");
     clv_put_rounded(text, certificate->tolerance, 3);
-    clv_text_add(text, ": %s\n", certificate->holds ? "yes" : "no");
+    clv_text_add(text, ": %s\n", certificate->holds ? "holds" : "does not hold");
     put_name(text, "");
     clv_text_add(text, "%s\n", clv_certificate_words(result));
 }

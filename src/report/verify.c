@@ -82,13 +82,13 @@ static clv_status affinity_as_claimed(clv_context *ctx, const clv_claim *claim, 
     clv_affinity_defaults(how);
     for (size_t i = 0; i < table->count; i++) {
         const char *name = table->options[i].name, *value = clv_claim_option(claim, name);
-        /* Where it lives and in how much memory is decided here. */
+        /* Its home, and in how much memory, is decided here. */
         if (value && strcmp(name, "home") != 0 && strcmp(name, "memory") != 0) {
             STEP(blame(ctx, clv_options_set(ctx, table, how, name, value), CLV_EUSAGE, out));
         }
     }
     if (!claim->kind[0] || !claim->home[0]) {
-        clv_reject(out, "the claim does not say of which kind its affinity is and in which home it was kept");
+        clv_reject(out, "the claim does not name the kind and the home of its affinity");
         return CLV_OK;
     }
     STEP(blame(ctx, clv_options_set(ctx, clv_affinity_table(), how, "affinity", claim->kind), CLV_EUSAGE, out));
@@ -165,7 +165,7 @@ static bool bound_follows(const clv_result *claimed, const clv_result *found, cl
     bool low = found->objective.maximize ? claimed->bound.value >= found->bound.value - slack
                                          : claimed->bound.value <= found->bound.value + slack;
     return (found->bound.name && low) ||
-           clv_reject(out, "the bound claimed is better than what is claimed beside it gives");
+           clv_reject(out, "the bound claimed is better than the other fields of the claim allow");
 }
 
 static bool names_agree(const clv_claim *claim, const clv_result *found, clv_verdict *out) {
@@ -289,7 +289,7 @@ static void accept(const clv_certificate *claimed, const clv_result *found, clv_
              found->certificate.name, gain,
              isnan(claimed->value)                        ? "and no certificate was claimed"
              : claimed->holds == found->certificate.holds ? "as claimed"
-                                                          : "which is the claim but for rounding");
+                                                          : "which is the claim up to rounding");
 }
 
 static void compare(const clv_method *method, const clv_claim *claim, const clv_result *found, clv_verdict *out) {
@@ -362,7 +362,7 @@ static clv_status check_data(clv_context *ctx, const clv_method *method, const c
     bool weighted = clv_result_integer(claim->result, "weighted", 0) != 0, pairs = method->takes == CLV_TAKES_SAMPLES;
     bool weighs = method->abilities & CLV_WEIGHS_OBJECTS;
     if (pairs != (data->targets != NULL) || (data->weights && !weighs)) {
-        return clv_fail(ctx, CLV_EUSAGE, "results of %s are verified by %s of data", method->name,
+        return clv_fail(ctx, CLV_EUSAGE, "to verify a result of %s, give %s of data", method->name,
                         pairs ? "two files" : "one file");
     }
     if (weighted != (data->weights != NULL)) {

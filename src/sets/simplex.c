@@ -8,7 +8,7 @@
  * let go of what is 0; if inside, let in the coordinate with the least gradient, until none is below the support's.
  * What comes in is affinely independent of the support (its gradient would be equal otherwise), so that the matrix on
  * the support is definite along the simplex; adding a constant to all entries of M changes nothing on the simplex and
- * makes it definite in all directions. O(s^3) a round on a support of s. */
+ * makes it definite in all directions. O(s^3) per round on a support of s. */
 #include "sets/simplex.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The scenarios: a new method, format or home adds a line to the table at the end. */
+/* The scenarios: a new format or home adds a line to the table at the end; methods come from their list (methods.c). */
 #include "alloc.h"
 
 #include "base/options.h"

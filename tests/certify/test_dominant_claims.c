@@ -517,8 +517,8 @@ static void false_claims_are_rejected(void **unused) {
         {count_drops_below_0, "clusters.drops is claimed to be -1"},
         {forget_a_cluster, "clusters.size is claimed with 3 entries, but there must be 4"},
         {stop_for_no_reason, "reason 'bored'"},
-        {stop_early, "the run has converged, but cluster 1 stopped by 'stalled'"},
-        {claim_residual, "the field residual is claimed, but dominant gives none"},
+        {stop_early, "the run has converged, but cluster 1 stopped with 'stalled'"},
+        {claim_residual, "the field residual is claimed, but dominant gives no such field"},
     };
     const int judged_trials[] = {8, 9, 11};
     clv_context *ctx = open_context();

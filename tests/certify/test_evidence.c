@@ -216,12 +216,11 @@ static void methods_on_points_are_judged(void **unused) {
                    "centers is claimed with 3 rows or columns, but there must be 2");
     check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"metrics\": [",
                    "centers must be 2 x 2, not 2 x 1");
-    check_rejected(ctx, &means, json, "\"centers\"", "\"metrics\"",
-                   "cannot be: the answer says nothing of its centers");
+    check_rejected(ctx, &means, json, "\"centers\"", "\"metrics\"", "cannot be: the answer lacks its centers");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"affinity\": {\"kind\": \"knn\"}, \"objective\": {",
                    "an affinity is claimed, but means works on the points");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {",
-                   "the field components is claimed, but means gives none");
+                   "the field components is claimed, but means gives no such field");
     check_rejected(ctx, &means, json, "\"objective\": {",
                    "\"bound\": {\"name\": \"x\", \"value\": 0}, \"objective\": {",
                    "a bound is claimed, but means has none");
@@ -386,7 +385,7 @@ static void clusters_found_one_by_one(void **unused) {
     check_rejected(ctx, &peel, peeled, "\"prototype\": 5", "\"prototype\": 6",
                    "entry 2 of clusters.prototype is claimed to be 6, but the data give 5");
     check_rejected(ctx, &peel, peeled, "\"pass\": 1", "\"pass\": -1", "clusters.pass is claimed to be -1");
-    check_rejected(ctx, &peel, peeled, "\"passes\": 2", "\"passes\": -2", "passes is claimed to be -2, and none lies");
+    check_rejected(ctx, &peel, peeled, "\"passes\": 2", "\"passes\": -2", "passes is claimed to be -2, but it cannot");
     check_rejected(ctx, &peel, peeled, "\"k\": 2, \"seed\"", "\"k\": 3, \"seed\"", "2 sizes are claimed for 3");
     check_rejected(ctx, &peel, peeled, "\"sizes\": [3, 2]", "\"sizes\": [4, 1]", "the size of cluster 0 is claimed");
     check_rejected(ctx, &peel, peeled, "\"gamma\": 1", "\"gamma\": 2", "similarity is claimed");
@@ -464,7 +463,7 @@ static void methods_on_two_sets(void **unused) {
     const clv_input one = {.points = clv_data_matrix(data)}, two = {.points = one.points, .targets = &targets};
     assert_int_equal(clv_claim_parse(ctx, "result.json", fitted, strlen(fitted), &fit, &claim), CLV_OK);
     assert_int_equal(clv_claim_verify_by(ctx, &pair, claim, &one, 0, 1, &verdict), CLV_EUSAGE);
-    assert_non_null(strstr(clv_message(ctx), "results of fit are verified by two files of data"));
+    assert_non_null(strstr(clv_message(ctx), "to verify a result of fit, give two files of data"));
     assert_int_equal(clv_claim_verify_by(ctx, &fit, claim, &two, 0, 1, &verdict), CLV_EUSAGE);
     assert_non_null(strstr(clv_message(ctx), "one file"));
     assert_int_equal(clv_claim_verify_by(ctx, &fit, claim, &(clv_input){0}, 0, 1, &verdict), CLV_EUSAGE);

@@ -657,10 +657,10 @@ static void test_refused_paths(void **state) {
     clv_ksupport_options options = defaults(CLV_KSUPPORT_LOGISTIC);
     make_data(&d, 703, CLV_KSUPPORT_LOGISTIC);
     options.path = "3:1";
-    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "does not go with k");
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "cannot be used with k");
     options.k = 0;
     options.radius = 1;
-    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "does not go with radius");
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "cannot be used with radius");
     options.radius = 0;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         options.path = wrong[i];
@@ -858,7 +858,7 @@ static void test_out_of_range(void **state) {
     d.y[0] = 100;
     expect_from(ctx, &input, &options, CLV_EDATA, "have 1 rows, but there are 3 models");
     options.start = "weights";
-    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "start = 'weights' is not one of zero");
+    expect(ctx, &d.dense, d.y, &options, CLV_EUSAGE, "start = 'weights' is not allowed: it must be zero");
 }
 
 /* Separable data without a ridge, a constant column, a single sample a class, zero features: all have a solution. */

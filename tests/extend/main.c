@@ -234,7 +234,7 @@ static void an_honest_claim_is_accepted_and_others_are_not(void **state) {
     static const struct {
         const char *before, *number, *reason;
     } lies[] = {
-        {"\"radius\", \"value\": ", "1", "none of the restarts"},
+        {"\"radius\", \"value\": ", "1", "not that of any restart"},
         {"\"excess\", \"value\": ", "-1", "excess is claimed to be -1"},
         {"\"packing\", \"value\": ", "1.25", "gap"},
         {"\"labels\": [", "2", "the size of cluster 0"},

@@ -179,7 +179,7 @@ static size_t memory(const clv_input *input, const void *options) {
 
 #define T kcenter_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "clusters"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "the number of clusters"),
     CLV_OPT_INT(T, first, "first", 0, 0, 0, 1e15, NULL, "I", "the object to begin with, from 0"),
 };
 static const clv_option_table table = {"kcenter", options, CLV_COUNT(options), sizeof(T)};

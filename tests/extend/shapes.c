@@ -11,7 +11,8 @@ typedef struct shape_options {
     int64_t k;
 } shape_options;
 
-static const clv_option options[] = {CLV_OPT_INT(shape_options, k, "k", 'k', 2, 1, 1000, NULL, "N", "clusters")};
+static const clv_option options[] = {
+    CLV_OPT_INT(shape_options, k, "k", 'k', 2, 1, 1000, NULL, "N", "the number of clusters")};
 static const clv_option_table table = {"shape", options, CLV_COUNT(options), sizeof(shape_options)};
 
 static int64_t k_of(const void *chosen) {

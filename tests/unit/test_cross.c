@@ -237,7 +237,7 @@ static void test_refusals(void **state) {
     clv_affinity_defaults(&o);
     o.kind = CLV_AFFINITY_MINIMAX;
     assert_int_equal(clv_affinity_build(ctx, &old, &o, &a), CLV_OK);
-    assert_refused(ctx, a, &fresh, CLV_EUSAGE, "minimax affinity says nothing of new points");
+    assert_refused(ctx, a, &fresh, CLV_EUSAGE, "minimax affinity cannot be extended to new points");
     clv_affinity_free(a);
     clv_affinity_defaults(&o);
     assert_int_equal(clv_affinity_lowrank(ctx, &old, &o, &a), CLV_OK);

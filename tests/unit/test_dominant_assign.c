@@ -188,8 +188,8 @@ static void test_refusals(void **state) {
     for (int32_t bad = -2; bad <= K; bad += K + 2) {
         labels[7] = bad;
         assert_int_equal(clv_dominant_assign(ctx, a, K, 1, labels), CLV_EDATA);
-        assert_non_null(strstr(clv_message(ctx), bad < 0 ? "label -2 of object 8 is outside -1..4"
-                                                         : "label 5 of object 8 is outside -1..4"));
+        assert_non_null(strstr(clv_message(ctx), bad < 0 ? "label -2 of object 8 is not in -1..4"
+                                                         : "label 5 of object 8 is not in -1..4"));
     }
     clv_affinity_free(a);
     end_context(ctx);

@@ -278,14 +278,13 @@ static void refuses_incomplete_results(clv_context *ctx, clv_result *result, con
     assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EUSAGE, "cohesiveness");
     assert_int_equal(put_cohesiveness(result, f, K), CLV_OK);
     assert_int_equal(clv_result_put(result, &membership), CLV_OK);
-    assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EUSAGE, "sparse weights");
+    assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EUSAGE, "sparse membership");
     membership.matrix = &narrow;
     assert_int_equal(clv_result_put(result, &membership), CLV_OK);
     assert_refused(ctx, predict_from(ctx, result, cross, (way){0, 0, 1}, out), CLV_EDATA,
                    "membership must be 60 x 3, not 60 x 2");
     assert_int_equal(clv_result_new(ctx, N, K, &bare), CLV_OK);
-    assert_refused(ctx, predict_from(ctx, bare, cross, (way){0, 0, 1}, out), CLV_EDATA,
-                   "says nothing of its membership");
+    assert_refused(ctx, predict_from(ctx, bare, cross, (way){0, 0, 1}, out), CLV_EDATA, "lacks its membership");
     clv_result_free(bare);
 }
 

@@ -421,9 +421,9 @@ static void test_refusals(void **state) {
     clv_rng rng = clv_rng_stream(1, 1);
     (void)state;
     assert_int_equal(clv_sample_uniform(ctx, active, 3, 4, &rng, out), CLV_EUSAGE);
-    assert_non_null(strstr(clv_message(ctx), "4 objects to start from were asked for, but 0 to 3"));
+    assert_non_null(strstr(clv_message(ctx), "4 objects to start from were asked for, but there are only 3"));
     assert_int_equal(clv_sample_dpp(ctx, a, active, 3, 4, &rng, out), CLV_EUSAGE);
-    assert_non_null(strstr(clv_message(ctx), "4 objects to start from were asked for, but 0 to 3"));
+    assert_non_null(strstr(clv_message(ctx), "4 objects to start from were asked for, but there are only 3"));
     assert_int_equal(clv_sample_dpp(ctx, a, active, 3, -1, &rng, out), CLV_EUSAGE);
     clv_context_set_interrupt(ctx, stop_at_once, NULL);
     assert_int_equal(clv_sample_dpp(ctx, a, active, 3, 2, &rng, out), CLV_EINTERRUPTED);

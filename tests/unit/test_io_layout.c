@@ -155,7 +155,7 @@ static void test_names_are_no_labels(void **state) {
     (void)state;
     clv_data *data;
     assert_refused(parse("a,name\n1,rex\n2,tom\n", NULL, &data), CLV_EDATA, "a.csv column 2 'name'",
-                   "names and not labels", "--label-column 2", NULL);
+                   "names, not labels", "--label-column 2", NULL);
     assert_refused(parse("1,rex\n2,tom\n", NULL, &data), CLV_EDATA, "a.csv column 2 has", "--label-column 2", NULL);
     assert_refused(parse("a,name,b\n1,rex,3\n2,tom,4\n", NULL, &data), CLV_EDATA, "a.csv line 2 column 2: 'rex'",
                    "--label-column 2", NULL);

@@ -293,7 +293,7 @@ static void starts_are_listed(void **state) {
             options_for(m, &room);
             *(const char **)(void *)(room.bytes + start->offset) = wrong[s];
             assert_int_equal(clv_solve(w->ctx, m, &input, room.bytes, &result), CLV_EUSAGE);
-            assert_non_null(strstr(clv_message(w->ctx), "is not one of"));
+            assert_non_null(strstr(clv_message(w->ctx), "is not allowed: it must be"));
             assert_null(result);
         }
     }
@@ -328,11 +328,11 @@ static void wrong_input_is_refused(void **state) {
         const clv_method *m = methods[i];
         bool similar = m->takes == CLV_TAKES_AFFINITY;
         clv_input whole = input_for(w, m), empty = {0}, wrong = whole;
-        refuse(w, m, &empty, similar ? "works on an affinity" : "works on points");
+        refuse(w, m, &empty, similar ? "needs an affinity" : "needs points");
         refuse_evaluation(w, m, &empty);
         wrong = similar ? (clv_input){.points = &w->points, .targets = &w->targets}
                         : (clv_input){.affinity = w->affinity, .targets = &w->targets};
-        refuse(w, m, &wrong, similar ? "works on an affinity" : "works on points");
+        refuse(w, m, &wrong, similar ? "needs an affinity" : "needs points");
         refuse_evaluation(w, m, &wrong);
         if (similar) {
             wrong = (clv_input){.affinity = w->foreign};
@@ -347,7 +347,7 @@ static void wrong_input_is_refused(void **state) {
         wrong = whole;
         wrong.weights = &w->targets;
         if (!(m->abilities & CLV_WEIGHS_OBJECTS)) {
-            refuse(w, m, &wrong, "does not weigh objects");
+            refuse(w, m, &wrong, "takes no sample weights");
         }
         wrong = whole;
         wrong.start = &w->targets;

@@ -85,7 +85,8 @@ static void refuses_what_cannot_be(void **unused) {
     assert_non_null(strstr(clv_message(ctx), "somewhere"));
     options.start = "labels"; /* given as input.start, not by a name */
     assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
-    assert_string_equal(clv_message(ctx), "start = 'labels' is not one of auto|random|spectral|kmeans++");
+    assert_string_equal(clv_message(ctx),
+                        "start = 'labels' is not allowed: it must be auto, random, spectral or kmeans++");
     const int32_t outside[] = {0, 1, 0, 2, 0, 1, 0, 1, 0, 1}, unknown[] = {0, 1, -1, 0, 0, 1, 0, 1, 0, 1},
                   empty[10] = {0};
     double numbers[10];
@@ -98,7 +99,7 @@ static void refuses_what_cannot_be(void **unused) {
     assert_string_equal(clv_message(ctx), "start: label 0.5 of object 4 is not a whole number from -1 to 1");
     start_at(unknown, numbers, 10);
     assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label -1 of object 3 is outside 0..1");
+    assert_string_equal(clv_message(ctx), "label -1 of object 3 is not in 0..1");
     start_at(empty, numbers, 10);
     assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "no object has label 1"));
@@ -107,7 +108,7 @@ static void refuses_what_cannot_be(void **unused) {
     assert_string_equal(clv_message(ctx), "start: 9 x 1 numbers, but there must be one for each of 10 objects");
     options = options_for(2);
     assert_int_equal(clv_ncut(ctx, &(clv_input){0}, &options, &result), CLV_EUSAGE);
-    assert_string_equal(clv_message(ctx), "ncut works on an affinity, and there is none");
+    assert_string_equal(clv_message(ctx), "ncut needs an affinity, and none was given");
     options.control.restarts = -1;
     assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_EUSAGE);
     options = options_for(2);
@@ -126,10 +127,10 @@ static void evaluates_only_partitions(void **unused) {
     clv_result *found;
     const int32_t left_out[] = {0, 1, -1, 0}, one[] = {0, 0, 0, 0}, apart[] = {3, 1, 0, 2};
     assert_int_equal(evaluate(ctx, a, left_out, 2, &found), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label -1 of object 3 is outside 0..1");
+    assert_string_equal(clv_message(ctx), "label -1 of object 3 is not in 0..1");
     assert_null(found);
     assert_int_equal(evaluate(ctx, a, apart, 3, &found), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label 3 of object 1 is outside -1..2");
+    assert_string_equal(clv_message(ctx), "label 3 of object 1 is not in -1..2");
     assert_int_equal(evaluate(ctx, a, one, 2, &found), CLV_EDATA);
     assert_int_equal(evaluate(ctx, a, one, 1, &found), CLV_OK);
     assert_true(found && fabs(found->objective.value) < 1e-15);

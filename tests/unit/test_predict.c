@@ -266,7 +266,7 @@ static void test_refusals(void **state) {
     }
     s.labels[3] = K;
     assert_refused(ctx, predict_from(ctx, a, s.labels, K, &s.dense, 1, out), CLV_EDATA,
-                   "label 4 of object 4 is outside -1..3");
+                   "label 4 of object 4 is not in -1..3");
     refuses_what_is_missing(ctx, a, &s.dense);
     clv_affinity_free(a);
     end_context(ctx);

@@ -89,7 +89,7 @@ static void refuses_what_cannot_be(void **unused) {
     assert_string_equal(clv_message(ctx), "the memberships of object 4 add up to 1.2, not to 1");
     rows[7] = -0.1;
     assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "membership -0.1 of object 4 in cluster 2 is outside 0..1");
+    assert_string_equal(clv_message(ctx), "membership -0.1 of object 4 in cluster 2 is not in 0..1");
     rows[7] = NAN;
     assert_int_equal(clv_symnmf(ctx, &input, &options, &result), CLV_EDATA);
     start.rows = 9;
@@ -454,7 +454,7 @@ static void predictions_agree(void **unused) {
     floats.cols = N - 1;
     assert_int_equal(predict(ctx, NULL, result, &singles, 2, by_floats), CLV_EDATA);
     assert_int_equal(predict(ctx, NULL, result, &points, 1, by_points), CLV_EUSAGE);
-    assert_string_equal(clv_message(ctx), "symnmf works on an affinity, and there is none");
+    assert_string_equal(clv_message(ctx), "symnmf needs an affinity, and none was given");
     assert_int_equal(predict(ctx, a, result, &(clv_fresh){0}, 1, by_points), CLV_EUSAGE);
     clv_data_free(cross);
     clv_result_free(result);

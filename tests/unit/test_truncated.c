@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* rows x cols with about `per_row` entries a row, of a few hidden directions and noise. */
+/* rows x cols with about `per_row` entries per row, of a few hidden directions and noise. */
 static clv_data *draw(int64_t rows, int64_t cols, int64_t per_row, uint64_t seed) {
     clv_rng rng = clv_rng_stream(seed, 0);
     clv_data *data;

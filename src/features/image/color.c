@@ -16,10 +16,11 @@ clv_status clv_image_check(clv_context *ctx, const clv_image *image) {
     int64_t pixels;
     if (image->width < 1 || image->height < 1 || !clv_mul(image->width, image->height, &pixels) || pixels > INT32_MAX ||
         !channels || !image->samples) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "a picture of %lld x %lld pixels with %lld channels is none: 1 to %d pixels and 1, 3 or 4 "
-                        "channels are allowed",
-                        (long long)image->width, (long long)image->height, (long long)image->channels, INT32_MAX);
+        return clv_fail(
+            ctx, CLV_EUSAGE,
+            "a picture of %lld x %lld pixels with %lld channels is not allowed: there must be 1 to %d pixels "
+            "and 1, 3 or 4 channels",
+            (long long)image->width, (long long)image->height, (long long)image->channels, INT32_MAX);
     }
     return CLV_OK;
 }

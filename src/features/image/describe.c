@@ -22,7 +22,7 @@ static const double lowest[3] = {0, -60, -60}, highest[3] = {100, 60, 60};
 const clv_option_table *clv_region_table(void) {
     static const clv_option options[] = {
         CLV_OPT_REAL(clv_region_weights, color, "color", 1, 0, 1e6, NULL, "W",
-                     "weight of the mean color of a superpixel (CIE Lab, a hundredth)"),
+                     "weight of the mean color of a superpixel (CIE Lab, divided by 100)"),
         CLV_OPT_REAL(clv_region_weights, histogram, "histogram", 0.3, 0, 1e6, NULL, "W",
                      "weight of its color histogram"),
         CLV_OPT_REAL(clv_region_weights, texture, "texture", 0.15, 0, 1e6, NULL, "W",
@@ -68,7 +68,8 @@ clv_status clv_region_histograms(clv_context *ctx, const clv_image *image, const
     *out = NULL;
     CLV_TRY(clv_regions_check(ctx, image, regions));
     if (bins < 1 || bins > MOST_BINS) {
-        return clv_fail(ctx, CLV_EUSAGE, "bins = %lld is not allowed: 1 to %d are", (long long)bins, (int)MOST_BINS);
+        return clv_fail(ctx, CLV_EUSAGE, "bins = %lld is not allowed: it must be 1 to %d", (long long)bins,
+                        (int)MOST_BINS);
     }
     float *lab = clv_image_lab(ctx, image, clv_image_threads(image, threads));
     int64_t *sizes = CLV_NEW(ctx, int64_t, regions->count);

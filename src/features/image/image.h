@@ -9,7 +9,7 @@
 int clv_image_threads(const clv_image *image, int64_t asked);
 /* CLV_EUSAGE unless the picture has a size, samples and 1, 3 or 4 channels. */
 clv_status clv_image_check(clv_context *ctx, const clv_image *image);
-/* A failure when the computation is to stop: asked once a row, or every CLV_POLL_PIXELS pixels. */
+/* A failure when the computation is to stop: asked once per row, or every CLV_POLL_PIXELS pixels. */
 enum { CLV_POLL_PIXELS = 1 << 16 };
 clv_status clv_image_poll(clv_context *ctx);
 /* The color of pixel i: over white where it is transparent, three times the same where it is gray. */

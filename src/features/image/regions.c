@@ -40,7 +40,7 @@ static clv_status new_regions(clv_context *ctx, int64_t width, int64_t height, c
 clv_status clv_regions_of_pixels(clv_context *ctx, int64_t width, int64_t height, clv_regions **out) {
     *out = NULL;
     if (width < 1 || height < 1 || width > INT32_MAX / height) {
-        return clv_fail(ctx, CLV_EUSAGE, "%lld x %lld pixels cannot be: 1 to %d are allowed", (long long)width,
+        return clv_fail(ctx, CLV_EUSAGE, "%lld x %lld pixels are not allowed: there must be 1 to %d", (long long)width,
                         (long long)height, INT32_MAX);
     }
     return new_regions(ctx, width, height, out);
@@ -258,7 +258,7 @@ clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t height, int6
     bool left = true;
     clv_status status = CLV_OK;
     if (width < 1 || height < 1 || width > INT32_MAX / height) {
-        return clv_fail(ctx, CLV_EUSAGE, "labels of %lld x %lld pixels cannot be: 1 to %d pixels are allowed",
+        return clv_fail(ctx, CLV_EUSAGE, "labels of %lld x %lld pixels are not allowed: there must be 1 to %d pixels",
                         (long long)width, (long long)height, INT32_MAX);
     }
     while (left && status == CLV_OK) { /* crumbs that joined crumbs may still be small */

@@ -86,9 +86,10 @@ clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t wi
     *out = (clv_image){0};
     CLV_TRY(clv_image_check(ctx, image));
     if (width < 1 || height < 1 || width > most_side || height > most_side || width > INT32_MAX / height) {
-        return clv_fail(ctx, CLV_EUSAGE,
-                        "a picture cannot be made %lld x %lld pixels: 1 to %lld a side are allowed, %d in all",
-                        (long long)width, (long long)height, (long long)most_side, INT32_MAX);
+        return clv_fail(
+            ctx, CLV_EUSAGE,
+            "a picture cannot be resized to %lld x %lld pixels: each side must be 1 to %lld, and the total at most %d",
+            (long long)width, (long long)height, (long long)most_side, INT32_MAX);
     }
     axis across = {0}, down = {0};
     int64_t stride = width * image->channels;

@@ -130,7 +130,7 @@ static clv_status check(clv_context *ctx, const clv_regions *regions, const clv_
                         (long long)regions->count);
     }
     if (reach < 1 || !(sigma > 0 && sigma <= 1e6)) {
-        return clv_fail(ctx, CLV_EUSAGE, "reach = %lld and sigma = %g are not allowed: 1 or more, and above 0",
+        return clv_fail(ctx, CLV_EUSAGE, "reach = %lld and sigma = %g: reach must be 1 or more, and sigma above 0",
                         (long long)reach, sigma);
     }
     return CLV_OK;

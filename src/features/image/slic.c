@@ -27,9 +27,9 @@ const clv_option_table *clv_superpixel_table(void) {
         CLV_OPT_INT(clv_superpixel_options, superpixels, "superpixels", 0, 500, 1, 0x1p31 - 1, NULL, "N",
                     "cluster about N superpixels"),
         CLV_OPT_REAL(clv_superpixel_options, compactness, "compactness", 10, 0.01, 1e4, NULL, "C",
-                     "of superpixels: a distance in color (CIE Lab) that weighs as much as their width"),
+                     "the distance in color (CIE Lab) that counts as much as the width of a superpixel"),
         CLV_OPT_INT(clv_superpixel_options, rounds, "rounds", 0, 10, 1, 1000, NULL, "N",
-                    "times that pixels are given to the nearest centers, and these moved"),
+                    "rounds of giving pixels to the nearest centers and moving the centers"),
     };
     static const clv_option_table table = {"superpixels", options, CLV_COUNT(options), sizeof(clv_superpixel_options)};
     return &table;

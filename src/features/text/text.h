@@ -1,4 +1,4 @@
-/* Documents as rows of tf-idf: words, a vocabulary, counts, weights. One file a stage. */
+/* Documents as rows of tf-idf: words, a vocabulary, counts, weights. One file per stage. */
 #ifndef CLV_FEATURES_TEXT_H
 #define CLV_FEATURES_TEXT_H
 

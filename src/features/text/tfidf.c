@@ -2,9 +2,9 @@
  *
  * Texts are gathered into batches of some MiB. A batch is cut into chunks of whole documents, whose terms are counted
  * side by side, each chunk with a vocabulary of its own; the chunks then join the common vocabulary in their order. So
- * the text is gone after its batch, and what is kept is 8 bytes a nonzero (up to 12, as the list grows by half) and the
- * terms. At the end terms are chosen and sorted, and the rows are written with ascending columns by two counting
- * passes, without a comparison: 28 bytes a nonzero for that time, 12 afterwards. All of it is checked against the
+ * the text is gone after its batch, and what is kept is 8 bytes per nonzero (up to 12, as the list grows by half) and
+ * the terms. At the end terms are chosen and sorted, and the rows are written with ascending columns by two counting
+ * passes, without a comparison: 28 bytes per nonzero for that time, 12 afterwards. All of it is checked against the
  * budget.
  *
  * Cost: a pass over the text for the words (a hash look-up each), one look-up for every term of a chunk, and two passes
@@ -49,15 +49,15 @@ struct clv_tfidf {
 const clv_option_table *clv_tfidf_table(void) {
     static const clv_option options[] = {
         CLV_OPT_REAL(clv_tfidf_options, min_df, "min-df", 1, 0, 0x1p53, NULL, "N",
-                     "keep the terms of N documents or more; below 1: a share of the documents"),
+                     "keep terms that occur in N documents or more; below 1: a share of the documents"),
         CLV_OPT_REAL(clv_tfidf_options, max_df, "max-df", 1, 0, 0x1p53, NULL, "N",
-                     "and of N documents or fewer; up to 1: a share of the documents"),
+                     "keep terms that occur in N documents or fewer; up to 1: a share of the documents"),
         CLV_OPT_INT(clv_tfidf_options, max_features, "max-features", 0, 0, 0, 0x1p31, "all", "N",
                     "keep the N terms that occur most often"),
         CLV_OPT_TEXT(clv_tfidf_options, stop_words, "stop-words", "none", "none|english|FILE",
-                     "words that are no terms: none, the built-in English ones, or those of a file"),
+                     "words to leave out: none, the built-in English ones, or those in a file"),
         CLV_OPT_CHOICE(clv_tfidf_options, encoding, "encoding", CLV_ENCODING_AUTO, "auto|utf-8|latin-1",
-                       "of the texts; auto: UTF-8, and Latin-1 for documents that are not valid UTF-8"),
+                       "encoding of the texts; auto: UTF-8, and Latin-1 for documents that are not valid UTF-8"),
     };
     static const clv_option_table table = {"terms", options, CLV_COUNT(options), sizeof(clv_tfidf_options)};
     return &table;
@@ -70,7 +70,7 @@ static clv_status read_stop_words(clv_tfidf *t) {
     bool english = strcmp(how, "english") == 0;
     bool list = strcmp(how, "list") == 0;
     if (!english && !list && strcmp(how, "none") != 0) {
-        return clv_fail(t->ctx, CLV_EUSAGE, "stop-words '%s' is none of: none, english, list", how);
+        return clv_fail(t->ctx, CLV_EUSAGE, "stop-words = '%s' is not allowed: it must be none, english or list", how);
     }
     const char *text = english ? clv_english_stop_words : list && t->options.stop_list ? t->options.stop_list : "";
     size_t size = strlen(text);
@@ -323,7 +323,7 @@ static clv_status no_terms(const clv_tfidf *t) {
     if (t->terms.count == 0) {
         return clv_fail(t->ctx, CLV_EDATA,
                         "the vocabulary is empty: none of the %lld documents has a word of two or more characters%s",
-                        (long long)t->info.documents, t->stop.count ? " that is no stop word" : "");
+                        (long long)t->info.documents, t->stop.count ? " that is not a stop word" : "");
     }
     return clv_fail(t->ctx, CLV_EDATA,
                     "the vocabulary is empty: none of the %d terms of %lld documents lies between min-df %g and "

@@ -1,6 +1,6 @@
 /* Words of a text: runs of letters, numbers and underscores of any script, in lower case, two characters or more.
  * These are what \b\w\w+\b of Python's regular expressions finds in text.lower(), but for the final sigma.
- * One pass, a table look-up a byte for ASCII, a bisection for other characters.
+ * One pass, a table look-up per byte for ASCII, a bisection for other characters.
  *
  * Two characters change their length or look around. A capital I with a dot becomes i and a combining dot, which ends
  * the word. A capital sigma at the end of a word becomes the final one; Python asks for a cased letter before it, and

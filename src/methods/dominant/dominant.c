@@ -11,7 +11,7 @@ clv_status clv_dominant_check(clv_context *ctx, const void *chosen) {
     const char *start = options->start ? options->start : "";
     bool vertex = options->start_object >= 0 || strcmp(start, "vertex") == 0 || strcmp(start, "random") == 0;
     if (options->multistart > 0 && options->start_object >= 0) {
-        return clv_fail(ctx, CLV_EUSAGE, "multistart samples its starts: it does not go with a given start");
+        return clv_fail(ctx, CLV_EUSAGE, "multistart samples its starts: it cannot be used with a given start");
     }
     if (vertex && options->solver == CLV_DOMINANT_RD) {
         return clv_fail(ctx, CLV_EUSAGE, "rd cannot start at a single object, which it would never leave; use center");
@@ -38,10 +38,10 @@ static clv_status check_weights(clv_context *ctx, const double *weights, int64_t
 static clv_status take_start(clv_peeling *p, const clv_matrix *start) {
     const clv_dominant_options *options = p->options;
     if (options->multistart > 0) {
-        return clv_fail(p->ctx, CLV_EUSAGE, "multistart samples its starts: it does not go with a given start");
+        return clv_fail(p->ctx, CLV_EUSAGE, "multistart samples its starts: it cannot be used with a given start");
     }
     if (options->start_object >= 0) {
-        return clv_fail(p->ctx, CLV_EUSAGE, "weights to start from and start-object do not go together");
+        return clv_fail(p->ctx, CLV_EUSAGE, "weights to start from and start-object cannot be used together");
     }
     CLV_TRY(clv_column_of(p->ctx, "start", start, p->n, &p->start_weights));
     return check_weights(p->ctx, p->start_weights, p->n);

@@ -1,7 +1,7 @@
 /* Dominant sets: what the stages of the method share.
  *
  *   pass.c        the fused pass of a step: update r, find its largest entry; the least entry on the support
- *   arena.c       where r lives: rows of a dense affinity
+ *   arena.c       where r is kept: rows of a dense affinity
  *   touched.c       on a sparse one, the objects that the support touches
  *   nearby.c        on any other, the objects with the largest r, and a bound for the rest
  *   ascent.c      the iterate: weights, support, objective; the steps of fw, pfw and afw
@@ -13,7 +13,7 @@
  *   sampling.c    objects to start from: uniform, k-DPP
  *   assign.c      objects left over
  *   predict.c     labels of new objects
- *   evaluate.c    f, gap and labels of given weights
+ *   evaluate.c    f, Frank-Wolfe gap and labels of given weights
  *   dominant.c    a run, and its result
  *   method.c      the description: options, fields, certificate
  *
@@ -72,8 +72,8 @@ typedef struct clv_arena_kind {
     /* rho += wi a_i + wj a_j (j < 0: none) without the diagonal; the largest rho to `top`. */
     clv_status (*add)(clv_arena *arena, int64_t i, double wi, int64_t j, double wj);
     clv_status (*entry)(clv_arena *arena, int64_t i, int64_t j, double *out);
-    /* Whether it is time to look at the objects outside, now that the largest r is `top` and the gap inside `gap`;
-     * NULL: there are none outside. */
+    /* Whether it is time to look at the objects outside, now that the largest r is `top` and the Frank-Wolfe gap inside
+     * `gap`; NULL: there are none outside. */
     bool (*outdated)(clv_arena *arena, double top, double moved, double gap);
 } clv_arena_kind;
 extern const clv_arena_kind clv_arena_rows, clv_arena_touched, clv_arena_nearby;

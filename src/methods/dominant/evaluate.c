@@ -66,8 +66,7 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
 static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, int64_t c, int64_t k) {
     double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE);
     if (k > 1 && (set->about.size < p->options->min_size || !(set->about.similarity >= least))) {
-        return clv_fail(p->ctx, CLV_EDATA,
-                        "cluster %lld has %lld members and x'Ax = %g, which is less than its options ask for",
+        return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has %lld members and x'Ax = %g, less than the options ask for",
                         (long long)c, (long long)set->about.size, set->about.similarity);
     }
     return CLV_OK;
@@ -79,7 +78,8 @@ static clv_status check_pass(const clv_peeling *p, const clv_dominant_set *set, 
     int64_t shared = clv_peel_shared(p, set);
     bool few = 100 * (double)shared <= p->options->overlap * (double)set->about.size * (1 + SUM_TOLERANCE);
     if (c - first >= (p->options->multistart > 0 ? p->options->multistart : 1)) {
-        return clv_fail(p->ctx, CLV_EDATA, "a pass has more clusters than starts, with cluster %lld", (long long)c);
+        return clv_fail(p->ctx, CLV_EDATA,
+                        "a pass of peeling has more clusters than starts: cluster %lld is one too many", (long long)c);
     }
     if (c > first && set->about.cohesiveness > clusters[c - 1].cohesiveness * (1 + SUM_TOLERANCE)) {
         return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has a larger f than the one before it in its pass",
@@ -186,7 +186,7 @@ static clv_status check_stops(clv_context *ctx, const clv_result *answer) {
             return clv_fail(ctx, CLV_EDATA, "no cluster stops for the reason '%.40s'", stops->texts[c]);
         }
         if (answer->stop == CLV_CONVERGED && stop != CLV_CONVERGED) {
-            return clv_fail(ctx, CLV_EDATA, "the run has converged, but cluster %lld stopped by '%s'", (long long)c,
+            return clv_fail(ctx, CLV_EDATA, "the run has converged, but cluster %lld stopped with '%s'", (long long)c,
                             stops->texts[c]);
         }
     }
@@ -197,11 +197,11 @@ static clv_status check_course(clv_context *ctx, const clv_dominant_options *opt
     int64_t count;
     const int64_t *pass = clv_result_integers(answer, "clusters.pass", &count);
     if (pass && count != answer->k) {
-        return clv_fail(ctx, CLV_EDATA, "%lld clusters are described, but there are %lld", (long long)count,
-                        (long long)answer->k);
+        return clv_fail(ctx, CLV_EDATA, "the table of clusters has %lld rows, but there are %lld clusters",
+                        (long long)count, (long long)answer->k);
     }
     if (!pass && answer->method) { /* what a run gave says it; a program may leave it out */
-        return clv_fail(ctx, CLV_EDATA, "the answer says nothing of its clusters");
+        return clv_fail(ctx, CLV_EDATA, "the answer lacks its clusters");
     }
     CLV_TRY(pass ? check_passes(ctx, options, answer, pass) : CLV_OK);
     return check_stops(ctx, answer);

@@ -3,7 +3,7 @@
  *
  * The jump is a line search like any other step: as far as f rises, and no further than the first weight that becomes
  * 0, which then leaves the support. It is taken only if f, computed from B_SS, grows. Cost: s^3 / 3 for the solve, and
- * a pass an object of the support to bring r up to date; tried only where that is less than the steps it may save. */
+ * a pass per object of the support to bring r up to date; tried only where that is less than the steps it may save. */
 #include "methods/dominant/dominant.h"
 
 #include <lapacke.h>

@@ -5,22 +5,24 @@
 
 #define T clv_dominant_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "all", "N", "the most clusters to peel off"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "all", "N", "at most N clusters are peeled off"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_DOMINANT_PFW, "fw|pfw|afw|rd", "how a start is improved"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "vertex, center, random, or a file of weights"),
     CLV_OPT_REAL(T, shift, "shift", 0, 0, 1e100, NULL, "A", "added to all similarities but the diagonal"),
-    CLV_OPT_REAL(T, cutoff, "cutoff", NAN, 0, 1, "auto", "D", "objects of more weight are members"),
-    CLV_OPT_INT(T, min_size, "min-size", 0, 1, 1, 0x1p31 - 1, NULL, "N", "peeling ends at a smaller cluster"),
+    CLV_OPT_REAL(T, cutoff, "cutoff", NAN, 0, 1, "auto", "D", "objects with more weight than D are members"),
+    CLV_OPT_INT(T, min_size, "min-size", 0, 1, 1, 0x1p31 - 1, NULL, "N",
+                "peeling ends at a cluster with fewer members"),
     CLV_OPT_REAL(T, min_cohesiveness, "min-cohesiveness", 0, 0, 1e100, NULL, "C",
-                 "peeling ends at a cluster of smaller x'Ax"),
-    CLV_OPT_FLAG(T, assign, "assign", NULL, 0, "give what is left out to the cluster it is most similar to"),
-    CLV_OPT_REAL(T, absorb, "absorb", 0, 0, 1e100, "none", "THETA", "also take objects with (Ax)_i >= THETA x'Ax"),
+                 "peeling ends at a cluster with a smaller x'Ax"),
+    CLV_OPT_FLAG(T, assign, "assign", NULL, 0, "give objects left out to the cluster they are most similar to"),
+    CLV_OPT_REAL(T, absorb, "absorb", 0, 0, 1e100, "none", "THETA",
+                 "a cluster also takes the objects with (Ax)_i >= THETA x'Ax"),
     CLV_OPT_FLAG(T, face_solve, "face-solve", NULL, 1, "jump to the stationary point once the support has settled"),
     CLV_OPT_INT(T, multistart, "multistart", 0, 0, 1, 0x1p31 - 1, "none", "N",
-                "starts per pass; one pass can give several clusters"),
+                "starts per pass of peeling; a pass can find several clusters"),
     CLV_OPT_CHOICE(T, sampling, "sampling", CLV_DOMINANT_UNIFORM, "uniform|dpp", "how those starts are drawn"),
     CLV_OPT_REAL(T, overlap, "overlap", 10, 0, 100, NULL, "P",
-                 "percent that such a cluster may share with better ones"),
+                 "percent of its members that such a cluster may share with better ones"),
     CLV_OPT_INT(T, start_object, "start-object", 0, -1, -1, 0x1p31 - 1, NULL, "I",
                 "the first cluster starts at this object, from 0; -1: none"),
 };
@@ -44,8 +46,8 @@ static const clv_field_info gives[] = {
     {"clusters.swaps", CLV_FIELD_INTEGER, "k", CLV_STATED, .help = "steps that put another object in its place"},
     {"clusters.prototype", CLV_FIELD_INTEGER, "k", CLV_DERIVED, .help = "the heaviest object"},
     {"clusters.pass", CLV_FIELD_INTEGER, "k", CLV_ANSWER,
-     .help = "from 0; the clusters of a pass were found on the same objects"},
-    {"passes", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "of multi-start"},
+     .help = "of peeling, from 0; the clusters of a pass were found on the same objects"},
+    {"passes", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "passes of peeling, of multi-start"},
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
 };
 
@@ -61,8 +63,8 @@ static clv_status suit(clv_context *ctx, const clv_matrix *points, const void *c
 const clv_method clv_dominant_method = {
     .name = "dominant",
     .summary = "dominant sets by Frank-Wolfe",
-    .about = "Finds clusters one after the other, each a dominant set: weights x on the objects that make the\n"
-             "mean similarity x'Ax inside as large as moving any weight can. Its objects are peeled off, and the\n"
+    .about = "Finds clusters one after the other, each a dominant set: weights x on the objects at which the mean\n"
+             "similarity x'Ax inside has a local maximum. The objects of a set are peeled off, and the\n"
              "next one is looked for among the rest; objects in no cluster get the label -1. The certificate is\n"
              "the Frank-Wolfe gap: 0 where no object outside is more similar to a cluster than its members are.\n"
              "--shift makes clusters larger: a group of m objects of similarity w holds while shift < w (m - 1).\n",

@@ -8,8 +8,9 @@
  * columns of the support, the arena is left alone until its own gap has fallen to a tenth of that of the last load: a
  * working set. The steps may then differ from those that all objects would give; what they lead to is judged by all.
  *
- * Cost: for a load, n entries a member of the support; for a step, a column of the arena the first time that an object
- * is used, then the pass over the arena. Memory: the points of the arena, and a double an entry of its columns. */
+ * Cost: for a load, n entries per member of the support; for a step, a column of the arena the first time that an
+ * object is used, then the pass over the arena. Memory: the points of the arena, and a double per entry of its columns.
+ */
 #include "methods/dominant/dominant.h"
 
 #include <math.h>

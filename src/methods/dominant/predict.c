@@ -39,9 +39,10 @@ static clv_status check_result(predictor *p) {
     CLV_TRY(clv_answer_matrix(p->ctx, p->result, "membership", p->result->n, p->result->k, &p->membership));
     p->cohesiveness = clv_result_reals(p->result, "clusters.cohesiveness", &count);
     if (!clv_is_sparse(p->membership) || !p->cohesiveness || count != p->k) {
-        return clv_fail(p->ctx, CLV_EUSAGE,
-                        "new objects join dominant sets by their sparse weights and their cohesiveness, and the result "
-                        "lacks one of them");
+        return clv_fail(
+            p->ctx, CLV_EUSAGE,
+            "to label new objects, the clusters need a sparse membership and a cohesiveness, and the result "
+            "lacks one of them");
     }
     return CLV_OK;
 }

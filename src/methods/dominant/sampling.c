@@ -250,7 +250,7 @@ static void draw(clv_rng *rng, int64_t *items, int64_t m, int64_t first, int64_t
 /* A copy of the active objects to draw from, the caller's. */
 static clv_status copy_active(clv_context *ctx, const int64_t *active, int64_t m, int64_t count, int64_t **out) {
     if (count < 0 || count > m) {
-        return clv_fail(ctx, CLV_EUSAGE, "%lld objects to start from were asked for, but 0 to %lld can be had",
+        return clv_fail(ctx, CLV_EUSAGE, "%lld objects to start from were asked for, but there are only %lld",
                         (long long)count, (long long)m);
     }
     int64_t *items = *out = CLV_NEW(ctx, int64_t, m);

@@ -144,7 +144,7 @@ static double gradient_of(clv_kpalm_state *s, bool refresh) {
 }
 
 clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, bool all, bool refresh,
-                           clv_kpalm_judgement *out) {
+                           clv_kpalm_judgment *out) {
     const clv_kpalm_problem *p = s->problem;
     share *parts = CLV_NEW(p->ctx, share, p->chunks), sum = {0};
     if (!parts) {
@@ -165,8 +165,8 @@ clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, boo
         return clv_stop_failure(p->ctx, "evaluating centers");
     }
     double gradient = gradient_of(s, refresh);
-    *out = (clv_kpalm_judgement){sum.sigma, all ? sum.f : (double)NAN,
-                                 all ? sqrt(sum.residual + p->length * p->length * gradient) : (double)NAN};
+    *out = (clv_kpalm_judgment){sum.sigma, all ? sum.f : (double)NAN,
+                                all ? sqrt(sum.residual + p->length * p->length * gradient) : (double)NAN};
     return CLV_OK;
 }
 

@@ -5,7 +5,7 @@
  * The polish   of kpalm with squared distances: at a fixed point single objects move while that lowers sigma
  *              (exchange.c), then the iterations go on.
  * Certificate  subgradient: the norm of the smallest subgradient of sigma at (w, x), see evaluate.c.
- * Cost         n k p multiplications an iteration, less what bounds save; one pass over the points.
+ * Cost         n k p multiplications per iteration, less what bounds save; one pass over the points.
  *
  * alpha acts as annealing: once it is small every object is in one cluster, and the limit is a fixed point of Lloyd's
  * algorithm. alpha(0) = 3 (3 k)^(1/2) V' does not depend on the units of the data, nor much on their number of columns:
@@ -126,7 +126,7 @@ static double uniform_value(const clv_kpalm_state *s) {
 static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
     bool whole = s->soft == 0 && s->labels[0] >= 0;
-    clv_kpalm_judgement found;
+    clv_kpalm_judgment found;
     if (!wanted || !(whole || p->keeps_weights)) {
         return CLV_OK;
     }
@@ -227,7 +227,7 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
     const snapshot *from = snap;
-    clv_kpalm_judgement found;
+    clv_kpalm_judgment found;
     clv_matrix weights = clv_soft_matrix(p, &from->rows);
     memcpy(s->centers, from->centers, (size_t)(p->k * p->p) * sizeof *s->centers);
     s->t = s->panel_count > from->t ? s->panel_count : from->t; /* nothing is replayed from here on */

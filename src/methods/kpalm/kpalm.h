@@ -312,16 +312,16 @@ clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng);
 
 /* --- evaluate.c --- */
 
-typedef struct clv_kpalm_judgement {
+typedef struct clv_kpalm_judgment {
     double sigma;
     double f;           /* sigma with every object at its nearest center */
     double subgradient; /* the norm of the smallest one */
-} clv_kpalm_judgement;
+} clv_kpalm_judgment;
 
 /* What the current iterate is worth, from the data: s->centers (published) and s->labels, or `membership` where it is
  * not NULL (n x k, CSR). `all`: not only sigma. `refresh`: s->sums are computed again on the way. */
 clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, bool all, bool refresh,
-                           clv_kpalm_judgement *out);
+                           clv_kpalm_judgment *out);
 /* Every object to its nearest center. */
 clv_status clv_kpalm_assign(clv_kpalm_state *s);
 /* The nearest center of row i of `points`, found beyond doubt or by exact distances: the first of equals. */

@@ -8,26 +8,26 @@
 
 #define T clv_kpalm_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "clusters"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "the number of clusters"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_KPALM_KPALM, "kpalm|lloyd|weiszfeld",
-                   "lloyd: k-means, weiszfeld: k-median"),
+                   "the algorithm; lloyd: k-means, weiszfeld: k-median"),
     CLV_OPT_CHOICE(T, norm, "norm", CLV_KPALM_NORM_AUTO, "auto|squared|euclidean",
-                   "of the distances; auto: euclidean for weiszfeld"),
+                   "the norm of the distances; auto: euclidean for weiszfeld, else squared"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE",
                  "random, kmeans++, greedy++, d1++, or a file of centers; auto: greedy++, for euclidean d1++"),
     CLV_OPT_CHOICE(T, initial_membership, "initial-membership", CLV_KPALM_UNIFORM, "uniform|nearest|dirichlet",
-                   "w(0) of kpalm"),
+                   "the memberships that kpalm starts from"),
     CLV_OPT_CHOICE(T, schedule, "alpha-schedule", CLV_KPALM_GEOMETRIC, "constant|harmonic|geometric",
-                   "alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
+                   "alpha in iteration t: alpha(0), alpha(0) / (t + 1) or alpha(0) / 2^t"),
     CLV_OPT_REAL(T, alpha, "alpha", NAN, 0, LARGEST, "auto", "A",
-                 "alpha(0) in its unit; auto: 3 (3 / k)^(1/2) effective, 3 variance, else 1"),
+                 "alpha(0) in its unit; auto: 3 (3 / k)^(1/2) if effective, 3 if variance, else 1"),
     CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|effective|variance|diameter|one",
-                   "k V' or k V, the diameter, or 1; auto: effective, for euclidean the diameter"),
+                   "effective: k V', variance: k V, one: 1; auto: effective, for euclidean diameter"),
     CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, LARGEST, "auto", "E",
                  "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
-    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until no single object improves by moving"),
+    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until moving no single object lowers sigma"),
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
-                   "centers without objects stay (but for the polish), or move to a far one"),
+                   "centers without objects stay (except in the polish), or move to a far object"),
 };
 static const clv_option_table table = {"kpalm", options, CLV_COUNT(options), sizeof(T)};
 #undef T
@@ -39,16 +39,16 @@ static const clv_field_info gives[] = {
     {"centers", CLV_FIELD_MATRIX, "k x p", CLV_ANSWER, .help = "one center per cluster"},
     {"alpha", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "alpha(0) as used"},
     {"epsilon", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "as used, in units of the data"},
-    {"weighted", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "1: the objects had weights"},
+    {"weighted", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "1: the objects had sample weights"},
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
 };
 
 const clv_method clv_kpalm_method = {
     .name = "kpalm",
     .summary = "proximal alternating k-means / k-median",
-    .about = "Puts k centers so that the distances of the objects to their nearest one add up to little: squared\n"
+    .about = "Places k centers so that the distances of the objects to their nearest one have a small sum: squared\n"
              "distances (k-means) or, with --norm euclidean, distances (k-median, less moved by outliers). Objects\n"
-             "belong to several clusters at first, by weights that sharpen as alpha falls; in the end to one. The\n"
+             "belong to several clusters at first, by memberships that sharpen as alpha falls, in the end to one. The\n"
              "certificate is the smallest subgradient: 0 at a critical point. --solver lloyd and weiszfeld are the\n"
              "classical iterations. A .npy file larger than --memory is mapped, not read.\n",
     .examples = "  cleave kpalm points.csv -k 3\n"

@@ -99,7 +99,7 @@ clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const 
 static clv_status check_labels(const clv_kpalm_problem *p, const int32_t *labels) {
     for (int64_t i = 0; i < p->n; i++) {
         if (labels[i] < 0 || labels[i] >= p->k) {
-            return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is outside 0..%lld", (int)labels[i],
+            return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is not in 0..%lld", (int)labels[i],
                             (long long)i + 1, (long long)p->k - 1);
         }
     }
@@ -109,7 +109,7 @@ static clv_status check_labels(const clv_kpalm_problem *p, const int32_t *labels
 static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix *m) {
     const double *weight = m->values;
     if (!m->start || m->rows != p->n || m->cols != p->k) {
-        return clv_fail(p->ctx, CLV_EDATA, "the memberships are not sparse and %lld x %lld", (long long)p->n,
+        return clv_fail(p->ctx, CLV_EDATA, "the memberships must be sparse and %lld x %lld", (long long)p->n,
                         (long long)p->k);
     }
     for (int64_t i = 0; i < p->n; i++) {
@@ -118,7 +118,8 @@ static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix 
             sum += weight[e] >= 0 ? weight[e] : (double)NAN;
         }
         if (!(fabs(sum - 1) <= 1e-5)) { /* weights of floats */
-            return clv_fail(p->ctx, CLV_EDATA, "the memberships of object %lld are not numbers from 0 that add up to 1",
+            return clv_fail(p->ctx, CLV_EDATA,
+                            "the memberships of object %lld are not numbers of 0 or more that add up to 1",
                             (long long)i + 1);
         }
     }
@@ -126,7 +127,7 @@ static clv_status check_membership(const clv_kpalm_problem *p, const clv_matrix 
 }
 
 static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_matrix *membership,
-                        const clv_matrix *centers, clv_kpalm_judgement *out) {
+                        const clv_matrix *centers, clv_kpalm_judgment *out) {
     void *state;
     CLV_TRY(membership ? check_membership(p, membership) : check_labels(p, labels));
     p->hard = true; /* no room for weights is needed */
@@ -170,11 +171,11 @@ const char *clv_kpalm_objective(const clv_kpalm_problem *p) {
 static clv_status evaluate(clv_kpalm_problem *p, const clv_result *answer, const clv_matrix *centers,
                            clv_result *found) {
     const clv_matrix *membership = clv_result_matrix(answer, "membership");
-    clv_kpalm_judgement judgement = {0};
+    clv_kpalm_judgment judgment = {0};
     bool soft = !p->hard;
-    CLV_TRY(judge(p, answer->labels, membership, centers, &judgement));
+    CLV_TRY(judge(p, answer->labels, membership, centers, &judgment));
     CLV_TRY(membership ? labels_follow(p->ctx, membership, answer->labels) : CLV_OK);
-    clv_result_claim(found, &clv_kpalm_method, judgement.sigma, judgement.subgradient, p->tolerance);
+    clv_result_claim(found, &clv_kpalm_method, judgment.sigma, judgment.subgradient, p->tolerance);
     found->objective.name = clv_kpalm_objective(p);
     CLV_TRY(soft ? clv_result_put_real(found, "alpha", p->alpha) : CLV_OK);
     return p->epsilon > 0 ? clv_result_put_real(found, "epsilon", p->epsilon) : CLV_OK;

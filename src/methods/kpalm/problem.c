@@ -215,8 +215,10 @@ static clv_status find_frame(clv_kpalm_problem *p) {
     double far = farthest_start(p);
     unit = far > radius ? power_of_two(far) : unit;
     if (radius > 1e-12 * sqrt(origin.most) && far > (p->points->scalar == CLV_F32 ? 1e9 : 1e15) * radius) {
-        return clv_fail(p->ctx, CLV_EDATA, "the starting centers lie up to %g from the mean, the objects within %g",
-                        far, radius);
+        return clv_fail(
+            p->ctx, CLV_EDATA,
+            "the starting centers lie up to %g from the mean, too far from the objects, which lie within %g", far,
+            radius);
     }
     p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
     return check_range(p, fmax(radius, far));

@@ -7,7 +7,7 @@
  * d1++       kmeans++ with the distance itself: outliers weigh less
  *
  * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, the centers
- * that are still missing are drawn by weight alone. Cost: two passes over the points a center. The
+ * that are still missing are drawn by weight alone. Cost: two passes over the points per center. The
  * distances to the nearest center so far are kept in s->upper, those to the mean in s->lower (squared, in units). */
 #include "methods/kpalm/kpalm.h"
 

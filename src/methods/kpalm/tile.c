@@ -34,7 +34,7 @@ clv_status clv_panel_new(clv_context *ctx, const clv_matrix *points, int64_t k, 
     *out = (clv_panel){.ctx = ctx, .k = k, .p = points->cols, .scalar = points->scalar};
     out->width = clv_panel_width(points->scalar, k);
     if (!clv_mul(points->cols, out->width, &count)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%lld centers of %lld coordinates are more than memory can address",
+        return clv_fail(ctx, CLV_ENOMEM, "%lld centers of %lld coordinates are more than can be addressed",
                         (long long)k, (long long)points->cols);
     }
     out->lines = clv_alloc(ctx, count, clv_scalar_bytes(out->scalar));

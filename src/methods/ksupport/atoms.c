@@ -1,6 +1,6 @@
 /* The atoms of Frank-Wolfe: sparse vectors u_i with v_i >= (||u_i||_k^sp)^2, their images X u_i, and their inner
  * products. Entries refer to slots of the union of all supports, which is kept in ascending order, so that a
- * combination of t atoms costs one addition an entry and comes out sorted, and no vector of all features is needed. */
+ * combination of t atoms costs one addition per entry and comes out sorted, and no vector of all features is needed. */
 #include "methods/ksupport/ksupport.h"
 
 #include <cblas.h>
@@ -49,7 +49,7 @@ static clv_status make_room(clv_atoms *atoms) {
         return CLV_OK;
     }
     if (!clv_mul(after, atoms->problem->x->samples, &images)) {
-        return clv_fail(atoms->ctx, CLV_ENOMEM, "%lld atoms are more than memory holds", (long long)after);
+        return clv_fail(atoms->ctx, CLV_ENOMEM, "%lld atoms do not fit in memory", (long long)after);
     }
     CLV_GROW(atoms->ctx, atoms->atom, after);
     CLV_GROW(atoms->ctx, atoms->weight, after);

@@ -36,7 +36,7 @@ clv_status clv_ksupport_check(clv_context *ctx, const void *chosen) {
         return options->k > 0 ? CLV_OK : clv_fail(ctx, CLV_EUSAGE, "ksupport needs k, the k of the norm, or a path");
     }
     if (options->k > 0 || options->radius > 0) {
-        return clv_fail(ctx, CLV_EUSAGE, "a path lists its own k and lambda: it does not go with %s",
+        return clv_fail(ctx, CLV_EUSAGE, "a path lists its own k and lambda: it cannot be used with %s",
                         options->k > 0 ? "k" : "radius");
     }
     return clv_ks_check_path(ctx, options->path);
@@ -72,8 +72,8 @@ static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_k
 static clv_status check_targets(clv_context *ctx, const double *y, int64_t samples) {
     for (int64_t m = 0; m < samples; m++) {
         if (!isfinite(y[m]) || fabs(y[m]) > LARGEST) {
-            return clv_fail(ctx, CLV_EDATA, "y of sample %lld is %g, not a finite number of moderate size",
-                            (long long)m + 1, y[m]);
+            return clv_fail(ctx, CLV_EDATA, "y of sample %lld is %g: it must be a number from -%g to %g",
+                            (long long)m + 1, y[m], LARGEST, LARGEST);
         }
     }
     return CLV_OK;
@@ -396,7 +396,7 @@ clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input
     int64_t count;
     job j;
     if (!weights) {
-        return clv_fail(ctx, CLV_EDATA, "the answer says nothing of its weights");
+        return clv_fail(ctx, CLV_EDATA, "the answer lacks its weights");
     }
     const double *intercepts = clv_result_reals(answer, "intercepts", &count);
     if (intercepts && count != weights->rows) {
@@ -472,7 +472,7 @@ static clv_status predict(const clv_design *x, predictor *p, clv_result **out) {
     int64_t models = p->weights->rows;
     bool fits = p->class_count <= 2 ? models == 1 : models == p->class_count;
     if (!fits || p->class_count == 1) {
-        return clv_fail(x->ctx, CLV_EDATA, "%lld models do not tell %lld classes apart", (long long)models,
+        return clv_fail(x->ctx, CLV_EDATA, "%lld models cannot tell %lld classes apart", (long long)models,
                         (long long)p->class_count);
     }
     CLV_TRY(check_weights(x->ctx, p->weights, models, x->features));

@@ -3,7 +3,7 @@
  *   phi(alpha) = loss(sum_i alpha_i X u_i) + tau/2 ||sum_i alpha_i u_i||^2 + lambda sum_i alpha_i v_i
  *
  * over alpha >= 0, sum alpha <= 1 (the rest is on the atom 0); over the ball of a radius the last
- * term is missing. With the images cached it has t unknowns and costs O(samples t) an evaluation.
+ * term is missing. With the images cached it has t unknowns and costs O(samples t) per evaluation.
  *
  *   newton    quadratic models, each minimized exactly over the hull, and a line search; for
  *             squares one model is exact

@@ -6,12 +6,13 @@
 #define T clv_ksupport_options
 static const clv_option options[] = {
     CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p32, "auto", "N",
-                "the k of the norm: about how many weights are not 0; auto: each that --path lists"),
+                "the k of the norm: about how many weights are nonzero; auto: as --path lists"),
     CLV_OPT_CHOICE(T, loss, "loss", CLV_KSUPPORT_LOGISTIC, "logistic|squares", "classification or regression"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm|newton", "newton: for high accuracy"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm|newton",
+                   "the algorithm; newton: for high accuracy"),
     CLV_OPT_REAL(T, lambda, "lambda", 0.1, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),
     CLV_OPT_REAL(T, ridge, "ridge", 1e-3, 0, 1e300, NULL, "TAU", "weight of half the squared 2-norm"),
-    CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of weighing it"),
+    CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of penalizing it"),
     CLV_OPT_FLAG(T, intercept, "intercept", NULL, 0, "fit an intercept, which is not penalized"),
     CLV_OPT_CHOICE(T, prox, "prox", CLV_KSUPPORT_SELECT, "select|search|bisect|active|box",
                    "how fista and admm compute the proximity operator"),
@@ -19,8 +20,9 @@ static const clv_option options[] = {
                    "how fcfw corrects the weights of its atoms"),
     CLV_OPT_CHOICE(T, step, "step", CLV_KSUPPORT_BACKTRACKING, "backtracking|fixed", "the step size of fista"),
     CLV_OPT_CHOICE(T, rule, "rule", CLV_KSUPPORT_GAP, "gap|change",
-                   "what must fall below tol; change: as in the paper"),
-    CLV_OPT_FLAG(T, working_set, "working-set", NULL, 1, "fcfw: iterate on the steepest features between passes"),
+                   "what must fall below --tol: the duality gap, or the change of the objective"),
+    CLV_OPT_FLAG(T, working_set, "working-set", NULL, 1,
+                 "fcfw: iterate on the steepest features between passes over X"),
     CLV_OPT_FLAG(T, screening, "screening", NULL, 1, "drop features that cannot be in the solution"),
     CLV_OPT_FLAG(T, transposed, "transposed", NULL, 0, "X has one row per feature"),
     CLV_OPT_TEXT(T, start, "start", "zero", "zero|FILE", "weights to start from"),
@@ -57,11 +59,11 @@ static int64_t samples_of(const clv_matrix *x, const void *chosen) {
 const clv_method clv_ksupport_method = {
     .name = "ksupport",
     .summary = "k-support-norm sparse logistic or least-squares regression",
-    .about = "Fits a linear model whose weights are few: the loss, half of --ridge times the squared 2-norm, and\n"
-             "--lambda times the squared k-support norm of the weights are made least together. The problem is\n"
-             "convex; the certificate is the duality gap, so the result says how far from the least it is at\n"
-             "most. -k is about how many weights are to be nonzero. With --loss logistic any two values of Y do,\n"
-             "and more give one model per class against the rest.\n",
+    .about = "Fits a linear model with few nonzero weights: it minimizes the sum of the loss, half of --ridge times\n"
+             "the squared 2-norm, and --lambda times the squared k-support norm of the weights. The problem is\n"
+             "convex; the certificate is the duality gap, which bounds how far the objective is from the least.\n"
+             "-k is about how many weights are to be nonzero. With --loss logistic Y may hold any two values;\n"
+             "more values give one model per class against the rest.\n",
     .examples = "  cleave ksupport X.npy y.npy -k 100 --lambda 0.1 --weights w.npy --json result.json\n"
                 "  cleave ksupport train.svm train.svm -k 50 --solver newton --tol 1e-8\n"
                 "  cleave ksupport X.csv y.csv -k 10 --loss squares --intercept --predict new.csv --scores s.csv\n"

@@ -1,4 +1,4 @@
-/* Semismooth Newton for high accuracy: working sets x proximal points x Newton in one dual variable a sample.
+/* Semismooth Newton for high accuracy: working sets x proximal points x Newton in one dual variable per sample.
  *
  * On a working set with columns A, the proximal point w+ = argmin loss(A w) + Omega(w) + ||w - w0||^2 / (2 sigma),
  * Omega the ridge and the squared norm, has the dual

@@ -60,7 +60,7 @@ static clv_status read_grid(clv_context *ctx, const char *path, grid *g) {
     for (const char *at = path; at;) {
         size_t length = two_lists ? strcspn(at, ",:") : 0;
         if (length == 0 || length >= sizeof item) {
-            return clv_fail(ctx, CLV_EUSAGE, "path = '%s' is not K,K,...:L,L,...", path);
+            return clv_fail(ctx, CLV_EUSAGE, "path = '%s' must have the form K,K,...:L,L,...", path);
         }
         memcpy(item, at, length);
         item[length] = 0;
@@ -134,7 +134,7 @@ clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double
         own = k[i] == answer->k && lambdas[i] == lambda ? i : own;
     }
     if (k && (own < 0 || !row_agrees(answer, own))) {
-        return clv_fail(ctx, CLV_EDATA, "the table of the path has no row that is this result");
+        return clv_fail(ctx, CLV_EDATA, "no row of the path is this result");
     }
     for (int64_t i = 0; k && scores && i < rows; i++) {
         if (scores[i] > scores[own]) {

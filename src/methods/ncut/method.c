@@ -3,11 +3,13 @@
 
 #define T clv_ncut_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N", "clusters; auto: by the gaps between eigenvalues"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N",
+                "the number of clusters; auto: by the largest gap between eigenvalues"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd", "how a start is improved"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),
-    CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation", "of eigenvectors to labels"),
-    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "go on until no single move improves, then search"),
+    CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation",
+                   "how eigenvectors are turned into labels"),
+    CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "go on until no single move lowers the cut, then search"),
     {.name = "patience",
      .kind = CLV_OPTION_INT,
      .offset = offsetof(T, patience),
@@ -16,7 +18,7 @@ static const clv_option options[] = {
      .word = "none",
      .word_value = -1,
      .meta = "N",
-     .help = "kicks in a row without gain that end the search; none: search until a limit"},
+     .help = "the search ends after N kicks in a row without gain; none: at a limit"},
     CLV_OPT_CHOICE(T, shift, "shift", CLV_NCUT_SHIFT_NONE, "none|paper|tight", "makes an indefinite affinity definite"),
     CLV_OPT_CHOICE(T, bound, "bound", CLV_NCUT_BOUND_AUTO, "auto|yes|no",
                    "the eigenvalue bound; auto: not where entries are computed on demand"),
@@ -33,15 +35,15 @@ static const clv_field_info gives[] = {
      .help = "of the normalized affinity, largest first: what the bound comes from"},
     {"k_alternatives.k", CLV_FIELD_INTEGER, "alternatives", CLV_DERIVED, .help = "numbers of clusters, for k = auto"},
     {"k_alternatives.gap", CLV_FIELD_REAL, "alternatives", CLV_DERIVED, 1e-9, CLV_UNIT_ONE,
-     "the gap between eigenvalues that speaks for each"},
+     "the eigenvalue gap that speaks for each"},
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
 };
 
 const clv_method clv_ncut_method = {
     .name = "ncut",
     .summary = "normalized cut by fractional programming",
-    .about = "Splits the objects into k clusters that cut little of the similarity between them:\n"
-             "1/2 sum over clusters of cut(cluster, rest) / volume(cluster) is made small. The certificate\n"
+    .about = "Splits the objects into k clusters that cut little of the similarity between them: it minimizes\n"
+             "1/2 sum over clusters of cut(cluster, rest) / volume(cluster). The certificate\n"
              "says whether moving any one object could make it smaller.\n",
     .examples = "  cleave ncut points.csv -k 3\n"
                 "  cleave ncut points.npy -k 3 --scale standard --restarts 20 -o labels.npy --truth y.npy\n"

@@ -262,7 +262,7 @@ static clv_status check_label(const clv_ncut_problem *p, int64_t i, int32_t labe
                         (long long)i + 1, (int)label);
     }
     if (!left_out && (label < 0 || label >= k)) {
-        return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is outside 0..%lld", (int)label, (long long)i + 1,
+        return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is not in 0..%lld", (int)label, (long long)i + 1,
                         (long long)k - 1);
     }
     return CLV_OK;
@@ -534,7 +534,7 @@ static clv_status check_eigenvalues(clv_context *ctx, const double *values, int6
 static clv_status check_shift(clv_context *ctx, const clv_ncut_options *options, const clv_result *answer) {
     double shift = clv_result_real(answer, "shift", 0);
     bool possible = options->shift == CLV_NCUT_SHIFT_NONE ? shift == 0 : shift >= 0;
-    return possible ? CLV_OK : clv_fail(ctx, CLV_EDATA, "a shift of %g is none that these options give", shift);
+    return possible ? CLV_OK : clv_fail(ctx, CLV_EDATA, "a shift of %g cannot come from these options", shift);
 }
 
 /* The most that the eigenvalues of the answer give: those not listed may be as large as 1, and give nothing. */
@@ -560,7 +560,7 @@ static clv_status check_choice(clv_context *ctx, const clv_result *answer, int64
     spectrum.values = (double *)(uintptr_t)values;
     int64_t k = values ? clv_choose_k(&spectrum, components) : 0;
     if (answer->k != k && (answer->k != 1 || !values)) {
-        return clv_fail(ctx, CLV_EDATA, "k = auto is %lld by the eigenvalues, not %lld", (long long)k,
+        return clv_fail(ctx, CLV_EDATA, "k = auto gives %lld by the eigenvalues, not %lld", (long long)k,
                         (long long)answer->k);
     }
     return add_alternatives(found, values, spectrum.count);

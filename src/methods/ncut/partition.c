@@ -16,8 +16,7 @@ clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_p
     int64_t n = problem->n, k = problem->k, entries;
     *out = (clv_partition){.problem = problem, .threads = threads};
     if (!clv_mul(n, k, &entries)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld sums are more than memory can address", (long long)k,
-                        (long long)n);
+        return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld sums are more than can be addressed", (long long)k, (long long)n);
     }
     out->labels = CLV_NEW(ctx, int32_t, n);
     out->wanted = CLV_NEW(ctx, int32_t, n);

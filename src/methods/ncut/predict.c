@@ -44,7 +44,7 @@ static clv_status prepare(void *user, clv_cross *cross) {
     }
     CLV_TRY(clv_check_labels(p->ctx, p->labels, p->n, p->k));
     if (!clv_mul(p->k, p->n, &entries)) {
-        return clv_fail(p->ctx, CLV_ENOMEM, "%lld x %lld sums are more than memory can address", (long long)p->k,
+        return clv_fail(p->ctx, CLV_ENOMEM, "%lld x %lld sums are more than can be addressed", (long long)p->k,
                         (long long)p->n);
     }
     p->volume = CLV_NEW0(p->ctx, double, p->k);
@@ -112,7 +112,7 @@ clv_status clv_ncut_predict_fresh(clv_context *ctx, const clv_input *input, cons
         .ctx = ctx, .affinity = a, .n = p.n, .threads = threads, .user = &p, .prepare = prepare, .rule = predict_row};
     if (!a || !result->labels) {
         return clv_fail(ctx, CLV_EUSAGE,
-                        "ncut puts new objects to clusters by the affinity and the labels of the old ones, and there "
+                        "ncut labels new objects by the affinity and the labels of the old ones, but there "
                         "are no %s",
                         a ? "labels" : "similarities of these");
     }

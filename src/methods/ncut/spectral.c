@@ -366,8 +366,9 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
     normalized m = {.problem = p, .threads = threads, .tol = tol};
     *out = (clv_spectrum){.ctx = p->ctx, .n = p->n, .count = count < p->counted ? count : p->counted};
     if (p->n > INT32_MAX) {
-        return clv_fail(p->ctx, CLV_EUSAGE, "eigenvalues of %lld objects are out of reach: %d at most", (long long)p->n,
-                        INT32_MAX);
+        return clv_fail(p->ctx, CLV_EUSAGE,
+                        "eigenvalues of %lld objects cannot be computed: at most %d objects are allowed",
+                        (long long)p->n, INT32_MAX);
     }
     m.root = CLV_NEW(p->ctx, double, p->n);
     out->values = CLV_NEW(p->ctx, double, out->count);

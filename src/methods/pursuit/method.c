@@ -3,18 +3,19 @@
 
 #define T clv_pursuit_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p32, NULL, "N", "the k of the norm: about how many entries of W are not 0"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm", "fcfw alone holds no n x n matrix"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p32, NULL, "N", "the k of the norm: about how many entries of W are nonzero"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_KSUPPORT_FCFW, "fcfw|fista|admm",
+                   "the algorithm; only fcfw works without an n x n matrix"),
     CLV_OPT_REAL(T, lambda, "lambda", 20, 1e-300, 1e300, NULL, "L", "weight of the squared k-support norm"),
-    CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of weighing it"),
-    CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "no object may be its own explanation"),
+    CLV_OPT_REAL(T, radius, "radius", 0, 1e-300, 1e300, "none", "R", "bound the norm by R instead of penalizing it"),
+    CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "no object may explain itself"),
     CLV_OPT_CHOICE(T, prox, "prox", CLV_KSUPPORT_SELECT, "select|search|bisect|active|box",
                    "how fista and admm compute the proximity operator"),
     CLV_OPT_CHOICE(T, inner, "inner", CLV_KSUPPORT_PROJECTED_NEWTON, "newton|pqn|pairwise",
                    "how fcfw corrects the weights of its atoms"),
     CLV_OPT_CHOICE(T, step, "step", CLV_KSUPPORT_BACKTRACKING, "backtracking|fixed", "the step size of fista"),
     CLV_OPT_CHOICE(T, rule, "rule", CLV_KSUPPORT_GAP, "gap|change",
-                   "what must fall below tol; change: as in the paper"),
+                   "what must fall below --tol: the duality gap, or the change of the objective"),
 };
 static const clv_option_table table = {"pursuit", options, CLV_COUNT(options), sizeof(T)};
 #undef T
@@ -28,8 +29,8 @@ static const clv_field_info gives[] = {
 const clv_method clv_pursuit_method = {
     .name = "pursuit",
     .summary = "k-support-norm matrix pursuit: learns an affinity, feeds ncut and dominant",
-    .about = "Writes every object as a combination of all objects: 1/2 ||X - X W||^2, X the objects as columns, and\n"
-             "--lambda times the squared k-support norm of W are made least together; -k is about how many of the\n"
+    .about = "Writes every object as a combination of all objects: it minimizes 1/2 ||X - X W||^2, X the objects as\n"
+             "columns, plus --lambda times the squared k-support norm of W; -k is about how many of the\n"
              "n x n entries of W are to be nonzero. |W| + |W'| is an affinity between objects that lie in the same\n"
              "subspace: --graph writes it, and ncut and dominant take it with --affinity precomputed. The\n"
              "certificate is the duality gap.\n",

@@ -4,11 +4,11 @@
  *              X the d x n matrix of the objects. Convex.
  * Reference    equation (10) of Liu et al. 2016, after Lai et al. 2014.
  * Method       the solvers of ksupport, on the map W -> X W (kron.c), whose gradient is looked at
- *              tile by tile (scan.c): fcfw holds n d numbers an atom and the nonzero entries of W,
+ *              tile by tile (scan.c): fcfw holds n d numbers per atom and the nonzero entries of W,
  *              nothing of size n^2.
  * Certificate  relative-duality-gap, as for ksupport.
  * Affinity     |W| + |W'| without its diagonal, sparse: for ncut and dominant.
- * Cost         2 n^2 d operations an iteration of fcfw. */
+ * Cost         2 n^2 d operations per iteration of fcfw. */
 #include "methods/pursuit/pursuit.h"
 
 #include "base/options.h"
@@ -88,7 +88,8 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *points, const clv_
     }
     double lambda = ldexp(options->lambda, -2 * j->points.exponent);
     if (!(lambda >= LEAST_LAMBDA && lambda <= 1 / LEAST_LAMBDA) && !(options->radius > 0)) {
-        return clv_fail(ctx, CLV_EDATA, "lambda = %g is out of all proportion to points with entries up to %g",
+        return clv_fail(ctx, CLV_EDATA,
+                        "lambda = %g is too small or too large for points with entries up to %g: scale them",
                         options->lambda, ldexp(1, j->points.exponent));
     }
     j->x = clv_pursuit_design(&j->points);

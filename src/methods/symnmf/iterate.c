@@ -1,5 +1,5 @@
-/* The iterate: memberships W (k x n here, a cluster a row), the product P W that follows them, and what is measured of
- * both.
+/* The iterate: memberships W (k x n here, one cluster per row), the product P W that follows them, and what is measured
+ * of both.
  *
  *   f(W)     1/4 (|P|^2 - 2 <W, P W> + |W'W|^2), with |P|^2 known
  *   gradient W W'W - P W

@@ -5,13 +5,13 @@
 
 #define T clv_symnmf_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "clusters"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_SYMNMF_ROWS, "rows|fw|pairwise|pgd|spg|penalty", "how f is lowered"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "the number of clusters"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_SYMNMF_ROWS, "rows|fw|pairwise|pgd|spg|penalty", "the algorithm"),
     CLV_OPT_TEXT(T, start, "start", "spectral", "NAME|FILE",
                  "spectral, random, kmeans++, or a file of labels or memberships"),
-    CLV_OPT_CHOICE(T, step, "step", CLV_SYMNMF_EXACT, "curvature|exact", "length of the steps of fw"),
+    CLV_OPT_CHOICE(T, step, "step", CLV_SYMNMF_EXACT, "curvature|exact", "how long the steps of fw are"),
     CLV_OPT_INT(T, moves, "moves", 0, 0, 0, 1e9, "auto", "N",
-                "pairwise moves per row, of rows; auto: 10, or k / 2 if more"),
+                "pairwise moves per row (solver rows); auto: 10, or k / 2 if that is more"),
 };
 static const clv_option_table table = {"symnmf", options, CLV_COUNT(options), sizeof(T)};
 #undef T
@@ -23,10 +23,10 @@ static const clv_field_info gives[] = {
     {"labels", CLV_FIELD_INTEGER, "n", CLV_ANSWER, .help = "the largest membership of each object"},
     {"membership", CLV_FIELD_SPARSE, "n x k", CLV_ANSWER, .help = "memberships, rows that add up to 1"},
     {"start_taken", CLV_FIELD_TEXT, "", CLV_STATED,
-     .help = "kmeans++ where the eigenpairs of a spectral one were not to be had in time"},
+     .help = "the start used: kmeans++ where a spectral one was not found in time"},
     {"residual", CLV_FIELD_REAL, "", CLV_DERIVED, ROUNDING, CLV_UNIT_ONE, "|P - W W'| / |P|, Frobenius norms"},
     {"mean_similarity", CLV_FIELD_REAL, "", CLV_DERIVED, ROUNDING, CLV_UNIT_OWN,
-     "over all pairs; memberships in k clusters cannot say less than 1 / k"},
+     "over all pairs; that of W W' is at least 1 / k"},
     {"variation", CLV_FIELD_REAL, "", CLV_DERIVED, ROUNDING, CLV_UNIT_ONE,
      "1 - (sum of P)^2 / (n^2 sum of P^2): 0 when all similarities are equal"},
     {"expected_sizes", CLV_FIELD_REAL, "k", CLV_DERIVED, ROUNDING, CLV_UNIT_ONE, "the sums of the memberships"},
@@ -48,7 +48,7 @@ const clv_method clv_symnmf_method = {
     .name = "symnmf",
     .summary = "simplicial symmetric NMF (soft clusters)",
     .about = "Gives every object probabilities of belonging to k clusters, such that the probability that two\n"
-             "objects belong together is close to their similarity: 1/4 |P - W W'|^2 is made small over matrices W\n"
+             "objects belong together is close to their similarity: 1/4 |P - W W'|^2 is minimized over matrices W\n"
              "with rows on the simplex. The certificate is the Frank-Wolfe gap, 0 exactly at KKT points.\n"
              "--gamma auto makes the mean similarity 1.25 / k, which memberships in k clusters can express.\n",
     .examples = "  cleave symnmf points.csv -k 3 --scale standard\n"
@@ -66,8 +66,8 @@ const clv_method clv_symnmf_method = {
     .predicts = "labels|membership",
     .objective = "symnmf",
     .certificate = "frank-wolfe-gap",
-    .holds = "Proved: a stationary point, no shift of weight can improve the objective at first order.",
-    .open = "Not stationary yet: some shift of weight would improve the objective.",
+    .holds = "Proved: a stationary point, no change of memberships can improve the objective at first order.",
+    .open = "Not stationary yet: some change of memberships would improve the objective.",
     .relative = 1,
     .suit = suit,
     .memory = clv_symnmf_bytes,

@@ -38,7 +38,7 @@ static int64_t work_each(int64_t k) {
 static clv_status check_memberships(const predictor *p) {
     for (int64_t e = 0; e < p->n * p->k; e++) {
         if (!(p->w[e] >= 0 && isfinite(p->w[e]))) {
-            return clv_fail(p->ctx, CLV_EDATA, "membership %g of object %lld in cluster %lld is outside 0..1", p->w[e],
+            return clv_fail(p->ctx, CLV_EDATA, "membership %g of object %lld in cluster %lld is not in 0..1", p->w[e],
                             (long long)(e / p->k) + 1, (long long)(e % p->k) + 1);
         }
     }
@@ -49,7 +49,7 @@ static clv_status new_predictor(clv_context *ctx, const clv_matrix *membership, 
     int64_t n = membership->rows, k = membership->cols, entries;
     *p = (predictor){.ctx = ctx, .n = n, .k = k, .threads = threads};
     if (n < 1 || k < 1 || !clv_mul(n, k, &entries)) {
-        return clv_fail(ctx, CLV_EUSAGE, "%lld x %lld is no size of memberships", (long long)n, (long long)k);
+        return clv_fail(ctx, CLV_EUSAGE, "memberships of %lld x %lld are not allowed", (long long)n, (long long)k);
     }
     p->w = CLV_NEW(ctx, double, entries);
     p->gram = CLV_NEW(ctx, double, k *k);

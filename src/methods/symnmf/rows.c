@@ -207,7 +207,7 @@ static void adopt(const row *r, double *gram, double *w, double *change) {
 typedef struct block {
     int64_t first, count;
     double *w, *pw, *change;            /* count x k, one row per object */
-    double *turned;                     /* k x count: the changes, a cluster a row */
+    double *turned;                     /* k x count: the changes, one cluster per row */
     double *inside;                     /* count x count: P between the objects */
     double *now, *slope, *slope_before; /* k */
 } block;

@@ -119,7 +119,7 @@ static clv_status check_row(clv_context *ctx, const double *row, int64_t k, int6
     double sum = 0;
     for (int64_t c = 0; c < k; c++) {
         if (!(row[c] >= 0 && row[c] <= 1 + ROW_SUM)) {
-            return clv_fail(ctx, CLV_EDATA, "membership %g of object %lld in cluster %lld is outside 0..1", row[c],
+            return clv_fail(ctx, CLV_EDATA, "membership %g of object %lld in cluster %lld is not in 0..1", row[c],
                             (long long)i + 1, (long long)c + 1);
         }
         sum += row[c];
@@ -144,7 +144,7 @@ static clv_status check_start_membership(clv_context *ctx, const double *given, 
     }
     if (uniform && k > 1) {
         return clv_fail(ctx, CLV_EDATA,
-                        "the memberships to start from are all 1/%lld: a stationary point that no solver leaves",
+                        "the memberships to start from are all 1/%lld, which no solver can leave: start from others",
                         (long long)k);
     }
     return CLV_OK;
@@ -171,7 +171,7 @@ static clv_status describe(clv_context *ctx, const clv_affinity *a, int64_t k, d
     *p = (clv_symnmf_problem){.ctx = ctx, .affinity = a, .n = clv_affinity_size(a), .k = k, .curvature = NAN};
     int64_t entries;
     if (!clv_mul(p->n, k, &entries) || !clv_mul(entries, (int64_t)sizeof(double), &entries)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld memberships are more than memory can address", (long long)p->n,
+        return clv_fail(ctx, CLV_ENOMEM, "%lld x %lld memberships are more than can be addressed", (long long)p->n,
                         (long long)k);
     }
     p->tol = isnan(tol) ? DEFAULT_TOLERANCE : tol;
@@ -318,15 +318,15 @@ static clv_status add_warnings(const clv_symnmf_problem *p, const char *asked, c
     }
     if (mean * (double)p->k < NEAR_IDENTITY) {
         return clv_result_warn(result,
-                               "the mean similarity is %.3g, and memberships in %lld clusters cannot say less than "
-                               "%.3g: the affinity is too close to the identity to say anything; try %s",
+                               "the mean similarity is %.3g, but memberships in %lld clusters have at least "
+                               "%.3g: the affinity is too close to the identity to tell clusters apart; try %s",
                                mean, (long long)p->k, 1 / (double)p->k,
                                has_gamma ? "--gamma auto or a smaller --gamma" : "--affinity gaussian, or ncut");
     }
     if (variation < NEAR_ONES) {
         return clv_result_warn(result,
                                "the similarities vary by %.3g of their squares around their mean of %.3g: the "
-                               "affinity is too close to all ones to say anything; try %s",
+                               "affinity is too close to all ones to tell clusters apart; try %s",
                                variation, mean,
                                has_gamma ? "--gamma auto or a larger --gamma" : "--affinity gaussian, or ncut");
     }

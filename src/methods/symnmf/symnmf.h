@@ -34,7 +34,7 @@ typedef struct clv_symnmf_problem {
 
 /* --- iterate.c --- */
 
-/* Blocks are k x n, a cluster a row. */
+/* Blocks are k x n, one cluster per row. */
 typedef struct clv_memberships {
     const clv_symnmf_problem *problem;
     int threads;
@@ -69,7 +69,7 @@ size_t clv_memberships_memory(int64_t n, int64_t k, int solver);
 /* Gram matrix, gradient, objective and gap from W and P W as they are carried along; from W alone. */
 void clv_memberships_measure(clv_memberships *s);
 clv_status clv_memberships_refresh(clv_memberships *s);
-/* The gap at which the iterate is where it is wanted. */
+/* The Frank-Wolfe gap at which the run has converged. */
 double clv_symnmf_tolerance(const clv_symnmf_problem *problem, double value);
 /* The t in [0, most] where f is least along W + t D, from D and its image. */
 double clv_memberships_best(clv_memberships *s, double most);

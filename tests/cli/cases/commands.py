@@ -130,7 +130,7 @@ def verify_accepts_and_rejects():
     points[0][0] += 1
     npy("other.npy", points)
     cleave("verify", "r.json", "other.npy", code=1, out="^rejected")
-    cleave("verify", "r.json", "x.npy", "x.npy", code=64, err="results of ncut are verified by one file of data")
+    cleave("verify", "r.json", "x.npy", "x.npy", code=64, err="to verify a result of ncut, give one file of data")
     npy("short.npy", points[1:])
     cleave("verify", "r.json", "short.npy", code=1, out="^rejected")
     check(cleave("verify", "-q", changed("r.json", better), "x.npy", code=1, err="^$").out == "", "-q says nothing")
@@ -154,13 +154,13 @@ def verify_sees_contradictions():
                "different numbers": ("options", "gamma", 77), "option solver": ("options", "solver", "finc"),
                "claimed to be 'cut'": ("objective", "name", "cut"), "sense": ("objective", "sense", "maximum"),
                "'proof'": ("certificate", "name", "proof"), "no run stops": (None, "stop", "tired"),
-               "-3 iterations": (None, "iterations", -3), "not one of": ("affinity", "home", "cloud"),
+               "-3 iterations": (None, "iterations", -3), "it must be auto, dense": ("affinity", "home", "cloud"),
                "cannot hold": ("affinity", "home", "sparse"), "components is claimed to be 9": (None, "components", 9),
-               "a shift of -1 is none": (None, "shift", -1), "drift claimed lies below 0": (None, "drift", -1),
-               "0 restarts are claimed": (None, "restarts", []), "which kind": (None, "affinity", {}),
-               "'oracle'": ("bound", "name", "oracle"), "gap is claimed": ("bound", "gap_percent", 0.125),
-               "objective and bound claimed give": ("bound", "value", -1),
-               "claimed beside it": (None, "eigenvalues", [1, 1, 1]),
+               "a shift of -1 cannot come": (None, "shift", -1), "drift claimed lies below 0": (None, "drift", -1),
+               "0 restarts are claimed": (None, "restarts", []), "name the kind": (None, "affinity", {}),
+               "'oracle'": ("bound", "name", "oracle"), "gap_percent is claimed": ("bound", "gap_percent", 0.125),
+               "the objective and the bound claimed give": ("bound", "value", -1),
+               "the other fields of the claim": (None, "eigenvalues", [1, 1, 1]),
                "eigenvalue 1 is 2": (None, "eigenvalues", [2, 1]), "eigenvalue 3 is 0.75": (None, "eigenvalues", [1, 0.5, 0.75]),
                "better objective": ("restarts", 1, None)}
 

@@ -200,7 +200,7 @@ def start_from_labels():
     cleave("verify", "r.json", "x.npy", out="^accepted")
     npy("short.npy", labels[1:], "<i4")
     cleave("ncut", "x.npy", "-k", 3, "--start", "short.npy", code=65, err="short.npy has 59 labels")
-    cleave("ncut", "x.npy", "-k", 3, "--start", "randm", code=64, err="randm.* nor a file of labels")
+    cleave("ncut", "x.npy", "-k", 3, "--start", "randm", code=64, err="randm.*, or a file of labels")
     cleave("ncut", "x.npy", "-k", 3, "--start", "none.npy", code=66, err="none.npy")
 
 

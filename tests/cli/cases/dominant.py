@@ -116,14 +116,14 @@ def option_errors():
             (["--solver", "newton"], 64, r"newton.*fw\|pfw\|afw\|rd|newton.*fw, pfw"), (["--shift", -1], 64, "shift"),
             (["--cutoff", 2], 64, "cutoff"), (["--min-size", 0], 64, "min-size"), (["--overlap", 101], 64, "overlap"),
             (["--sampling", "best"], 64, "best"), (["--absorb", -1], 64, "absorb"),
-            (["--start", "nowhere"], 64, "nowhere.* nor a file of weights"),
+            (["--start", "nowhere"], 64, "nowhere.*, or a file of weights"),
             (["--start", "none.npy"], 66, "none.npy"),
             (["--start-object", 8], 65, "start-object = 8 is not one of the 8 objects"),
             (["--start-object", -2], 64, "start-object"),
             (["--solver", "rd", "--start-object", 1], 64, "rd cannot start at a single object"),
             (["--solver", "rd", "--start", "vertex"], 64, "rd cannot start at a single object"),
             (["--multistart", 2, "--start-object", 1], 64, "multistart"),
-            (["--keep-diagonal"], 64, "--keep-diagonal does not go with dominant"),
+            (["--keep-diagonal"], 64, "--keep-diagonal cannot be used with dominant"),
             (["--min-size", 5], 65, "there is no cluster: the first is smaller"),
             (["--weights", "w.npy"], 64, "weights"), (["--centers", "c.npy"], 64, "centers")):
         given(*args, "-o", "l.npy", code=code, err=words)
@@ -211,7 +211,7 @@ def trace():
     rows = [dict(zip(names, map(float, line))) for line in lines[1:]]
     for c, cluster in enumerate(result["clusters"]):
         own = [row for row in rows if row["cluster"] == c]
-        check(len(own) == cluster["iterations"] + 1, f"cluster {c}: a row an iteration")
+        check(len(own) == cluster["iterations"] + 1, f"cluster {c}: one row per iteration")
         check(own[0]["support"] == 1 and own[-1]["drops"] == cluster["drops"] and
               own[-1]["swaps"] == cluster["swaps"], f"cluster {c}: counts")
         check(own[-1]["support"] == cluster["size"], "the support is the cluster")

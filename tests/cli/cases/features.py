@@ -291,7 +291,7 @@ def text_messages():
     cleave("text", "d.jsonl", "-o", "x.npy", "-v", err="d.jsonl: 30 documents, 10 of 10 terms.*\nreduced to 10 columns")
     cleave("text", "d.jsonl", "-o", "x.npy", "--progress", err="documents 1 ")
     for option in (("--dims", 3), ("--center",), ("--tol", 1e-3), ("--seed", 4)):
-        cleave("text", "d.jsonl", "--tfidf", "t.mtx", *option, code=64, err=f"{option[0]} does not go without -o FILE")
+        cleave("text", "d.jsonl", "--tfidf", "t.mtx", *option, code=64, err=f"{option[0]} needs -o FILE")
     check(not os.path.exists("t.mtx"), "nothing was written")
 
 
@@ -426,12 +426,12 @@ def segment_options_of_another_kind():
     """What would have no effect is refused."""
     png("p.png", two_colors())
     for option in ("superpixels", "compactness", "rounds", "color", "histogram", "texture", "place"):
-        cleave("segment", "p.png", "-o", "l.npy", "--pixels", "9x9", f"--{option}", 1, code=64, err=f"--pixels and --{option} do not go together")
+        cleave("segment", "p.png", "-o", "l.npy", "--pixels", "9x9", f"--{option}", 1, code=64, err=f"--pixels and --{option} cannot be used together")
     for method in set(segment_methods()) - {"ncut"}:
         for option in ("reach", "sigma"):
             cleave("segment", "p.png", "-o", "l.npy", "--method", method, f"--{option}", 1, code=64,
-                   err=f"--{option} does not go with --method {method}")
-    cleave("segment", "p.png", "-o", "l.npy", "--restarts", 3, code=64, err="--restarts does not go with --method dominant")
+                   err=f"--{option} cannot be used with --method {method}")
+    cleave("segment", "p.png", "-o", "l.npy", "--restarts", 3, code=64, err="--restarts cannot be used with --method dominant")
     nothing = ("--color", 0, "--histogram", 0, "--texture", 0)
     cleave("segment", "p.png", "-o", "l.npy", *nothing, "--place", 0, code=64, err="all 0")
     for method in ("ncut", "kpalm"):
@@ -449,7 +449,7 @@ def segment_refusals():
     cleave("segment", "p.png", "-o", "l.png", "--overlay", "l.png", code=64, err="both name")
     for size in ("12", "0x3", "3x", "ax3", "3x4x5", "70000x2", "65535x65535"):
         cleave("segment", "p.png", "-o", "l.png", "--pixels", size, code=64, err="WIDTHxHEIGHT")
-    cleave("segment", "p.png", "-o", "l.png", "--pixels", "9x9", "--superpixels", 3, code=64, err="do not go together")
+    cleave("segment", "p.png", "-o", "l.png", "--pixels", "9x9", "--superpixels", 3, code=64, err="cannot be used together")
     cleave("segment", "none.png", "-o", "l.png", code=66, err="none.png")
     data = read("p.png")
     for size in (0, 7, 20, len(data) // 2, len(data) - 20):

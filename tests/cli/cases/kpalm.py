@@ -99,7 +99,7 @@ def starts_from_a_file():
     first = cleave("kpalm", "x.npy", "-k", 3, "--start", "c.npy", "--solver", "lloyd", "--json", "-").json()
     check(len(first["restarts"]) == 1, "one is enough")
     cleave("kpalm", "x.npy", "-k", 4, "--start", "c.npy", code=65, err="c.npy: 3 x 2 starting centers were given, where .* 4 x 2")
-    cleave("kpalm", "x.npy", "-k", 3, "--start", "nowhere", code=64, err="neither")
+    cleave("kpalm", "x.npy", "-k", 3, "--start", "nowhere", code=64, err="or a file of centers")
     cleave("kpalm", "x.npy", "-k", 3, "--start", "./nowhere.npy", code=66, err="nowhere")
 
 

@@ -79,7 +79,7 @@ def classes_scores_and_new_samples():
     labels = [int(v) for v in read("l.csv").split()]
     check(set(labels) <= {1, 2, 3} and len(labels) == 40, f"{labels}")
     rows = [[float(v) for v in line.split(",")] for line in read("s.csv").decode().splitlines()]
-    check(len(rows) == 40 and len(rows[0]) == 3, "a column a model")
+    check(len(rows) == 40 and len(rows[0]) == 3, "one column per model")
     check(all([1, 2, 3][row.index(max(row))] == label for row, label in zip(rows, labels)), "the largest score wins")
     cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
     npy("y.npy", [[v] for v in y])
@@ -198,7 +198,7 @@ def targets_mean_what_they_say():
         row = next(line for line in text.splitlines() if line.split()[:2] == ["0", "5"])
         check(any(cell == f"{path[0]['score']:.6g}" for cell in row.split()), f"{path}: {text}")
     write("vy.csv", "cow\nbee\ndog\n" + "bee\n" * (len(some) - 3))
-    cleave(*run, "vy.csv", code=65, err="vy.csv row 3: 'dog' is none of the 3 classes of y.csv")
+    cleave(*run, "vy.csv", code=65, err="vy.csv row 3: 'dog' is not one of the 3 classes of y.csv")
     cleave(*run, "v.svm", code=65, err="numbers for targets, but y.csv has texts")
     svm("u.svm", [x[i] for i in some], [names[i] if i != some[4] else 8 for i in some])
     cleave("ksupport", "x.svm", "x.svm", "--path", "5:1", "--validation-x", "v.svm", "--validation-y", "u.svm", code=65,
@@ -239,7 +239,7 @@ def paths():
     fit("--path", "3:1,", code=64, err="K,K")
     fit("--path", "3:1:2", code=64, err="K,K")
     fit("--path", "3,61:1", code=65, err="k = 61 exceeds the 60 features")
-    fit("-k", 3, "--validation-x", "v.npy", code=64, err="go together")
+    fit("-k", 3, "--validation-x", "v.npy", code=64, err="must be given together")
 
 
 @case
@@ -250,7 +250,7 @@ def starts_and_limits():
     check(result["iterations"] == 0 and result["stop"] == "converged", f"{result['iterations']}")
     check(fit("-k", 5, "--max-iter", 2, "--json", "-").json()["stop"] == "iteration limit", "max-iter")
     check(fit("-k", 5, "--time-limit", 1e-9, "--json", "-").json()["stop"] == "time limit", "time limit")
-    fit("-k", 5, "--start", "nothing", code=64, err="neither zero nor a file")
+    fit("-k", 5, "--start", "nothing", code=64, err="must be zero, or a file")
     fit("-k", 5, "--start", "y.npy", code=65, err="rows of 60 numbers")
     fit("-k", 5, "--weights", "w.mtx", "-q")
     check(fit("-k", 5, "--start", "w.mtx", "--json", "-").json()["iterations"] == 0, "what --weights wrote")
@@ -265,13 +265,13 @@ def bad_input():
     fit(code=64, err="needs -k")
     fit("-k", 61, code=65, err="k = 61 exceeds the 60 features of x.npy")
     fit("-k", "many", code=64, err="or auto")
-    fit("-k", "auto", code=64, err="or --path, which -k auto is for")
+    fit("-k", "auto", code=64, err="or --path with a list of k")
     fit("-k", 5, "--lambda", 0, code=64, err="lambda")
     fit("-k", 5, "--radius", 1, "--solver", "newton", code=64, err="radius")
-    fit("--path", "3:1", "-k", 5, code=64, err="--k does not go with --path")
-    fit("--path", "3:1", "--lambda", 5, code=64, err="--lambda does not go with --path")
-    fit("--path", "3:1", "--radius", 5, code=64, err="--radius does not go with --path")
-    fit("-k", 3, "--radius", 1, "--lambda", 5, code=64, err="--lambda does not go with --radius")
+    fit("--path", "3:1", "-k", 5, code=64, err="--k cannot be used with --path")
+    fit("--path", "3:1", "--lambda", 5, code=64, err="--lambda cannot be used with --path")
+    fit("--path", "3:1", "--radius", 5, code=64, err="--radius cannot be used with --path")
+    fit("-k", 3, "--radius", 1, "--lambda", 5, code=64, err="--lambda cannot be used with --radius")
     fit("-k", 3, "--path-output", "p.csv", code=64, err="--path-output needs --path")
     npy("y.npy", [[1.0]] * 40)
     fit("-k", 5, code=65, err="one class only, 1")

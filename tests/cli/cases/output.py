@@ -64,7 +64,7 @@ def trace():
     cleave("ncut", "x.npy", "-k", 3, "--restarts", 2, "--trace", "t.csv", "-q")
     lines = read("t.csv").decode().splitlines()
     check(lines[0].split(",")[:4] == ["iteration", "seconds", "objective", "certificate"], lines[0])
-    check(len(lines) > 2 and all(len(l.split(",")) == len(lines[0].split(",")) for l in lines), "a row an iteration")
+    check(len(lines) > 2 and all(len(l.split(",")) == len(lines[0].split(",")) for l in lines), "one row per iteration")
 
 
 class WellFormed(html.parser.HTMLParser):
@@ -124,7 +124,7 @@ def targets_are_checked_before_the_work():
     cleave("ncut", "none.npy", "-k", 3, "-o", "l.jpeg", code=73, err="l.jpeg.*npy")
     cleave("ncut", "none.npy", "-k", 3, "--trace", "t.txt", code=73, err="t.txt.*csv")
     cleave("ncut", "none.npy", "-k", 3, "--report", "r.pdf", code=73, err="r.pdf.*html")
-    cleave("ncut", "none.npy", "-k", 3, "--json", "", code=73, err="names no file")
+    cleave("ncut", "none.npy", "-k", 3, "--json", "", code=73, err="not the name of a file")
     os.mkdir("folder.npy")
     cleave("ncut", "none.npy", "-k", 3, "-o", "folder.npy", code=73, err="folder.npy")
     cleave("affinity", "none.npy", "-o", "no/such/a.npy", code=73, err="no/such")

@@ -144,7 +144,7 @@ def refusals():
     blobs_npy()
     npy("new.npy", [[1.0, 2.0]])
     npy("wide.npy", [[1.0, 2.0, 3.0]])
-    predict("--affinity", "minimax", code=64, err="--predict does not go with --affinity minimax")
+    predict("--affinity", "minimax", code=64, err="--predict cannot be used with --affinity minimax")
     predict(new="wide.npy", code=65, err="wide.npy has 3 columns, but x.npy has 2")
     predict(new="none.npy", code=66, err="none.npy")
     predict(out="p.jpeg", code=73, err="p.jpeg.*npy")

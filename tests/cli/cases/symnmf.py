@@ -101,7 +101,7 @@ def tampering_is_rejected():
     rejected(shift, "object 1 add up to")
     rejected(swap, "largest membership")
     rejected(lambda c: c["affinity"].update(gamma=0.5), "gamma")
-    rejected(lambda c: c.pop("membership"), "nothing of its membership")
+    rejected(lambda c: c.pop("membership"), "lacks its membership")
     for name, pattern in (("residual", "residual"), ("mean_similarity", "mean_similarity"), ("variation", "variation")):
         rejected(lambda c: c.update({name: 1.001 * c[name] + 1e-6}), pattern)
     for name, pattern in (("entropy", "entry 1 of entropy"), ("expected_sizes", "entry 1 of expected_sizes")):
@@ -139,7 +139,7 @@ def starts_from_files():
     npy("high.npy", [7] * n, "<i4")
     cleave("symnmf", "x.npy", "-k", 3, "--start", "high.npy", code=65, err="high.npy: .*label 7 of object 1 is not a whole number from -1 to 2")
     cleave("symnmf", "x.npy", "-k", 3, "--start", "nowhere.npy", code=66)
-    cleave("symnmf", "x.npy", "-k", 3, "--start", "spectra", code=64, err="neither spectral")
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "spectra", code=64, err="it must be spectral")
 
 
 @case

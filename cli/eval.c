@@ -23,26 +23,7 @@ typedef struct evaluation {
     double silhouette, ncut; /* NaN: none */
 } evaluation;
 
-typedef struct metric {
-    const char *name;
-    size_t offset;
-    const char *meaning;
-} metric;
-
-static const metric metrics[] = {
-    {"ari", offsetof(clv_scores, ari), "adjusted Rand index"},
-    {"nmi", offsetof(clv_scores, nmi), "normalized mutual information"},
-    {"homogeneity", offsetof(clv_scores, homogeneity), "clusters hold one class each"},
-    {"completeness", offsetof(clv_scores, completeness), "classes lie in one cluster each"},
-    {"v_measure", offsetof(clv_scores, v_measure), "harmonic mean of these two"},
-    {"accuracy", offsetof(clv_scores, accuracy), "under the best matching"},
-    {"vi", offsetof(clv_scores, vi), "variation of information, nats; 0 is best"},
-    {"purity", offsetof(clv_scores, purity), "share in the majority class of their cluster"},
-    {"assignment_rate", offsetof(clv_scores, assignment_rate), "share of objects with a label"},
-};
-enum { METRICS = CLI_COUNT(metrics) };
-
-static double value_of(const metric *m, const clv_scores *scores) {
+static double value_of(const clv_metric *m, const clv_scores *scores) {
     return *(const double *)((const char *)scores + m->offset);
 }
 
@@ -93,8 +74,10 @@ static void print_json(FILE *stream, const void *what) {
     fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"compared\": %lld, \"classes\": %lld, \"clusters\": %lld,\n",
             clv_version(), (long long)e->scores.n, (long long)e->scores.compared, (long long)e->scores.classes,
             (long long)e->scores.clusters);
+    size_t count;
+    const clv_metric *metrics = clv_metrics(&count);
     fputs(" \"metrics\": {", stream);
-    for (size_t i = 0; i < METRICS; i++) {
+    for (size_t i = 0; i < count; i++) {
         fprintf(stream, "%s\"%s\": ", i ? ", " : "", metrics[i].name);
         cli_json_number(stream, value_of(&metrics[i], &e->scores));
     }
@@ -113,7 +96,9 @@ static void print_table(FILE *stream, const void *what) {
             (long long)e->scores.compared);
     fprintf(stream, "%-16s %10lld\n%-16s %10lld\n", "classes", (long long)e->scores.classes, "clusters",
             (long long)e->scores.clusters);
-    for (size_t i = 0; i < METRICS; i++) {
+    size_t count;
+    const clv_metric *metrics = clv_metrics(&count);
+    for (size_t i = 0; i < count; i++) {
         fprintf(stream, "%-16s %10.6f  %s\n", metrics[i].name, value_of(&metrics[i], &e->scores), metrics[i].meaning);
     }
     if (!isnan(e->silhouette)) {

@@ -168,7 +168,7 @@ CLV_API void clv_options_defaults(const clv_option_table *table, void *options);
 /* The same for a struct that begins with its size and has `size` bytes: what lies beyond is left alone, and everything
  * that is no option becomes zero. */
 CLV_API void clv_options_init(const clv_option_table *table, void *options, size_t size);
-/* Set one option from text. CLV_EUSAGE with the name, the value and what is allowed. */
+/* Set one option from text; only texts may be set to NULL. CLV_EUSAGE with the name, the value and what is allowed. */
 CLV_API clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void *options, const char *name,
                                    const char *value);
 /* Check every option against its range. */
@@ -735,7 +735,8 @@ CLV_API const double *clv_result_reals(const clv_result *result, const char *nam
 CLV_API const int64_t *clv_result_integers(const clv_result *result, const char *name, int64_t *count);
 CLV_API const clv_matrix *clv_result_matrix(const clv_result *result, const char *name);
 
-/* A result of one's own, to have it evaluated: room for n labels, all -1, and k sizes (n = 0: no labels). */
+/* A result of one's own, to have it evaluated: room for n labels, all -1, and k sizes (n = 0: no labels). It cannot be
+ * reported, nor can a prediction: reports are about runs and evaluations. */
 CLV_API clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **out);
 /* Add a field, or replace the one of that name. Everything is copied. */
 CLV_API clv_status clv_result_put(clv_result *result, const clv_field *field);
@@ -874,7 +875,8 @@ CLV_API clv_status clv_evaluate(clv_context *ctx, const clv_method *method, cons
  * run or from a file; `input` and `options` are those of the run. CLV_EUSAGE where the method cannot label them. */
 CLV_API clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                                const clv_result *result, const clv_fresh *fresh, clv_result **out);
-/* Bytes that clv_solve would hold besides its input; of an affinity that is not built yet, see clv_input.plan. */
+/* Bytes that clv_solve would hold besides its input; of an affinity that is not built yet, see clv_input.plan. 0: an
+ * option is out of its range, or there is neither what the method takes nor a plan of it. */
 CLV_API size_t clv_memory(const clv_method *method, const clv_input *input, const void *options);
 /* What the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that suits k. */
 CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
@@ -1104,7 +1106,7 @@ CLV_METHOD_FUNCTIONS(ksupport)
  * from the solution before. The table "path" of the result has a row for each that was reached, with a score on
  * input.validation (the share of samples that are right, or of the variance) where that is given; the result itself is
  * that of the best row by score, the first of equals, and without scores of the last; its k and "lambda" are those of
- * that row.
+ * that row. Cut short, the result has the stop that did it, and a warning. An answer to a path has this table.
  * A prediction has "values", one per sample: x w + b, or with classes the class of the largest, and of two classes the
  * second where x w + b > 0; and "scores", samples x models, x w + b itself. Its labels are the classes where these are
  * small whole numbers, else their places in "classes". */
@@ -1157,6 +1159,13 @@ typedef struct clv_scores {
 
 CLV_API clv_status clv_compare(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,
                                clv_scores *out);
+/* The numbers in clv_scores by the names that they have in reports, in their order. */
+typedef struct clv_metric {
+    const char *name;
+    size_t offset; /* of the double in clv_scores */
+    const char *meaning;
+} clv_metric;
+CLV_API const clv_metric *clv_metrics(size_t *count);
 /* Mean silhouette with Euclidean distances, n^2 time and n k memory; objects of clusters of one count 0. */
 CLV_API clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int32_t *labels, int64_t threads,
                                   double *out);
@@ -1208,7 +1217,7 @@ typedef struct clv_verdict {
 /* Recompute objective, certificate and derived fields from the raw data and compare with the claim, and the fields of
  * the claim with each other. `data` are unscaled, as read, and stay so: what is scaled is a copy. `memory` is a budget
  * as in clv_affinity_options. A claim that cannot be true is a verdict too; the status fails only where no verdict
- * could be reached. */
+ * could be reached. A claim to have stopped at a limit of time must name that limit among its options. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
 

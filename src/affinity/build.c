@@ -63,7 +63,7 @@ const clv_option_table *clv_affinity_table(void) {
 
 /* --- the plan --- */
 
-/* In the order in which they are tried. The last that suits is what a dense home is written out from. */
+/* In the order in which they are tried. */
 static const clv_home_maker *const makers[] = {&clv_dense64_maker, &clv_dense32_maker, &clv_computed_maker,
                                                &clv_minimax_maker, &clv_lowrank_maker, &clv_sparse_maker};
 
@@ -89,11 +89,12 @@ static bool suits(const clv_home_maker *maker, const clv_matrix *points, const c
 }
 
 const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affinity_options *options) {
-    const clv_home_maker *last = NULL;
     for (size_t m = 0; m < CLV_COUNT(makers); m++) {
-        last = suits(makers[m], points, options) ? makers[m] : last;
+        if (makers[m]->source && suits(makers[m], points, options)) {
+            return makers[m];
+        }
     }
-    return last;
+    return NULL;
 }
 
 static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *points,
@@ -106,22 +107,26 @@ static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *
 }
 
 /* The home asked for. Else one with passes at half the price of n^2 numbers, or less; else the first that fits; else
- * the last, which takes the least. NULL: none suits. */
+ * the one that takes the least. NULL: none suits. */
 static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity_options *options, size_t room) {
     double entries = (double)points->rows * (double)points->rows;
-    const clv_home_maker *fits = NULL, *last = NULL;
+    const clv_home_maker *fits = NULL, *smallest = NULL;
+    size_t least = 0;
     for (size_t m = 0; m < CLV_COUNT(makers); m++) {
         bool asked = options->home == CLV_HOME_AUTO || options->home == (int)makers[m]->asked;
         if (asked && suits(makers[m], points, options)) {
             clv_affinity_info plan = plan_of(makers[m], points, options);
-            last = makers[m];
             if (2 * plan.cost.pass <= entries) {
-                return last;
+                return makers[m];
             }
-            fits = !fits && plan.peak <= room ? last : fits;
+            fits = !fits && plan.peak <= room ? makers[m] : fits;
+            if (!smallest || plan.peak < least) {
+                smallest = makers[m];
+                least = plan.peak;
+            }
         }
     }
-    return fits ? fits : last;
+    return fits ? fits : smallest;
 }
 
 static clv_status check_points(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {

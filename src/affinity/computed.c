@@ -483,4 +483,4 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     return CLV_OK;
 }
 
-const clv_home_maker clv_computed_maker = {CLV_HOME_COMPUTED, suits, plan, make};
+const clv_home_maker clv_computed_maker = {CLV_HOME_COMPUTED, true, suits, plan, make};

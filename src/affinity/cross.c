@@ -56,7 +56,7 @@ clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh) {
         return clv_fail(cross->ctx, CLV_EDATA, "the new points have %lld columns, but the old ones have %lld",
                         (long long)fresh->cols, (long long)cross->features);
     }
-    return CLV_OK;
+    return clv_matrix_check(cross->ctx, "the new points:", fresh, CLV_LARGEST_POINT);
 }
 
 /* --- some of the old points --- */

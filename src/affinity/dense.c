@@ -485,7 +485,8 @@ static clv_scalar scalar_of(const clv_affinity_options *options) {
 
 static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
-    return given ? !clv_is_sparse(points) && points->scalar == scalar_of(options) : options->kind != CLV_AFFINITY_KNN;
+    return given ? !clv_is_sparse(points) && points->scalar == scalar_of(options)
+                 : clv_home_source(points, options) != NULL;
 }
 
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
@@ -554,5 +555,5 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     return status;
 }
 
-const clv_home_maker clv_dense64_maker = {CLV_HOME_DENSE64, suits, plan, make};
-const clv_home_maker clv_dense32_maker = {CLV_HOME_DENSE32, suits, plan, make};
+const clv_home_maker clv_dense64_maker = {CLV_HOME_DENSE64, false, suits, plan, make};
+const clv_home_maker clv_dense32_maker = {CLV_HOME_DENSE32, false, suits, plan, make};

@@ -97,6 +97,8 @@ clv_status clv_restricted_copy(const clv_affinity *base, const int64_t *objects,
 /* How clv_affinity_build comes to a home. In the options that these get, `home` is the choice that means it. */
 typedef struct clv_home_maker {
     clv_home asked; /* that choice */
+    bool source;    /* has the entries by their definition, and no n^2 of them: dense homes are written out from it. Of
+                       the makers that suit a kind at most one is; without it, the kind has no dense home */
     bool (*suits)(const clv_matrix *points, const clv_affinity_options *options);
     /* Sets nonzeros, sparse, bytes, peak and cost. */
     void (*plan)(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out);
@@ -106,7 +108,7 @@ typedef struct clv_home_maker {
 } clv_home_maker;
 extern const clv_home_maker clv_dense64_maker, clv_dense32_maker, clv_computed_maker, clv_minimax_maker,
     clv_lowrank_maker, clv_sparse_maker;
-/* build.c: the maker of what a dense home is written out from. */
+/* build.c: the maker of what a dense home is written out from; NULL: there is none. */
 const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affinity_options *options);
 
 /* Sums of bytes, INT64_MAX where there are more; bytes of n^2 numbers. */

@@ -353,4 +353,4 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     return CLV_OK;
 }
 
-const clv_home_maker clv_lowrank_maker = {CLV_HOME_LOWRANK, suits, plan, make};
+const clv_home_maker clv_lowrank_maker = {CLV_HOME_LOWRANK, true, suits, plan, make};

@@ -414,4 +414,4 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     return status;
 }
 
-const clv_home_maker clv_minimax_maker = {CLV_HOME_COMPUTED, suits, plan, make};
+const clv_home_maker clv_minimax_maker = {CLV_HOME_COMPUTED, true, suits, plan, make};

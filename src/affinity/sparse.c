@@ -336,4 +336,4 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     return CLV_OK;
 }
 
-const clv_home_maker clv_sparse_maker = {CLV_HOME_SPARSE, suits, plan, make};
+const clv_home_maker clv_sparse_maker = {CLV_HOME_SPARSE, false, suits, plan, make};

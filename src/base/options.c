@@ -270,10 +270,13 @@ static bool parse(const clv_option *option, const char *value, double *number) {
 
 clv_status clv_options_set(clv_context *ctx, const clv_option_table *table, void *options, const char *name,
                            const char *value) {
-    const clv_option *option = clv_options_find(table, name);
+    const clv_option *option = name ? clv_options_find(table, name) : NULL;
     double number = 0;
     if (!option) {
-        return clv_fail(ctx, CLV_EUSAGE, "there is no option '%s' in %s", name, table->title);
+        return clv_fail(ctx, CLV_EUSAGE, "there is no option '%s' in %s", name ? name : "", table->title);
+    }
+    if (!value && option->kind != CLV_OPTION_TEXT) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s is set to nothing", name);
     }
     if (option->kind == CLV_OPTION_TEXT) {
         *(const char **)((char *)options + option->offset) = value;

@@ -14,6 +14,10 @@ struct clv_field_store {
 
 clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **out) {
     *out = NULL;
+    if (n < 0 || k < 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "a result cannot be of %lld objects and %lld clusters", (long long)n,
+                        (long long)k);
+    }
     clv_result *result = CLV_NEW0(ctx, clv_result, 1);
     if (!result) {
         return CLV_ENOMEM;
@@ -204,6 +208,10 @@ static clv_status put_entries(clv_result *result, const clv_field *from) {
     int64_t entries, bytes;
     CLV_TRY(check_column(result, from));
     for (int64_t i = 0; from->texts && i < from->count; i++) {
+        if (!from->texts[i]) {
+            return clv_fail(result->ctx, CLV_EUSAGE, "%s: text %lld of %lld is not there", from->name, (long long)i + 1,
+                            (long long)from->count);
+        }
         names += strlen(from->texts[i]) + 1;
     }
     bool fits = clv_mul(from->count, (int64_t)each, &entries) && clv_add(entries, (int64_t)names, &bytes);
@@ -237,21 +245,6 @@ clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind 
     return keep(result, field, (struct clv_field_store){own, data});
 }
 
-/* Columns that exist, rising along each row, as everything that reads a sparse matrix takes for granted. */
-static clv_status check_sparse(clv_context *ctx, const char *name, const clv_matrix *m) {
-    for (int64_t i = 0; m->start && i < m->rows; i++) {
-        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
-            int64_t least = e > m->start[i] ? (int64_t)m->index[e - 1] + 1 : 0;
-            if (m->index[e] < least || m->index[e] >= m->cols) {
-                return clv_fail(ctx, CLV_EUSAGE,
-                                "%s: column %d of row %lld is not one of %lld, or not above the one before it", name,
-                                (int)m->index[e], (long long)i + 1, (long long)m->cols);
-            }
-        }
-    }
-    return CLV_OK;
-}
-
 clv_status clv_result_put(clv_result *result, const clv_field *field) {
     clv_data *copy = NULL;
     bool whole = field->kind == CLV_FIELD_INTEGER ? field->integers != NULL
@@ -264,7 +257,7 @@ clv_status clv_result_put(clv_result *result, const clv_field *field) {
     if (!field->matrix) {
         return put_entries(result, field);
     }
-    CLV_TRY(check_sparse(result->ctx, field->name, field->matrix));
+    CLV_TRY(clv_csr_check(result->ctx, field->name, field->matrix, true)); /* as all that read it take for granted */
     CLV_TRY(clv_data_copy(result->ctx, field->name, field->matrix, &copy));
     return clv_result_take(result, field->name, field->kind, copy);
 }

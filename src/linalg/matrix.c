@@ -202,6 +202,24 @@ double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j) {
     return at >= 0 ? ((const double *)m->values)[at] : 0;
 }
 
+clv_status clv_csr_check(clv_context *ctx, const char *name, const clv_matrix *m, bool rising) {
+    for (int64_t i = 0; clv_is_sparse(m) && i < m->rows; i++) {
+        if (m->start[i] < 0 || m->start[i + 1] < m->start[i]) {
+            return clv_fail(ctx, CLV_EUSAGE, "%s: row %lld has its entries from %lld to %lld", name, (long long)i + 1,
+                            (long long)m->start[i], (long long)m->start[i + 1]);
+        }
+        for (int64_t e = m->start[i]; e < m->start[i + 1]; e++) {
+            int64_t least = rising && e > m->start[i] ? (int64_t)m->index[e - 1] + 1 : 0;
+            if (m->index[e] < least || m->index[e] >= m->cols) {
+                return clv_fail(ctx, CLV_EUSAGE, "%s: column %d of row %lld is not one of %lld%s", name,
+                                (int)m->index[e], (long long)i + 1, (long long)m->cols,
+                                rising ? ", rising along the row" : ", from 0");
+            }
+        }
+    }
+    return CLV_OK;
+}
+
 clv_matrix clv_matrix_part(const clv_matrix *m, int64_t first, int64_t rows) {
     clv_matrix part = *m;
     part.rows = rows;

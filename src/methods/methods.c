@@ -17,7 +17,7 @@ const clv_method *const *clv_methods(size_t *count) {
 }
 
 const clv_method *clv_method_find(const char *name) {
-    for (size_t i = 0; i < CLV_COUNT(methods); i++) {
+    for (size_t i = 0; name && i < CLV_COUNT(methods); i++) {
         if (strcmp(methods[i]->name, name) == 0) {
             return methods[i];
         }
@@ -50,6 +50,14 @@ void clv_method_defaults(const clv_method *method, void *options, size_t size) {
 
 clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const void *options, clv_options_room *out) {
     clv_control *control = (clv_control *)(void *)out->bytes;
+    bool whole = method && method->options && method->memory && method->solve && method->evaluate;
+    if (!whole || !options) {
+        return clv_fail(ctx, CLV_EUSAGE, "there %s", whole ? "are no options" : "is no such method");
+    }
+    if (method->options->size < sizeof *control || method->options->size > sizeof out->bytes) {
+        return clv_fail(ctx, CLV_EUSAGE, "the options of %s have %zu bytes: the library has room for %zu to %zu",
+                        method->name, method->options->size, sizeof *control, sizeof out->bytes);
+    }
     CLV_TRY(clv_options_adopt(ctx, method->options, options, out->bytes));
     if (((const clv_control *)options)->size < sizeof *control) {
         return clv_fail(ctx, CLV_EUSAGE, "the options of %s are smaller than the control that they begin with",
@@ -156,8 +164,27 @@ static clv_status check_samples(clv_context *ctx, const clv_method *method, cons
                          objects_of(method, input->validation, options));
 }
 
+/* Sparse views that a program made may be anything. */
+static clv_status check_views(clv_context *ctx, const clv_input *input) {
+    const struct {
+        const char *name;
+        const clv_matrix *view;
+    } views[] = {{"points", input->points},
+                 {"weights", input->weights},
+                 {"start", input->start},
+                 {"validation", input->validation}};
+    for (size_t v = 0; v < CLV_COUNT(views); v++) {
+        CLV_TRY(views[v].view ? clv_csr_check(ctx, views[v].name, views[v].view, false) : CLV_OK);
+    }
+    return CLV_OK;
+}
+
 /* Whether the method is given what it takes, and nothing that belongs to another context. */
 static clv_status check_input(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options) {
+    if (!input) {
+        return clv_fail(ctx, CLV_EUSAGE, "there is nothing for %s to work on", method->name);
+    }
+    CLV_TRY(check_views(ctx, input));
     if (method->takes == CLV_TAKES_AFFINITY) {
         if (!input->affinity) {
             return clv_fail(ctx, CLV_EUSAGE, "%s needs an affinity, and none was given", method->name);
@@ -248,11 +275,11 @@ clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input
     clv_options_room own;
     *out = NULL;
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));
-    CLV_TRY(check_start(ctx, method, input, own.bytes));
     if (method->check) {
         CLV_TRY(method->check(ctx, own.bytes));
     }
     CLV_TRY(check_input(ctx, method, input, own.bytes));
+    CLV_TRY(check_start(ctx, method, input, own.bytes));
     return finish(solve_in_time(ctx, method, input, own.bytes, out), out);
 }
 
@@ -270,6 +297,9 @@ static clv_status check_answer(clv_context *ctx, const clv_method *method, const
                                const clv_result *answer) {
     int64_t n = method->takes == CLV_TAKES_AFFINITY ? clv_affinity_size(input->affinity)
                                                     : objects_of(method, input->points, options);
+    if (!answer) {
+        return clv_fail(ctx, CLV_EUSAGE, "there is no answer to evaluate");
+    }
     if (answer->n != n) {
         return clv_fail(ctx, CLV_EDATA, "the answer is about %lld objects, but there are %lld", (long long)answer->n,
                         (long long)n);
@@ -316,6 +346,10 @@ clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_inp
                        const clv_result *result, const clv_fresh *fresh, clv_result **out) {
     clv_options_room own;
     *out = NULL;
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    if (!input || !result || !fresh) {
+        return clv_fail(ctx, CLV_EUSAGE, "a prediction of %s needs its input, a result and new objects", method->name);
+    }
     if (!method->predict) {
         return clv_fail(ctx, CLV_EUSAGE, "%s cannot label new objects", method->name);
     }
@@ -325,25 +359,29 @@ clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_inp
                         method->takes == CLV_TAKES_AFFINITY ? ", or their similarities to the old ones" : "");
     }
     if (method->takes == CLV_TAKES_AFFINITY && !similar) {
-        CLV_TRY(check_input(ctx, method, input, NULL));
+        CLV_TRY(check_input(ctx, method, input, own.bytes));
     }
-    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    if (fresh->points) {
+        CLV_TRY(clv_csr_check(ctx, "the new points", fresh->points, false));
+        CLV_TRY(clv_matrix_check(ctx, "the new points:", fresh->points, DBL_MAX));
+    }
+    CLV_TRY(fresh->similarities ? clv_csr_check(ctx, "similarities", fresh->similarities, false) : CLV_OK);
     return finish(method->predict(ctx, input, own.bytes, result, fresh, out), out);
 }
 
 size_t clv_memory(const clv_method *method, const clv_input *input, const void *options) {
     clv_options_room own;
-    clv_input known = *input;
     clv_affinity_info built;
+    if (!input || clv_method_adopt(NULL, method, options, &own) < 0) {
+        return 0;
+    }
+    clv_input known = *input;
     if (!input->plan && input->affinity) {
         clv_affinity_describe(input->affinity, &built);
         known.plan = &built;
     }
-    clv_options_init(method->options, own.bytes, method->options->size);
-    size_t size = ((const clv_control *)options)->size;
-    size = size < method->options->size ? size : method->options->size;
-    memcpy(own.bytes, options, size);
-    return method->memory(&known, own.bytes);
+    bool enough = method->takes == CLV_TAKES_AFFINITY ? known.plan != NULL : known.points != NULL;
+    return enough ? method->memory(&known, own.bytes) : 0;
 }
 
 clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points, const void *options,

@@ -114,6 +114,22 @@ static clv_status measure(const clv_contingency *table, clv_scores *out) {
     return CLV_OK;
 }
 
+const clv_metric *clv_metrics(size_t *count) {
+    static const clv_metric metrics[] = {
+        {"ari", offsetof(clv_scores, ari), "adjusted Rand index"},
+        {"nmi", offsetof(clv_scores, nmi), "normalized mutual information"},
+        {"homogeneity", offsetof(clv_scores, homogeneity), "clusters hold one class each"},
+        {"completeness", offsetof(clv_scores, completeness), "classes lie in one cluster each"},
+        {"v_measure", offsetof(clv_scores, v_measure), "harmonic mean of these two"},
+        {"accuracy", offsetof(clv_scores, accuracy), "under the best matching"},
+        {"vi", offsetof(clv_scores, vi), "variation of information, nats; 0 is best"},
+        {"purity", offsetof(clv_scores, purity), "share in the majority class of their cluster"},
+        {"assignment_rate", offsetof(clv_scores, assignment_rate), "share of objects with a label"},
+    };
+    *count = CLV_COUNT(metrics);
+    return metrics;
+}
+
 clv_status clv_compare(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n, clv_scores *out) {
     *out = (clv_scores){.n = n};
     if (n < 1) {

@@ -3,6 +3,8 @@
  * objective of the method. One pass over the affinity; k n sums. */
 #include "metrics/metrics.h"
 
+#include "affinity/affinity.h"
+
 typedef struct cut {
     clv_context *ctx;
     clv_kept kept;
@@ -54,6 +56,9 @@ static double add_up(cut *c) {
 clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t threads,
                           double *out) {
     cut c = {.ctx = ctx, .kept.ctx = ctx, .n = clv_affinity_size(a)};
+    if (clv_affinity_context(a) != ctx) {
+        return clv_fail(ctx, CLV_EUSAGE, "the affinity was made in another context than its cut is asked for in");
+    }
     CLV_TRY(clv_labels_check(ctx, "labels", labels, c.n));
     clv_status status = new_cut(&c, labels);
     if (status == CLV_OK) {

@@ -57,6 +57,21 @@ __attribute__((format(printf, 2, 3))) static void doubt(clv_claim *claim, const 
     va_end(args);
 }
 
+/* Of the members that were read from an object: others say nothing that anyone could check. */
+static void doubt_strangers(const clv_place *at, const char *outer, const clv_member *members, size_t count) {
+    const char *name = clv_json_stranger(at, outer, members, count);
+    if (name) {
+        doubt(at->claim, "%s has a member %.80s, which no result has", outer ? outer : "a restart", name);
+    }
+}
+
+/* NaN: not said. */
+static void doubt_seconds(clv_claim *claim, const char *what, double seconds) {
+    if (seconds < 0) {
+        doubt(claim, "the seconds claimed %s lie below 0", what);
+    }
+}
+
 /* --- labels and sizes --- */
 
 /* A list of whole numbers, none beyond `most`; `what` says what the numbers are of, from `first` on. */
@@ -130,8 +145,11 @@ static clv_status get_restart(const clv_place *at, int64_t number) {
     }
     const clv_member members[] = {{NULL, "objective", CLV_JSON_NUMBER, &restart->objective, false},
                                   {NULL, "iterations", CLV_JSON_INTEGER, &restart->iterations, false},
-                                  {NULL, "seconds", CLV_JSON_NUMBER_OR_NULL, &restart->seconds, false}};
-    CLV_TRY(clv_json_get(at, members, CLV_COUNT(members)));
+                                  {NULL, "seconds", CLV_JSON_NUMBER_OR_NULL, &restart->seconds, false},
+                                  {NULL, "stop", CLV_JSON_TEXT, NULL, false}};
+    CLV_TRY(clv_json_get(at, members, CLV_COUNT(members) - 1));
+    doubt_strangers(at, NULL, members, CLV_COUNT(members));
+    doubt_seconds(at->claim, "of a restart", restart->seconds);
     return get_stop(at, &restart->stop);
 }
 
@@ -203,6 +221,8 @@ static clv_status get_options(const clv_place *at) {
 static clv_status get_core(const clv_place *at) {
     clv_claim *claim = at->claim;
     clv_result *result = claim->result;
+    static const char *const objects[] = {"affinity", "objective", "bound", "certificate", "seconds"};
+    double seconds[3];
     const clv_member members[] = {
         {NULL, "method", CLV_JSON_TEXT, &claim->method, false},
         {NULL, "solver", CLV_JSON_TEXT, &claim->solver, false},
@@ -226,9 +246,19 @@ static clv_status get_core(const clv_place *at) {
         {"certificate", "holds", CLV_JSON_FLAG, &result->certificate.holds, false},
         {NULL, "iterations", CLV_JSON_INTEGER, &result->iterations, false},
         {"seconds", "solve", CLV_JSON_NUMBER_OR_NULL, &result->seconds, false},
+        {"seconds", "total", CLV_JSON_NUMBER_OR_NULL, &seconds[0], true},
+        {"seconds", "load", CLV_JSON_NUMBER_OR_NULL, &seconds[1], true},
+        {"seconds", "affinity", CLV_JSON_NUMBER_OR_NULL, &seconds[2], true},
         {NULL, "drift", CLV_JSON_NUMBER_OR_NULL, &result->drift, false},
     };
     CLV_TRY(clv_json_get(at, members, CLV_COUNT(members)));
+    for (size_t o = 0; o < CLV_COUNT(objects); o++) {
+        doubt_strangers(at, objects[o], members, CLV_COUNT(members));
+    }
+    for (size_t s = 0; s < CLV_COUNT(seconds); s++) {
+        doubt_seconds(claim, "of a part of the run", seconds[s]);
+    }
+    doubt_seconds(claim, "of the run", result->seconds);
     snprintf(result->solver, sizeof result->solver, "%s", claim->solver);
     result->method = claim->method;
     result->objective.name = claim->objective_name;
@@ -262,8 +292,11 @@ static void doubt_foreign_fields(const clv_place *at, const clv_method *method) 
 static clv_status check_version(const clv_place *at) {
     char *version = NULL;
     size_t minor = strlen(CLV_VERSION) - strlen(strrchr(CLV_VERSION, '.')) + 1;
+    static const char digits[] = "0123456789";
     clv_status status = clv_json_get(at, &(clv_member){NULL, "cleave", CLV_JSON_TEXT, &version, false}, 1);
-    if (status == CLV_OK && strncmp(version, CLV_VERSION, minor) != 0) {
+    bool same = status == CLV_OK && strncmp(version, CLV_VERSION, minor) == 0 && version[minor] &&
+                strspn(version + minor, digits) == strlen(version + minor);
+    if (status == CLV_OK && !same) {
         status = clv_fail(at->claim->ctx, CLV_EDATA, "%s was written by cleave %.40s; verify it with that version",
                           at->file, version);
     }

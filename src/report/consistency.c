@@ -193,6 +193,16 @@ static bool restarts_counted(const clv_claim *claim, const clv_method *method, c
                       (long long)control->restarts);
 }
 
+/* A limit ends a run only where it is set, and where it is reached; the hook may end any. */
+static bool stop_possible(clv_stop stop, int64_t iterations, const clv_control *control, clv_verdict *out) {
+    if (stop == CLV_TIME_LIMIT && !(control->time_limit > 0)) {
+        return clv_reject(out, "the run is claimed to have been ended by its time limit, but it had none");
+    }
+    return stop != CLV_ITERATION_LIMIT || iterations >= control->max_iter ||
+           clv_reject(out, "the run is claimed to have ended at its iteration limit of %lld, but after %lld iterations",
+                      (long long)control->max_iter, (long long)iterations);
+}
+
 static bool restart_possible(const clv_result *result, const clv_method *method, const clv_control *control, int64_t r,
                              clv_verdict *out) {
     const clv_restart *restart = &result->restarts[r];
@@ -205,9 +215,11 @@ static bool restart_possible(const clv_result *result, const clv_method *method,
                           (long long)restart->iterations, (long long)r + 1, (long long)control->max_iter);
     }
     bool cut = restart->stop == CLV_CANCELLED || restart->stop == CLV_TIME_LIMIT;
-    return !cut || result->stop == CLV_CANCELLED || result->stop == restart->stop ||
-           clv_reject(out, "restart %lld is claimed to have stopped with '%s', but the run with '%s'", (long long)r + 1,
-                      clv_stop_name(restart->stop), clv_stop_name(result->stop));
+    if (cut && result->stop != CLV_CANCELLED && result->stop != restart->stop) {
+        return clv_reject(out, "restart %lld is claimed to have stopped with '%s', but the run with '%s'",
+                          (long long)r + 1, clv_stop_name(restart->stop), clv_stop_name(result->stop));
+    }
+    return stop_possible(restart->stop, restart->iterations, control, out);
 }
 
 /* The result is the best of its restarts, and no better than any of them can be; iterations and, unless the run was cut
@@ -288,8 +300,8 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
     if (!iterations_possible(result->iterations, out)) {
         return false;
     }
-    if (result->drift < 0) { /* NaN is not said */
-        return clv_reject(out, "the drift claimed lies below 0");
+    if (result->drift < 0 || result->drift > 1) { /* a share of the objective; NaN is not said */
+        return clv_reject(out, "the drift claimed lies outside 0..1");
     }
     if (isnan(certificate->value) && result->stop != CLV_CANCELLED) {
         return clv_reject(out, "there is no certificate, but the run is not claimed to have been cancelled");
@@ -298,7 +310,8 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
         return clv_reject(out, "the certificate is claimed %s, which contradicts its own value and tolerance",
                           certificate->holds ? "to hold" : "not to hold");
     }
-    return restarts_agree(claim, method, control, out) && bound_agrees(claim, method, out);
+    return restarts_agree(claim, method, control, out) &&
+           stop_possible(result->stop, result->iterations, control, out) && bound_agrees(claim, method, out);
 }
 
 static bool affinity_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {

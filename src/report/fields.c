@@ -2,6 +2,7 @@
 #include "report/fields.h"
 
 #include <math.h>
+#include <string.h>
 
 const json_t *clv_json_find(const clv_place *at, const char *outer, const char *name) {
     return json_object_get(outer ? json_object_get(at->root, outer) : at->root, name);
@@ -48,4 +49,25 @@ clv_status clv_json_get(const clv_place *at, const clv_member *members, size_t c
         CLV_TRY(get_member(at, &members[m]));
     }
     return CLV_OK;
+}
+
+static bool is_member(const clv_member *members, size_t count, const char *outer, const char *name) {
+    for (size_t m = 0; m < count; m++) {
+        bool here = outer ? members[m].outer && strcmp(members[m].outer, outer) == 0 : !members[m].outer;
+        if (here && strcmp(members[m].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *clv_json_stranger(const clv_place *at, const char *outer, const clv_member *members, size_t count) {
+    json_t *object = outer ? json_object_get(at->root, outer) : at->root, *value;
+    const char *name;
+    json_object_foreach(object, name, value) {
+        if (!is_member(members, count, outer, name)) {
+            return name;
+        }
+    }
+    return NULL;
 }

@@ -34,6 +34,8 @@ typedef struct clv_member {
     bool optional; /* without it: 0, NaN or "" */
 } clv_member;
 clv_status clv_json_get(const clv_place *at, const clv_member *members, size_t count);
+/* A member of the object (of its member `outer`, if that is not NULL) that is none of these; NULL: there is none. */
+const char *clv_json_stranger(const clv_place *at, const char *outer, const clv_member *members, size_t count);
 
 /* The fields of the claim's method that are there, into its result. What is read is a valid field of its kind, whatever
  * it says. */

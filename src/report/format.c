@@ -175,24 +175,21 @@ int64_t clv_table_columns(const clv_result *result, int64_t first) {
     return end - first;
 }
 
+clv_status clv_report_check(clv_context *ctx, const clv_report *report) {
+    const clv_result *result = report->result;
+    bool whole = result && result->method && result->objective.name && result->certificate.name;
+    return whole ? CLV_OK
+                 : clv_fail(ctx, CLV_EUSAGE,
+                            "there is nothing to report: only results of runs and evaluations have an objective and a "
+                            "certificate");
+}
+
 bool clv_next_metric(const clv_report *report, size_t *at, const char **name, double *value) {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } scores[] = {
-        {"ari", offsetof(clv_scores, ari)},
-        {"nmi", offsetof(clv_scores, nmi)},
-        {"homogeneity", offsetof(clv_scores, homogeneity)},
-        {"completeness", offsetof(clv_scores, completeness)},
-        {"v_measure", offsetof(clv_scores, v_measure)},
-        {"accuracy", offsetof(clv_scores, accuracy)},
-        {"vi", offsetof(clv_scores, vi)},
-        {"purity", offsetof(clv_scores, purity)},
-        {"assignment_rate", offsetof(clv_scores, assignment_rate)},
-    };
-    while (*at <= CLV_COUNT(scores)) {
+    size_t count;
+    const clv_metric *scores = clv_metrics(&count);
+    while (*at <= count) {
         size_t m = (*at)++;
-        bool last = m == CLV_COUNT(scores);
+        bool last = m == count;
         *name = last ? "silhouette" : scores[m].name;
         *value = last             ? report->silhouette
                  : report->scores ? *(const double *)(const void *)((const char *)report->scores + scores[m].offset)

@@ -314,8 +314,9 @@ static void put_page(clv_text *text, const clv_report *report, const clv_plane *
 clv_status clv_report_html(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     clv_text text = {.ctx = ctx};
     clv_plane plane = {0};
-    bool has_points = report->points && report->result->labels && report->points->rows == report->result->n;
     *out = NULL;
+    CLV_TRY(clv_report_check(ctx, report));
+    bool has_points = report->points && report->result->labels && report->points->rows == report->result->n;
     if (has_points) {
         CLV_TRY(clv_plane_new(ctx, report->points, &plane));
     }

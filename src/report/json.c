@@ -244,6 +244,8 @@ static void put_metrics(clv_text *text, const clv_report *report) {
 clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     const clv_result *result = report->result;
     clv_text text = {.ctx = ctx};
+    *out = NULL;
+    CLV_TRY(clv_report_check(ctx, report));
     clv_text_add(&text, "{\"cleave\": \"%s\", ", clv_version());
     put_string_field(&text, "method", result->method, ", ");
     put_string_field(&text, "solver", result->solver, ", ");

@@ -22,6 +22,9 @@ void clv_put_html(clv_text *text, const char *string);
 /* Hand the text over, or free it when a piece could not be added. */
 clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 
+/* Whether there is something to report: a result that a method claims something of. */
+clv_status clv_report_check(clv_context *ctx, const clv_report *report);
+
 /* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
 double clv_gap_percent(const clv_result *result);
 

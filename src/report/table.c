@@ -147,6 +147,8 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
     clv_text text = {.ctx = ctx};
     const char *name;
     double value;
+    *out = NULL;
+    CLV_TRY(clv_report_check(ctx, report));
     put_run(&text, report->result);
     put_certificate(&text, report->result);
     put_course(&text, report);

@@ -14,6 +14,10 @@ clv_status clv_report_trace(clv_context *ctx, const clv_report *report, char **o
     const clv_result *result = report->result;
     clv_text text = {.ctx = ctx};
     int extras = 0;
+    *out = NULL;
+    if (!result) {
+        return clv_fail(ctx, CLV_EUSAGE, "there is no result to trace");
+    }
     clv_text_add(&text, "iteration,seconds,objective,certificate,restart");
     if (result->trace_part) {
         clv_text_add(&text, ",%s", result->trace_part);

@@ -156,6 +156,15 @@ static bool certificate_agrees(const clv_certificate *claimed, const clv_certifi
     return true;
 }
 
+/* A run of a method whose stopping rule is its certificate, which an evaluation says by a field "certified", has
+ * converged only where that holds; rounding may decide otherwise. */
+static bool stop_agrees(const clv_result *claimed, const clv_result *found, const allowance *most, clv_verdict *out) {
+    double beyond = claimed->certificate.value - claimed->certificate.tolerance;
+    return claimed->stop != CLV_CONVERGED || !clv_result_integer(found, "certified", 0) ||
+           beyond <= most->certificate ||
+           clv_reject(out, "the run is claimed to have converged, but its certificate does not hold");
+}
+
 /* The claimed bound is no better than what the evaluation makes of the claim. */
 static bool bound_follows(const clv_result *claimed, const clv_result *found, clv_verdict *out) {
     if (!claimed->bound.name) {
@@ -303,7 +312,8 @@ static void compare(const clv_method *method, const clv_claim *claim, const clv_
     if (!clv_is_within(claimed->objective.value, found->objective.value, most.objective)) {
         clv_reject_number(out, found->objective.name, claimed->objective.value, found->objective.value);
     } else if (certificate_agrees(&claimed->certificate, &found->certificate, &most, out) &&
-               bound_follows(claimed, found, out) && fields_agree(method, claimed, found, out)) {
+               stop_agrees(claimed, found, &most, out) && bound_follows(claimed, found, out) &&
+               fields_agree(method, claimed, found, out)) {
         accept(&claimed->certificate, found, out);
     }
 }
@@ -393,6 +403,9 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const
     if (memory < 0) {
         return clv_fail(ctx, CLV_EUSAGE, "memory = %lld is not a number of bytes", (long long)memory);
     }
+    clv_method_defaults(method, options.bytes, method->options->size);
+    ((clv_control *)(void *)options.bytes)->threads = threads;
+    CLV_TRY(clv_options_check(ctx, clv_control_table(), options.bytes)); /* what the caller says is not the claim's */
     CLV_TRY(check_data(ctx, method, claim, data));
     STEP(method_options_as_claimed(ctx, claim, method, threads, &options, out));
     int64_t objects = method->objects ? method->objects(data->points, options.bytes) : data->points->rows;

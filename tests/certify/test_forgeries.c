@@ -43,6 +43,10 @@ static const question along = {"ksupport", {"path", "1,2:0.5,0.1"}, false};
 static const question pursued = {"pursuit", {"k", "60"}, false};
 static const question cut = {"ncut", {"k", "4"}, false};
 static const question chosen = {"ncut", {"k", "auto"}, false};
+/* Runs whose stopping rule is not their certificate. */
+static const question rough = {"ncut", {"k", "4", "polish", "false"}, false};
+static const question paper = {"ksupport", {"k", "2", "rule", "change", "tol", "0.01"}, false};
+static const question twice = {"ksupport", {"path", "2,2:1,1"}, false};
 
 typedef struct evidence {
     double points[N * P], targets[N], weights[N];
@@ -65,8 +69,10 @@ static void set_options(clv_context *ctx, const question *asked, const clv_metho
     clv_method_defaults(method, options->bytes, method->options->size);
     ((clv_control *)(void *)options->bytes)->threads = 1;
     for (int i = 0; asked->options[i]; i += 2) {
-        assert_int_equal(
-            clv_options_set(ctx, method->options, options->bytes, asked->options[i], asked->options[i + 1]), CLV_OK);
+        bool own = clv_options_find(method->options, asked->options[i]) != NULL;
+        assert_int_equal(clv_options_set(ctx, own ? method->options : clv_control_table(), options->bytes,
+                                         asked->options[i], asked->options[i + 1]),
+                         CLV_OK);
     }
 }
 
@@ -132,7 +138,8 @@ static clv_status judge(clv_context *ctx, const question *asked, const char *jso
 
 static void true_answers_are_accepted(void **unused) {
     (void)unused;
-    const question *const all[] = {&soft, &euclidean, &squared, &weighed, &three, &along, &pursued, &cut, &chosen};
+    const question *const all[] = {&soft,    &euclidean, &squared, &weighed, &three, &along,
+                                   &pursued, &cut,       &chosen,  &rough,   &paper, &twice};
     clv_context *ctx;
     clv_verdict verdict;
     assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
@@ -169,7 +176,8 @@ static const forgery forgeries[] = {
     {&soft, "\"entropy\"", "[", "0, 0", "entropy is claimed with 31 entries, but there must be 30"},
     {&soft, "\"membership\"", "\"value\": [", "0.5", "memberships of object 1"},
     {&soft, "\"labels\"", "[", "-1", "size of cluster"},
-    {&soft, "\"restarts\": [", "{", "\"centers\": [], \"objective\": 0", "better objective"},
+    {&soft, "\"restarts\": [", "{", "\"centers\": [], \"objective\": 0", "a restart has a member centers"},
+    {&soft, "\"restarts\": [", "\"objective\": ", "0", "better objective"},
     {&euclidean, "\"epsilon\": 0", "", "\"epsilon\": 0.5", "epsilon is claimed to be 0.5"},
     {&euclidean, "\"centers\"", "[[", "9", "sigma-epsilon is claimed"},
     {&euclidean, "\"centers\"", "[[", "1e80", "the centers"},
@@ -197,8 +205,20 @@ static const forgery forgeries[] = {
     {&along, "\"options\"", "\"path\": ", "\"1:2", "must have the form K,K,...:L,L,..."},
     {&along, "\"path\": [", "\"nonzeros\": ", "-4", "path.nonzeros is claimed to be -4"},
     /* The last row is the result: there are no scores. */
-    {&along, "\"k\": 2, \"lambda\": 0.1,", "\"objective\": ", "3", "no row of the path is this result"},
-    {&along, "\"k\": 2, \"lambda\": 0.1,", "\"nonzeros\": ", "7", "no row of the path is this result"},
+    {&along, "\"k\": 2, \"lambda\": 0.1,", "\"objective\": ", "3", "row 4 is the best of the path"},
+    {&along, "\"k\": 2, \"lambda\": 0.1,", "\"nonzeros\": ", "7", "row 4 is the best of the path"},
+    {&along, "\"path\": [", "\"k\": ", "3", "the k in row 1 of the path"},
+    {&along, "\"path\": [", "\"lambda\": ", "-5", "the lambda in row 1 of the path"},
+    {&along, "\"path\": [", "\"lambda\": ", "0.1", "the lambda in row 1 of the path"},
+    {&along, "\"path\": [", "\"objective\": ", "null", "the objective in row 1 of the path"},
+    {&along, "\"path\": [", "\"relative_gap\": ", "-1", "the relative_gap in row 1 of the path"},
+    {&along, "\"path\": [", "\"nonzeros\": ", "100", "the nonzeros in row 1 of the path"},
+    {&along, "\"path\": [", "\"score\": ", "1.5", "the score in row 1 of the path"},
+    {&along, "\"path\": [", "\"score\": ", "0.5", "the score in row 2 of the path"},
+    {&along, "\"path\": [", "\"seconds\": ", "-1", "the seconds in row 1 of the path"},
+    {&along, "\"path\": [", "\"stop\": ", "\"convergedx\"", "the stop in row 1 of the path"},
+    {&along, "\"path\": [", "\"stop\": ", "\"cancelled\"", "the stop in row 1 of the path"},
+    {&along, "\"options\"", "\"path\": ", "\"1,1", "has 4 rows, but there are 6"},
     {&pursued, "\"weights\"", "\"value\": [", "5", "regularized-loss is claimed"},
     {&pursued, "\"data_passes\"", ": ", "-2", "data_passes is claimed to be -2"},
     {&soft, "\"options\"", "\"restarts\": ", "20", "1 restarts are claimed, but 20 were asked for"},
@@ -213,6 +233,15 @@ static const forgery forgeries[] = {
     {&squared, "\"certificate\"", "\"stop\": ", "\"stalled\"", "iterations and stop are not those claimed"},
     {&squared, "\"restarts\": [", "\"stop\": ", "\"stalled\"", "iterations and stop are not those claimed"},
     {&squared, "\"restarts\": [", "\"stop\": ", "\"time limit\"", "have stopped with 'time limit', but the run with"},
+    {&squared, "\"drift\"", ": ", "1e308", "the drift claimed lies outside 0..1"},
+    {&squared, "\"certificate\"", "\"holds\": ", "true, \"bogus\": 1", "certificate has a member bogus"},
+    {&squared, "\"objective\"", "\"sense\": ", "\"min\", \"bogus\": 1", "objective has a member bogus"},
+    {&squared, "\"restarts\": [", "\"seconds\": ", "1, \"bogus\": 1", "a restart has a member bogus"},
+    {&squared, "\"seconds\": {", "\"solve\": ", "1, \"bogus\": 1", "seconds has a member bogus"},
+    {&cut, "\"affinity\": {", "\"bytes\": ", "1, \"bogus\": 1", "affinity has a member bogus"},
+    {&squared, "\"seconds\": {", "\"solve\": ", "-1", "the seconds claimed of the run lie below 0"},
+    {&squared, "\"seconds\": {", "\"load\": ", "-1", "the seconds claimed of a part of the run lie below 0"},
+    {&squared, "\"restarts\": [", "\"seconds\": ", "-1", "the seconds claimed of a restart lie below 0"},
     {&squared, "\"drift\"", ": ", "0, \"surprise\": 1", "the field surprise is claimed, but kpalm gives no such field"},
     {&pursued, "\"data_passes\"", ": ", "2, \"intercepts\": [" TEN "0]", "the field intercepts is claimed"},
 };
@@ -236,13 +265,14 @@ static void forgeries_are_rejected(void **unused) {
 
 /* --- what is left out, and what is left open --- */
 
-/* Without the value `name`, which has a line of its own. */
+/* Without the value `name`, which has a line of its own; a list goes up to its end. */
 static char *leave_out(const char *json, const char *name) {
     char line[64], *copy = strdup(json);
     snprintf(line, sizeof line, ",\n \"%s\": ", name);
     char *at = strstr(copy, line);
     assert_non_null(at);
-    const char *rest = at + 1 + strcspn(at + 1, ",}");
+    const char *value = at + strlen(line), *rest = value + strcspn(value, *value == '[' ? "]" : ",}");
+    rest += *value == '[';
     memmove(at, rest, strlen(rest) + 1);
     return copy;
 }
@@ -265,6 +295,70 @@ static void what_follows_must_be_said(void **unused) {
         free(changed);
         clv_release(ctx, json);
     }
+    clv_context_free(ctx);
+}
+
+/* Another reason why the run ended, everywhere. */
+static char *end_otherwise(const char *json, const char *stop) {
+    char quoted[32], *changed = strdup(json);
+    snprintf(quoted, sizeof quoted, "\"%s\"", stop);
+    for (char *at = strstr(changed, "\"stop\": "); at; at = strstr(at + 1, "\"stop\": ")) {
+        size_t place = (size_t)(at - changed);
+        char *next = replace_value(changed, at, "\"stop\": ", quoted);
+        free(changed);
+        changed = next;
+        at = changed + place;
+    }
+    return changed;
+}
+
+static void no_run_ends_otherwise_than_it_can(void **unused) {
+    (void)unused;
+    static const question short_ones[] = {{"symnmf", {"k", "3", "max-iter", "1", "start", "random"}, false},
+                                          {"kpalm", {"k", "3", "max-iter", "1"}, false},
+                                          {"kpalm", {"k", "3", "norm", "euclidean", "max-iter", "1"}, false},
+                                          {"ncut", {"k", "4", "max-iter", "1", "start", "random"}, false},
+                                          {"dominant", {"max-iter", "1"}, false},
+                                          {"ksupport", {"k", "2", "max-iter", "1", "tol", "1e-9"}, false},
+                                          {"pursuit", {"k", "60", "max-iter", "1", "tol", "1e-9"}, false}};
+    const struct {
+        const char *stop, *reason;
+    } false_ends[] = {{"time limit", "ended by its time limit, but it had none"},
+                      {"iteration limit", "ended at its iteration limit of 1000000, but after"}};
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (size_t q = 0; q < CLV_COUNT(short_ones); q++) {
+        char *json = answer_to_json(ctx, &short_ones[q]), *changed = end_otherwise(json, "converged");
+        assert_int_equal(judge(ctx, &short_ones[q], json, &verdict), CLV_OK);
+        if (!verdict.accepted || !strstr(json, "\"holds\": false")) {
+            fail_msg("%s (%zu): %s in %s", short_ones[q].method, q, verdict.reason, json);
+        }
+        assert_int_equal(judge(ctx, &short_ones[q], changed, &verdict), CLV_OK);
+        check_reason(&verdict, "the run is claimed to have converged, but its certificate does not hold");
+        free(changed);
+        clv_release(ctx, json);
+    }
+    for (size_t e = 0; e < CLV_COUNT(false_ends); e++) {
+        char *json = answer_to_json(ctx, &squared), *changed = end_otherwise(json, false_ends[e].stop);
+        assert_int_equal(judge(ctx, &squared, changed, &verdict), CLV_OK);
+        check_reason(&verdict, false_ends[e].reason);
+        free(changed);
+        clv_release(ctx, json);
+    }
+    clv_context_free(ctx);
+}
+
+static void a_path_has_its_table(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_verdict verdict;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    char *json = answer_to_json(ctx, &along), *changed = leave_out(json, "path");
+    assert_int_equal(judge(ctx, &along, changed, &verdict), CLV_OK);
+    check_reason(&verdict, "the table of the path is not there");
+    free(changed);
+    clv_release(ctx, json);
     clv_context_free(ctx);
 }
 
@@ -423,6 +517,8 @@ int main(void) {
         cmocka_unit_test(true_answers_are_accepted),
         cmocka_unit_test(forgeries_are_rejected),
         cmocka_unit_test(what_follows_must_be_said),
+        cmocka_unit_test(no_run_ends_otherwise_than_it_can),
+        cmocka_unit_test(a_path_has_its_table),
         cmocka_unit_test(gamma_is_what_auto_gives),
         cmocka_unit_test(no_tolerance_buys_an_objective),
         cmocka_unit_test(no_tolerance_buys_a_certificate),

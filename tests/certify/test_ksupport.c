@@ -5,6 +5,7 @@
 #include "../unit/failing.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { SAMPLES = 40, FEATURES = 150, K = 9 };
 
@@ -634,8 +635,17 @@ static void test_interrupted_path(void **state) {
         seen[stop.polls > after && count == ROWS ? ROWS - 1 : count]++;
         assert_true(best->k == k[first] && best->objective.value == objective[first]);
         assert_true(clv_result_real(best, "lambda", NAN) == lambda[first]);
-        assert_true(stop.polls <= after || count < ROWS || strcmp(last, "cancelled") == 0 ||
-                    strcmp(last, "converged") == 0);
+        /* Cut short, it says so, and how far it came; the row under way may have been over by then. */
+        bool ended = strcmp(last, "cancelled") == 0, cut = count < ROWS || ended;
+        char words[64];
+        snprintf(words, sizeof words, "%d of its %d rows", (int)count - ended, ROWS);
+        assert_true(!cut || stop.polls > after);
+        assert_int_equal(best->stop, cut ? CLV_CANCELLED : CLV_CONVERGED);
+        assert_int_equal(clv_result_field(best, "warnings") != NULL, cut);
+        assert_true(!cut || strstr(clv_result_text(best, "warnings"), words));
+        clv_result *found;
+        assert_int_equal(clv_ksupport_evaluate(ctx, &input, &options, best, &found), CLV_OK);
+        clv_result_free(found);
         clv_result_free(best);
     }
     assert_true(seen[1] > 0 && seen[2] > 0);
@@ -646,7 +656,48 @@ static void test_interrupted_path(void **state) {
     assert_int_equal(clv_result_integers(first, "path.k", &count)[0], 3);
     assert_int_equal(count, 1);
     assert_string_equal(clv_result_text(first, "path.stop"), "time limit");
+    assert_int_equal(first->stop, CLV_TIME_LIMIT);
     clv_result_free(first);
+}
+
+static int end_of_third_row(const clv_progress *progress, void *user) {
+    int *begun = user;
+    *begun += progress->iteration == 0;
+    return *begun > 2;
+}
+
+/* A monitor that cancels a row cancels the path. Of rows that are asked for twice, the first that is best is the
+ * result; without a score it is the last. */
+static void test_rows_of_a_path(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    clv_ksupport_options options = defaults(CLV_KSUPPORT_SQUARES);
+    make_data(&d, 702, CLV_KSUPPORT_SQUARES);
+    double same[SAMPLES] = {0};
+    const clv_matrix targets = {SAMPLES, 1, CLV_F64, d.y, NULL, NULL}, flat = {SAMPLES, 1, CLV_F64, same, NULL, NULL};
+    clv_input input = {.points = &d.dense, .targets = &targets, .validation = &d.dense, .validation_targets = &targets};
+    clv_result *best, *found;
+    int64_t count;
+    int begun = 0;
+    options.k = 0;
+    options.path = "2,2:1,1";
+    for (int scored = 0; scored < 3; scored++) { /* the third: targets that no share of the variance can be told of */
+        input.validation = scored ? &d.dense : NULL;
+        input.validation_targets = scored == 2 ? &flat : scored ? &targets : NULL;
+        assert_int_equal(clv_ksupport(ctx, &input, &options, &best), CLV_OK);
+        const double *score = clv_result_reals(best, "path.score", &count);
+        assert_true(count == 4 && (isnan(score[3]) != 0) == (scored != 1));
+        assert_int_equal(clv_ksupport_evaluate(ctx, &input, &options, best, &found), CLV_OK);
+        clv_result_free(found);
+        clv_result_free(best);
+    }
+    options.control.monitor = end_of_third_row;
+    options.control.monitor_user = &begun;
+    assert_int_equal(clv_ksupport(ctx, &input, &options, &best), CLV_OK);
+    clv_result_integers(best, "path.k", &count);
+    assert_true(count == 3 && best->stop == CLV_CANCELLED);
+    assert_non_null(strstr(clv_result_text(best, "warnings"), "2 of its 4 rows"));
+    clv_result_free(best);
 }
 
 /* A path says what k and lambda are: what else says so is refused, and so is what is no path. */
@@ -678,6 +729,12 @@ static void test_refused_paths(void **state) {
     input.validation_targets = &other;
     assert_int_equal(clv_ksupport(ctx, &input, &options, &result), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "validation sample 3 is 5"));
+    y[2] = NAN;
+    for (int loss = CLV_KSUPPORT_LOGISTIC; loss <= CLV_KSUPPORT_SQUARES; loss++) {
+        options.loss = loss;
+        assert_int_equal(clv_ksupport(ctx, &input, &options, &result), CLV_EDATA);
+        assert_non_null(strstr(clv_message(ctx), "the validation targets: row 3 column 1: nan"));
+    }
 }
 
 /* What is forecast covers what is held. */
@@ -961,6 +1018,7 @@ int main(void) {
         CASE(test_classes),
         CASE(test_interrupted_models),
         CASE(test_interrupted_path),
+        CASE(test_rows_of_a_path),
         CASE(test_refused_paths),
         CASE(test_memory),
         CASE(test_warm_start),

@@ -205,6 +205,12 @@ static void budgets_change_no_verdict(void **unused) {
     assert_true(accepted > 0 && accepted < tried);
     clv_data *data = make_points(ctx);
     assert_int_equal(try_to_judge(ctx, json, data, -1, &verdict), CLV_EUSAGE);
+    clv_claim *claim = NULL; /* nor does what else the caller gets wrong */
+    assert_int_equal(clv_claim_parse(ctx, "result.json", json, strlen(json), NULL, &claim), CLV_OK);
+    assert_int_equal(clv_claim_verify(ctx, claim, &(clv_input){.points = clv_data_matrix(data)}, 0, -7, &verdict),
+                     CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "threads = "));
+    clv_claim_free(claim);
     clv_data_free(data);
     clv_release(ctx, json);
     clv_context_free(ctx);
@@ -374,7 +380,7 @@ static void side_claims_are_looked_at(void **unused) {
     check_rejected("\"bound\": {", "\"name\": ", "\"optimum\"", "bound is claimed to be 'optimum'");
     check_rejected("\"bound\": {", "\"value\": ", "-0.5", "but the objective and the bound claimed give");
     check_rejected("\"bound\": {", "\"value\": ", "null", "gap_percent is claimed without a bound");
-    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed lies below 0");
+    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed lies outside 0..1");
     check_rejected("\"components\"", ": ", "-1", "components is claimed to be -1, but it cannot be below 0");
     check_rejected("\"eigenvalues\"", "[", "1.001", "eigenvalue 1 is 1.001");
     check_rejected("\"eigenvalues\"", "[", "0.999", "eigenvalue 1 is 0.999, but those of a normalized affinity begin");

@@ -16,6 +16,7 @@ extern const clv_method kcenter_method;
 
 /* n objects in a ring, a_ij = 1 / (1 + steps from i to j) (home.c); `serial`: called by one thread at a time. */
 clv_status ring_affinity(clv_context *ctx, int64_t n, bool serial, clv_affinity **out);
+extern const struct clv_home_maker ring_maker;
 
 /* What the command does for methods of all shapes (shapes.c): no clustering, only output of every kind.
  *   soft DATA   on points: memberships, centers; labels and memberships of new objects

@@ -4,7 +4,7 @@
  *   extend                  the tests
  *   extend METHOD ARGS...   the command of a method of this folder, as `cleave METHOD ARGS...` would be */
 #include "../../cli/job.h"
-#include "affinity/affinity.h"
+#include "affinity/home.h"
 #include "extend.h"
 #include "report/report.h"
 
@@ -406,6 +406,32 @@ static void the_home_is_what_it_says(void **state) {
     free_context(ctx);
 }
 
+/* As clv_affinity_build uses it: the plan is kept, the diagonal and gamma are as asked for. */
+static void the_maker_makes_what_it_plans(void **state) {
+    clv_context *ctx = new_context();
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        clv_affinity_options how;
+        clv_affinity_info plan = {.n = N}, info;
+        clv_affinity *a = NULL;
+        double diagonal[N], entry, gamma = way % 2 ? 2 : 1;
+        clv_affinity_defaults(&how);
+        how.kind = CLV_AFFINITY_EXPONENTIAL;
+        how.gamma = way % 2 ? gamma : NAN;
+        how.zero_diagonal = way / 2;
+        assert_true(ring_maker.suits(&points, &how));
+        ring_maker.plan(&points, &how, &plan);
+        assert_int_equal(ring_maker.make(ctx, &points, &how, 1, &a), CLV_OK);
+        clv_affinity_describe(a, &info);
+        assert_true(info.gamma == gamma && info.bytes == plan.bytes && info.nonzeros == plan.nonzeros);
+        assert_int_equal(clv_affinity_diagonal(a, diagonal), CLV_OK);
+        assert_int_equal(clv_affinity_entry(a, 1, N - 1, &entry), CLV_OK);
+        assert_true(diagonal[3] == (how.zero_diagonal ? 0 : 1) && entry == 1 / (1 + 2 * gamma));
+        clv_affinity_free(a);
+    }
+    free_context(ctx);
+}
+
 int main(int argc, char **argv) {
     static const clv_method *const methods[] = {&kcenter_method, &soft_method, &hard_method, &fit_method};
     for (size_t i = 0; argc > 1 && i < CLV_COUNT(methods); i++) {
@@ -417,10 +443,15 @@ int main(int argc, char **argv) {
         return 64;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solved_and_proved),     cmocka_unit_test(evaluated_to_the_same_bits),
-        cmocka_unit_test(options_are_checked),   cmocka_unit_test(new_objects_go_to_the_nearest),
-        cmocka_unit_test(memory_is_foretold),    cmocka_unit_test(an_honest_claim_is_accepted_and_others_are_not),
-        cmocka_unit_test(the_command_runs_it),   cmocka_unit_test(the_home_is_what_it_says),
+        cmocka_unit_test(solved_and_proved),
+        cmocka_unit_test(evaluated_to_the_same_bits),
+        cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(new_objects_go_to_the_nearest),
+        cmocka_unit_test(memory_is_foretold),
+        cmocka_unit_test(an_honest_claim_is_accepted_and_others_are_not),
+        cmocka_unit_test(the_command_runs_it),
+        cmocka_unit_test(the_home_is_what_it_says),
+        cmocka_unit_test(the_maker_makes_what_it_plans),
         cmocka_unit_test(methods_take_the_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

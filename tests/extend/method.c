@@ -140,7 +140,8 @@ static clv_status check(clv_context *ctx, traversal *t, const clv_result *answer
         status = clv_fail(ctx, CLV_EDATA, "an object has the label of a center that is not its nearest");
     }
     clv_free(ctx, labels);
-    return status;
+    CLV_TRY(status);
+    return clv_result_put_integer(found, "certified", 1); /* whoever has converged has its certificate */
 }
 
 static clv_status evaluate(clv_context *ctx, const clv_input *input, const void *options, const clv_result *answer,

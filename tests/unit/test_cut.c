@@ -108,6 +108,10 @@ static void degenerate_labelings(void **state) {
     assert_string_equal(clv_message(ctx), "the normalized cut needs a labeled object: all 40 are left out");
     labels[5] = -3;
     assert_int_equal(clv_ncut_value(ctx, a, labels, 1, &value), CLV_EDATA);
+    clv_context *other = new_context();
+    assert_int_equal(clv_ncut_value(other, a, labels, 1, &value), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(other), "another context"));
+    end_context(other);
     clv_affinity_free(a);
     end_context(ctx);
 }

@@ -635,8 +635,16 @@ static void results_count_their_labels(void **unused) {
     assert_int_equal(result->sizes[1], 0);
     assert_int_equal(result->sizes[2], 2);
     assert_int_equal(result->left_out, 2);
+    const char *const texts[] = {"one", NULL};
+    const clv_field field = {.name = "words", .kind = CLV_FIELD_TEXT, .is_list = 1, .count = 2, .texts = texts};
+    assert_int_equal(clv_result_put(result, &field), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "words: text 2 of 2 is not there");
+    assert_null(clv_result_field(result, "words"));
     clv_result_free(result);
     clv_result_free(NULL);
+    assert_int_equal(clv_result_new(ctx, -1, 3, &result), CLV_EUSAGE);
+    assert_int_equal(clv_result_new(ctx, 3, -1, &result), CLV_EUSAGE);
+    assert_null(result);
     clv_context_free(ctx);
     assert_string_equal(clv_stop_name(CLV_TIME_LIMIT), "time limit");
 }

@@ -419,8 +419,35 @@ static void when_it_fails_so_does_the_method(void **state) {
     }
 }
 
+/* What a dense home is written out from is not a matter of order: of each kind that has a dense home it is one maker,
+ * which is not dense itself. */
+static void each_kind_has_one_source(void **state) {
+    static const clv_home_maker *const all[] = {&clv_dense64_maker, &clv_dense32_maker, &clv_computed_maker,
+                                                &clv_minimax_maker, &clv_lowrank_maker, &clv_sparse_maker};
+    const double values[4] = {0, 1, 2, 3};
+    const clv_matrix points = {2, 2, CLV_F64, values, NULL, NULL};
+    (void)state;
+    for (int kind = CLV_AFFINITY_GAUSSIAN; kind < CLV_AFFINITY_PRECOMPUTED; kind++) {
+        clv_affinity_options how;
+        int sources = 0, dense = 0;
+        clv_affinity_defaults(&how);
+        how.kind = kind;
+        for (size_t m = 0; m < CLV_COUNT(all); m++) {
+            how.home = all[m]->asked;
+            bool suits = all[m]->suits(&points, &how), square = all[m]->asked <= CLV_HOME_DENSE32;
+            sources += suits && all[m]->source;
+            dense += suits && square;
+            assert_false(square && all[m]->source);
+            assert_true(!suits || !all[m]->source || clv_home_source(&points, &how) == all[m]);
+        }
+        assert_true(sources == (kind != CLV_AFFINITY_KNN) && dense == 2 * sources);
+        assert_int_equal(clv_home_source(&points, &how) != NULL, sources);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_has_one_source),
         cmocka_unit_test(the_operator_is_complete),
         cmocka_unit_test(it_is_nobody_else),
         cmocka_unit_test(what_is_out_of_range_is_refused),

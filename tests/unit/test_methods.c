@@ -182,31 +182,23 @@ static void check_option(const clv_option_table *table, size_t i) {
 }
 
 static void options_lie_in_their_structs(void **state) {
-    static const struct {
-        const char *name;
-        size_t size;
-    } structs[] = {{"ncut", sizeof(clv_ncut_options)},         {"symnmf", sizeof(clv_symnmf_options)},
-                   {"dominant", sizeof(clv_dominant_options)}, {"kpalm", sizeof(clv_kpalm_options)},
-                   {"ksupport", sizeof(clv_ksupport_options)}, {"pursuit", sizeof(clv_pursuit_options)}};
-    size_t count, known = 0;
+    size_t count;
     const clv_method *const *methods = clv_methods(&count);
     (void)state;
     for (size_t i = 0; i < count; i++) {
         const clv_option_table *table = methods[i]->options;
         assert_string_equal(table->title, methods[i]->name);
         assert_true(table->size > sizeof(clv_control) && table->size <= sizeof(clv_options_room));
-        for (size_t s = 0; s < CLV_COUNT(structs); s++) {
-            bool same = strcmp(structs[s].name, table->title) == 0;
-            assert_true(!same || structs[s].size == table->size);
-            known += same;
-        }
+        size_t end = sizeof(clv_control);
         for (size_t o = 0; o < table->count; o++) {
+            const clv_option *option = &table->options[o];
             check_option(table, o);
+            end = option->offset + size_of(option) > end ? option->offset + size_of(option) : end;
         }
+        assert_int_equal((end + 7) / 8 * 8, table->size); /* and the struct is nothing but its options */
         const clv_option *k = clv_options_find(table, "k");
         assert_true(k && k->kind == CLV_OPTION_INT && k->letter == 'k');
     }
-    assert_int_equal(known, count); /* a new method has its struct here */
 }
 
 /* Defaults are options that go together, but that k may have to be said. */
@@ -364,6 +356,105 @@ static void wrong_input_is_refused(void **state) {
     }
 }
 
+/* What a program forgot is named, not followed. */
+static void nothing_is_refused(void **state) {
+    world *w = *state;
+    size_t count;
+    const clv_method *const *methods = clv_methods(&count);
+    assert_null(clv_method_find(NULL));
+    for (size_t i = 0; i < count; i++) {
+        const clv_method *m = methods[i];
+        clv_options_room room;
+        clv_input input = input_for(w, m);
+        clv_fresh fresh = {.points = &w->points};
+        clv_result *result = solve(w, m, options_for(m, &room)), *out;
+        assert_int_equal(clv_solve(w->ctx, NULL, &input, room.bytes, &out), CLV_EUSAGE);
+        assert_int_equal(clv_solve(w->ctx, m, NULL, room.bytes, &out), CLV_EUSAGE);
+        assert_int_equal(clv_solve(w->ctx, m, &input, NULL, &out), CLV_EUSAGE);
+        assert_int_equal(clv_evaluate(w->ctx, m, NULL, room.bytes, result, &out), CLV_EUSAGE);
+        assert_int_equal(clv_evaluate(w->ctx, m, &input, NULL, result, &out), CLV_EUSAGE);
+        assert_int_equal(clv_evaluate(w->ctx, m, &input, room.bytes, NULL, &out), CLV_EUSAGE);
+        assert_int_equal(clv_predict(w->ctx, m, NULL, room.bytes, result, &fresh, &out), CLV_EUSAGE);
+        assert_int_equal(clv_predict(w->ctx, m, &input, room.bytes, NULL, &fresh, &out), CLV_EUSAGE);
+        assert_int_equal(clv_predict(w->ctx, m, &input, room.bytes, result, NULL, &out), CLV_EUSAGE);
+        assert_true(!out && clv_message(w->ctx)[0]);
+        clv_method half = *m;
+        half.solve = NULL;
+        assert_int_equal(clv_solve(w->ctx, &half, &input, room.bytes, &out), CLV_EUSAGE);
+        assert_int_equal(clv_memory(&half, &input, room.bytes), 0);
+        clv_result_free(result);
+    }
+}
+
+/* Where there is nothing to foretell, nothing is foretold. */
+static void memory_of_what_cannot_be_is_0(void **state) {
+    world *w = *state;
+    size_t count;
+    const clv_method *const *methods = clv_methods(&count);
+    for (size_t i = 0; i < count; i++) {
+        const clv_method *m = methods[i];
+        clv_options_room room;
+        clv_input input = input_for(w, m), empty = {0};
+        clv_control *control = options_for(m, &room);
+        assert_int_equal(clv_memory(m, &empty, room.bytes), 0);
+        assert_int_equal(clv_memory(m, NULL, room.bytes), 0);
+        assert_int_equal(clv_memory(m, &input, NULL), 0);
+        control->threads = -5;
+        assert_int_equal(clv_memory(m, &input, room.bytes), 0);
+        control->threads = 1;
+        assert_true(clv_memory(m, &input, room.bytes) > 0);
+        control->size = 0;
+        assert_int_equal(clv_memory(m, &input, room.bytes), 0);
+    }
+}
+
+/* A description whose options are larger than the library has room for, or smaller than their control. */
+static void options_without_room_are_refused(void **state) {
+    world *w = *state;
+    static const size_t sizes[] = {4, sizeof(clv_options_room) + 8};
+    static _Alignas(max_align_t) char large[2 * sizeof(clv_options_room)];
+    for (size_t s = 0; s < CLV_COUNT(sizes); s++) {
+        clv_method method = *clv_method_find("ncut");
+        clv_option_table table = *method.options;
+        clv_input input = input_for(w, &method);
+        clv_result *out;
+        options_for(&method, (clv_options_room *)(void *)large);
+        ((clv_control *)(void *)large)->size = table.size = sizes[s];
+        method.options = &table;
+        assert_int_equal(clv_method_check(w->ctx, &method, large), CLV_EUSAGE);
+        assert_int_equal(clv_solve(w->ctx, &method, &input, large, &out), CLV_EUSAGE);
+        assert_int_equal(clv_memory(&method, &input, large), 0);
+        assert_non_null(strstr(clv_message(w->ctx), "the library has room for"));
+    }
+}
+
+/* Sparse points that name columns which are not there, or end before they begin. */
+static void broken_views_are_refused(void **state) {
+    world *w = *state;
+    size_t count;
+    const clv_method *const *methods = clv_methods(&count);
+    static const int32_t columns[][2] = {{5, 0}, {0, -1}, {0, P}, {0, 1}};
+    int64_t start[N + 1];
+    double ones[] = {1, 1};
+    for (int i = 0; i <= N; i++) {
+        start[i] = i < 2 ? i : 2;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const clv_method *m = methods[i];
+        if (m->takes == CLV_TAKES_AFFINITY) {
+            continue;
+        }
+        clv_input input = input_for(w, m);
+        for (size_t c = 0; c < CLV_COUNT(columns); c++) {
+            const clv_matrix view = {N, P, CLV_F64, ones, start, columns[c]};
+            bool last = c + 1 == CLV_COUNT(columns);
+            input.points = &view;
+            start[2] = last ? -1 : 2;
+            refuse(w, m, &input, last ? "has its entries from" : "is not one of 3");
+        }
+    }
+}
+
 /* --- results --- */
 
 /* How many entries or rows "n", "k" or another word stands for; -1: not said. */
@@ -434,7 +525,8 @@ static void results_are_as_described(void **state) {
         clv_input input = input_for(w, m);
         clv_result *result = solve(w, m, options_for(m, &room)), *found;
         assert_string_equal(result->method, m->name);
-        assert_true(result->n == N && result->k >= 1 && result->solver[0]);
+        assert_true(result->n == N && result->k >= 1);
+        assert_int_equal(result->solver[0] != 0, clv_options_find(m->options, "solver") != NULL);
         assert_int_equal(result->labels != NULL, clv_method_gives(m, "labels") != NULL);
         assert_int_equal(result->sizes != NULL, result->labels != NULL);
         assert_int_equal(result->objective.maximize, m->maximize);
@@ -509,6 +601,13 @@ static void predictions_are_as_described(void **state) {
             }
         }
         clv_result_free(told);
+        double odd[P] = {0, NAN, 1};
+        const clv_matrix nowhere = {1, P, CLV_F64, odd, NULL, NULL};
+        fresh.points = &nowhere;
+        status = clv_predict(w->ctx, m, &input, room.bytes, result, &fresh, &told);
+        assert_int_equal(status, m->predict ? CLV_EDATA : CLV_EUSAGE);
+        assert_null(told);
+        fresh.points = &w->points;
         if (m->predict && m->takes == CLV_TAKES_AFFINITY) { /* points need the affinity that they are compared with */
             input.affinity = w->foreign;
             assert_int_equal(clv_predict(w->ctx, m, &input, room.bytes, result, &fresh, &told), CLV_EUSAGE);
@@ -530,6 +629,10 @@ int main(void) {
         CASE(older_programs_get_the_defaults),
         CASE(starts_are_listed),
         CASE(wrong_input_is_refused),
+        CASE(nothing_is_refused),
+        CASE(memory_of_what_cannot_be_is_0),
+        CASE(options_without_room_are_refused),
+        CASE(broken_views_are_refused),
         CASE(results_are_as_described),
         CASE(predictions_are_as_described),
         CASE(empty_answers_are_refused),

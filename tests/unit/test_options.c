@@ -157,6 +157,10 @@ static void bad_text(void **state) {
     sample s = defaults();
     assert_int_equal(clv_options_set(ctx, &table, &s, "color", "red"), CLV_EUSAGE);
     assert_string_equal(clv_message(ctx), "there is no option 'color' in sample");
+    assert_int_equal(clv_options_set(ctx, &table, &s, NULL, "red"), CLV_EUSAGE);
+    assert_int_equal(clv_options_set(ctx, &table, &s, "count", NULL), CLV_EUSAGE);
+    assert_string_equal(clv_message(ctx), "count is set to nothing");
+    assert_int_equal(clv_options_set(ctx, &table, &s, "none", NULL), CLV_OK);
     clv_options_set(ctx, &table, &s, "count", "0");
     assert_string_equal(clv_message(ctx), "count = '0' is not allowed: it must be a whole number from 1 to 100");
     clv_options_set(ctx, &table, &s, "bytes", "1.5G");

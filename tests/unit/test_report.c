@@ -260,6 +260,30 @@ static void bare_reports_are_enough(void **unused) {
     end_context(ctx);
 }
 
+/* What no method claims anything of cannot be reported: a result of a program's own, a prediction, none at all. */
+static void nothing_is_not_reported(void **unused) {
+    (void)unused;
+    clv_status (*const writers[])(clv_context *, const clv_report *, char **,
+                                  size_t *) = {clv_report_json, clv_report_table, clv_report_html};
+    clv_context *ctx = new_context();
+    clv_result *made;
+    char *text;
+    size_t size;
+    assert_int_equal(clv_result_new(ctx, 3, 2, &made), CLV_OK);
+    for (int way = 0; way < 3; way++) {
+        const clv_report report = {.result = way < 2 ? made : NULL, .silhouette = NAN};
+        made->method = way == 1 ? "ncut" : NULL; /* a prediction names its method */
+        for (size_t w = 0; w < CLV_COUNT(writers); w++) {
+            assert_int_equal(writers[w](ctx, &report, &text, &size), CLV_EUSAGE);
+            assert_null(text);
+            assert_non_null(strstr(clv_message(ctx), "nothing to report"));
+        }
+    }
+    assert_int_equal(clv_report_trace(ctx, &(clv_report){0}, &text, &size), CLV_EUSAGE);
+    clv_result_free(made);
+    end_context(ctx);
+}
+
 static void a_comma_locale_changes_nothing(void **unused) {
     (void)unused;
     const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8", "de_DE"};
@@ -705,6 +729,7 @@ static void damaged_claims_are_refused(void **unused) {
     check_refused("\"cleave\": \"" CLV_VERSION "\", ", "", "field cleave is missing");
     check_refused("\"cleave\": \"" CLV_VERSION "\"", "\"cleave\": \"0.1.0\"",
                   " was written by cleave 0.1.0; verify it with that version");
+    check_refused("\"cleave\": \"" CLV_VERSION "\"", "\"cleave\": \"" CLV_VERSION "x\"", " was written by cleave ");
     check_refused("\"components\": 4", "\"shift\": true", "entry 1 of shift is not a number");
     check_refused("[1, 0.75]", "[1, \"0.75\"]", "entry 2 of eigenvalues is not a number");
     check_refused("[1, 0.75]", "0.75", "field eigenvalues ");
@@ -755,6 +780,7 @@ int main(void) {
         cmocka_unit_test(json_lists_options_as_used),
         cmocka_unit_test(gaps_by_hand),
         cmocka_unit_test(bare_reports_are_enough),
+        cmocka_unit_test(nothing_is_not_reported),
         cmocka_unit_test(a_comma_locale_changes_nothing),
         cmocka_unit_test(the_table_says_what_counts),
         cmocka_unit_test(the_table_is_aligned),

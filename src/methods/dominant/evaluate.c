@@ -234,6 +234,7 @@ static clv_status judge(const clv_peeling *p, const clv_result *answer, const cl
     clv_certificate worst = clv_dominant_certificate(clusters, answer->k, tol);
     worst = settle_tie(answer, clusters, tol, worst, objective);
     clv_result_claim(found, &clv_dominant_method, objective, worst.value, worst.tolerance);
+    CLV_TRY(clv_result_put_integer(found, "certified", 1));
     return clv_dominant_table(found, clusters, answer->k, false);
 }
 

@@ -177,6 +177,7 @@ static clv_status evaluate(clv_kpalm_problem *p, const clv_result *answer, const
     CLV_TRY(membership ? labels_follow(p->ctx, membership, answer->labels) : CLV_OK);
     clv_result_claim(found, &clv_kpalm_method, judgment.sigma, judgment.subgradient, p->tolerance);
     found->objective.name = clv_kpalm_objective(p);
+    CLV_TRY(clv_result_put_integer(found, "certified", 1));
     CLV_TRY(soft ? clv_result_put_real(found, "alpha", p->alpha) : CLV_OK);
     return p->epsilon > 0 ? clv_result_put_real(found, "epsilon", p->epsilon) : CLV_OK;
 }

@@ -20,8 +20,6 @@
 
 /* More values of y than this are not classes. */
 enum { MOST_CLASSES = 1000 };
-/* Larger numbers cannot be squared and added up. */
-#define LARGEST 1e150
 
 /* --- checks --- */
 
@@ -54,7 +52,7 @@ static clv_status check_start(clv_context *ctx, const clv_matrix *start, int64_t
                         (long long)start->rows, models == 1 ? "is" : "are", (long long)models,
                         models == 1 ? "model" : "models");
     }
-    return clv_matrix_check(ctx, "the weights to start from", start, LARGEST);
+    return clv_matrix_check(ctx, "the weights to start from", start, CLV_KS_LARGEST);
 }
 
 static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_ksupport_options *options) {
@@ -71,9 +69,9 @@ static clv_status check_sizes(clv_context *ctx, const clv_design *x, const clv_k
 
 static clv_status check_targets(clv_context *ctx, const double *y, int64_t samples) {
     for (int64_t m = 0; m < samples; m++) {
-        if (!isfinite(y[m]) || fabs(y[m]) > LARGEST) {
+        if (!isfinite(y[m]) || fabs(y[m]) > CLV_KS_LARGEST) {
             return clv_fail(ctx, CLV_EDATA, "y of sample %lld is %g: it must be a number from -%g to %g",
-                            (long long)m + 1, y[m], LARGEST, LARGEST);
+                            (long long)m + 1, y[m], CLV_KS_LARGEST, CLV_KS_LARGEST);
         }
     }
     return CLV_OK;
@@ -354,7 +352,7 @@ static clv_status check_weights(clv_context *ctx, const clv_matrix *weights, int
         return clv_fail(ctx, CLV_EDATA, "the weights are %lld x %lld, but there are %lld models of %lld features",
                         (long long)weights->rows, (long long)weights->cols, (long long)models, (long long)features);
     }
-    return clv_matrix_check(ctx, "weights", weights, LARGEST);
+    return clv_matrix_check(ctx, "weights", weights, CLV_KS_LARGEST);
 }
 
 /* Intercepts that are not said are the best ones. */
@@ -375,17 +373,22 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
         gaps += gap * value;
     }
     clv_result_claim(found, &clv_ksupport_method, total, gaps > 0 ? gaps / total : gaps, j->problem.tol);
+    CLV_TRY(clv_result_put_integer(found, "certified", j->problem.options.rule == CLV_KSUPPORT_GAP));
     return j->classes_count > 0 ? clv_result_put_reals(found, "classes", j->classes, j->classes_count) : CLV_OK;
 }
 
 /* What the answer says of k and lambda is a row of the path, or what the options say. */
-static clv_status check_row(clv_context *ctx, const clv_ksupport_options *asked, const clv_ksupport_options *said) {
+static clv_status check_row(clv_context *ctx, const clv_ksupport_options *asked, const clv_result *answer,
+                            double lambda) {
     if (asked->path) {
-        return clv_ks_check_row(ctx, asked->path, said->k, said->lambda);
+        return clv_ks_check_table(ctx, asked->path, answer, lambda);
     }
-    return said->lambda == asked->lambda
+    if (clv_result_field(answer, "path.k")) {
+        return clv_fail(ctx, CLV_EDATA, "there is the table of a path, but no path was asked for");
+    }
+    return lambda == asked->lambda
                ? CLV_OK
-               : clv_fail(ctx, CLV_EDATA, "lambda is %g, but %g was asked for", said->lambda, asked->lambda);
+               : clv_fail(ctx, CLV_EDATA, "lambda is %g, but %g was asked for", lambda, asked->lambda);
 }
 
 clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
@@ -405,8 +408,7 @@ clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input
     }
     own.k = answer->k;
     own.lambda = clv_result_real(answer, "lambda", own.lambda);
-    CLV_TRY(check_row(ctx, options, &own));
-    CLV_TRY(clv_ks_check_table(ctx, answer, own.lambda));
+    CLV_TRY(check_row(ctx, options, answer, own.lambda));
     clv_status status = job_new(ctx, &data, &own, &j);
     if (status == CLV_OK) {
         status = evaluate_all(&j, weights, intercepts, found);

@@ -27,6 +27,9 @@
         (array) = clv_grown_;                                                                                          \
     } while (0)
 
+/* Larger numbers cannot be squared and added up. */
+#define CLV_KS_LARGEST 1e150
+
 /* --- point.c --- */
 
 /* Sparse weights: places ascending. */
@@ -282,12 +285,10 @@ double clv_ks_tolerance(const clv_ksupport_options *options);
 clv_status clv_ks_walk(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options, clv_result **out);
 /* Whether the text is a path; the largest k in it, or 0. */
 clv_status clv_ks_check_path(clv_context *ctx, const char *path);
-/* CLV_EDATA: no row of the path has this k and this lambda. */
-clv_status clv_ks_check_row(clv_context *ctx, const char *path, int64_t k, double lambda);
 int64_t clv_ks_largest_k(const char *path);
-/* Whether the table of an answer, if it has one, has a row that says of this k and lambda what the answer says, and
- * none with a better score. */
-clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double lambda);
+/* CLV_EDATA: the answer with this lambda is none of this path, or its table is none that a run can have given: the rows
+ * of the path in their order, as far as the run came, of which the one to report is the answer. */
+clv_status clv_ks_check_table(clv_context *ctx, const char *path, const clv_result *answer, double lambda);
 
 /* --- the functions of the method: ksupport.c --- */
 CLV_METHOD_PARTS(ksupport)

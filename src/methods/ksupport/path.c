@@ -16,7 +16,7 @@ static double score_of(const clv_ksupport_options *options, const double *y, con
         wrong += squares ? (y[m] - predicted[m]) * (y[m] - predicted[m]) : y[m] != predicted[m];
         total += squares ? (y[m] - center) * (y[m] - center) : 1;
     }
-    return 1 - wrong / total;
+    return wrong / total < HUGE_VAL ? 1 - wrong / total : (double)NAN; /* no variance to explain: no score */
 }
 
 static clv_status score(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
@@ -83,22 +83,6 @@ clv_status clv_ks_check_path(clv_context *ctx, const char *path) {
     return status;
 }
 
-clv_status clv_ks_check_row(clv_context *ctx, const char *path, int64_t k, double lambda) {
-    grid g;
-    bool on_path = false;
-    clv_status status = read_grid(ctx, path, &g);
-    for (int64_t i = 0; status == CLV_OK && i < g.k_count * g.lambda_count; i++) {
-        on_path = on_path || (g.k[i / g.lambda_count] == k && g.lambda[i % g.lambda_count] == lambda);
-    }
-    clv_free_kept(&g.room);
-    if (status < 0) {
-        return status == CLV_EUSAGE ? CLV_EDATA : status;
-    }
-    return on_path ? CLV_OK
-                   : clv_fail(ctx, CLV_EDATA, "k = %lld with lambda = %g is not on the path %s", (long long)k, lambda,
-                              path);
-}
-
 int64_t clv_ks_largest_k(const char *path) {
     int64_t most = 0;
     for (const char *at = path; *at && *at != ':';) {
@@ -110,38 +94,129 @@ int64_t clv_ks_largest_k(const char *path) {
     return most;
 }
 
-/* Whether row i of the table says what the answer says of itself. */
-static bool row_agrees(const clv_result *answer, int64_t i) {
-    const clv_matrix *weights = clv_result_matrix(answer, "weights");
-    int64_t count;
-    const double *value = clv_result_reals(answer, "path.objective", &count);
-    const double *gap = clv_result_reals(answer, "path.relative_gap", &count);
-    const int64_t *nonzeros = clv_result_integers(answer, "path.nonzeros", &count);
-    const int64_t *iterations = clv_result_integers(answer, "path.iterations", &count);
-    bool said = value && gap && nonzeros && iterations;
-    return said && fabs(value[i] - answer->objective.value) <= 1e-9 * fabs(answer->objective.value) &&
-           !(fabs(gap[i] - answer->certificate.value) > 1e-9) && iterations[i] == answer->iterations &&
-           (!weights->start || nonzeros[i] == weights->start[weights->rows]);
+/* Row i of the path. */
+static int64_t k_of(const grid *g, int64_t i) {
+    return g->k[i / g->lambda_count];
 }
 
-clv_status clv_ks_check_table(clv_context *ctx, const clv_result *answer, double lambda) {
-    int64_t rows, count;
-    const int64_t *k = clv_result_integers(answer, "path.k", &rows);
-    const double *lambdas = clv_result_reals(answer, "path.lambda", &count);
-    const double *scores = clv_result_reals(answer, "path.score", &count);
-    int64_t own = -1;
-    for (int64_t i = 0; k && lambdas && i < rows; i++) {
-        own = k[i] == answer->k && lambdas[i] == lambda ? i : own;
+static double lambda_of(const grid *g, int64_t i) {
+    return g->lambda[g->lambda_count - 1 - i % g->lambda_count];
+}
+
+/* Whether the row with this score is to be reported rather than the best before it. */
+static bool is_better(double scored, double best) {
+    return isnan(scored) || scored > best;
+}
+
+static bool is_cut(clv_stop stop) {
+    return stop == CLV_TIME_LIMIT || stop == CLV_CANCELLED;
+}
+
+/* --- the table of an answer, which may come from anywhere --- */
+
+typedef struct claimed {
+    int64_t rows;
+    const int64_t *k, *nonzeros, *iterations;
+    const double *lambda, *objective, *gap, *score, *seconds;
+    const char *const *stop;
+} claimed;
+
+/* False: a column is missing. The columns of a table have one length. */
+static bool read_table(const clv_result *answer, claimed *out) {
+    const clv_field *stop = clv_result_field(answer, "path.stop");
+    *out = (claimed){.stop = stop ? stop->texts : NULL};
+    out->k = clv_result_integers(answer, "path.k", &out->rows);
+    out->nonzeros = clv_result_integers(answer, "path.nonzeros", &out->rows);
+    out->iterations = clv_result_integers(answer, "path.iterations", &out->rows);
+    out->lambda = clv_result_reals(answer, "path.lambda", &out->rows);
+    out->objective = clv_result_reals(answer, "path.objective", &out->rows);
+    out->gap = clv_result_reals(answer, "path.relative_gap", &out->rows);
+    out->score = clv_result_reals(answer, "path.score", &out->rows);
+    out->seconds = clv_result_reals(answer, "path.seconds", &out->rows);
+    return out->k && out->nonzeros && out->iterations && out->lambda && out->objective && out->gap && out->score &&
+           out->seconds && out->stop;
+}
+
+/* Whether row i can have come of a run: the numbers that it is about are those of the path, and what it says of them is
+ * possible: all rows have a score, or none; only the last can have been cut short, and then the run was. */
+static clv_status check_line(clv_context *ctx, const grid *g, const claimed *t, int64_t i, const clv_result *answer) {
+    const clv_matrix *weights = clv_result_matrix(answer, "weights");
+    clv_stop stop = CLV_CONVERGED;
+    const char *wrong = t->k[i] != k_of(g, i)                                           ? "k"
+                        : t->lambda[i] != lambda_of(g, i)                               ? "lambda"
+                        : !(t->objective[i] >= 0)                                       ? "objective"
+                        : t->gap[i] < 0                                                 ? "relative_gap"
+                        : t->nonzeros[i] > weights->rows * weights->cols                ? "nonzeros"
+                        : t->score[i] > 1 || !isnan(t->score[i]) != !isnan(t->score[0]) ? "score"
+                        : !(t->seconds[i] >= 0)                                         ? "seconds"
+                        : !clv_stop_find(t->stop[i], &stop)                             ? "stop"
+                                                                                        : NULL;
+    if (!wrong && is_cut(stop) && (i + 1 < t->rows || stop != answer->stop)) {
+        wrong = "stop";
     }
-    if (k && (own < 0 || !row_agrees(answer, own))) {
-        return clv_fail(ctx, CLV_EDATA, "no row of the path is this result");
+    return wrong ? clv_fail(ctx, CLV_EDATA, "the %s in row %lld of the path cannot have come from a run", wrong,
+                            (long long)i + 1)
+                 : CLV_OK;
+}
+
+/* The row that is reported, by the rule of a run. */
+static int64_t reported(const claimed *t) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < t->rows; i++) {
+        best = is_better(t->score[i], t->score[best]) ? i : best;
     }
-    for (int64_t i = 0; k && scores && i < rows; i++) {
-        if (scores[i] > scores[own]) {
-            return clv_fail(ctx, CLV_EDATA, "row %lld of the path has a better score than the result", (long long)i);
-        }
+    return best;
+}
+
+/* Whether row i says what the answer says of itself. */
+static bool row_agrees(const claimed *t, int64_t i, const clv_result *answer, double lambda) {
+    const clv_matrix *weights = clv_result_matrix(answer, "weights");
+    return t->k[i] == answer->k && t->lambda[i] == lambda &&
+           fabs(t->objective[i] - answer->objective.value) <= 1e-9 * fabs(answer->objective.value) &&
+           !(fabs(t->gap[i] - answer->certificate.value) > 1e-9) && t->iterations[i] == answer->iterations &&
+           (is_cut(answer->stop) || strcmp(t->stop[i], clv_stop_name(answer->stop)) == 0) &&
+           (!weights->start || t->nonzeros[i] == weights->start[weights->rows]);
+}
+
+static clv_status check_rows(clv_context *ctx, const grid *g, const clv_result *answer, double lambda) {
+    int64_t count = g->k_count * g->lambda_count;
+    bool on_path = false, cut = is_cut(answer->stop);
+    claimed t;
+    for (int64_t i = 0; i < count; i++) {
+        on_path = on_path || (k_of(g, i) == answer->k && lambda_of(g, i) == lambda);
     }
-    return CLV_OK;
+    if (!on_path) {
+        return clv_fail(ctx, CLV_EDATA, "k = %lld with lambda = %g is not on the path", (long long)answer->k, lambda);
+    }
+    if (!read_table(answer, &t)) {
+        return clv_fail(ctx, CLV_EDATA, "the table of the path is not there, or not whole");
+    }
+    if (t.rows < 1 || t.rows > count || (t.rows < count && !cut)) {
+        return clv_fail(ctx, CLV_EDATA, "the table of the path has %lld rows, but there are %lld", (long long)t.rows,
+                        (long long)count);
+    }
+    for (int64_t i = 0; i < t.rows; i++) {
+        CLV_TRY(check_line(ctx, g, &t, i, answer));
+    }
+    if (cut && t.rows == count && strcmp(t.stop[count - 1], clv_stop_name(answer->stop)) != 0) {
+        return clv_fail(ctx, CLV_EDATA, "the path was cut short, but all of its rows are there");
+    }
+    int64_t own = reported(&t);
+    return row_agrees(&t, own, answer, lambda)
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "row %lld is the best of the path, and it is not this result",
+                          (long long)own + 1);
+}
+
+clv_status clv_ks_check_table(clv_context *ctx, const char *path, const clv_result *answer, double lambda) {
+    grid g;
+    clv_status status = read_grid(ctx, path, &g);
+    status = status == CLV_EUSAGE ? CLV_EDATA : status;
+    if (status == CLV_OK) {
+        status = check_rows(ctx, &g, answer, lambda);
+    }
+    clv_free_kept(&g.room);
+    return status;
 }
 
 /* --- the path --- */
@@ -195,7 +270,7 @@ static void note_row(walk *w, const clv_result *result, double scored) {
 /* The next row is started from this one; the best is kept. */
 static void keep_row(walk *w, clv_result *result, double scored) {
     clv_result *before = w->last;
-    bool better = !w->best || isnan(scored) || scored > w->score;
+    bool better = !w->best || is_better(scored, w->score);
     w->last = result;
     w->input.start = clv_result_matrix(result, "weights");
     if (before != w->best) {
@@ -226,20 +301,25 @@ static clv_status walk_row(walk *w, int64_t k, double lambda) {
     return CLV_OK;
 }
 
-/* All rows, one after the other, until there is no time for another one. */
+/* All rows, one after the other, until there is no time for another one; then the result says so. */
 static clv_status walk_rows(walk *w, const grid *g) {
-    for (int64_t i = 0; i < g->k_count * g->lambda_count; i++) {
-        if (i > 0 && clv_interrupted(w->ctx)) {
-            return CLV_OK;
-        }
-        double lambda = g->lambda[g->lambda_count - 1 - i % g->lambda_count];
-        clv_status status = walk_row(w, g->k[i / g->lambda_count], lambda);
-        if (clv_is_stop(status) && i > 0) {
-            return CLV_OK;
-        }
-        CLV_TRY(status);
+    int64_t count = g->k_count * g->lambda_count;
+    clv_status status = CLV_OK;
+    for (int64_t i = 0; i < count && status == CLV_OK && !(w->last && is_cut(w->last->stop)); i++) {
+        status = i > 0 && clv_interrupted(w->ctx) ? clv_stop_failure(w->ctx, "following a path")
+                                                  : walk_row(w, k_of(g, i), lambda_of(g, i));
     }
-    return CLV_OK;
+    if (!w->last || (status < 0 && !clv_is_stop(status))) {
+        return status;
+    }
+    clv_stop stop = status < 0 ? clv_stop_of(status) : w->last->stop;
+    if (!is_cut(stop)) {
+        return CLV_OK;
+    }
+    int64_t solved = w->rows - is_cut(w->last->stop);
+    w->best->stop = stop;
+    return clv_result_warn(w->best, "The path was ended by '%s': %lld of its %lld rows were solved.",
+                           clv_stop_name(stop), (long long)solved, (long long)count);
 }
 
 /* The best row is the result, with the table of all. */
@@ -255,12 +335,17 @@ static clv_status put_table(const walk *w) {
     return clv_result_put_texts(w->best, "path.stop", w->stops, w->rows);
 }
 
-/* Targets to score on must be of the classes that there are models for. */
+/* Samples to score on are numbers; their targets must be of the classes that there are models for. */
 static clv_status check_validation(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options) {
     const clv_matrix *fresh = input->validation_targets;
     double *classes = NULL;
     int64_t count;
-    if (!fresh || options->loss != CLV_KSUPPORT_LOGISTIC) {
+    if (!fresh) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_matrix_check(ctx, "the validation samples:", input->validation, CLV_KS_LARGEST));
+    CLV_TRY(clv_matrix_check(ctx, "the validation targets:", fresh, CLV_KS_LARGEST));
+    if (options->loss != CLV_KSUPPORT_LOGISTIC) {
         return CLV_OK;
     }
     clv_status status = clv_ks_classes(ctx, input->targets->values, input->targets->rows, &classes, &count);

@@ -582,6 +582,7 @@ clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, co
     CLV_TRY(status);
     clv_result_claim(found, &clv_ncut_method, iterate.value, iterate.certificate, GAIN_TOLERANCE * (double)answer->k);
     CLV_TRY(clv_result_put_integer(found, "components", components));
+    CLV_TRY(clv_result_put_integer(found, "certified", ((const clv_ncut_options *)options)->polish));
     CLV_TRY(add_bound(ctx, answer, found));
     bool chosen = ((const clv_ncut_options *)options)->k == 0 && answer->method; /* else it is for the program to say */
     return chosen ? check_choice(ctx, answer, components, found) : CLV_OK;

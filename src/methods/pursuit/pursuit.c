@@ -186,8 +186,9 @@ static clv_status evaluate(const job *j, const clv_matrix *w, clv_result *found)
         status = clv_ks_evaluate(&j->problem, &list, NULL, j->points.threads, &value, &gap);
     }
     clv_list_free(ctx, &list);
+    CLV_TRY(status);
     clv_result_claim(found, &clv_pursuit_method, value, gap, j->problem.tol);
-    return status;
+    return clv_result_put_integer(found, "certified", j->problem.options.rule == CLV_KSUPPORT_GAP);
 }
 
 clv_status clv_pursuit_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,

@@ -426,6 +426,7 @@ static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membershi
     double unit = clv_symnmf_tolerance(p, s->value) / p->tol;
     clv_result_claim(found, &clv_symnmf_method, s->value, s->gap, isnan(tol) ? p->tol * unit : tol * unit);
     CLV_TRY(clv_result_put_real(found, "rounding", ROUNDING * unit));
+    CLV_TRY(clv_result_put_integer(found, "certified", 1));
     return add_findings(p, membership, labels, found);
 }
 

@@ -156,7 +156,7 @@ def verify_sees_contradictions():
                "'proof'": ("certificate", "name", "proof"), "no run stops": (None, "stop", "tired"),
                "-3 iterations": (None, "iterations", -3), "it must be auto, dense": ("affinity", "home", "cloud"),
                "cannot hold": ("affinity", "home", "sparse"), "components is claimed to be 9": (None, "components", 9),
-               "a shift of -1 cannot come": (None, "shift", -1), "drift claimed lies below 0": (None, "drift", -1),
+               "a shift of -1 cannot come": (None, "shift", -1), "drift claimed lies outside 0..1": (None, "drift", -1),
                "0 restarts are claimed": (None, "restarts", []), "name the kind": (None, "affinity", {}),
                "'oracle'": ("bound", "name", "oracle"), "gap_percent is claimed": ("bound", "gap_percent", 0.125),
                "the objective and the bound claimed give": ("bound", "value", -1),

@@ -217,7 +217,10 @@ def paths():
     best = max(rows[1:], key=lambda row: float(row.split(",")[7]))
     check(result["k"] == int(best.split(",")[0]), "the best by score, the first of equals")
     check(rows[0].endswith(",stop") and all(row.endswith(",converged") for row in rows[1:]), f"{rows}")
-    result = fit("--path", "3,6:1,0.1", "--time-limit", 1e-9, "--path-output", "p.csv", "--json", "-").json()
+    fit("--path", "3,3:1,1", "--validation-x", "v.npy", "--validation-y", "vy.npy", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")  # rows that are asked for twice
+    result = fit("--path", "3,6:1,0.1", "--time-limit", 1e-9, "--path-output", "p.csv", "--json", "-",
+                 err="ended by 'time limit': 0 of its 4 rows were solved").json()
     rows = read("p.csv").decode().splitlines()
     check(len(rows) == 2 and rows[1].endswith(",time limit") and result["stop"] == "time limit", f"{rows}")
     fit("--path", "3,6:1,0.1", "--memory", "30k", code=71, err="ksupport itself needs")

@@ -164,6 +164,11 @@ bool clv_affinity_factor(const clv_affinity *a, clv_matrix *out) {
     return a->home.factor && CALL(a, factor, out) == CLV_OK;
 }
 
+bool clv_affinity_radial(const clv_affinity *a, clv_radial *out) {
+    *out = (clv_radial){0};
+    return a->home.radial && CALL(a, radial, out) == CLV_OK;
+}
+
 clv_status clv_affinity_largest(const clv_affinity *a, double *out) {
     return CALL(a, largest, out);
 }

@@ -11,6 +11,15 @@
 bool clv_affinity_view(const clv_affinity *a, clv_matrix *out);
 /* F, n x rank doubles, of an affinity F F' (but for the diagonal, as above); false: it has none. */
 bool clv_affinity_factor(const clv_affinity *a, clv_matrix *out);
+/* Entries of different objects fall with the squared distance of their points, and the fall slows down: a convex
+ * function of it, clv_to_similarity. */
+typedef struct clv_radial {
+    const clv_panels *points;
+    clv_affinity_kind kind;
+    double gamma, top;
+} clv_radial;
+/* False: no such points are known. */
+bool clv_affinity_radial(const clv_affinity *a, clv_radial *out);
 /* Whether an object may be similar to itself. */
 bool clv_affinity_has_diagonal(const clv_affinity *a);
 clv_context *clv_affinity_context(const clv_affinity *a);
@@ -64,6 +73,25 @@ void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double
 clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d);
 /* All of Y. */
 const double *clv_product_values(clv_product *p);
+
+/* reach.c: what weights near each other can do to objects far away, on an affinity that is radial. */
+typedef struct clv_reach {
+    clv_radial of;              /* without points: there is nothing to say */
+    clv_panels center;          /* one point */
+    double sum, offset, second; /* of the weights: their sum, how far their mean is from the center, and their mean
+                                   squared distance from it */
+} clv_reach;
+clv_status clv_reach_new(const clv_affinity *a, clv_reach *out);
+void clv_reach_free(clv_reach *reach); /* takes one that is all zero */
+/* The mean of these weights (positive) becomes the center; squared distances of all objects from it. */
+clv_status clv_reach_center(clv_reach *reach, const int64_t *objects, const double *weights, int64_t count,
+                            double *distances, int threads);
+/* These are the weights now. */
+void clv_reach_weigh(clv_reach *reach, const int64_t *objects, const double *weights, int64_t count);
+/* No entry of Ax exceeds this that belongs to an object without weight whose squared distance from the center is
+ * `beyond` or more, if all objects with weight are within `within` (likewise), and weight of no more than `moved` has
+ * changed its place among them since clv_reach_weigh. HUGE_VAL: not known. */
+double clv_reach_bound(const clv_reach *reach, double within, double beyond, double moved);
 
 /* cross.c: similarities of new points to those that an affinity was built of, a block of rows at a time. Free it also
  * on failure. */

@@ -416,6 +416,12 @@ static clv_status computed_largest(const clv_affinity *a, double *out) {
     return CLV_OK;
 }
 
+static clv_status computed_radial(const clv_affinity *a, clv_radial *out) {
+    const computed *home = home_of(a);
+    *out = (clv_radial){&home->panels, a->info.kind, home->gamma, home->top};
+    return CLV_OK;
+}
+
 static clv_affinity_cost cost_of(int64_t n, int64_t features) {
     double entry = 2 * (double)features + 25, size = (double)n;
     return (clv_affinity_cost){.entry = entry, .column = size * entry, .pass = size * (size * entry)};
@@ -449,6 +455,7 @@ static const clv_home_functions functions = {
     .subset = computed_subset,
     .largest = computed_largest,
     .cost = computed_cost,
+    .radial = computed_radial,
 };
 
 /* --- making one --- */

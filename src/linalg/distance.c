@@ -97,8 +97,12 @@ void clv_distance_tile(const clv_panels *panels, int64_t bi, int64_t bj, double 
     clv_distance_cross_tile(panels, bi, panels, bj, out);
 }
 
+void clv_distance_cross_line(const clv_panels *left, int64_t i, const clv_panels *right, int64_t b, double *out) {
+    clv_kernels->distance_line(point_of(left, i), panel_of(right, b), left->features, out);
+}
+
 void clv_distance_line(const clv_panels *panels, int64_t i, int64_t b, double *out) {
-    clv_kernels->distance_line(point_of(panels, i), panel_of(panels, b), panels->features, out);
+    clv_distance_cross_line(panels, i, panels, b, out);
 }
 
 double clv_distance(const clv_panels *panels, int64_t i, int64_t j) {

@@ -45,6 +45,8 @@ void clv_distance_tile(const clv_panels *panels, int64_t bi, int64_t bj, double 
 void clv_distance_cross_tile(const clv_panels *left, int64_t bi, const clv_panels *right, int64_t bj, double *out);
 /* Squared distances of object i to the objects of panel b: CLV_TILE numbers. */
 void clv_distance_line(const clv_panels *panels, int64_t i, int64_t b, double *out);
+/* The same between two sets: object i of `left`, panel b of `right`. */
+void clv_distance_cross_line(const clv_panels *left, int64_t i, const clv_panels *right, int64_t b, double *out);
 double clv_distance(const clv_panels *panels, int64_t i, int64_t j); /* squared */
 
 #endif

@@ -112,12 +112,26 @@ void clv_ascent_begin(clv_ascent *s) {
     s->patience = 0;
 }
 
+/* Whether the arena can do without a load. */
+static bool renew(clv_ascent *s, double top) {
+    clv_arena *arena = &s->arena;
+    if (!arena->kind->renew) {
+        return false;
+    }
+    for (int64_t t = 0; t < s->size; t++) {
+        s->objects[t] = clv_arena_object(arena, s->support[t]);
+        s->weights[t] = s->scale * s->y[s->support[t]];
+    }
+    return arena->kind->renew(arena, s->objects, s->weights, s->size, top, s->moved);
+}
+
 /* Slots may be handed out again, so the iterate goes through x. A load that is interrupted changes nothing: the step
  * before it stands. */
 clv_status clv_ascent_keep_up(clv_ascent *s) {
     const clv_arena *arena = &s->arena;
-    if (!arena->kind->outdated ||
-        !arena->kind->outdated(&s->arena, s->scale * arena->rho[arena->top], s->moved, clv_ascent_gap(s))) {
+    double top = s->scale * arena->rho[arena->top];
+    if (!arena->kind->outdated || !arena->kind->outdated(&s->arena, top, s->moved, clv_ascent_gap(s)) ||
+        renew(s, top)) {
         return CLV_OK;
     }
     clv_ascent_get(s, s->full);

@@ -3,7 +3,7 @@
  *   pass.c        the fused pass of a step: update r, find its largest entry; the least entry on the support
  *   arena.c       where r is kept: rows of a dense affinity
  *   touched.c       on a sparse one, the objects that the support touches
- *   nearby.c        on any other, the objects with the largest r, and a bound for the rest
+ *   nearby.c        on any other, the objects that can have the largest r, and a bound for the rest
  *   ascent.c      the iterate: weights, support, objective; the steps of fw, pfw and afw
  *   face.c        the stationary point of the face that the support spans
  *   replicator.c  the steps of rd
@@ -75,6 +75,9 @@ typedef struct clv_arena_kind {
     /* Whether it is time to look at the objects outside, now that the largest r is `top` and the Frank-Wolfe gap inside
      * `gap`; NULL: there are none outside. */
     bool (*outdated)(clv_arena *arena, double top, double moved, double gap);
+    /* Then: whether that can be put off, from the weights alone. NULL: no. */
+    bool (*renew)(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count, double top,
+                  double moved);
 } clv_arena_kind;
 extern const clv_arena_kind clv_arena_rows, clv_arena_touched, clv_arena_nearby;
 

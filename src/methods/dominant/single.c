@@ -260,8 +260,9 @@ size_t clv_dominant_single_memory(const clv_affinity_info *plan, const clv_domin
         return snapshots + work + 3 * objects * real;
     }
     size_t ascent = objects * (3 * real + sizeof(int64_t) + 2 * sizeof(int32_t)) + objects * real;
-    size_t arena = plan->sparse          ? objects * (sizeof(int64_t) + sizeof(int32_t))
-                   : plan->cost.resident ? 0
-                                         : objects * (4 * sizeof(int64_t) + sizeof(int32_t) + real + sizeof(void *));
+    size_t arena = plan->sparse ? objects * (sizeof(int64_t) + sizeof(int32_t))
+                   : plan->cost.resident
+                       ? 0
+                       : objects * (5 * sizeof(int64_t) + sizeof(int32_t) + 2 * real + sizeof(void *));
     return snapshots + work + ascent + arena;
 }

@@ -296,8 +296,9 @@ static void plan(const clv_matrix *points, const clv_affinity_options *options, 
     int64_t n = points->rows, held = 0, peak = 0;
     if (options->kind == CLV_AFFINITY_KNN) {
         held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 8 * n);
-        peak =
-            clv_bytes_plus(clv_bytes_plus(clv_panels_bytes(n, points->cols), held), (options->neighbors * 24 + 16) * n);
+        int64_t copies = clv_panels_bytes(n, points->cols);
+        copies = clv_bytes_plus(clv_bytes_plus(copies, copies), copies / 16);
+        peak = clv_bytes_plus(clv_bytes_plus(copies, held), (options->neighbors * 24 + 40) * n);
     } else if (options->symmetrize) {
         int64_t once = clv_bytes_plus(12 * points->start[n], 8 * (n + 1));
         held = clv_bytes_plus(once, 12 * points->start[n]);
@@ -314,8 +315,7 @@ static clv_status find_neighbors(const clv_matrix *points, const clv_affinity_op
                                  clv_affinity *a) {
     clv_panels panels;
     CLV_TRY(clv_panels_new(a->ctx, points, threads, &panels));
-    clv_status status = clv_knn_graph(a->ctx, &panels, options->neighbors, options->gamma, !options->zero_diagonal,
-                                      threads, &((sparse *)a->state)->owned);
+    clv_status status = clv_knn_graph(a->ctx, &panels, options, threads, &a->info.recall, &((sparse *)a->state)->owned);
     clv_panels_free(&panels);
     a->info.gamma = options->gamma;
     return status;

@@ -25,6 +25,10 @@ enum { PATIENCE = 20 };
 /* k = auto looks at the gaps up to this k. */
 enum { MOST_K = 20 };
 #define EIGEN_TOLERANCE 1e-6
+/* On large sparse graphs eigenvectors are a start and eigenvalues a bound, lowered by their residuals: more digits take
+ * longer and change neither. */
+#define ROUGH_TOLERANCE 1e-5
+enum { ROUGH_FROM = 200000 };
 
 /* --- a restart, as the driver sees it --- */
 
@@ -340,7 +344,8 @@ static clv_status find_spectrum(clv_ncut_problem *p, const clv_affinity_info *in
     if (can_do_without) {
         clv_optional_begin(p->ctx, 0.5);
     }
-    clv_status status = clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum);
+    bool rough = info->sparse && p->n >= ROUGH_FROM && can_do_without;
+    clv_status status = clv_spectrum_new(p, count, rough ? ROUGH_TOLERANCE : EIGEN_TOLERANCE, threads, &p->spectrum);
     clv_optional_end(p->ctx);
     if (status == CLV_ETIME && can_do_without) { /* the time is needed for the cut itself */
         options->start = strcmp(options->start, "spectral") == 0 ? "kmeans++" : options->start;

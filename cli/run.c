@@ -257,6 +257,9 @@ static void tell_affinity(const cli_job *job) {
     if (!isnan(job->info.gamma)) {
         fprintf(stderr, ", gamma %.17g", job->info.gamma);
     }
+    if (!isnan(job->info.recall)) {
+        fprintf(stderr, ", neighbors approximate with recall %.4f", job->info.recall);
+    }
     fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n", job->info.home, bytes, job->affinity_seconds,
             job->method->name, method);
 }

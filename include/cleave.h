@@ -520,6 +520,10 @@ typedef enum clv_home {
     CLV_HOME_LOWRANK   /* F F' with n x r F */
 } clv_home;
 
+/* How the neighbors of knn are found. An approximate search misses some; the same ones every time, on any number of
+ * threads. */
+typedef enum clv_search { CLV_SEARCH_AUTO, CLV_SEARCH_EXACT, CLV_SEARCH_APPROXIMATE } clv_search;
+
 typedef struct clv_affinity_options {
     size_t size;       /* of this struct: set by the defaults */
     int kind;          /* clv_affinity_kind */
@@ -533,6 +537,7 @@ typedef struct clv_affinity_options {
     int home;        /* clv_home; AUTO chooses by the budget */
     int64_t memory;  /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
     int64_t threads; /* 0: as many as there are cores */
+    int search;      /* clv_search, for knn; AUTO: exact up to n^2 columns = 1e11 */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
@@ -560,6 +565,7 @@ typedef struct clv_affinity_info {
     size_t bytes;     /* held by this operator beyond the borrowed points */
     size_t peak;      /* the most held while it was made */
     clv_affinity_cost cost;
+    double recall; /* knn by an approximate search: the share of the nearest that was found, on a sample; else NaN */
 } clv_affinity_info;
 
 /* What clv_affinity_build would make and hold, without making it. */

@@ -43,7 +43,7 @@ clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, in
     a->home = *home;
     clv_home_complete(&a->home);
     a->info = (clv_affinity_info){
-        .kind = CLV_AFFINITY_PRECOMPUTED, .gamma = NAN, .home = home->name, .n = n, .nonzeros = n * n};
+        .kind = CLV_AFFINITY_PRECOMPUTED, .gamma = NAN, .recall = NAN, .home = home->name, .n = n, .nonzeros = n * n};
     clv_affinity_defaults(&a->options);
     a->options = options ? *options : a->options;
     a->budget = clv_memory_budget(a->options.memory);

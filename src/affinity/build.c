@@ -51,6 +51,8 @@ static const clv_option affinity_options[] = {
     CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
     CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
                    "how the affinity is kept; auto: as the budget allows"),
+    CLV_OPT_CHOICE(T, search, "search", CLV_SEARCH_AUTO, "auto|exact|approximate",
+                   "how knn finds neighbors; auto: exact where that takes seconds"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
 };
 #undef T
@@ -100,8 +102,11 @@ const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affini
 static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *points,
                                  const clv_affinity_options *options) {
     clv_affinity_options own = options_of(maker, options);
-    clv_affinity_info plan = {
-        .kind = options->kind, .gamma = options->gamma, .home = clv_home_name(maker->asked), .n = points->rows};
+    clv_affinity_info plan = {.kind = options->kind,
+                              .gamma = options->gamma,
+                              .recall = NAN,
+                              .home = clv_home_name(maker->asked),
+                              .n = points->rows};
     maker->plan(points, &own, &plan);
     return plan;
 }

@@ -49,18 +49,23 @@ static clv_status sparse_move(const clv_affinity *a, int64_t i, double *from, do
     return CLV_OK;
 }
 
+/* Two vectors at a time: what takes the time is reading the graph and finding the entries of x. */
 static void apply_row(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i) {
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
-    int64_t n = a->info.n;
-    for (int64_t c = 0; c < k; c++) {
-        double sum = 0;
-        for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
-            if (counts(a, graph, i, e)) {
-                sum += values[e] * x[c * n + graph->index[e]];
-            }
+    int64_t n = a->info.n, first = graph->start[i], last = graph->start[i + 1];
+    for (int64_t c = 0; c < k; c += 2) {
+        const double *left = x + c * n, *right = c + 1 < k ? left + n : left;
+        double sum = 0, other = 0;
+        for (int64_t e = first; e < last; e++) {
+            double value = counts(a, graph, i, e) ? values[e] : 0;
+            sum += value * left[graph->index[e]];
+            other += value * right[graph->index[e]];
         }
         y[c * n + i] = sum;
+        if (c + 1 < k) {
+            y[(c + 1) * n + i] = other;
+        }
     }
 }
 
@@ -296,8 +301,9 @@ static void plan(const clv_matrix *points, const clv_affinity_options *options, 
     int64_t n = points->rows, held = 0, peak = 0;
     if (options->kind == CLV_AFFINITY_KNN) {
         held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 8 * n);
-        peak =
-            clv_bytes_plus(clv_bytes_plus(clv_panels_bytes(n, points->cols), held), (options->neighbors * 24 + 16) * n);
+        int64_t copies = clv_panels_bytes(n, points->cols);
+        copies = clv_bytes_plus(clv_bytes_plus(copies, copies), copies / 16);
+        peak = clv_bytes_plus(clv_bytes_plus(copies, held), (options->neighbors * 24 + 40) * n);
     } else if (options->symmetrize) {
         int64_t once = clv_bytes_plus(12 * points->start[n], 8 * (n + 1));
         held = clv_bytes_plus(once, 12 * points->start[n]);
@@ -314,8 +320,7 @@ static clv_status find_neighbors(const clv_matrix *points, const clv_affinity_op
                                  clv_affinity *a) {
     clv_panels panels;
     CLV_TRY(clv_panels_new(a->ctx, points, threads, &panels));
-    clv_status status = clv_knn_graph(a->ctx, &panels, options->neighbors, options->gamma, !options->zero_diagonal,
-                                      threads, &((sparse *)a->state)->owned);
+    clv_status status = clv_knn_graph(a->ctx, &panels, options, threads, &a->info.recall, &((sparse *)a->state)->owned);
     clv_panels_free(&panels);
     a->info.gamma = options->gamma;
     return status;

@@ -12,12 +12,9 @@
 
 #include <math.h>
 
-/* Decreases of ncut below this, a cluster, are rounding. */
-#define LEAST_GAIN 1e-14
-
 /* The best cluster for object i, or its own when nothing gains. */
 static int32_t best_exact(const clv_partition *s, int64_t i) {
-    double leave = clv_partition_leave(s, i), best = LEAST_GAIN * (double)s->problem->k;
+    double leave = clv_partition_leave(s, i), best = CLV_LEAST_GAIN * (double)s->problem->k;
     int32_t own = s->labels[i], target = own;
     for (int32_t c = 0; c < s->problem->k; c++) {
         double gain = c == own ? 0 : leave + clv_partition_enter(s, i, c);
@@ -41,7 +38,7 @@ static int32_t best_transformed(const clv_partition *s, int64_t i, const double 
     double self = p->diagonal[i], degree = p->degree[i];
     double leave = transformed(y[own], s->within[own] - 2 * s->sums[own * p->n + i] + self, s->volume[own] - degree) -
                    transformed(y[own], s->within[own], s->volume[own]);
-    double best = LEAST_GAIN * (double)p->k;
+    double best = CLV_LEAST_GAIN * (double)p->k;
     for (int32_t c = 0; c < p->k; c++) {
         double enter = transformed(y[c], s->within[c] + 2 * s->sums[c * p->n + i] + self, s->volume[c] + degree) -
                        transformed(y[c], s->within[c], s->volume[c]);

@@ -24,9 +24,11 @@
 enum { PATIENCE = 20 };
 /* k = auto looks at the gaps up to this k. */
 enum { MOST_K = 20 };
-/* The gain that rounding can feign, a cluster. */
-#define GAIN_TOLERANCE 1e-12
 #define EIGEN_TOLERANCE 1e-6
+/* On large sparse graphs eigenvectors are a start and eigenvalues a bound, lowered by their residuals: more digits take
+ * longer and change neither. */
+#define ROUGH_TOLERANCE 1e-5
+enum { ROUGH_FROM = 200000 };
 
 /* --- a restart, as the driver sees it --- */
 
@@ -34,7 +36,9 @@ typedef enum phase { DESCENT, POLISH, SEARCH, DONE } phase;
 
 typedef struct ncut_run {
     clv_partition now;
-    clv_partition home; /* the local optimum that the search starts from; all zero without a search */
+    clv_partition home; /* the local optimum that the search starts from; all zero without a search, or with `local` */
+    clv_local local;    /* of a sparse graph, with a polish; else all zero */
+    bool is_local;      /* it has taken over */
     clv_rng rng;
     phase phase;
     int64_t fruitless; /* kicks in a row without gain */
@@ -49,6 +53,7 @@ static bool searches(const clv_ncut_options *options) {
 static void ncut_destroy(clv_context *ctx, void *state) {
     ncut_run *run = state;
     if (run) {
+        clv_local_free(&run->local);
         clv_partition_free(&run->now);
         clv_partition_free(&run->home);
         clv_free(ctx, run);
@@ -61,7 +66,11 @@ static clv_status ncut_create(clv_context *ctx, const void *problem, int threads
     if (!run) {
         return CLV_ENOMEM;
     }
+    clv_matrix graph;
     CLV_TRY(clv_partition_new(p, threads, &run->now));
+    if (p->options.polish && clv_local_suits(p, &graph)) {
+        return clv_local_new(&run->now, &run->local);
+    }
     return searches(&p->options) ? clv_partition_new(p, threads, &run->home) : CLV_OK;
 }
 
@@ -96,15 +105,20 @@ static phase after_descent(const ncut_run *run) {
 
 static void begin_phases(ncut_run *run) {
     run->phase = run->now.problem->options.solver == CLV_NCUT_SPECTRAL ? after_descent(run) : DESCENT;
+    run->is_local = false;
     run->fruitless = 0;
     run->lowest = run->now.value;
     run->since_lowest = 0;
 }
 
 static clv_status show(ncut_run *run, bool certificate, clv_iterate *out) {
-    out->value = run->now.value;
+    clv_partition *s = &run->now;
+    out->value = s->value;
     out->converged = run->phase == DONE;
-    return certificate ? clv_partition_gain(&run->now, &out->certificate) : CLV_OK;
+    if (certificate && run->is_local) {
+        CLV_TRY(clv_affinity_group_sums(s->problem->affinity, s->labels, s->problem->k, s->sums, s->threads));
+    }
+    return certificate ? clv_partition_gain(s, &out->certificate) : CLV_OK;
 }
 
 static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
@@ -146,15 +160,19 @@ static clv_status descend(ncut_run *run, clv_iterate *out) {
 static bool is_optimal(const clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     double bound = p->spectrum.count >= p->k ? clv_spectral_bound(&p->spectrum, p->k) : 0;
-    return s->value <= bound + GAIN_TOLERANCE || p->k == p->counted;
+    return s->value <= bound + CLV_GAIN_TOLERANCE || p->k == p->counted;
 }
 
 static clv_status polish(ncut_run *run) {
     int64_t moved;
-    CLV_TRY(clv_move_sweep(&run->now, &moved));
+    if (run->local.s && !run->is_local) {
+        clv_local_begin(&run->local);
+        run->is_local = true;
+    }
+    CLV_TRY(run->is_local ? clv_local_pass(&run->local, &moved) : clv_move_sweep(&run->now, &moved));
     if (moved == 0) {
         run->phase = searches(&run->now.problem->options) && !is_optimal(&run->now) ? SEARCH : DONE;
-        if (run->phase == SEARCH) {
+        if (run->phase == SEARCH && !run->is_local) {
             clv_partition_copy(&run->home, &run->now);
         }
     }
@@ -162,20 +180,25 @@ static clv_status polish(ncut_run *run) {
 }
 
 /* One kick and its polish. What is not lower is forgotten. */
-static clv_status search(ncut_run *run) {
-    const clv_ncut_options *options = &run->now.problem->options;
+static clv_status kick(ncut_run *run) {
     int64_t moved = 1;
     CLV_TRY(clv_kick(&run->now, &run->rng));
     while (moved > 0) {
         CLV_TRY(clv_move_sweep(&run->now, &moved));
     }
-    if (run->now.value < run->home.value - GAIN_TOLERANCE) {
+    if (run->now.value < run->home.value - CLV_GAIN_TOLERANCE) {
         clv_partition_copy(&run->home, &run->now);
         run->fruitless = 0;
     } else {
         clv_partition_copy(&run->now, &run->home);
         run->fruitless++;
     }
+    return CLV_OK;
+}
+
+static clv_status search(ncut_run *run) {
+    const clv_ncut_options *options = &run->now.problem->options;
+    CLV_TRY(run->is_local ? clv_local_round(&run->local, &run->rng, options->patience, &run->fruitless) : kick(run));
     bool exhausted = options->patience >= 0 && run->fruitless >= options->patience;
     if (exhausted || is_optimal(&run->now)) {
         run->phase = DONE;
@@ -321,7 +344,8 @@ static clv_status find_spectrum(clv_ncut_problem *p, const clv_affinity_info *in
     if (can_do_without) {
         clv_optional_begin(p->ctx, 0.5);
     }
-    clv_status status = clv_spectrum_new(p, count, EIGEN_TOLERANCE, threads, &p->spectrum);
+    bool rough = info->sparse && p->n >= ROUGH_FROM && can_do_without;
+    clv_status status = clv_spectrum_new(p, count, rough ? ROUGH_TOLERANCE : EIGEN_TOLERANCE, threads, &p->spectrum);
     clv_optional_end(p->ctx);
     if (status == CLV_ETIME && can_do_without) { /* the time is needed for the cut itself */
         options->start = strcmp(options->start, "spectral") == 0 ? "kmeans++" : options->start;
@@ -437,7 +461,7 @@ static clv_status add_findings(const clv_ncut_problem *p, bool chosen, clv_resul
 
 static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, clv_result **out) {
     clv_solver solver = {.method = &clv_ncut_method,
-                         .tolerance = GAIN_TOLERANCE * (double)p->k,
+                         .tolerance = CLV_GAIN_TOLERANCE * (double)p->k,
                          .problem = p,
                          .create = ncut_create,
                          .destroy = ncut_destroy,
@@ -485,7 +509,8 @@ size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
     size_t objects = (size_t)n;
     size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
     size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
-    size_t run = sizeof(ncut_run) + clv_partition_memory(n, k) * (searches(options) ? 2 : 1);
+    size_t run = sizeof(ncut_run) + clv_partition_memory(n, k);
+    run += input->plan->sparse ? clv_local_memory(n, k) : searches(options) ? clv_partition_memory(n, k) : 0;
     size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, objects * sizeof(int32_t));
     /* Over, but for the vectors, before the runs begin. */
     size_t eigen = spectrum_memory(input->plan, options);
@@ -580,7 +605,8 @@ clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, co
     components = problem.components;
     free_problem(&problem);
     CLV_TRY(status);
-    clv_result_claim(found, &clv_ncut_method, iterate.value, iterate.certificate, GAIN_TOLERANCE * (double)answer->k);
+    clv_result_claim(found, &clv_ncut_method, iterate.value, iterate.certificate,
+                     CLV_GAIN_TOLERANCE * (double)answer->k);
     CLV_TRY(clv_result_put_integer(found, "components", components));
     CLV_TRY(clv_result_put_integer(found, "certified", ((const clv_ncut_options *)options)->polish));
     CLV_TRY(add_bound(ctx, answer, found));

@@ -6,6 +6,7 @@
  *   fpc.c        a step of fractional programming (FPC)
  *   moves.c      a sweep of exact single moves (FCD, the polish), a sweep by the quadratic transform (FINC)
  *   kicks.c      perturbations of a local optimum (iterated local search)
+ *   local.c      polish and search on sparse graphs, by what was touched
  *   predict.c    labels of new objects
  *   ncut.c       the problem, the phases of a restart, evaluation
  *   method.c     the description: options, fields, certificate
@@ -75,6 +76,9 @@ clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to);
  */
 double clv_partition_leave(const clv_partition *s, int64_t i);
 double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to);
+/* The same with its sum to the members of its own cluster, or of `to`, as given. */
+double clv_leave_gain(const clv_partition *s, int64_t i, double sum);
+double clv_enter_gain(const clv_partition *s, int64_t i, int32_t to, double sum);
 /* The certificate: the best decrease by any one move that empties no cluster; 0 when there is no such move. */
 clv_status clv_partition_gain(clv_partition *s, double *out);
 
@@ -89,6 +93,10 @@ static inline bool clv_prefers(const clv_partition *s, int64_t i, int32_t left, 
     uint64_t mixed = (s->ties ^ (uint64_t)i) * 0x9e3779b97f4a7c15u;
     return (((mixed ^ (mixed >> 29)) >> 7) & 1) ? left < right : left > right;
 }
+
+/* Decreases of ncut by a move below this, a cluster, are rounding; and those of what is claimed. */
+#define CLV_LEAST_GAIN 1e-14
+#define CLV_GAIN_TOLERANCE 1e-12
 
 static inline double clv_ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
@@ -137,6 +145,43 @@ clv_status clv_finc_sweep(clv_partition *s, int64_t *moved);
 
 /* --- kicks.c: a random change that a polish does not simply undo --- */
 clv_status clv_kick(clv_partition *s, clv_rng *rng);
+
+/* --- local.c: polish and search on a graph in compressed rows --- */
+
+/* Works on labels, volumes and objective of a partition; its sums are not looked at and do not follow. Between calls
+ * `wanted` are the labels. */
+typedef struct clv_local {
+    clv_partition *s;
+    clv_matrix graph;
+    uint8_t *marks;                  /* n */
+    int64_t *list;                   /* n: work */
+    double *near;                    /* k: sums of the object that is looked at; else 0 */
+    double *saved, home;             /* N, V, sizes and objective to go back to */
+    double mark;                     /* the objective when the cut last fell by an amount worth waiting for */
+    double *partial;                 /* chunks x 2 k */
+    int64_t chunks;                  /* of objects */
+    int64_t head, waiting;           /* of the queue, in s->picked: a ring */
+    int64_t moves;                   /* objects in s->moved: those that have other labels than `wanted` */
+    int64_t looked;                  /* at so many objects */
+    int64_t local_work, global_work; /* of these for kicks of regions, of whole clusters */
+} clv_local;
+
+/* Whether there is such a graph. */
+bool clv_local_suits(const clv_ncut_problem *p, clv_matrix *graph);
+/* Free it also on failure. */
+clv_status clv_local_new(clv_partition *s, clv_local *out);
+void clv_local_free(clv_local *l); /* takes one that is all zero */
+size_t clv_local_memory(int64_t n, int64_t k);
+/* From the labels of the partition. */
+void clv_local_begin(clv_local *l);
+/* Look at all objects, and again at those that moves have touched. Without a move, no single one lowers the cut. */
+clv_status clv_local_pass(clv_local *l, int64_t *moved);
+/* One kick, polished by what it touched, and taken back unless the cut is lower. */
+clv_status clv_local_kick(clv_local *l, clv_rng *rng);
+/* Kicks that look at several times n objects together, then passes until no object moves. `fruitless` counts kicks in a
+ * row (in tens) without a gain worth the wait; a round ends early when there are `patience` of them, unless that is
+ * below 0. */
+clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless);
 
 /* --- the functions of the method: ncut.c, predict.c --- */
 CLV_METHOD_PARTS(ncut)

@@ -128,17 +128,25 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
 
 /* --- one move --- */
 
-double clv_partition_leave(const clv_partition *s, int64_t i) {
+double clv_leave_gain(const clv_partition *s, int64_t i, double sum) {
     const clv_ncut_problem *p = s->problem;
     int32_t a = s->labels[i];
-    double rest = s->within[a] - 2 * s->sums[a * p->n + i] + p->diagonal[i];
+    double rest = s->within[a] - 2 * sum + p->diagonal[i];
     return (clv_ratio(rest, s->volume[a] - p->degree[i]) - clv_ratio(s->within[a], s->volume[a])) / 2;
 }
 
-double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to) {
+double clv_enter_gain(const clv_partition *s, int64_t i, int32_t to, double sum) {
     const clv_ncut_problem *p = s->problem;
-    double grown = s->within[to] + 2 * s->sums[to * p->n + i] + p->diagonal[i];
+    double grown = s->within[to] + 2 * sum + p->diagonal[i];
     return (clv_ratio(grown, s->volume[to] + p->degree[i]) - clv_ratio(s->within[to], s->volume[to])) / 2;
+}
+
+double clv_partition_leave(const clv_partition *s, int64_t i) {
+    return clv_leave_gain(s, i, s->sums[s->labels[i] * s->problem->n + i]);
+}
+
+double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to) {
+    return clv_enter_gain(s, i, to, s->sums[to * s->problem->n + i]);
 }
 
 clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {

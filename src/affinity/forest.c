@@ -1,0 +1,290 @@
+/* Approximate nearest neighbors: a forest of random trees, then descent along neighbors.
+ *
+ * Each tree (order.c; Dasgupta and Freund 2008) cuts the points into leaves of LEAF, in which all distances are
+ * computed, in tiles. Then the neighbors of neighbors are looked at (Dong, Moses and Li 2011), until few lists change:
+ * if u was a neighbor of i, and v of u, v is offered to i, unless that was done before.
+ *
+ * An object changes only its own list, by the lists as they were before the round, and is in one leaf of a tree: the
+ * same bits on any number of threads. The points are renumbered by the first tree, so that neighbors are near each
+ * other in memory. Cost: TREES n LEAF distances, and in the first round of the descent some n k^2. What it found is
+ * compared with the exact neighbors of SAMPLE objects: the recall. */
+#include "affinity/knn.h"
+
+#include "kernels/kernels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAF = 8 * CLV_TILE,
+    TREES = 4,
+    LEAST_WIDTH = 12,   /* of a list: shorter ones lead nowhere */
+    MOST_FOLLOWED = 20, /* neighbors of an object whose neighbors are looked at, and as many of each */
+    SEEN = 2048,        /* slots for these: four times as many as there are, or more */
+    ROUNDS = 6,
+    BLOCK = 256, /* objects that a thread takes at a time */
+    SAMPLE = 256,
+    SEED = 20, /* of the first tree; not 0 */
+};
+/* A round that changes no more than this share of the lists' entries was the last. */
+#define FEW_CHANGES 0.002
+
+typedef struct forest {
+    clv_context *ctx;
+    int64_t n, k, width, followed; /* width: of the lists */
+    int threads;
+    clv_panels panels;    /* in the order of the first tree */
+    clv_rows rows;        /* the same, one point after the other */
+    clv_neighbor *heaps;  /* n x width, by the numbers in that order */
+    int32_t *list, *last; /* n x followed: the nearest before this round, and before the last */
+    uint8_t *fresh;       /* n x followed: was not in the last */
+} forest;
+
+static bool holds(const clv_neighbor *heap, int64_t k, int64_t j) {
+    for (int64_t e = 0; e < k; e++) {
+        if (heap[e].j == j) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether it was taken. */
+static bool offer(clv_neighbor *heap, int64_t k, double d2, int64_t j) {
+    clv_neighbor next = {d2, j};
+    if (!clv_further(&heap[0], &next) || holds(heap, k, j)) {
+        return false;
+    }
+    clv_replace_furthest(heap, k, next);
+    return true;
+}
+
+/* --- trees --- */
+
+/* All pairs in a leaf of panels first..last - 1. */
+static void search_leaf(forest *f, const clv_panels *panels, const int64_t *order, int64_t first, int64_t last) {
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    for (int64_t bi = first; bi < last; bi++) {
+        for (int64_t bj = first; bj < last; bj++) {
+            const int64_t *others = order + bj * CLV_TILE;
+            int64_t size = clv_panel_size(panels, bj);
+            clv_distance_tile(panels, bi, bj, tile);
+            for (int64_t r = 0; r < clv_panel_size(panels, bi); r++) {
+                int64_t i = order[bi * CLV_TILE + r];
+                clv_neighbor *heap = f->heaps + i * f->width;
+                const double *d2 = tile + r * CLV_TILE;
+                if (clv_kernels->smallest(d2, size) > heap[0].d2) {
+                    continue;
+                }
+                for (int64_t c = 0; c < size; c++) {
+                    if (d2[c] <= heap[0].d2 && others[c] != i) {
+                        offer(heap, f->width, d2[c], others[c]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+static clv_status search_leaves(forest *f, const clv_panels *panels, const int64_t *order) {
+    int64_t each = LEAF / CLV_TILE, leaves = panels->n / LEAF;
+    atomic_bool stopped = false;
+#pragma omp parallel for num_threads(clv_team(f->threads)) schedule(dynamic)
+    for (int64_t b = 0; b < leaves; b++) {
+        int64_t first = b * each, last = b + 1 < leaves ? first + each : panels->count; /* with what is left over */
+        if (clv_goes_on(f->ctx, &stopped, each * each * clv_tile_work(panels))) {
+            search_leaf(f, panels, order, first, last);
+        }
+    }
+    return stopped ? clv_stop_failure(f->ctx, "looking for the nearest neighbors") : CLV_OK;
+}
+
+/* `order` has room for n. */
+static clv_status search_trees(forest *f, int64_t *order) {
+    for (int64_t i = 0; i < f->n; i++) {
+        order[i] = i;
+    }
+    CLV_TRY(search_leaves(f, &f->panels, order));
+    for (uint64_t t = 1; t < TREES; t++) {
+        clv_panels panels = {.ctx = f->ctx};
+        CLV_TRY(clv_tree_order(f->ctx, &f->rows, LEAF, SEED + t, f->threads, order));
+        clv_status status = clv_panels_gather(&f->panels, order, f->n, f->threads, &panels);
+        if (status == CLV_OK) {
+            status = search_leaves(f, &panels, order);
+        }
+        clv_panels_free(&panels);
+        CLV_TRY(status);
+    }
+    return CLV_OK;
+}
+
+/* --- descent --- */
+
+static int by_distance(const void *left, const void *right) {
+    const clv_neighbor *l = left, *r = right;
+    return clv_further(l, r) ? 1 : clv_further(r, l) ? -1 : 0;
+}
+
+/* The lists of object i as they are, for the next round; what was not in the last is fresh. `sorted` is work. */
+static void note_list(forest *f, int64_t i, bool first, clv_neighbor *sorted) {
+    int32_t *list = f->list + i * f->followed;
+    const int32_t *last = f->last + i * f->followed;
+    memcpy(sorted, f->heaps + i * f->width, (size_t)f->width * sizeof *sorted);
+    qsort(sorted, (size_t)f->width, sizeof *sorted, by_distance);
+    for (int64_t e = 0; e < f->followed; e++) {
+        bool known = false;
+        list[e] = (int32_t)sorted[e].j;
+        for (int64_t o = 0; o < f->followed && !first; o++) {
+            known = known || last[o] == list[e];
+        }
+        f->fresh[i * f->followed + e] = !known;
+    }
+}
+
+/* Whether v is new to a table of SEEN slots, which it then is not. */
+static bool is_new(int32_t *seen, int32_t v) {
+    uint32_t at = (uint32_t)v * 2654435761u >> 21;
+    for (; seen[at] >= 0; at = (at + 1) % SEEN) {
+        if (seen[at] == v) {
+            return false;
+        }
+    }
+    seen[at] = v;
+    return true;
+}
+
+/* Offers the neighbors of neighbors; returns how many were taken. */
+static int64_t descend_from(forest *f, int64_t i) {
+    int32_t seen[SEEN];
+    int64_t taken = 0, m = f->followed, p = f->rows.features;
+    clv_neighbor *heap = f->heaps + i * f->width;
+    memset(seen, -1, sizeof seen);
+    for (int64_t a = 0; a < m; a++) {
+        int32_t u = f->list[i * m + a];
+        for (int64_t b = 0; b < m; b++) {
+            int32_t v = f->list[u * m + b];
+            bool news = f->fresh[i * m + a] || f->fresh[u * m + b];
+            if (news && v != i && is_new(seen, v)) {
+                double d2 = clv_kernels->f64.row_distance(f->rows.values + i * p, f->rows.values + v * p, p);
+                taken += offer(heap, f->width, d2, v);
+            }
+        }
+    }
+    return taken;
+}
+
+static clv_status descend(forest *f, clv_neighbor *sorted) {
+    int64_t blocks = (f->n + BLOCK - 1) / BLOCK, taken = INT64_MAX;
+    atomic_bool stopped = false;
+    for (int round = 0; round < ROUNDS && !stopped && (double)taken > FEW_CHANGES * (double)(f->n * f->k); round++) {
+        int32_t *held = f->last;
+        f->last = f->list;
+        f->list = held;
+#pragma omp parallel for num_threads(clv_team(f->threads)) schedule(static)
+        for (int64_t i = 0; i < f->n; i++) {
+            note_list(f, i, round == 0, sorted + omp_get_thread_num() * f->width);
+        }
+        taken = 0;
+#pragma omp parallel for num_threads(clv_team(f->threads)) schedule(dynamic) reduction(+ : taken)
+        for (int64_t b = 0; b < blocks; b++) {
+            int64_t end = (b + 1) * BLOCK < f->n ? (b + 1) * BLOCK : f->n;
+            bool goes_on = clv_goes_on(f->ctx, &stopped, BLOCK * f->followed * f->followed * f->rows.features);
+            for (int64_t i = b * BLOCK; i < end && goes_on; i++) {
+                taken += descend_from(f, i);
+            }
+        }
+    }
+    return stopped ? clv_stop_failure(f->ctx, "looking for the nearest neighbors") : CLV_OK;
+}
+
+/* --- what was found --- */
+
+/* By the old numbers: `order` is that of the first tree. */
+static void hand_over(forest *f, const int64_t *order, clv_neighbor *found) {
+#pragma omp parallel for num_threads(clv_team(f->threads)) schedule(static)
+    for (int64_t i = 0; i < f->n; i++) {
+        clv_neighbor *list = f->heaps + i * f->width, *out = found + order[i] * f->k;
+        qsort(list, (size_t)f->width, sizeof *list, by_distance);
+        for (int64_t e = 0; e < f->k; e++) {
+            out[e] = (clv_neighbor){list[e].d2, order[list[e].j]};
+        }
+        qsort(out, (size_t)f->k, sizeof *out, clv_by_object);
+    }
+}
+
+/* The k-th of the exact neighbors of object i, of which there are k + 1, itself perhaps among them. */
+static double exact_reach(clv_neighbor *exact, int64_t k, int64_t i) {
+    qsort(exact, (size_t)k + 1, sizeof *exact, by_distance);
+    bool itself = false;
+    for (int64_t e = 0; e <= k; e++) {
+        itself = itself || exact[e].j == i;
+    }
+    return exact[itself ? k : k - 1].d2;
+}
+
+/* The share of the exact neighbors of some objects that `found` has; others at the same distance are as good. */
+static clv_status measure_recall(clv_context *ctx, const clv_panels *panels, int64_t k, int threads,
+                                 const clv_neighbor *found, double *recall) {
+    int64_t count = panels->n < SAMPLE ? panels->n : SAMPLE, hits = 0;
+    int64_t sample[SAMPLE];
+    clv_panels chosen;
+    clv_rng rng = clv_rng_stream(SEED, 1);
+    for (int64_t m = 0; m < count; m++) {
+        sample[m] = count == panels->n ? m : clv_rng_below(&rng, panels->n);
+    }
+    CLV_TRY(clv_panels_gather(panels, sample, count, 1, &chosen));
+    clv_neighbor *exact = CLV_NEW(ctx, clv_neighbor, count * (k + 1));
+    clv_status status = exact ? clv_nearest_among(ctx, &chosen, panels, k + 1, threads, exact) : CLV_ENOMEM;
+    for (int64_t m = 0; m < count && status == CLV_OK; m++) {
+        double reach = exact_reach(exact + m * (k + 1), k, sample[m]) * (1 + 1e-12);
+        for (int64_t e = 0; e < k; e++) {
+            hits += found[sample[m] * k + e].d2 <= reach;
+        }
+    }
+    *recall = (double)hits / (double)(count * k);
+    clv_free(ctx, exact);
+    clv_panels_free(&chosen);
+    return status;
+}
+
+static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, clv_neighbor *found) {
+    int64_t *order = CLV_TAKE(kept, int64_t, f->n), *other = CLV_TAKE(kept, int64_t, f->n);
+    f->heaps = CLV_TAKE(kept, clv_neighbor, f->n * f->width);
+    f->list = CLV_TAKE(kept, int32_t, f->n * f->followed);
+    f->last = CLV_TAKE(kept, int32_t, f->n * f->followed);
+    f->fresh = CLV_TAKE(kept, uint8_t, f->n * f->followed);
+    clv_neighbor *sorted = CLV_TAKE(kept, clv_neighbor, f->threads * f->width);
+    CLV_TRY(kept->status);
+    for (int64_t e = 0; e < f->n * f->width; e++) {
+        f->heaps[e] = CLV_NO_NEIGHBOR;
+    }
+    CLV_TRY(clv_rows_new(f->ctx, panels, f->threads, &f->rows));
+    CLV_TRY(clv_tree_order(f->ctx, &f->rows, LEAF, SEED, f->threads, order));
+    clv_free(f->ctx, f->rows.values);
+    f->rows.values = NULL;
+    CLV_TRY(clv_panels_gather(panels, order, f->n, f->threads, &f->panels));
+    CLV_TRY(clv_rows_new(f->ctx, &f->panels, f->threads, &f->rows));
+    CLV_TRY(search_trees(f, other));
+    CLV_TRY(descend(f, sorted));
+    hand_over(f, order, found);
+    return CLV_OK;
+}
+
+bool clv_nearest_can_be_approximate(int64_t n, int64_t k) {
+    return n >= LEAF && k < LEAF; /* so that the trees fill all lists */
+}
+
+clv_status clv_nearest_approximate(clv_context *ctx, const clv_panels *panels, int64_t k, int threads,
+                                   clv_neighbor *found, double *recall) {
+    forest f = {.ctx = ctx, .n = panels->n, .k = k, .threads = threads, .panels.ctx = ctx};
+    clv_kept kept = {.ctx = ctx};
+    f.width = k > LEAST_WIDTH ? k : LEAST_WIDTH;
+    f.followed = f.width < MOST_FOLLOWED ? f.width : MOST_FOLLOWED;
+    clv_status status = search(&f, &kept, panels, found);
+    clv_panels_free(&f.panels);
+    clv_free(ctx, f.rows.values);
+    clv_free_kept(&kept);
+    return status == CLV_OK ? measure_recall(ctx, panels, k, threads, found, recall) : status;
+}

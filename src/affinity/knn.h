@@ -1,0 +1,48 @@
+/* Nearest neighbors: what the exact search (nearest.c), the approximate one (forest.c) and the order of points that
+ * both stand on (order.c) share. */
+#ifndef CLV_KNN_H
+#define CLV_KNN_H
+
+#include "affinity/kinds.h"
+
+typedef struct clv_neighbor {
+    double d2;
+    int64_t j;
+} clv_neighbor;
+
+/* Nobody: further than all. */
+#define CLV_NO_NEIGHBOR ((clv_neighbor){HUGE_VAL, INT64_MAX})
+
+static inline bool clv_further(const clv_neighbor *l, const clv_neighbor *r) {
+    return l->d2 > r->d2 || (l->d2 == r->d2 && l->j > r->j);
+}
+
+/* nearest.c: put `next` in place of the furthest of k, at the top of the heap; order by j, for qsort. */
+void clv_replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next);
+int clv_by_object(const void *left, const void *right);
+/* The k nearest of each object, or of each fresh one, by number, into found[i * k + ..]. Nobody is its own. Ties go to
+ * the object with the smaller number. */
+clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found);
+clv_status clv_nearest_among(clv_context *ctx, const clv_panels *fresh, const clv_panels *among, int64_t k, int threads,
+                             clv_neighbor *found);
+
+/* forest.c: the same, but for some; `recall` is the share of the nearest that was found, on a sample. For n and k that
+ * it can be done for. */
+bool clv_nearest_can_be_approximate(int64_t n, int64_t k);
+clv_status clv_nearest_approximate(clv_context *ctx, const clv_panels *panels, int64_t k, int threads,
+                                   clv_neighbor *found, double *recall);
+
+/* Points one after the other. */
+typedef struct clv_rows {
+    int64_t n, features;
+    double *values; /* n x features */
+} clv_rows;
+
+/* order.c: an order of the objects in which near ones are near each other, in leaves of `leaf` (the last: what is
+ * left). From all down to a leaf, halves are split at the median along the widest column, or, with a seed other than 0,
+ * along the line through two points drawn at random. */
+clv_status clv_tree_order(clv_context *ctx, const clv_rows *points, int64_t leaf, uint64_t seed, int threads,
+                          int64_t *order);
+clv_status clv_rows_new(clv_context *ctx, const clv_panels *panels, int threads, clv_rows *out);
+
+#endif

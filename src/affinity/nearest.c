@@ -1,0 +1,190 @@
+/* Exact nearest neighbors: distances in tiles, a heap of the k nearest an object.
+ *
+ * The points are put in an order in which near ones are near each other (order.c), so that a panel of CLV_TILE of them
+ * lies in a small box. A panel goes through the others from its own place outwards, and passes over those whose box is
+ * further from its own than all its objects are from the furthest neighbor that they have so far. On few columns, or
+ * on clusters that lie apart, little of the n^2 distances remains; where nothing can be passed over, looking at the
+ * boxes costs 1 in CLV_TILE^2 of the rest. */
+#include "affinity/knn.h"
+
+#include "kernels/kernels.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A box is this much nearer than it seems, by rounding. */
+#define BOX_ROUNDING 1e-12
+
+void clv_replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next) {
+    int64_t at = 0;
+    for (;;) {
+        int64_t child = 2 * at + 1;
+        if (child + 1 < k && clv_further(&heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (child >= k || !clv_further(&heap[child], &next)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = next;
+}
+
+int clv_by_object(const void *left, const void *right) {
+    const clv_neighbor *l = left, *r = right;
+    return l->j < r->j ? -1 : l->j > r->j;
+}
+
+typedef struct search {
+    clv_context *ctx;
+    const clv_panels *from, *among;
+    int64_t k;
+    clv_neighbor *found;
+    /* Of a search among the points themselves, in an order of their own; else NULL. */
+    int64_t *order;
+    double *box; /* 2 x features for each panel: the least and the largest of each column */
+} search;
+
+static int64_t object_at(const search *s, int64_t place) {
+    return s->order ? s->order[place] : place;
+}
+
+/* Offer the objects of panel bj to object i. */
+static void offer(const search *s, clv_neighbor *heap, int64_t i, int64_t bj, const double *d2) {
+    int64_t size = clv_panel_size(s->among, bj);
+    if (clv_kernels->smallest(d2, size) > heap[0].d2) {
+        return;
+    }
+    for (int64_t c = 0; c < size; c++) {
+        if (d2[c] <= heap[0].d2) {
+            clv_neighbor next = {d2[c], object_at(s, bj * CLV_TILE + c)};
+            if (next.j != i && clv_further(&heap[0], &next)) {
+                clv_replace_furthest(heap, s->k, next);
+            }
+        }
+    }
+}
+
+/* --- boxes --- */
+
+static void find_box(const clv_panels *panels, int64_t b, double *box) {
+    int64_t p = panels->features, size = clv_panel_size(panels, b);
+    for (int64_t f = 0; f < p; f++) {
+        const double *line = panels->values + (b * p + f) * CLV_TILE;
+        box[f] = clv_kernels->smallest(line, size);
+        box[p + f] = clv_kernels->largest(line, size);
+    }
+}
+
+/* No points of the two boxes have a lower squared distance. */
+static double box_distance(const double *left, const double *right, int64_t p) {
+    double sum = 0;
+    for (int64_t f = 0; f < p; f++) {
+        double gap = fmax(fmax(left[f] - right[p + f], right[f] - left[p + f]), 0);
+        sum += gap * gap;
+    }
+    return sum * (1 - BOX_ROUNDING);
+}
+
+static bool passes_over(const search *s, int64_t bi, int64_t bj, double furthest) {
+    int64_t size = 2 * s->among->features;
+    return s->box && box_distance(s->box + bi * size, s->box + bj * size, s->among->features) > furthest;
+}
+
+/* --- the search --- */
+
+/* The step-th panel from bi on: to both sides in turn, and around the ends. */
+static int64_t panel_at(const search *s, int64_t bi, int64_t step) {
+    int64_t count = s->among->count, away = step % 2 == 1 ? (step + 1) / 2 : count - step / 2;
+    return s->box ? (bi + away) % count : step;
+}
+
+static double furthest_of(const search *s, const clv_neighbor *heaps, int64_t rows) {
+    double furthest = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        furthest = fmax(furthest, heaps[r * s->k].d2);
+    }
+    return furthest;
+}
+
+/* The nearest of each object of panel bi, written to where they belong. */
+static void search_panel(const search *s, int64_t bi, clv_neighbor *heaps) {
+    _Alignas(64) double tile[CLV_TILE * CLV_TILE];
+    int64_t rows = clv_panel_size(s->from, bi), k = s->k;
+    double furthest = HUGE_VAL;
+    for (int64_t e = 0; e < rows * k; e++) {
+        heaps[e] = CLV_NO_NEIGHBOR;
+    }
+    for (int64_t step = 0; step < s->among->count; step++) {
+        int64_t bj = panel_at(s, bi, step);
+        if (passes_over(s, bi, bj, furthest)) {
+            continue;
+        }
+        clv_distance_cross_tile(s->from, bi, s->among, bj, tile);
+        for (int64_t r = 0; r < rows; r++) {
+            int64_t self = s->from == s->among ? object_at(s, bi * CLV_TILE + r) : -1;
+            offer(s, heaps + r * k, self, bj, tile + r * CLV_TILE);
+        }
+        furthest = furthest_of(s, heaps, rows);
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        qsort(heaps + r * k, (size_t)k, sizeof *heaps, clv_by_object);
+        memcpy(s->found + object_at(s, bi * CLV_TILE + r) * k, heaps + r * k, (size_t)k * sizeof *heaps);
+    }
+}
+
+static clv_status search_all(const search *s, int threads) {
+    clv_neighbor *heaps = CLV_NEW(s->ctx, clv_neighbor, threads * CLV_TILE * s->k);
+    atomic_bool stopped = false;
+    if (!heaps) {
+        return CLV_ENOMEM;
+    }
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
+    for (int64_t bi = 0; bi < s->from->count; bi++) {
+        if (clv_goes_on(s->ctx, &stopped, clv_panel_work(s->among))) {
+            search_panel(s, bi, heaps + omp_get_thread_num() * CLV_TILE * s->k);
+        }
+    }
+    clv_free(s->ctx, heaps);
+    return stopped ? clv_stop_failure(s->ctx, "looking for the nearest neighbors") : CLV_OK;
+}
+
+clv_status clv_nearest_among(clv_context *ctx, const clv_panels *fresh, const clv_panels *among, int64_t k, int threads,
+                             clv_neighbor *found) {
+    search s = {.ctx = ctx, .from = fresh, .among = among, .k = k, .found = found};
+    return search_all(&s, threads);
+}
+
+/* The order of the points, from a copy of them that lives no longer than it takes. */
+static clv_status find_order(clv_context *ctx, const clv_panels *panels, int threads, int64_t *order) {
+    clv_rows rows;
+    CLV_TRY(clv_rows_new(ctx, panels, threads, &rows));
+    clv_status status = clv_tree_order(ctx, &rows, CLV_TILE, 0, threads, order);
+    clv_free(ctx, rows.values);
+    return status;
+}
+
+static clv_status search_in_order(search *s, const clv_panels *panels, clv_panels *ordered, int threads) {
+    CLV_TRY(find_order(s->ctx, panels, threads, s->order));
+    CLV_TRY(clv_panels_gather(panels, s->order, panels->n, threads, ordered));
+    for (int64_t b = 0; b < ordered->count; b++) {
+        find_box(ordered, b, s->box + 2 * b * ordered->features);
+    }
+    s->from = s->among = ordered;
+    return search_all(s, threads);
+}
+
+clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found) {
+    search s = {.ctx = ctx, .k = k, .found = found};
+    clv_kept kept = {.ctx = ctx};
+    clv_panels ordered = {.ctx = ctx};
+    s.order = CLV_TAKE(&kept, int64_t, panels->n);
+    s.box = CLV_TAKE(&kept, double, 2 * panels->count * panels->features);
+    clv_status status = kept.status == CLV_OK ? search_in_order(&s, panels, &ordered, threads) : CLV_ENOMEM;
+    clv_panels_free(&ordered);
+    clv_free_kept(&kept);
+    return status;
+}

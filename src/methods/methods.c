@@ -50,7 +50,7 @@ void clv_method_defaults(const clv_method *method, void *options, size_t size) {
 
 clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const void *options, clv_options_room *out) {
     clv_control *control = (clv_control *)(void *)out->bytes;
-    bool whole = method && method->options && method->memory && method->solve && method->evaluate;
+    bool whole = method && method->options;
     if (!whole || !options) {
         return clv_fail(ctx, CLV_EUSAGE, "there %s", whole ? "are no options" : "is no such method");
     }
@@ -270,11 +270,16 @@ static clv_status solve_in_time(clv_context *ctx, const clv_method *method, cons
     return check_result(ctx, method, result);
 }
 
+static clv_status lacks(clv_context *ctx, const clv_method *method, const char *function) {
+    return clv_fail(ctx, CLV_EUSAGE, "the description of %s has no function %s", method->name, function);
+}
+
 clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                      clv_result **out) {
     clv_options_room own;
     *out = NULL;
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    CLV_TRY(method->solve ? CLV_OK : lacks(ctx, method, "solve"));
     if (method->check) {
         CLV_TRY(method->check(ctx, own.bytes));
     }
@@ -330,6 +335,7 @@ clv_status clv_evaluate(clv_context *ctx, const clv_method *method, const clv_in
     clv_options_room own;
     *found = NULL;
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    CLV_TRY(method->evaluate ? CLV_OK : lacks(ctx, method, "evaluate"));
     CLV_TRY(check_input(ctx, method, input, own.bytes));
     CLV_TRY(check_answer(ctx, method, input, own.bytes, answer));
     CLV_TRY(clv_result_new(ctx, 0, 0, found));
@@ -381,7 +387,7 @@ size_t clv_memory(const clv_method *method, const clv_input *input, const void *
         known.plan = &built;
     }
     bool enough = method->takes == CLV_TAKES_AFFINITY ? known.plan != NULL : known.points != NULL;
-    return enough ? method->memory(&known, own.bytes) : 0;
+    return enough && method->memory ? method->memory(&known, own.bytes) : 0;
 }
 
 clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points, const void *options,

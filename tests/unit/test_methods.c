@@ -381,6 +381,9 @@ static void nothing_is_refused(void **state) {
         clv_method half = *m;
         half.solve = NULL;
         assert_int_equal(clv_solve(w->ctx, &half, &input, room.bytes, &out), CLV_EUSAGE);
+        half.evaluate = NULL;
+        assert_int_equal(clv_evaluate(w->ctx, &half, &input, room.bytes, result, &out), CLV_EUSAGE);
+        half.memory = NULL;
         assert_int_equal(clv_memory(&half, &input, room.bytes), 0);
         clv_result_free(result);
     }

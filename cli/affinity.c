@@ -15,7 +15,7 @@ typedef struct keeper {
     cli_points_options points;
     clv_affinity_options how;
     keep_options keep;
-    clv_data *data, *matrix;
+    clv_data *data, *matrix; /* matrix: NULL where rows are made as they are written */
     clv_affinity *affinity;
     clv_affinity_info info;
     bool written;
@@ -55,9 +55,15 @@ static clv_status check_plan(const keeper *k) {
     return CLV_OK;
 }
 
+/* A dense affinity that lies nowhere. */
+static bool by_rows(const keeper *k) {
+    return !k->info.cost.resident && cli_has_ending(k->keep.output, "npy");
+}
+
 static clv_status make(keeper *k) {
     clv_context *ctx = k->app->ctx;
-    clv_read_options reading = cli_read_options(&k->points, k->how.kind == CLV_AFFINITY_PRECOMPUTED);
+    clv_read_options reading =
+        cli_read_options(&k->points, k->how.kind == CLV_AFFINITY_PRECOMPUTED ? CLI_MAP_SYMMETRIC : CLI_READ);
     double began = cli_seconds();
     k->how.threads = k->keep.threads;
     CLI_TRY(cli_library(k->app, clv_read(ctx, k->args.operands[0], &reading, &k->data)));
@@ -70,7 +76,34 @@ static clv_status make(keeper *k) {
                            clv_affinity_build(ctx, clv_data_matrix(k->data), &k->how, &k->affinity)));
     clv_affinity_describe(k->affinity, &k->info);
     k->affinity_seconds = cli_seconds() - began;
-    return cli_library(k->app, clv_affinity_materialize(k->affinity, &k->matrix));
+    return by_rows(k) ? CLV_OK : cli_library(k->app, clv_affinity_materialize(k->affinity, &k->matrix));
+}
+
+/* --- rows that are made as they are written --- */
+
+static clv_status make_rows(void *user, int64_t first, int64_t count, double *out) {
+    return clv_affinity_rows(((keeper *)user)->affinity, first, count, out);
+}
+
+/* As many rows as the budget leaves room for, but no more than it takes to keep all threads busy: whole tiles, where
+ * that many fit. */
+static int64_t rows_at_once(const keeper *k) {
+    enum { TILE = 64, MOST = 64 << 20 };
+    size_t held, peak, budget = cli_budget(k->how.memory), row = (size_t)k->info.n * sizeof(double);
+    clv_context_memory(k->app->ctx, &held, &peak);
+    size_t left = budget > held ? budget - held : 0, room = left < MOST ? left : MOST;
+    int64_t rows = (int64_t)(room / row);
+    rows = rows < k->info.n ? rows : k->info.n;
+    return rows > TILE ? rows / TILE * TILE : rows;
+}
+
+static clv_status write_rows(keeper *k) {
+    int64_t rows = rows_at_once(k);
+    if (rows < 1) {
+        return cli_fail(k->app, CLV_ENOMEM, "one row of %lld numbers is more than --memory leaves room for",
+                        (long long)k->info.n);
+    }
+    return cli_library(k->app, clv_write_rows(k->app->ctx, k->keep.output, k->info.n, k->info.n, rows, make_rows, k));
 }
 
 static void print_json(FILE *stream, const void *what) {
@@ -110,7 +143,13 @@ static clv_status work(void *job) {
     cli_outputs out = {.app = k->app};
     CLI_TRY(check(k));
     CLI_TRY(make(k));
-    cli_outputs_matrix(&out, k->keep.output, k->matrix);
+    if (k->matrix) {
+        cli_outputs_matrix(&out, k->keep.output, k->matrix);
+    } else {
+        clv_status status = write_rows(k);
+        CLI_TRY(status == CLV_ECREATE ? CLV_OK : status); /* without an affinity there is nothing to tell */
+        cli_outputs_note(&out, k->keep.output, status);
+    }
     k->written = out.first >= 0;
     return cli_outputs_tell(&out, k->keep.json, k->keep.quiet, print_json, print_table, k);
 }

@@ -162,7 +162,8 @@ const clv_option_table *cli_points_table(bool with_truth);
 /* The part of it that says how to read: header, label-column. */
 const clv_option_table *cli_reading_table(void);
 /* The reading options that they stand for. */
-clv_read_options cli_read_options(const cli_points_options *points, bool map);
+enum { CLI_READ, CLI_MAP, CLI_MAP_SYMMETRIC }; /* clv_read_options.map */
+clv_read_options cli_read_options(const cli_points_options *points, int map);
 
 /* Matrices that a method gives can be written, each to a file that the option of its name says. */
 enum { CLI_MATRIX_FILES = 4 };

@@ -41,7 +41,7 @@ static const clv_option_table *eval_table(void) {
 static clv_status measure_data(evaluation *e) {
     clv_context *ctx = e->app->ctx;
     bool given = e->how.kind == CLV_AFFINITY_PRECOMPUTED;
-    clv_read_options reading = cli_read_options(&e->points, given);
+    clv_read_options reading = cli_read_options(&e->points, given ? CLI_MAP_SYMMETRIC : CLI_READ);
     CLI_TRY(cli_check_precomputed(e->app, &e->how, &e->points));
     CLI_TRY(cli_library(e->app, clv_read(ctx, e->options.data, &reading, &e->data)));
     const clv_matrix *points = clv_data_matrix(e->data);

@@ -85,7 +85,7 @@ static clv_status read_validation(cli_job *job) {
     const clv_ksupport_options *options = options_of(job);
     int64_t features = options->transposed ? given->rows : given->cols;
     const char *path = job->own.validation_x;
-    clv_read_options reading = cli_read_options(&job->points, true);
+    clv_read_options reading = cli_read_options(&job->points, CLI_MAP);
     if (options->k > features) {
         return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld features of %s", (long long)options->k,
                         (long long)features, job->args.operands[0]);

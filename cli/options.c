@@ -30,7 +30,7 @@ const clv_option_table *cli_reading_table(void) {
     return &table;
 }
 
-clv_read_options cli_read_options(const cli_points_options *points, bool map) {
+clv_read_options cli_read_options(const cli_points_options *points, int map) {
     clv_read_options options = {.header = (clv_header)points->header, .map = map};
     options.label_column = strcmp(points->label_column, "detect") == 0 ? NULL : points->label_column;
     return options;

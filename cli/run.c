@@ -158,13 +158,14 @@ static clv_status check_standard_input(const cli_job *job) {
 }
 
 /* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget. */
-static bool stays_in_file(const cli_job *job) {
+static int stays_in_file(const cli_job *job) {
     struct stat file;
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
-        return true;
+        return CLI_MAP_SYMMETRIC;
     }
-    return (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
-           stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
+    bool stays = (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
+                 stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
+    return stays ? CLI_MAP : CLI_READ;
 }
 
 /* No more clusters than objects. */

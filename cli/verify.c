@@ -65,7 +65,8 @@ static clv_status judge(verification *v) {
     CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
     CLI_TRY(take_reading(v));
     const char *kind = clv_claim_option(v->claim, "affinity");
-    clv_read_options reading = cli_read_options(&v->points, kind && strcmp(kind, "precomputed") == 0);
+    bool given = kind && strcmp(kind, "precomputed") == 0;
+    clv_read_options reading = cli_read_options(&v->points, given ? CLI_MAP_SYMMETRIC : CLI_MAP);
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
     clv_input input = {.points = clv_data_matrix(v->data)};
     CLI_TRY(read_second(v, &input));

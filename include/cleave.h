@@ -237,7 +237,8 @@ typedef struct clv_read_options {
     const char *label_column; /* CSV: a column name or number from 1; "none"; NULL: detect. That is a column named
                                  label, labels, class, target, species, variety, category, truth, outcome, cluster or y
                                  (without an x beside it), else a last or first column of text */
-    int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it */
+    int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it, if that is in row
+                                 order; 2: also a square one in column order, whose transpose will do */
     int64_t room[4];          /* for later versions: 0 */
 } clv_read_options;
 
@@ -278,6 +279,11 @@ CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count
 CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
 /* The same; to .npy, .csv and .tsv a sparse matrix is written with its zeros. */
 CLV_API clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix *matrix);
+/* The same for doubles that are made `block` rows at a time, so that they need not all fit: `make` gets the number of
+ * the first row, how many, and where they go. To .npy, .csv and .tsv. */
+typedef clv_status (*clv_make_rows)(void *user, int64_t first, int64_t count, double *out);
+CLV_API clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int64_t cols, int64_t block,
+                                  clv_make_rows make, void *user);
 CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n);
 /* Likewise for any bytes (a report, a JSON text). */
 CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);
@@ -627,6 +633,8 @@ CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *po
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
  * `a`; other homes are written out, if that fits the budget of the options `a` was made with. */
 CLV_API clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out);
+/* Some of its rows, first..first + count - 1: count x n. The same bits whichever come with them. */
+CLV_API clv_status clv_affinity_rows(const clv_affinity *a, int64_t first, int64_t count, double *out);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 6  Results: a core that all methods have, and fields with a name, a kind and a shape

@@ -205,6 +205,13 @@ clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int th
     return CALL(a, fill, out, a->lock ? 1 : threads);
 }
 
+clv_status clv_affinity_rows(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    if (first < 0 || count < 0 || first > a->info.n - count) {
+        return no_object(a, first < 0 ? first : first + count - 1);
+    }
+    return clv_affinity_fill(a, &(clv_sheet){out, CLV_F64, a->info.n, first, count}, a->threads);
+}
+
 /* --- sums and products --- */
 
 clv_status clv_affinity_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {

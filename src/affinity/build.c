@@ -268,5 +268,5 @@ clv_status clv_affinity_materialize(const clv_affinity *a, clv_data **out) {
                         (long long)a->info.n, (long long)bytes, a->budget);
     }
     CLV_TRY(clv_data_new_dense(ctx, "affinity", a->info.n, a->info.n, CLV_F64, out));
-    return clv_data_made(clv_affinity_fill(a, &(clv_sheet){(*out)->values, CLV_F64, a->info.n}, a->threads), out);
+    return clv_data_made(clv_affinity_rows(a, 0, a->info.n, (*out)->values), out);
 }

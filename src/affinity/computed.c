@@ -363,14 +363,16 @@ static clv_status computed_column_threads(const clv_affinity *a, int64_t i, doub
     return threads > 1 ? run_panels(&(panel_work){.a = a, .column = i}, out, threads) : computed_column(a, i, out);
 }
 
-/* --- all entries: the tiles on and above the diagonal, and their mirror images --- */
+/* --- rows: the tiles on and above the diagonal, and their mirror images --- */
 
+/* What the sheet has of a tile and of its mirror image. */
 static void write_tile(const clv_sheet *s, int64_t bi, int64_t bj, const double *tile, int64_t rows, int64_t cols) {
     double line[CLV_TILE];
     for (int64_t r = 0; r < rows; r++) {
         clv_sheet_line(s, bi * CLV_TILE + r, bj * CLV_TILE, tile + r * CLV_TILE, cols);
     }
-    for (int64_t c = 0; c < cols && bi != bj; c++) {
+    for (int64_t c = 0; c < cols && bi != bj && (bj + 1) * CLV_TILE > s->first && bj * CLV_TILE < s->first + s->count;
+         c++) {
         for (int64_t r = 0; r < rows; r++) {
             line[r] = tile[r * CLV_TILE + c];
         }
@@ -380,14 +382,19 @@ static void write_tile(const clv_sheet *s, int64_t bi, int64_t bj, const double 
 
 static clv_status computed_fill(const clv_affinity *a, const clv_sheet *s, int threads) {
     const clv_panels *panels = &home_of(a)->panels;
+    int64_t begin = s->first / CLV_TILE, end = (s->first + s->count + CLV_TILE - 1) / CLV_TILE;
     int stopped = 0;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
-    for (int64_t bi = 0; bi < panels->count; bi++) {
+    for (int64_t b = begin; b < end; b++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         int stop;
 #pragma omp atomic read
         stop = stopped;
-        for (int64_t bj = bi; bj < panels->count && !stop; bj++) {
+        for (int64_t other = 0; other < panels->count && !stop; other++) {
+            int64_t bi = b < other ? b : other, bj = b < other ? other : b;
+            if (other >= begin && other < b) { /* came with the other one */
+                continue;
+            }
             similarity_tile(a, bi, bj, tile);
             write_tile(s, bi, bj, tile, clv_panel_size(panels, bi), clv_panel_size(panels, bj));
             stop = clv_worked(a->ctx, clv_tile_work(panels)); /* the first tiles pay for fresh memory */

@@ -532,7 +532,8 @@ static clv_status borrow(const clv_matrix *given, clv_affinity *a) {
 static clv_status write_out(const clv_affinity *source, clv_scalar scalar, int threads, clv_affinity *a) {
     CLV_TRY(make_room(a, scalar));
     a->info.gamma = source->info.gamma;
-    return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n}, threads);
+    return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n, 0, a->info.n},
+                             threads);
 }
 
 static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,

@@ -100,19 +100,24 @@ static clv_status moments_by_columns(const clv_affinity *a, int threads, double 
 }
 
 void clv_sheet_line(const clv_sheet *sheet, int64_t i, int64_t j, const double *line, int64_t count) {
+    int64_t at = (i - sheet->first) * sheet->n + j;
+    if (i < sheet->first || i >= sheet->first + sheet->count) {
+        return;
+    }
     if (sheet->scalar == CLV_F32) {
-        clv_kernels->narrow((float *)sheet->values + i * sheet->n + j, line, count);
+        clv_kernels->narrow((float *)sheet->values + at, line, count);
     } else {
-        memcpy((double *)sheet->values + i * sheet->n + j, line, (size_t)count * sizeof *line);
+        memcpy((double *)sheet->values + at, line, (size_t)count * sizeof *line);
     }
 }
 
-static void use_in_sheet(const column_job *job, int64_t i, const double *column) {
-    clv_sheet_line(job->sheet, i, 0, column, job->a->info.n);
+static void use_in_sheet(const column_job *job, int64_t m, const double *column) {
+    clv_sheet_line(job->sheet, job->first + m, 0, column, job->a->info.n);
 }
 
 static clv_status fill_by_columns(const clv_affinity *a, const clv_sheet *out, int threads) {
-    return run(&(column_job){.a = a, .count = a->info.n, .use = use_in_sheet, .sheet = out}, threads);
+    column_job job = {.a = a, .first = out->first, .count = out->count, .use = use_in_sheet, .sheet = out};
+    return run(&job, threads);
 }
 
 /* --- some columns, one after the other --- */

@@ -21,13 +21,13 @@ typedef struct clv_terms {
     int64_t count;
 } clv_terms;
 
-/* n x n numbers of a type, to be written. */
+/* Rows first..first + count - 1 of n x n numbers of a type, to be written. */
 typedef struct clv_sheet {
     void *values;
     clv_scalar scalar;
-    int64_t n;
+    int64_t n, first, count;
 } clv_sheet;
-/* Row i of the sheet from column j on = line[0..count-1]. */
+/* Row i from column j on = line[0..count-1], if the sheet has that row. */
 void clv_sheet_line(const clv_sheet *sheet, int64_t i, int64_t j, const double *line, int64_t count);
 
 /* What a home does. Any of it may fail. `column` and `destroy` are required; what else is NULL comes from columns
@@ -54,7 +54,7 @@ typedef struct clv_home_functions {
     clv_status (*block)(const clv_affinity *a, int64_t first, int64_t count, double *out);
     clv_status (*add_rows)(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k, double *y,
                            int threads);
-    /* All entries. */
+    /* The rows of the sheet; the same bits whichever rows come with them. */
     clv_status (*fill)(const clv_affinity *a, const clv_sheet *out, int threads);
     /* As clv_affinity_subset; begins with clv_affinity_like. What it has made is freed for it when it fails. */
     clv_status (*subset)(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out);
@@ -86,7 +86,7 @@ clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, in
                             const clv_affinity_options *options, clv_affinity **out);
 /* The same in the home of `base` and like it, of m objects. */
 clv_status clv_affinity_like(const clv_affinity *base, int64_t m, clv_affinity **out);
-/* All entries, over threads. */
+/* The rows of the sheet, over threads. */
 clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int threads);
 /* fallback.c: sets what is NULL. */
 void clv_home_complete(clv_home_functions *home);

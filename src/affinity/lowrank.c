@@ -225,10 +225,10 @@ static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms,
 
 /* --- what else it can do --- */
 
-/* All entries: by matrix products, a block of rows at a time. */
+/* By matrix products, a block of rows at a time. */
 static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int threads) {
     const lowrank *home = home_of(a);
-    int64_t n = a->info.n;
+    int64_t n = a->info.n, end = out->first + out->count;
     double *blocks = CLV_NEW(a->ctx, double, n *FILL_BLOCK *threads);
     atomic_bool stopped = false;
     if (!blocks) {
@@ -236,7 +236,7 @@ static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int 
     }
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
-    for (int64_t i0 = 0; i0 < n; i0 += FILL_BLOCK) {
+    for (int64_t i0 = out->first / FILL_BLOCK * FILL_BLOCK; i0 < end; i0 += FILL_BLOCK) {
         double *block = blocks + n * FILL_BLOCK * omp_get_thread_num();
         int64_t rows = n - i0 < FILL_BLOCK ? n - i0 : FILL_BLOCK;
         if (!clv_goes_on(a->ctx, &stopped, rows * n * home->rank)) {

@@ -118,7 +118,7 @@ clv_status clv_npy_parse_labels(clv_context *ctx, clv_bytes bytes, int64_t *n, i
 clv_status clv_npy_parse_image(clv_context *ctx, clv_bytes bytes, clv_image *out);
 /* From an open regular file without a copy of it in memory, or mapped; *out stays NULL when the file has to be parsed
  * in the usual way (other number types, other byte order). */
-clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, bool map, clv_data **out);
+clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, int map, clv_data **out);
 
 /* `wanted` is the name of a variable, or NULL when there is only one matrix. */
 clv_status clv_mat_parse(clv_context *ctx, clv_bytes bytes, const char *wanted, clv_data **out);

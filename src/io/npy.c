@@ -128,14 +128,13 @@ static clv_status read_header(clv_context *ctx, int file, int64_t size, const ch
     return status;
 }
 
-clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, bool map, clv_data **out) {
+clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const char *name, int map, clv_data **out) {
     *out = NULL;
     clv_npy npy = {0};
     CLV_TRY(read_header(ctx, file, size, name, &npy));
     CLV_TRY(check_matrix(ctx, name, &npy));
     bool square = npy.dimensions == 2 && npy.shape[0] == npy.shape[1];
-    bool usable =
-        is_plain(&npy) && (is_row_major(&npy) || (map && square)); /* mapped squares must be symmetric anyway */
+    bool usable = is_plain(&npy) && (is_row_major(&npy) || (map == 2 && square)); /* the transpose will do */
     if (!usable) {
         return CLV_OK;
     }

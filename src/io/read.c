@@ -46,7 +46,7 @@ static char separator_of(const char *path) {
 
 static const char pictures[] = "png|jpg|jpeg";
 
-static clv_status read_npy(clv_source *in, bool map, clv_data **out) {
+static clv_status read_npy(clv_source *in, int map, clv_data **out) {
     clv_bytes bytes;
     if (in->size >= 0) {
         CLV_TRY(clv_npy_read_plain(in->ctx, in->file, in->size, in->name, map, out));
@@ -73,7 +73,7 @@ static clv_status read_pixels(clv_context *ctx, const char *path, clv_bytes byte
 static clv_status read_matrix(clv_source *in, const char *path, const clv_read_options *options, clv_data **out) {
     clv_bytes bytes;
     if (clv_has_extension(path, "npy")) {
-        return read_npy(in, options && options->map, out);
+        return read_npy(in, options ? options->map : 0, out);
     }
     CLV_TRY(clv_input_content(in, &bytes));
     if (clv_has_extension(path, "mtx")) {

@@ -1,5 +1,5 @@
-/* Matrices and labels to .npy, text and Matrix Market files, a number or a row at a time: no copy of the matrix is
- * made. */
+/* Matrices and labels to .npy, text and Matrix Market files, a number, a row or a block of rows at a time: no copy of
+ * the matrix is made. */
 #include "io/io.h"
 
 #include <stdio.h>
@@ -46,12 +46,14 @@ static void put_csv_row(clv_writer *writer, const clv_matrix *row, char separato
     }
 }
 
+/* 0: to .npy. */
+static char separator_for(const char *path) {
+    return clv_has_extension(path, "npy") ? 0 : clv_has_extension(path, "tsv") ? '\t' : ',';
+}
+
 /* Row by row, to .npy if `separator` is 0. `room`: for a row of a sparse matrix with its zeros. */
 static void put_rows(clv_writer *writer, const clv_matrix *m, double *room, char separator) {
     bool single = m->scalar == CLV_F32;
-    if (!separator) {
-        put_npy_header(writer, single ? "f4" : "f8", m->rows, m->cols);
-    }
     for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
         clv_matrix row = room ? (clv_matrix){.rows = 1, .cols = m->cols, .values = room} : clv_matrix_part(m, i, 1);
         if (room) {
@@ -160,10 +162,10 @@ static clv_status write_matrix(clv_context *ctx, const char *path, const clv_mat
         if (mtx) {
             put_mtx(writer, matrix);
         } else {
-            put_rows(writer, matrix, room,
-                     clv_has_extension(path, "npy")   ? 0
-                     : clv_has_extension(path, "tsv") ? '\t'
-                                                      : ',');
+            if (!separator_for(path)) {
+                put_npy_header(writer, matrix->scalar == CLV_F32 ? "f4" : "f8", matrix->rows, matrix->cols);
+            }
+            put_rows(writer, matrix, room, separator_for(path));
         }
         status = clv_writer_finish(writer, CLV_OK);
     }
@@ -177,6 +179,43 @@ clv_status clv_write_dense(clv_context *ctx, const char *path, const clv_matrix 
 
 clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix) {
     return write_matrix(ctx, path, matrix, false);
+}
+
+/* Blocks of rows, each made and put down. */
+static clv_status make_and_put(clv_writer *writer, clv_data *room, int64_t rows, char separator, clv_make_rows make,
+                               void *user) {
+    clv_matrix block = room->matrix;
+    int64_t most = block.rows;
+    for (int64_t first = 0; first < rows && clv_writer_status(writer) == CLV_OK; first += most) {
+        block.rows = rows - first < most ? rows - first : most;
+        CLV_TRY(make(user, first, block.rows, room->values));
+        put_rows(writer, &block, NULL, separator);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int64_t cols, int64_t block,
+                          clv_make_rows make, void *user) {
+    char separator = separator_for(path);
+    if (!clv_has_extension(path, "npy|csv|tsv")) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: the name of rows to write must end in .npy, .csv or .tsv", path);
+    }
+    if (rows < 0 || cols < 1 || block < 1) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: %lld x %lld numbers cannot be written %lld rows at a time", path,
+                        (long long)rows, (long long)cols, (long long)block);
+    }
+    clv_data *room;
+    clv_writer *writer;
+    CLV_TRY(clv_data_new_dense(ctx, path, block, cols, CLV_F64, &room));
+    clv_status status = clv_writer_open(ctx, path, &writer);
+    if (status == CLV_OK) {
+        if (!separator) {
+            put_npy_header(writer, "f8", rows, cols);
+        }
+        status = clv_writer_finish(writer, make_and_put(writer, room, rows, separator, make, user));
+    }
+    clv_data_free(room);
+    return status;
 }
 
 clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n) {

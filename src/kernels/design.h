@@ -1,16 +1,27 @@
 /* Products with the rows of X, numbers of type REAL; included once per type by real.h.
  *
- * X'r reads one row after the other to its end, which is what the hardware prefetches well; partial sums, a quarter of
- * the registers, hide the latency of the additions. Written with vectors, because a plain loop over floats and doubles
- * is split by the compiler into twice the loads. */
+ * X'r reads one row after the other to its end, and asks for one a few thousand bytes ahead: the hardware prefetches no
+ * farther than its page, and of a list nothing. Partial sums, a quarter of the registers, hide the latency of the
+ * additions. Written with vectors, because a plain loop over floats and doubles is split by the compiler into twice the
+ * loads. */
 
-enum { NAME(DOTS) = REGISTERS / 4, NAME(SQUARES) = REGISTERS / 8 };
+enum { NAME(DOTS) = REGISTERS / 4, NAME(SQUARES) = REGISTERS / 8, NAME(AHEAD) = 2048 };
+
+/* The row to prefetch while row j is read. */
+INLINE const REAL *NAME(row_ahead)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                                   int64_t j) {
+    int64_t ahead = j + 1 + NAME(AHEAD) / (n * (int64_t)sizeof(REAL) + 1), row = ahead < count ? ahead : count - 1;
+    return base + (list ? list[row] : first + row) * n;
+}
 
 /* x.r over whole steps of `parts` vectors, and where it ended. */
-INLINE int64_t NAME(dot_steps)(const REAL *x, const double *r, int64_t n, int parts, bool squares, doubles *products,
-                               doubles *own) {
+INLINE int64_t NAME(dot_steps)(const REAL *x, const REAL *ahead, const double *r, int64_t n, int parts, bool squares,
+                               doubles *products, doubles *own) {
     int64_t i = 0, step = (int64_t)parts * DOUBLES;
     for (; i + step <= n; i += step) {
+        for (int line = 0; line < parts * DOUBLES * (int)sizeof(REAL); line += CLV_LINE) {
+            __builtin_prefetch((const char *)(ahead + i) + line, 0, 2);
+        }
         for (int v = 0; v < parts; v++) {
             doubles row = LOAD(x + i + v * DOUBLES);
             products[v] += row * *(const loose_doubles *)(r + i + v * DOUBLES);
@@ -30,7 +41,8 @@ static void NAME(dot_rows)(const REAL *base, const int64_t *list, int64_t first,
         for (int v = 0; v < NAME(DOTS); v++) {
             part[v] = (doubles){0};
         }
-        int64_t i = NAME(dot_steps)(x, r, n, NAME(DOTS), false, part, NULL);
+        int64_t i =
+            NAME(dot_steps)(x, NAME(row_ahead)(base, list, first, count, n, j), r, n, NAME(DOTS), false, part, NULL);
         double product = sum_parts(part, NAME(DOTS));
         for (; i < n; i++) {
             product += (double)x[i] * r[i];
@@ -47,7 +59,8 @@ static void NAME(dot_square_rows)(const REAL *base, const int64_t *list, int64_t
         for (int v = 0; v < NAME(SQUARES); v++) {
             part[v] = own[v] = (doubles){0};
         }
-        int64_t i = NAME(dot_steps)(x, r, n, NAME(SQUARES), true, part, own);
+        int64_t i =
+            NAME(dot_steps)(x, NAME(row_ahead)(base, list, first, count, n, j), r, n, NAME(SQUARES), true, part, own);
         double product = sum_parts(part, NAME(SQUARES)), squares = sum_parts(own, NAME(SQUARES));
         for (; i < n; i++) {
             product += (double)x[i] * r[i];

@@ -104,6 +104,8 @@ typedef struct clv_kernel_set {
 
     /* --- norms.h: blocks of the k-support norm --- */
     void (*count_between)(const double *v, int64_t n, double low, double high, int64_t *above, int64_t *inside);
+    /* The magnitudes in (low, high] of v, in order. */
+    void (*gather_between)(const double *v, int64_t n, double low, double high, double *out);
     clv_ks_sums (*root_sums)(const double *b, int64_t n, double a, double beta);
     clv_ks_sums (*norm_sums)(const double *b, int64_t n, double a, double beta);
     clv_ks_sums (*conjugate_sums)(const double *b, int64_t n, double a, double beta);

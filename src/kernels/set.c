@@ -75,6 +75,7 @@ const clv_kernel_set TABLE(CLV_SET) = {
     .widen = widen,
     .narrow = narrow,
     .count_between = count_between,
+    .gather_between = gather_between,
     .root_sums = root_sums,
     .norm_sums = norm_sums,
     .conjugate_sums = conjugate_sums,

@@ -40,8 +40,14 @@ static clv_status blame(clv_context *ctx, clv_status status, clv_status cause, c
 
 /* --- the claim's own words --- */
 
-static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_matrix *points, clv_data **out,
-                                   clv_verdict *verdict) {
+static size_t matrix_bytes(const clv_matrix *m) {
+    int64_t stored = clv_is_sparse(m) ? m->start[m->rows] - m->start[0] : m->rows * m->cols;
+    size_t number = clv_scalar_bytes(m->scalar) + (clv_is_sparse(m) ? sizeof *m->index : 0);
+    return (size_t)stored * number + (clv_is_sparse(m) ? (size_t)(m->rows + 1) * sizeof *m->start : 0);
+}
+
+static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_matrix *points, int64_t memory,
+                                   clv_data **out, clv_verdict *verdict) {
     static const clv_option option = {.name = "scale", .kind = CLV_OPTION_CHOICE, .choices = CLV_SCALE_NAMES};
     static const clv_option_table table = {.title = "points", .options = &option, .count = 1};
     const char *asked = clv_claim_option(claim, "scale");
@@ -51,6 +57,13 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, con
     }
     if (scale == CLV_SCALE_NONE || verdict->reason[0]) {
         return CLV_OK;
+    }
+    size_t held, peak, copy = matrix_bytes(points);
+    clv_context_memory(ctx, &held, &peak);
+    if (memory > 0 && held + copy >= (size_t)memory) {
+        return clv_fail(ctx, CLV_ENOMEM,
+                        "the memory budget of %lld bytes is too small: a copy of the data, scaled, needs %zu",
+                        (long long)memory, held + copy);
     }
     CLV_TRY(clv_data_copy(ctx, "the data", points, out));
     return blame(ctx, clv_data_scale(*out, (clv_scale)scale), CLV_EUSAGE, verdict);
@@ -388,7 +401,7 @@ static clv_status judge_on(clv_context *ctx, const clv_method *method, const clv
     clv_affinity_info plan = {.n = data->points->rows};
     clv_input input = {.points = data->points, .targets = data->targets, .weights = data->weights, .plan = &plan};
     int64_t left = 0;
-    STEP(scale_as_claimed(ctx, claim, data->points, scaled, out));
+    STEP(scale_as_claimed(ctx, claim, data->points, memory, scaled, out));
     input.points = *scaled ? clv_data_matrix(*scaled) : data->points;
     CLV_TRY(take_budget(ctx, method, &input, options, memory, &left));
     return method->takes == CLV_TAKES_AFFINITY ? judge_with_affinity(ctx, method, claim, &input, options, left, out)

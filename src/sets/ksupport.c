@@ -80,18 +80,6 @@ static void count_blocks(const clv_ksupport_set *set, const double *v, int64_t n
     }
 }
 
-/* The magnitudes in (low, high], in order; returns how many. `out` has room for one more. */
-static int64_t gather_between(const double *v, int64_t n, double low, double high, double *out) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double size = fabs(v[i]);
-        if (size > low && size <= high) {
-            out[count++] = size;
-        }
-    }
-    return count;
-}
-
 /* The magnitudes in (low, high] to set->band, in order; `above`: how many are larger than high. */
 static int64_t gather(const clv_ksupport_set *set, const double *v, int64_t n, double low, double high,
                       int64_t *above) {
@@ -106,7 +94,7 @@ static int64_t gather(const clv_ksupport_set *set, const double *v, int64_t n, d
     }
 #pragma omp parallel for num_threads(clv_team(threads_for(set, n))) schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
-        gather_between(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, set->band + inside[b]);
+        clv_kernels->gather_between(v + b * CLV_KS_BLOCK, block_size(b, n), low, high, set->band + inside[b]);
     }
     return total;
 }

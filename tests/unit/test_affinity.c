@@ -315,6 +315,22 @@ static void check_restricted(const clv_affinity *a, const double *reference, dou
     free(part);
 }
 
+/* Rows by themselves have the bits that they have among all; `row` is room for one. */
+static void check_rows(const clv_affinity *a, const clv_matrix *all, double *row) {
+    int64_t n = clv_affinity_size(a), parts[][2] = {{0, n / 3}, {n / 3, n - n / 3}, {n - 1, 1}, {n / 2, 0}};
+    double *some = malloc((size_t)(n * n) * sizeof *some);
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+        assert_int_equal(clv_affinity_rows(a, parts[p][0], parts[p][1], some), CLV_OK);
+        for (int64_t i = 0; i < parts[p][1]; i++) {
+            clv_matrix_row(all, parts[p][0] + i, row);
+            assert_memory_equal(some + i * n, row, (size_t)n * sizeof *row);
+        }
+    }
+    assert_int_equal(clv_affinity_rows(a, n - 1, 2, some), CLV_EUSAGE);
+    assert_int_equal(clv_affinity_rows(a, -1, 1, some), CLV_EUSAGE);
+    free(some);
+}
+
 static void check_matrix(const clv_affinity *a, const double *reference, double tolerance) {
     clv_data *data;
     int64_t n = clv_affinity_size(a);
@@ -324,6 +340,7 @@ static void check_matrix(const clv_affinity *a, const double *reference, double 
         clv_matrix_row(clv_data_matrix(data), i, row);
         assert_near(row, reference + i * n, n, tolerance);
     }
+    check_rows(a, clv_data_matrix(data), row);
     clv_data_free(data);
     free(row);
 }

@@ -288,7 +288,11 @@ static void test_files(void **state) {
     assert_ok(clv_read(ctx, path, NULL, &data));
     assert_dense(data, 2, 2, (double[]){1, 3, 2, 4});
     clv_data_free(data);
-    assert_ok(clv_read(ctx, path, &map, &data));
+    assert_ok(clv_read(ctx, path, &map, &data)); /* points, which it would be wrong to turn */
+    assert_false(clv_data_is_mapped(data));
+    assert_dense(data, 2, 2, (double[]){1, 3, 2, 4});
+    clv_data_free(data);
+    assert_ok(clv_read(ctx, path, &(clv_read_options){.map = 2}, &data));
     assert_true(clv_data_is_mapped(data));
     clv_data_free(data);
     f = simple(">f4", false, "(2, 2)");

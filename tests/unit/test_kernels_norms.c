@@ -82,6 +82,17 @@ static void check_counts(const clv_kernel_set *set) {
             set->count_between(v, n, low, high, &got_above, &got_inside);
             expect_same((double)got_above, (double)above, n, 0);
             expect_same((double)got_inside, (double)inside, n, 1);
+            kernel_name = "gather_between";
+            double *gathered = ROOM(double, inside + 1);
+            int64_t at = 0;
+            gathered[inside] = 77; /* nothing may be written behind the last */
+            set->gather_between(v, n, low, high, gathered);
+            for (int64_t i = 0; i < n; i++) {
+                if (fabs(v[i]) > low && fabs(v[i]) <= high) {
+                    expect_same(gathered[at++], fabs(v[i]), n, i);
+                }
+            }
+            expect_same(gathered[inside], 77, n, inside);
             kernel_name = "squares_above";
             double unit = start < 2 ? 0 : (double)(n + 1) * DBL_EPSILON;
             expect_near(set->squares_above(v, n, low), squares, unit * squares, n, start);

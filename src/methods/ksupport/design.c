@@ -90,11 +90,23 @@ static void features_margins(const clv_design *x, const int64_t *index, const do
 
 static const clv_design_functions by_features;
 
+/* Pages that are written for the first time cost more than what is written, so that room is kept, with some to spare
+ * where there was too little before: working sets grow by the support of the weights. */
 static clv_status new_gathered(const clv_design *x, int64_t count, clv_design *out) {
+    clv_data *room = out->owned;
+    int64_t rows = room ? least(count + count / 4, x->features) : count;
     *out = (clv_design){
         .ctx = x->ctx, .does = &by_features, .samples = x->samples, .features = count, .threads = x->threads};
-    CLV_TRY(clv_data_new_dense(x->ctx, "working set", count, x->samples, x->matrix.scalar, &out->owned));
-    out->matrix = out->owned->matrix;
+    if (room && room->matrix.rows < count) {
+        clv_data_free(room);
+        room = NULL;
+    }
+    if (!room) {
+        CLV_TRY(clv_data_new_dense(x->ctx, "working set", rows, x->samples, x->matrix.scalar, &room));
+    }
+    out->owned = room;
+    out->matrix = room->matrix;
+    out->matrix.rows = count;
     return CLV_OK;
 }
 
@@ -229,6 +241,7 @@ static clv_status sparse_gather(const clv_design *x, const int64_t *list, int64_
     for (int64_t j = 0; j < count; j++) {
         entries += m->start[list[j] + 1] - m->start[list[j]];
     }
+    clv_data_free(out->owned);
     *out = *x;
     out->owned = NULL;
     out->features = count;

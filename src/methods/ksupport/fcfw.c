@@ -29,6 +29,7 @@ typedef struct fcfw {
     clv_list vertex, before;
     int64_t *top;           /* k */
     double *image, *margin; /* samples: of the new atom; of the iterate before */
+    clv_working on;         /* of this step, or the last */
     int idle;               /* steps in a row without a decrease */
 } fcfw;
 
@@ -36,6 +37,7 @@ static void fcfw_destroy(const clv_ks_problem *problem, void *state) {
     fcfw *run = state;
     if (run) {
         clv_atoms_free(&run->atoms);
+        clv_working_free(&run->on);
         clv_list_free(problem->ctx, &run->vertex);
         clv_list_free(problem->ctx, &run->before);
     }
@@ -162,13 +164,8 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     wanted = wanted > LEAST_FEATURES ? wanted : LEAST_FEATURES;
     double before = point->value;
     if (p->options.working_set && p->x->does->gather && wanted < point->kept / 2) {
-        clv_working on;
-        clv_status status = clv_working_new(point, wanted, run->threads, &on);
-        if (status == CLV_OK) {
-            status = working_steps(run, point, &on);
-        }
-        clv_working_free(&on);
-        CLV_TRY(status);
+        CLV_TRY(clv_working_new(point, wanted, run->threads, &run->on));
+        CLV_TRY(working_steps(run, point, &run->on));
     } else {
         CLV_TRY(plain_step(run, point));
     }

@@ -59,7 +59,8 @@ typedef struct clv_design_functions {
                      double *squares);
     /* z = sum_j value[j] column index[j] */
     void (*margins)(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z);
-    /* Some columns as a design of their own; NULL: not supported. */
+    /* Some columns as a design of their own, in the room that `out` has from before, if that is enough (all zero:
+     * none); NULL: not supported. Free it also on failure. */
     clv_status (*gather)(const clv_design *x, const int64_t *list, int64_t count, clv_design *out);
     /* The k largest entries of X'r in magnitude, without the others ever being stored; NULL: take the gradient. */
     clv_status (*steepest)(const clv_design *x, void *work, const double *r, int64_t k, clv_list *out);
@@ -238,7 +239,8 @@ typedef struct clv_working {
 } clv_working;
 
 /* The `wanted` features of steepest gradient among those that the point keeps, and the support of its weights. The
- * gradient is that of the point. Free it also on failure. */
+ * gradient is that of the point. Its X takes the place of the one that `out` held before (all zero: none). Free it also
+ * on failure. */
 clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out);
 void clv_working_free(clv_working *working);
 

@@ -488,7 +488,7 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     newton_run *run = state;
     const clv_ks_problem *p = run->problem;
     int64_t wanted = FEATURES_A_K * p->k + point->w.count;
-    clv_working on;
+    clv_working on = {0};
     double value = point->value;
     if (run->given_up) {
         return clv_ks_fcfw.step(run->atoms, point, out);

@@ -179,7 +179,8 @@ static void find_gradient(clv_point *point) {
     /* Far from the solution nothing can be dropped yet; and until it can, these are the norms of all. */
     bool norms = point->norm && !point->has_norms && point->last_gap <= SCREENED_FROM * fabs(point->value);
     p->x->does->gradient(p->x, point->slope, list, point->kept, point->gradient, norms ? point->norm : NULL);
-    for (int64_t j = 0; norms && j < p->x->features; j++) {
+#pragma omp parallel for num_threads(clv_team(p->loss.threads)) schedule(static) if (norms)
+    for (int64_t j = 0; j < (norms ? p->x->features : 0); j++) {
         point->norm[j] = sqrt(point->norm[j]);
     }
     point->has_norms = point->has_norms || norms;
@@ -228,8 +229,10 @@ void clv_point_screen(clv_point *point) {
     if (!point->has_norms || p->radius > 0 || !isfinite(reach)) {
         return;
     }
+#pragma omp parallel for num_threads(clv_team(p->loss.threads)) schedule(static)
     for (int64_t j = 0; j < point->kept; j++) {
-        surely[j] = fmax(fabs(point->gradient[j]) - reach * point->norm[some ? point->keep[j] : j], 0);
+        double size = fabs(point->gradient[j]) - reach * point->norm[some ? point->keep[j] : j];
+        surely[j] = size > 0 ? size : 0;
     }
     double bar = share * clv_ksupport_rank(&point->set, surely, point->kept, &above) * (1 - 1e-9);
     for (int64_t j = 0; j < point->kept; j++) {

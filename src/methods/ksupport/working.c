@@ -4,9 +4,14 @@
 
 #include <string.h>
 
-void clv_working_free(clv_working *working) {
+/* All but X. */
+static void free_lists(clv_working *working) {
     clv_free_kept(&working->room);
     clv_ksupport_set_free(&working->set);
+}
+
+void clv_working_free(clv_working *working) {
+    free_lists(working);
     clv_design_free(&working->x);
 }
 
@@ -44,7 +49,8 @@ clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_wo
     const clv_ks_problem *p = point->problem;
     const int64_t *keep = point->kept < p->x->features ? point->keep : NULL;
     clv_ksupport_set wide = point->set; /* the same work space, another k */
-    *out = (clv_working){.ctx = p->ctx, .room = {.ctx = p->ctx}};
+    free_lists(out);
+    *out = (clv_working){.ctx = p->ctx, .x = out->x, .room = {.ctx = p->ctx}};
     wide.k = wanted < point->kept ? wanted : point->kept;
     int64_t *top = CLV_TAKE(&out->room, int64_t, wide.k);
     out->list = CLV_TAKE(&out->room, int64_t, wide.k + point->w.count);

@@ -43,6 +43,22 @@ def affinity_kept_and_used_again():
 
 
 @case
+def affinity_by_rows():
+    """An affinity that lies nowhere is made as it is written: the same file, in a fraction of its size."""
+    npy("x.npy", [[math.sin(i), math.cos(3 * i)] for i in range(1500)])
+    for kind, home in (("gaussian", "computed"), ("distance", "computed"), ("minimax", "computed"), ("cosine", "low-rank")):
+        same = ("affinity", "x.npy", "--affinity", kind, "-q")
+        cleave(*same, "-o", "whole.npy", "--home", "dense-f64")
+        for budget in ("1M", "100M"):
+            cleave(*same, "-o", "rows.npy", "--home", home, "--memory", budget, "--threads", 2)
+            check(read("rows.npy") == read("whole.npy"), f"{kind} within {budget}")
+            os.remove("rows.npy")
+        cleave(*same, "-o", "rows.npy", "--home", "dense-f64", "--memory", "1M", code=71)
+    cleave(*same, "-o", "rows.npy", "--home", "low-rank", "--memory", "55K", code=71)
+    check(not os.path.exists("rows.npy"), "nothing was written")
+
+
+@case
 def affinity_refusals():
     blobs_npy()
     cleave("affinity", "x.npy", code=64, err="needs -o FILE")
@@ -144,6 +160,18 @@ def verify_within_a_budget():
         cleave("verify", "r.json", "x.npy", "--memory", "1M", "--threads", 1, out="^accepted: .* as claimed")
         cleave("verify", "r.json", "x.npy", "--memory", "1K", code=71, err="1024")
     cleave("verify", "r.json", "x.npy", "--memory", "much", code=64, err="memory")
+
+
+@case
+def verify_reads_in_place():
+    """Points stay in their file: a budget below its size will do, unless they are to be scaled."""
+    npy("x.npy", [[math.sin(i * j) for j in range(1, 9)] for i in range(20000)])
+    size = os.path.getsize("x.npy")
+    cleave("kpalm", "x.npy", "-k", 3, "--solver", "lloyd", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", "--memory", size - 1, "--threads", 1, out="^accepted")
+    cleave("kpalm", "x.npy", "-k", 3, "--solver", "lloyd", "--scale", "standard", "--json", "s.json", "-q")
+    cleave("verify", "s.json", "x.npy", "--memory", size - 1, "--threads", 1, code=71, err="a copy of the data")
+    cleave("verify", "s.json", "x.npy", "--threads", 1, out="^accepted")
 
 
 @case

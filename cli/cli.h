@@ -19,6 +19,7 @@ typedef struct cli_app {
     const char *program; /* as it was called, for commands that are shown to be typed */
     const char *command; /* "ncut", or NULL */
     double started;      /* on the clock of cli_seconds */
+    bool completing;     /* a shell is told what can be typed: help gives words instead of sentences */
 } cli_app;
 
 double cli_seconds(void);
@@ -117,6 +118,8 @@ const char *cli_nearest_phrase(const cli_nearest *nearest);
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args);
 clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count);
+/* A script for bash that completes commands, options and their values, from the same tables as the help. */
+clv_status cli_completion(cli_app *app, const cli_command *commands, size_t count);
 
 /* --- interruption and the progress line (progress.c) --- */
 

@@ -75,8 +75,74 @@ static void print_title(const char *title, const char *rest) {
     printf("\n%s%s%s%s\n", cli_styled(CLI_BOLD), title, rest, cli_styled(CLI_PLAIN));
 }
 
+/* --- what a shell completes --- */
+
+static void put_names(const clv_option_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        const clv_option *option = &table->options[i];
+        printf(" --%s", option->name);
+        if (option->kind == CLV_OPTION_FLAG) {
+            printf(" --%s%s", option->off ? "" : "no-", option->off ? option->off : option->name);
+        }
+    }
+}
+
+/* The names of a choice as words, after the option that takes them. */
+static void put_choices(const clv_option_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->options[i].kind == CLV_OPTION_CHOICE) {
+            printf("            --%s) words=\"", table->options[i].name);
+            for (const char *at = table->options[i].choices; *at; at++) {
+                putchar(*at == '|' ? ' ' : *at);
+            }
+            printf("\" ;;\n");
+        }
+    }
+}
+
+static clv_status complete_command(const cli_app *app, const cli_args *args) {
+    printf("    %s)\n        words=\"--help", args->command->name);
+    for (size_t g = 0; g < args->group_count; g++) {
+        put_names(args->groups[g].table);
+    }
+    printf("\"\n        case $before in\n");
+    for (size_t g = 0; g < args->group_count; g++) {
+        put_choices(args->groups[g].table);
+    }
+    printf("        esac ;;\n");
+    return cli_flush(app);
+}
+
+clv_status cli_completion(cli_app *app, const cli_command *commands, size_t count) {
+    char *asking[] = {"--help", NULL};
+    printf("# For bash: source <(cleave completion)\n_cleave() {\n"
+           "    local words now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+           "    case ${COMP_WORDS[1]} in\n");
+    app->completing = true;
+    for (size_t i = 0; i < count; i++) {
+        app->command = commands[i].name;
+        int code = commands[i].run(app, &commands[i], 1, asking);
+        if (code != 0) {
+            return CLV_EIO;
+        }
+    }
+    app->completing = false;
+    printf("    esac\n    [ \"$COMP_CWORD\" -gt 1 ] || words=\"help completion");
+    for (size_t i = 0; i < count; i++) {
+        printf(" %s", commands[i].name);
+    }
+    printf("\"\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$now\")\n}\n"
+           "complete -o default -F _cleave cleave\n");
+    return cli_flush(app);
+}
+
+/* --- for people --- */
+
 clv_status cli_help_command(const cli_app *app, const cli_args *args) {
     const cli_command *command = args->command;
+    if (app->completing) {
+        return complete_command(app, args);
+    }
     printf("cleave %s: %s\n\nUsage: cleave %s", command->name, command->summary, command->name);
     for (size_t i = 0; i < CLI_OPERANDS && command->operands[i]; i++) {
         printf(" %s", command->operands[i]);
@@ -112,7 +178,8 @@ clv_status cli_help_program(const cli_app *app, const cli_command *commands, siz
     }
     print_title("Help", "");
     printf("  cleave help COMMAND       every option of a command, with its default, and examples\n"
-           "  cleave --version          the version\n");
+           "  cleave --version          the version\n"
+           "  cleave completion         a script for bash: source <(cleave completion)\n");
     print_title("Examples", "");
     printf("  cleave demo                                          see it work, no data needed\n"
            "  cleave ncut points.csv -k 3 -o labels.csv            cluster a table into three\n"

@@ -87,6 +87,9 @@ static int dispatch(cli_app *app, int argc, char **argv) {
         printf("cleave %s\n", clv_version());
         return cli_exit_status(cli_flush(app));
     }
+    if (strcmp(argv[1], "completion") == 0) {
+        return cli_exit_status(cli_completion(app, commands, command_count));
+    }
     if (argv[1][0] == '-') {
         return cli_exit_status(cli_fail(
             app, CLV_EUSAGE, "'%s' is not a command: the first argument must be one (see cleave --help)", argv[1]));

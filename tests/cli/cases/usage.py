@@ -1,7 +1,9 @@
 """Help, version, options, and what is answered to a wrong command line or environment."""
 import os
+import re
+import subprocess
 
-from harness import blobs_npy, case, check, cleave
+from harness import blobs_npy, case, check, cleave, write
 
 COMMANDS = ("ncut", "affinity", "eval", "verify", "demo")
 
@@ -163,3 +165,24 @@ def instruction_sets():
 
 def without_isa(**more):
     return {**{name: value for name, value in os.environ.items() if name != "CLEAVE_ISA"}, **more}
+
+
+@case
+def completion_knows_what_help_knows():
+    script = cleave("completion").out
+    write("c.sh", script)
+
+    def complete(*words):
+        line = " ".join(f"'{word}'" for word in words)
+        run = subprocess.run(["bash", "-c", f". ./c.sh; COMP_WORDS=(cleave {line}); COMP_CWORD={len(words)}; _cleave; "
+                              'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True)
+        check(run.stderr == "", f"bash understands it: {run.stderr}")
+        return run.stdout.split()
+
+    names = re.findall(r"^  (\w+) ", cleave("--help").out.split("Commands\n")[1].split("\n\n")[0], re.M)
+    check("ncut" in names and set(names) <= set(complete("")), "every command")
+    check(complete("nc") == ["ncut"], "one of them")
+    for name in names:
+        listed = re.findall(r"^  (?:-\w, |    )(--[a-z][a-z0-9-]*)", cleave(name, "--help").out, re.M)
+        check(listed and set(listed) <= set(complete(name, "--")), f"every option of {name}")
+    check(complete("ncut", "--solver", "f") == ["fpc", "finc", "fcd"], "the values of a choice")

@@ -34,13 +34,14 @@ static __attribute__((constructor)) void watch_forks(void) {
  * Where other work is on the cores, a team of threads is as slow as its unluckiest member: one that the system has put
  * aside holds up all others at the end of a region, for milliseconds where the region itself takes microseconds, while
  * they burn what is left of their time by spinning. No result depends on the number of threads, so a team may shrink.
- * How often threads were put aside against their will, which the system counts, tells when: a few times per second on
- * an idle machine, hundreds of times where several processes want one core. A team that shrank is tried again with
- * twice the threads after a while, and after ever longer whiles if that fails. */
+ * Two things together tell when: threads are put aside against their will often, which the system counts, and the
+ * calling thread does not get its core (while it waits for others it spins, at first). A team that shrank is tried
+ * again with twice the threads after a while, and after ever longer whiles if that fails. */
 
-#define LOOK 0.03       /* seconds from one look to the next */
-#define OFTEN 80.0      /* times per second: the cores are crowded */
-#define FIRST_REST 0.25 /* seconds until more threads are tried again */
+#define LOOK 0.1       /* seconds from one look to the next */
+#define OFTEN 50.0     /* times per second: the cores are crowded */
+#define SHARE 0.85     /* of a core, which a thread has where nothing is beside it */
+#define FIRST_REST 0.5 /* seconds until more threads are tried again */
 #define LONGEST_REST 4.0
 
 static _Thread_local clv_crowd crowd;
@@ -50,12 +51,13 @@ int clv_crowd_team(const clv_crowd *c, int threads) {
     return team > 1 ? team : 1;
 }
 
-void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, int threads) {
+void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, double spent, int threads) {
     double span = now - c->looked;
     bool fresh = span < 10 * LOOK; /* what came before a long pause says nothing */
-    bool crowded = fresh && (double)(put_aside - c->put_aside) > OFTEN * span;
+    bool crowded = fresh && (double)(put_aside - c->put_aside) > OFTEN * span && spent - c->spent < SHARE * span;
     c->looked = now;
     c->put_aside = put_aside;
+    c->spent = spent;
     if (crowded && clv_crowd_team(c, threads) > 1) {
         c->halvings++;
         c->rest = c->rest == 0 ? FIRST_REST : c->rest * 2 < LONGEST_REST ? c->rest * 2 : LONGEST_REST;
@@ -75,7 +77,9 @@ int clv_team(int threads) {
     double now = clv_seconds();
     struct rusage used;
     if (now - crowd.looked >= LOOK && getrusage(RUSAGE_SELF, &used) == 0) {
-        clv_crowd_look(&crowd, now, used.ru_nivcsw, threads);
+        struct timespec spent;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+        clv_crowd_look(&crowd, now, used.ru_nivcsw, (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec, threads);
     }
     return clv_crowd_team(&crowd, threads);
 }

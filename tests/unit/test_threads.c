@@ -61,37 +61,43 @@ static void clock_goes_forward(void **state) {
 }
 
 /* The team shrinks while threads are put aside often, all the way to one, and grows again when they are not. */
+static void look(clv_crowd *crowd, double *now, double *spent, int64_t *put_aside, bool busy) {
+    *now += 0.1;
+    *put_aside += 20; /* often; alone it says nothing */
+    *spent += busy ? 0.05 : 0.099;
+    clv_crowd_look(crowd, *now, *put_aside, *spent, 8);
+}
+
 static void teams_give_way(void **state) {
     clv_crowd crowd = {0};
-    double now = 100;
+    double now = 100, spent = 7;
     int64_t put_aside = 5000;
     (void)state;
-    for (int look = 0; look < 20; look++) { /* an idle machine: a few times per second */
-        put_aside += look % 10 == 0;
-        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
+    for (int i = 0; i < 20; i++) {
+        look(&crowd, &now, &spent, &put_aside, false);
         assert_int_equal(clv_crowd_team(&crowd, 8), 8);
     }
-    for (int look = 0; look < 4; look++) {
-        put_aside += 10;
-        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
+    clv_crowd_look(&crowd, now += 0.1, put_aside, spent, 8); /* waits, and is not put aside: not crowded */
+    assert_int_equal(clv_crowd_team(&crowd, 8), 8);
+    for (int i = 0; i < 4; i++) {
+        look(&crowd, &now, &spent, &put_aside, true);
     }
     assert_int_equal(clv_crowd_team(&crowd, 8), 1);
     assert_int_equal(clv_crowd_team(&crowd, 1), 1);
     double alone = now;
     while (clv_crowd_team(&crowd, 8) == 1) { /* quiet, and tried again after a while */
-        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
+        look(&crowd, &now, &spent, &put_aside, false);
         assert_true(now < alone + 5);
     }
     assert_true(now > alone + 0.2);
     assert_int_equal(clv_crowd_team(&crowd, 8), 2);
-    clv_crowd_look(&crowd, now += 0.03, put_aside += 10, 8); /* still crowded: back, and for longer */
+    look(&crowd, &now, &spent, &put_aside, true); /* still crowded: back, and for longer */
     assert_int_equal(clv_crowd_team(&crowd, 8), 1);
-    for (int look = 0; look < 2000; look++) {
-        clv_crowd_look(&crowd, now += 0.03, put_aside, 8);
+    for (int i = 0; i < 2000; i++) {
+        look(&crowd, &now, &spent, &put_aside, false);
     }
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
-    put_aside += 1000; /* before a pause of the caller: says nothing */
-    clv_crowd_look(&crowd, now + 10, put_aside, 8);
+    clv_crowd_look(&crowd, now + 10, put_aside + 10000, spent, 8); /* after a pause of the caller: says nothing */
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
 }
 

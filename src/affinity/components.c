@@ -112,10 +112,10 @@ static clv_status search_all(search *s) {
 clv_status clv_affinity_components(const clv_affinity *a, int32_t *component, int64_t *count) {
     clv_kept kept = {.ctx = a->ctx};
     search s = {.a = a, .component = component};
-    s.queue = clv_keep(&kept, CLV_NEW(a->ctx, int64_t, a->info.n));
+    s.queue = CLV_TAKE(&kept, int64_t, a->info.n);
     if (!clv_affinity_view(a, &s.graph) || !clv_is_sparse(&s.graph)) {
-        s.left = clv_keep(&kept, CLV_NEW(a->ctx, int64_t, a->info.n));
-        s.column = clv_keep(&kept, CLV_NEW(a->ctx, double, a->info.n));
+        s.left = CLV_TAKE(&kept, int64_t, a->info.n);
+        s.column = CLV_TAKE(&kept, double, a->info.n);
     }
     clv_status status = kept.status == CLV_OK ? search_all(&s) : kept.status;
     *count = s.count;

@@ -167,9 +167,9 @@ static void order_leaves(leaf_lists *lists, edge *edges, int64_t n, minimax *out
 
 static clv_status make_room(clv_context *ctx, int64_t n, minimax *out) {
     out->kept.ctx = ctx;
-    out->leaf = clv_keep(&out->kept, CLV_NEW(ctx, int64_t, n));
-    out->position = clv_keep(&out->kept, CLV_NEW(ctx, int64_t, n));
-    out->gap = clv_keep(&out->kept, CLV_NEW(ctx, double, n));
+    out->leaf = CLV_TAKE(&out->kept, int64_t, n);
+    out->position = CLV_TAKE(&out->kept, int64_t, n);
+    out->gap = CLV_TAKE(&out->kept, double, n);
     return out->kept.status;
 }
 
@@ -180,10 +180,10 @@ static clv_status find_tree(clv_context *ctx, const clv_panels *panels, int thre
     }
     CLV_TRY(make_room(ctx, n, out));
     clv_kept work = {.ctx = ctx};
-    edge *edges = clv_keep(&work, CLV_NEW(ctx, edge, n));
-    int64_t *integers = clv_keep(&work, CLV_NEW(ctx, int64_t, 5 * n + threads));
-    double *reals = clv_keep(&work, CLV_NEW(ctx, double, n));
-    char *inside = clv_keep(&work, CLV_NEW(ctx, char, n));
+    edge *edges = CLV_TAKE(&work, edge, n);
+    int64_t *integers = CLV_TAKE(&work, int64_t, 5 * n + threads);
+    double *reals = CLV_TAKE(&work, double, n);
+    char *inside = CLV_TAKE(&work, char, n);
     clv_status status = work.status;
     if (status == CLV_OK) {
         status = grow_tree(&(prim){panels, reals, integers, inside, integers + n, edges}, threads, ctx);
@@ -288,8 +288,8 @@ static void sweep_both_ways(const clv_affinity *a, sweep *s, double *y) {
 
 static clv_status combine_many(const clv_affinity *a, const clv_terms *terms, double *y) {
     clv_kept work = {.ctx = a->ctx};
-    double *weights = clv_keep(&work, CLV_NEW0(a->ctx, double, a->info.n));
-    level *levels = clv_keep(&work, CLV_NEW(a->ctx, level, terms->count + 1));
+    double *weights = CLV_TAKE0(&work, double, a->info.n);
+    level *levels = CLV_TAKE(&work, level, terms->count + 1);
     for (int64_t m = 0; work.status == CLV_OK && m < terms->count; m++) {
         weights[terms->objects[m]] += terms->weights[m];
     }

@@ -65,7 +65,7 @@ static clv_status restricted_group_sums(const clv_affinity *a, const int32_t *la
     int64_t total = clv_affinity_size(home->base);
     clv_kept work = {.ctx = a->ctx};
     int32_t *spread = clv_keep(&work, clv_number_objects(home->base, home->active, a->info.n));
-    double *all = clv_keep(&work, CLV_NEW(a->ctx, double, k *total));
+    double *all = CLV_TAKE(&work, double, k *total);
     clv_status status = work.status;
     for (int64_t i = 0; status == CLV_OK && i < a->info.n; i++) {
         spread[home->active[i]] = labels[i];
@@ -93,7 +93,7 @@ static clv_status restricted_combine(const clv_affinity *a, const clv_terms *ter
     const clv_affinity *base = home_of(a)->base;
     clv_kept work = {.ctx = a->ctx};
     int64_t *objects = clv_keep(&work, map_objects(a, terms->objects, terms->count));
-    double *all = clv_keep(&work, CLV_NEW(a->ctx, double, clv_affinity_size(base)));
+    double *all = CLV_TAKE(&work, double, clv_affinity_size(base));
     clv_status status = work.status;
     if (status == CLV_OK) {
         status = clv_affinity_combine(base, objects, terms->weights, terms->count, all, threads);

@@ -225,7 +225,7 @@ static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, co
     sparse *to = out->state;
     int64_t m = out->info.n, longest, total = count_edges(graph, objects, m, number, &longest);
     CLV_TRY(clv_data_new_csr(out->ctx, "affinity", m, m, total, &to->owned));
-    edge *row = clv_keep(kept, CLV_NEW(out->ctx, edge, longest));
+    edge *row = CLV_TAKE(kept, edge, longest);
     CLV_TRY(kept->status);
     double *values = to->owned->values;
     for (int64_t j = 0, at = 0; j < m; j++) {

@@ -109,6 +109,7 @@ typedef struct clv_kept {
 void *clv_keep(clv_kept *kept, void *block);
 void clv_free_kept(clv_kept *kept);
 #define CLV_TAKE(kept, type, count) ((type *)clv_keep((kept), CLV_NEW((kept)->ctx, type, (count))))
+#define CLV_TAKE0(kept, type, count) ((type *)clv_keep((kept), CLV_NEW0((kept)->ctx, type, (count))))
 
 /* --- sizes: false on overflow or a negative factor --- */
 bool clv_mul(int64_t a, int64_t b, int64_t *out);

@@ -139,9 +139,9 @@ static double excess(void *user, double value, double residual) {
 static clv_status solve_in_full(reduction *r, double *values, double *vectors) {
     int64_t n = r->near->rows;
     clv_kept work = {.ctx = r->ctx};
-    double *gram = clv_keep(&work, CLV_NEW0(r->ctx, double, n *n));
-    double *images = clv_keep(&work, CLV_NEW(r->ctx, double, n *BLOCK));
-    double *all = clv_keep(&work, CLV_NEW(r->ctx, double, n));
+    double *gram = CLV_TAKE0(&work, double, n *n);
+    double *images = CLV_TAKE(&work, double, n *BLOCK);
+    double *all = CLV_TAKE(&work, double, n);
     clv_status status = work.status;
     for (int64_t first = 0; status == CLV_OK && first < n; first += BLOCK) {
         if (clv_worked(r->ctx, n * BLOCK)) {
@@ -269,12 +269,12 @@ static void take_roots(const reduction *r, double *values, double *vectors) {
 
 static clv_status compute(reduction *r, double *values, clv_data **points, clv_data **axes) {
     int64_t dims = r->options.dims;
-    double *s = clv_keep(&r->kept, CLV_NEW(r->ctx, double, dims));
-    double *near = clv_keep(&r->kept, CLV_NEW(r->ctx, double, dims * r->near->rows));
+    double *s = CLV_TAKE(&r->kept, double, dims);
+    double *near = CLV_TAKE(&r->kept, double, dims * r->near->rows);
     CLV_TRY(r->kept.status);
     CLV_TRY(solve(r, s, near));
     take_roots(r, s, near);
-    double *far = clv_keep(&r->kept, CLV_NEW(r->ctx, double, dims * r->far->rows)); /* not held while solving */
+    double *far = CLV_TAKE(&r->kept, double, dims * r->far->rows); /* not held while solving */
     CLV_TRY(r->kept.status);
     other_side(r, near, s, far);
     CLV_TRY(write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes));
@@ -303,10 +303,10 @@ static clv_status prepare(reduction *r) {
     r->by_rows = r->x->rows <= r->x->cols;
     r->near = r->by_rows ? r->x : transposed;
     r->far = r->by_rows ? transposed : r->x;
-    r->near_values = clv_keep(&r->kept, CLV_NEW(r->ctx, double, r->near->rows *BLOCK));
-    r->far_values = clv_keep(&r->kept, CLV_NEW(r->ctx, double, r->far->rows *BLOCK));
+    r->near_values = CLV_TAKE(&r->kept, double, r->near->rows *BLOCK);
+    r->far_values = CLV_TAKE(&r->kept, double, r->far->rows *BLOCK);
     if (r->options.center) {
-        r->means = clv_keep(&r->kept, CLV_NEW(r->ctx, double, r->x->cols));
+        r->means = CLV_TAKE(&r->kept, double, r->x->cols);
     }
     if (r->means) {
         take_means(r);

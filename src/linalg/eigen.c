@@ -56,12 +56,12 @@ typedef struct problem {
 } problem;
 
 static clv_status new_problem(problem *p) {
-    p->values = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->count));
-    p->basis = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->count * p->n));
-    p->projected = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->n));
-    p->image = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->n));
-    p->missed = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->n));
-    p->coefficients = clv_keep(&p->kept, CLV_NEW(p->ctx, double, p->count));
+    p->values = CLV_TAKE(&p->kept, double, p->count);
+    p->basis = CLV_TAKE(&p->kept, double, p->count * p->n);
+    p->projected = CLV_TAKE(&p->kept, double, p->n);
+    p->image = CLV_TAKE(&p->kept, double, p->n);
+    p->missed = CLV_TAKE(&p->kept, double, p->n);
+    p->coefficients = CLV_TAKE(&p->kept, double, p->count);
     return p->kept.status;
 }
 
@@ -158,12 +158,12 @@ static clv_status new_lanczos(clv_context *ctx, int64_t n, int64_t wanted, int a
                         (long long)wanted, (long long)n);
     }
     z->lwork = (int)work_entries;
-    z->residual = clv_keep(&z->kept, CLV_NEW(ctx, double, n));
-    z->vectors = clv_keep(&z->kept, CLV_NEW(ctx, double, n *size));
-    z->products = clv_keep(&z->kept, CLV_NEW(ctx, double, 3 * n));
-    z->work = clv_keep(&z->kept, CLV_NEW(ctx, double, work_entries));
-    z->values = clv_keep(&z->kept, CLV_NEW(ctx, double, size));
-    z->chosen = clv_keep(&z->kept, CLV_NEW0(ctx, int, size));
+    z->residual = CLV_TAKE(&z->kept, double, n);
+    z->vectors = CLV_TAKE(&z->kept, double, n *size);
+    z->products = CLV_TAKE(&z->kept, double, 3 * n);
+    z->work = CLV_TAKE(&z->kept, double, work_entries);
+    z->values = CLV_TAKE(&z->kept, double, size);
+    z->chosen = CLV_TAKE0(&z->kept, int, size);
     z->control[0] = 1;                        /* exact shifts */
     z->control[2] = 400 * (1 << 2 * attempt); /* restarts */
     z->control[3] = 1;                        /* block size */
@@ -303,8 +303,8 @@ clv_status clv_eigen_dense(clv_context *ctx, double *a, int64_t n, double *value
     }
     int64_t work_size = 1 + 6 * n + 2 * n * n, iwork_size = 3 + 5 * n;
     clv_kept kept = {.ctx = ctx};
-    double *work = clv_keep(&kept, CLV_NEW(ctx, double, work_size));
-    lapack_int *iwork = clv_keep(&kept, CLV_NEW(ctx, lapack_int, iwork_size));
+    double *work = CLV_TAKE(&kept, double, work_size);
+    lapack_int *iwork = CLV_TAKE(&kept, lapack_int, iwork_size);
     lapack_int info = 0;
     if (kept.status == CLV_OK) {
         /* Symmetric: column-major is row-major, and the eigenvectors, columns to LAPACK, are rows to us. */

@@ -31,13 +31,13 @@ static clv_status new_assignment(clv_context *ctx, const double *weight, int64_t
                       .tasks = tall ? rows : cols,
                       .agent_step = tall ? 1 : cols,
                       .task_step = tall ? cols : 1};
-    a->agent_price = clv_keep(&a->kept, CLV_NEW0(ctx, double, a->agents));
-    a->task_price = clv_keep(&a->kept, CLV_NEW0(ctx, double, a->tasks));
-    a->distance = clv_keep(&a->kept, CLV_NEW(ctx, double, a->tasks));
-    a->agent_of = clv_keep(&a->kept, CLV_NEW(ctx, int64_t, a->tasks));
-    a->task_of = clv_keep(&a->kept, CLV_NEW(ctx, int64_t, a->agents));
-    a->came_from = clv_keep(&a->kept, CLV_NEW(ctx, int64_t, a->tasks));
-    a->done = clv_keep(&a->kept, CLV_NEW(ctx, unsigned char, a->tasks));
+    a->agent_price = CLV_TAKE0(&a->kept, double, a->agents);
+    a->task_price = CLV_TAKE0(&a->kept, double, a->tasks);
+    a->distance = CLV_TAKE(&a->kept, double, a->tasks);
+    a->agent_of = CLV_TAKE(&a->kept, int64_t, a->tasks);
+    a->task_of = CLV_TAKE(&a->kept, int64_t, a->agents);
+    a->came_from = CLV_TAKE(&a->kept, int64_t, a->tasks);
+    a->done = CLV_TAKE(&a->kept, unsigned char, a->tasks);
     CLV_TRY(a->kept.status);
     memset(a->agent_of, 0xff, (size_t)a->tasks * sizeof *a->agent_of); /* -1 */
     memset(a->task_of, 0xff, (size_t)a->agents * sizeof *a->task_of);

@@ -66,15 +66,15 @@ static clv_status new_state(const clv_krylov *plan, state *s) {
     *s = (state){.plan = plan, .kept.ctx = ctx, .rng = clv_rng_stream(plan->seed, 0)};
     s->chunk = chunk_entries(n);
     s->chunks = (n + s->chunk - 1) / s->chunk;
-    s->v = clv_keep(&s->kept, CLV_NEW(ctx, double, rows *n));
-    s->t = clv_keep(&s->kept, CLV_NEW0(ctx, double, plan->basis * plan->basis));
-    s->ritz = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->basis * plan->basis));
-    s->values = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->basis));
-    s->coefficients = clv_keep(&s->kept, CLV_NEW(ctx, double, rows * plan->block));
-    s->partial = clv_keep(&s->kept, CLV_NEW(ctx, double, s->chunks *rows * plan->block));
-    s->left = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->block * plan->block));
-    s->scratch = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->threads * plan->basis * s->chunk));
-    s->settled = clv_keep(&s->kept, CLV_NEW(ctx, double, plan->count));
+    s->v = CLV_TAKE(&s->kept, double, rows *n);
+    s->t = CLV_TAKE0(&s->kept, double, plan->basis * plan->basis);
+    s->ritz = CLV_TAKE(&s->kept, double, plan->basis * plan->basis);
+    s->values = CLV_TAKE(&s->kept, double, plan->basis);
+    s->coefficients = CLV_TAKE(&s->kept, double, rows * plan->block);
+    s->partial = CLV_TAKE(&s->kept, double, s->chunks *rows * plan->block);
+    s->left = CLV_TAKE(&s->kept, double, plan->block * plan->block);
+    s->scratch = CLV_TAKE(&s->kept, double, plan->threads * plan->basis * s->chunk);
+    s->settled = CLV_TAKE(&s->kept, double, plan->count);
     return s->kept.status;
 }
 

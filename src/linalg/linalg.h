@@ -53,7 +53,7 @@ static inline size_t clv_scalar_bytes(clv_scalar scalar) {
 }
 /* The value that is stored at place `at`, counted from the first. */
 static inline double clv_stored(const clv_matrix *m, int64_t at) {
-    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
+    return m->scalar == CLV_F32 && !m->start ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
 }
 /* Refuse (CLV_EUSAGE) a sparse view whose rows end before they begin or that names a column it does not have; `rising`:
  * also one whose columns do not rise along each row. Dense views pass. */

@@ -281,11 +281,11 @@ typedef struct scaling {
 
 static clv_status scaling_new(clv_context *ctx, int64_t count, bool by_row, scaling *s) {
     *s = (scaling){.kept.ctx = ctx, .count = count, .by_row = by_row};
-    s->least = clv_keep(&s->kept, CLV_NEW(ctx, double, count));
-    s->most = clv_keep(&s->kept, CLV_NEW(ctx, double, count));
-    s->unit = clv_keep(&s->kept, CLV_NEW(ctx, double, count));
-    s->shift = clv_keep(&s->kept, CLV_NEW0(ctx, double, count));
-    s->factor = clv_keep(&s->kept, CLV_NEW0(ctx, double, count));
+    s->least = CLV_TAKE(&s->kept, double, count);
+    s->most = CLV_TAKE(&s->kept, double, count);
+    s->unit = CLV_TAKE(&s->kept, double, count);
+    s->shift = CLV_TAKE0(&s->kept, double, count);
+    s->factor = CLV_TAKE0(&s->kept, double, count);
     for (int64_t g = 0; s->kept.status == CLV_OK && g < count; g++) {
         s->least[g] = HUGE_VAL;
         s->most[g] = -HUGE_VAL;

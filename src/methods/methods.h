@@ -40,12 +40,6 @@ clv_status clv_column_of(clv_context *ctx, const char *what, const clv_matrix *m
 clv_status clv_labels_of(clv_context *ctx, const char *what, const clv_matrix *m, int64_t count, int64_t k,
                          int32_t **out);
 
-/* The value stored at a place of a matrix of any kind. */
-static inline double clv_stored_value(const clv_matrix *m, int64_t at) {
-    return m->scalar == CLV_F32 && !clv_is_sparse(m) ? (double)((const float *)m->values)[at]
-                                                     : ((const double *)m->values)[at];
-}
-
 /* A place drawn with probability proportional to its weight, which add up to `total`; -1: all are 0. */
 int64_t clv_draw(const double *weight, int64_t n, double total, clv_rng *rng);
 

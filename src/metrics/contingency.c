@@ -14,10 +14,10 @@ void clv_contingency_free(clv_contingency *table) {
     *table = (clv_contingency){.kept.ctx = table->kept.ctx};
 }
 
-static clv_status keep_compared(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,
-                                labelings *both, int64_t *kept) {
-    both->truth = clv_keep(&both->kept, CLV_NEW(ctx, int32_t, n));
-    both->labels = clv_keep(&both->kept, CLV_NEW(ctx, int32_t, n));
+static clv_status keep_compared(const int32_t *truth, const int32_t *labels, int64_t n, labelings *both,
+                                int64_t *kept) {
+    both->truth = CLV_TAKE(&both->kept, int32_t, n);
+    both->labels = CLV_TAKE(&both->kept, int32_t, n);
     CLV_TRY(both->kept.status);
     *kept = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -30,12 +30,11 @@ static clv_status keep_compared(clv_context *ctx, const int32_t *truth, const in
 }
 
 static clv_status allocate_cells(clv_contingency *table) {
-    clv_context *ctx = table->kept.ctx;
-    table->start = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->classes + 1));
-    table->cluster = clv_keep(&table->kept, CLV_NEW(ctx, int32_t, table->cells));
-    table->count = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->cells));
-    table->class_size = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->classes));
-    table->cluster_size = clv_keep(&table->kept, CLV_NEW0(ctx, int64_t, table->clusters));
+    table->start = CLV_TAKE0(&table->kept, int64_t, table->classes + 1);
+    table->cluster = CLV_TAKE(&table->kept, int32_t, table->cells);
+    table->count = CLV_TAKE0(&table->kept, int64_t, table->cells);
+    table->class_size = CLV_TAKE0(&table->kept, int64_t, table->classes);
+    table->cluster_size = CLV_TAKE0(&table->kept, int64_t, table->clusters);
     return table->kept.status;
 }
 
@@ -44,8 +43,8 @@ static clv_status sort_pairs(clv_contingency *table, labelings *both) {
     int64_t n = table->objects;
     CLV_TRY(clv_labels_compress(table->kept.ctx, both->truth, n, both->truth, &table->classes));
     CLV_TRY(clv_labels_compress(table->kept.ctx, both->labels, n, both->labels, &table->clusters));
-    both->keys = clv_keep(&both->kept, CLV_NEW(table->kept.ctx, uint64_t, n));
-    both->buffer = clv_keep(&both->kept, CLV_NEW(table->kept.ctx, uint64_t, n));
+    both->keys = CLV_TAKE(&both->kept, uint64_t, n);
+    both->buffer = CLV_TAKE(&both->kept, uint64_t, n);
     CLV_TRY(both->kept.status);
     for (int64_t i = 0; i < n; i++) {
         both->keys[i] = (uint64_t)both->truth[i] << 32 | (uint64_t)both->labels[i];
@@ -76,7 +75,7 @@ clv_status clv_contingency_new(clv_context *ctx, const int32_t *truth, const int
                                clv_contingency *out) {
     labelings both = {.kept.ctx = ctx};
     *out = (clv_contingency){.kept.ctx = ctx};
-    clv_status status = keep_compared(ctx, truth, labels, n, &both, &out->objects);
+    clv_status status = keep_compared(truth, labels, n, &both, &out->objects);
     if (status == CLV_OK) {
         status = sort_pairs(out, &both);
     }

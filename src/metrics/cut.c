@@ -17,7 +17,7 @@ typedef struct cut {
 
 static clv_status new_cut(cut *c, const int32_t *labels) {
     int64_t entries;
-    c->ids = clv_keep(&c->kept, CLV_NEW(c->ctx, int32_t, c->n));
+    c->ids = CLV_TAKE(&c->kept, int32_t, c->n);
     CLV_TRY(c->kept.status);
     CLV_TRY(clv_labels_compress(c->ctx, labels, c->n, c->ids, &c->k));
     if (c->k < 1) {
@@ -28,9 +28,9 @@ static clv_status new_cut(cut *c, const int32_t *labels) {
         return clv_fail(c->ctx, CLV_ENOMEM, "sums for %lld clusters of %lld objects are more than can be addressed",
                         (long long)c->k, (long long)c->n);
     }
-    c->sums = clv_keep(&c->kept, CLV_NEW(c->ctx, double, entries));
-    c->within = clv_keep(&c->kept, CLV_NEW0(c->ctx, double, c->k));
-    c->across = clv_keep(&c->kept, CLV_NEW0(c->ctx, double, c->k));
+    c->sums = CLV_TAKE(&c->kept, double, entries);
+    c->within = CLV_TAKE0(&c->kept, double, c->k);
+    c->across = CLV_TAKE0(&c->kept, double, c->k);
     return c->kept.status;
 }
 

@@ -65,8 +65,8 @@ static int64_t number_labels(const uint64_t *keys, int64_t n, int32_t *ids) {
 
 clv_status clv_labels_compress(clv_context *ctx, const int32_t *labels, int64_t n, int32_t *ids, int64_t *count) {
     clv_kept work = {.ctx = ctx};
-    uint64_t *keys = clv_keep(&work, CLV_NEW(ctx, uint64_t, n));
-    uint64_t *buffer = clv_keep(&work, CLV_NEW(ctx, uint64_t, n));
+    uint64_t *keys = CLV_TAKE(&work, uint64_t, n);
+    uint64_t *buffer = CLV_TAKE(&work, uint64_t, n);
     if (work.status == CLV_OK) {
         int64_t kept = 0;
         for (int64_t i = 0; i < n; i++) {

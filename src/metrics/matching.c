@@ -16,9 +16,8 @@ enum { TABLE_LIMIT = 1 << 20 };
 
 clv_status clv_match_dense(const clv_contingency *table, int64_t *covered) {
     clv_kept work = {.ctx = table->kept.ctx};
-    double *weight =
-        clv_keep(&work, CLV_NEW0(work.ctx, double, table->classes * table->clusters)); /* both below 2^31 */
-    int64_t *match = clv_keep(&work, CLV_NEW(work.ctx, int64_t, table->classes));
+    double *weight = CLV_TAKE0(&work, double, table->classes * table->clusters); /* both below 2^31 */
+    int64_t *match = CLV_TAKE(&work, int64_t, table->classes);
     clv_status status = work.status;
     *covered = 0;
     for (int64_t i = 0; status == CLV_OK && i < table->classes; i++) {
@@ -95,15 +94,15 @@ typedef struct path_end {
 static clv_status new_matching(const clv_contingency *table, matching *m) {
     clv_context *ctx = table->kept.ctx;
     *m = (matching){.kept.ctx = ctx, .table = table};
-    m->class_price = clv_keep(&m->kept, CLV_NEW0(ctx, int64_t, table->classes));
-    m->cluster_price = clv_keep(&m->kept, CLV_NEW0(ctx, int64_t, table->clusters));
-    m->class_of = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->clusters));
-    m->cluster_of = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->classes));
-    m->distance = clv_keep(&m->kept, CLV_NEW(ctx, int64_t, table->clusters));
-    m->reached_by = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->clusters));
-    m->done = clv_keep(&m->kept, CLV_NEW0(ctx, unsigned char, table->clusters));
-    m->reached = clv_keep(&m->kept, CLV_NEW(ctx, int32_t, table->clusters));
-    m->open.items = clv_keep(&m->kept, CLV_NEW(ctx, entry, table->cells));
+    m->class_price = CLV_TAKE0(&m->kept, int64_t, table->classes);
+    m->cluster_price = CLV_TAKE0(&m->kept, int64_t, table->clusters);
+    m->class_of = CLV_TAKE(&m->kept, int32_t, table->clusters);
+    m->cluster_of = CLV_TAKE(&m->kept, int32_t, table->classes);
+    m->distance = CLV_TAKE(&m->kept, int64_t, table->clusters);
+    m->reached_by = CLV_TAKE(&m->kept, int32_t, table->clusters);
+    m->done = CLV_TAKE0(&m->kept, unsigned char, table->clusters);
+    m->reached = CLV_TAKE(&m->kept, int32_t, table->clusters);
+    m->open.items = CLV_TAKE(&m->kept, entry, table->cells);
     CLV_TRY(m->kept.status);
     memset(m->class_of, 0xff, (size_t)table->clusters * sizeof *m->class_of); /* -1 */
     memset(m->cluster_of, 0xff, (size_t)table->classes * sizeof *m->cluster_of);

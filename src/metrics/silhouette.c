@@ -27,14 +27,14 @@ typedef struct silhouette {
 
 static clv_status prepare(silhouette *s, const clv_matrix *points, const int32_t *labels) {
     int64_t sums;
-    s->ids = clv_keep(&s->kept, CLV_NEW(s->ctx, int32_t, s->n));
+    s->ids = CLV_TAKE(&s->kept, int32_t, s->n);
     CLV_TRY(s->kept.status);
     CLV_TRY(clv_labels_compress(s->ctx, labels, s->n, s->ids, &s->k));
     if (s->k < 2) {
         return clv_fail(s->ctx, CLV_EDATA, "the silhouette needs 2 clusters or more: the %lld labels have %lld",
                         (long long)s->n, (long long)s->k);
     }
-    s->sizes = clv_keep(&s->kept, CLV_NEW0(s->ctx, int64_t, s->k));
+    s->sizes = CLV_TAKE0(&s->kept, int64_t, s->k);
     CLV_TRY(s->kept.status);
     for (int64_t i = 0; i < s->n; i++) {
         if (s->ids[i] >= 0) {
@@ -45,9 +45,9 @@ static clv_status prepare(silhouette *s, const clv_matrix *points, const int32_t
         return clv_fail(s->ctx, CLV_ENOMEM, "sums for %lld clusters are more than can be addressed", (long long)s->k);
     }
     CLV_TRY(clv_panels_new(s->ctx, points, s->threads, &s->panels));
-    s->widths = clv_keep(&s->kept, CLV_NEW0(s->ctx, double, s->n));
-    s->sums = clv_keep(&s->kept, CLV_NEW(s->ctx, double, sums));
-    s->tiles = clv_keep(&s->kept, CLV_NEW(s->ctx, double, (int64_t)s->threads *CLV_TILE *CLV_TILE));
+    s->widths = CLV_TAKE0(&s->kept, double, s->n);
+    s->sums = CLV_TAKE(&s->kept, double, sums);
+    s->tiles = CLV_TAKE(&s->kept, double, (int64_t)s->threads *CLV_TILE *CLV_TILE);
     return s->kept.status;
 }
 

@@ -123,10 +123,6 @@ static void put_real(clv_text *text, double value, bool first) {
     clv_put_number(text, value);
 }
 
-static double stored(const clv_matrix *m, int64_t at) {
-    return m->scalar == CLV_F32 ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
-}
-
 /* Which of the three lists of a sparse matrix is written. */
 typedef enum list { STARTS, INDICES, VALUES } list;
 
@@ -137,7 +133,7 @@ static void put_list(clv_text *text, const char *name, const clv_matrix *m, list
     for (int64_t i = 0; i < m->rows; i++) {
         int64_t from = m->start ? m->start[i] : i * m->cols, to = m->start ? m->start[i + 1] : from + m->cols;
         for (int64_t at = from; at < to; at++) {
-            double value = stored(m, at);
+            double value = clv_stored(m, at);
             if (value == 0) {
                 continue;
             }
@@ -167,7 +163,7 @@ static void put_rows(clv_text *text, const clv_matrix *m) {
     for (int64_t i = 0; i < m->rows; i++) {
         clv_text_add(text, "%s[", i > 0 ? ",\n  " : "");
         for (int64_t j = 0; j < m->cols; j++) {
-            put_real(text, stored(m, i * m->cols + j), j == 0);
+            put_real(text, clv_stored(m, i * m->cols + j), j == 0);
         }
         clv_text_append(text, "]", 1);
     }

@@ -231,9 +231,9 @@ static clv_status describe_pieces(tidying *t, int64_t width, int64_t height) {
     CLV_TRY(clv_image_poll(t->ctx));
     CLV_TRY(clv_regions_of_pieces(t->ctx, width, height, t->labels, &t->pieces));
     CLV_TRY(clv_region_adjacency(t->ctx, t->pieces, &t->touching));
-    t->sizes = clv_keep(&t->kept, CLV_NEW(t->ctx, int64_t, t->pieces->count));
-    t->label = clv_keep(&t->kept, CLV_NEW(t->ctx, int32_t, t->pieces->count));
-    t->parent = clv_keep(&t->kept, CLV_NEW(t->ctx, int32_t, t->pieces->count));
+    t->sizes = CLV_TAKE(&t->kept, int64_t, t->pieces->count);
+    t->label = CLV_TAKE(&t->kept, int32_t, t->pieces->count);
+    t->parent = CLV_TAKE(&t->kept, int32_t, t->pieces->count);
     CLV_TRY(t->kept.status);
     clv_region_sizes(t->pieces, t->sizes);
     for (int64_t i = 0; i < width * height; i++) {

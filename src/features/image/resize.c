@@ -39,8 +39,8 @@ static void interpolate(axis *a, int64_t old, int64_t size, int64_t i) {
 
 static clv_status plan_axis(clv_kept *work, int64_t old, int64_t size, axis *a) {
     a->taps = size < old ? (old + size - 1) / size + 1 : 2;
-    a->first = clv_keep(work, CLV_NEW(work->ctx, int64_t, size));
-    a->weights = clv_keep(work, CLV_NEW0(work->ctx, float, size * a->taps));
+    a->first = CLV_TAKE(work, int64_t, size);
+    a->weights = CLV_TAKE0(work, float, size * a->taps);
     CLV_TRY(work->status);
     for (int64_t i = 0; i < size; i++) {
         (size < old ? cover_area : interpolate)(a, old, size, i);
@@ -94,7 +94,7 @@ clv_status clv_image_resize(clv_context *ctx, const clv_image *image, int64_t wi
     axis across = {0}, down = {0};
     int64_t stride = width * image->channels;
     clv_kept work = {.ctx = ctx};
-    float *rows = clv_keep(&work, CLV_NEW(ctx, float, image->height *stride));
+    float *rows = CLV_TAKE(&work, float, image->height *stride);
     clv_image made = {width, height, image->channels, CLV_NEW(ctx, uint8_t, height * stride)};
     clv_status status = rows && made.samples ? plan_axis(&work, image->width, width, &across) : CLV_ENOMEM;
     if (status == CLV_OK) {

@@ -146,8 +146,8 @@ clv_status clv_region_similarity(clv_context *ctx, const clv_regions *regions, c
     CLV_TRY(clv_region_adjacency(ctx, regions, &touching));
     search s = {.touching = clv_data_matrix(touching), .reach = reach};
     clv_kept work = {.ctx = ctx};
-    s.found = clv_keep(&work, CLV_NEW(ctx, int32_t, regions->count));
-    s.steps = clv_keep(&work, CLV_NEW(ctx, int32_t, regions->count));
+    s.found = CLV_TAKE(&work, int32_t, regions->count);
+    s.steps = CLV_TAKE(&work, int32_t, regions->count);
     clv_status status = work.status;
     if (status == CLV_OK) {
         memset(s.steps, 0xff, (size_t)regions->count * sizeof *s.steps);

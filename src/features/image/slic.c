@@ -63,10 +63,10 @@ static clv_status place_centers(slic *s) {
     s->count = columns * rows;
     s->groups = pixels / (GROUP_SHARE * s->count);
     s->groups = s->groups < 1 ? 1 : s->groups > s->bands ? s->bands : s->groups;
-    s->centers = clv_keep(&s->work, CLV_NEW(s->ctx, clv_slic_center, s->count));
-    s->by_band = clv_keep(&s->work, CLV_NEW(s->ctx, int32_t, s->count));
-    s->band_start = clv_keep(&s->work, CLV_NEW(s->ctx, int64_t, s->bands + 1));
-    s->sums = clv_keep(&s->work, CLV_NEW(s->ctx, double, s->groups * s->count * SUMS));
+    s->centers = CLV_TAKE(&s->work, clv_slic_center, s->count);
+    s->by_band = CLV_TAKE(&s->work, int32_t, s->count);
+    s->band_start = CLV_TAKE(&s->work, int64_t, s->bands + 1);
+    s->sums = CLV_TAKE(&s->work, double, s->groups * s->count * SUMS);
     CLV_TRY(s->work.status);
     for (int64_t c = 0; c < s->count; c++) {
         int64_t column = c % columns, row = c / columns;
@@ -191,7 +191,7 @@ static clv_status iterate(slic *s, int64_t rounds) {
 static clv_status compute(slic *s, const clv_image *image, int64_t rounds, clv_regions **out) {
     int64_t pixels = s->width * s->height;
     s->lab = clv_keep(&s->work, clv_image_lab(s->ctx, image, s->threads));
-    s->nearest = clv_keep(&s->work, CLV_NEW(s->ctx, float, pixels));
+    s->nearest = CLV_TAKE(&s->work, float, pixels);
     s->labels = CLV_NEW0(s->ctx, int32_t, pixels);
     CLV_TRY(s->labels ? s->work.status : CLV_ENOMEM);
     CLV_TRY(place_centers(s));

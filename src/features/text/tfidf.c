@@ -353,12 +353,11 @@ static size_t matrix_bytes(const clv_tfidf *t, int64_t columns) {
 }
 
 static clv_status reserve(builder *b) {
-    clv_context *ctx = b->t->ctx;
-    b->column = clv_keep(&b->kept, CLV_NEW(ctx, int32_t, b->t->terms.count));
-    b->column_start = clv_keep(&b->kept, CLV_NEW0(ctx, int64_t, b->count + 1));
-    b->row = clv_keep(&b->kept, CLV_NEW(ctx, int32_t, b->t->entries_count));
-    b->times = clv_keep(&b->kept, CLV_NEW(ctx, int32_t, b->t->entries_count));
-    b->next = clv_keep(&b->kept, CLV_NEW0(ctx, int64_t, b->t->info.documents + 1));
+    b->column = CLV_TAKE(&b->kept, int32_t, b->t->terms.count);
+    b->column_start = CLV_TAKE0(&b->kept, int64_t, b->count + 1);
+    b->row = CLV_TAKE(&b->kept, int32_t, b->t->entries_count);
+    b->times = CLV_TAKE(&b->kept, int32_t, b->t->entries_count);
+    b->next = CLV_TAKE0(&b->kept, int64_t, b->t->info.documents + 1);
     return b->kept.status;
 }
 

@@ -20,9 +20,9 @@ static clv_status rows_load(clv_arena *arena, const int64_t *objects, const doub
 static clv_status rows_add(clv_arena *arena, int64_t i, double wi, int64_t j, double wj) {
     int64_t n = arena->slots;
     double *r = arena->rho;
-    r[i] -= wi * clv_stored_value(&arena->stored, i * n + i);
+    r[i] -= wi * clv_stored(&arena->stored, i * n + i);
     if (j >= 0) {
-        r[j] -= wj * clv_stored_value(&arena->stored, j * n + j);
+        r[j] -= wj * clv_stored(&arena->stored, j * n + j);
     }
     if (arena->stored.scalar == CLV_F32) {
         const float *values = arena->stored.values, *left = values + i * n;

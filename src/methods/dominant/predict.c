@@ -135,7 +135,7 @@ static bool add_sparse(const predictor *p, const clv_matrix *cross, int64_t row,
     }
     for (int64_t at = cross->start[row]; at < cross->start[row + 1]; at++) {
         int64_t j = cross->index[at];
-        double value = clv_stored_value(cross, at);
+        double value = clv_stored(cross, at);
         if (is_member(p, j) && !clv_is_similarity(value, -p->shift)) {
             *fault = (clv_fault){j, value};
             return false;
@@ -167,7 +167,7 @@ static bool add_terms(const predictor *p, const clv_matrix *cross, int64_t from,
 static clv_fault find_fault(const predictor *p, const clv_matrix *cross, int64_t row) {
     clv_fault fault = {.object = -1};
     for (int64_t q = 0; q < p->count && fault.object < 0; q++) {
-        double value = clv_stored_value(cross, row * cross->cols + column_of(p, q));
+        double value = clv_stored(cross, row * cross->cols + column_of(p, q));
         if (!clv_is_similarity(value, -p->shift)) {
             fault = (clv_fault){p->members[q], value};
         }

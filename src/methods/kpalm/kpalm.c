@@ -267,14 +267,9 @@ clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p) {
 
 /* --- a run --- */
 
-/* Without anything random in it, one restart says it all. */
 static clv_control control_of(const clv_kpalm_options *options, bool start_given) {
-    clv_control control = options->control;
     bool random = options->solver == CLV_KPALM_KPALM && options->initial_membership == CLV_KPALM_DIRICHLET;
-    if (start_given && !random) {
-        control.restarts = 1;
-    }
-    return control;
+    return clv_control_for(&options->control, start_given && !random);
 }
 
 static clv_status put_matrix(clv_result *result, const char *name, clv_field_kind kind, clv_matrix m) {

@@ -90,18 +90,7 @@ static double total_of(const seeding *g, int c) {
 
 /* An object with probability proportional to its sample weight. */
 static int64_t draw_by_weight(const clv_kpalm_problem *p, clv_rng *rng) {
-    if (!p->sample) {
-        return clv_rng_below(rng, p->n);
-    }
-    double left = clv_rng_uniform(rng) * p->mass;
-    int64_t last = -1;
-    for (int64_t i = 0; i < p->n && (left >= 0 || last < 0); i++) {
-        if (p->sample[i] > 0) {
-            last = i;
-            left -= p->sample[i];
-        }
-    }
-    return last;
+    return p->sample ? clv_draw(p->sample, p->n, p->mass, rng) : clv_rng_below(rng, p->n);
 }
 
 /* An object with probability proportional to its part; by sample weight where nothing is left. */

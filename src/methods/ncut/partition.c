@@ -61,12 +61,7 @@ void clv_partition_copy(clv_partition *to, const clv_partition *from) {
 }
 
 void clv_partition_count(clv_partition *s, const int32_t *labels) {
-    memset(s->size, 0, (size_t)s->problem->k * sizeof *s->size);
-    for (int64_t i = 0; i < s->problem->n; i++) {
-        if (labels[i] >= 0) {
-            s->size[labels[i]]++;
-        }
-    }
+    clv_count_labels(labels, s->problem->n, s->problem->k, s->size);
 }
 
 void clv_partition_measure(clv_partition *s) {

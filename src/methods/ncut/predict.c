@@ -90,7 +90,7 @@ static int32_t predict_row(const void *user, const clv_matrix *cross, int64_t ro
     }
     for (int64_t at = from; at < to; at++) {
         int64_t j = sparse ? cross->index[at] : at - from;
-        double value = clv_stored_value(cross, at);
+        double value = clv_stored(cross, at);
         if (!clv_is_similarity(value, 0)) {
             *fault = (clv_fault){j, value};
             return -1;

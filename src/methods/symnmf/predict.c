@@ -76,7 +76,7 @@ static int64_t find_fault(const clv_matrix *cross, int64_t r) {
     int64_t from = clv_is_sparse(cross) ? cross->start[r] : r * cross->cols;
     int64_t to = clv_is_sparse(cross) ? cross->start[r + 1] : from + cross->cols;
     for (int64_t at = from; at < to; at++) {
-        if (!clv_is_similarity(clv_stored_value(cross, at), 0)) {
+        if (!clv_is_similarity(clv_stored(cross, at), 0)) {
             return at;
         }
     }
@@ -133,7 +133,7 @@ static int64_t predict_some(const predictor *p, const clv_matrix *cross, int64_t
 
 static clv_status report_fault(const predictor *p, const clv_matrix *cross, int64_t before, int64_t r) {
     int64_t at = find_fault(cross, r), j = clv_is_sparse(cross) ? cross->index[at] : at - r * cross->cols;
-    return clv_fresh_fault(p->reader, before + r, (clv_fault){j, clv_stored_value(cross, at)});
+    return clv_fresh_fault(p->reader, before + r, (clv_fault){j, clv_stored(cross, at)});
 }
 
 /* Memberships of the rows of `cross`, which are the new objects from `before` on. */

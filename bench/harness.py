@@ -253,21 +253,24 @@ def thread_runs(row, size, isa, threads, rounds):
     return times
 
 
-def thread_table(rows, isa, threads, quick, rounds):
-    """Each method on one thread and on several, alone and beside others that want the cores too."""
-    lines = [["row", "size", "1 thread, idle", f"{threads} threads, idle", "speed-up", "1 thread, busy", f"{threads} threads, busy",
-              f"{threads} / 1, busy"], ["---"] * 8]
-    for row in rows:
-        size = row.sizes[0 if quick else -1]
-        with Folder():
-            times = thread_runs(row, size, isa, threads, rounds)
-        middle = {key: statistics.median(values) for key, values in times.items()}
-        speed, harm = middle[1, False] / middle[threads, False], middle[threads, True] / middle[1, True]
-        lines.append([row.name, str(size), spread_of(times[1, False]), spread_of(times[threads, False]), f"{speed:.2f}x",
-                      spread_of(times[1, True]), spread_of(times[threads, True]), f"{harm:.2f}"])
-        say(f"threads, {row.name}: speed-up {speed:.2f}, busy {harm:.2f}")
+def thread_line(row, quick, isa, threads, rounds):
+    """A method on one thread and on several, alone and beside others that want the cores too."""
+    size = row.sizes[0 if quick else -1]
+    with Folder():
+        times = thread_runs(row, size, isa, threads, rounds)
+    middle = {key: statistics.median(values) for key, values in times.items()}
+    speed, harm = middle[1, False] / middle[threads, False], middle[threads, True] / middle[1, True]
+    say(f"threads, {row.name}: speed-up {speed:.2f}, busy {harm:.2f}")
+    return [row.name, str(size), spread_of(times[1, False]), spread_of(times[threads, False]), f"{speed:.2f}x",
+            spread_of(times[1, True]), spread_of(times[threads, True]), f"{harm:.2f}"]
+
+
+def thread_table(lines, isa, threads):
+    """One line per method."""
+    head = ["row", "size", "1 thread, idle", f"{threads} threads, idle", "speed-up", "1 thread, busy", f"{threads} threads, busy",
+            f"{threads} / 1, busy"]
     return (f"Set {isa}. Targets: idle, a speed-up of 1.6 or more on 2 threads; busy (one process per core that never rests beside "
-            f"it), {threads} threads take at most 1.10 of the time of one.\n\n" + markdown(lines))
+            f"it), {threads} threads take at most 1.10 of the time of one.\n\n" + markdown([head, ["---"] * 8, *lines]))
 
 
 # --- roofline ---
@@ -373,45 +376,100 @@ def machine():
 
 
 def write(path, words):
+    """A whole file."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file:
         file.write(words)
 
 
+class Parts:
+    """What was measured, a file each: an interruption loses one part, and a part can be measured again without the others."""
+
+    def __init__(self, chosen, sets):
+        # The load of others: later it is our own.
+        self.folder = os.path.join(ROOT, "build/bench", "quick" if chosen.quick else "parts")
+        self.setting = {"machine": machine(), "versions": versions(), "sets": sets, "threads": chosen.threads,
+                        "rounds": 1 if chosen.quick else chosen.rounds, "load": os.getloadavg()[0]}
+
+    def keep(self, name, found):
+        """A part with how and when it was measured."""
+        part = {"found": found, "day": time.strftime("%Y-%m-%d", time.gmtime()), **self.setting}
+        write(os.path.join(self.folder, name + ".json"), json.dumps(part))
+
+    def read(self, name):
+        """The same, or None: never measured, or on another machine, or with other sets or threads."""
+        try:
+            with open(os.path.join(self.folder, name + ".json")) as file:
+                part = json.load(file)
+        except FileNotFoundError:
+            return None
+        return part if all(part[key] == self.setting[key] for key in ("machine", "sets", "threads")) else None
+
+    def differs(self, part):
+        """A sentence where a part was measured by another cleave, beside others, or in fewer rounds."""
+        said = [] if part["versions"] == self.setting["versions"] else [f"Measured on {part['day']} with {part['versions']}."]
+        if part["load"] > LOAD_LIMIT:
+            said.append(f"**The machine was busy with other things (load {part['load']:.1f}): the times say little.**")
+        if part["rounds"] != self.setting["rounds"]:
+            said.append(f"{part['rounds']} rounds.")
+        return " ".join(said) + "\n\n" if said else ""
+
+
+def measure_row(row, family, parts, chosen, sets):
+    """A row at all its sizes, kept."""
+    found, given_up = {}, {}
+    for size in row.sizes[:1] if chosen.quick else row.sizes:
+        with Folder():
+            found[size] = measure(row, family, size, sets, chosen.threads, parts.setting["rounds"], given_up)
+        for side in found[size]:
+            say(f"{row.name}, {size}: {side.name} {side.isa}: {side.shown()}, {row.scored} {side.value}")
+    parts.keep(row.name, {size: [dataclasses.asdict(side) for side in sides] for size, sides in found.items()})
+
+
+def results_of(rows, parts):
+    """[(row, what was found at each size, a sentence of how)] of the rows that were measured."""
+    read = [(row, parts.read(row.name)) for row in rows]
+    return [(row, {size: [Side(**side) for side in sides] for size, sides in part["found"].items()}, parts.differs(part))
+            for row, part in read if part]
+
+
+def report(rows, parts, chosen, sets):
+    """All parts that are there, into chosen.output and ratios.svg beside it."""
+    rounds = parts.setting["rounds"]
+    how = "QUICK, once at the smallest size: no figures to believe" if chosen.quick else f"{rounds} rounds, medians and quartiles"
+    title = f"Benchmarks, sets {', '.join(sets)}, {chosen.threads} threads: {how}"
+    words = [f"# {title}", __doc__.split("\n\n", 1)[1].strip(), f"Machine: {machine()}. Versions: {versions()}.", "![ratios](ratios.svg)"]
+    results = results_of(rows, parts)
+    words += [f"## {row.name}: {row.title}\n\n{note}{row_table(row, found, sets)}" for row, found, note in results]
+    lines = [part["found"] for part in (parts.read("threads-" + row.name) for row in rows) if part]
+    if lines:
+        words.append("## threads\n\n" + thread_table(lines, sets[-1], chosen.threads))
+    roofline = parts.read("roofline")
+    if roofline:
+        words.append("## roofline\n\n" + parts.differs(roofline) + roofline["found"])
+    write(chosen.output, "\n\n".join(words) + "\n")
+    write(os.path.join(os.path.dirname(chosen.output), "ratios.svg"), picture([(row, found) for row, found, _ in results], sets, title))
+
+
 def bench(chosen):
-    """Everything that was asked for, into chosen.output and ratios.svg beside it."""
-    began, load_before = time.time(), os.getloadavg()[0]
+    """Everything that was asked for, a part at a time, each into the report at once."""
+    began = time.time()
     sets = [isa for isa in chosen.isa or SETS if runnable(isa)] or sys.exit(f"bench: this machine has none of {chosen.isa}")
-    rounds = 1 if chosen.quick else chosen.rounds
     if chosen.quick:
         os.environ["CLEAVE_BENCH_LIMIT"] = "10"  # of the peers, which read it
     families = {family: importlib.import_module(family).ROWS for family in FAMILIES}
-    wanted = [(family, row) for family, rows in families.items() for row in rows if re.search(chosen.rows, row.name)]
-    results = []
-    for family, row in wanted:
-        found, given_up = {}, {}
-        for size in row.sizes[:1] if chosen.quick else row.sizes:
-            with Folder():
-                found[size] = measure(row, family, size, sets, chosen.threads, rounds, given_up)
-            for side in found[size]:
-                say(f"{row.name}, {size}: {side.name} {side.isa}: {side.shown()}, {row.scored} {side.value}")
-        results.append((row, found))
-    how = "QUICK, once at the smallest size: no figures to believe" if chosen.quick else f"{rounds} rounds, medians and quartiles"
-    day = time.strftime("%Y-%m-%d", time.gmtime(began))
-    title = f"Benchmarks of {day}, sets {', '.join(sets)}, {chosen.threads} threads: {how}"
-    parts = [f"# {title}"]
-    if load_before > LOAD_LIMIT:
-        parts.append(f"**The machine was busy with other things (load {load_before:.1f}): the times say little.**")
-    parts += [__doc__.split("\n\n", 1)[1].strip(), f"Machine: {machine()}. Versions: {versions()}.", "![ratios](ratios.svg)"]
-    parts += [f"## {row.name}: {row.title}\n\n{row_table(row, found, sets)}" for row, found in results]
-    asked_threads = [row for _, row in wanted if row.threads]
-    if asked_threads and chosen.threads > 1:
-        parts += ["## threads: " + how + "\n\n" + thread_table(asked_threads, sets[-1], chosen.threads, chosen.quick, rounds)]
+    rows = [row for of_family in families.values() for row in of_family]
+    wanted = [(family, row) for family, of_family in families.items() for row in of_family if re.search(chosen.rows, row.name)]
+    parts = Parts(chosen, sets)
     if re.search(chosen.rows, "roofline"):
-        parts += ["## roofline\n\n" + roofline_table(sets, rounds)]
-    parts.append(f"All of it took {(time.time() - began) / 60:.0f} minutes.")
-    write(chosen.output, "\n\n".join(parts) + "\n")
-    write(os.path.join(os.path.dirname(chosen.output), "ratios.svg"), picture(results, sets, title))
+        parts.keep("roofline", roofline_table(sets, parts.setting["rounds"]))
+    for family, row in wanted:
+        measure_row(row, family, parts, chosen, sets)
+        if row.threads and chosen.threads > 1:
+            line = thread_line(row, chosen.quick, sets[-1], chosen.threads, parts.setting["rounds"])
+            parts.keep("threads-" + row.name, line)
+        report(rows, parts, chosen, sets)
+    report(rows, parts, chosen, sets)
     say(f"bench: {chosen.output} and ratios.svg beside it, {time.time() - began:.0f} s")
 
 

@@ -157,12 +157,14 @@ typedef struct cli_points_options {
     int scale;  /* clv_scale */
     int header; /* clv_header */
     const char *label_column;
-    const char *truth; /* a file, or NULL */
+    const char *columns, *drop, *id_column; /* NULL: not given */
+    int missing, categories;                /* clv_missing, clv_categories */
+    const char *truth;                      /* a file, or NULL */
 } cli_points_options;
 
-/* "points": scale, header, label-column, and truth where `with_truth`. */
+/* "points": scale, header, the columns, and truth where `with_truth`. */
 const clv_option_table *cli_points_table(bool with_truth);
-/* The part of it that says how to read: header, label-column. */
+/* The part of it that says how to read. */
 const clv_option_table *cli_reading_table(void);
 /* The reading options that they stand for. */
 enum { CLI_READ, CLI_MAP, CLI_MAP_SYMMETRIC }; /* clv_read_options.map */
@@ -271,7 +273,8 @@ typedef struct cli_outputs {
 void cli_outputs_note(cli_outputs *out, const char *path, clv_status status);
 /* Write a file, unless `path` is NULL. */
 void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data);
-void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n);
+void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
+                        const char *const *classes);
 void cli_outputs_print(cli_outputs *out, const char *path, cli_printer print, const void *what);
 /* The last outputs: JSON where --json says, and the table unless that is standard output or nothing is to be said. */
 clv_status cli_outputs_tell(cli_outputs *out, const char *json, int quiet, cli_printer print_json,

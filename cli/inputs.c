@@ -25,8 +25,12 @@ static clv_status read_targets(cli_job *job) {
     if (method->takes != CLV_TAKES_SAMPLES) {
         return CLV_OK;
     }
-    int64_t samples = method->objects ? method->objects(points, job->options) : points->rows;
+    bool dropped = clv_data_rows_read(job->data) > points->rows;
+    int64_t samples = dropped           ? clv_data_rows_read(job->data)
+                      : method->objects ? method->objects(points, job->options)
+                                        : points->rows;
     CLI_TRY(cli_read_targets(job->app, job->args.operands[1], job->args.operands[0], samples, NULL, &job->targets));
+    CLI_TRY(dropped ? cli_library(job->app, clv_data_keep_rows(job->targets, job->data)) : CLV_OK);
     job->input.targets = clv_data_matrix(job->targets);
     return CLV_OK;
 }
@@ -38,7 +42,7 @@ static bool is_vector(const clv_matrix *m, int64_t n) {
 
 static clv_status read_weights(cli_job *job) {
     const char *path = job->sample_weights;
-    int64_t n = clv_data_matrix(job->data)->rows;
+    int64_t n = clv_data_rows_read(job->data);
     if (!path) {
         return CLV_OK;
     }
@@ -49,7 +53,8 @@ static clv_status read_weights(cli_job *job) {
                         "--sample-weights: %s is %lld x %lld, but there must be one for each of the %lld objects", path,
                         (long long)weights->rows, (long long)weights->cols, (long long)n);
     }
-    return CLV_OK;
+    bool dropped = n > clv_data_matrix(job->data)->rows;
+    return dropped ? cli_library(job->app, clv_data_keep_rows(job->weights, job->data)) : CLV_OK;
 }
 
 /* --- the start: the name of one, or a file --- */

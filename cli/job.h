@@ -100,6 +100,9 @@ clv_status cli_job_read_inputs(cli_job *job);
 clv_status cli_read_targets(const cli_app *app, const char *path, const char *of, int64_t samples,
                             const clv_data *known, clv_data **out);
 
+/* Memberships, one row per object of `of` and one column per cluster (results.c). */
+clv_status cli_write_memberships(const cli_app *app, const char *path, const clv_matrix *matrix, const clv_data *of);
+
 /* All of it: the run of a method's command. */
 int cli_job_run(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv);
 /* The command of a method, as its description says. */

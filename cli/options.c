@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { POINTS_OPTIONS = 4 };
+enum { POINTS_OPTIONS = 9 };
 
 static const clv_option points_options[POINTS_OPTIONS] = {
     CLI_CHOICE_OPTION(cli_points_options, scale, "scale", CLV_SCALE_NAMES, "how the points are scaled first"),
@@ -15,6 +15,18 @@ static const clv_option points_options[POINTS_OPTIONS] = {
      .choices = "detect",
      .meta = "COLUMN",
      .help = "CSV: name or number from 1 of the column of true labels, or none"},
+    CLI_FILE_OPTION(cli_points_options, columns, "columns", 0, "LIST",
+                    "CSV: the columns to use: names, numbers and ranges, as age,height,5-9"),
+    CLI_FILE_OPTION(cli_points_options, drop, "drop", 0, "LIST", "CSV: the columns to leave out, likewise"),
+    CLI_FILE_OPTION(cli_points_options, id_column, "id-column", 0, "COLUMN",
+                    "CSV: the column that says which row is which, or none; without it, found by name and content"),
+    CLI_CHOICE_OPTION(
+        cli_points_options, missing, "missing", "error|drop|mean|median",
+        "CSV: what to do with cells that are empty, NA, NaN, null or ?: refuse them, drop their rows (which "
+        "get -1 in the labels written), or put the mean or median of the column"),
+    CLI_CHOICE_OPTION(
+        cli_points_options, categories, "categories", "error|onehot|drop",
+        "CSV: what to do with columns of text: refuse them, one column of 0 and 1 per class, or drop them"),
     CLI_FILE_OPTION(cli_points_options, truth, "truth", 0, "FILE",
                     "true labels (.npy, .csv): metrics of agreement are added; without it, the label column of DATA"),
 };
@@ -26,12 +38,18 @@ const clv_option_table *cli_points_table(bool with_truth) {
 }
 
 const clv_option_table *cli_reading_table(void) {
-    static const clv_option_table table = {"points", points_options + 1, 2, 0};
+    static const clv_option_table table = {"points", points_options + 1, POINTS_OPTIONS - 2, 0};
     return &table;
 }
 
 clv_read_options cli_read_options(const cli_points_options *points, int map) {
-    clv_read_options options = {.header = (clv_header)points->header, .map = map};
+    clv_read_options options = {.header = (clv_header)points->header,
+                                .map = map,
+                                .columns = points->columns,
+                                .drop = points->drop,
+                                .id_column = points->id_column,
+                                .missing = (clv_missing)points->missing,
+                                .categories = (clv_categories)points->categories};
     options.label_column = strcmp(points->label_column, "detect") == 0 ? NULL : points->label_column;
     return options;
 }
@@ -57,7 +75,8 @@ static void add_matrices(cli_output_room *room, const clv_method *method) {
 const clv_option_table *cli_output_table(cli_output_room *room, const clv_method *method) {
     static const clv_option of_labels[] = {
         CLI_FILE_OPTION(cli_output_options, output, "output", 'o', "FILE",
-                        "labels: .npy (int32), .csv or .txt; -1 means left out"),
+                        "labels: .npy (int32), .csv (beside the id or number of the row), .txt, or - for CSV on "
+                        "standard output; -1 means left out"),
         CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
     };
     static const clv_option of_all[] = {

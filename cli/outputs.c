@@ -42,9 +42,19 @@ void cli_print_list(const char *list, const char *before, char *text, size_t siz
     }
 }
 
+/* A name that ends in .gz is that of a file to be compressed: what stands before it counts. */
 bool cli_has_ending(const char *path, const char *endings) {
-    const char *name = last_name(path), *dot = strrchr(name, '.');
-    return dot && dot != name && cli_is_listed(endings, dot + 1, strncasecmp);
+    const char *name = last_name(path);
+    size_t length = strlen(name);
+    length -= length > 3 && strcasecmp(name + length - 3, ".gz") == 0 ? 3 : 0;
+    size_t dot = length;
+    while (dot > 0 && name[dot - 1] != '.') {
+        dot--;
+    }
+    char ending[16];
+    return dot > 1 && length - dot < sizeof ending &&
+           snprintf(ending, sizeof ending, "%.*s", (int)(length - dot), name + dot) > 0 &&
+           cli_is_listed(endings, ending, strncasecmp);
 }
 
 /* --- one output --- */
@@ -244,9 +254,11 @@ void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data
     }
 }
 
-void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n) {
+void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
+                        const char *const *classes) {
     if (path) {
-        cli_outputs_note(out, path, cli_library(out->app, clv_write_labels(out->app->ctx, path, labels, n)));
+        clv_status status = clv_write_labels_of(out->app->ctx, path, labels, n, of, classes);
+        cli_outputs_note(out, path, cli_library(out->app, status));
     }
 }
 

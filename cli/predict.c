@@ -105,11 +105,13 @@ clv_status cli_predict_write(const cli_job *job) {
                 cli_seconds() - began);
     }
     cli_outputs out = {.app = job->app};
-    cli_outputs_labels(&out, job->prediction.output, found->labels, found->n);
+    int64_t count;
+    const char *const *classes = job->targets ? clv_data_classes(job->targets, &count) : NULL;
+    cli_outputs_labels(&out, job->prediction.output, found->labels, found->n, job->fresh, classes);
     const char *path = job->prediction.membership;
     if (path) {
-        status = clv_write_dense(job->app->ctx, path, clv_result_matrix(found, "membership"));
-        cli_outputs_note(&out, path, cli_library(job->app, status));
+        const clv_matrix *memberships = clv_result_matrix(found, "membership");
+        cli_outputs_note(&out, path, cli_write_memberships(job->app, path, memberships, job->fresh));
     }
     clv_result_free(found);
     return out.first;

@@ -1,6 +1,7 @@
 /* What a method's command writes: whether all of it can be written, asked before any work is done, and the writing. */
 #include "job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,16 @@ static const char *matrix_endings(const clv_field_info *info) {
     return info->kind == CLV_FIELD_SPARSE ? "npy|csv|mtx" : "npy|csv";
 }
 
+static bool is_standard(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
     enum { OTHERS = CLI_OPERANDS + 3 };
     cli_target targets[COMMON + CLI_OWN_FILES + CLI_MATRIX_FILES] = {
-        {"output", output->output, "npy|csv|txt"},
+        {"output", is_standard(output->output) ? NULL : output->output, "npy|csv|txt"},
         {"json", output->json, NULL},
         {"trace", output->trace, "csv"},
         {"report", output->report, "html|htm"},
@@ -36,6 +41,9 @@ clv_status cli_job_check_targets(const cli_job *job) {
         {"predict-membership", job->prediction.membership, "npy|csv"}};
     const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
+    if (is_standard(output->output) && is_standard(output->json)) {
+        return cli_fail(job->app, CLV_EUSAGE, "--output and --json cannot both be standard output: give one a file");
+    }
     memcpy(inputs, job->args.operands, sizeof job->args.operands);
     inputs[CLI_OPERANDS] = job->prediction.input;
     inputs[CLI_OPERANDS + 1] = job->points.truth;
@@ -57,6 +65,47 @@ clv_status cli_job_check_targets(const cli_job *job) {
 
 /* --- labels, memberships, centers, weights --- */
 
+/* "cluster 0", "cluster 1", ... in one block; NULL: no memory. */
+static const char **name_clusters(int64_t k) {
+    enum { SIZE = 32 };
+    const char **names = malloc((size_t)k * (sizeof *names + SIZE) + 1);
+    char *text = (char *)(names + k);
+    for (int64_t c = 0; names && c < k; c++, text += SIZE) {
+        snprintf(text, SIZE, "cluster %lld", (long long)c);
+        names[c] = text;
+    }
+    return names;
+}
+
+clv_status cli_write_memberships(const cli_app *app, const char *path, const clv_matrix *matrix, const clv_data *of) {
+    const char **names = name_clusters(matrix->cols);
+    if (!names) {
+        return cli_fail(app, CLV_ENOMEM, "out of memory");
+    }
+    clv_status status = clv_write_named(app->ctx, path, matrix, of, names);
+    free(names);
+    return cli_library(app, status);
+}
+
+/* One row per cluster, the columns of the data. */
+static clv_status write_centers(const cli_job *job, const char *path, const clv_matrix *matrix) {
+    const char **names = malloc((size_t)matrix->cols * sizeof *names + 1);
+    if (!names) {
+        return cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    }
+    for (int64_t j = 0; j < matrix->cols; j++) {
+        names[j] = clv_data_column(job->data, j);
+    }
+    clv_status status = clv_write_named(job->app->ctx, path, matrix, NULL, names);
+    free(names);
+    return cli_library(job->app, status);
+}
+
+/* Whether a matrix of the answer has the columns of the data, and these have names. */
+static bool has_data_columns(const cli_job *job, const clv_matrix *matrix) {
+    return matrix->cols == clv_data_matrix(job->data)->cols && clv_data_column(job->data, 0);
+}
+
 /* Where a method gives labels alone, an object belongs to its cluster wholly. */
 static clv_status write_hard_membership(const cli_job *job, const char *path) {
     const clv_result *result = job->result;
@@ -75,7 +124,7 @@ static clv_status write_hard_membership(const cli_job *job, const char *path) {
         }
         const clv_matrix matrix = {
             .rows = result->n, .cols = result->k, .values = ones, .start = start, .index = index};
-        status = cli_library(job->app, clv_write_dense(job->app->ctx, path, &matrix));
+        status = cli_write_memberships(job->app, path, &matrix, job->data);
     } else {
         cli_fail(job->app, status, "out of memory");
     }
@@ -93,12 +142,18 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
     if (!matrix) {
         return cli_fail(job->app, CLV_EDATA, "--%s %s: this run has nothing to write there", name, path);
     }
+    if (strcmp(name, "membership") == 0) {
+        return cli_write_memberships(job->app, path, matrix, job->data);
+    }
+    if (has_data_columns(job, matrix)) {
+        return write_centers(job, path, matrix);
+    }
     return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }
 
 static void write_model(cli_outputs *out, const cli_job *job) {
     const cli_output_options *output = &job->output;
-    cli_outputs_labels(out, output->output, job->result->labels, job->result->n);
+    cli_outputs_labels(out, output->output, job->result->labels, job->result->n, job->data, NULL);
     for (size_t m = 0; m < job->output_room.matrix_count; m++) {
         const char *path = output->matrices[m];
         if (path) {
@@ -125,7 +180,7 @@ static void write_rendered(cli_outputs *out, renderer render, const clv_report *
 static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     const cli_output_options *output = &job->output;
     cli_outputs out = {.app = job->app};
-    bool table = !output->quiet && !(output->json && strcmp(output->json, "-") == 0);
+    bool table = !output->quiet && !is_standard(output->json) && !is_standard(output->output);
     cli_signals_watch(job->app->ctx, false);
     write_model(&out, job);
     write_rendered(&out, clv_report_trace, report, output->trace);
@@ -158,12 +213,13 @@ clv_status cli_job_write(cli_job *job) {
                          .affinity = job->affinity ? &job->info : NULL,
                          .scores = job->truth && job->result->labels ? &job->scores : NULL,
                          .scale = scale,
-                         .silhouette = job->silhouette,
+                         .silhouette = isnan(job->silhouette) ? NULL : &job->silhouette,
                          .load_seconds = job->load_seconds,
                          .affinity_seconds = job->affinity_seconds,
                          .total_seconds = cli_elapsed(job->app),
                          .tables = tables,
                          .options = options,
-                         .points = given ? NULL : clv_data_matrix(job->data)};
+                         .points = given ? NULL : clv_data_matrix(job->data),
+                         .data = job->data};
     return write_outputs(job, &report);
 }

@@ -114,7 +114,11 @@ static clv_status read_truth(cli_job *job) {
     int64_t n = clv_data_matrix(job->data)->rows;
     job->truth = clv_data_labels(job->data);
     if (job->points.truth) {
-        CLI_TRY(cli_read_labels_of(job->app, "--truth", job->points.truth, n, &job->truth_read));
+        int64_t all = clv_data_rows_read(job->data);
+        CLI_TRY(cli_read_labels_of(job->app, "--truth", job->points.truth, all, &job->truth_read));
+        for (int64_t i = 0; i < n; i++) { /* of the rows that were kept */
+            job->truth_read[i] = job->truth_read[clv_data_row(job->data, i)];
+        }
         job->truth = job->truth_read;
     }
     return CLV_OK;
@@ -131,6 +135,12 @@ static void tell_data(const cli_job *job) {
 static void tell_note(const char *path, const clv_data *data) {
     if (data && *clv_data_note(data)) {
         fprintf(stderr, "%s: %s\n", path, clv_data_note(data));
+    }
+}
+
+static void tell_warning(const char *path, const clv_data *data) {
+    if (data && *clv_data_warning(data)) {
+        fprintf(stderr, "%s: warning: %s\n", path, clv_data_warning(data));
     }
 }
 
@@ -201,6 +211,9 @@ clv_status cli_job_load(cli_job *job) {
         tell_data(job);
         tell_note(job->args.operands[0], job->data);
         tell_note(job->prediction.input, job->fresh);
+    }
+    if (!job->output.quiet) {
+        tell_warning(job->args.operands[0], job->data);
     }
     CLI_TRY(check_k(job));
     CLI_TRY(cli_job_read_inputs(job));

@@ -317,7 +317,7 @@ static clv_status write(const text_job *t) {
     cli_outputs_matrix(&out, o->output, t->points);
     cli_outputs_matrix(&out, o->tfidf, t->matrix);
     cli_outputs_print(&out, o->vocab, print_terms, t);
-    cli_outputs_labels(&out, o->labels, t->corpus->labels, t->corpus->documents);
+    cli_outputs_labels(&out, o->labels, t->corpus->labels, t->corpus->documents, NULL, NULL);
     return cli_outputs_tell(&out, o->json, o->quiet, print_json, print_table, t);
 }
 

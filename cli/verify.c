@@ -30,13 +30,13 @@ static const clv_option_table *verify_table(void) {
 
 /* What was not given here is read as it was read then. */
 static clv_status take_reading(verification *v) {
-    static const char *const names[] = {"header", "label-column"};
-    for (size_t i = 0; i < CLI_COUNT(names); i++) {
-        const char *claimed = clv_claim_option(v->claim, names[i]);
-        if (!claimed || !*claimed || cli_args_given(&v->args, names[i])) {
+    const clv_option_table *table = cli_reading_table();
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->options[i].name, *claimed = clv_claim_option(v->claim, name);
+        if (!claimed || !*claimed || cli_args_given(&v->args, name)) {
             continue;
         }
-        if (clv_options_set(v->app->ctx, cli_reading_table(), &v->points, names[i], claimed) < 0) {
+        if (clv_options_set(v->app->ctx, table, &v->points, name, claimed) < 0) {
             return cli_fail(v->app, CLV_EDATA, "%s: %s", v->args.operands[0], clv_message(v->app->ctx));
         }
     }
@@ -60,6 +60,18 @@ static clv_status read_second(verification *v, clv_input *input) {
     return CLV_OK;
 }
 
+/* Whether the same columns are used as then. */
+static bool reads_the_same(verification *v) {
+    const char *used = clv_claim_used(v->claim), *now = clv_data_note(v->data);
+    bool same = !*used || strcmp(used, now) == 0;
+    if (!same) {
+        v->verdict.accepted = false;
+        snprintf(v->verdict.reason, sizeof v->verdict.reason, "the result used \"%.180s\", but %s gives \"%.180s\"",
+                 used, v->args.operands[1], now);
+    }
+    return same;
+}
+
 static clv_status judge(verification *v) {
     clv_context *ctx = v->app->ctx;
     CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
@@ -68,6 +80,9 @@ static clv_status judge(verification *v) {
     bool given = kind && strcmp(kind, "precomputed") == 0;
     clv_read_options reading = cli_read_options(&v->points, given ? CLI_MAP_SYMMETRIC : CLI_MAP);
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
+    if (!reads_the_same(v)) {
+        return CLV_OK;
+    }
     clv_input input = {.points = clv_data_matrix(v->data)};
     CLI_TRY(read_second(v, &input));
     cli_signals_restart_calls();

@@ -1,9 +1,9 @@
 /* The first program: normalized cut of the points in a file, with its certificate.
  *
- *     cc first.c $(pkg-config --cflags --libs cleave) -o first && ./first
+ *     cc examples/first.c $(pkg-config --cflags --libs cleave) -o first && ./first
  *
- * It reads points.npy from the current folder. The lines between the braces are those of the opening comment of
- * cleave.h; tests/install builds and runs this file against an installed copy. */
+ * It reads data/iris.csv, so it is run from the root of the repository. The lines between the braces are those of the
+ * opening comment of cleave.h; tests/install builds and runs this file against an installed copy. */
 #include <cleave.h>
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ int main(void) {
     clv_affinity_defaults(&how);
     clv_ncut_defaults(&cut);
     cut.k = 3;
-    if (clv_read(ctx, "points.npy", NULL, &data) || clv_affinity_build(ctx, clv_data_matrix(data), &how, &a) ||
+    if (clv_read(ctx, "data/iris.csv", NULL, &data) || clv_affinity_build(ctx, clv_data_matrix(data), &how, &a) ||
         clv_ncut(ctx, &(clv_input){.affinity = a}, &cut, &r)) {
         puts(clv_message(ctx));
         return 1;

@@ -12,7 +12,7 @@
  *   clv_affinity_options how;  clv_ncut_options cut;
  *   if (clv_context_new(NULL, &ctx)) return 1;
  *   clv_affinity_defaults(&how);  clv_ncut_defaults(&cut);  cut.k = 3;
- *   if (clv_read(ctx, "points.npy", NULL, &data) ||
+ *   if (clv_read(ctx, "data/iris.csv", NULL, &data) ||
  *       clv_affinity_build(ctx, clv_data_matrix(data), &how, &a) ||
  *       clv_ncut(ctx, &(clv_input){.affinity = a}, &cut, &r)) { puts(clv_message(ctx)); return 1; }
  *   printf("ncut %g, certificate %g\n", r->objective.value, r->certificate.value);
@@ -230,6 +230,20 @@ typedef struct clv_matrix {
 typedef struct clv_data clv_data;
 
 typedef enum clv_header { CLV_HEADER_DETECT = 0, CLV_HEADER_YES = 1, CLV_HEADER_NO = 2 } clv_header;
+/* Cells that are missing: empty, NA, NaN, null, None or ?. Their rows are left out, or they are replaced by the mean or
+ * the median of their column. */
+typedef enum clv_missing {
+    CLV_MISSING_ERROR = 0,
+    CLV_MISSING_DROP = 1,
+    CLV_MISSING_MEAN = 2,
+    CLV_MISSING_MEDIAN = 3
+} clv_missing;
+/* Columns of text beside the labels: refused, made into one column of 0 and 1 per class, or left out. */
+typedef enum clv_categories {
+    CLV_CATEGORIES_ERROR = 0,
+    CLV_CATEGORIES_ONEHOT = 1,
+    CLV_CATEGORIES_DROP = 2
+} clv_categories;
 
 typedef struct clv_read_options {
     clv_header header;        /* CSV: whether the first line names the columns. Detected: it has no number and nothing
@@ -239,24 +253,42 @@ typedef struct clv_read_options {
                                  (without an x beside it), else a last or first column of text */
     int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it, if that is in row
                                  order; 2: also a square one in column order, whose transpose will do */
-    int64_t room[4];          /* for later versions: 0 */
+    const char *columns;      /* CSV: the columns to use, names, numbers and ranges, "age,height,5-9"; NULL: all */
+    const char *drop;         /* CSV: the columns to leave out, likewise; NULL: none */
+    const char *id_column;    /* CSV: the column that says which row is which, name or number; "none"; NULL: detect */
+    clv_missing missing;
+    clv_categories categories;
+    int64_t room[4]; /* for later versions: 0 */
 } clv_read_options;
 
 /* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
- * .png, .jpg (one row per pixel); "-" is CSV from standard input. Numbers become double; f4 stays float. NaN and
- * infinities are refused, with their place. `options` may be NULL.
- * Of a CSV file, columns that only say which row is which are dropped: a first column of texts that all differ (a last
- * one is refused unless it is asked for as labels); the first column when the header is one field shorter than the
- * rows; and a column that counts 0, 1, 2, ... or 1, 2, 3, ... if the header names it id, index or row, or if it is the
- * first one and has no name there. clv_data_note tells what was done. */
+ * .png, .jpg (one row per pixel); .csv.gz and .tsv.gz are inflated; "-" is CSV from standard input. Numbers become
+ * double; f4 stays float. NaN and infinities are refused, with their place. `options` may be NULL.
+ * Of a CSV file, columns that only say which row is which are not features: a first column without a name in the
+ * header, or of texts that all differ; the first column when the header is one field shorter than the rows; and a
+ * column of distinct whole numbers or texts that the header names id, index, row, key, no, number and the like, or
+ * something that ends in _id. Everything that is wrong with a file is said in one message. Where the separator is no
+ * comma, numbers may have a decimal one. */
 CLV_API clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out);
 CLV_API void clv_data_free(clv_data *data);
 CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
 /* Labels that came with the points (0..k-1, in ascending order of their names), or NULL. */
 CLV_API const int32_t *clv_data_labels(const clv_data *data);
-/* How a CSV file was understood, "header in line 1; labels in column 5 'species'; column 1 dropped as row numbers"; ""
- * for other formats. */
+/* What was used of a CSV file, "4 columns used; truth: species; dropped: id (row names)"; "" for other formats. */
 CLV_API const char *clv_data_note(const clv_data *data);
+/* What may be a mistake in a CSV file, such as a feature that differs in every row like a row number; "": nothing. */
+CLV_API const char *clv_data_warning(const clv_data *data);
+/* The name of a column, or of the column of labels (-1); NULL: it has none. */
+CLV_API const char *clv_data_column(const clv_data *data, int64_t column);
+/* What the file calls a row, and what it calls the column of these names; NULL: nothing. */
+CLV_API const char *clv_data_id(const clv_data *data, int64_t row);
+CLV_API const char *clv_data_id_name(const clv_data *data);
+/* How many rows the file has; with CLV_MISSING_DROP there may be fewer in the matrix, and the number of a row in the
+ * file, from 0. */
+CLV_API int64_t clv_data_rows_read(const clv_data *data);
+/* Of a dense matrix with a row for each row of that file, keep those that `of` has kept. */
+CLV_API clv_status clv_data_keep_rows(clv_data *data, const clv_data *of);
+CLV_API int64_t clv_data_row(const clv_data *data, int64_t row);
 /* Whether the values lie in a mapped file. */
 CLV_API int clv_data_is_mapped(const clv_data *data);
 
@@ -284,7 +316,16 @@ CLV_API clv_status clv_write_dense(clv_context *ctx, const char *path, const clv
 typedef clv_status (*clv_make_rows)(void *user, int64_t first, int64_t count, double *out);
 CLV_API clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int64_t cols, int64_t block,
                                   clv_make_rows make, void *user);
+/* Labels in .csv stand beside the number of their row, from 1; "-" is CSV on standard output. */
 CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n);
+/* The same for objects that were read from a file: a label for each of its rows, -1 for those that were dropped, in
+ * .csv beside what the file calls them; there label c is written as classes[c], unless `classes` is NULL. */
+CLV_API clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t *labels, int64_t n,
+                                       const clv_data *of, const char *const *classes);
+/* A matrix like clv_write_dense; to .csv and .tsv with the names of its columns, and of its rows unless `rows` is NULL.
+ */
+CLV_API clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *matrix, const clv_data *rows,
+                                   const char *const *columns);
 /* Likewise for any bytes (a report, a JSON text). */
 CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);
 
@@ -1196,12 +1237,13 @@ typedef struct clv_report {
     const clv_result *result;
     const clv_affinity_info *affinity;
     const clv_scores *scores;
-    const char *scale; /* name of the scaling */
-    double silhouette; /* NaN: none */
+    const char *scale;        /* name of the scaling */
+    const double *silhouette; /* NULL: none */
     double load_seconds, affinity_seconds, total_seconds;
     const clv_option_table *const *tables; /* the options to list, with their structs; ends with NULL */
     const void *const *options;
     const clv_matrix *points; /* for pictures */
+    const clv_data *data;     /* for what was used of the file; NULL: nothing is said of it */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */
@@ -1216,6 +1258,10 @@ CLV_API clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim 
 CLV_API void clv_claim_free(clv_claim *claim);
 /* The option called `name` as text, or NULL. */
 CLV_API const char *clv_claim_option(const clv_claim *claim, const char *name);
+/* What was used of the file, as clv_data_note says; "": not said. And the names of its columns; NULL with count 0: they
+ * have none. */
+CLV_API const char *clv_claim_used(const clv_claim *claim);
+CLV_API const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count);
 /* What is claimed, as a result: labels and fields can be read and, by clv_predict, used. Borrowed. */
 CLV_API const clv_result *clv_claim_result(const clv_claim *claim);
 /* The method that is claimed to have given it; NULL: there is none of that name. */

@@ -190,7 +190,6 @@ class Run:
         report = ffi.new("clv_report *")
         report.result, report.tables, report.options = self.pointer, listed, structs
         report.scale = scale = ffi.new("char[]", b"none")
-        report.silhouette = float("nan")
         if self.affinity is not None:
             report.affinity = self.affinity.info
         text, size = ffi.new("char **"), ffi.new("size_t *")

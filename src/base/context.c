@@ -21,7 +21,7 @@ struct clv_context {
     atomic_bool patient;            /* nothing is interrupted */
     atomic_size_t held, peak;
     pthread_mutex_t message_lock;
-    char message[1024];
+    char message[2048];
 };
 
 static void *allocate_by_malloc(void *user, size_t bytes) {

@@ -215,7 +215,7 @@ static clv_status read_any(clv_corpus_builder *to, const char *path) {
     if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         return read_files(to, path);
     }
-    if (strcmp(path, "-") != 0 && !clv_has_extension(path, "jsonl|jsonl.gz")) {
+    if (strcmp(path, "-") != 0 && !clv_has_extension(path, "jsonl")) {
         if (stat(path, &info) != 0) {
             return clv_fail(to->ctx, CLV_ENOINPUT, "cannot read %s: %s", path, clv_errno_text(errno));
         }

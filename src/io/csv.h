@@ -1,17 +1,12 @@
-/* The layout of a CSV file: what its first two records, and the caller, say about its columns. */
+/* CSV files: their layout (what the first two records, and the caller, say), and their columns (what all rows say). */
 #ifndef CLV_CSV_H
 #define CLV_CSV_H
 
 #include "io/io.h"
 
-typedef enum clv_label_source {
-    CLV_LABEL_NONE,
-    CLV_LABEL_ASKED, /* the caller named the column */
-    CLV_LABEL_NAMED, /* the header calls it so */
-    CLV_LABEL_TEXT   /* it is text */
-} clv_label_source;
+/* --- the layout (csv_layout.c) --- */
 
-/* What the caller wants. */
+/* What the caller wants; all of it may be left to us. */
 typedef struct clv_layout_request {
     clv_header header;
     const char *label_column; /* a name, a number from 1 or "none"; NULL: detect */
@@ -25,9 +20,7 @@ typedef struct clv_layout {
     int64_t header_line; /* where it stands */
     bool shifted;        /* it is one field shorter than the rows: the first column holds row names */
     int64_t columns;     /* fields of a row */
-    int64_t label;       /* column of the labels, or -1 */
-    clv_label_source source;
-    int64_t names; /* 0 when the first column is read as texts that may be row names, else -1 */
+    int64_t label;       /* the column of labels that was asked for, or that has a name for it; else -1 */
 } clv_layout;
 
 /* Read the first records; `csv` is then at the first row. */
@@ -35,10 +28,83 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
                            clv_csv *csv, clv_layout *layout);
 void clv_layout_free(clv_context *ctx, clv_layout *layout);
 
-/* Whether the header says that a column may number the rows: named id, index or row, or the first one without name. */
-bool clv_layout_may_number_rows(const clv_layout *layout, int64_t column);
+/* The name of a column, or NULL when there is no header or none for this column. */
+const clv_token *clv_layout_name(const clv_layout *layout, int64_t column);
+/* The column of this name, or else of this number from 1; -1: there is none. */
+int64_t clv_layout_find(const clv_layout *layout, const char *wanted);
+/* Whether the header names a column as one names rows: id, index, row, key, ..., and whatever ends in _id. */
+bool clv_layout_names_rows(const clv_layout *layout, int64_t column);
 /* "column 5 'species'", or "column 5" where there is no name. */
 enum { CLV_COLUMN_SIZE = CLV_SHOWN_SIZE + 40 };
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]);
+/* "species", or "column 5". */
+const char *clv_layout_call(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]);
+
+/* --- cells --- */
+
+typedef enum clv_cell { CLV_CELL_NUMBER, CLV_CELL_MISSING, CLV_CELL_INFINITE, CLV_CELL_TEXT } clv_cell;
+/* What a field is, with its value if it is a number; where the separator is no comma, 59,6 is 59.6. */
+clv_cell clv_cell_of(const clv_csv *csv, const clv_token *field, double *value);
+/* Whether a field says nothing even among labels, where None, - and . may be names of classes. */
+bool clv_is_no_label(const clv_token *field);
+
+/* --- the columns (csv_columns.c) --- */
+
+typedef enum clv_role {
+    CLV_ROLE_NUMBERS, /* features */
+    CLV_ROLE_CLASSES, /* text that becomes features, one per class */
+    CLV_ROLE_LABELS,
+    CLV_ROLE_ID,     /* says which row is which */
+    CLV_ROLE_DROPPED /* for the reason in `why` */
+} clv_role;
+
+/* Cells of one kind: how many, the lines of the first ones, and the first itself. */
+enum { CLV_PLACES = 3 };
+typedef struct clv_places {
+    int64_t count;
+    int64_t line[CLV_PLACES];
+    clv_token first;
+} clv_places;
+
+typedef struct clv_column {
+    clv_role role;
+    const char *why;
+    bool asked; /* by --columns */
+    int64_t numbers;
+    bool whole; /* all of the numbers are */
+    clv_places missing, infinite, texts;
+    int64_t no_label; /* of those missing: what says nothing even among labels */
+    int64_t dates;    /* among the texts */
+} clv_column;
+
+/* All rows, read once. */
+typedef struct clv_table {
+    clv_context *ctx;
+    clv_csv start; /* at the first row */
+    clv_layout layout;
+    int64_t rows;
+    double *values;            /* rows x layout.columns, NaN for what is no number; owned */
+    clv_column *columns;       /* owned */
+    clv_places counts;         /* lines with another number of fields; `first` is the last field of one */
+    int64_t found;             /* the number of fields of the first of them */
+    clv_places commas, points; /* numbers with a decimal comma, with a decimal point */
+} clv_table;
+clv_status clv_table_read(clv_table *table, clv_bytes bytes, char separator, const clv_layout_request *request);
+void clv_table_free(clv_table *table);
+/* The fields of one column, one per row; owned, also after a failure. */
+clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **out);
+
+/* Whether each row has a whole number, or a text, of its own in this column. */
+clv_status clv_table_differs(const clv_table *table, int64_t column, bool *differs);
+/* The labels of a column, of the rows kept; *out is the caller's, also after a failure (csv_labels.c). */
+clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out);
+
+/* Say what each column is for. */
+clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
+enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */
+/* Refuse the table with all that is wrong with it, if something is (csv_problems.c). */
+clv_status clv_table_check(const clv_table *table, const clv_read_options *options);
+/* The same for the number of fields alone. */
+clv_status clv_table_check_counts(const clv_table *table);
 
 #endif

@@ -1,10 +1,11 @@
-/* Which line of a CSV file is a header, and which columns hold labels, row names and row numbers.
+/* Which line of a CSV file is a header, what its names say, and what a cell is.
  *
  * A header that is taken for data is refused later, as it is no number; data taken for a header would be lost in
  * silence. So the first record is a header only if it could not be a row: over every column that holds a number in
  * the second record it has a name. A record that is neither is an error. */
 #include "io/csv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,41 +24,81 @@ static bool is_label_name(const clv_token *field) {
     return is_one_of(field, words, true);
 }
 
-static bool is_index_name(const clv_token *field) {
-    static const char *const words[] = {"id", "index", "row", NULL};
-    return is_one_of(field, words, true);
+static bool ends_as_id(const clv_token *field) {
+    return field->size > 3 && clv_same_letters(field->text + field->size - 3, "_id", 3);
 }
+
+static bool is_id_name(const clv_token *field) {
+    static const char *const words[] = {"id",        "ids",      "index", "idx",   "row",    "rows",       "rowid",
+                                        "rowname",   "key",      "no",    "no.",   "nr",     "number",     "num",
+                                        "#",         "uid",      "uuid",  "guid",  "record", "row.id",     "row id",
+                                        "row_names", "rownames", "name",  "names", "object", "identifier", "column",
+                                        "sample",    "objectid", NULL};
+    return is_one_of(field, words, true) || ends_as_id(field);
+}
+
+/* --- cells --- */
 
 /* Nothing, or a word for it. Case matters: Na is sodium. */
 static bool is_missing(const clv_token *field) {
-    static const char *const words[] = {"",     "NA",   "N/A", "n/a", "<NA>", "#N/A", "NULL",
-                                        "null", "None", "?",   "-",   ".",    NULL};
+    static const char *const words[] = {"",    "NA",   "N/A",  "n/a", "<NA>", "#N/A", "NULL", "NaN",
+                                        "nan", "null", "None", "?",   "-",    ".",    "NAN",  NULL};
     return is_one_of(field, words, false);
 }
 
-static bool is_number(const clv_token *field) {
-    double value;
-    return clv_field_number(field, &value);
+bool clv_is_no_label(const clv_token *field) {
+    static const char *const words[] = {"None", "-", ".", NULL};
+    return is_missing(field) && !is_one_of(field, words, false);
 }
 
-static bool is_text(const clv_token *field) {
-    return !is_missing(field) && !is_number(field);
+/* A number with a decimal comma. */
+static bool has_comma_number(const clv_token *field, double *value) {
+    char text[64];
+    const char *comma = memchr(field->text, ',', field->size);
+    if (!comma || field->size >= sizeof text) {
+        return false;
+    }
+    memcpy(text, field->text, field->size);
+    text[comma - field->text] = '.';
+    return clv_field_number(&(clv_token){text, field->size, false}, value);
+}
+
+clv_cell clv_cell_of(const clv_csv *csv, const clv_token *field, double *value) {
+    if (is_missing(field)) {
+        return CLV_CELL_MISSING;
+    }
+    if (clv_field_number(field, value) || (csv->comma && has_comma_number(field, value))) {
+        return isfinite(*value) ? CLV_CELL_NUMBER : isnan(*value) ? CLV_CELL_MISSING : CLV_CELL_INFINITE;
+    }
+    return CLV_CELL_TEXT;
+}
+
+static bool is_number(const clv_csv *csv, const clv_token *field) {
+    double value;
+    clv_cell cell = clv_cell_of(csv, field, &value);
+    return cell == CLV_CELL_NUMBER || cell == CLV_CELL_INFINITE;
+}
+
+static bool is_text(const clv_csv *csv, const clv_token *field) {
+    double value;
+    return clv_cell_of(csv, field, &value) == CLV_CELL_TEXT;
 }
 
 /* Text that does not begin as a number does: 1.2.3, 0x10 and 1,000 are rather bad numbers than names. */
-static bool is_name(const clv_token *field) {
-    return is_text(field) && !strchr("0123456789+-.", field->text[0]);
+static bool is_name(const clv_csv *csv, const clv_token *field) {
+    return is_text(csv, field) && !strchr("0123456789+-.", field->text[0]);
 }
 
-/* The name of a column, or NULL when there is no header or none for this column. */
-static const clv_token *name_of(const clv_layout *layout, int64_t column) {
+/* --- columns and their names --- */
+
+const clv_token *clv_layout_name(const clv_layout *layout, int64_t column) {
     int64_t at = column - layout->shifted;
     return layout->header && at >= 0 && at < layout->first_count ? &layout->first[at] : NULL;
 }
 
 static int64_t find_name(const clv_layout *layout, const char *name) {
     for (int64_t c = 0; c < layout->columns; c++) {
-        const clv_token *field = name_of(layout, c);
+        const clv_token *field = clv_layout_name(layout, c);
         if (field && clv_field_equals(field, name, false)) {
             return c;
         }
@@ -65,14 +106,31 @@ static int64_t find_name(const clv_layout *layout, const char *name) {
     return -1;
 }
 
-bool clv_layout_may_number_rows(const clv_layout *layout, int64_t column) {
-    const clv_token *name = name_of(layout, column);
-    return name && ((column == 0 && name->size == 0) || is_index_name(name));
+/* A number from 1 as an index, or -1. */
+static int64_t index_of(const char *wanted) {
+    int64_t number = 0;
+    const char *end = wanted + strlen(wanted);
+    return clv_scan_integer(wanted, end, &number) == end && number >= 1 ? number - 1 : -1;
+}
+
+int64_t clv_layout_find(const clv_layout *layout, const char *wanted) {
+    int64_t named = find_name(layout, wanted), number = index_of(wanted);
+    return named >= 0 ? named : number < layout->columns ? number : -1;
+}
+
+bool clv_layout_names_rows(const clv_layout *layout, int64_t column) {
+    const clv_token *name = clv_layout_name(layout, column);
+    return name && is_id_name(name);
+}
+
+const char *clv_layout_call(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]) {
+    const clv_token *name = clv_layout_name(layout, column);
+    return name && name->size > 0 ? clv_show(shown, name->text, name->size) : clv_layout_show(layout, column, shown);
 }
 
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]) {
     char piece[CLV_SHOWN_SIZE];
-    const clv_token *name = name_of(layout, column);
+    const clv_token *name = clv_layout_name(layout, column);
     if (name && name->size > 0) {
         snprintf(shown, CLV_COLUMN_SIZE, "column %lld '%s'", (long long)column + 1,
                  clv_show(piece, name->text, name->size));
@@ -86,22 +144,19 @@ const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown
 
 /* The column that was asked for by its number, which may hold anything; -1 for none. */
 static int64_t asked_number(const clv_layout_request *request) {
-    int64_t number = 0;
-    const char *wanted = request->label_column ? request->label_column : "";
-    const char *end = wanted + strlen(wanted);
-    return clv_scan_integer(wanted, end, &number) == end && number >= 1 ? number - 1 : -1;
+    return request->label_column ? index_of(request->label_column) : -1;
 }
 
 /* Where no column has a number: names only, and nothing missing. A single column of texts may be labels: it has a
  * header only if that says so. */
-static bool has_only_names(const clv_layout *layout) {
+static bool has_only_names(const clv_csv *csv, const clv_layout *layout) {
     bool names = false;
     for (int64_t c = 0; c < layout->first_count; c++) {
         const clv_token *field = &layout->first[c];
-        if (is_number(field) || (is_missing(field) && c > 0)) {
+        if (is_number(csv, field) || (is_missing(field) && c > 0)) {
             return false;
         }
-        names = names || is_name(field);
+        names = names || is_name(csv, field);
     }
     return names && (layout->first_count > 1 || is_label_name(&layout->first[0]));
 }
@@ -113,35 +168,35 @@ static bool begins_row_numbers(const clv_token *below) {
 }
 
 /* Whether the fields of the first record are names over the numbers of the second one, `shift` columns further on. */
-static bool looks_like_header(const clv_layout *layout, int64_t shift, int64_t asked) {
+static bool looks_like_header(const clv_csv *csv, const clv_layout *layout, int64_t shift, int64_t asked) {
     bool numbers = false;
     bool names = false;
     for (int64_t c = 0; c < layout->first_count && c + shift < layout->second_count; c++) {
         const clv_token *field = &layout->first[c];
         const clv_token *below = &layout->second[c + shift];
-        if (!is_number(below)) {
+        if (!is_number(csv, below)) {
             continue;
         }
         bool unnamed = c + shift == 0 && field->size == 0;
-        if (!unnamed && !is_text(field)) {
+        if (!unnamed && !is_text(csv, field)) {
             return false;
         }
         if (c + shift == asked) { /* text over a number proves nothing: labels may be both */
             continue;
         }
         numbers = true;
-        names = names || is_name(field) || (unnamed && begins_row_numbers(below));
+        names = names || is_name(csv, field) || (unnamed && begins_row_numbers(below));
     }
-    return numbers ? names : shift == 0 && has_only_names(layout);
+    return numbers ? names : shift == 0 && has_only_names(csv, layout);
 }
 
-/* A first record that is neither a header nor a row. */
+/* A first record that is neither a header nor a row; a cell that is missing may be one of either. */
 static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const clv_layout *layout,
                                   const clv_layout_request *request, int64_t asked) {
     char shown[CLV_SHOWN_SIZE];
     for (int64_t c = 0; c < layout->first_count && layout->first_count == layout->second_count; c++) {
         const clv_token *field = &layout->first[c];
-        if (c != asked && is_number(&layout->second[c]) && !is_number(field)) {
+        if (c != asked && is_number(csv, &layout->second[c]) && is_text(csv, field)) {
             return clv_fail(ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", csv->name,
                             (long long)layout->header_line, (long long)c + 1, clv_show(shown, field->text, field->size),
                             request->only_labels ? "" : " (if the first line names the columns, use --header yes)");
@@ -158,22 +213,19 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
         layout->header = true;
         layout->shifted = shorter;
     } else if (request->header == CLV_HEADER_DETECT) {
-        layout->shifted = shorter && looks_like_header(layout, 1, asked);
-        layout->header = layout->shifted || looks_like_header(layout, 0, asked);
+        layout->shifted = shorter && looks_like_header(csv, layout, 1, asked);
+        layout->header = layout->shifted || looks_like_header(csv, layout, 0, asked);
         CLV_TRY(layout->header ? CLV_OK : check_first_row(ctx, csv, layout, request, asked));
     }
     layout->columns = layout->shifted ? layout->second_count : layout->first_count;
     return CLV_OK;
 }
 
-/* --- labels and row names --- */
+/* --- labels --- */
 
 static clv_status find_asked_label(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
                                    clv_layout *layout) {
-    int64_t number = asked_number(request);
-    layout->label = find_name(layout, request->label_column);
-    layout->label = layout->label < 0 && number < layout->columns ? number : layout->label;
-    layout->source = CLV_LABEL_ASKED;
+    layout->label = clv_layout_find(layout, request->label_column);
     if (layout->label >= 0) {
         return CLV_OK;
     }
@@ -186,7 +238,7 @@ static clv_status find_asked_label(clv_context *ctx, const clv_csv *csv, const c
 static int64_t find_label_name(const clv_layout *layout) {
     bool has_x = find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0;
     for (int64_t c = 0; c < layout->columns; c++) {
-        const clv_token *name = name_of(layout, c);
+        const clv_token *name = clv_layout_name(layout, c);
         if (name && is_label_name(name) && !(has_x && clv_field_equals(name, "y", true))) {
             return c;
         }
@@ -194,51 +246,15 @@ static int64_t find_label_name(const clv_layout *layout) {
     return -1;
 }
 
-/* Whether a column has text in the first row. */
-static bool is_text_column(const clv_layout *layout, int64_t column) {
-    const clv_token *sample = layout->header ? layout->second : layout->first;
-    int64_t count = layout->header ? layout->second_count : layout->first_count;
-    return count == layout->columns && is_text(&sample[column]);
-}
-
-/* By name, else a last column of text. */
-static void detect_label(clv_layout *layout) {
-    int64_t last = layout->columns - 1;
-    layout->label = find_label_name(layout);
-    layout->source = layout->label >= 0 ? CLV_LABEL_NAMED : CLV_LABEL_NONE;
-    if (layout->label < 0 && last > 0 && is_text_column(layout, last)) {
-        layout->label = last;
-        layout->source = CLV_LABEL_TEXT;
-    }
-}
-
-static clv_status find_columns(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
-                               clv_layout *layout) {
+static clv_status find_label(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
+                             clv_layout *layout) {
     layout->label = -1;
-    layout->names = -1;
-    if (request->label_column && strcmp(request->label_column, "none") != 0) {
-        CLV_TRY(find_asked_label(ctx, csv, request, layout));
-    } else if (!request->label_column && layout->columns > 1) {
-        detect_label(layout);
-    }
-    if (layout->columns > 1 && layout->label != 0 && (layout->shifted || is_text_column(layout, 0))) {
-        layout->names = 0;
+    if (!request->label_column) {
+        layout->label = layout->columns > 1 ? find_label_name(layout) : -1;
+    } else if (strcmp(request->label_column, "none") != 0) {
+        return find_asked_label(ctx, csv, request, layout);
     }
     return CLV_OK;
-}
-
-/* In a file of labels: the only column, or the other one of two if the first may hold row names or numbers. */
-static void find_lone_labels(clv_layout *layout) {
-    if (layout->columns == 1) {
-        layout->label = 0;
-    } else if (layout->label < 0 && layout->columns == 2 &&
-               (layout->names == 0 || clv_layout_may_number_rows(layout, 0))) {
-        layout->label = 1;
-    } else if (layout->label < 0 && layout->names == 0 && !layout->shifted) {
-        layout->label = 0;
-        layout->source = CLV_LABEL_TEXT;
-        layout->names = -1;
-    }
 }
 
 /* --- all of it --- */
@@ -263,6 +279,7 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
     clv_csv first = *csv;
     layout->header_line = csv->record_line;
     CLV_TRY(clv_csv_fields(ctx, csv, &layout->first, &layout->first_count));
+    first.comma = csv->comma = csv->separator != ',' && layout->first_count > 1;
     clv_csv second = *csv;
     if (clv_csv_next(csv)) {
         CLV_TRY(clv_csv_fields(ctx, csv, &layout->second, &layout->second_count));
@@ -272,11 +289,7 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
         return clv_fail(ctx, CLV_EDATA, "%s has a header and no data after it", bytes.name);
     }
     *csv = layout->header ? second : first;
-    CLV_TRY(find_columns(ctx, csv, request, layout));
-    if (request->only_labels) {
-        find_lone_labels(layout);
-    }
-    return CLV_OK;
+    return find_label(ctx, csv, request, layout);
 }
 
 void clv_layout_free(clv_context *ctx, clv_layout *layout) {

@@ -169,15 +169,28 @@ static bool has_numbers_between_blanks(const char *at, const char *end) {
     return fields > 1 && numbers > 0;
 }
 
+/* Whether the first two records have `c` equally often, but for a header that is one field shorter. */
+static bool separates(const clv_csv *csv, char c) {
+    clv_csv ahead = *csv;
+    int64_t first = count_in_line(ahead.at, ahead.end, c);
+    pass_line(&ahead);
+    int64_t second = clv_csv_next(&ahead) ? count_in_line(ahead.at, ahead.end, c) : first;
+    return first > 0 && (second == first || second == first + 1);
+}
+
+/* A comma comes last: beside another separator it is a decimal one. */
 char clv_csv_guess_separator(const clv_csv *csv) {
     clv_csv ahead = *csv;
     if (!clv_csv_next(&ahead)) {
         return ',';
     }
-    static const char candidates[] = {',', ';', '\t'};
-    for (size_t i = 0; i < sizeof candidates; i++) {
-        if (count_in_line(ahead.at, ahead.end, candidates[i]) > 0) {
-            return candidates[i];
+    static const char candidates[] = {';', '\t', ','};
+    for (size_t pass = 0; pass < 2; pass++) { /* first those of both records */
+        for (size_t i = 0; i < sizeof candidates; i++) {
+            char c = candidates[pass ? sizeof candidates - 1 - i : i];
+            if (pass ? count_in_line(ahead.at, ahead.end, c) > 0 : separates(&ahead, c)) {
+                return c;
+            }
         }
     }
     bool blanks = has_numbers_between_blanks(ahead.at, ahead.end);

@@ -101,7 +101,7 @@ clv_status clv_input_content(clv_source *in, clv_bytes *bytes) {
         used += got;
     }
     *bytes = (clv_bytes){in->content, (size_t)used, in->name};
-    return CLV_OK;
+    return clv_is_gzip(*bytes) ? clv_gunzip(in, bytes) : CLV_OK;
 }
 
 clv_status clv_input_read(clv_context *ctx, const char *path, clv_source *in, clv_bytes *bytes) {

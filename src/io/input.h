@@ -20,7 +20,12 @@ void clv_input_close(clv_source *in);
 clv_status clv_input_some(const clv_source *in, uint8_t *to, int64_t room, int64_t *got);
 /* Both at once, all of it; nothing is open after a failure. */
 clv_status clv_input_read(clv_context *ctx, const char *path, clv_source *in, clv_bytes *bytes);
-/* All bytes up to the end of the file; they are the input's, until it is closed. */
+/* All bytes up to the end of the file, inflated if they were compressed by gzip; they are the input's, until it is
+ * closed. */
 clv_status clv_input_content(clv_source *in, clv_bytes *bytes);
+
+/* Whether bytes were compressed by gzip, and what they were before; the input owns that, too (gzip.c). */
+bool clv_is_gzip(clv_bytes bytes);
+clv_status clv_gunzip(clv_source *in, clv_bytes *bytes);
 
 #endif

@@ -66,6 +66,8 @@ typedef struct clv_classes {
 } clv_classes;
 clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int32_t *labels, int64_t n,
                             clv_classes *out);
+/* A field as it was meant, as a text of its own; owned. */
+char *clv_copy_field(clv_context *ctx, const clv_token *field);
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
 
 /* --- records of CSV (csv_lex.c) --- */
@@ -73,6 +75,7 @@ typedef struct clv_csv {
     const char *at, *end;
     const char *name;
     char separator;      /* ' ' stands for runs of blanks */
+    bool comma;          /* numbers may have a decimal comma: it separates nothing, and something else does */
     int64_t line;        /* of `at`, from 1 */
     int64_t record_line; /* where the current record began */
 } clv_csv;
@@ -164,6 +167,7 @@ static inline clv_status clv_parse_on_at(clv_context *ctx, const char *name, con
 const char *clv_errno_text(int code);
 /* Whether the name of a file ends in one of "npy|csv", in any case of letters, after a dot. */
 bool clv_has_extension(const char *path, const char *list);
+bool clv_is_compressed(const char *path); /* its name ends in .gz */
 /* Hand over what was read if `status` and all its numbers are good, else free it. */
 clv_status clv_data_give(clv_data *data, clv_status status, clv_data **out);
 

@@ -97,8 +97,7 @@ clv_status clv_code_texts(clv_context *ctx, const clv_token *fields, int64_t n, 
     return code(ctx, fields, n, sizeof *fields, compare_fields, labels);
 }
 
-/* The field as it was meant, as a text of its own; owned. */
-static char *copy_field(clv_context *ctx, const clv_token *field) {
+char *clv_copy_field(clv_context *ctx, const clv_token *field) {
     char *text = CLV_NEW(ctx, char, (int64_t)field->size + 1);
     size_t at = 0, size = 0;
     for (int c = field_character(field, &at); text && c >= 0; c = field_character(field, &at)) {
@@ -120,7 +119,7 @@ clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int
     clv_status status = out->text ? CLV_OK : CLV_ENOMEM;
     for (int64_t i = 0; status == CLV_OK && i < n; i++) {
         if (!out->text[labels[i]]) {
-            out->text[labels[i]] = copy_field(ctx, &fields[i]);
+            out->text[labels[i]] = clv_copy_field(ctx, &fields[i]);
             status = out->text[labels[i]] ? CLV_OK : CLV_ENOMEM;
         }
     }

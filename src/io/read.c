@@ -15,8 +15,15 @@ const char *clv_errno_text(int code) {
     return text;
 }
 
+bool clv_is_compressed(const char *path) {
+    size_t length = strlen(path);
+    return length > 3 && clv_same_letters(path + length - 3, ".gz", 3);
+}
+
+/* What is compressed by gzip is what it was before. */
 bool clv_has_extension(const char *path, const char *list) {
     size_t length = strlen(path);
+    length -= clv_is_compressed(path) ? 3 : 0;
     while (list) {
         size_t size = strcspn(list, "|");
         if (length > size && path[length - size - 1] == '.' && clv_same_letters(path + length - size, list, size)) {
@@ -48,7 +55,7 @@ static const char pictures[] = "png|jpg|jpeg";
 
 static clv_status read_npy(clv_source *in, int map, clv_data **out) {
     clv_bytes bytes;
-    if (in->size >= 0) {
+    if (in->size >= 0 && !clv_is_compressed(in->name)) {
         CLV_TRY(clv_npy_read_plain(in->ctx, in->file, in->size, in->name, map, out));
         if (*out) {
             return CLV_OK;
@@ -134,7 +141,7 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
         return clv_fail(
             ctx, CLV_EUSAGE,
             "%s: the name must end in .npy, .csv, .tsv, .mtx, .svm, .libsvm, .mat, .mat:VARIABLE, .png, .jpg "
-            "or .jpeg (or be -, for CSV from standard input)",
+            "or .jpeg, with or without .gz after it (or be -, for CSV from standard input)",
             path);
     }
     clv_source in;

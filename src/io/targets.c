@@ -1,6 +1,6 @@
 /* Targets: one number per sample, from whatever a file calls them. Numbers stay as they are; texts are numbered, by
  * themselves or as those of another file. */
-#include "io/io.h"
+#include "io/csv.h"
 #include "linalg/linalg.h"
 
 #include <string.h>
@@ -85,11 +85,11 @@ static clv_status read_texts(clv_context *ctx, const char *path, const clv_data 
 /* Whether the first cell that is no number was the trouble: then the column may be one of texts. A number that is not
  * finite is another matter. */
 static bool met_text(const clv_context *ctx, const char *path) {
-    return strcmp(path, "-") != 0 && strstr(clv_message(ctx), "is not a number");
+    return strcmp(path, "-") != 0 && strstr(clv_message(ctx), "text, not numbers");
 }
 
 clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out) {
-    const clv_read_options numbers = {.header = CLV_HEADER_DETECT, .label_column = "none"};
+    const clv_read_options numbers = {.label_column = "none", .missing = (clv_missing)CLV_MISSING_NOWHERE};
     clv_data *read = NULL;
     *out = NULL;
     clv_status status = clv_read(ctx, path, &numbers, &read);

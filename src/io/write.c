@@ -1,6 +1,6 @@
 /* Files written whole or not at all: the bytes go to a temporary file beside the target, which is renamed when it is
  * complete and on the disk. Symbolic links are followed, the mode of an existing file is kept. What is no regular file
- * (a terminal, a pipe) is written directly. */
+ * (a terminal, a pipe) is written directly. A name that ends in .gz is compressed. */
 #include "io/io.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { BUFFER = 1 << 16, ATTEMPTS = 100, MOST_LINKS = 40 };
 
@@ -22,6 +23,8 @@ struct clv_writer {
     bool direct;
     char target[PATH_MAX]; /* after links */
     char temporary[PATH_MAX];
+    bool compressed;
+    z_stream stream; /* if so */
     size_t used;
     char buffer[BUFFER];
 };
@@ -125,7 +128,18 @@ static clv_status open_target(clv_writer *w) {
     return exists ? keep_mode(w, &info) : CLV_OK;
 }
 
+static clv_status begin_compressing(clv_writer *w) {
+    enum { GZIP = 16 + MAX_WBITS, MEMORY = 8 };
+    w->stream = (z_stream){.zalloc = clv_zlib_allocate, .zfree = clv_zlib_release, .opaque = w->ctx};
+    w->compressed =
+        deflateInit2(&w->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
+    return w->compressed ? CLV_OK : clv_fail(w->ctx, CLV_ENOMEM, "out of memory to compress %s", w->path);
+}
+
 static void drop(clv_writer *w) {
+    if (w->compressed) {
+        deflateEnd(&w->stream);
+    }
     if (w->file >= 0) {
         close(w->file);
         if (!w->direct) {
@@ -145,8 +159,10 @@ clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out)
     w->path = path;
     w->file = -1;
     w->used = 0;
+    w->compressed = false;
     w->status = CLV_OK;
-    clv_status status = open_target(w);
+    clv_status status = clv_is_compressed(path) ? begin_compressing(w) : CLV_OK;
+    status = status < 0 ? status : open_target(w);
     if (status < 0) {
         drop(w);
         return status;
@@ -171,13 +187,39 @@ static void write_out(clv_writer *w, const char *bytes, size_t size) {
     }
 }
 
+/* Compress some bytes, the last ones if `flush` is Z_FINISH, and write what comes of it. */
+static void compress_out(clv_writer *w, const char *bytes, size_t size, int flush) {
+    char room[1 << 14];
+    for (bool more = true; more && w->status == CLV_OK;) {
+        size_t piece = size < CLV_PIECE ? size : CLV_PIECE;
+        w->stream.next_in = (z_const Bytef *)(uintptr_t)bytes; /* zlib does not write there */
+        w->stream.avail_in = (unsigned)piece;
+        w->stream.next_out = (Bytef *)room;
+        w->stream.avail_out = sizeof room;
+        deflate(&w->stream, piece == size ? flush : Z_NO_FLUSH);
+        size_t taken = piece - w->stream.avail_in;
+        bytes += taken;
+        size -= taken;
+        more = size > 0 || w->stream.avail_out == 0;
+        write_out(w, room, sizeof room - w->stream.avail_out);
+    }
+}
+
+static void send(clv_writer *w, const char *bytes, size_t size, int flush) {
+    if (w->compressed) {
+        compress_out(w, bytes, size, flush);
+    } else {
+        write_out(w, bytes, size);
+    }
+}
+
 void clv_writer_put(clv_writer *writer, const void *bytes, size_t size) {
     if (size > BUFFER - writer->used) {
-        write_out(writer, writer->buffer, writer->used);
+        send(writer, writer->buffer, writer->used, Z_NO_FLUSH);
         writer->used = 0;
     }
     if (size > BUFFER) {
-        write_out(writer, bytes, size);
+        send(writer, bytes, size, Z_NO_FLUSH);
     } else if (size > 0) {
         memcpy(writer->buffer + writer->used, bytes, size);
         writer->used += size;
@@ -197,7 +239,7 @@ static clv_status sync_file(clv_writer *w) {
 }
 
 static clv_status put_in_place(clv_writer *w) {
-    write_out(w, w->buffer, w->used);
+    send(w, w->buffer, w->used, Z_FINISH);
     CLV_TRY(w->status);
     if (!w->direct) {
         CLV_TRY(sync_file(w));

@@ -218,23 +218,137 @@ clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int6
     return status;
 }
 
-clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n) {
-    bool npy = clv_has_extension(path, "npy");
-    if (!npy && !clv_has_extension(path, "csv|txt")) {
+/* A field of CSV: in quotes where it has to be. */
+static void put_csv_text(clv_writer *writer, const char *text) {
+    bool quoted = text[strcspn(text, ",;\"\r\n\t")] != '\0' || text[0] == ' ' || text[0] == '#';
+    clv_writer_put(writer, "\"", quoted);
+    for (const char *at = text; *at; at++) {
+        clv_writer_put(writer, "\"", *at == '"');
+        clv_writer_put(writer, at, 1);
+    }
+    clv_writer_put(writer, "\"", quoted);
+}
+
+/* What a row of the file is called there, else its number from 1; then a separator. */
+static void put_row_name(clv_writer *writer, const clv_data *of, int64_t row, char separator) {
+    char number[24];
+    if (of && of->ids) {
+        put_csv_text(writer, of->ids + of->id_at[row]);
+    } else {
+        int size = snprintf(number, sizeof number, "%lld", (long long)row + 1);
+        clv_writer_put(writer, number, (size_t)size);
+    }
+    clv_writer_put(writer, &separator, 1);
+}
+
+static void put_row_head(clv_writer *writer, const clv_data *of, char separator) {
+    put_csv_text(writer, of && of->id_name ? of->id_name : "row");
+    clv_writer_put(writer, &separator, 1);
+}
+
+static void put_label(clv_writer *writer, int32_t label, const char *const *classes) {
+    char number[16];
+    if (classes && label >= 0) {
+        put_csv_text(writer, classes[label]);
+    } else {
+        int size = snprintf(number, sizeof number, "%d", label);
+        clv_writer_put(writer, number, (size_t)size);
+    }
+    clv_writer_put(writer, "\n", 1);
+}
+
+/* A label for each row of the file that the objects came from: those that were dropped have -1. */
+static void put_labels(clv_writer *writer, const int32_t *labels, int64_t n, const clv_data *of, bool named,
+                       const char *const *classes) {
+    int64_t rows = of ? clv_data_rows_read(of) : n, next = 0;
+    if (named) {
+        put_row_head(writer, of, ',');
+        clv_writer_put(writer, "label\n", 6);
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        bool kept = next < n && (!of || clv_data_row(of, next) == row);
+        if (named) {
+            put_row_name(writer, of, row, ',');
+        }
+        put_label(writer, kept ? labels[next] : -1, named ? classes : NULL);
+        next += kept;
+    }
+}
+
+static void put_npy_labels(clv_writer *writer, const int32_t *labels, int64_t n, const clv_data *of) {
+    int64_t rows = of ? clv_data_rows_read(of) : n;
+    static const int32_t left_out = -1;
+    put_npy_header(writer, "i4", rows, -1);
+    for (int64_t row = 0, next = 0; row < rows && rows > n; row++) {
+        bool kept = next < n && clv_data_row(of, next) == row;
+        clv_writer_put(writer, kept ? &labels[next] : &left_out, sizeof *labels);
+        next += kept;
+    }
+    if (rows == n) {
+        clv_writer_put(writer, labels, (size_t)n * sizeof *labels);
+    }
+}
+
+clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
+                               const char *const *classes) {
+    bool npy = clv_has_extension(path, "npy"), standard = strcmp(path, "-") == 0;
+    if (!npy && !standard && !clv_has_extension(path, "csv|txt")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of labels to write must end in .npy, .csv or .txt", path);
     }
     clv_writer *writer;
-    CLV_TRY(clv_writer_open(ctx, path, &writer));
+    CLV_TRY(clv_writer_open(ctx, standard ? "/dev/stdout" : path, &writer));
     if (npy) {
-        put_npy_header(writer, "i4", n, -1);
-        clv_writer_put(writer, labels, (size_t)n * sizeof *labels);
-    }
-    for (int64_t i = 0; !npy && i < n; i++) {
-        char line[16];
-        int size = snprintf(line, sizeof line, "%d\n", labels[i]);
-        clv_writer_put(writer, line, (size_t)size);
+        put_npy_labels(writer, labels, n, of);
+    } else {
+        put_labels(writer, labels, n, of, !clv_has_extension(path, "txt"), classes);
     }
     return clv_writer_finish(writer, CLV_OK);
+}
+
+clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n) {
+    return clv_write_labels_of(ctx, path, labels, n, NULL, NULL);
+}
+
+/* --- matrices with names --- */
+
+static void put_named_rows(clv_writer *writer, const clv_matrix *m, const clv_data *rows, double *room,
+                           char separator) {
+    for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
+        clv_matrix row =
+            clv_is_sparse(m) ? (clv_matrix){.rows = 1, .cols = m->cols, .values = room} : clv_matrix_part(m, i, 1);
+        if (clv_is_sparse(m)) {
+            clv_matrix_row(m, i, room);
+        }
+        if (rows) {
+            put_row_name(writer, rows, clv_data_row(rows, i), separator);
+        }
+        put_csv_row(writer, &row, separator);
+    }
+}
+
+clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *m, const clv_data *rows,
+                           const char *const *columns) {
+    char separator = separator_for(path);
+    clv_writer *writer;
+    if (!clv_has_extension(path, "csv|tsv")) {
+        return clv_write_dense(ctx, path, m);
+    }
+    double *room = CLV_NEW(ctx, double, m->cols);
+    clv_status status = room ? clv_writer_open(ctx, path, &writer) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        if (rows) {
+            put_row_head(writer, rows, separator);
+        }
+        for (int64_t j = 0; j < m->cols; j++) {
+            clv_writer_put(writer, &separator, j > 0);
+            put_csv_text(writer, columns[j]);
+        }
+        clv_writer_put(writer, "\n", 1);
+        put_named_rows(writer, m, rows, room, separator);
+        status = clv_writer_finish(writer, clv_writer_status(writer));
+    }
+    clv_free(ctx, room);
+    return status;
 }
 
 clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,

@@ -18,8 +18,17 @@ struct clv_data {
     int64_t classes_count;
     void *mapping; /* a mapped file, or NULL */
     size_t mapping_size;
-    char *name; /* the file it came from, for messages; owned, never NULL after clv_data_new */
-    char *note; /* how the file was understood; owned, or NULL */
+    char *name;     /* the file it came from, for messages; owned, never NULL after clv_data_new */
+    char *note;     /* how the file was understood; owned, or NULL */
+    char *warning;  /* likewise */
+    char **columns; /* names; owned, or NULL */
+    int64_t columns_count;
+    char *truth;       /* the name of the column of labels; owned, or NULL */
+    char *id_name;     /* of the column of ids; owned, or NULL */
+    char *ids;         /* one after the other, each with its NUL; owned, or NULL */
+    int64_t *id_at;    /* where they begin */
+    int64_t *rows;     /* the number of each row in its file; owned, or NULL: all rows are there */
+    int64_t rows_read; /* of the file */
 };
 
 /* An empty clv_data; fill its owned members and its view. */

@@ -43,9 +43,9 @@ void clv_data_free(clv_data *data) {
     clv_free(ctx, data->labels);
     clv_free(ctx, data->targets);
     clv_free_texts(ctx, data->classes, data->classes_count);
-    clv_free(ctx, data->name);
-    clv_free(ctx, data->note);
-    clv_free(ctx, data);
+    clv_free_texts(ctx, data->columns, data->columns_count);
+    CLV_FREE_ALL(ctx, data->name, data->note, data->warning, data->truth, data->id_name, data->ids, data->id_at,
+                 data->rows, data);
 }
 
 clv_status clv_data_made(clv_status status, clv_data **out) {
@@ -156,6 +156,45 @@ const int32_t *clv_data_labels(const clv_data *data) {
 
 const char *clv_data_note(const clv_data *data) {
     return data->note ? data->note : "";
+}
+
+const char *clv_data_warning(const clv_data *data) {
+    return data->warning ? data->warning : "";
+}
+
+const char *clv_data_column(const clv_data *data, int64_t column) {
+    return column < 0 ? data->truth : column < data->columns_count ? data->columns[column] : NULL;
+}
+
+const char *clv_data_id(const clv_data *data, int64_t row) {
+    return data->ids && row >= 0 && row < data->matrix.rows ? data->ids + data->id_at[clv_data_row(data, row)] : NULL;
+}
+
+const char *clv_data_id_name(const clv_data *data) {
+    return data->id_name;
+}
+
+int64_t clv_data_rows_read(const clv_data *data) {
+    return data->rows ? data->rows_read : data->matrix.rows;
+}
+
+clv_status clv_data_keep_rows(clv_data *data, const clv_data *of) {
+    int64_t rows = of->matrix.rows;
+    size_t stride = (size_t)data->matrix.cols * (data->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double));
+    if (clv_is_sparse(&data->matrix) || data->mapping || data->matrix.rows != clv_data_rows_read(of)) {
+        return clv_fail(data->ctx, CLV_EUSAGE, "%s: rows can be kept of a dense matrix with the %lld rows of %s alone",
+                        data->name, (long long)clv_data_rows_read(of), of->name);
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        memmove((char *)data->values + (size_t)i * stride, (char *)data->values + (size_t)clv_data_row(of, i) * stride,
+                stride);
+    }
+    data->matrix.rows = rows;
+    return CLV_OK;
+}
+
+int64_t clv_data_row(const clv_data *data, int64_t row) {
+    return data->rows && row >= 0 && row < data->matrix.rows ? data->rows[row] : row;
 }
 
 int clv_data_is_mapped(const clv_data *data) {

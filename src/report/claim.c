@@ -19,12 +19,14 @@ void clv_claim_free(clv_claim *claim) {
         clv_free(ctx, claim->options[i].name);
         clv_free(ctx, claim->options[i].text);
     }
-    char *const texts[] = {claim->method,           claim->solver,     claim->objective_name, claim->sense,
-                           claim->certificate_name, claim->bound_name, claim->kind,           claim->home};
+    char *const texts[] = {
+        claim->method,     claim->solver, claim->objective_name, claim->sense, claim->certificate_name,
+        claim->bound_name, claim->kind,   claim->home,           claim->used};
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
     clv_free(ctx, claim->options);
+    clv_free_texts(ctx, claim->columns, claim->columns_count);
     clv_result_free(claim->result);
     clv_free(ctx, claim);
 }
@@ -215,6 +217,45 @@ static clv_status get_options(const clv_place *at) {
     return CLV_OK;
 }
 
+/* --- the data --- */
+
+/* The names of the columns, if they have names. */
+static clv_status get_columns(const clv_place *at) {
+    clv_claim *claim = at->claim;
+    const json_t *list = clv_json_find(at, "data", "columns");
+    if (!list) {
+        return CLV_OK;
+    }
+    claim->columns = CLV_NEW0(claim->ctx, char *, (int64_t)json_array_size(list));
+    CLV_TRY(claim->columns ? CLV_OK : CLV_ENOMEM);
+    claim->columns_count = (int64_t)json_array_size(list);
+    for (int64_t c = 0; c < claim->columns_count; c++) {
+        const char *name = json_string_value(json_array_get(list, (size_t)c));
+        CLV_TRY(name ? CLV_OK : clv_json_refuse(at, "data", "columns", "an array of texts"));
+        claim->columns[c] = clv_copy_text(claim->ctx, name);
+        CLV_TRY(claim->columns[c] ? CLV_OK : CLV_ENOMEM);
+    }
+    return json_is_array(list) ? CLV_OK : clv_json_refuse(at, "data", "columns", "an array of texts");
+}
+
+static clv_status get_data(const clv_place *at) {
+    json_t *none = NULL; /* get_columns reads it */
+    const clv_member members[] = {{"data", "used", CLV_JSON_TEXT, &at->claim->used, true},
+                                  {"data", "columns", CLV_JSON_TEXT, &none, true}};
+    CLV_TRY(clv_json_get(at, members, 1));
+    doubt_strangers(at, "data", members, CLV_COUNT(members));
+    return get_columns(at);
+}
+
+const char *clv_claim_used(const clv_claim *claim) {
+    return claim->used;
+}
+
+const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count) {
+    *count = claim->columns_count;
+    return (const char *const *)claim->columns;
+}
+
 /* --- the whole --- */
 
 /* What every result has, and the affinity and the bound where there is one. */
@@ -271,7 +312,7 @@ static clv_status get_core(const clv_place *at) {
 
 /* What neither every result has nor this method gives is nothing that it can have said. */
 static void doubt_foreign_fields(const clv_place *at, const clv_method *method) {
-    static const char core[] = "cleave|method|solver|n|k|seed|options|affinity|objective|bound|certificate|stop|"
+    static const char core[] = "cleave|method|solver|n|k|seed|data|options|affinity|objective|bound|certificate|stop|"
                                "iterations|seconds|drift|restarts|sizes|left_out|labels|metrics";
     const char *name;
     json_t *value;
@@ -312,6 +353,7 @@ static clv_status get_all(const clv_place *at, const clv_method *method) {
     CLV_TRY(check_version(at));
     CLV_TRY(get_core(at));
     CLV_TRY(get_options(at));
+    CLV_TRY(get_data(at));
     if (clv_json_find(at, NULL, "labels")) {
         CLV_TRY(clv_json_get(at, &(clv_member){NULL, "left_out", CLV_JSON_COUNT, &claim->result->left_out, false}, 1));
         CLV_TRY(get_sizes(at));

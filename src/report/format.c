@@ -191,7 +191,7 @@ bool clv_next_metric(const clv_report *report, size_t *at, const char **name, do
         size_t m = (*at)++;
         bool last = m == count;
         *name = last ? "silhouette" : scores[m].name;
-        *value = last             ? report->silhouette
+        *value = last             ? (report->silhouette ? *report->silhouette : (double)NAN)
                  : report->scores ? *(const double *)(const void *)((const char *)report->scores + scores[m].offset)
                                   : (double)NAN;
         if (isfinite(*value)) {

@@ -62,7 +62,8 @@ static void put_head(clv_text *text, const clv_result *result) {
     clv_text_add(text, "</style>\n</head>\n<body>\n");
 }
 
-static void put_headline(clv_text *text, const clv_result *result) {
+static void put_headline(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
     const clv_certificate *certificate = &result->certificate;
     clv_text_add(text, "<p class=\"over\">cleave ");
     clv_put_html(text, result->method);
@@ -71,6 +72,11 @@ static void put_headline(clv_text *text, const clv_result *result) {
     clv_text_add(text, "</p>\n<h1>");
     put_title(text, result);
     clv_text_add(text, "</h1>\n");
+    if (report->data && *clv_data_note(report->data)) {
+        clv_text_add(text, "<p class=\"note\">");
+        clv_put_html(text, clv_data_note(report->data));
+        clv_text_add(text, "</p>\n");
+    }
     clv_text_add(text, "<div class=\"claim %s\"><p><strong>", certificate->holds ? "holds" : "fails");
     clv_put_html(text, clv_certificate_words(result));
     clv_text_add(text, "</strong></p><p>");
@@ -294,7 +300,7 @@ static void put_options(clv_text *text, const clv_report *report) {
 static void put_page(clv_text *text, const clv_report *report, const clv_plane *plane) {
     const clv_result *result = report->result;
     put_head(text, result);
-    put_headline(text, result);
+    put_headline(text, report);
     put_figures(text, report);
     if (result->sizes) {
         put_sizes(text, result);

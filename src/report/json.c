@@ -237,6 +237,20 @@ static void put_metrics(clv_text *text, const clv_report *report) {
     clv_text_add(text, "%s", end);
 }
 
+/* What was used of the file, and the names of its columns. */
+static void put_data(clv_text *text, const clv_data *data) {
+    const char *between = ", \"columns\": [", *end = "";
+    clv_text_add(text, " \"data\": {");
+    put_string_field(text, "used", clv_data_note(data), "");
+    for (int64_t c = 0; clv_data_column(data, c); c++) {
+        clv_text_add(text, "%s", between);
+        clv_put_json_string(text, clv_data_column(data, c));
+        between = ", ";
+        end = "]";
+    }
+    clv_text_add(text, "%s},\n", end);
+}
+
 clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     const clv_result *result = report->result;
     clv_text text = {.ctx = ctx};
@@ -247,6 +261,9 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
     put_string_field(&text, "solver", result->solver, ", ");
     clv_text_add(&text, "\"n\": %lld, \"k\": %lld, \"seed\": %lld,\n", (long long)result->n, (long long)result->k,
                  (long long)result->seed);
+    if (report->data && *clv_data_note(report->data)) {
+        put_data(&text, report->data);
+    }
     put_options(&text, report);
     if (report->affinity) {
         put_affinity(&text, report->affinity);

@@ -88,7 +88,10 @@ struct clv_claim {
     char *method, *solver, *objective_name, *sense, *certificate_name;
     char *bound_name;  /* "" when not said */
     char *kind, *home; /* of the affinity; "" when not said */
-    double gamma;      /* as used; NaN: none */
+    char *used;        /* of the file; "" when not said */
+    char **columns;    /* their names; NULL: not said */
+    int64_t columns_count;
+    double gamma; /* as used; NaN: none */
     int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;

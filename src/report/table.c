@@ -26,9 +26,14 @@ static void put_size(clv_text *text, const clv_result *result) {
     clv_text_add(text, "\n");
 }
 
-static void put_run(clv_text *text, const clv_result *result) {
+static void put_run(clv_text *text, const clv_report *report) {
+    const clv_result *result = report->result;
     put_name(text, "method");
     clv_text_add(text, "%s%s%s\n", result->method, result->solver[0] ? ", solver " : "", result->solver);
+    if (report->data && *clv_data_note(report->data)) {
+        put_name(text, "data");
+        clv_text_add(text, "%s\n", clv_data_note(report->data));
+    }
     put_size(text, result);
     put_name(text, "objective");
     clv_text_add(text, "%s ", result->objective.name);
@@ -149,7 +154,7 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
     double value;
     *out = NULL;
     CLV_TRY(clv_report_check(ctx, report));
-    put_run(&text, report->result);
+    put_run(&text, report);
     put_certificate(&text, report->result);
     put_course(&text, report);
     if (report->result->sizes) {

@@ -80,7 +80,6 @@ static clv_status state_and_verify(clv_context *ctx, holder *made, trial *t) {
     const clv_report what = {.result = made->result,
                              .affinity = t->input.affinity ? &t->info : NULL,
                              .scale = "none",
-                             .silhouette = NAN,
                              .tables = tables,
                              .options = structs};
     clv_verdict verdict;
@@ -293,7 +292,6 @@ clv_status report(clv_context *ctx, holder *made, const scenario *self, int64_t 
                        .affinity = &info,
                        .scores = &scores,
                        .scale = "none",
-                       .silhouette = NAN,
                        .tables = tables,
                        .options = structs,
                        .points = clv_data_matrix(made->data[0])};

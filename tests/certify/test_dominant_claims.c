@@ -299,7 +299,7 @@ static char *to_json(const clv_result *result, const clv_affinity *a, const clv_
     const clv_option_table *const tables[] = {clv_control_table(), clv_method_find("dominant")->options,
                                               clv_affinity_table(), NULL};
     const void *const structs[] = {&options->control, options, how};
-    clv_report report = {.result = result, .affinity = &info, .silhouette = NAN, .tables = tables, .options = structs};
+    clv_report report = {.result = result, .affinity = &info, .tables = tables, .options = structs};
     assert_int_equal(clv_report_json(result->ctx, &report, &text, &size), CLV_OK);
     return text;
 }

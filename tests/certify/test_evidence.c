@@ -128,7 +128,7 @@ static char *means_to_json(clv_context *ctx, double unit) {
     result->iterations = restart.iterations;
     result->restarts = &restart;
     result->restarts_count = 1;
-    const clv_report report = {.result = result, .scale = "minmax", .silhouette = NAN};
+    const clv_report report = {.result = result, .scale = "minmax"};
     assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
     result->restarts = NULL;
     clv_result_free(result);

@@ -106,12 +106,8 @@ static char *answer_to_json(clv_context *ctx, const question *asked) {
     const clv_option_table *const tables[] = {clv_control_table(), method->options, a ? clv_affinity_table() : NULL,
                                               NULL};
     const void *const structs[] = {options.bytes, options.bytes, &how};
-    clv_report report = {.result = result,
-                         .affinity = a ? &info : NULL,
-                         .scale = "standard",
-                         .silhouette = NAN,
-                         .tables = tables,
-                         .options = structs};
+    clv_report report = {
+        .result = result, .affinity = a ? &info : NULL, .scale = "standard", .tables = tables, .options = structs};
     assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
     clv_result_free(result);
     clv_affinity_free(a);

@@ -53,12 +53,8 @@ static char *run_to_json(clv_context *ctx, const setting *how) {
     const clv_option_table *const tables[] = {clv_control_table(), clv_method_find("ncut")->options,
                                               clv_affinity_table(), NULL};
     const void *const options[] = {&cut.control, &cut, &affinity};
-    clv_report report = {.result = result,
-                         .affinity = &info,
-                         .scale = how->scale_name,
-                         .silhouette = NAN,
-                         .tables = tables,
-                         .options = options};
+    clv_report report = {
+        .result = result, .affinity = &info, .scale = how->scale_name, .tables = tables, .options = options};
     assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
     assert_int_equal(strlen(text), size);
     clv_result_free(result);

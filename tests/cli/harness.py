@@ -92,6 +92,12 @@ def npy(path, rows, kind="<f8"):
     return path
 
 
+def read_rows(path):
+    """The numbers of a .csv file that was written with names: without its header and the names of its rows."""
+    lines = read(path).decode().splitlines()
+    return [[float(v) for v in line.split(",")[1:]] for line in lines[1:]]
+
+
 def read_npy_labels(path):
     data = read(path)
     size = struct.unpack("<H", data[8:10])[0]

@@ -188,8 +188,7 @@ static void memory_is_foretold(void **state) {
 static void write_reports(clv_context *ctx, const clv_result *result, const kcenter_options *options, char **json) {
     const clv_option_table *tables[] = {kcenter_method.options, clv_control_table(), NULL};
     const void *structs[] = {options, options};
-    const clv_report report = {
-        .result = result, .silhouette = NAN, .tables = tables, .options = structs, .points = &points};
+    const clv_report report = {.result = result, .tables = tables, .options = structs, .points = &points};
     char *text = NULL;
     size_t size;
     assert_int_equal(clv_report_table(ctx, &report, &text, &size), CLV_OK);

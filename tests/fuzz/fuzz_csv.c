@@ -1,16 +1,23 @@
-/* CSV as a matrix, under every option, and as labels. The first byte chooses the options. */
+/* CSV as a matrix, under every option, and as labels. The first two bytes choose the options. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static const char *const label_columns[] = {NULL, "none", "1", "species"};
     static const char separators[] = {0, '\t', ',', ' '};
-    if (size == 0) {
+    static const char *const lists[] = {NULL, "1", "2-3,a", "id"};
+    if (size < 2) {
         return 0;
     }
     fuzz_memory memory;
     clv_context *ctx = fuzz_open(&memory);
-    clv_bytes input = {bytes + 1, size - 1, "fuzz.csv"};
-    clv_read_options options = {.header = (clv_header)(bytes[0] % 3), .label_column = label_columns[bytes[0] / 4 % 4]};
+    clv_bytes input = {bytes + 2, size - 2, "fuzz.csv"};
+    clv_read_options options = {.header = (clv_header)(bytes[0] % 3),
+                                .label_column = label_columns[bytes[0] / 4 % 4],
+                                .missing = (clv_missing)(bytes[1] % 4),
+                                .categories = (clv_categories)(bytes[1] / 4 % 3),
+                                .columns = lists[bytes[1] / 12 % 2 * 2],
+                                .drop = lists[bytes[1] / 24 % 4],
+                                .id_column = bytes[1] / 96 % 2 ? "1" : NULL};
     char separator = separators[bytes[0] / 16 % 4];
     clv_data *data;
     int64_t n;

@@ -32,8 +32,8 @@ static void test_separators(void **state) {
     assert_ok(clv_csv_parse(ctx, text_bytes("1\t2\n3\t4\n", "a.tsv"), NULL, '\t', &data));
     assert_dense(data, 2, 2, four);
     clv_data_free(data);
-    assert_refused(clv_csv_parse(ctx, text_bytes("1,2\n3,4\n", "a.tsv"), NULL, '\t', &data), CLV_EDATA, "a.tsv line 1",
-                   "1,2", NULL);
+    assert_refused(clv_csv_parse(ctx, text_bytes("1,2\n3,4\n", "a.tsv"), NULL, '\t', &data), CLV_EDATA,
+                   "a.tsv: column 1 holds text", "1,2", NULL);
 }
 
 static void test_lines(void **state) {
@@ -56,13 +56,13 @@ static void test_header(void **state) {
     clv_data *data;
     check("a,b\n1,2\n3,4\n", 2, 2, four);
     check("\"two\nlines\",b\n1,2\n3,4\n", 2, 2, four);
-    check("\"\",b\n1,2\n3,4\n", 2, 2, four);
+    check("\"\",a,b\n9,1,2\n9,3,4\n", 2, 2, four);
     check("x,y\n1,2\n3,4\n", 2, 2, four); /* coordinates, not labels */
     assert_ok(parse("9,9\n1,2\n3,4\n", &(clv_read_options){.header = CLV_HEADER_YES}, &data));
     assert_dense(data, 2, 2, four);
     clv_data_free(data);
     assert_refused(parse("a,2\n1,2\n", &(clv_read_options){.header = CLV_HEADER_NO, .label_column = "none"}, &data),
-                   CLV_EDATA, "a.csv line 1 column 1: 'a' is not a number", NULL);
+                   CLV_EDATA, "a.csv: column 1 has 1 bad cell (line 1): 'a' in line 1 is not a number", NULL);
     assert_refused(parse("a,b\n", NULL, &data), CLV_EDATA, "a.csv has a header and no data", NULL);
 }
 
@@ -102,13 +102,124 @@ static void test_label_column(void **state) {
     assert_refused(parse("1,2\n", &(clv_read_options){.label_column = "3"}, &data), CLV_EUSAGE, "'3'", "1 to 2", NULL);
     assert_refused(parse("p,target\n1,2\n1,2.5\n", NULL, &data), CLV_EDATA, "a.csv row 2 column 2", "2.5", "none",
                    NULL);
-    assert_refused(parse("1,a\n1,\n", NULL, &data), CLV_EDATA, "a.csv row 2 column 2", "empty", NULL);
-    assert_refused(parse("p,y\n1,1\n1,nan\n", NULL, &data), CLV_EDATA, "a.csv row 2 column 2", "'nan'", NULL);
-    assert_refused(parse("1\n2\n", &(clv_read_options){.label_column = "1"}, &data), CLV_EDATA, "no other", NULL);
+    static const char *const incomplete[] = {"p,y\n1,1\n1,\n", "p,y\n1,1\n1,nan\n", "p,y\n1,a\n1,NA\n"};
+    for (size_t c = 0; c < sizeof incomplete / sizeof incomplete[0]; c++) {
+        assert_refused(parse(incomplete[c], NULL, &data), CLV_EDATA, "a.csv: column 2 'y' has 1 missing cell (line 3)",
+                       "--missing drop", "--label-column none", NULL);
+    }
+    assert_refused(parse("1\n2\n", &(clv_read_options){.label_column = "1"}, &data), CLV_EDATA,
+                   "no column of numbers beside labels", NULL);
     assert_refused(parse("1,a\n2,3\n3,a\n", NULL, &data), CLV_EDATA, "line 1 column 2", "'a'", NULL);
-    assert_refused(parse("1,a\n2,a\n3,3\n", NULL, &data), CLV_EDATA, "a.csv row 3 column 2", "'3' is a number in a",
-                   "none", NULL);
-    assert_refused(parse("1,NA\n2,a\n3,a\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 2", "'NA'", NULL);
+    assert_refused(parse("1,a\n2,a\n3,3\n", NULL, &data), CLV_EDATA, "a.csv: column 2 holds text", "--label-column 2",
+                   NULL);
+}
+
+/* All that is wrong, in one message, with what would help. */
+static void test_all_problems_at_once(void **state) {
+    (void)state;
+    static const char text[] = "age,city,when,size\n"
+                               "1,Rome,2024-01-31,5\n"
+                               "NA,Paris,2024-02-01,?\n"
+                               ",Rome,2024-02-02,7,8\n"
+                               ",Rome,2024-02-03,x\n"
+                               "2,Oslo,2024-02-04,3\n";
+    clv_data *data;
+    assert_refused(
+        parse(text, NULL, &data), CLV_EDATA, "a.csv: line 4 has 5 fields, 4 were expected; ",
+        "column 1 'age' has 2 missing cells (lines 3 and 5): --missing drop, mean or median; ",
+        "column 2 'city' holds text, not numbers ('Rome' in line 2): --drop 'city', --label-column 'city' or "
+        "--categories onehot; ",
+        "column 3 'when' holds dates, not numbers ('2024-01-31' in line 2): ",
+        "days since the first one, or --drop 'when'; ", "column 4 'size' has 1 missing cell (line 3)",
+        "'x' in line 5 is not a number", NULL);
+    assert_refused(parse("a;b\n1,5;2\n3;4.5\n", NULL, &data), CLV_EDATA, "decimal comma ('1,5' in line 2)",
+                   "decimal point ('4.5' in line 3)", NULL);
+}
+
+static void test_missing(void **state) {
+    (void)state;
+    static const char text[] = "a,b,c,y\n1,,3,u\n4,5,6,v\nNA,7,9,u\n10,9,null,\n0,9,?,v\n";
+    clv_data *data;
+    clv_read_options how = {.missing = CLV_MISSING_DROP};
+    assert_ok(parse(text, &how, &data));
+    assert_dense(data, 1, 3, (double[]){4, 5, 6});
+    assert_labels(clv_data_labels(data), 1, (int32_t[]){0});
+    assert_int_equal(clv_data_rows_read(data), 5);
+    assert_int_equal(clv_data_row(data, 0), 1);
+    assert_non_null(strstr(clv_data_note(data), "4 rows with missing cells dropped"));
+    clv_data_free(data);
+    how = (clv_read_options){.missing = CLV_MISSING_MEAN, .label_column = "none", .drop = "y"};
+    assert_ok(parse(text, &how, &data));
+    assert_dense(data, 5, 3, (double[]){1, 7.5, 3, 4, 5, 6, 3.75, 7, 9, 10, 9, 6, 0, 9, 6});
+    assert_int_equal(clv_data_rows_read(data), 5);
+    clv_data_free(data);
+    how.missing = CLV_MISSING_MEDIAN;
+    assert_ok(parse(text, &how, &data));
+    assert_dense(data, 5, 3, (double[]){1, 8, 3, 4, 5, 6, 2.5, 7, 9, 10, 9, 6, 0, 9, 6});
+    assert_non_null(strstr(clv_data_note(data), "4 missing cells replaced by the median"));
+    clv_data_free(data);
+    how.drop = NULL;
+    assert_refused(parse("a,b\n1,\n2,\n", &how, &data), CLV_EDATA, "which are all of them: --drop 'b'", NULL);
+    how = (clv_read_options){.missing = CLV_MISSING_DROP};
+    assert_refused(parse("a,b\n1,\n,2\n", &how, &data), CLV_EDATA, "would leave no row", NULL);
+}
+
+static void test_chosen_columns(void **state) {
+    (void)state;
+    static const char text[] = "a,b,\"c,d\",e,f,y\n1,2,3,4,5,u\n6,7,8,9,10,u\n";
+    clv_data *data;
+    static const struct {
+        const char *columns, *drop;
+        int64_t cols;
+        double values[10];
+    } cases[] = {{"a,3-4", NULL, 3, {1, 3, 4, 6, 8, 9}},
+                 {NULL, "\"c,d\",f", 3, {1, 2, 4, 6, 7, 9}},
+                 {"a,b,f", "b", 2, {1, 5, 6, 10}},
+                 {NULL, NULL, 5, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+                 {"5", NULL, 1, {5, 10}}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        assert_ok(parse(text, &(clv_read_options){.columns = cases[c].columns, .drop = cases[c].drop}, &data));
+        assert_dense(data, 2, cases[c].cols, cases[c].values);
+        assert_labels(clv_data_labels(data), 2, (int32_t[]){0, 0});
+        assert_string_equal(clv_data_column(data, -1), "y");
+        clv_data_free(data);
+    }
+    assert_refused(parse(text, &(clv_read_options){.columns = "a,g"}, &data), CLV_EUSAGE, "--columns", "'g'", "1 to 6",
+                   NULL);
+    assert_refused(parse(text, &(clv_read_options){.drop = "3-9"}, &data), CLV_EUSAGE, "--drop", "'3-9'", NULL);
+    assert_refused(parse(text, &(clv_read_options){.id_column = "k"}, &data), CLV_EUSAGE, "--id-column", "'k'", NULL);
+    assert_ok(parse(text, &(clv_read_options){.id_column = "e"}, &data));
+    assert_dense(data, 2, 4, (double[]){1, 2, 3, 5, 6, 7, 8, 10});
+    assert_string_equal(clv_data_id(data, 1), "9");
+    clv_data_free(data);
+    assert_ok(parse("id,a\n1,2\n2,3\n", &(clv_read_options){.columns = "id,a"}, &data)); /* asked for, so it is used */
+    assert_dense(data, 2, 2, (double[]){1, 2, 2, 3});
+    clv_data_free(data);
+}
+
+static void test_categories(void **state) {
+    (void)state;
+    static const char text[] = "a,city,y\n1,Rome,0\n2,Oslo,1\n3,Rome,1\n";
+    clv_data *data;
+    assert_ok(parse(text, &(clv_read_options){.categories = CLV_CATEGORIES_ONEHOT}, &data));
+    assert_dense(data, 3, 3, (double[]){1, 0, 1, 2, 1, 0, 3, 0, 1});
+    assert_string_equal(clv_data_column(data, 1), "city=Oslo");
+    assert_string_equal(clv_data_column(data, 2), "city=Rome");
+    assert_string_equal(clv_data_note(data), "3 columns used; truth: y; city became 2 columns");
+    clv_data_free(data);
+    assert_ok(parse(text, &(clv_read_options){.categories = CLV_CATEGORIES_DROP}, &data));
+    assert_dense(data, 3, 1, (double[]){1, 2, 3});
+    assert_string_equal(clv_data_note(data), "1 column used; truth: y; dropped: city (text)");
+    clv_data_free(data);
+}
+
+static void test_decimal_commas(void **state) {
+    (void)state;
+    check("a;b\n1,5;-2,25\n3;4e1\n", 2, 2, (double[]){1.5, -2.25, 3, 40});
+    check("1,5;2,5\n3,5;4,5\n", 2, 2, (double[]){1.5, 2.5, 3.5, 4.5});
+    check("1,5\t2,5\n3,5\t4,5\n", 2, 2, (double[]){1.5, 2.5, 3.5, 4.5});
+    clv_data *data;
+    assert_refused(parse("a;b\n1,000,5;2\n3;4\n", NULL, &data), CLV_EDATA, "line 2", "'1,000,5'", NULL);
 }
 
 static void test_refused(void **state) {
@@ -118,20 +229,20 @@ static void test_refused(void **state) {
     } cases[] = {
         {"", "a.csv is empty", ""},
         {"\n # nothing\n", "a.csv is empty", ""},
-        {"1,2\n3,abc\n", "a.csv line 2 column 2: 'abc' is not a number", ""},
-        {"p,q,r\n# c\n1,2,3\n\n4,nan,6\n", "a.csv row 2 column 2 (line 5)", "'nan' is not a finite"},
-        {"1,2\r\n\r\n3,4\r\n5,x\r\n", "a.csv line 4 column 2", "'x'"},
-        {"1,\"2\"\r\n# \"c\r\n3,x\r\n", "a.csv line 3 column 2", "'x'"},
-        {"1,2\n-inf,3\n", "a.csv row 2 column 1 (line 2)", "'-inf'"},
-        {"1,2\n1e999,3\n", "a.csv row 2 column 1 (line 2)", "'1e999'"},
-        {"1,2\n,3\n", "a.csv row 2 column 1 (line 2) is empty", ""},
+        {"1,2\n3,abc\n", "a.csv: column 2 has 1 bad cell (line 2): 'abc' in line 2 is not a number", ""},
+        {"p,q,r\n# c\n1,2,3\n\n4,nan,6\n", "a.csv: column 2 'q' has 1 missing cell (line 5)", "--missing"},
+        {"1,2\r\n\r\n3,4\r\n5,x\r\n", "a.csv: column 2", "'x' in line 4"},
+        {"1,\"2\"\r\n# \"c\r\n3,x\r\n", "a.csv: column 2", "'x' in line 3"},
+        {"1,2\n-inf,3\n", "a.csv: column 1 has 1 infinite cell (line 2)", "'-inf' in line 2"},
+        {"1,2\n1e999,3\n", "a.csv: column 1 has 1 infinite cell (line 2)", "'1e999'"},
+        {"1,2\n,3\n", "a.csv: column 1 has 1 missing cell (line 2)", ""},
         {"1,2,\n3,4,5\n", "a.csv", ""},
-        {"1,2\n3,4,5\n", "a.csv line 2 has 3 fields, 2 were expected", ""},
-        {"1,2,3\n4,x\n", "a.csv line 2 has 2 fields, 3 were expected", ""},
+        {"1,2\n3,4,5\n", "a.csv: line 2 has 3 fields, 2 were expected", ""},
+        {"1,2,3\n4,x\n", "a.csv: line 2 has 2 fields, 3 were expected", ""},
         {"1,2\n3,\"4\n", "a.csv line 2: a quote is opened", ""},
         {"1,2\n3,\"4\"x\n", "a.csv line 2", "'x' after the closing quote"},
-        {"1,0x10\n", "a.csv", "is not a number"},
-        {"1,1 2\n", "a.csv", "is not a number"},
+        {"1,0x10\n", "a.csv", "not numbers ('0x10' in line 1)"},
+        {"1,1 2\n", "a.csv", "not numbers ('1 2' in line 1)"},
         {"\xff\xfe"
          "1,2",
          "UTF-16", ""},
@@ -158,7 +269,8 @@ static void test_many_short_lines(void **state) {
     assert_int_equal(clv_data_matrix(data)->rows, 1);
     assert_int_equal(clv_data_matrix(data)->cols, 500);
     clv_data_free(data);
-    assert_refused(parse("1,1\n,\n,\n,\n,\n,\n,\n", NULL, &data), CLV_EDATA, "a.csv", "empty", NULL);
+    assert_refused(parse("1,1\n,\n,\n,\n,\n,\n,\n", NULL, &data), CLV_EDATA,
+                   "column 1 has 6 missing cells (lines 2, 3, 4, ...)", NULL);
 }
 
 static void check_only_labels(const char *text, int64_t count, const int32_t *expected) {
@@ -199,7 +311,7 @@ static void test_labels(void **state) {
     assert_refused(clv_csv_parse_labels(ctx, text_bytes("1\n3000000000\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
                    "y.csv row 2", "3000000000", NULL);
     assert_refused(clv_csv_parse_labels(ctx, text_bytes("NA\n1\n2\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
-                   "y.csv line 1 column 1: 'NA' is not a number", NULL);
+                   "y.csv row 1 column 1: the label 'NA' is missing", NULL);
     assert_null(strstr(clv_message(ctx), "--header")); /* labels have no such option */
     assert_refused(clv_csv_parse_labels(ctx, text_bytes("\"a\" \"b\"\n\"1\" 2 3\n", "y.csv"), 0, &n, &labels),
                    CLV_EDATA, "y.csv has 3 columns", NULL);
@@ -243,7 +355,7 @@ static void test_standard_input(void **state) {
     clv_status status = clv_read(ctx, "-", NULL, &data);
     dup2(before, STDIN_FILENO);
     close(before);
-    assert_refused(status, CLV_EDATA, "standard input line 2 column 2", NULL);
+    assert_refused(status, CLV_EDATA, "standard input: column 2", "'x' in line 2", NULL);
 }
 
 static clv_status parse_labeled(clv_context *in, void *user) {
@@ -257,6 +369,16 @@ static clv_status parse_labeled(clv_context *in, void *user) {
     return CLV_OK;
 }
 
+static clv_status parse_mended(clv_context *in, void *user) {
+    for (clv_missing m = CLV_MISSING_DROP; m <= CLV_MISSING_MEDIAN; m++) {
+        clv_data *data;
+        clv_read_options how = {.missing = m, .categories = CLV_CATEGORIES_ONEHOT, .drop = "q"};
+        CLV_TRY(clv_csv_parse(in, text_bytes(user, "a.csv"), &how, 0, &data));
+        clv_data_free(data);
+    }
+    return CLV_OK;
+}
+
 static void test_allocations(void **state) {
     (void)state;
     char texts[] = "p,q,species\n1,2,b\n\n3,4,a\n";
@@ -267,14 +389,27 @@ static void test_allocations(void **state) {
     fail_each_allocation(parse_labeled, names);
     char rows[] = ",q,r\nrex,2,dog\ntom,4,cat\nfido,4,cat\n";
     fail_each_allocation(parse_labeled, rows);
+    char many[] = "id,q,city,r,y\n4,2,Rome,,a\n7,4,Oslo,2,b\n9,4,Rome,5,b\n";
+    fail_each_allocation(parse_mended, many);
 }
 
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_separators),   CASE(test_lines),   CASE(test_header),
-        CASE(test_label_column), CASE(test_refused), CASE(test_many_short_lines),
-        CASE(test_labels),       CASE(test_files),   CASE(test_standard_input),
+        CASE(test_separators),
+        CASE(test_lines),
+        CASE(test_header),
+        CASE(test_all_problems_at_once),
+        CASE(test_missing),
+        CASE(test_chosen_columns),
+        CASE(test_categories),
+        CASE(test_decimal_commas),
+        CASE(test_label_column),
+        CASE(test_refused),
+        CASE(test_many_short_lines),
+        CASE(test_labels),
+        CASE(test_files),
+        CASE(test_standard_input),
         CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_csv", tests, NULL, NULL);

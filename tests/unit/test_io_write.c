@@ -1,6 +1,8 @@
 /* Writers: what is written reads back the same; a failure leaves the old file and nothing else. */
 #include "io_support.h"
 
+#include <math.h>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -139,9 +141,9 @@ static void test_filled(void **state) {
 
 static void test_labels(void **state) {
     (void)state;
-    static const char *const names[] = {"y.npy", "y.csv", "y.txt"};
+    static const char *const names[] = {"y.npy", "y.csv", "y.txt", "y.csv.gz", "y.npy.gz"};
     static const int32_t labels[] = {3, -1, 0, 2147483647};
-    for (size_t f = 0; f < 3; f++) {
+    for (size_t f = 0; f < 5; f++) {
         const char *path = in_folder(names[f]);
         int64_t n;
         int32_t *back;
@@ -151,11 +153,70 @@ static void test_labels(void **state) {
         assert_labels(back, 4, labels);
         clv_release(ctx, back);
         if (f == 1) {
-            check_content(path, "3\n-1\n0\n2147483647\n");
+            check_content(path, "row,label\n1,3\n2,-1\n3,0\n4,2147483647\n");
         }
         unlink(path);
     }
     assert_refused(clv_write_labels(ctx, "y.png", labels, 4), CLV_EUSAGE, "y.png", ".npy", NULL);
+}
+
+/* Rows keep their names, those that were dropped get -1, columns keep theirs. */
+static void test_names(void **state) {
+    (void)state;
+    static const char text[] = "key,a,\"b \"\"c\"\"\"\n\"x, 1\",1,2\n7,,5\ny,3,4\n";
+    static const int32_t labels[] = {5, 8};
+    clv_data *data;
+    assert_ok(
+        clv_csv_parse(ctx, text_bytes(text, "a.csv"), &(clv_read_options){.missing = CLV_MISSING_DROP}, 0, &data));
+    const char *path = in_folder("y.csv"), *plain = in_folder("y.txt"), *matrix = in_folder("m.csv");
+    assert_ok(clv_write_labels_of(ctx, path, labels, 2, data, NULL));
+    check_content(path, "key,label\n\"x, 1\",5\n7,-1\ny,8\n");
+    assert_ok(clv_write_labels_of(ctx, plain, labels, 2, data, NULL));
+    check_content(plain, "5\n-1\n8\n");
+    static const char *const classes[] = {"cat", "dog \"x\""};
+    assert_ok(clv_write_labels_of(ctx, path, (const int32_t[]){1, 0}, 2, data, classes));
+    check_content(path, "key,label\n\"x, 1\",\"dog \"\"x\"\"\"\n7,-1\ny,cat\n");
+    const char *names[] = {clv_data_column(data, 0), clv_data_column(data, 1)};
+    assert_ok(clv_write_named(ctx, matrix, clv_data_matrix(data), data, names));
+    check_content(matrix, "key,a,\"b \"\"c\"\"\"\n\"x, 1\",1,2\ny,3,4\n");
+    clv_data_free(data);
+    unlink(path);
+    unlink(plain);
+    unlink(matrix);
+}
+
+/* What is compressed is read back as it was, from several members, too; what is cut short is refused. */
+static void test_gzip(void **state) {
+    (void)state;
+    const char *path = in_folder("m.csv.gz");
+    static double values[3000];
+    for (int i = 0; i < 3000; i++) {
+        values[i] = sin(i);
+    }
+    const clv_matrix m = {.rows = 1000, .cols = 3, .values = values};
+    clv_data *data;
+    assert_ok(clv_write_matrix(ctx, path, &m));
+    assert_ok(clv_read(ctx, path, NULL, &data));
+    assert_int_equal(clv_data_matrix(data)->rows, 1000);
+    assert_memory_equal(clv_data_matrix(data)->values, values, sizeof values);
+    clv_data_free(data);
+    static char bytes[1 << 16], twice[1 << 17];
+    FILE *file = fopen(path, "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    assert_true(size > 100 && size < sizeof bytes && bytes[0] == 0x1f);
+    memcpy(twice, bytes, size);
+    memcpy(twice + size, bytes, size);
+    put_file(path, twice, 2 * size);
+    assert_ok(clv_read(ctx, path, NULL, &data));
+    assert_int_equal(clv_data_matrix(data)->rows, 2000);
+    clv_data_free(data);
+    put_file(path, bytes, size - 10);
+    assert_refused(clv_read(ctx, path, NULL, &data), CLV_EDATA, "m.csv.gz is damaged", NULL);
+    bytes[size / 2] = (char)~bytes[size / 2];
+    put_file(path, bytes, size);
+    assert_refused(clv_read(ctx, path, NULL, &data), CLV_EDATA, "m.csv.gz", NULL);
+    unlink(path);
 }
 
 static void test_modes(void **state) {
@@ -331,9 +392,9 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_dense), CASE(test_symmetric),       CASE(test_sparse),      CASE(test_filled), CASE(test_labels),
-        CASE(test_modes), CASE(test_links),           CASE(test_refused),     CASE(test_full),   CASE(test_direct),
-        CASE(test_large), CASE(test_standard_output), CASE(test_allocations),
+        CASE(test_dense), CASE(test_symmetric), CASE(test_sparse), CASE(test_filled),          CASE(test_labels),
+        CASE(test_names), CASE(test_gzip),      CASE(test_modes),  CASE(test_links),           CASE(test_refused),
+        CASE(test_full),  CASE(test_direct),    CASE(test_large),  CASE(test_standard_output), CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_write", tests, NULL, NULL);
 }

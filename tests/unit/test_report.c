@@ -34,6 +34,7 @@ typedef struct fixture {
     clv_matrix matrix;
     const clv_option_table *tables[4];
     const void *options[3];
+    double silhouette;
     clv_report report;
 } fixture;
 
@@ -96,11 +97,12 @@ static void set_up(fixture *f) {
     f->options[0] = &f->cut.control;
     f->options[1] = &f->cut;
     f->options[2] = &f->how;
+    f->silhouette = 0.125;
     f->report = (clv_report){.result = &f->result,
                              .affinity = &f->info,
                              .scores = &f->scores,
                              .scale = "unit-columns",
-                             .silhouette = 0.125,
+                             .silhouette = &f->silhouette,
                              .load_seconds = 0.5,
                              .affinity_seconds = NAN,
                              .total_seconds = 2,
@@ -239,7 +241,7 @@ static void bare_reports_are_enough(void **unused) {
     fixture f;
     set_up(&f);
     clv_context *ctx = new_context();
-    f.report = (clv_report){.result = &f.result, .silhouette = NAN};
+    f.report = (clv_report){.result = &f.result};
     f.result.trace = NULL;
     f.result.trace_count = 0;
     json_t *root = parse(ctx, &f);
@@ -271,7 +273,7 @@ static void nothing_is_not_reported(void **unused) {
     size_t size;
     assert_int_equal(clv_result_new(ctx, 3, 2, &made), CLV_OK);
     for (int way = 0; way < 3; way++) {
-        const clv_report report = {.result = way < 2 ? made : NULL, .silhouette = NAN};
+        const clv_report report = {.result = way < 2 ? made : NULL};
         made->method = way == 1 ? "ncut" : NULL; /* a prediction names its method */
         for (size_t w = 0; w < CLV_COUNT(writers); w++) {
             assert_int_equal(writers[w](ctx, &report, &text, &size), CLV_EUSAGE);

@@ -148,7 +148,7 @@ static void fields_read_back(void **unused) {
         size_t size;
         clv_claim *claim;
         clv_result *made = new_result(ctx);
-        clv_report report = {.result = made, .silhouette = NAN};
+        clv_report report = {.result = made};
         assert_int_equal(add_all(made, storage), CLV_OK);
         assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
         if (clv_claim_parse(ctx, "r.json", text, size, &method, &claim) < 0) {
@@ -188,7 +188,7 @@ static void nothing_is_said_of_nothing(void **unused) {
     clv_result_claim(made, &method, 0.5, 0, 1e-6);
     made->certificate.name = "gap";
     made->n = N;
-    clv_report report = {.result = made, .silhouette = NAN};
+    clv_report report = {.result = made};
     assert_int_equal(clv_report_json(ctx, &report, &text, &size), CLV_OK);
     for (size_t f = 0; f < method.gives_count; f++) {
         char key[64];
@@ -222,7 +222,7 @@ static void tables_show_fields(void **unused) {
     int64_t many[MANY];
     clv_context *ctx = new_context();
     clv_result *made = new_result(ctx);
-    clv_report report = {.result = made, .silhouette = NAN};
+    clv_report report = {.result = made};
     assert_int_equal(add_all(made, SPARSE), CLV_OK);
     assert_int_equal(clv_report_table(ctx, &report, &text, &size), CLV_OK);
     check_said(text,
@@ -252,7 +252,7 @@ static void pages_show_fields(void **unused) {
     int64_t many[2 * MANY] = {0};
     clv_context *ctx = new_context();
     clv_result *made = new_result(ctx);
-    clv_report report = {.result = made, .silhouette = NAN};
+    clv_report report = {.result = made};
     assert_int_equal(add_all(made, DOUBLES), CLV_OK);
     assert_int_equal(clv_report_html(ctx, &report, &text, &size), CLV_OK);
     check_said(text,
@@ -299,7 +299,7 @@ static void without_labels_nobody_speaks_of_clusters(void **unused) {
         assert_int_equal(add_numbers(made), CLV_OK);
         made->trace = trace;
         made->trace_count = 2;
-        clv_report report = {.result = made, .silhouette = NAN, .tables = tables, .options = structs, .points = &view};
+        clv_report report = {.result = made, .tables = tables, .options = structs, .points = &view};
         clv_status (*const writers[])(clv_context *, const clv_report *, char **, size_t *) = {clv_report_table,
                                                                                                clv_report_html};
         for (int w = 0; w < 2; w++) {
@@ -476,7 +476,7 @@ static void survives_every_failed_allocation(void **unused) {
     (void)unused;
     clv_context *ctx = new_context();
     clv_result *made = new_result(ctx);
-    clv_report report = {.result = made, .silhouette = NAN};
+    clv_report report = {.result = made};
     assert_int_equal(add_all(made, SPARSE), CLV_OK);
     assert_true(check_every_failure(write_and_read, &report) > 20);
     assert_true(check_every_failure(put_and_replace, NULL) > 20);

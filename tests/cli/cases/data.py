@@ -1,5 +1,9 @@
 """Input: formats, labels, and bad data, which are refused with their place."""
+import gzip
+import json
 import os
+import random
+import re
 import signal
 import subprocess
 
@@ -14,7 +18,7 @@ def csv_with_text_labels_is_measured_against_them():
     csv("p.csv", points, names, "x,y,color")
     result = cleave("ncut", "p.csv", "-k", 3, "--restarts", 5, "--json", "-").json()
     check(result["n"] == 60 and result["metrics"]["ari"] > 0.9, "the label column is the truth")
-    none = cleave("ncut", "p.csv", "-k", 3, "--label-column", "none", code=65, err=r"p\.csv")
+    none = cleave("ncut", "p.csv", "-k", 3, "--label-column", "none", code=65, err=r"p\.csv: column 3 'color' holds text")
     check("red" in none.err, "the text is named")
 
 
@@ -65,7 +69,7 @@ def no_row_is_lost_as_a_header():
     points, _ = blobs()
     plain_labels(points)
     rows = read("plain.csv").decode()
-    for line, place in (("NA,2", "column 1: 'NA'"), ("1.2.3,2", "column 1: '1.2.3'"), ('2,"1,000"', "column 2: '1,000'"),
+    for line, place in (("1.2.3,2", "column 1: '1.2.3'"), ('2,"1,000"', "column 2: '1,000'"),
                         ("0x10,2", "column 1: '0x10'")):
         write("p.csv", line + "\n" + rows)
         refused = cleave("ncut", "p.csv", "-k", 3, code=65, err=r"p\.csv line 1 ")
@@ -91,21 +95,84 @@ def row_numbers_and_row_names_are_not_clustered():
         write("p.csv", "\n".join(lines) + "\n")
         result = cleave("ncut", "p.csv", "-k", 3, "--json", "-").json()
         check(result["labels"] == expected and "metrics" not in result, f"{name}: the same points, the same labels")
-    names = "\n".join(["a,b,name"] + [f"{row},object {i}" for i, row in enumerate(rows)]) + "\n"
+    names = "\n".join(["a,b,pet"] + [f"{row},object {i}" for i, row in enumerate(rows)]) + "\n"
     write("p.csv", names)
-    cleave("ncut", "p.csv", "-k", 3, code=65, err=r"p\.csv column 3 'name'.*--label-column 3")
-    cleave("ncut", "p.csv", "-k", 3, "--label-column", "name", out="ncut")
+    cleave("ncut", "p.csv", "-k", 3, code=65, err=r"p\.csv: column 3 'pet'.*--label-column 'pet'")
+    cleave("ncut", "p.csv", "-k", 3, "--label-column", "pet", out="ncut")
 
 
 @case
-def verbose_says_how_the_columns_were_understood():
+def what_was_used_of_a_file_is_always_said():
     points, labels = blobs()
     plain_labels(points)
-    cleave("ncut", "plain.csv", "-k", 3, "-v", err=r"(?m)^plain\.csv: no header$")
-    lines = [",a,b,Variety"] + [f"{i},{x},{y},{labels[i]}" for i, (x, y) in enumerate(points)]
-    write("p.csv", "# points\n" + "\n".join(lines) + "\n")
-    cleave("ncut", "p.csv", "-k", 3, "-v",
-           err=r"(?m)^p\.csv: header in line 2; labels in column 4 'Variety'; column 1 dropped as row numbers$")
+    cleave("ncut", "plain.csv", "-k", 3, out=r"(?m)^data +no header; 2 columns used$")
+    order = list(range(60))
+    random.Random(1).shuffle(order)
+    lines = [",a,b,Variety"] + [f"{i},{points[i][0]},{points[i][1]},{labels[i]}" for i in order]
+    write("p.csv", "\n".join(lines) + "\n")
+    used = "2 columns used; truth: Variety; dropped: column 1 (row names)"
+    run = cleave("ncut", "p.csv", "-k", 3, "-o", "l.csv", "--report", "r.html", out=f"(?m)^data +{re.escape(used)}$")
+    check("warning" not in run.err, run.err)
+    check(used in read("r.html").decode(), "the page")
+    check([line.split(",")[0] for line in read("l.csv").decode().split()] == ["id"] + [str(i) for i in order], "ids")
+    result = cleave("ncut", "p.csv", "-k", 3, "--json", "r.json", "-q") and json.loads(read("r.json"))
+    check(result["data"] == {"used": used, "columns": ["a", "b"]}, str(result["data"]))
+    cleave("verify", "r.json", "p.csv", out="^accepted")
+    write("r.json", read("r.json").decode().replace("2 columns used", "3 columns used"))
+    cleave("verify", "r.json", "p.csv", code=1, out='^rejected: the result used "3 columns used')
+    cleave("ncut", "p.csv", "-k", 3, "--id-column", "none", "--columns", "1-3", err="^$", out="3 columns used; truth: Variety")
+    lines[0] = "code,a,b,Variety"
+    write("p.csv", "\n".join(lines) + "\n")
+    cleave("ncut", "p.csv", "-k", 3, err="p.csv: warning: column 1 'code' has a different whole number in every row")
+    cleave("ncut", "p.csv", "-k", 3, "-q", err="^$")
+
+
+@case
+def missing_cells_and_text():
+    points, labels = blobs()
+    rows = [[f"{x:.4f}", f"{y:.4f}", ("red", "blue")[i % 2], str(labels[i])] for i, (x, y) in enumerate(points)]
+    rows[3][0], rows[7][1], rows[7][0] = "", "NA", "?"
+    write("p.csv", "\n".join(",".join(row) for row in [["a", "b", "color", "y"]] + rows) + "\n")
+    cleave("kpalm", "p.csv", "-k", 3, code=65, err=r"p\.csv: column 1 'a' has 2 missing cells \(lines 5 and 9\): --missing drop, "
+           r"mean or median; column 2 'b' has 1 missing cell \(line 9\).*; column 3 'color' holds text.*--categories onehot$")
+    how = ("--categories", "onehot", "--missing", "drop")
+    cleave("kpalm", "p.csv", "-k", 3, *how, "-o", "l.csv", "--json", "r.json", "--centers", "c.csv", "--truth", "p.csv",
+           out="4 columns used; truth: y; color became 2 columns; 2 rows with missing cells dropped")
+    written = [line.split(",") for line in read("l.csv").decode().split()]
+    check(written[0] == ["row", "label"] and len(written) == 61, "a label for each row of the file")
+    check([row for row, label in written if label == "-1"] == ["4", "8"], "rows that were dropped have -1")
+    check(json.loads(read("r.json"))["n"] == 58, "58 objects")
+    check(read("c.csv").decode().startswith("a,b,color=blue,color=red\n"), read("c.csv"))
+    cleave("verify", "r.json", "p.csv", out="^accepted")
+    cleave("kpalm", "p.csv", "-k", 3, "--drop", "color", "--missing", "median", "--json", "r.json",
+           out="2 columns used; truth: y; dropped: color .as asked.; 3 missing cells replaced by the median")
+    cleave("verify", "r.json", "p.csv", out="^accepted")
+    cleave("kpalm", "p.csv", "-k", 3, "--drop", "colour", code=64, err="--drop: there is no column 'colour' in p.csv")
+
+
+@case
+def decimal_commas_and_gzip():
+    points, _ = blobs()
+    expected = plain_labels(points)
+    write("p.csv", "a;b\n" + "".join(f"{x:.6f};{y:.6f}\n".replace(".", ",") for x, y in points))
+    result = cleave("ncut", "p.csv", "-k", 3, "--json", "-").json()
+    check(result["labels"] == expected and "decimal commas" in result["data"]["used"], result["data"]["used"])
+    with gzip.open("q.csv.gz", "wb") as file:
+        file.write(read("p.csv"))
+    cleave("ncut", "q.csv.gz", "-k", 3, "-q", "-o", "l.csv.gz")
+    with gzip.open("l.csv.gz", "rt") as file:
+        check([int(line.split(",")[1]) for line in file.readlines()[1:]] == expected, "the same points, the same labels")
+    cleave("eval", "l.csv.gz", "l.csv.gz", out="ari +1")
+
+
+@case
+def labels_on_standard_output():
+    points, _ = blobs()
+    expected = plain_labels(points)
+    run = cleave("ncut", "plain.csv", "-k", 3, "-o", "-")
+    lines = run.out.split()
+    check(lines[0] == "row,label" and [int(line.split(",")[1]) for line in lines[1:]] == expected, "labels and nothing else")
+    cleave("ncut", "plain.csv", "-k", 3, "-o", "-", "--json", "-", code=64, err="both be standard output")
 
 
 @case

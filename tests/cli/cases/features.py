@@ -122,8 +122,8 @@ def text_in_any_container():
     cleave("text", "d.jsonl.gz", "-o", "b.npy", "-q", "--threads", 2)
     cleave("text", "-", "-o", "c.npy", "-q", stdin=read("d.jsonl.gz"))
     check(read("a.npy") == read("b.npy") == read("c.npy"), "the same points")
-    cleave("text", "d/", "-o", "f.npy", "--labels-out", "f.csv", "--vocab", "f.txt", "-q")
-    check(read("f.csv").decode().split() == ["0"] * 15 + ["1"] * 15, "labels of folders")
+    cleave("text", "d/", "-o", "f.npy", "--labels-out", "f.labels.txt", "--vocab", "f.txt", "-q")
+    check(read("f.labels.txt").decode().split() == ["0"] * 15 + ["1"] * 15, "labels of folders")
     cleave("text", "d.jsonl", "-o", "a.npy", "--vocab", "a.txt", "-q")
     check(read("a.txt") == read("f.txt"), "the same terms")
 

@@ -3,15 +3,14 @@ import os
 import re
 import struct
 
-from harness import case, check, csv, extend, npy, read, read_npy_labels, write
+from harness import case, check, csv, extend, npy, read, read_npy_labels, read_rows, write
 
 POINTS = [[0.0, 5.0], [4.0, 1.0], [2.0, 3.0], [8.0, 7.0], [6.0, 9.0]]
 TABLE = [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
 
 
 def numbers(path):
-    data = read(path)
-    return [float(word) for word in re.split(rb"[,\s]+", data.strip())]
+    return [v for row in read_rows(path) for v in row]
 
 
 def doubles(path):
@@ -115,7 +114,7 @@ def two_operands():
     check(result["weights"] == {"rows": 1, "cols": 5, "start": [0, 2], "index": [0, 2], "value": [1, -2.5]},
           str(result["weights"]))
     check("labels" not in result and "sizes" not in result, "labels of a method without")
-    check(numbers("w.csv") == [1, 0, -2.5, 0, 0], read("w.csv"))
+    check(read("w.csv") == b"1,0,-2.5,0,0\n", read("w.csv"))
     extend("fit", "x.npy", "y.csv")
     extend("fit", "x.npy", code=64, err="Y is missing")
     extend("fit", "x.npy", "none.csv", code=66, err="none.csv")
@@ -129,7 +128,7 @@ def new_objects_of_points_alone():
     npy("new.npy", [[16.0, 0.0], [-8.0, 0.0], [8.0, 0.0]])
     extend("soft", "x.npy", "-q", "--scale", "minmax", "--predict", "new.npy", "--predict-output", "l.csv",
           "--predict-membership", "u.csv")
-    check(read("l.csv") == b"2\n-1\n1\n", read("l.csv"))
+    check(read("l.csv") == b"row,label\n1,2\n2,-1\n3,1\n", read("l.csv"))
     check(numbers("u.csv") == [0, 1, 2, 3, 4, 5], read("u.csv"))
     os.remove("l.csv")
     extend("soft", "x.npy", "-q", "--predict", "new.npy", "--predict-membership", "u.npy")

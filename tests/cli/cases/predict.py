@@ -2,7 +2,7 @@
 import math
 import os
 
-from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, two_blocks, write
+from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, read_rows, two_blocks, write
 
 
 def predict(*args, k=3, data="x.npy", new="new.npy", out="p.npy", **options):
@@ -100,7 +100,7 @@ def given_similarities():
     check(found == [labels[5], labels[0], -1], f"{labels} {found}")
     write("new.mtx", "%%MatrixMarket matrix coordinate real general\n3 6 2\n1 6 0.5\n2 1 0.5\n")
     predict("--affinity", "precomputed", "--start", "s.npy", k=2, data="a.npy", new="new.mtx", out="p.csv")
-    found = [int(v) for v in read("p.csv").split() if v.lstrip(b"-").isdigit()]
+    found = [int(v) for (v,) in read_rows("p.csv")]
     check(found == [labels[5], labels[0], -1], f"{labels} {found}")
     npy("narrow.npy", [[1.0, 0.0]])
     predict("--affinity", "precomputed", "--start", "s.npy", k=2, data="a.npy", new="narrow.npy", code=65,

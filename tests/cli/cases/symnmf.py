@@ -3,15 +3,10 @@ import json
 import math
 import os
 
-from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, same_partition, two_blocks, without, write
+from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, read_rows, same_partition, two_blocks, without, write
 
 
 FAR = ((0, 0), (9, 0), (0, 9))
-
-
-def rows_of(path):
-    """The rows of a .csv file of numbers."""
-    return [[float(v) for v in line.split(",")] for line in read(path).decode().splitlines()]
 
 
 def mean_similarity(points, gamma):
@@ -22,7 +17,7 @@ def mean_similarity(points, gamma):
 def memberships_labels_and_what_follows():
     points, truth = blobs_npy(centers=FAR)
     result = cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.csv", "-o", "l.npy", "--json", "-").json()
-    w, labels = rows_of("w.csv"), read_npy_labels("l.npy")
+    w, labels = read_rows("w.csv"), read_npy_labels("l.npy")
     n = len(points)
     check(same_partition(labels, truth), "three clouds")
     check(all(abs(sum(row) - 1) < 1e-9 and min(row) >= 0 for row in w), "rows on the simplex")
@@ -161,11 +156,11 @@ def new_objects():
     npy("new.npy", new)
     cleave("symnmf", "x.npy", "-k", 3, "--membership", "w.csv", "-o", "l.npy", "--predict", "new.npy", "--predict-output",
            "p.npy", "--predict-membership", "pw.csv", "--json", "r.json", "-q")
-    w, labels, found = rows_of("pw.csv"), read_npy_labels("l.npy"), read_npy_labels("p.npy")
+    w, labels, found = read_rows("pw.csv"), read_npy_labels("l.npy"), read_npy_labels("p.npy")
     names = {t: label for t, label in zip(truth, labels)}
     check(found == [row.index(max(row)) for row in w], "labels are the largest memberships")
     check(found == [names[t] for t in expected], "new objects go to their clouds")
-    old, gamma = rows_of("w.csv"), json.loads(read("r.json"))["affinity"]["gamma"]
+    old, gamma = read_rows("w.csv"), json.loads(read("r.json"))["affinity"]["gamma"]
     for x, row in zip(new, w):
         s = [math.exp(-gamma * math.dist(x, y) ** 2) for y in points]
         slope = [sum((sum(row[b] * v[b] for b in range(3)) - t) * v[c] for v, t in zip(old, s)) for c in range(3)]

@@ -1,0 +1,401 @@
+/* What the columns of a CSV file hold, and what each is for.
+ *
+ * One pass over the bytes counts numbers, missing cells and texts of every column and keeps the numbers. Roles follow:
+ * what the caller says; labels by name, else a last column of text; columns that say which row is which, by their name
+ * and by being different in every row; the rest are features. Memory: the matrix of all columns. */
+#include "io/csv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- all rows, once --- */
+
+static void add_place(clv_places *places, int64_t line, const clv_token *field) {
+    if (places->count == 0) {
+        places->first = *field;
+    }
+    if (places->count < CLV_PLACES) {
+        places->line[places->count] = line;
+    }
+    places->count++;
+}
+
+static int count_digits(const clv_token *field, size_t *at) {
+    size_t first = *at;
+    while (*at < field->size && isdigit((unsigned char)field->text[*at])) {
+        (*at)++;
+    }
+    return (int)(*at - first);
+}
+
+/* 2024-01-31, 31.01.2024 or 1/31/24, with or without a time after it. */
+static bool is_date(const clv_token *field) {
+    size_t at = 0;
+    int first = count_digits(field, &at);
+    if (first < 1 || first > 4 || at >= field->size || !strchr("-/.", field->text[at])) {
+        return false;
+    }
+    char mark = field->text[at++];
+    int second = count_digits(field, &at);
+    if (second < 1 || second > 2 || at >= field->size || field->text[at] != mark) {
+        return false;
+    }
+    at++;
+    int third = count_digits(field, &at);
+    return third >= 1 && third <= 4 && (at == field->size || field->text[at] == ' ' || field->text[at] == 'T');
+}
+
+static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, const clv_token *field) {
+    double value = NAN;
+    switch (clv_cell_of(csv, field, &value)) {
+    case CLV_CELL_NUMBER:
+        column->numbers++;
+        column->whole = column->whole && value == floor(value);
+        if (csv->comma && memchr(field->text, ',', field->size)) {
+            add_place(&t->commas, csv->record_line, field);
+        } else if (memchr(field->text, '.', field->size)) {
+            add_place(&t->points, csv->record_line, field);
+        }
+        return value;
+    case CLV_CELL_MISSING:
+        add_place(&column->missing, csv->record_line, field);
+        column->no_label += clv_is_no_label(field);
+        return NAN;
+    case CLV_CELL_INFINITE:
+        add_place(&column->infinite, csv->record_line, field);
+        return NAN;
+    case CLV_CELL_TEXT:
+        add_place(&column->texts, csv->record_line, field);
+        column->dates += is_date(field);
+        return NAN;
+    }
+    return NAN;
+}
+
+/* The fields of a record, if it has as many as it should; *found says how many it has. */
+static clv_status read_record(clv_table *t, clv_csv *csv, clv_token *fields, int64_t *found) {
+    *found = 0;
+    for (bool last = false; !last; (*found)++) {
+        clv_token field;
+        CLV_TRY(clv_csv_field(t->ctx, csv, &field, &last));
+        if (*found < t->layout.columns) {
+            fields[*found] = field;
+        }
+    }
+    return CLV_OK;
+}
+
+/* An upper bound of the number of records left: the lines. */
+static int64_t count_lines(const clv_csv *csv) {
+    int64_t lines = 1;
+    for (const char *at = csv->at; (at = memchr(at, '\n', (size_t)(csv->end - at))); at++) {
+        lines++;
+    }
+    for (const char *at = csv->at; (at = memchr(at, '\r', (size_t)(csv->end - at))); at++) {
+        lines += csv->end - at < 2 || at[1] != '\n';
+    }
+    return lines;
+}
+
+/* Room for the rows: a record of c fields has at least c - 1 separators and the end of its line, so that a file of few
+ * long and many short lines does not ask for lines x columns. */
+static clv_status reserve_rows(clv_table *t) {
+    int64_t c = t->layout.columns, lines = count_lines(&t->start), numbers;
+    int64_t by_size = (t->start.end - t->start.at) / c + 2, room = by_size < lines ? by_size : lines;
+    if (!clv_mul(room, c, &numbers)) {
+        return clv_fail(t->ctx, CLV_ENOMEM, "%s has too many fields", t->start.name);
+    }
+    t->values = CLV_NEW(t->ctx, double, numbers);
+    t->columns = CLV_NEW0(t->ctx, clv_column, c);
+    return t->values && t->columns ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status read_rows(clv_table *t, clv_token *fields) {
+    clv_csv csv = t->start;
+    const char *asked = csv.at;
+    int64_t width = t->layout.columns, found;
+    while (clv_csv_next(&csv)) {
+        CLV_TRY(read_record(t, &csv, fields, &found));
+        CLV_TRY(clv_parse_on_at(t->ctx, csv.name, csv.at, &asked));
+        if (found != width) {
+            t->found = t->counts.count == 0 ? found : t->found;
+            add_place(&t->counts, csv.record_line, &fields[0]);
+            continue;
+        }
+        double *row = t->values + t->rows++ * width;
+        for (int64_t c = 0; c < width; c++) {
+            row[c] = read_cell(t, &csv, &t->columns[c], &fields[c]);
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const clv_layout_request *request) {
+    CLV_TRY(clv_layout_read(t->ctx, bytes, separator, request, &t->start, &t->layout));
+    CLV_TRY(reserve_rows(t));
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        t->columns[c].whole = true;
+    }
+    clv_token *fields = CLV_NEW(t->ctx, clv_token, t->layout.columns);
+    clv_status status = fields ? read_rows(t, fields) : CLV_ENOMEM;
+    clv_free(t->ctx, fields);
+    return status;
+}
+
+void clv_table_free(clv_table *t) {
+    clv_layout_free(t->ctx, &t->layout);
+    CLV_FREE_ALL(t->ctx, t->values, t->columns);
+}
+
+clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) {
+    clv_csv csv = t->start;
+    int64_t row = 0;
+    *out = CLV_NEW(t->ctx, clv_token, t->rows);
+    if (!*out) {
+        return CLV_ENOMEM;
+    }
+    while (clv_csv_next(&csv)) {
+        clv_token field, kept = {0};
+        int64_t found = 0;
+        for (bool last = false; !last; found++) {
+            CLV_TRY(clv_csv_field(t->ctx, &csv, &field, &last));
+            kept = found == column ? field : kept;
+        }
+        if (found == t->layout.columns) {
+            (*out)[row++] = kept;
+        }
+    }
+    return CLV_OK;
+}
+
+/* --- what differs in every row --- */
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether the first `count` numbers of a column are all different. */
+static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count, bool *distinct) {
+    double *sorted = CLV_NEW(t->ctx, double, count);
+    if (!sorted) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        sorted[i] = t->values[i * t->layout.columns + column];
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+    *distinct = true;
+    for (int64_t i = 1; i < count && *distinct; i++) {
+        *distinct = sorted[i] != sorted[i - 1];
+    }
+    clv_free(t->ctx, sorted);
+    return CLV_OK;
+}
+
+static bool is_text(const clv_column *column) {
+    return column->texts.count > column->numbers;
+}
+
+/* A few rows settle most columns. */
+clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
+    enum { FEW = 1000 };
+    const clv_column *column = &t->columns[c];
+    *differs = false;
+    if (column->numbers == t->rows && column->whole) {
+        CLV_TRY(are_distinct(t, c, t->rows < FEW ? t->rows : FEW, differs));
+        return *differs && t->rows > FEW ? are_distinct(t, c, t->rows, differs) : CLV_OK;
+    }
+    if (is_text(column) && column->missing.count == 0) {
+        clv_token *texts = NULL;
+        int64_t repeated = -1;
+        clv_status status = clv_table_texts(t, c, &texts);
+        if (status == CLV_OK) {
+            status = clv_find_repeated(t->ctx, texts, t->rows, &repeated);
+        }
+        clv_free(t->ctx, texts);
+        *differs = repeated < 0;
+        return status;
+    }
+    return CLV_OK;
+}
+
+/* --- what the caller says --- */
+
+static clv_status refuse_name(const clv_table *t, const char *option, const char *name) {
+    return clv_fail(t->ctx, CLV_EUSAGE, "--%s: there is no column '%s' in %s: it must be %sa number from 1 to %lld",
+                    option, name, t->start.name, t->layout.header ? "a name of its header or " : "",
+                    (long long)t->layout.columns);
+}
+
+/* The columns of one item of a list: a name, a number, or a range of numbers. */
+static clv_status find_item(const clv_table *t, const char *option, char *item, int64_t *first, int64_t *last) {
+    *first = *last = clv_layout_find(&t->layout, item);
+    char *dash = strchr(item + (item[0] != '\0'), '-');
+    if (*first < 0 && dash) {
+        *dash = '\0';
+        *first = clv_layout_find(&t->layout, item);
+        *last = clv_layout_find(&t->layout, dash + 1);
+        *dash = '-';
+    }
+    return *first >= 0 && *last >= *first ? CLV_OK : refuse_name(t, option, item);
+}
+
+typedef void (*mark)(clv_column *column);
+
+static void mark_asked(clv_column *column) {
+    column->asked = true;
+}
+
+static void mark_dropped(clv_column *column) {
+    column->role = CLV_ROLE_DROPPED;
+    column->why = "as asked";
+}
+
+/* Mark the columns of "age,height,5-9"; a name that holds a comma stands in quotes there. */
+static clv_status mark_list(clv_table *t, const char *option, const char *list, mark set) {
+    char *items = clv_copy_text(t->ctx, list ? list : "");
+    clv_status status = items ? CLV_OK : CLV_ENOMEM;
+    for (char *at = items; status == CLV_OK && *at;) {
+        bool quoted = *at == '"';
+        char *item = at + quoted, *end = item + strcspn(item, quoted ? "\"" : ",");
+        char *next = *end ? end + 1 : end;
+        next += quoted && *next == ',';
+        *end = '\0';
+        int64_t first, last;
+        status = find_item(t, option, item, &first, &last);
+        for (int64_t c = first; status == CLV_OK && c <= last; c++) {
+            set(&t->columns[c]);
+        }
+        at = next;
+    }
+    clv_free(t->ctx, items);
+    return status;
+}
+
+static clv_status take_wishes(clv_table *t, const clv_read_options *options) {
+    CLV_TRY(mark_list(t, "columns", options->columns, mark_asked));
+    CLV_TRY(mark_list(t, "drop", options->drop, mark_dropped));
+    if (options->id_column && strcmp(options->id_column, "none") != 0) {
+        int64_t id = clv_layout_find(&t->layout, options->id_column);
+        CLV_TRY(id >= 0 ? CLV_OK : refuse_name(t, "id-column", options->id_column));
+        t->columns[id].role = CLV_ROLE_ID;
+        t->columns[id].asked = true;
+    }
+    int64_t label = t->layout.label;
+    if (label >= 0 && (options->label_column || (!t->columns[label].asked && !t->columns[label].why))) {
+        t->columns[label].role = CLV_ROLE_LABELS;
+    }
+    return CLV_OK;
+}
+
+/* --- what is left to us --- */
+
+static bool is_free(const clv_column *column) {
+    return column->role == CLV_ROLE_NUMBERS && !column->asked;
+}
+
+/* The column that has this role, or -1. */
+static int64_t find_role(const clv_table *t, clv_role role) {
+    int64_t c = 0;
+    while (c < t->layout.columns && t->columns[c].role != role) {
+        c++;
+    }
+    return c < t->layout.columns ? c : -1;
+}
+
+/* A column of text whose texts are not all different: the last one, or else the first. */
+static clv_status find_text_labels(clv_table *t) {
+    const int64_t ends[] = {t->layout.columns - 1, 0};
+    for (size_t e = 0; e < 2 && find_role(t, CLV_ROLE_LABELS) < 0 && t->layout.columns > 1; e++) {
+        clv_column *column = &t->columns[ends[e]];
+        bool names;
+        if (!is_free(column) || !is_text(column) || column->dates > 0 || column->numbers > 0 ||
+            (ends[e] == 0 && t->layout.shifted)) {
+            continue;
+        }
+        CLV_TRY(clv_table_differs(t, ends[e], &names));
+        if (!names || (t->rows == 1 && e == 0)) {
+            column->role = CLV_ROLE_LABELS;
+        }
+    }
+    return CLV_OK;
+}
+
+/* Whether the header leaves the first column without a name, as pandas and R do over row numbers. */
+static bool is_unnamed(const clv_table *t, int64_t c) {
+    const clv_token *name = clv_layout_name(&t->layout, c);
+    return c == 0 && t->layout.columns > 1 && name && name->size == 0;
+}
+
+static clv_status find_ids(clv_table *t) {
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        clv_column *column = &t->columns[c];
+        bool differs;
+        if (!is_free(column)) {
+            continue;
+        }
+        bool first_text = c == 0 && t->layout.columns > 1 && is_text(column) && column->numbers == 0;
+        if ((c == 0 && t->layout.shifted) || is_unnamed(t, c)) {
+            column->role = CLV_ROLE_ID;
+        } else if (first_text || clv_layout_names_rows(&t->layout, c)) {
+            CLV_TRY(clv_table_differs(t, c, &differs));
+            column->role = differs ? CLV_ROLE_ID : column->role;
+        }
+    }
+    return CLV_OK;
+}
+
+static void settle_text(clv_table *t, clv_categories how) {
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        clv_column *column = &t->columns[c];
+        if (column->role != CLV_ROLE_NUMBERS || !is_text(column)) {
+            continue;
+        }
+        if (how == CLV_CATEGORIES_DROP) {
+            column->role = CLV_ROLE_DROPPED;
+            column->why = column->dates == column->texts.count ? "dates" : "text";
+        } else if (how == CLV_CATEGORIES_ONEHOT && column->dates < column->texts.count) {
+            column->role = CLV_ROLE_CLASSES;
+        }
+    }
+}
+
+static bool has_features(const clv_table *t) {
+    return find_role(t, CLV_ROLE_NUMBERS) >= 0 || find_role(t, CLV_ROLE_CLASSES) >= 0;
+}
+
+/* When nothing else is there, numbers that look like those of rows are the data. */
+static clv_status keep_something(clv_table *t) {
+    for (int64_t c = 0; c < t->layout.columns && !has_features(t); c++) {
+        clv_column *column = &t->columns[c];
+        bool numbered = column->role == CLV_ROLE_ID && !column->asked && column->numbers == t->rows;
+        if (numbered && !(c == 0 && t->layout.shifted)) {
+            column->role = CLV_ROLE_NUMBERS;
+        }
+    }
+    if (has_features(t)) {
+        return CLV_OK;
+    }
+    bool ids = find_role(t, CLV_ROLE_ID) >= 0, labels = find_role(t, CLV_ROLE_LABELS) >= 0;
+    return clv_fail(t->ctx, CLV_EDATA, "%s has no column of numbers%s%s%s%s", t->start.name,
+                    ids || labels ? " beside " : " that is used", ids ? "row names" : "", ids && labels ? " and " : "",
+                    labels ? "labels" : "");
+}
+
+clv_status clv_table_assign(clv_table *t, const clv_read_options *options) {
+    CLV_TRY(take_wishes(t, options));
+    if (!options->label_column) {
+        CLV_TRY(find_text_labels(t));
+    }
+    if (!(options->id_column && strcmp(options->id_column, "none") == 0)) {
+        CLV_TRY(find_ids(t));
+    }
+    for (int64_t c = 0; options->columns && c < t->layout.columns; c++) {
+        t->columns[c].role = is_free(&t->columns[c]) ? CLV_ROLE_DROPPED : t->columns[c].role;
+    }
+    settle_text(t, options->categories);
+    return keep_something(t);
+}

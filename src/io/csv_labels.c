@@ -1,0 +1,176 @@
+/* Labels of CSV files: of a column beside the points, or of a file that is read for them alone. Whole numbers are
+ * labels as they are, or numbered in ascending order; texts are numbered so. */
+#include "io/csv.h"
+
+#include <math.h>
+
+/* The texts of the column of labels. */
+typedef struct labels_of {
+    clv_context *ctx;
+    const char *name; /* of the file */
+    int64_t column, rows;
+    clv_token *fields; /* owned */
+} labels_of;
+
+static clv_status read_labels_of(const clv_table *t, int64_t column, labels_of *out) {
+    *out = (labels_of){.ctx = t->ctx, .name = t->start.name, .column = column, .rows = t->rows};
+    return clv_table_texts(t, column, &out->fields);
+}
+
+static clv_status refuse_label(const labels_of *r, int64_t row, const char *why) {
+    char shown[CLV_SHOWN_SIZE];
+    const clv_token *field = &r->fields[row];
+    return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld: the label '%s' %s", r->name, (long long)row + 1,
+                    (long long)r->column + 1, clv_show(shown, field->text, field->size), why);
+}
+
+/* The labels as whole numbers; *texts when some are texts instead. */
+static clv_status read_label_numbers(const labels_of *r, double *numbers, bool *texts) {
+    int64_t fractional = -1;
+    *texts = false;
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (clv_is_no_label(&r->fields[i])) {
+            return refuse_label(r, i, "is missing");
+        }
+        if (!clv_field_number(&r->fields[i], &numbers[i])) {
+            *texts = true;
+            continue;
+        }
+        if (!isfinite(numbers[i])) {
+            return refuse_label(r, i, "is not a finite number");
+        }
+        fractional = fractional < 0 && numbers[i] != floor(numbers[i]) ? i : fractional;
+    }
+    if (!*texts && fractional >= 0) {
+        return refuse_label(r, fractional, "is neither a whole number nor text: name the label column, or 'none'");
+    }
+    return CLV_OK;
+}
+
+/* Whole numbers as they are. */
+static clv_status keep_numbers(const labels_of *r, const double *numbers, int32_t *labels) {
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (numbers[i] < -1 || numbers[i] > INT32_MAX) {
+            return refuse_label(r, i, "is not a number from -1 to 2147483647");
+        }
+        labels[i] = (int32_t)numbers[i];
+    }
+    return CLV_OK;
+}
+
+static clv_status fill_labels(const labels_of *r, bool keep, double *numbers, int32_t *labels) {
+    bool texts;
+    CLV_TRY(read_label_numbers(r, numbers, &texts));
+    if (texts) {
+        return clv_code_texts(r->ctx, r->fields, r->rows, labels);
+    }
+    return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, numbers, r->rows, labels);
+}
+
+/* *out is the caller's, also after a failure. */
+static clv_status make_labels(const labels_of *r, bool keep, int32_t **out) {
+    double *numbers = CLV_NEW(r->ctx, double, r->rows);
+    *out = CLV_NEW(r->ctx, int32_t, r->rows);
+    clv_status status = numbers && *out ? fill_labels(r, keep, numbers, *out) : CLV_ENOMEM;
+    clv_free(r->ctx, numbers);
+    return status;
+}
+
+clv_status clv_labels_make(const clv_table *t, int64_t column, const int64_t *kept, int64_t count, int32_t **out) {
+    labels_of labels;
+    clv_status status = read_labels_of(t, column, &labels);
+    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
+        labels.fields[i] = labels.fields[kept[i]];
+    }
+    labels.rows = count;
+    if (status == CLV_OK) {
+        status = make_labels(&labels, false, out);
+    }
+    clv_free(t->ctx, labels.fields);
+    return status;
+}
+
+/* --- files of labels --- */
+
+/* Whether the first of two columns says which row is which, and the other one holds the labels. */
+static clv_status names_rows(const clv_table *t, bool *names) {
+    const clv_token *name = clv_layout_name(&t->layout, 0);
+    *names = t->layout.shifted || (name && name->size == 0) || clv_layout_names_rows(&t->layout, 0);
+    return *names ? CLV_OK : clv_table_differs(t, 0, names);
+}
+
+/* The column of labels: the only one, that of its name, the other one of two beside row names, or one of text. */
+static clv_status choose_column(const clv_table *t, int64_t *column) {
+    int64_t last = t->layout.columns - 1;
+    bool names = false, text_first = t->columns[0].texts.count > 0, text_last = t->columns[last].texts.count > 0;
+    *column = t->layout.label;
+    if (last == 0) {
+        *column = 0;
+    } else if (*column < 0) {
+        CLV_TRY(last == 1 && (text_first || t->layout.header) ? names_rows(t, &names) : CLV_OK);
+        *column = names || (last != 1 && text_last)  ? last
+                  : text_first && !t->layout.shifted ? 0
+                  : text_last                        ? last
+                                                     : -1;
+    }
+    return *column >= 0 ? CLV_OK
+                        : clv_fail(t->ctx, CLV_EDATA,
+                                   "%s has %lld columns and none of them is text or has a name for labels (label, "
+                                   "class, target, species and the like)",
+                                   t->start.name, (long long)last + 1);
+}
+
+/* Texts with their classes; a column of numbers has labels alone, unless it is to be taken for texts. */
+static clv_status make_classes(const labels_of *r, bool texts, int32_t **labels, clv_classes *classes) {
+    double value;
+    for (int64_t i = 0; i < r->rows && !texts; i++) {
+        texts = r->fields[i].size > 0 && !clv_field_number(&r->fields[i], &value);
+    }
+    if (!texts) {
+        return make_labels(r, true, labels);
+    }
+    for (int64_t i = 0; i < r->rows; i++) {
+        if (clv_is_no_label(&r->fields[i])) {
+            return refuse_label(r, i, "is missing");
+        }
+    }
+    *labels = CLV_NEW(r->ctx, int32_t, r->rows);
+    CLV_TRY(*labels ? clv_code_texts(r->ctx, r->fields, r->rows, *labels) : CLV_ENOMEM);
+    return clv_name_classes(r->ctx, r->fields, *labels, r->rows, classes);
+}
+
+static clv_status read_file(clv_table *t, clv_bytes bytes, char separator, labels_of *labels) {
+    int64_t column;
+    CLV_TRY(clv_table_read(t, bytes, separator, &(clv_layout_request){.only_labels = true}));
+    CLV_TRY(choose_column(t, &column));
+    CLV_TRY(clv_table_check_counts(t));
+    return read_labels_of(t, column, labels);
+}
+
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
+                                 int32_t **labels, clv_classes *classes) {
+    *n = 0;
+    *labels = NULL;
+    if (classes) {
+        *classes = (clv_classes){0};
+    }
+    clv_table t = {.ctx = ctx};
+    labels_of read = {0};
+    clv_status status = read_file(&t, bytes, separator, &read);
+    if (status == CLV_OK) {
+        status = classes ? make_classes(&read, texts, labels, classes) : make_labels(&read, true, labels);
+    }
+    clv_free(ctx, read.fields);
+    clv_table_free(&t);
+    if (status < 0) {
+        clv_free(ctx, *labels);
+        *labels = NULL;
+        return status;
+    }
+    *n = read.rows;
+    return CLV_OK;
+}
+
+clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels) {
+    return clv_csv_parse_classes(ctx, bytes, separator, false, n, labels, NULL);
+}

@@ -61,7 +61,8 @@ static size_t name_distance(const char *typed, const char *name) {
     for (size_t i = 1; i <= rows; i++) {
         cost[2][0] = i;
         for (size_t j = 1; j <= cols; j++) {
-            size_t changed = cost[1][j - 1] + (typed[i - 1] != name[j - 1]);
+            bool same = typed[i - 1] == name[j - 1] || (typed[i - 1] == '_' && name[j - 1] == '-');
+            size_t changed = cost[1][j - 1] + !same;
             cost[2][j] = least(changed, least(cost[1][j], cost[2][j - 1]) + 1);
             if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1]) {
                 cost[2][j] = least(cost[2][j], cost[0][j - 2] + 1);
@@ -81,8 +82,81 @@ void cli_nearest_offer(cli_nearest *nearest, const char *name) {
     }
 }
 
-const char *cli_nearest_phrase(const cli_nearest *nearest) {
-    return nearest->distance <= 1 + strlen(nearest->typed) / 3 ? "did you mean" : "the closest name is";
+/* A wrong guess is worse than none: one slip, and one more for every five letters. */
+const char *cli_nearest_phrase(const cli_nearest *nearest, const char *before, char *text, size_t size) {
+    bool near = nearest->name[0] && nearest->distance <= 1 + (strlen(nearest->typed) - 1) / 5;
+    snprintf(text, size, near ? "; did you mean %s%s" : "", before, nearest->name);
+    return text;
+}
+
+const char *cli_synonym(const char *typed) {
+    static const char *const words[][2] = {
+        {"n-clusters", "k"},
+        {"n_clusters", "k"},
+        {"clusters", "k"},
+        {"num-clusters", "k"},
+        {"n-components", "k"},
+        {"n_components", "k"},
+        {"n-neighbors", "neighbors"},
+        {"n_neighbors", "neighbors"},
+        {"knn", "neighbors"},
+        {"random-state", "seed"},
+        {"random_state", "seed"},
+        {"n-init", "restarts"},
+        {"n_init", "restarts"},
+        {"replicates", "restarts"},
+        {"nstart", "restarts"},
+        {"n-jobs", "threads"},
+        {"n_jobs", "threads"},
+        {"jobs", "threads"},
+        {"kernel", "affinity"},
+        {"metric", "affinity"},
+        {"similarity", "affinity"},
+        {"init", "start"},
+        {"algorithm", "solver"},
+        {"iterations", "max-iter"},
+        {"tolerance", "tol"},
+        {"standardize", "scale"},
+        {"labels", "output"},
+        {"out", "output"},
+        {"ignore", "drop"},
+        {"exclude", "drop"},
+        {"features", "columns"},
+        {"na", "missing"},
+        {"impute", "missing"},
+        {"timeout", "time-limit"},
+        {"alpha", "lambda"},
+        {"spectral", "ncut"},
+        {"spectral-clustering", "ncut"},
+        {"normalized-cut", "ncut"},
+        {"cut", "ncut"},
+        {"kmeans", "kpalm"},
+        {"k-means", "kpalm"},
+        {"kmedian", "kpalm"},
+        {"k-median", "kpalm"},
+        {"kmedians", "kpalm"},
+        {"lloyd", "kpalm"},
+        {"nmf", "symnmf"},
+        {"dominant-sets", "dominant"},
+        {"lasso", "ksupport"},
+        {"logistic", "ksupport"},
+        {"regression", "ksupport"},
+        {"classify", "ksupport"},
+        {"metrics", "eval"},
+        {"score", "eval"},
+        {"compare", "eval"},
+        {"check", "verify"},
+        {"tfidf", "text"},
+        {"superpixels", "segment"},
+        {"image", "segment"},
+        {"similarity", "affinity"},
+    };
+    for (size_t i = 0; i < CLI_COUNT(words); i++) {
+        if (strcmp(words[i][0], typed) == 0) {
+            return words[i][1];
+        }
+    }
+    return NULL;
 }
 
 static void off_name(const clv_option *option, char *name, size_t size) {
@@ -114,12 +188,31 @@ static bool find_option(cli_args *args, const char *typed, char letter, cli_near
 
 /* --- values --- */
 
+/* The choice that was probably meant. */
+static void nearest_choice(const clv_option *option, const char *value, char *phrase, size_t size) {
+    cli_nearest nearest = {.typed = value};
+    const char *at = option->kind == CLV_OPTION_CHOICE ? option->choices : NULL;
+    if (!*value || strlen(value) >= sizeof nearest.name) {
+        return;
+    }
+    while (at && *at) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
+        cli_nearest_offer(&nearest, name);
+        at += strcspn(at, "|");
+        at += *at == '|';
+    }
+    cli_nearest_phrase(&nearest, "", phrase, size);
+}
+
 static clv_status set(const cli_app *app, const match *to, const char *value) {
     clv_status status = clv_options_set(app->ctx, to->group->table, to->group->options, to->option->name, value);
     if (status < 0) {
         const char *said =
             clv_message(app->ctx) + strlen(to->option->name) + strlen(" ="); /* "home = 'x' is not ..." */
-        return cli_fail(app, status, "--%s%s", to->option->name, said);
+        char phrase[96] = "";
+        nearest_choice(to->option, value, phrase, sizeof phrase);
+        return cli_fail(app, status, "--%s%s%s", to->option->name, said, phrase);
     }
     to->group->given[to->option - to->group->table->options] = true;
     return CLV_OK;
@@ -137,6 +230,21 @@ static clv_status set_next(const cli_app *app, const match *to, arg_cursor *curs
     return set(app, to, value);
 }
 
+/* With what it is called here, if this command has that, or what it looks like. */
+static clv_status refuse_name(const cli_app *app, cli_args *args, cli_nearest *nearest) {
+    const char *known = cli_synonym(nearest->typed);
+    char phrase[96];
+    match found;
+    cli_nearest_offer(nearest, "help");
+    if (known && find_option(args, known, 0, NULL, &found)) {
+        snprintf(phrase, sizeof phrase, "; did you mean %s%s", known[1] ? "--" : "-", known);
+    } else {
+        cli_nearest_phrase(nearest, "--", phrase, sizeof phrase);
+    }
+    return cli_fail(app, CLV_EUSAGE, "there is no option --%s%s (see cleave %s --help)", nearest->typed, phrase,
+                    args->command->name);
+}
+
 static clv_status parse_long(const cli_app *app, cli_args *args, arg_cursor *cursor) {
     const char *typed = cursor->argv[cursor->at] + 2;
     const char *equals = strchr(typed, '=');
@@ -145,9 +253,7 @@ static clv_status parse_long(const cli_app *app, cli_args *args, arg_cursor *cur
     match found;
     snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - typed) : (int)sizeof name, typed);
     if (!find_option(args, name, 0, &nearest, &found)) {
-        cli_nearest_offer(&nearest, "help");
-        return cli_fail(app, CLV_EUSAGE, "there is no option --%s; %s --%s (see cleave %s --help)", name,
-                        cli_nearest_phrase(&nearest), nearest.name, args->command->name);
+        return refuse_name(app, args, &nearest);
     }
     if (found.option->kind != CLV_OPTION_FLAG) {
         return equals ? set(app, &found, equals + 1) : set_next(app, &found, cursor);

@@ -106,15 +106,17 @@ bool cli_args_given(const cli_args *args, const char *name);
 /* Whether an option must be given: a number whose default is out of its range, unless that has a name of its own. */
 bool cli_is_required(const clv_option *option);
 
-/* The name that is nearest to a mistyped one: begin with {typed}, then offer all that there are. */
+/* The name that was probably meant by a mistyped one: begin with {typed}, then offer all that there are. */
 typedef struct cli_nearest {
     const char *typed;
     char name[64];
     size_t distance;
 } cli_nearest;
 void cli_nearest_offer(cli_nearest *nearest, const char *name);
-/* "did you mean", or "the closest name is" where none is near. */
-const char *cli_nearest_phrase(const cli_nearest *nearest);
+/* "; did you mean --gamma", with `before` in front of the name; "" where none is near. */
+const char *cli_nearest_phrase(const cli_nearest *nearest, const char *before, char *text, size_t size);
+/* What other programs call an option or a command of ours, as our name for it; NULL: nothing that is known. */
+const char *cli_synonym(const char *typed);
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args);
 clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count);

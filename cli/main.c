@@ -36,8 +36,14 @@ static clv_status unknown_command(const cli_app *app, const char *typed) {
     for (size_t i = 0; i < command_count; i++) {
         cli_nearest_offer(&nearest, commands[i].name);
     }
-    return cli_fail(app, CLV_EUSAGE, "there is no command '%s'; %s %s (see cleave --help)", typed,
-                    cli_nearest_phrase(&nearest), nearest.name);
+    const char *known = cli_synonym(typed);
+    char phrase[96];
+    if (known && find_command(known)) {
+        snprintf(phrase, sizeof phrase, "; did you mean %s", known);
+    } else {
+        cli_nearest_phrase(&nearest, "", phrase, sizeof phrase);
+    }
+    return cli_fail(app, CLV_EUSAGE, "there is no command '%s'%s (see cleave --help)", typed, phrase);
 }
 
 /* CLEAVE_ISA names an instruction set that this machine has, or nothing. */

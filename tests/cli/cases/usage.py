@@ -49,6 +49,9 @@ def unknown_command_names_the_nearest():
     cleave("affin", code=64, err="did you mean affinity")
     cleave("help", "evla", code=64, err="did you mean eval")
     cleave("--frobnicate", code=64, err="is not a command")
+    for typed, meant in (("spectral", "ncut"), ("kmeans", "kpalm"), ("k-means", "kpalm"), ("nmf", "symnmf"), ("metrics", "eval")):
+        cleave(typed, code=64, err=f"no command '{typed}'; did you mean {meant} ")
+    cleave("quicksort", code=64, err=r"no command 'quicksort' \(see")  # a wrong guess is worse than none
 
 
 @case
@@ -58,6 +61,13 @@ def unknown_option_names_the_nearest():
     cleave("ncut", "x.npy", "--zero-diagonl", code=64, err="did you mean --zero-diagonal")
     cleave("ncut", "x.npy", "--keep-diag", code=64, err="did you mean --keep-diagonal")
     cleave("ncut", "x.npy", "-x", code=64, err="no option -x")
+    for typed, meant in (("n-clusters", "-k"), ("n_clusters", "-k"), ("clusters", "-k"), ("n_neighbors", "--neighbors"),
+                         ("random_state", "--seed"), ("max_iter", "--max-iter"), ("n-jobs", "--threads")):
+        cleave("ncut", "x.npy", f"--{typed}", 3, code=64, err=f"no option --{typed}; did you mean {meant} ")
+    cleave("ncut", "x.npy", "--center", code=64, err=r"no option --center \(see")
+    cleave("kpalm", "x.npy", "--center", code=64, err="did you mean --centers ")
+    cleave("ncut", "x.npy", "--affinity", "guassian", code=64, err="or precomputed; did you mean gaussian$")
+    cleave("ncut", "x.npy", "--affinity", "blue", code=64, err="or precomputed$")
 
 
 @case

@@ -1,4 +1,5 @@
 /* cleave eval: all metrics of a labeling against the truth, and of the labeling on its data. */
+#include "eval.h"
 #include "job.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 typedef struct eval_options {
     int64_t threads; /* first: the offset of cli_threads_table */
     const char *data, *json;
+    int classes;
 } eval_options;
 
 typedef struct evaluation {
@@ -31,6 +33,8 @@ static const clv_option_table *eval_table(void) {
     static const clv_option options[] = {
         CLI_FILE_OPTION(eval_options, data, "data", 0, "FILE",
                         "the points: silhouette and normalized cut of LABELS are added"),
+        CLI_FLAG_OPTION(eval_options, classes, "classes", 0,
+                        "LABELS are predicted classes: accuracy as it stands, precision, recall, confusion table"),
         CLI_FILE_OPTION(eval_options, json, "json", 0, "FILE|-",
                         "the metrics as JSON; - writes it to standard output instead of the table"),
     };
@@ -109,12 +113,29 @@ static void print_table(FILE *stream, const void *what) {
     }
 }
 
+/* Predicted classes, which nobody has to match. */
+static clv_status tell_classes(const evaluation *e) {
+    cli_classes classes = {.app = e->app};
+    cli_outputs out = {.app = e->app};
+    clv_status status = e->options.data
+                            ? cli_fail(e->app, CLV_EUSAGE, "--data cannot be used with --classes: it is about clusters")
+                            : cli_classes_read(&classes, e->args.operands[0], e->args.operands[1]);
+    if (status >= 0) {
+        status = cli_outputs_tell(&out, e->options.json, 0, cli_classes_print_json, cli_classes_print_table, &classes);
+    }
+    cli_classes_free(&classes);
+    return status;
+}
+
 static clv_status work(void *job) {
     evaluation *e = job;
     const cli_target target = {"json", e->options.json, NULL};
     const char *const inputs[] = {e->args.operands[0], e->args.operands[1], e->options.data};
     cli_outputs out = {.app = e->app};
     CLI_TRY(cli_targets_check(e->app, &target, 1, inputs, CLI_COUNT(inputs)));
+    if (e->options.classes) {
+        return tell_classes(e);
+    }
     CLI_TRY(measure(e));
     return cli_outputs_tell(&out, e->options.json, 0, print_json, print_table, e);
 }
@@ -140,9 +161,11 @@ const cli_command cli_eval = {
     .operands = {"TRUTH", "LABELS"},
     .about = "Compares two labelings of the same objects: .npy vectors of integers, or .csv files with one\n"
              "column, or with a column of labels. A label of -1 is left out. With --data, the silhouette and the\n"
-             "normalized cut of LABELS are added; the options of points and affinity are then those of ncut.\n",
+             "normalized cut of LABELS are added; the options of points and affinity are then those of ncut. With\n"
+             "--classes, labels are classes by their names or numbers, as ksupport predicts them.\n",
     .examples = "  cleave eval truth.npy labels.npy\n"
                 "  cleave eval truth.csv labels.csv --json -\n"
+                "  cleave eval test-y.csv predicted.csv --classes\n"
                 "  cleave eval truth.npy labels.npy --data points.npy --affinity exponential --gamma 1\n",
     .run = run,
 };

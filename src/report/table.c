@@ -161,6 +161,12 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
         put_sizes(&text, report->result);
     }
     put_fields(&text, report->result);
+    if (report->scores && report->scores->compared < report->scores->n) {
+        put_name(&text, "metrics");
+        clv_text_add(&text, "of the %lld objects that have a label, ", (long long)report->scores->compared);
+        clv_put_rounded(&text, 100 * (double)report->scores->compared / (double)report->scores->n, 3);
+        clv_text_add(&text, " %% of all\n");
+    }
     for (size_t at = 0; clv_next_metric(report, &at, &name, &value);) {
         put_name(&text, name);
         clv_put_rounded(&text, value, 6);

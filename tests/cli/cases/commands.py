@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import re
 
 from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, shared,
                      two_blocks, write)
@@ -264,3 +265,30 @@ def thyroid_at_the_published_value():
     value = result.json()["objective"]["value"]
     check(value <= 0.983115 + 5e-7, f"ncut {value}")
     cleave("verify", "r.json", points, out="^accepted")
+
+
+@case
+def eval_of_predicted_classes():
+    write("t.csv", "species\ncat\ndog\ncat\nbird\n")
+    write("p.csv", "row,label\n1,cat\n2,cat\n3,cat\n4,fish\n")
+    result = cleave("eval", "t.csv", "p.csv", "--classes", "--json", "-").json()
+    check(result["accuracy"] == 0.5 and [c["name"] for c in result["classes"]] == ["bird", "cat", "dog", "fish"], str(result))
+    check(result["confusion"] == [[0, 0, 0, 1], [0, 2, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]], str(result["confusion"]))
+    cat, fish = result["classes"][1], result["classes"][3]
+    check(abs(cat["precision"] - 2 / 3) < 1e-12 and cat["recall"] == 1 and cat["support"] == 2, str(cat))
+    check(fish["precision"] == 0 and fish["recall"] is None and fish["support"] == 0, str(fish))
+    cleave("eval", "t.csv", "p.csv", "--classes", out=r"(?m)^accuracy +0\.5.*\n(.*\n)*bird +- +0\.0")
+    npy("a.npy", [3, 10, 3, -1], "<i4")
+    npy("b.npy", [3, 3, 3, -1], "<i4")
+    result = cleave("eval", "a.npy", "b.npy", "--classes", "--json", "-").json()
+    check(result["accuracy"] == 0.75 and [c["name"] for c in result["classes"]] == ["-1", "3", "10"], str(result))
+    cleave("eval", "a.npy", "p.csv", "--classes", "--data", "x.npy", code=64, err="--data cannot be used with --classes")
+
+
+@case
+def metrics_say_what_they_cover():
+    points, labels = blobs()
+    csv("p.csv", points + [[40.0, 40.0], [-40.0, 40.0]], labels + [0, 1], "a,b,y")
+    run = cleave("dominant", "p.csv", "-k", 3, "--min-size", 5)
+    left = 62 - sum(int(size) for size in re.search(r"(?m)^sizes +(.*)$", run.out).group(1).split())
+    check(left > 0 and f"metrics          of the {62 - left} objects that have a label" in run.out, run.out)

@@ -353,6 +353,9 @@ CLV_API clv_status clv_data_scale(clv_data *data, clv_scale scale);
 /* Scale `data`, and new points `fresh` by the same formula: the means, ranges and norms of columns are those of `data`.
  * Both must have as many columns; a sparse `fresh` that has fewer gets columns of zeros. */
 CLV_API clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale);
+/* How the columns were scaled, (x - shift) * factor; 0: they were not. And the same for other data of these columns. */
+CLV_API int clv_data_scaling(const clv_data *data, const double **shift, const double **factor);
+CLV_API clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *factor);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 4  Features: documents and pictures as points
@@ -1262,6 +1265,8 @@ CLV_API const char *clv_claim_option(const clv_claim *claim, const char *name);
  * have none. */
 CLV_API const char *clv_claim_used(const clv_claim *claim);
 CLV_API const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count);
+/* How the columns were scaled, as clv_data_scaling says, and how many there are; 0: nothing is said of it. */
+CLV_API int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const double **factor);
 /* What is claimed, as a result: labels and fields can be read and, by clv_predict, used. Borrowed. */
 CLV_API const clv_result *clv_claim_result(const clv_claim *claim);
 /* The method that is claimed to have given it; NULL: there is none of that name. */

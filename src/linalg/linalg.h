@@ -23,12 +23,13 @@ struct clv_data {
     char *warning;  /* likewise */
     char **columns; /* names; owned, or NULL */
     int64_t columns_count;
-    char *truth;       /* the name of the column of labels; owned, or NULL */
-    char *id_name;     /* of the column of ids; owned, or NULL */
-    char *ids;         /* one after the other, each with its NUL; owned, or NULL */
-    int64_t *id_at;    /* where they begin */
-    int64_t *rows;     /* the number of each row in its file; owned, or NULL: all rows are there */
-    int64_t rows_read; /* of the file */
+    char *truth;            /* the name of the column of labels; owned, or NULL */
+    char *id_name;          /* of the column of ids; owned, or NULL */
+    char *ids;              /* one after the other, each with its NUL; owned, or NULL */
+    int64_t *id_at;         /* where they begin */
+    int64_t *rows;          /* the number of each row in its file; owned, or NULL: all rows are there */
+    int64_t rows_read;      /* of the file */
+    double *shift, *factor; /* of each column, once it is scaled: (x - shift) * factor; owned, or NULL */
 };
 
 /* An empty clv_data; fill its owned members and its view. */

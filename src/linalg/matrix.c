@@ -45,7 +45,7 @@ void clv_data_free(clv_data *data) {
     clv_free_texts(ctx, data->classes, data->classes_count);
     clv_free_texts(ctx, data->columns, data->columns_count);
     CLV_FREE_ALL(ctx, data->name, data->note, data->warning, data->truth, data->id_name, data->ids, data->id_at,
-                 data->rows, data);
+                 data->shift, data->factor, data->rows, data);
 }
 
 clv_status clv_data_made(clv_status status, clv_data **out) {
@@ -455,6 +455,49 @@ static void find_scaling(const clv_matrix *m, clv_scale scale, scaling *s) {
     }
 }
 
+/* Keep how the columns were scaled. Units are powers of two, so that nothing is lost here. */
+static clv_status keep_scaling(clv_data *data, const scaling *s) {
+    data->shift = CLV_NEW(data->ctx, double, s->count);
+    data->factor = CLV_NEW(data->ctx, double, s->count);
+    CLV_TRY(data->shift && data->factor ? CLV_OK : CLV_ENOMEM);
+    for (int64_t g = 0; g < s->count; g++) {
+        data->shift[g] = s->shift[g] / s->unit[g];
+        data->factor[g] = s->factor[g] * s->unit[g];
+    }
+    return CLV_OK;
+}
+
+int clv_data_scaling(const clv_data *data, const double **shift, const double **factor) {
+    *shift = data->shift;
+    *factor = data->factor;
+    return data->shift != NULL;
+}
+
+clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *factor) {
+    int64_t cols = data->matrix.cols;
+    CLV_TRY(unmap(data));
+    for (int64_t j = 0; j < cols && clv_is_sparse(&data->matrix); j++) {
+        if (shift[j] != 0) {
+            return clv_fail(data->ctx, CLV_EDATA, "%s is sparse, and its columns would be shifted, which would fill it",
+                            data->name);
+        }
+    }
+    for (int64_t i = 0; i < data->matrix.rows; i++) {
+        int64_t from = clv_is_sparse(&data->matrix) ? data->matrix.start[i] : i * cols;
+        int64_t to = clv_is_sparse(&data->matrix) ? data->matrix.start[i + 1] : from + cols;
+        for (int64_t at = from; at < to; at++) {
+            int64_t j = clv_is_sparse(&data->matrix) ? data->matrix.index[at] : at - from;
+            double scaled = (clv_stored(&data->matrix, at) - shift[j]) * factor[j];
+            if (data->matrix.scalar == CLV_F32) {
+                ((float *)data->values)[at] = (float)scaled;
+            } else {
+                ((double *)data->values)[at] = scaled;
+            }
+        }
+    }
+    return CLV_OK;
+}
+
 /* By the columns of `data`: both, if there are two. By rows: `data` alone, as rows do not look at others. */
 static clv_status scale_by(clv_data *data, clv_data *fresh, clv_scale scale) {
     bool by_row = scale == CLV_SCALE_UNIT_ROWS;
@@ -462,6 +505,9 @@ static clv_status scale_by(clv_data *data, clv_data *fresh, clv_scale scale) {
     clv_status status = scaling_new(data->ctx, by_row ? data->matrix.rows : data->matrix.cols, by_row, &s);
     if (status == CLV_OK) {
         find_scaling(&data->matrix, scale, &s);
+        status = by_row ? CLV_OK : keep_scaling(data, &s);
+    }
+    if (status == CLV_OK) {
         apply_scaling(data, &s);
     }
     if (status == CLV_OK && fresh) {

@@ -25,7 +25,7 @@ void clv_claim_free(clv_claim *claim) {
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
-    clv_free(ctx, claim->options);
+    CLV_FREE_ALL(ctx, claim->options, claim->shift, claim->factor);
     clv_free_texts(ctx, claim->columns, claim->columns_count);
     clv_result_free(claim->result);
     clv_free(ctx, claim);
@@ -238,13 +238,46 @@ static clv_status get_columns(const clv_place *at) {
     return json_is_array(list) ? CLV_OK : clv_json_refuse(at, "data", "columns", "an array of texts");
 }
 
+/* A list of numbers of the data; NULL where it is not there. */
+static clv_status get_reals(const clv_place *at, const char *name, double **out, int64_t *count) {
+    const json_t *list = clv_json_find(at, "data", name);
+    *count = (int64_t)json_array_size(list);
+    if (!list) {
+        return CLV_OK;
+    }
+    *out = CLV_NEW(at->claim->ctx, double, *count);
+    for (int64_t i = 0; *out && i < *count; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        (*out)[i] = json_number_value(value);
+        CLV_TRY(json_is_number(value) ? CLV_OK : clv_json_refuse(at, "data", name, "an array of numbers"));
+    }
+    return !*out ? CLV_ENOMEM : json_is_array(list) ? CLV_OK : clv_json_refuse(at, "data", name, "an array of numbers");
+}
+
 static clv_status get_data(const clv_place *at) {
-    json_t *none = NULL; /* get_columns reads it */
-    const clv_member members[] = {{"data", "used", CLV_JSON_TEXT, &at->claim->used, true},
-                                  {"data", "columns", CLV_JSON_TEXT, &none, true}};
+    clv_claim *claim = at->claim;
+    char *listed = NULL; /* read below */
+    int64_t factors;
+    const clv_member members[] = {{"data", "used", CLV_JSON_TEXT, &claim->used, true},
+                                  {"data", "columns", CLV_JSON_TEXT, &listed, true},
+                                  {"data", "shift", CLV_JSON_TEXT, &listed, true},
+                                  {"data", "factor", CLV_JSON_TEXT, &listed, true}};
     CLV_TRY(clv_json_get(at, members, 1));
     doubt_strangers(at, "data", members, CLV_COUNT(members));
+    CLV_TRY(get_reals(at, "shift", &claim->shift, &claim->scaled));
+    CLV_TRY(get_reals(at, "factor", &claim->factor, &factors));
+    if (claim->scaled != factors) {
+        doubt(claim, "%lld columns are claimed to be shifted, but %lld to be scaled", (long long)claim->scaled,
+              (long long)factors);
+        claim->scaled = 0;
+    }
     return get_columns(at);
+}
+
+int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const double **factor) {
+    *shift = claim->shift;
+    *factor = claim->factor;
+    return claim->scaled;
 }
 
 const char *clv_claim_used(const clv_claim *claim) {

@@ -237,18 +237,38 @@ static void put_metrics(clv_text *text, const clv_report *report) {
     clv_text_add(text, "%s", end);
 }
 
-/* What was used of the file, and the names of its columns. */
+static void put_reals(clv_text *text, const char *name, const double *values, int64_t count, const char *end) {
+    clv_text_add(text, "\"%s\": [", name);
+    for (int64_t i = 0; i < count; i++) {
+        put_real(text, values[i], i == 0);
+    }
+    clv_text_add(text, "]%s", end);
+}
+
+/* What was used of the file, the names of its columns, and how they were scaled: what prediction needs. */
 static void put_data(clv_text *text, const clv_data *data) {
+    const double *shift, *factor;
     const char *between = ", \"columns\": [", *end = "";
+    bool said = *clv_data_note(data) != '\0', scaled = clv_data_scaling(data, &shift, &factor);
+    if (!said && !scaled) {
+        return;
+    }
     clv_text_add(text, " \"data\": {");
-    put_string_field(text, "used", clv_data_note(data), "");
+    if (said) {
+        put_string_field(text, "used", clv_data_note(data), "");
+    }
     for (int64_t c = 0; clv_data_column(data, c); c++) {
         clv_text_add(text, "%s", between);
         clv_put_json_string(text, clv_data_column(data, c));
         between = ", ";
         end = "]";
     }
-    clv_text_add(text, "%s},\n", end);
+    clv_text_add(text, "%s%s", end, said && scaled ? ",\n  " : "");
+    if (scaled) {
+        put_reals(text, "shift", shift, clv_data_matrix(data)->cols, ",\n  ");
+        put_reals(text, "factor", factor, clv_data_matrix(data)->cols, "");
+    }
+    clv_text_add(text, "},\n");
 }
 
 clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
@@ -261,7 +281,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
     put_string_field(&text, "solver", result->solver, ", ");
     clv_text_add(&text, "\"n\": %lld, \"k\": %lld, \"seed\": %lld,\n", (long long)result->n, (long long)result->k,
                  (long long)result->seed);
-    if (report->data && *clv_data_note(report->data)) {
+    if (report->data) {
         put_data(&text, report->data);
     }
     put_options(&text, report);

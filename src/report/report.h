@@ -91,7 +91,9 @@ struct clv_claim {
     char *used;        /* of the file; "" when not said */
     char **columns;    /* their names; NULL: not said */
     int64_t columns_count;
-    double gamma; /* as used; NaN: none */
+    double *shift, *factor; /* NULL: not said */
+    int64_t scaled;         /* how many columns these are for */
+    double gamma;           /* as used; NaN: none */
     int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;

@@ -46,6 +46,29 @@ static size_t matrix_bytes(const clv_matrix *m) {
     return (size_t)stored * number + (clv_is_sparse(m) ? (size_t)(m->rows + 1) * sizeof *m->start : 0);
 }
 
+/* What is claimed of how the columns were scaled, if anything is, against what the data give. */
+static clv_status check_scaling(const clv_claim *claim, const clv_data *scaled, clv_verdict *out) {
+    int64_t cols = scaled->shift ? scaled->matrix.cols : 0;
+    if (claim->scaled > 0 && claim->scaled != cols) {
+        clv_reject(out, "%lld columns are claimed to be scaled, but the data have %lld such columns",
+                   (long long)claim->scaled, (long long)cols);
+        return CLV_OK;
+    }
+    for (int64_t j = 0; j < claim->scaled; j++) {
+        double shift = scaled->shift[j], factor = scaled->factor[j],
+               spread = factor != 0 ? 1 / fabs(factor) : fabs(shift);
+        if (!clv_is_within(claim->shift[j], shift, RELATIVE * (fabs(shift) + spread))) {
+            clv_reject_number(out, "the shift of a column", claim->shift[j], shift);
+            return CLV_OK;
+        }
+        if (!clv_is_within(claim->factor[j], factor, RELATIVE * fabs(factor))) {
+            clv_reject_number(out, "the factor of a column", claim->factor[j], factor);
+            return CLV_OK;
+        }
+    }
+    return CLV_OK;
+}
+
 static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_matrix *points, int64_t memory,
                                    clv_data **out, clv_verdict *verdict) {
     static const clv_option option = {.name = "scale", .kind = CLV_OPTION_CHOICE, .choices = CLV_SCALE_NAMES};
@@ -54,6 +77,9 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, con
     int scale = CLV_SCALE_NONE;
     if (asked) {
         CLV_TRY(blame(ctx, clv_options_set(ctx, &table, &scale, "scale", asked), CLV_EUSAGE, verdict));
+    }
+    if (scale == CLV_SCALE_NONE && claim->scaled > 0) {
+        clv_reject(verdict, "the columns are claimed to be scaled, and the data not to be");
     }
     if (scale == CLV_SCALE_NONE || verdict->reason[0]) {
         return CLV_OK;
@@ -66,7 +92,8 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, con
                         (long long)memory, held + copy);
     }
     CLV_TRY(clv_data_copy(ctx, "the data", points, out));
-    return blame(ctx, clv_data_scale(*out, (clv_scale)scale), CLV_EUSAGE, verdict);
+    CLV_TRY(blame(ctx, clv_data_scale(*out, (clv_scale)scale), CLV_EUSAGE, verdict));
+    return verdict->reason[0] ? CLV_OK : check_scaling(claim, *out, verdict);
 }
 
 /* Every option of the method and of the run that the claim names; threads are for the verification to say. */

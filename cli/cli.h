@@ -73,7 +73,7 @@ typedef struct cli_command {
     int (*run)(cli_app *app, const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_affinity, cli_segment, cli_text, cli_eval, cli_verify, cli_demo;
+extern const cli_command cli_affinity, cli_segment, cli_text, cli_eval, cli_predict_command, cli_verify, cli_demo;
 
 enum { CLI_GROUPS = 8, CLI_OPTIONS = 32 };
 
@@ -179,7 +179,7 @@ typedef struct cli_output_options {
     const char *output;                     /* labels: a file, or NULL, as all below */
     const char *matrices[CLI_MATRIX_FILES]; /* in the order in which the method gives them */
     const char *json, *trace, *report;
-    int silhouette;
+    int silhouette, save_model;
     int dry_run, progress, quiet, verbose;
 } cli_output_options;
 

@@ -5,6 +5,8 @@
 
 #include "cli.h"
 
+#include <limits.h>
+
 typedef struct cli_job cli_job;
 
 /* A file that an option of a command alone names: read, or else written. */
@@ -102,6 +104,9 @@ clv_status cli_read_targets(const cli_app *app, const char *path, const char *of
 
 /* Memberships, one row per object of `of` and one column per cluster (results.c). */
 clv_status cli_write_memberships(const cli_app *app, const char *path, const clv_matrix *matrix, const clv_data *of);
+
+/* Where the points of a result are kept: beside its JSON file (model.c). */
+void cli_model_path(const char *json, char path[PATH_MAX]);
 
 /* All of it: the run of a method's command. */
 int cli_job_run(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv);

@@ -11,7 +11,8 @@ static cli_command commands[MOST_COMMANDS];
 static size_t command_count;
 
 static void list_commands(void) {
-    const cli_command *const others[] = {&cli_affinity, &cli_segment, &cli_text, &cli_eval, &cli_verify, &cli_demo};
+    const cli_command *const others[] = {&cli_affinity,        &cli_segment, &cli_text, &cli_eval,
+                                         &cli_predict_command, &cli_verify,  &cli_demo};
     size_t methods;
     const clv_method *const *list = clv_methods(&methods);
     for (size_t i = 0; i < methods && command_count < MOST_COMMANDS; i++) {

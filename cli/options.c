@@ -95,6 +95,11 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
         table->count = CLI_COUNT(of_labels);
     }
     add_matrices(room, method);
+    if (method->predict && method->takes == CLV_TAKES_AFFINITY) {
+        room->options[table->count++] = (clv_option)CLI_FLAG_OPTION(
+            cli_output_options, save_model, "save-model", 0,
+            "keep the points beside the result of --json, with .clv for .json: for cleave predict");
+    }
     memcpy(room->options + table->count, of_all, sizeof of_all);
     table->count += CLI_COUNT(of_all);
     return table;

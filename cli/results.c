@@ -7,7 +7,7 @@
 
 /* --- targets --- */
 
-enum { COMMON = 6, GIVEN = 4 };
+enum { COMMON = 7, GIVEN = 4 };
 
 /* The texts among the options of a method are files to read (--start), or names that are no file. */
 static void list_given(const cli_job *job, const char *list[GIVEN]) {
@@ -32,13 +32,21 @@ static bool is_standard(const char *path) {
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
     enum { OTHERS = CLI_OPERANDS + 3 };
+    char model[PATH_MAX] = "";
+    if (output->save_model) {
+        if (!output->json || is_standard(output->json)) {
+            return cli_fail(job->app, CLV_EUSAGE, "--save-model needs --json FILE: the model is kept beside it");
+        }
+        cli_model_path(output->json, model);
+    }
     cli_target targets[COMMON + CLI_OWN_FILES + CLI_MATRIX_FILES] = {
         {"output", is_standard(output->output) ? NULL : output->output, "npy|csv|txt"},
         {"json", output->json, NULL},
         {"trace", output->trace, "csv"},
         {"report", output->report, "html|htm"},
         {"predict-output", job->prediction.output, "npy|csv|txt"},
-        {"predict-membership", job->prediction.membership, "npy|csv"}};
+        {"predict-membership", job->prediction.membership, "npy|csv"},
+        {"save-model", *model ? model : NULL, "clv"}};
     const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
     if (is_standard(output->output) && is_standard(output->json)) {
@@ -186,6 +194,12 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     write_rendered(&out, clv_report_trace, report, output->trace);
     write_rendered(&out, clv_report_html, report, output->report);
     write_rendered(&out, clv_report_json, report, output->json);
+    if (output->save_model) {
+        char path[PATH_MAX];
+        cli_model_path(output->json, path);
+        cli_outputs_note(&out, path,
+                         cli_library(job->app, clv_write_matrix(job->app->ctx, path, clv_data_matrix(job->data))));
+    }
     write_rendered(&out, clv_report_table, report, table ? "-" : NULL);
     cli_signals_watch(job->app->ctx, true);
     if (job->fresh) {

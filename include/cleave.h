@@ -258,6 +258,9 @@ typedef struct clv_read_options {
     const char *id_column;    /* CSV: the column that says which row is which, name or number; "none"; NULL: detect */
     clv_missing missing;
     clv_categories categories;
+    const char *const *like; /* CSV with a header: the columns of other data (clv_data_column), which these must have,
+                                in any order and with others beside them; NULL: as they are */
+    int64_t like_count;
     int64_t room[4]; /* for later versions: 0 */
 } clv_read_options;
 
@@ -1285,6 +1288,12 @@ typedef struct clv_verdict {
  * could be reached. A claim to have stopped at a limit of time must name that limit among its options. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
+/* Whether a result labels new objects by those that were clustered. And those labels: of new objects that were read and
+ * scaled like the old ones, by `points`, which are those (scaled; NULL where they are not needed), or with a given
+ * affinity that matrix. */
+CLV_API int clv_claim_needs_points(const clv_claim *claim);
+CLV_API clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv_matrix *points,
+                                     const clv_fresh *fresh, int64_t memory, int64_t threads, clv_result **out);
 
 #ifdef __cplusplus
 }

@@ -236,6 +236,38 @@ static clv_status put_ids(making *m, int64_t column) {
     return status;
 }
 
+/* The columns in the order of other data; a class that is not there is a column of zeros. */
+static clv_status arrange(making *m) {
+    const clv_read_options *options = m->options;
+    clv_data *data = m->data;
+    int64_t rows = data->matrix.rows, from = data->matrix.cols, to = options->like_count, numbers;
+    const double *old = data->values;
+    if (!clv_mul(rows, to, &numbers)) {
+        return clv_fail(data->ctx, CLV_ENOMEM, "%s would have too many columns", data->name);
+    }
+    double *values = CLV_NEW0(data->ctx, double, numbers);
+    char **names = CLV_NEW0(data->ctx, char *, to);
+    clv_status status = values && names ? CLV_OK : CLV_ENOMEM;
+    for (int64_t l = 0; status == CLV_OK && l < to; l++) {
+        int64_t c = 0;
+        while (c < from && strcmp(data->columns[c], options->like[l]) != 0) {
+            c++;
+        }
+        for (int64_t i = 0; i < rows && c < from; i++) {
+            values[i * to + l] = old[i * from + c];
+        }
+        names[l] = clv_copy_text(data->ctx, options->like[l]);
+        status = names[l] ? CLV_OK : CLV_ENOMEM;
+    }
+    clv_free(data->ctx, data->values);
+    clv_free_texts(data->ctx, data->columns, data->columns_count);
+    data->values = values;
+    data->columns = names;
+    data->columns_count = names ? to : 0;
+    data->matrix = (clv_matrix){.rows = rows, .cols = to, .values = values};
+    return status;
+}
+
 /* --- what is said of it --- */
 
 static void note_roles(const making *m, clv_text *note) {
@@ -350,7 +382,8 @@ static clv_status make(making *m, clv_bytes bytes, char separator) {
     CLV_TRY(put_rows(m));
     CLV_TRY(put_note(m));
     CLV_TRY(put_warning(m));
-    return put_values(m);
+    CLV_TRY(put_values(m));
+    return options->like && m->table.layout.header ? arrange(m) : CLV_OK;
 }
 
 clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,

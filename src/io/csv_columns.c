@@ -275,7 +275,53 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
     return status;
 }
 
+/* The column that a name of other data is of: itself, or for "city=Rome" the text in "city". */
+static int64_t find_like(const clv_table *t, const char *name, bool *class) {
+    const char *equals = strrchr(name, '=');
+    *class = false;
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        const clv_token *field = clv_layout_name(&t->layout, c);
+        if (field && clv_field_equals(field, name, false)) {
+            return c;
+        }
+    }
+    for (int64_t c = 0; equals && c < t->layout.columns; c++) {
+        const clv_token *field = clv_layout_name(&t->layout, c);
+        if (field && clv_field_compare(field, &(clv_token){name, (size_t)(equals - name), false}) == 0) {
+            *class = true;
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* The columns of other data, and no others. */
+static clv_status take_like(clv_table *t, const clv_read_options *options) {
+    clv_text lost = {.ctx = t->ctx};
+    int64_t count = 0;
+    for (int64_t l = 0; l < options->like_count; l++) {
+        bool class;
+        int64_t c = find_like(t, options->like[l], &class);
+        if (c < 0) {
+            clv_text_add(&lost, "%s'%s'", count++ ? ", " : "", options->like[l]);
+            continue;
+        }
+        t->columns[c].asked = true;
+        t->columns[c].role = class ? CLV_ROLE_CLASSES : CLV_ROLE_NUMBERS;
+    }
+    clv_status status = lost.status;
+    if (status == CLV_OK && count > 0) {
+        status =
+            clv_fail(t->ctx, CLV_EDATA, "%s has no column %s, which the model was made of", t->start.name, lost.data);
+    }
+    clv_free(t->ctx, lost.data);
+    return status;
+}
+
 static clv_status take_wishes(clv_table *t, const clv_read_options *options) {
+    if (options->like && t->layout.header) {
+        CLV_TRY(take_like(t, options));
+    }
     CLV_TRY(mark_list(t, "columns", options->columns, mark_asked));
     CLV_TRY(mark_list(t, "drop", options->drop, mark_dropped));
     if (options->id_column && strcmp(options->id_column, "none") != 0) {
@@ -393,7 +439,8 @@ clv_status clv_table_assign(clv_table *t, const clv_read_options *options) {
     if (!(options->id_column && strcmp(options->id_column, "none") == 0)) {
         CLV_TRY(find_ids(t));
     }
-    for (int64_t c = 0; options->columns && c < t->layout.columns; c++) {
+    bool chosen = options->columns || (options->like && t->layout.header);
+    for (int64_t c = 0; chosen && c < t->layout.columns; c++) {
         t->columns[c].role = is_free(&t->columns[c]) ? CLV_ROLE_DROPPED : t->columns[c].role;
     }
     settle_text(t, options->categories);

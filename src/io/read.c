@@ -83,7 +83,10 @@ static clv_status read_matrix(clv_source *in, const char *path, const clv_read_o
         return read_npy(in, options ? options->map : 0, out);
     }
     CLV_TRY(clv_input_content(in, &bytes));
-    if (clv_has_extension(path, "mtx")) {
+    if (clv_has_extension(path, "clv") && bytes.size > 0 && bytes.data[0] == 0x93) { /* of a model that is kept */
+        return clv_npy_parse(in->ctx, bytes, out);
+    }
+    if (clv_has_extension(path, "mtx|clv")) {
         return clv_mtx_parse(in->ctx, bytes, out);
     }
     if (clv_has_extension(path, "svm|libsvm")) {
@@ -136,7 +139,7 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
     if (variable) {
         return read_mat(ctx, path, variable, out);
     }
-    bool known = clv_has_extension(path, "npy|csv|tsv|mtx|svm|libsvm") || clv_has_extension(path, pictures);
+    bool known = clv_has_extension(path, "npy|csv|tsv|mtx|svm|libsvm|clv") || clv_has_extension(path, pictures);
     if (!known && strcmp(path, "-") != 0) {
         return clv_fail(
             ctx, CLV_EUSAGE,

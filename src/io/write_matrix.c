@@ -48,7 +48,7 @@ static void put_csv_row(clv_writer *writer, const clv_matrix *row, char separato
 
 /* 0: to .npy. */
 static char separator_for(const char *path) {
-    return clv_has_extension(path, "npy") ? 0 : clv_has_extension(path, "tsv") ? '\t' : ',';
+    return clv_has_extension(path, "npy|clv") ? 0 : clv_has_extension(path, "tsv") ? '\t' : ',';
 }
 
 /* Row by row, to .npy if `separator` is 0. `room`: for a row of a sparse matrix with its zeros. */
@@ -147,8 +147,10 @@ static void put_mtx(clv_writer *writer, const clv_matrix *m) {
 
 /* `fill`: a sparse matrix goes to .npy and text with its zeros, else to .mtx only. */
 static clv_status write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix, bool fill) {
-    bool mtx = clv_has_extension(path, "mtx"), filled = fill && clv_is_sparse(matrix) && !mtx;
-    if (!clv_has_extension(path, "npy|csv|tsv|mtx")) {
+    bool kept = clv_has_extension(path, "clv"); /* of a model: whatever its matrix is */
+    bool mtx = clv_has_extension(path, "mtx") || (kept && clv_is_sparse(matrix)),
+         filled = fill && clv_is_sparse(matrix) && !mtx;
+    if (!kept && !clv_has_extension(path, "npy|csv|tsv|mtx")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a matrix to write must end in .npy, .csv, .tsv or .mtx",
                         path);
     }

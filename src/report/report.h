@@ -116,6 +116,12 @@ bool clv_is_within(double claimed, double found, double allowed);
  * computing anything. */
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,
                            const clv_control *control, int64_t objects, clv_verdict *out);
+/* Every option of the method and of the run that the claim names, threads aside; and those of its affinity. What is not
+ * allowed is a reason to reject it. */
+struct clv_options_room;
+clv_status clv_claimed_options(clv_context *ctx, const clv_claim *claim, const clv_method *method, int64_t threads,
+                               struct clv_options_room *options, clv_verdict *out);
+clv_status clv_claimed_affinity(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how, clv_verdict *out);
 /* clv_claim_verify by a method of one's own, whatever the claim names. */
 clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const clv_claim *claim,
                                const clv_input *data, int64_t memory, int64_t threads, clv_verdict *out);

@@ -96,9 +96,8 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, con
     return verdict->reason[0] ? CLV_OK : check_scaling(claim, *out, verdict);
 }
 
-/* Every option of the method and of the run that the claim names; threads are for the verification to say. */
-static clv_status method_options_as_claimed(clv_context *ctx, const clv_claim *claim, const clv_method *method,
-                                            int64_t threads, clv_options_room *options, clv_verdict *out) {
+clv_status clv_claimed_options(clv_context *ctx, const clv_claim *claim, const clv_method *method, int64_t threads,
+                               clv_options_room *options, clv_verdict *out) {
     clv_method_defaults(method, options->bytes, method->options->size);
     for (int64_t i = 0; i < claim->options_count; i++) {
         const clv_claim_entry *entry = &claim->options[i];
@@ -116,8 +115,7 @@ static clv_status method_options_as_claimed(clv_context *ctx, const clv_claim *c
     return CLV_OK;
 }
 
-static clv_status affinity_as_claimed(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how,
-                                      clv_verdict *out) {
+clv_status clv_claimed_affinity(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how, clv_verdict *out) {
     const clv_option_table *table = clv_affinity_table();
     clv_affinity_defaults(how);
     for (size_t i = 0; i < table->count; i++) {
@@ -394,7 +392,7 @@ static clv_status judge_with_affinity(clv_context *ctx, const clv_method *method
     clv_affinity_options how;
     clv_affinity_info info;
     clv_affinity *a = NULL;
-    STEP(affinity_as_claimed(ctx, claim, &how, out));
+    STEP(clv_claimed_affinity(ctx, claim, &how, out));
     how.memory = memory;
     how.threads = control->threads;
     STEP(blame(ctx, clv_suit_affinity(ctx, method, input->points, options, &how), CLV_EUSAGE, out));
@@ -447,7 +445,7 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const
     ((clv_control *)(void *)options.bytes)->threads = threads;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), options.bytes)); /* what the caller says is not the claim's */
     CLV_TRY(check_data(ctx, method, claim, data));
-    STEP(method_options_as_claimed(ctx, claim, method, threads, &options, out));
+    STEP(clv_claimed_options(ctx, claim, method, threads, &options, out));
     int64_t objects = method->objects ? method->objects(data->points, options.bytes) : data->points->rows;
     STEP(clv_claim_check(ctx, claim, method, (const clv_control *)(void *)options.bytes, objects, out));
     clv_status status = judge_on(ctx, method, claim, data, options.bytes, memory, &scaled, out);

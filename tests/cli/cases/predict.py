@@ -158,3 +158,69 @@ def refusals():
     cleave("ncut", "x.npy", "-k", 3, "--predict", "new.npy", code=64, err="needs --predict-output FILE")
     cleave("ncut", "x.npy", "-k", 3, "--predict-output", "p.npy", code=64, err="needs --predict FILE")
     check(sorted(os.listdir(".")) == ["new.npy", "wide.npy", "x.npy", "y.npy"], "nothing was written")
+
+
+def labels_in(path):
+    return [line.split(",")[1] for line in read(path).decode().split()[1:]]
+
+
+@case
+def a_result_that_is_kept_labels_as_the_run_does():
+    points, labels = blobs()
+    names = [("ant", "bee", "cow")[c] for c in labels]
+    rows = [f"{x},{7 * y + 30},{name}" for (x, y), name in zip(points, names)]
+    write("old.csv", "a,b,y\n" + "".join(row + "\n" for row in rows[::2]))
+    write("new.csv", "a,b\n" + "".join(row.rsplit(",", 1)[0] + "\n" for row in rows[1::2]))
+    other = [f"{i},{7 * points[i][1] + 30},note {i},{points[i][0]}" for i in range(1, 60, 2)]  # another order, more columns
+    write("other.csv", "id,b,note,a\n" + "".join(row + "\n" for row in other))
+    for method in ("kpalm", "ncut", "symnmf", "dominant"):
+        keep = [] if method == "kpalm" else ["--save-model"]
+        cleave(method, "old.csv", "-k", 3, "--scale", "standard", "--predict", "new.csv", "--predict-output", "l.csv", "--json",
+               "r.json", "-q", *keep)
+        cleave("predict", "r.json", "other.csv", "-o", "p.csv", err="other.csv: 2 columns used; dropped: id .row names.")
+        check(labels_in("p.csv") == labels_in("l.csv"), f"{method}: the same labels")
+        check(read("p.csv").decode().split()[1].startswith("1,"), "ids of the new objects")
+        cleave("predict", "r.json", "new.csv", "-o", "p.npy", "-q", err="^$")
+        check(read_npy_labels("p.npy") == [int(v) for v in labels_in("l.csv")], f"{method}: by position of names")
+        if keep:
+            os.remove("r.clv")
+            cleave("predict", "r.json", "new.csv", "-o", "q.csv", code=66, err="there is no r.clv: give them with --data.*--save-model")
+            cleave("predict", "r.json", "new.csv", "-o", "q.csv", "--data", "old.csv", "-q")
+            check(labels_in("q.csv") == labels_in("l.csv"), f"{method}: by the data")
+    write("lack.csv", "b,c\n1,2\n")
+    cleave("predict", "r.json", "lack.csv", "-o", "q2.csv", "--data", "old.csv", code=65,
+           err="lack.csv has no column 'a', which the model was made of")
+    check(not os.path.exists("q2.csv"), "nothing half-written")
+    cleave("predict", "r.json", "new.csv", code=64, err="predict needs -o FILE")
+    cleave("predict", "r.json", "new.csv", "-o", "r.json", code=73, err="must end in")
+    cleave("ncut", "old.csv", "-k", 3, "--save-model", code=64, err="--save-model needs --json FILE")
+
+
+@case
+def kept_classes_and_probabilities():
+    points, labels = blobs()
+    write("x.csv", "a,b\n" + "".join(f"{x},{y}\n" for x, y in points))
+    write("y.csv", "".join(("ant", "bee", "cow")[c] + "\n" for c in labels))
+    cleave("ksupport", "x.csv", "y.csv", "-k", 2, "--lambda", 0.01, "--intercept", "--scale", "standard", "--json", "r.json", "-q",
+           "--predict", "x.csv", "--predict-output", "l.csv", "--scores", "s.csv")
+    cleave("predict", "r.json", "x.csv", "-o", "p.csv", "--probabilities", "q.csv", "--scores", "t.csv", "-q")
+    check(labels_in("p.csv") == labels_in("l.csv") and set(labels_in("p.csv")) == {"ant", "bee", "cow"}, "names of classes")
+    check(read("s.csv") == read("t.csv"), "the same scores")
+    head, *rows = read("q.csv").decode().splitlines()
+    check(head == "row,ant,bee,cow", head)
+    for row, label in zip(rows, labels_in("p.csv")):
+        shares = dict(zip(("ant", "bee", "cow"), map(float, row.split(",")[1:])))
+        check(abs(sum(shares.values()) - 1) < 1e-12 and max(shares, key=shares.get) == label, f"{row}: {label}")
+    write("r.json", read("r.json").decode().replace('"factor": [', '"factor": [1, '))
+    cleave("verify", "r.json", "x.csv", "y.csv", code=1, out="^rejected: 2 columns are claimed to be shifted, but 3 to be scaled")
+
+
+@case
+def classes_of_columns_in_new_data():
+    points, labels = blobs()
+    write("old.csv", "a,b,city\n" + "".join(f"{x},{y},{('Rome', 'Oslo', 'Bonn')[i % 3]}\n" for i, (x, y) in enumerate(points)))
+    cleave("kpalm", "old.csv", "-k", 3, "--categories", "onehot", "--label-column", "none", "--json", "r.json", "-q", "-o", "l.csv")
+    lines = read("old.csv").decode().split()
+    write("one.csv", "city,b,a\n" + "".join(",".join(lines[i].split(",")[::-1]) + "\n" for i in (1, 4, 7)))  # Rome alone
+    cleave("predict", "r.json", "one.csv", "-o", "p.csv", "-q")
+    check(labels_in("p.csv") == [labels_in("l.csv")[i] for i in (0, 3, 6)], "a class that is not there is a column of zeros")

@@ -1,0 +1,276 @@
+/* cleave predict: labels of new objects by a result that was kept.
+ *
+ * The result says how its data were read and scaled, the names of their columns and the affinity. Methods on
+ * similarities label by the objects that were clustered: --save-model keeps those beside the result, in the same name
+ * with .clv, or --data names them. */
+#include "job.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct model_options {
+    int64_t threads; /* first: the offset of cli_threads_table */
+    int64_t memory;
+    const char *output, *membership, *scores, *probabilities, *data;
+    int quiet;
+} model_options;
+
+typedef struct model {
+    const cli_app *app;
+    cli_args args;
+    model_options options;
+    clv_claim *claim;
+    const clv_method *method;
+    cli_points_options points; /* how the data were read */
+    clv_data *old, *fresh;     /* old: NULL where they are not needed */
+    clv_result *found;
+} model;
+
+#define FILE_OPTION(member_, name_, letter_, help_)                                                                    \
+    CLI_FILE_OPTION(model_options, member_, name_, letter_, "FILE", help_)
+
+static const clv_option_table *model_table(void) {
+    static const clv_option options[] = {
+        FILE_OPTION(output, "output", 'o',
+                    "labels: .npy (int32), .csv, .txt, or - for CSV on standard output; -1: no cluster"),
+        FILE_OPTION(membership, "membership", 0, "symnmf: memberships, one column per cluster: .npy or .csv"),
+        FILE_OPTION(scores, "scores", 0, "ksupport: x w + b, one column per model: .npy or .csv"),
+        FILE_OPTION(probabilities, "probabilities", 0,
+                    "ksupport with the logistic loss: probabilities, one column per class: .npy or .csv"),
+        FILE_OPTION(data, "data", 0, "the DATA that were clustered, where the result was kept without --save-model"),
+        CLI_MEMORY_OPTION(model_options),
+        CLI_FLAG_OPTION(model_options, quiet, "quiet", 'q', "no messages, only errors"),
+    };
+    static const clv_option_table table = {"predict", options, CLI_COUNT(options), 0};
+    return &table;
+}
+
+/* --- what was kept --- */
+
+void cli_model_path(const char *json, char path[PATH_MAX]) {
+    size_t length = strlen(json), stem = length > 5 && strcmp(json + length - 5, ".json") == 0 ? length - 5 : length;
+    snprintf(path, PATH_MAX, "%.*s.clv", (int)stem, json);
+}
+
+static bool is_given(const model *m) {
+    const char *kind = clv_claim_option(m->claim, "affinity");
+    return clv_claim_needs_points(m->claim) && kind && strcmp(kind, "precomputed") == 0;
+}
+
+static clv_status take_reading(model *m) {
+    const clv_option_table *table = cli_reading_table();
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->options[i].name, *claimed = clv_claim_option(m->claim, name);
+        if (claimed && *claimed && clv_options_set(m->app->ctx, table, &m->points, name, claimed) < 0) {
+            return cli_fail(m->app, CLV_EDATA, "%s: %s", m->args.operands[0], clv_message(m->app->ctx));
+        }
+    }
+    return CLV_OK;
+}
+
+/* As the data of the result were scaled: by its columns, or each row by itself. */
+static clv_status scale(const model *m, clv_data *data) {
+    const char *how = clv_claim_option(m->claim, "scale");
+    const double *shift, *factor;
+    int64_t count = clv_claim_scaling(m->claim, &shift, &factor), cols = clv_data_matrix(data)->cols;
+    if (!how || strcmp(how, "none") == 0) {
+        return CLV_OK;
+    }
+    if (strcmp(how, "unit-rows") == 0) {
+        return cli_library(m->app, clv_data_scale(data, CLV_SCALE_UNIT_ROWS));
+    }
+    if (count != cols) {
+        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but the result was made of %lld", m->args.operands[1],
+                        (long long)cols, (long long)count);
+    }
+    return cli_library(m->app, clv_data_scale_as(data, shift, factor));
+}
+
+/* The objects that were clustered: those that were kept are scaled already. */
+static clv_status read_old(model *m) {
+    char path[PATH_MAX];
+    struct stat file;
+    bool given = is_given(m);
+    clv_read_options reading = cli_read_options(&m->points, given ? CLI_MAP_SYMMETRIC : CLI_READ);
+    cli_model_path(m->args.operands[0], path);
+    if (!clv_claim_needs_points(m->claim)) {
+        return CLV_OK;
+    }
+    if (m->options.data) {
+        CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->options.data, &reading, &m->old)));
+        return given ? CLV_OK : scale(m, m->old);
+    }
+    if (stat(path, &file)) {
+        return cli_fail(
+            m->app, CLV_ENOINPUT,
+            "%s labels new objects by those that were clustered, and there is no %s: give them with --data, or "
+            "run %s again with --save-model",
+            m->args.operands[0], path, clv_claim_result(m->claim)->method);
+    }
+    return cli_library(m->app, clv_read(m->app->ctx, path, NULL, &m->old));
+}
+
+/* By the names of the columns, where they have names. */
+static clv_status read_fresh(model *m) {
+    clv_read_options reading = cli_read_options(&m->points, CLI_READ);
+    bool given = is_given(m);
+    reading.like = clv_claim_columns(m->claim, &reading.like_count);
+    if (reading.like) {
+        reading.columns = reading.drop = NULL;
+        reading.label_column = "none";
+    }
+    CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->args.operands[1], &reading, &m->fresh)));
+    int64_t cols = clv_data_matrix(m->fresh)->cols, wanted = m->old ? clv_data_matrix(m->old)->cols : cols;
+    if (cols != wanted) {
+        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but %lld are needed", m->args.operands[1],
+                        (long long)cols, (long long)wanted);
+    }
+    return given ? CLV_OK : scale(m, m->fresh);
+}
+
+/* --- what is written --- */
+
+static const char *const *class_names(const model *m) {
+    const clv_field *names = clv_result_field(clv_claim_result(m->claim), "class_names");
+    return names ? names->texts : NULL;
+}
+
+/* Of two classes there is one score, of the second one. */
+static clv_status write_probabilities(const model *m, const char *path) {
+    const clv_field *classes = clv_result_field(clv_claim_result(m->claim), "classes");
+    const clv_matrix *scores = clv_result_matrix(m->found, "scores");
+    int64_t count = classes ? classes->count : 0;
+    if (count < 2 || !scores || scores->start || scores->scalar != CLV_F64) {
+        return cli_fail(m->app, CLV_EUSAGE,
+                        "--probabilities: only results of ksupport with the logistic loss have them");
+    }
+    double *values = malloc((size_t)(scores->rows * count) * sizeof *values + 1);
+    const char **names = calloc((size_t)count, sizeof *names);
+    char(*numbers)[32] = calloc((size_t)count, sizeof *numbers);
+    clv_status status = values && names && numbers ? CLV_OK : cli_fail(m->app, CLV_ENOMEM, "out of memory");
+    for (int64_t i = 0; status >= 0 && i < scores->rows; i++) {
+        const double *row = (const double *)scores->values + i * scores->cols;
+        double sum = 0;
+        for (int64_t c = 0; c < count; c++) {
+            double score = scores->cols == 1 ? (c == 1 ? row[0] : -row[0]) : row[c];
+            values[i * count + c] = 1 / (1 + exp(-score));
+            sum += values[i * count + c];
+        }
+        for (int64_t c = 0; c < count; c++) {
+            values[i * count + c] /= sum;
+        }
+    }
+    for (int64_t c = 0; status >= 0 && c < count; c++) {
+        snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
+        names[c] = class_names(m) ? class_names(m)[c] : numbers[c];
+    }
+    if (status >= 0) {
+        const clv_matrix matrix = {.rows = scores->rows, .cols = count, .values = values};
+        status = cli_library(m->app, clv_write_named(m->app->ctx, path, &matrix, m->fresh, names));
+    }
+    free(numbers);
+    free(names);
+    free(values);
+    return status;
+}
+
+static clv_status write_matrix(const model *m, const char *name, const char *path) {
+    const clv_matrix *matrix = clv_result_matrix(m->found, name);
+    if (!matrix) {
+        return cli_fail(m->app, CLV_EUSAGE, "--%s: a prediction of %s has none", name, m->method->name);
+    }
+    return strcmp(name, "membership") == 0 ? cli_write_memberships(m->app, path, matrix, m->fresh)
+                                           : cli_library(m->app, clv_write_matrix(m->app->ctx, path, matrix));
+}
+
+static clv_status write_all(const model *m) {
+    const model_options *o = &m->options;
+    cli_outputs out = {.app = m->app};
+    if (o->output && !m->found->labels) {
+        cli_outputs_note(&out, o->output,
+                         cli_fail(m->app, CLV_EUSAGE, "-o: this result predicts numbers, not labels: --scores"));
+    } else {
+        cli_outputs_labels(&out, o->output, m->found->labels, m->found->n, m->fresh, class_names(m));
+    }
+    if (o->membership) {
+        cli_outputs_note(&out, o->membership, write_matrix(m, "membership", o->membership));
+    }
+    if (o->scores) {
+        cli_outputs_note(&out, o->scores, write_matrix(m, "scores", o->scores));
+    }
+    if (o->probabilities) {
+        cli_outputs_note(&out, o->probabilities, write_probabilities(m, o->probabilities));
+    }
+    return out.first;
+}
+
+/* --- all of it --- */
+
+static clv_status check(const model *m) {
+    const model_options *o = &m->options;
+    bool standard = o->output && strcmp(o->output, "-") == 0;
+    const cli_target targets[] = {{"output", standard ? NULL : o->output, "npy|csv|txt"},
+                                  {"membership", o->membership, "npy|csv"},
+                                  {"scores", o->scores, "npy|csv"},
+                                  {"probabilities", o->probabilities, "npy|csv"}};
+    const char *const inputs[] = {m->args.operands[0], m->args.operands[1], o->data};
+    if (!o->output && !o->membership && !o->scores && !o->probabilities) {
+        return cli_fail(m->app, CLV_EUSAGE,
+                        "predict needs -o FILE, --membership, --scores or --probabilities: where the results go");
+    }
+    return cli_targets_check(m->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
+}
+
+static clv_status work(void *job) {
+    model *m = job;
+    clv_context *ctx = m->app->ctx;
+    CLI_TRY(check(m));
+    CLI_TRY(cli_library(m->app, clv_claim_read(ctx, m->args.operands[0], &m->claim)));
+    m->method = clv_claim_method(m->claim);
+    if (!m->method || !m->method->predict) {
+        return cli_fail(m->app, CLV_EUSAGE, "%s: results of %s cannot label new objects", m->args.operands[0],
+                        clv_claim_result(m->claim)->method);
+    }
+    CLI_TRY(take_reading(m));
+    CLI_TRY(read_old(m));
+    CLI_TRY(read_fresh(m));
+    cli_signals_restart_calls();
+    const clv_matrix *fresh = clv_data_matrix(m->fresh);
+    clv_fresh objects = {.points = is_given(m) ? NULL : fresh, .similarities = is_given(m) ? fresh : NULL};
+    CLI_TRY(cli_library(m->app, clv_claim_predict(ctx, m->claim, m->old ? clv_data_matrix(m->old) : NULL, &objects,
+                                                  m->options.memory, m->options.threads, &m->found)));
+    if (!m->options.quiet && *clv_data_note(m->fresh)) {
+        fprintf(stderr, "%s: %s\n", m->args.operands[1], clv_data_note(m->fresh));
+    }
+    return write_all(m);
+}
+
+static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
+    model m = {.app = app, .args = {.command = command}};
+    cli_args_own(&m.args, model_table(), &m.options);
+    cli_args_own(&m.args, cli_threads_table(), &m.options);
+    clv_options_defaults(cli_reading_table(), &m.points);
+    clv_status status = cli_perform(app, &m.args, argc, argv, work, &m);
+    clv_result_free(m.found);
+    clv_data_free(m.fresh);
+    clv_data_free(m.old);
+    clv_claim_free(m.claim);
+    return cli_exit_status(status);
+}
+
+const cli_command cli_predict_command = {
+    .name = "predict",
+    .summary = "label new objects by a result that was kept",
+    .operands = {"RESULT.json", "NEW"},
+    .about = "Labels the objects of NEW by a result that --json wrote: read, scaled and compared as its data were.\n"
+             "Columns are found by their names, in any order. kpalm and ksupport need nothing but the result; the\n"
+             "other methods label by the objects that were clustered, which --save-model keeps beside the result.\n",
+    .examples = "  cleave kpalm old.csv -k 3 --scale standard --json r.json\n"
+                "  cleave predict r.json new.csv -o labels.csv\n"
+                "  cleave ncut old.csv -k 3 --json r.json --save-model\n"
+                "  cleave predict r.json new.csv -o labels.csv\n",
+    .run = run,
+};

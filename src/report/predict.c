@@ -1,0 +1,59 @@
+/* Labels of new objects by a result that was kept: its method, options and affinity are those that it names. */
+#include "affinity/affinity.h"
+#include "methods/methods.h"
+#include "report/report.h"
+
+#include <math.h>
+
+/* A claim that names what does not exist cannot be used. */
+static clv_status refuse_claim(clv_context *ctx, const clv_verdict *doubt) {
+    return doubt->reason[0] ? clv_fail(ctx, CLV_EDATA, "%s", doubt->reason) : CLV_OK;
+}
+
+int clv_claim_needs_points(const clv_claim *claim) {
+    const clv_method *method = clv_claim_method(claim);
+    return method && method->takes == CLV_TAKES_AFFINITY;
+}
+
+static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, const clv_input *input,
+                                      const void *options, int64_t memory, const clv_fresh *fresh, clv_result **out) {
+    const clv_method *method = clv_claim_method(claim);
+    const clv_control *control = options;
+    clv_affinity_options how;
+    clv_affinity *a = NULL;
+    clv_verdict doubt = {0};
+    CLV_TRY(clv_claimed_affinity(ctx, claim, &how, &doubt));
+    CLV_TRY(refuse_claim(ctx, &doubt));
+    how.gamma = claim->gamma;
+    how.memory = memory;
+    how.threads = control->threads;
+    CLV_TRY(clv_suit_affinity(ctx, method, input->points, options, &how));
+    CLV_TRY(clv_affinity_rehome(ctx, input->points, claim->home, &how));
+    CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
+    clv_input with = *input;
+    with.affinity = a;
+    clv_status status = clv_predict(ctx, method, &with, options, claim->result, fresh, out);
+    clv_affinity_free(a);
+    return status;
+}
+
+clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv_matrix *points, const clv_fresh *fresh,
+                             int64_t memory, int64_t threads, clv_result **out) {
+    const clv_method *method = clv_claim_method(claim);
+    clv_options_room options;
+    clv_verdict doubt = {0};
+    *out = NULL;
+    if (!method || !method->predict) {
+        return clv_fail(ctx, CLV_EUSAGE, "results of '%.80s' cannot label new objects", claim->method);
+    }
+    if (clv_claim_needs_points(claim) && (!points || points->rows != claim->result->n)) {
+        return clv_fail(ctx, CLV_EDATA,
+                        "a result of %s labels new objects by those that were clustered: give these %lld points",
+                        method->name, (long long)claim->result->n);
+    }
+    CLV_TRY(clv_claimed_options(ctx, claim, method, threads, &options, &doubt));
+    CLV_TRY(refuse_claim(ctx, &doubt));
+    clv_input input = {.points = points};
+    return clv_claim_needs_points(claim) ? predict_by_affinity(ctx, claim, &input, options.bytes, memory, fresh, out)
+                                         : clv_predict(ctx, method, &input, options.bytes, claim->result, fresh, out);
+}

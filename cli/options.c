@@ -95,6 +95,11 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
         table->count = CLI_COUNT(of_labels);
     }
     add_matrices(room, method);
+    if (clv_method_gives(method, "centers")) {
+        room->options[table->count++] = (clv_option)CLI_CHOICE_OPTION(
+            cli_output_options, units, "units", "scaled|data",
+            "what --centers are in: the scaled data, as in the JSON result, or DATA as they are");
+    }
     if (method->predict && method->takes == CLV_TAKES_AFFINITY) {
         room->options[table->count++] = (clv_option)CLI_FLAG_OPTION(
             cli_output_options, save_model, "save-model", 0,

@@ -95,23 +95,53 @@ clv_status cli_write_memberships(const cli_app *app, const char *path, const clv
     return cli_library(app, status);
 }
 
-/* One row per cluster, the columns of the data. */
-static clv_status write_centers(const cli_job *job, const char *path, const clv_matrix *matrix) {
-    const char **names = malloc((size_t)matrix->cols * sizeof *names + 1);
-    if (!names) {
-        return cli_fail(job->app, CLV_ENOMEM, "out of memory");
-    }
-    for (int64_t j = 0; j < matrix->cols; j++) {
+/* The names of the columns of the data, or NULL for those that have none; NULL: no memory. */
+static const char **name_columns(const cli_job *job, int64_t cols) {
+    const char **names = malloc((size_t)cols * sizeof *names + 1);
+    for (int64_t j = 0; names && j < cols; j++) {
         names[j] = clv_data_column(job->data, j);
     }
-    clv_status status = clv_write_named(job->app->ctx, path, matrix, NULL, names);
+    return names;
+}
+
+/* Centers as they would be in DATA before it was scaled; a column that was all one value is that. NULL: no memory. */
+static double *unscale(const cli_job *job, const clv_matrix *centers) {
+    const double *shift, *factor;
+    bool scaled = clv_data_scaling(job->data, &shift, &factor);
+    double *values = malloc((size_t)(centers->rows * centers->cols) * sizeof *values + 1);
+    for (int64_t at = 0; values && at < centers->rows * centers->cols; at++) {
+        int64_t j = at % centers->cols;
+        double value = centers->scalar == CLV_F32 ? (double)((const float *)centers->values)[at]
+                                                  : ((const double *)centers->values)[at];
+        values[at] = !scaled ? value : shift[j] + (factor[j] != 0 ? value / factor[j] : 0);
+    }
+    return values;
+}
+
+/* One row per cluster, the columns of the data. */
+static clv_status write_centers(const cli_job *job, const char *path, const clv_matrix *matrix) {
+    const char **names = name_columns(job, matrix->cols);
+    double *values = job->output.units ? unscale(job, matrix) : NULL;
+    clv_matrix shown = *matrix;
+    if (!names || (job->output.units && !values)) {
+        free(names);
+        free(values);
+        return cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    }
+    if (values) {
+        shown.values = values;
+        shown.scalar = CLV_F64;
+    }
+    clv_status status = matrix->cols > 0 && names[0] ? clv_write_named(job->app->ctx, path, &shown, NULL, names)
+                                                     : clv_write_dense(job->app->ctx, path, &shown);
     free(names);
+    free(values);
     return cli_library(job->app, status);
 }
 
-/* Whether a matrix of the answer has the columns of the data, and these have names. */
+/* Whether a matrix of the answer has the columns of the data. */
 static bool has_data_columns(const cli_job *job, const clv_matrix *matrix) {
-    return matrix->cols == clv_data_matrix(job->data)->cols && clv_data_column(job->data, 0);
+    return matrix->cols == clv_data_matrix(job->data)->cols && !matrix->start;
 }
 
 /* Where a method gives labels alone, an object belongs to its cluster wholly. */
@@ -153,7 +183,7 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
     if (strcmp(name, "membership") == 0) {
         return cli_write_memberships(job->app, path, matrix, job->data);
     }
-    if (has_data_columns(job, matrix)) {
+    if (strcmp(name, "centers") == 0 || has_data_columns(job, matrix)) {
         return write_centers(job, path, matrix);
     }
     return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));

@@ -280,3 +280,20 @@ def scalings():
         check(result["options"]["scale"] == scale, "the result says how the points were scaled")
         values[scale] = result["objective"]["value"]
     check(len(set(values.values())) == 5, f"each scaling is another problem: {values}")
+
+
+@case
+def centers_in_either_unit():
+    points, _ = blobs()
+    write("p.csv", "a,b\n" + "".join(f"{x},{100 * y + 1000}\n" for x, y in points))
+    run = ("kpalm", "p.csv", "-k", 3, "--scale", "standard", "-q", "--solver", "lloyd")
+    cleave(*run, "--centers", "s.csv", "-o", "l.csv")
+    cleave(*run, "--centers", "d.csv", "--units", "data")
+    head, *rows = read("d.csv").decode().split()
+    check(head == "a,b" and read("s.csv").decode().startswith("a,b\n"), head)
+    labels = [int(line.split(",")[1]) for line in read("l.csv").decode().split()[1:]]
+    for c, row in enumerate(rows):
+        mine = [(x, 100 * y + 1000) for (x, y), label in zip(points, labels) if label == c]
+        mean = [sum(values) / len(mine) for values in zip(*mine)]
+        check(all(abs(float(v) - m) < 1e-6 * abs(m) + 1e-6 for v, m in zip(row.split(","), mean)), f"{row}: {mean}")
+    check(abs(float(read("s.csv").decode().split()[1].split(",")[1])) < 5, "scaled ones are small")

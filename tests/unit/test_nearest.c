@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { N = 3000, COLUMNS = 8, K = 10 };
 
@@ -52,10 +53,21 @@ static void check_exact(const clv_panels *panels, int64_t k, const clv_neighbor 
     }
 }
 
+/* Every object once. */
+static void check_order(const int64_t *order, int64_t n) {
+    static bool seen[N];
+    memset(seen, 0, sizeof seen);
+    for (int64_t t = 0; t < n; t++) {
+        assert_true(order[t] >= 0 && order[t] < n && !seen[order[t]]);
+        seen[order[t]] = true;
+    }
+}
+
 static void exact_neighbors_are_those_of_all_distances(void **unused) {
     (void)unused;
     static double x[1000 * 5];
     static clv_neighbor found[1000 * K];
+    static int64_t order[1000];
     static const int64_t sizes[] = {11, 64, 65, 500, 1000};
     clv_context *ctx = new_context();
     for (size_t v = 0; v < sizeof sizes / sizeof *sizes; v++) {
@@ -63,8 +75,9 @@ static void exact_neighbors_are_those_of_all_distances(void **unused) {
             fill(x, sizes[v], p, 1 + v);
             clv_panels panels = panels_of(ctx, x, sizes[v], p);
             for (int threads = 1; threads <= 2; threads++) {
-                assert_int_equal(clv_nearest_exact(ctx, &panels, K, threads, found), CLV_OK);
+                assert_int_equal(clv_nearest_exact(ctx, &panels, K, threads, found, order), CLV_OK);
                 check_exact(&panels, K, found);
+                check_order(order, sizes[v]);
             }
             clv_panels_free(&panels);
         }
@@ -100,14 +113,17 @@ static void approximate_neighbors_are_nearly_all(void **unused) {
     (void)unused;
     static double x[N * COLUMNS];
     static clv_neighbor exact[N * 2 * K], one[N * 2 * K], two[N * 2 * K];
+    static int64_t order[N], other[N];
     clv_context *ctx = new_context();
     for (int64_t k = 1; k <= 2 * K; k = k == 1 ? K : k + K) {
         double recall, again;
         fill(x, N, COLUMNS, (uint64_t)k);
         clv_panels panels = panels_of(ctx, x, N, COLUMNS);
-        assert_int_equal(clv_nearest_exact(ctx, &panels, k, 1, exact), CLV_OK);
-        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 1, one, &recall), CLV_OK);
-        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 2, two, &again), CLV_OK);
+        assert_int_equal(clv_nearest_exact(ctx, &panels, k, 1, exact, order), CLV_OK);
+        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 1, one, order, &recall), CLV_OK);
+        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 2, two, other, &again), CLV_OK);
+        check_order(order, N);
+        assert_memory_equal(order, other, sizeof order);
         check_lists(&panels, k, one);
         assert_true(recall == again);
         for (int64_t e = 0; e < N * k; e++) {

@@ -89,6 +89,7 @@ struct clv_claim {
     char *bound_name;  /* "" when not said */
     char *kind, *home; /* of the affinity; "" when not said */
     double gamma;      /* as used; NaN: none */
+    double recall;     /* of its neighbors; NaN: exact, or none */
     int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;

@@ -157,11 +157,19 @@ static bool is_new(int32_t *seen, int32_t v) {
     return true;
 }
 
+/* Lists that will be looked at for object i, on their way into the cache. */
+static void ask_for_lists(const forest *f, int64_t i) {
+    for (int64_t a = 0; a < f->followed && i < f->n; a++) {
+        __builtin_prefetch(f->list + f->list[i * f->followed + a] * f->followed);
+    }
+}
+
 /* Neighbors of neighbors of object i that it was not offered before, at most MOST_FOLLOWED^2: how many. Their points
  * are on their way into the cache. */
 static int64_t find_candidates(const forest *f, int64_t i, int32_t *out) {
     int32_t seen[SEEN];
     int64_t count = 0, m = f->followed;
+    ask_for_lists(f, i + 1);
     memset(seen, -1, sizeof seen);
     seen[slot_of((int32_t)i)] = (int32_t)i;
     for (int64_t a = 0; a < m; a++) {
@@ -294,6 +302,18 @@ static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, in
     return CLV_OK;
 }
 
+static int64_t width_of(int64_t k) {
+    return k > LEAST_WIDTH ? k : LEAST_WIDTH;
+}
+
+static int64_t followed_of(int64_t k) {
+    return width_of(k) < MOST_FOLLOWED ? width_of(k) : MOST_FOLLOWED;
+}
+
+int64_t clv_forest_bytes(int64_t n, int64_t k) {
+    return ((int64_t)sizeof(clv_neighbor) * width_of(k) + 8 * followed_of(k) + 1 + 8) * n;
+}
+
 bool clv_nearest_can_be_approximate(int64_t n, int64_t k) {
     return n >= LEAF && k < LEAF; /* so that the trees fill all lists */
 }
@@ -302,8 +322,8 @@ clv_status clv_nearest_approximate(clv_context *ctx, const clv_panels *panels, i
                                    clv_neighbor *found, int64_t *order, double *recall) {
     forest f = {.ctx = ctx, .n = panels->n, .k = k, .threads = threads, .panels.ctx = ctx};
     clv_kept kept = {.ctx = ctx};
-    f.width = k > LEAST_WIDTH ? k : LEAST_WIDTH;
-    f.followed = f.width < MOST_FOLLOWED ? f.width : MOST_FOLLOWED;
+    f.width = width_of(k);
+    f.followed = followed_of(k);
     clv_status status = search(&f, &kept, panels, order, found);
     clv_panels_free(&f.panels);
     clv_free(ctx, f.rows.values);

@@ -38,6 +38,8 @@ typedef struct clv_knn {
     int64_t *order; /* of the objects, such that near ones are near each other */
     double recall;  /* NaN after an exact search */
 } clv_knn;
+/* The most that is held meanwhile, if the graph takes so many bytes. */
+int64_t clv_knn_peak(int64_t n, int64_t features, const clv_affinity_options *options, int64_t graph);
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int threads,
                          clv_knn *out);
 /* The same weights from each point of `fresh` to its nearest in `panels`: CSR. */

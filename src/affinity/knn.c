@@ -1,21 +1,26 @@
 /* The k-nearest-neighbor graph. Symmetrized by max: i and j are joined when either is among the nearest of the other.
  */
 #include "affinity/knn.h"
+#include "affinity/home.h"
 
 #include "kernels/kernels.h"
 
 #include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROW_BLOCK = 256 };
 
 /* --- the symmetric graph --- */
 
+/* Whether object j is in a list, which is by number. */
 static bool is_neighbor(const clv_neighbor *list, int64_t k, int64_t j) {
-    const clv_neighbor key = {0, j};
-    return bsearch(&key, list, (size_t)k, sizeof *list, clv_by_object) != NULL;
+    while (k > 1) {
+        int64_t half = k / 2;
+        list += list[half].j <= j ? half : 0;
+        k -= half;
+    }
+    return list->j == j;
 }
 
 static double weight_of(double d2, double gamma) {
@@ -113,18 +118,33 @@ static void write_rows(const assembly *g, clv_data *graph) {
 /* Up to so many differences of two numbers all distances may cost, unless an exact search is asked for: seconds. */
 #define MOST_FOR_EXACT 1e11
 
-static bool is_approximate(const clv_panels *panels, const clv_affinity_options *options) {
-    double n = (double)panels->n, work = n * n * (double)panels->features;
+static bool is_approximate(int64_t n, int64_t features, const clv_affinity_options *options) {
+    double work = (double)n * (double)n * (double)features;
     bool wanted =
         options->search == CLV_SEARCH_APPROXIMATE || (options->search == CLV_SEARCH_AUTO && work > MOST_FOR_EXACT);
-    return wanted && clv_nearest_can_be_approximate(panels->n, options->neighbors);
+    return wanted && clv_nearest_can_be_approximate(n, options->neighbors);
+}
+
+/* The search holds the points in panels, once more in their order or in that of a tree, and in rows while a tree is
+ * made; the assembly after it the points, the lists and the graph. */
+int64_t clv_knn_peak(int64_t n, int64_t features, const clv_affinity_options *options, int64_t graph) {
+    int64_t k = options->neighbors, panels = clv_panels_bytes(n, features), lists = (16 * k + 8) * n;
+    int64_t search = clv_bytes_plus(panels, panels);
+    if (is_approximate(n, features, options)) {
+        int64_t rows = clv_bytes_plus(panels, 8 * (CLV_ROW_PAD - 1) * n);
+        search = clv_bytes_plus(clv_bytes_plus(search, panels), clv_bytes_plus(rows, clv_forest_bytes(n, k)));
+    } else {
+        search = clv_bytes_plus(search, panels / 32);
+    }
+    int64_t assembly = clv_bytes_plus(clv_bytes_plus(panels, graph), (5 * k + 16) * n);
+    return clv_bytes_plus(lists, search > assembly ? search : assembly);
 }
 
 static clv_status find_nearest(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options,
                                int threads, clv_neighbor *found, clv_knn *out) {
     int64_t k = options->neighbors;
     out->recall = NAN;
-    return is_approximate(panels, options)
+    return is_approximate(panels->n, panels->features, options)
                ? clv_nearest_approximate(ctx, panels, k, threads, found, out->order, &out->recall)
                : clv_nearest_exact(ctx, panels, k, threads, found, out->order);
 }

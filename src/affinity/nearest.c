@@ -35,7 +35,7 @@ static void replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next) {
     heap[at] = next;
 }
 
-int clv_by_object(const void *left, const void *right) {
+static int by_object(const void *left, const void *right) {
     const clv_neighbor *l = left, *r = right;
     return l->j < r->j ? -1 : l->j > r->j;
 }
@@ -43,7 +43,7 @@ int clv_by_object(const void *left, const void *right) {
 /* Lists are short, as a rule. */
 void clv_sort_by_object(clv_neighbor *list, int64_t count) {
     if (count > SHORT) {
-        qsort(list, (size_t)count, sizeof *list, clv_by_object);
+        qsort(list, (size_t)count, sizeof *list, by_object);
         return;
     }
     for (int64_t e = 1; e < count; e++) {

@@ -371,10 +371,8 @@ static bool suits(const clv_matrix *points, const clv_affinity_options *options)
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
     int64_t n = points->rows, held = 0, peak = 0;
     if (options->kind == CLV_AFFINITY_KNN) {
-        held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 8 * n);
-        int64_t copies = clv_panels_bytes(n, points->cols);
-        copies = clv_bytes_plus(clv_bytes_plus(copies, copies), copies / 16);
-        peak = clv_bytes_plus(clv_bytes_plus(copies, held), (options->neighbors * 24 + 40) * n);
+        held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 16 * n);
+        peak = clv_knn_peak(n, points->cols, options, held);
     } else if (options->symmetrize) {
         int64_t once = clv_bytes_plus(12 * points->start[n], 8 * (n + 1));
         held = clv_bytes_plus(once, 12 * points->start[n]);

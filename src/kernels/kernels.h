@@ -11,9 +11,9 @@
 #include "base/base.h"
 
 enum {
-    CLV_TILE = 64, /* objects on a side of a tile of distances */
-    CLV_ROW_PAD = 4,
-    CLV_LINE = 64, /* bytes that rows of keys, weights and centers are padded to: the widest vector */
+    CLV_TILE = 64,   /* objects on a side of a tile of distances */
+    CLV_ROW_PAD = 4, /* rows of points have a multiple of so many numbers, zeros at their end */
+    CLV_LINE = 64,   /* bytes that rows of keys, weights and centers are padded to: the widest vector */
     /* Rows of a tile of keys: with 100 centers a tile of floats has 21 KiB. A multiple of the rows of a block. */
     CLV_TILE_ROWS = 48,
     CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */

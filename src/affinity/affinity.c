@@ -169,6 +169,10 @@ bool clv_affinity_radial(const clv_affinity *a, clv_radial *out) {
     return a->home.radial && CALL(a, radial, out) == CLV_OK;
 }
 
+const int64_t *clv_affinity_order(const clv_affinity *a) {
+    return a->home.order ? a->home.order(a) : NULL;
+}
+
 clv_status clv_affinity_largest(const clv_affinity *a, double *out) {
     return CALL(a, largest, out);
 }

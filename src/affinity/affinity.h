@@ -20,6 +20,8 @@ typedef struct clv_radial {
 } clv_radial;
 /* False: no such points are known. */
 bool clv_affinity_radial(const clv_affinity *a, clv_radial *out);
+/* An order of the objects in which similar ones are near each other; NULL: none is known. */
+const int64_t *clv_affinity_order(const clv_affinity *a);
 /* Whether an object may be similar to itself. */
 bool clv_affinity_has_diagonal(const clv_affinity *a);
 clv_context *clv_affinity_context(const clv_affinity *a);

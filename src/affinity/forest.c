@@ -13,7 +13,6 @@
 #include "kernels/kernels.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,27 +36,31 @@ typedef struct forest {
     int threads;
     clv_panels panels;    /* in the order of the first tree */
     clv_rows rows;        /* the same, one point after the other */
-    clv_neighbor *heaps;  /* n x width, by the numbers in that order */
+    clv_neighbor *found;  /* n x width, by the numbers in that order, the nearest first */
     int32_t *list, *last; /* n x followed: the nearest before this round, and before the last */
-    uint8_t *fresh;       /* n x followed: was not in the last */
+    uint8_t *fresh;       /* n: how many in the list were not in the last; they come first in it */
 } forest;
 
-static bool holds(const clv_neighbor *heap, int64_t k, int64_t j) {
+static bool holds(const clv_neighbor *list, int64_t k, int64_t j) {
     for (int64_t e = 0; e < k; e++) {
-        if (heap[e].j == j) {
+        if (list[e].j == j) {
             return true;
         }
     }
     return false;
 }
 
-/* Whether it was taken. */
-static bool offer(clv_neighbor *heap, int64_t k, double d2, int64_t j) {
+/* To a list of k, the nearest first; whether it was taken. */
+static bool offer(clv_neighbor *list, int64_t k, double d2, int64_t j) {
     clv_neighbor next = {d2, j};
-    if (!clv_further(&heap[0], &next) || holds(heap, k, j)) {
+    int64_t at = k - 1;
+    if (!clv_further(&list[at], &next) || holds(list, k, j)) {
         return false;
     }
-    clv_replace_furthest(heap, k, next);
+    for (; at > 0 && clv_further(&list[at - 1], &next); at--) {
+        list[at] = list[at - 1];
+    }
+    list[at] = next;
     return true;
 }
 
@@ -73,14 +76,14 @@ static void search_leaf(forest *f, const clv_panels *panels, const int64_t *orde
             clv_distance_tile(panels, bi, bj, tile);
             for (int64_t r = 0; r < clv_panel_size(panels, bi); r++) {
                 int64_t i = order[bi * CLV_TILE + r];
-                clv_neighbor *heap = f->heaps + i * f->width;
+                clv_neighbor *list = f->found + i * f->width, *furthest = list + f->width - 1;
                 const double *d2 = tile + r * CLV_TILE;
-                if (clv_kernels->smallest(d2, size) > heap[0].d2) {
+                if (clv_kernels->smallest(d2, size) > furthest->d2) {
                     continue;
                 }
                 for (int64_t c = 0; c < size; c++) {
-                    if (d2[c] <= heap[0].d2 && others[c] != i) {
-                        offer(heap, f->width, d2[c], others[c]);
+                    if (d2[c] <= furthest->d2 && others[c] != i) {
+                        offer(list, f->width, d2[c], others[c]);
                     }
                 }
             }
@@ -122,30 +125,29 @@ static clv_status search_trees(forest *f, int64_t *order) {
 
 /* --- descent --- */
 
-static int by_distance(const void *left, const void *right) {
-    const clv_neighbor *l = left, *r = right;
-    return clv_further(l, r) ? 1 : clv_further(r, l) ? -1 : 0;
-}
-
-/* The lists of object i as they are, for the next round; what was not in the last is fresh. `sorted` is work. */
-static void note_list(forest *f, int64_t i, bool first, clv_neighbor *sorted) {
+/* The list of object i as it is, for the next round; what was not in the last is fresh. */
+static void note_list(forest *f, int64_t i, bool first) {
     int32_t *list = f->list + i * f->followed;
     const int32_t *last = f->last + i * f->followed;
-    memcpy(sorted, f->heaps + i * f->width, (size_t)f->width * sizeof *sorted);
-    qsort(sorted, (size_t)f->width, sizeof *sorted, by_distance);
+    int64_t fresh = 0, from = f->followed;
     for (int64_t e = 0; e < f->followed; e++) {
         bool known = false;
-        list[e] = (int32_t)sorted[e].j;
+        int32_t j = (int32_t)f->found[i * f->width + e].j;
         for (int64_t o = 0; o < f->followed && !first; o++) {
-            known = known || last[o] == list[e];
+            known = known || last[o] == j;
         }
-        f->fresh[i * f->followed + e] = !known;
+        list[known ? --from : fresh++] = j;
     }
+    f->fresh[i] = (uint8_t)fresh;
+}
+
+static uint32_t slot_of(int32_t v) {
+    return (uint32_t)v * 2654435761u >> 21;
 }
 
 /* Whether v is new to a table of SEEN slots, which it then is not. */
 static bool is_new(int32_t *seen, int32_t v) {
-    uint32_t at = (uint32_t)v * 2654435761u >> 21;
+    uint32_t at = slot_of(v);
     for (; seen[at] >= 0; at = (at + 1) % SEEN) {
         if (seen[at] == v) {
             return false;
@@ -155,27 +157,51 @@ static bool is_new(int32_t *seen, int32_t v) {
     return true;
 }
 
-/* Offers the neighbors of neighbors; returns how many were taken. */
-static int64_t descend_from(forest *f, int64_t i) {
+/* Lists that will be looked at for object i, on their way into the cache. */
+static void ask_for_lists(const forest *f, int64_t i) {
+    for (int64_t a = 0; a < f->followed && i < f->n; a++) {
+        __builtin_prefetch(f->list + f->list[i * f->followed + a] * f->followed);
+    }
+}
+
+/* Neighbors of neighbors of object i that it was not offered before, at most MOST_FOLLOWED^2: how many. Their points
+ * are on their way into the cache. */
+static int64_t find_candidates(const forest *f, int64_t i, int32_t *out) {
     int32_t seen[SEEN];
-    int64_t taken = 0, m = f->followed, p = f->rows.features;
-    clv_neighbor *heap = f->heaps + i * f->width;
+    int64_t count = 0, m = f->followed;
+    ask_for_lists(f, i + 1);
     memset(seen, -1, sizeof seen);
+    seen[slot_of((int32_t)i)] = (int32_t)i;
     for (int64_t a = 0; a < m; a++) {
         int32_t u = f->list[i * m + a];
-        for (int64_t b = 0; b < m; b++) {
+        int64_t news = a < f->fresh[i] ? m : f->fresh[u];
+        for (int64_t b = 0; b < news; b++) {
             int32_t v = f->list[u * m + b];
-            bool news = f->fresh[i * m + a] || f->fresh[u * m + b];
-            if (news && v != i && is_new(seen, v)) {
-                double d2 = clv_kernels->f64.row_distance(f->rows.values + i * p, f->rows.values + v * p, p);
-                taken += offer(heap, f->width, d2, v);
+            if (is_new(seen, v)) {
+                __builtin_prefetch(f->rows.values + v * f->rows.stride);
+                out[count++] = v;
             }
+        }
+    }
+    return count;
+}
+
+/* Offers the neighbors of neighbors; returns how many were taken. */
+static int64_t descend_from(forest *f, int64_t i) {
+    int32_t candidate[MOST_FOLLOWED * MOST_FOLLOWED];
+    double d2[MOST_FOLLOWED * MOST_FOLLOWED];
+    int64_t taken = 0, stride = f->rows.stride, count = find_candidates(f, i, candidate);
+    clv_neighbor *list = f->found + i * f->width, *furthest = list + f->width - 1;
+    clv_kernels->row_distances(f->rows.values + i * stride, f->rows.values, stride, candidate, count, d2);
+    for (int64_t t = 0; t < count; t++) {
+        if (d2[t] <= furthest->d2) {
+            taken += offer(list, f->width, d2[t], candidate[t]);
         }
     }
     return taken;
 }
 
-static clv_status descend(forest *f, clv_neighbor *sorted) {
+static clv_status descend(forest *f) {
     int64_t blocks = (f->n + BLOCK - 1) / BLOCK, taken = INT64_MAX;
     atomic_bool stopped = false;
     for (int round = 0; round < ROUNDS && !stopped && (double)taken > FEW_CHANGES * (double)(f->n * f->k); round++) {
@@ -184,7 +210,7 @@ static clv_status descend(forest *f, clv_neighbor *sorted) {
         f->list = held;
 #pragma omp parallel for num_threads(clv_team(f->threads)) schedule(static)
         for (int64_t i = 0; i < f->n; i++) {
-            note_list(f, i, round == 0, sorted + omp_get_thread_num() * f->width);
+            note_list(f, i, round == 0);
         }
         taken = 0;
 #pragma omp parallel for num_threads(clv_team(f->threads)) schedule(dynamic) reduction(+ : taken)
@@ -205,13 +231,18 @@ static clv_status descend(forest *f, clv_neighbor *sorted) {
 static void hand_over(forest *f, const int64_t *order, clv_neighbor *found) {
 #pragma omp parallel for num_threads(clv_team(f->threads)) schedule(static)
     for (int64_t i = 0; i < f->n; i++) {
-        clv_neighbor *list = f->heaps + i * f->width, *out = found + order[i] * f->k;
-        qsort(list, (size_t)f->width, sizeof *list, by_distance);
+        const clv_neighbor *list = f->found + i * f->width;
+        clv_neighbor *out = found + order[i] * f->k;
         for (int64_t e = 0; e < f->k; e++) {
             out[e] = (clv_neighbor){list[e].d2, order[list[e].j]};
         }
-        qsort(out, (size_t)f->k, sizeof *out, clv_by_object);
+        clv_sort_by_object(out, f->k);
     }
+}
+
+static int by_distance(const void *left, const void *right) {
+    const clv_neighbor *l = left, *r = right;
+    return clv_further(l, r) ? 1 : clv_further(r, l) ? -1 : 0;
 }
 
 /* The k-th of the exact neighbors of object i, of which there are k + 1, itself perhaps among them. */
@@ -249,16 +280,15 @@ static clv_status measure_recall(clv_context *ctx, const clv_panels *panels, int
     return status;
 }
 
-static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, clv_neighbor *found) {
-    int64_t *order = CLV_TAKE(kept, int64_t, f->n), *other = CLV_TAKE(kept, int64_t, f->n);
-    f->heaps = CLV_TAKE(kept, clv_neighbor, f->n * f->width);
+static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, int64_t *order, clv_neighbor *found) {
+    int64_t *other = CLV_TAKE(kept, int64_t, f->n);
+    f->found = CLV_TAKE(kept, clv_neighbor, f->n * f->width);
     f->list = CLV_TAKE(kept, int32_t, f->n * f->followed);
     f->last = CLV_TAKE(kept, int32_t, f->n * f->followed);
-    f->fresh = CLV_TAKE(kept, uint8_t, f->n * f->followed);
-    clv_neighbor *sorted = CLV_TAKE(kept, clv_neighbor, f->threads * f->width);
+    f->fresh = CLV_TAKE(kept, uint8_t, f->n);
     CLV_TRY(kept->status);
     for (int64_t e = 0; e < f->n * f->width; e++) {
-        f->heaps[e] = CLV_NO_NEIGHBOR;
+        f->found[e] = CLV_NO_NEIGHBOR;
     }
     CLV_TRY(clv_rows_new(f->ctx, panels, f->threads, &f->rows));
     CLV_TRY(clv_tree_order(f->ctx, &f->rows, LEAF, SEED, f->threads, order));
@@ -267,9 +297,21 @@ static clv_status search(forest *f, clv_kept *kept, const clv_panels *panels, cl
     CLV_TRY(clv_panels_gather(panels, order, f->n, f->threads, &f->panels));
     CLV_TRY(clv_rows_new(f->ctx, &f->panels, f->threads, &f->rows));
     CLV_TRY(search_trees(f, other));
-    CLV_TRY(descend(f, sorted));
+    CLV_TRY(descend(f));
     hand_over(f, order, found);
     return CLV_OK;
+}
+
+static int64_t width_of(int64_t k) {
+    return k > LEAST_WIDTH ? k : LEAST_WIDTH;
+}
+
+static int64_t followed_of(int64_t k) {
+    return width_of(k) < MOST_FOLLOWED ? width_of(k) : MOST_FOLLOWED;
+}
+
+int64_t clv_forest_bytes(int64_t n, int64_t k) {
+    return ((int64_t)sizeof(clv_neighbor) * width_of(k) + 8 * followed_of(k) + 1 + 8) * n;
 }
 
 bool clv_nearest_can_be_approximate(int64_t n, int64_t k) {
@@ -277,12 +319,12 @@ bool clv_nearest_can_be_approximate(int64_t n, int64_t k) {
 }
 
 clv_status clv_nearest_approximate(clv_context *ctx, const clv_panels *panels, int64_t k, int threads,
-                                   clv_neighbor *found, double *recall) {
+                                   clv_neighbor *found, int64_t *order, double *recall) {
     forest f = {.ctx = ctx, .n = panels->n, .k = k, .threads = threads, .panels.ctx = ctx};
     clv_kept kept = {.ctx = ctx};
-    f.width = k > LEAST_WIDTH ? k : LEAST_WIDTH;
-    f.followed = f.width < MOST_FOLLOWED ? f.width : MOST_FOLLOWED;
-    clv_status status = search(&f, &kept, panels, found);
+    f.width = width_of(k);
+    f.followed = followed_of(k);
+    clv_status status = search(&f, &kept, panels, order, found);
     clv_panels_free(&f.panels);
     clv_free(ctx, f.rows.values);
     clv_free_kept(&kept);

@@ -61,10 +61,11 @@ typedef struct clv_home_functions {
     clv_status (*largest)(const clv_affinity *a, double *out);
     clv_status (*cost)(const clv_affinity *a, clv_affinity_cost *out);
 
-    /* Capabilities: as clv_affinity_view, clv_affinity_factor and clv_affinity_radial. */
+    /* Capabilities: as clv_affinity_view, clv_affinity_factor, clv_affinity_radial and clv_affinity_order. */
     clv_status (*view)(const clv_affinity *a, clv_matrix *out);
     clv_status (*factor)(const clv_affinity *a, clv_matrix *out);
     clv_status (*radial)(const clv_affinity *a, clv_radial *out);
+    const int64_t *(*order)(const clv_affinity *a);
 } clv_home_functions;
 
 struct clv_affinity {

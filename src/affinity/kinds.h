@@ -32,9 +32,16 @@ clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, doub
 void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out);
 void clv_cosine_factor(const clv_matrix *points, double *out);
 
-/* knn.c: by neighbors, gamma, zero_diagonal and search of the options. `recall` is NaN after an exact search. */
+/* knn.c: by neighbors, gamma, zero_diagonal and search of the options. Graph and order are the caller's. */
+typedef struct clv_knn {
+    clv_data *graph;
+    int64_t *order; /* of the objects, such that near ones are near each other */
+    double recall;  /* NaN after an exact search */
+} clv_knn;
+/* The most that is held meanwhile, if the graph takes so many bytes. */
+int64_t clv_knn_peak(int64_t n, int64_t features, const clv_affinity_options *options, int64_t graph);
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int threads,
-                         double *recall, clv_data **out);
+                         clv_knn *out);
 /* The same weights from each point of `fresh` to its nearest in `panels`: CSR. */
 clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbors,
                          double gamma, int threads, clv_data **out);

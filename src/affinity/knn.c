@@ -1,18 +1,26 @@
 /* The k-nearest-neighbor graph. Symmetrized by max: i and j are joined when either is among the nearest of the other.
  */
 #include "affinity/knn.h"
+#include "affinity/home.h"
 
 #include "kernels/kernels.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <omp.h>
 #include <string.h>
+
+enum { ROW_BLOCK = 256 };
 
 /* --- the symmetric graph --- */
 
+/* Whether object j is in a list, which is by number. */
 static bool is_neighbor(const clv_neighbor *list, int64_t k, int64_t j) {
-    const clv_neighbor key = {0, j};
-    return bsearch(&key, list, (size_t)k, sizeof *list, clv_by_object) != NULL;
+    while (k > 1) {
+        int64_t half = k / 2;
+        list += list[half].j <= j ? half : 0;
+        k -= half;
+    }
+    return list->j == j;
 }
 
 static double weight_of(double d2, double gamma) {
@@ -24,119 +32,175 @@ static double weight_of(double d2, double gamma) {
     return weight;
 }
 
-/* Edges that a row gets from others: those which have it as a neighbor, but not the other way round. */
-static void count_row_sizes(const clv_neighbor *found, int64_t n, int64_t k, bool self, int64_t *start) {
-    memset(start, 0, (size_t)(n + 1) * sizeof *start);
-    for (int64_t i = 0; i < n; i++) {
-        start[i + 1] += k + self;
-        for (int64_t e = 0; e < k; e++) {
-            int64_t j = found[i * k + e].j;
-            start[j + 1] += !is_neighbor(found + j * k, k, i);
+/* Objects are gone through in an order in which near ones are near, so that what is looked up of their neighbors stays
+ * in the cache. */
+typedef struct assembly {
+    const clv_neighbor *found;
+    const int64_t *order;
+    int64_t n, k;
+    int threads;
+    double gamma;
+    bool self;
+    uint8_t *lone;     /* n k: this entry of `found` names an object that does not name it in return */
+    int64_t *first;    /* n + 1: where the lone ones that name an object begin in `named` */
+    int64_t *named;    /* as many as are lone */
+    clv_neighbor *row; /* the longest for each thread: work */
+    int64_t longest;
+} assembly;
+
+static void find_lone(assembly *g) {
+#pragma omp parallel for num_threads(clv_team(g->threads)) schedule(dynamic, ROW_BLOCK)
+    for (int64_t t = 0; t < g->n; t++) {
+        int64_t i = g->order[t];
+        for (int64_t e = i * g->k; e < (i + 1) * g->k; e++) {
+            g->lone[e] = !is_neighbor(g->found + g->found[e].j * g->k, g->k, i);
         }
     }
-    for (int64_t i = 0; i < n; i++) {
-        start[i + 1] += start[i];
-    }
 }
 
-typedef struct graph_writer {
-    int64_t *at;
-    int32_t *index;
-    double *values;
-} graph_writer;
-
-static void put(graph_writer *w, int64_t i, int64_t j, double weight) {
-    w->index[w->at[i]] = (int32_t)j;
-    w->values[w->at[i]++] = weight;
-}
-
-/* Column by column, so that every row comes out sorted: column j goes to the rows that j is joined with. */
-static void write_column(graph_writer *w, const clv_neighbor *found, int64_t k, int64_t j, double gamma, bool self,
-                         const int64_t *reverse, int64_t reverse_count) {
-    for (int64_t e = 0; e < k; e++) {
-        put(w, found[j * k + e].j, j, weight_of(found[j * k + e].d2, gamma));
-    }
-    for (int64_t e = 0; e < reverse_count; e++) {
-        int64_t i = reverse[e] / k; /* an entry of i's list that names j */
-        if (!is_neighbor(found + j * k, k, i)) {
-            put(w, i, j, weight_of(found[reverse[e]].d2, gamma));
+/* Into first[j + 1] how many lone ones name object j. */
+static void count_lone(assembly *g) {
+    memset(g->first, 0, (size_t)(g->n + 1) * sizeof *g->first);
+    for (int64_t t = 0; t < g->n; t++) {
+        for (int64_t e = g->order[t] * g->k; e < (g->order[t] + 1) * g->k; e++) {
+            g->first[g->found[e].j + 1] += g->lone[e];
         }
     }
-    if (self) {
-        put(w, j, j, 1);
+}
+
+/* Rows and their lists begin where those before them end. */
+static void find_starts(assembly *g, int64_t *start) {
+    start[0] = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        int64_t size = g->k + g->first[i + 1] + g->self;
+        g->longest = size > g->longest ? size : g->longest;
+        start[i + 1] = start[i] + size;
+        g->first[i + 1] += g->first[i];
     }
 }
 
-/* `first` (n + 1), `at` (n) and `reverse` (n k) are work. */
-static void write_graph(const clv_neighbor *found, int64_t n, int64_t k, double gamma, bool self, int64_t *first,
-                        int64_t *at, int64_t *reverse, clv_data *graph) {
-    memset(first, 0, (size_t)(n + 1) * sizeof *first);
-    for (int64_t e = 0; e < n * k; e++) {
-        first[found[e].j + 1]++;
+/* `at` is work: n. */
+static void list_lone(assembly *g, int64_t *at) {
+    memcpy(at, g->first, (size_t)g->n * sizeof *at);
+    for (int64_t t = 0; t < g->n; t++) {
+        for (int64_t e = g->order[t] * g->k; e < (g->order[t] + 1) * g->k; e++) {
+            if (g->lone[e]) {
+                g->named[at[g->found[e].j]++] = e;
+            }
+        }
     }
-    for (int64_t i = 0; i < n; i++) {
-        first[i + 1] += first[i];
-        at[i] = first[i];
+}
+
+/* The own neighbors, those that name it, and itself, by number. */
+static void write_row(const assembly *g, int64_t i, clv_neighbor *row, clv_data *graph) {
+    int64_t count = g->k, at = graph->start[i];
+    memcpy(row, g->found + i * g->k, (size_t)count * sizeof *row);
+    for (int64_t m = g->first[i]; m < g->first[i + 1]; m++) {
+        row[count++] = (clv_neighbor){g->found[g->named[m]].d2, g->named[m] / g->k};
     }
-    for (int64_t e = 0; e < n * k; e++) {
-        reverse[at[found[e].j]++] = e;
+    if (g->self) {
+        row[count++] = (clv_neighbor){0, i};
     }
-    memcpy(at, graph->start, (size_t)n * sizeof *at);
-    graph_writer writer = {at, graph->index, graph->values};
-    for (int64_t j = 0; j < n; j++) {
-        write_column(&writer, found, k, j, gamma, self, reverse + first[j], first[j + 1] - first[j]);
+    clv_sort_by_object(row, count);
+    for (int64_t e = 0; e < count; e++, at++) {
+        graph->index[at] = (int32_t)row[e].j;
+        ((double *)graph->values)[at] = weight_of(row[e].d2, g->gamma);
+    }
+}
+
+static void write_rows(const assembly *g, clv_data *graph) {
+#pragma omp parallel for num_threads(clv_team(g->threads)) schedule(dynamic, ROW_BLOCK)
+    for (int64_t t = 0; t < g->n; t++) {
+        write_row(g, g->order[t], g->row + omp_get_thread_num() * g->longest, graph);
     }
 }
 
 /* Up to so many differences of two numbers all distances may cost, unless an exact search is asked for: seconds. */
 #define MOST_FOR_EXACT 1e11
 
-static bool is_approximate(const clv_panels *panels, const clv_affinity_options *options) {
-    double n = (double)panels->n, work = n * n * (double)panels->features;
+static bool is_approximate(int64_t n, int64_t features, const clv_affinity_options *options) {
+    double work = (double)n * (double)n * (double)features;
     bool wanted =
         options->search == CLV_SEARCH_APPROXIMATE || (options->search == CLV_SEARCH_AUTO && work > MOST_FOR_EXACT);
-    return wanted && clv_nearest_can_be_approximate(panels->n, options->neighbors);
+    return wanted && clv_nearest_can_be_approximate(n, options->neighbors);
+}
+
+/* The search holds the points in panels, once more in their order or in that of a tree, and in rows while a tree is
+ * made; the assembly after it the points, the lists and the graph. */
+int64_t clv_knn_peak(int64_t n, int64_t features, const clv_affinity_options *options, int64_t graph) {
+    int64_t k = options->neighbors, panels = clv_panels_bytes(n, features), lists = (16 * k + 8) * n;
+    int64_t search = clv_bytes_plus(panels, panels);
+    if (is_approximate(n, features, options)) {
+        int64_t rows = clv_bytes_plus(panels, 8 * (CLV_ROW_PAD - 1) * n);
+        search = clv_bytes_plus(clv_bytes_plus(search, panels), clv_bytes_plus(rows, clv_forest_bytes(n, k)));
+    } else {
+        search = clv_bytes_plus(search, panels / 32);
+    }
+    int64_t assembly = clv_bytes_plus(clv_bytes_plus(panels, graph), (5 * k + 16) * n);
+    return clv_bytes_plus(lists, search > assembly ? search : assembly);
 }
 
 static clv_status find_nearest(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options,
-                               int threads, double *recall, clv_neighbor *found) {
-    *recall = NAN;
-    return is_approximate(panels, options)
-               ? clv_nearest_approximate(ctx, panels, options->neighbors, threads, found, recall)
-               : clv_nearest_exact(ctx, panels, options->neighbors, threads, found);
+                               int threads, clv_neighbor *found, clv_knn *out) {
+    int64_t k = options->neighbors;
+    out->recall = NAN;
+    return is_approximate(panels->n, panels->features, options)
+               ? clv_nearest_approximate(ctx, panels, k, threads, found, out->order, &out->recall)
+               : clv_nearest_exact(ctx, panels, k, threads, found, out->order);
 }
 
-static clv_status make_graph(clv_kept *work, const clv_panels *panels, const clv_affinity_options *options, int threads,
-                             double *recall, clv_data **out) {
+static clv_status assemble(clv_kept *work, assembly *g, clv_data **out) {
     clv_context *ctx = work->ctx;
-    int64_t n = panels->n, k = options->neighbors;
-    bool self = !options->zero_diagonal;
-    clv_neighbor *found = CLV_TAKE(work, clv_neighbor, n * k);
+    int64_t *start = CLV_TAKE(work, int64_t, g->n + 1);
+    g->lone = CLV_TAKE(work, uint8_t, g->n * g->k);
+    g->first = CLV_TAKE(work, int64_t, g->n + 1);
     CLV_TRY(work->status);
-    CLV_TRY(find_nearest(ctx, panels, options, threads, recall, found));
-    int64_t *start = CLV_TAKE(work, int64_t, n + 1), *reverse = CLV_TAKE(work, int64_t, n * k);
+    find_lone(g);
+    count_lone(g);
+    find_starts(g, start);
+    CLV_TRY(clv_data_new_csr(ctx, "knn graph", g->n, g->n, start[g->n], out));
+    memcpy((*out)->start, start, (size_t)(g->n + 1) * sizeof *start);
+    g->named = CLV_TAKE(work, int64_t, g->first[g->n]);
+    g->row = CLV_TAKE(work, clv_neighbor, g->threads * g->longest);
     CLV_TRY(work->status);
-    count_row_sizes(found, n, k, self, start);
-    CLV_TRY(clv_data_new_csr(ctx, "knn graph", n, n, start[n], out));
-    memcpy((*out)->start, start, (size_t)(n + 1) * sizeof *start);
-    int64_t *at = CLV_TAKE(work, int64_t, n);
-    CLV_TRY(work->status);
-    write_graph(found, n, k, options->gamma, self, start, at, reverse, *out);
+    list_lone(g, start);
+    write_rows(g, *out);
     return CLV_OK;
 }
 
+static clv_status make_graph(clv_kept *work, const clv_panels *panels, const clv_affinity_options *options, int threads,
+                             clv_knn *out) {
+    int64_t n = panels->n, k = options->neighbors;
+    clv_neighbor *found = CLV_TAKE(work, clv_neighbor, n * k);
+    out->order = CLV_NEW(work->ctx, int64_t, n);
+    CLV_TRY(out->order ? work->status : CLV_ENOMEM);
+    CLV_TRY(find_nearest(work->ctx, panels, options, threads, found, out));
+    assembly g = {.found = found,
+                  .order = out->order,
+                  .n = n,
+                  .k = k,
+                  .threads = threads,
+                  .gamma = options->gamma,
+                  .self = !options->zero_diagonal};
+    return assemble(work, &g, &out->graph);
+}
+
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int threads,
-                         double *recall, clv_data **out) {
+                         clv_knn *out) {
     int64_t n = panels->n, entries;
-    *out = NULL;
+    *out = (clv_knn){0};
     if (!clv_mul(n, options->neighbors, &entries)) {
         return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than can be addressed",
                         (long long)options->neighbors, (long long)n);
     }
     clv_kept work = {.ctx = ctx};
-    clv_status status = make_graph(&work, panels, options, threads, recall, out);
+    clv_status status = make_graph(&work, panels, options, threads, out);
     clv_free_kept(&work);
-    return clv_data_made(status, out);
+    if (status < 0) {
+        clv_free(ctx, out->order);
+        out->order = NULL;
+    }
+    return clv_data_made(status, &out->graph);
 }
 
 /* --- from new points to old ones: not symmetric, one list per row --- */

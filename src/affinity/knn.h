@@ -17,25 +17,26 @@ static inline bool clv_further(const clv_neighbor *l, const clv_neighbor *r) {
     return l->d2 > r->d2 || (l->d2 == r->d2 && l->j > r->j);
 }
 
-/* nearest.c: put `next` in place of the furthest of k, at the top of the heap; order by j, for qsort. */
-void clv_replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next);
-int clv_by_object(const void *left, const void *right);
+/* nearest.c: a list becomes one by j. */
+void clv_sort_by_object(clv_neighbor *list, int64_t count);
 /* The k nearest of each object, or of each fresh one, by number, into found[i * k + ..]. Nobody is its own. Ties go to
- * the object with the smaller number. */
-clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found);
+ * the object with the smaller number. `order` (n) becomes an order of the objects in which near ones are near. */
+clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found,
+                             int64_t *order);
 clv_status clv_nearest_among(clv_context *ctx, const clv_panels *fresh, const clv_panels *among, int64_t k, int threads,
                              clv_neighbor *found);
 
 /* forest.c: the same, but for some; `recall` is the share of the nearest that was found, on a sample. For n and k that
  * it can be done for. */
 bool clv_nearest_can_be_approximate(int64_t n, int64_t k);
+int64_t clv_forest_bytes(int64_t n, int64_t k); /* beyond points and what it finds */
 clv_status clv_nearest_approximate(clv_context *ctx, const clv_panels *panels, int64_t k, int threads,
-                                   clv_neighbor *found, double *recall);
+                                   clv_neighbor *found, int64_t *order, double *recall);
 
-/* Points one after the other. */
+/* Points one after the other, with zeros behind each up to the stride, a multiple of CLV_ROW_PAD. */
 typedef struct clv_rows {
-    int64_t n, features;
-    double *values; /* n x features */
+    int64_t n, features, stride;
+    double *values; /* n x stride */
 } clv_rows;
 
 /* order.c: an order of the objects in which near ones are near each other, in leaves of `leaf` (the last: what is

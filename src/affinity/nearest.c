@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHORT = 64 };
 /* A box is this much nearer than it seems, by rounding. */
 #define BOX_ROUNDING 1e-12
 
-void clv_replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next) {
+/* Put `next` in place of the furthest of k, at the top of the heap. */
+static void replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next) {
     int64_t at = 0;
     for (;;) {
         int64_t child = 2 * at + 1;
@@ -33,9 +35,25 @@ void clv_replace_furthest(clv_neighbor *heap, int64_t k, clv_neighbor next) {
     heap[at] = next;
 }
 
-int clv_by_object(const void *left, const void *right) {
+static int by_object(const void *left, const void *right) {
     const clv_neighbor *l = left, *r = right;
     return l->j < r->j ? -1 : l->j > r->j;
+}
+
+/* Lists are short, as a rule. */
+void clv_sort_by_object(clv_neighbor *list, int64_t count) {
+    if (count > SHORT) {
+        qsort(list, (size_t)count, sizeof *list, by_object);
+        return;
+    }
+    for (int64_t e = 1; e < count; e++) {
+        clv_neighbor next = list[e];
+        int64_t at = e;
+        for (; at > 0 && list[at - 1].j > next.j; at--) {
+            list[at] = list[at - 1];
+        }
+        list[at] = next;
+    }
 }
 
 typedef struct search {
@@ -62,7 +80,7 @@ static void offer(const search *s, clv_neighbor *heap, int64_t i, int64_t bj, co
         if (d2[c] <= heap[0].d2) {
             clv_neighbor next = {d2[c], object_at(s, bj * CLV_TILE + c)};
             if (next.j != i && clv_further(&heap[0], &next)) {
-                clv_replace_furthest(heap, s->k, next);
+                replace_furthest(heap, s->k, next);
             }
         }
     }
@@ -131,7 +149,7 @@ static void search_panel(const search *s, int64_t bi, clv_neighbor *heaps) {
         furthest = furthest_of(s, heaps, rows);
     }
     for (int64_t r = 0; r < rows; r++) {
-        qsort(heaps + r * k, (size_t)k, sizeof *heaps, clv_by_object);
+        clv_sort_by_object(heaps + r * k, k);
         memcpy(s->found + object_at(s, bi * CLV_TILE + r) * k, heaps + r * k, (size_t)k * sizeof *heaps);
     }
 }
@@ -177,14 +195,13 @@ static clv_status search_in_order(search *s, const clv_panels *panels, clv_panel
     return search_all(s, threads);
 }
 
-clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found) {
-    search s = {.ctx = ctx, .k = k, .found = found};
-    clv_kept kept = {.ctx = ctx};
+clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found,
+                             int64_t *order) {
+    search s = {.ctx = ctx, .k = k, .found = found, .order = order};
     clv_panels ordered = {.ctx = ctx};
-    s.order = CLV_TAKE(&kept, int64_t, panels->n);
-    s.box = CLV_TAKE(&kept, double, 2 * panels->count * panels->features);
-    clv_status status = kept.status == CLV_OK ? search_in_order(&s, panels, &ordered, threads) : CLV_ENOMEM;
+    s.box = CLV_NEW(ctx, double, 2 * panels->count * panels->features);
+    clv_status status = s.box ? search_in_order(&s, panels, &ordered, threads) : CLV_ENOMEM;
     clv_panels_free(&ordered);
-    clv_free_kept(&kept);
+    clv_free(ctx, s.box);
     return status;
 }

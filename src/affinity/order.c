@@ -7,16 +7,17 @@
 #include <omp.h>
 
 clv_status clv_rows_new(clv_context *ctx, const clv_panels *panels, int threads, clv_rows *out) {
-    int64_t entries = 0, p = panels->features;
-    *out = (clv_rows){panels->n, p, clv_mul(panels->n, p, &entries) ? CLV_NEW(ctx, double, entries) : NULL};
+    int64_t entries = 0, p = panels->features, stride = (p + CLV_ROW_PAD - 1) / CLV_ROW_PAD * CLV_ROW_PAD;
+    *out =
+        (clv_rows){panels->n, p, stride, clv_mul(panels->n, stride, &entries) ? CLV_NEW(ctx, double, entries) : NULL};
     if (!out->values) {
         return CLV_ENOMEM;
     }
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int64_t i = 0; i < panels->n; i++) {
         const double *point = panels->values + i / CLV_TILE * p * CLV_TILE + i % CLV_TILE;
-        for (int64_t f = 0; f < p; f++) {
-            out->values[i * p + f] = point[f * CLV_TILE];
+        for (int64_t f = 0; f < stride; f++) {
+            out->values[i * stride + f] = f < p ? point[f * CLV_TILE] : 0;
         }
     }
     return CLV_OK;
@@ -87,10 +88,10 @@ typedef struct tree {
 static int64_t widest(const clv_rows *points, const keyed *items, int64_t count, double *low, double *high) {
     int64_t p = points->features, best = 0;
     for (int64_t f = 0; f < p; f++) {
-        low[f] = high[f] = points->values[items[0].object * p + f];
+        low[f] = high[f] = points->values[items[0].object * points->stride + f];
     }
     for (int64_t m = 1; m < count; m++) {
-        const double *x = points->values + items[m].object * p;
+        const double *x = points->values + items[m].object * points->stride;
         for (int64_t f = 0; f < p; f++) {
             low[f] = x[f] < low[f] ? x[f] : low[f];
             high[f] = x[f] > high[f] ? x[f] : high[f];
@@ -106,8 +107,8 @@ static int64_t widest(const clv_rows *points, const keyed *items, int64_t count,
 static void draw_direction(const tree *t, const keyed *items, int64_t count, uint64_t stream, double *direction) {
     clv_rng rng = clv_rng_stream(t->seed, stream);
     int64_t p = t->points->features;
-    const double *x = t->points->values + items[clv_rng_below(&rng, count)].object * p;
-    const double *y = t->points->values + items[clv_rng_below(&rng, count)].object * p;
+    const double *x = t->points->values + items[clv_rng_below(&rng, count)].object * t->points->stride;
+    const double *y = t->points->values + items[clv_rng_below(&rng, count)].object * t->points->stride;
     for (int64_t f = 0; f < p; f++) {
         direction[f] = x[f] - y[f];
     }
@@ -124,18 +125,18 @@ static double product(const double *x, const double *y, int64_t p) {
 
 /* Split the node of leaves first..last - 1 before leaf `middle`. */
 static void split_node(const tree *t, int64_t first, int64_t middle, int64_t last, double *direction) {
-    int64_t p = t->points->features, from = first * t->leaf, n = t->points->n;
+    int64_t p = t->points->features, stride = t->points->stride, from = first * t->leaf, n = t->points->n;
     int64_t count = (last * t->leaf < n ? last * t->leaf : n) - from;
     keyed *items = t->items + from;
     if (t->seed == 0) {
         int64_t axis = widest(t->points, items, count, direction, direction + p);
         for (int64_t m = 0; m < count; m++) {
-            items[m].key = t->points->values[items[m].object * p + axis];
+            items[m].key = t->points->values[items[m].object * stride + axis];
         }
     } else {
         draw_direction(t, items, count, (uint64_t)(first + last), direction);
         for (int64_t m = 0; m < count; m++) {
-            double along = product(t->points->values + items[m].object * p, direction, p);
+            double along = product(t->points->values + items[m].object * stride, direction, p);
             items[m].key = isfinite(along) ? along : 0;
         }
     }

@@ -3,14 +3,17 @@
 #include "affinity/kinds.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_BLOCK = 256, WORTH_THREADS = 1 << 16 };
+enum { ROW_BLOCK = 256, WORTH_THREADS = 1 << 16, SHORT = 64 };
 
 typedef struct sparse {
     clv_matrix graph;
     clv_data *owned; /* or NULL when borrowed */
+    bool ones;       /* all that is stored */
+    int64_t *order;  /* of the objects, such that similar ones are near each other; or NULL */
 } sparse;
 
 static const clv_matrix *graph_of(const clv_affinity *a) {
@@ -49,31 +52,62 @@ static clv_status sparse_move(const clv_affinity *a, int64_t i, double *from, do
     return CLV_OK;
 }
 
-/* Two vectors at a time: what takes the time is reading the graph and finding the entries of x. */
-static void apply_row(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i) {
+/* What takes the time is reading the graph, and finding the entries of x: two vectors at a time, side by side, and no
+ * weights where all are 1. `width` is how many there are of them, `ones` whether they are all 1: constants, after
+ * inlining. */
+static inline __attribute__((always_inline)) void times_row(const clv_affinity *a, const double *x, int width,
+                                                            bool ones, int64_t i, double *out) {
     const clv_matrix *graph = graph_of(a);
     const double *values = graph->values;
-    int64_t n = a->info.n, first = graph->start[i], last = graph->start[i + 1];
-    for (int64_t c = 0; c < k; c += 2) {
-        const double *left = x + c * n, *right = c + 1 < k ? left + n : left;
-        double sum = 0, other = 0;
-        for (int64_t e = first; e < last; e++) {
-            double value = counts(a, graph, i, e) ? values[e] : 0;
-            sum += value * left[graph->index[e]];
-            other += value * right[graph->index[e]];
+    double sum = 0, other = 0;
+    for (int64_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+        const double *entry = x + (int64_t)graph->index[e] * width;
+        double value = !counts(a, graph, i, e) ? 0 : ones ? 1 : values[e];
+        sum += value * entry[0];
+        other += value * entry[width - 1];
+    }
+    out[0] = sum;
+    out[width - 1] = other;
+}
+
+static void times_rows(const clv_affinity *a, const double *x, int width, int threads, double *y, double *second) {
+    bool ones = ((const sparse *)a->state)->ones && !a->zero_diagonal;
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
+    for (int64_t i = 0; i < a->info.n; i++) {
+        double out[2];
+        if (width == 1) {
+            times_row(a, x, 1, false, i, out);
+        } else if (ones) {
+            times_row(a, x, 2, true, i, out);
+        } else {
+            times_row(a, x, 2, false, i, out);
         }
-        y[c * n + i] = sum;
-        if (c + 1 < k) {
-            y[(c + 1) * n + i] = other;
+        y[i] = out[0];
+        if (width == 2) {
+            second[i] = out[1];
         }
     }
 }
 
 static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t i = 0; i < a->info.n; i++) {
-        apply_row(a, x, k, y, i);
+    int64_t n = a->info.n;
+    double *pair = k > 1 ? CLV_NEW(a->ctx, double, 2 * n) : NULL;
+    if (k > 1 && !pair) {
+        return CLV_ENOMEM;
     }
+    for (int64_t c = 0; c + 1 < k; c += 2) {
+        const double *left = x + c * n, *right = left + n;
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
+        for (int64_t i = 0; i < n; i++) {
+            pair[2 * i] = left[i];
+            pair[2 * i + 1] = right[i];
+        }
+        times_rows(a, pair, 2, threads, y + c * n, y + (c + 1) * n);
+    }
+    if (k % 2 == 1) {
+        times_rows(a, x + (k - 1) * n, 1, threads, y + (k - 1) * n, NULL);
+    }
+    clv_free(a->ctx, pair);
     return CLV_OK;
 }
 
@@ -189,6 +223,21 @@ static int by_index(const void *left, const void *right) {
     return l->index < r->index ? -1 : l->index > r->index;
 }
 
+static void sort_edges(edge *row, int64_t count) {
+    if (count > SHORT) {
+        qsort(row, (size_t)count, sizeof *row, by_index);
+        return;
+    }
+    for (int64_t e = 1; e < count; e++) {
+        edge next = row[e];
+        int64_t at = e;
+        for (; at > 0 && row[at - 1].index > next.index; at--) {
+            row[at] = row[at - 1];
+        }
+        row[at] = next;
+    }
+}
+
 /* The edges of object i to numbered objects, ascending by number: how many. */
 static int64_t find_edges(const clv_matrix *graph, int64_t i, const int32_t *number, edge *out) {
     int64_t kept = 0;
@@ -201,43 +250,57 @@ static int64_t find_edges(const clv_matrix *graph, int64_t i, const int32_t *num
         }
     }
     if (!ascending) {
-        qsort(out, (size_t)kept, sizeof *out, by_index);
+        sort_edges(out, kept);
     }
     return kept;
 }
 
+/* Where the rows of the chosen objects begin: m + 1. Returns the length of the longest of their given ones. */
 static int64_t count_edges(const clv_matrix *graph, const int64_t *objects, int64_t m, const int32_t *number,
-                           int64_t *longest) {
-    int64_t total = 0;
-    *longest = 0;
+                           int threads, int64_t *start) {
+    int64_t longest = 0;
+    start[0] = 0;
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(static) reduction(max : longest)
     for (int64_t j = 0; j < m; j++) {
         int64_t first = graph->start[objects[j]], last = graph->start[objects[j] + 1];
-        *longest = last - first > *longest ? last - first : *longest;
+        longest = last - first > longest ? last - first : longest;
+        start[j + 1] = 0;
         for (int64_t e = first; e < last; e++) {
-            total += number[graph->index[e]] >= 0;
+            start[j + 1] += number[graph->index[e]] >= 0;
         }
     }
-    return total;
+    for (int64_t j = 0; j < m; j++) {
+        start[j + 1] += start[j];
+    }
+    return longest;
+}
+
+static void write_edges(const clv_matrix *graph, int64_t object, const int32_t *number, edge *row, int64_t at,
+                        clv_data *out) {
+    int64_t count = find_edges(graph, object, number, row);
+    for (int64_t e = 0; e < count; e++) {
+        out->index[at + e] = row[e].index;
+        ((double *)out->values)[at + e] = row[e].value;
+    }
 }
 
 static clv_status take_edges(const clv_matrix *graph, const int64_t *objects, const int32_t *number, clv_kept *kept,
                              clv_affinity *out) {
     sparse *to = out->state;
-    int64_t m = out->info.n, longest, total = count_edges(graph, objects, m, number, &longest);
-    CLV_TRY(clv_data_new_csr(out->ctx, "affinity", m, m, total, &to->owned));
-    edge *row = CLV_TAKE(kept, edge, longest);
+    int64_t m = out->info.n, *start = CLV_TAKE(kept, int64_t, m + 1);
     CLV_TRY(kept->status);
-    double *values = to->owned->values;
-    for (int64_t j = 0, at = 0; j < m; j++) {
-        int64_t count = find_edges(graph, objects[j], number, row);
-        for (int64_t e = 0; e < count; e++, at++) {
-            to->owned->index[at] = row[e].index;
-            values[at] = row[e].value;
-        }
-        to->owned->start[j + 1] = at;
+    int threads = m >= WORTH_THREADS ? out->threads : 1;
+    int64_t longest = count_edges(graph, objects, m, number, threads, start);
+    CLV_TRY(clv_data_new_csr(out->ctx, "affinity", m, m, start[m], &to->owned));
+    memcpy(to->owned->start, start, (size_t)(m + 1) * sizeof *start);
+    edge *row = CLV_TAKE(kept, edge, threads * longest);
+    CLV_TRY(kept->status);
+#pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
+    for (int64_t j = 0; j < m; j++) {
+        write_edges(graph, objects[j], number, row + omp_get_thread_num() * longest, start[j], to->owned);
     }
     to->graph = to->owned->matrix;
-    out->info.nonzeros = total;
+    out->info.nonzeros = start[m];
     return CLV_OK;
 }
 
@@ -245,6 +308,7 @@ static clv_status sparse_subset(const clv_affinity *a, const int64_t *objects, i
     CLV_TRY(clv_affinity_like(a, m, out));
     clv_kept kept = {.ctx = a->ctx};
     int32_t *number = clv_keep(&kept, clv_number_objects(a, objects, m));
+    ((sparse *)(*out)->state)->ones = ((const sparse *)a->state)->ones;
     clv_status status = number ? take_edges(graph_of(a), objects, number, &kept, *out) : CLV_ENOMEM;
     clv_free_kept(&kept);
     return status;
@@ -268,8 +332,14 @@ static clv_status sparse_view(const clv_affinity *a, clv_matrix *out) {
     return CLV_OK;
 }
 
+static const int64_t *sparse_order(const clv_affinity *a) {
+    return ((const sparse *)a->state)->order;
+}
+
 static void sparse_destroy(clv_affinity *a) {
-    clv_data_free(((sparse *)a->state)->owned);
+    sparse *home = a->state;
+    clv_data_free(home->owned);
+    clv_free(a->ctx, home->order);
 }
 
 static const clv_home_functions functions = {
@@ -288,6 +358,7 @@ static const clv_home_functions functions = {
     .subset = sparse_subset,
     .cost = sparse_cost,
     .view = sparse_view,
+    .order = sparse_order,
 };
 
 /* --- making one: a given graph, or that of the nearest neighbors --- */
@@ -300,10 +371,8 @@ static bool suits(const clv_matrix *points, const clv_affinity_options *options)
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
     int64_t n = points->rows, held = 0, peak = 0;
     if (options->kind == CLV_AFFINITY_KNN) {
-        held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 8 * n);
-        int64_t copies = clv_panels_bytes(n, points->cols);
-        copies = clv_bytes_plus(clv_bytes_plus(copies, copies), copies / 16);
-        peak = clv_bytes_plus(clv_bytes_plus(copies, held), (options->neighbors * 24 + 40) * n);
+        held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 16 * n);
+        peak = clv_knn_peak(n, points->cols, options, held);
     } else if (options->symmetrize) {
         int64_t once = clv_bytes_plus(12 * points->start[n], 8 * (n + 1));
         held = clv_bytes_plus(once, 12 * points->start[n]);
@@ -320,8 +389,14 @@ static clv_status find_neighbors(const clv_matrix *points, const clv_affinity_op
                                  clv_affinity *a) {
     clv_panels panels;
     CLV_TRY(clv_panels_new(a->ctx, points, threads, &panels));
-    clv_status status = clv_knn_graph(a->ctx, &panels, options, threads, &a->info.recall, &((sparse *)a->state)->owned);
+    clv_knn made;
+    clv_status status = clv_knn_graph(a->ctx, &panels, options, threads, &made);
     clv_panels_free(&panels);
+    sparse *home = a->state;
+    home->owned = made.graph;
+    home->order = made.order;
+    home->ones = isnan(options->gamma);
+    a->info.recall = made.recall;
     a->info.gamma = options->gamma;
     return status;
 }

@@ -72,6 +72,26 @@ static double distance(const double *x, const double *y, int64_t features) {
     return sum;
 }
 
+/* Two rows at a time, so that their sums do not wait for each other. */
+static void row_distances(const double *x, const double *rows, int64_t stride, const int32_t *which, int64_t count,
+                          double *restrict out) {
+    typedef double some __attribute__((vector_size(CLV_ROW_PAD * sizeof(double)), aligned(sizeof(double)), may_alias));
+    for (int64_t t = 0; t < count; t += 2) {
+        const double *left = rows + which[t] * stride, *right = t + 1 < count ? rows + which[t + 1] * stride : left;
+        some a = {0}, b = {0};
+        for (int64_t f = 0; f < stride; f += CLV_ROW_PAD) {
+            some u = *(const some *)(x + f) - *(const some *)(left + f);
+            some v = *(const some *)(x + f) - *(const some *)(right + f);
+            a += u * u;
+            b += v * v;
+        }
+        out[t] = (a[0] + a[1]) + (a[2] + a[3]);
+        if (t + 1 < count) {
+            out[t + 1] = (b[0] + b[1]) + (b[2] + b[3]);
+        }
+    }
+}
+
 /* In 8 x 8 blocks, whose lines stay in the first-level cache. */
 static void transpose_tile(double *restrict out, const double *restrict tile) {
     enum { BLOCK = 8 };

@@ -11,8 +11,9 @@
 #include "base/base.h"
 
 enum {
-    CLV_TILE = 64, /* objects on a side of a tile of distances */
-    CLV_LINE = 64, /* bytes that rows of keys, weights and centers are padded to: the widest vector */
+    CLV_TILE = 64,   /* objects on a side of a tile of distances */
+    CLV_ROW_PAD = 4, /* rows of points have a multiple of so many numbers, zeros at their end */
+    CLV_LINE = 64,   /* bytes that rows of keys, weights and centers are padded to: the widest vector */
     /* Rows of a tile of keys: with 100 centers a tile of floats has 21 KiB. A multiple of the rows of a block. */
     CLV_TILE_ROWS = 48,
     CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */
@@ -85,6 +86,9 @@ typedef struct clv_kernel_set {
     /* of one object, whose features are CLV_TILE apart, to those of `right` */
     void (*distance_line)(const double *x, const double *right, int64_t features, double *out);
     double (*distance)(const double *x, const double *y, int64_t features);
+    /* out[t] = squared distance of x to row which[t]; rows of a multiple of CLV_ROW_PAD numbers each */
+    void (*row_distances)(const double *x, const double *rows, int64_t stride, const int32_t *which, int64_t count,
+                          double *out);
     void (*transpose_tile)(double *out, const double *tile); /* CLV_TILE x CLV_TILE */
 
     /* --- reductions.h --- */

@@ -62,6 +62,7 @@ const clv_kernel_set TABLE(CLV_SET) = {
     .distance_tile = distance_tile,
     .distance_line = distance_line,
     .distance = distance,
+    .row_distances = row_distances,
     .transpose_tile = transpose_tile,
     .sum = sum,
     .dot = dot,

@@ -333,7 +333,8 @@ static clv_status search(state *s, bool *converged) {
     int checks = 0;
     for (int64_t cycle = 0;;) {
         CLV_TRY(step(s));
-        bool full = s->size + plan->block > plan->basis;
+        int64_t room = checking && plan->check_basis > 0 ? plan->check_basis : plan->basis;
+        bool full = s->size + plan->block > room;
         if (!full && (checking || !plan->eager)) {
             s->size += plan->block;
             continue;

@@ -15,6 +15,7 @@ typedef struct clv_krylov {
     int64_t cycles;        /* the basis is filled at most so many times */
     bool eager;            /* look after every product whether it was the last: products cost more than looking */
     bool check;            /* look for copies of multiple eigenvalues that were missed; for blocks below their number */
+    int64_t check_basis;   /* vectors after which that is decided; 0: a full basis */
     const double *support; /* n: the operator acts on vectors that vanish where this is 0; NULL: on all */
     int64_t exact;         /* the first of `vectors` are orthonormal eigenvectors, to the largest eigenvalue */
     double top;            /* that eigenvalue */

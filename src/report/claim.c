@@ -305,6 +305,7 @@ static clv_status get_core(const clv_place *at) {
         {NULL, "seed", CLV_JSON_INTEGER, &result->seed, false},
         {"affinity", "kind", CLV_JSON_TEXT, &claim->kind, true},
         {"affinity", "gamma", CLV_JSON_NUMBER_OR_NULL, &claim->gamma, true},
+        {"affinity", "recall", CLV_JSON_NUMBER_OR_NULL, &claim->recall, true},
         {"affinity", "home", CLV_JSON_TEXT, &claim->home, true},
         {"affinity", "bytes", CLV_JSON_COUNT, &claim->bytes, true},
         {"affinity", "nonzeros", CLV_JSON_COUNT, &claim->nonzeros, true},

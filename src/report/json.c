@@ -53,6 +53,9 @@ static void put_affinity(clv_text *text, const clv_affinity_info *info) {
     if (isfinite(info->gamma)) {
         put_number_field(text, "gamma", info->gamma, ", ");
     }
+    if (isfinite(info->recall)) {
+        put_number_field(text, "recall", info->recall, ", ");
+    }
     put_string_field(text, "home", info->home, ", ");
     clv_text_add(text, "\"bytes\": %zu, \"nonzeros\": %lld},\n", info->bytes, (long long)info->nonzeros);
 }

@@ -94,6 +94,7 @@ struct clv_claim {
     double *shift, *factor; /* NULL: not said */
     int64_t scaled;         /* how many columns these are for */
     double gamma;           /* as used; NaN: none */
+    double recall;          /* of its neighbors; NaN: exact, or none */
     int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;

@@ -145,6 +145,17 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
     if (!none && !clv_is_within(claim->gamma, found->gamma, RELATIVE * fabs(found->gamma))) {
         return clv_reject_number(out, "gamma", claim->gamma, found->gamma);
     }
+    bool exact = isnan(claim->recall) && isnan(found->recall);
+    if (!exact && !clv_is_within(claim->recall, found->recall, RELATIVE)) {
+        return clv_reject_number(out, "affinity.recall", claim->recall, found->recall);
+    }
+    if (same && claim->nonzeros != found->nonzeros && found->kind == CLV_AFFINITY_KNN) {
+        return clv_reject(
+            out,
+            "affinity.nonzeros is claimed to be %lld, but the data give %lld with the instruction set %s; "
+            "where points are equally far, up to rounding, another set may choose other neighbors",
+            (long long)claim->nonzeros, (long long)found->nonzeros, clv_isa());
+    }
     if (same && claim->nonzeros != found->nonzeros) {
         return clv_reject_number(out, "affinity.nonzeros", (double)claim->nonzeros, (double)found->nonzeros);
     }

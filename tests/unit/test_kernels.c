@@ -598,6 +598,36 @@ static void check_distances(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(distances)
 
+/* Whole numbers, so that the sums are exact; any number of rows, some of them twice. */
+static void check_row_distances(const clv_kernel_set *set) {
+    enum { ROWS = 20, MOST = 3 * CLV_ROW_PAD };
+    kernel_name = "row_distances";
+    for (int64_t stride = CLV_ROW_PAD; stride <= MOST; stride += CLV_ROW_PAD) {
+        clv_rng rng = clv_rng_stream((uint64_t)stride, 4);
+        double *rows = drawn_doubles(&rng, ROWS * stride, -100, 100, true);
+        int32_t which[ROWS];
+        for (int64_t count = 0; count <= ROWS; count++) {
+            double *out = ROOM(double, ROWS + 1);
+            for (int64_t t = 0; t < count; t++) {
+                which[t] = (int32_t)((7 * t + count) % (ROWS - 2));
+            }
+            out[count] = -1;
+            set->row_distances(rows + stride, rows, stride, which, count, out);
+            for (int64_t t = 0; t < count; t++) {
+                double sum = 0;
+                for (int64_t f = 0; f < stride; f++) {
+                    double difference = rows[stride + f] - rows[which[t] * stride + f];
+                    sum += difference * difference;
+                }
+                expect_same(out[t], sum, count, t);
+            }
+            expect_same(out[count], -1, count, count);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(row_distances)
+
 static void check_transpose(const clv_kernel_set *set) {
     double *tile = ROOM(double, CLV_TILE *CLV_TILE), *out = ROOM(double, CLV_TILE *CLV_TILE);
     for (int i = 0; i < CLV_TILE * CLV_TILE; i++) {
@@ -621,7 +651,7 @@ int main(void) {
         cmocka_unit_test(test_passes_f64), cmocka_unit_test(test_rows_f32),       cmocka_unit_test(test_rows_f64),
         cmocka_unit_test(test_exp),        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_places),     cmocka_unit_test(test_place_of_least), cmocka_unit_test(test_count_above),
-        cmocka_unit_test(test_distances),  cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_distances),  cmocka_unit_test(test_row_distances),  cmocka_unit_test(test_transpose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

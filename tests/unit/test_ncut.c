@@ -462,6 +462,44 @@ static void same_bits_on_any_threads(void **unused) {
     end_context(ctx);
 }
 
+/* The objects of a neighbor graph are renumbered inside: a start and the answer keep their numbers. */
+static void labels_keep_their_objects(void **unused) {
+    (void)unused;
+    enum { N = 600, K = 3 };
+    static double x[N * 2], numbers[N];
+    static int32_t labels[N];
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(11, 0);
+    for (int64_t i = 0; i < N; i++) {
+        labels[i] = (int32_t)clv_rng_below(&rng, K);
+        x[2 * i] = 3.5 * labels[i] + clv_rng_normal(&rng);
+        x[2 * i + 1] = clv_rng_normal(&rng);
+    }
+    clv_matrix points = {.rows = N, .cols = 2, .values = x};
+    clv_affinity_options how;
+    clv_affinity *a = NULL;
+    clv_affinity_defaults(&how);
+    how.kind = CLV_AFFINITY_KNN;
+    how.neighbors = 8;
+    assert_int_equal(clv_affinity_build(ctx, &points, &how, &a), CLV_OK);
+    clv_matrix start = start_at(labels, numbers, N);
+    clv_ncut_options options = options_for(K);
+    options.control.max_iter = 1;
+    clv_result *result, *found;
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a, .start = &start}, &options, &result), CLV_OK);
+    int64_t same = 0;
+    for (int64_t i = 0; i < N; i++) {
+        same += result->labels[i] == labels[i];
+    }
+    assert_true(same > 9 * N / 10);
+    assert_int_equal(evaluate(ctx, a, result->labels, K, &found), CLV_OK);
+    assert_true(fabs(found->objective.value - result->objective.value) < 1e-12);
+    clv_result_free(found);
+    clv_result_free(result);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
 static void seeds_make_the_difference(void **unused) {
     (void)unused;
     static double w[MOST * MOST];
@@ -783,6 +821,7 @@ int main(void) {
         cmocka_unit_test(the_shift_makes_fpc_monotone),
         cmocka_unit_test(a_search_without_end_and_a_limit_that_is_none),
         cmocka_unit_test(same_bits_on_any_threads),
+        cmocka_unit_test(labels_keep_their_objects),
         cmocka_unit_test(seeds_make_the_difference),
         cmocka_unit_test(steps_follow_the_formula),
         cmocka_unit_test(a_cycle_is_a_stall),

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { N = 3000, COLUMNS = 8, K = 10 };
 
@@ -45,10 +46,20 @@ static void check_exact(const clv_panels *panels, int64_t k, const clv_neighbor 
             }
         }
         qsort(all, (size_t)count, sizeof *all, by_distance);
-        qsort(all, (size_t)k, sizeof *all, clv_by_object);
+        clv_sort_by_object(all, k);
         for (int64_t e = 0; e < k; e++) {
             assert_int_equal(found[i * k + e].j, all[e].j);
         }
+    }
+}
+
+/* Every object once. */
+static void check_order(const int64_t *order, int64_t n) {
+    static bool seen[N];
+    memset(seen, 0, sizeof seen);
+    for (int64_t t = 0; t < n; t++) {
+        assert_true(order[t] >= 0 && order[t] < n && !seen[order[t]]);
+        seen[order[t]] = true;
     }
 }
 
@@ -56,6 +67,7 @@ static void exact_neighbors_are_those_of_all_distances(void **unused) {
     (void)unused;
     static double x[1000 * 5];
     static clv_neighbor found[1000 * K];
+    static int64_t order[1000];
     static const int64_t sizes[] = {11, 64, 65, 500, 1000};
     clv_context *ctx = new_context();
     for (size_t v = 0; v < sizeof sizes / sizeof *sizes; v++) {
@@ -63,8 +75,9 @@ static void exact_neighbors_are_those_of_all_distances(void **unused) {
             fill(x, sizes[v], p, 1 + v);
             clv_panels panels = panels_of(ctx, x, sizes[v], p);
             for (int threads = 1; threads <= 2; threads++) {
-                assert_int_equal(clv_nearest_exact(ctx, &panels, K, threads, found), CLV_OK);
+                assert_int_equal(clv_nearest_exact(ctx, &panels, K, threads, found, order), CLV_OK);
                 check_exact(&panels, K, found);
+                check_order(order, sizes[v]);
             }
             clv_panels_free(&panels);
         }
@@ -100,14 +113,17 @@ static void approximate_neighbors_are_nearly_all(void **unused) {
     (void)unused;
     static double x[N * COLUMNS];
     static clv_neighbor exact[N * 2 * K], one[N * 2 * K], two[N * 2 * K];
+    static int64_t order[N], other[N];
     clv_context *ctx = new_context();
     for (int64_t k = 1; k <= 2 * K; k = k == 1 ? K : k + K) {
         double recall, again;
         fill(x, N, COLUMNS, (uint64_t)k);
         clv_panels panels = panels_of(ctx, x, N, COLUMNS);
-        assert_int_equal(clv_nearest_exact(ctx, &panels, k, 1, exact), CLV_OK);
-        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 1, one, &recall), CLV_OK);
-        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 2, two, &again), CLV_OK);
+        assert_int_equal(clv_nearest_exact(ctx, &panels, k, 1, exact, order), CLV_OK);
+        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 1, one, order, &recall), CLV_OK);
+        assert_int_equal(clv_nearest_approximate(ctx, &panels, k, 2, two, other, &again), CLV_OK);
+        check_order(order, N);
+        assert_memory_equal(order, other, sizeof order);
         check_lists(&panels, k, one);
         assert_true(recall == again);
         for (int64_t e = 0; e < N * k; e++) {
@@ -119,6 +135,34 @@ static void approximate_neighbors_are_nearly_all(void **unused) {
         clv_panels_free(&panels);
     }
     end_context(ctx);
+}
+
+/* What is said to be needed is what is held, but for the guess at how many neighbors are mutual. */
+static void memory_is_foretold(void **unused) {
+    (void)unused;
+    enum { MANY = 20000 };
+    static double x[MANY * COLUMNS];
+    fill(x, MANY, COLUMNS, 3);
+    for (int search = CLV_SEARCH_EXACT; search <= CLV_SEARCH_APPROXIMATE; search++) {
+        for (int64_t p = 1; p <= COLUMNS; p += COLUMNS - 1) {
+            clv_context *ctx = new_context();
+            clv_matrix points = {.rows = MANY, .cols = p, .values = x};
+            clv_affinity_options how;
+            clv_affinity_info plan;
+            clv_affinity *a = NULL;
+            size_t now, peak;
+            clv_affinity_defaults(&how);
+            how.kind = CLV_AFFINITY_KNN;
+            how.search = search;
+            how.threads = 1;
+            assert_int_equal(clv_affinity_plan(ctx, &points, &how, &plan), CLV_OK);
+            assert_int_equal(clv_affinity_build(ctx, &points, &how, &a), CLV_OK);
+            clv_context_memory(ctx, &now, &peak);
+            assert_in_range(peak, plan.peak - plan.peak / 4, plan.peak + plan.peak / 10);
+            clv_affinity_free(a);
+            end_context(ctx);
+        }
+    }
 }
 
 /* The graph by an approximate search, as the option asks for it: symmetric, with its recall. */
@@ -162,6 +206,7 @@ static void the_graph_is_symmetric_and_survives_failed_allocations(void **unused
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_neighbors_are_those_of_all_distances),
+        cmocka_unit_test(memory_is_foretold),
         cmocka_unit_test(approximate_neighbors_are_nearly_all),
         cmocka_unit_test(the_graph_is_symmetric_and_survives_failed_allocations),
     };

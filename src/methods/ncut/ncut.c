@@ -25,9 +25,9 @@ enum { PATIENCE = 20 };
 /* k = auto looks at the gaps up to this k. */
 enum { MOST_K = 20 };
 #define EIGEN_TOLERANCE 1e-6
-/* On large sparse graphs eigenvectors are a start and eigenvalues a bound, lowered by their residuals: more digits take
- * longer and change neither. */
-#define ROUGH_TOLERANCE 1e-5
+/* On large sparse graphs eigenvectors are a start and eigenvalues a bound, lowered by their residuals, that is far from
+ * the cut anyway: more digits take longer and change neither. */
+#define ROUGH_TOLERANCE 1e-3
 enum { ROUGH_FROM = 200000 };
 
 /* --- a restart, as the driver sees it --- */
@@ -243,12 +243,31 @@ static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *ou
 static void free_problem(clv_ncut_problem *p) {
     CLV_FREE_ALL(p->ctx, p->degree, p->diagonal, p->component, p->start_labels);
     clv_spectrum_free(&p->spectrum);
+    clv_affinity_free(p->reordered);
+}
+
+/* What takes the time on a graph is finding what belongs to neighbors: where an order is known in which they are near
+ * each other in memory, the objects are renumbered. */
+static clv_status choose_order(const clv_affinity *given, clv_ncut_problem *p) {
+    const int64_t *order = clv_affinity_order(given);
+    if (order) {
+        CLV_TRY(clv_affinity_subset(given, order, clv_affinity_size(given), &p->reordered));
+        p->affinity = p->reordered;
+        p->order = order;
+    }
+    return CLV_OK;
+}
+
+/* The number of object i in the affinity given. */
+static int64_t object_of(const clv_ncut_problem *p, int64_t i) {
+    return p->order ? p->order[i] : i;
 }
 
 /* Degrees, diagonal, components. The caller frees the problem also on failure. */
-static clv_status describe_graph(clv_context *ctx, const clv_affinity *a, int64_t threads, clv_ncut_problem *p) {
-    int64_t n = clv_affinity_size(a);
-    *p = (clv_ncut_problem){.ctx = ctx, .affinity = a, .n = n};
+static clv_status describe_graph(int64_t threads, clv_ncut_problem *p) {
+    clv_context *ctx = p->ctx;
+    const clv_affinity *a = p->affinity;
+    int64_t n = p->n = clv_affinity_size(a);
     p->degree = CLV_NEW(ctx, double, n);
     p->diagonal = CLV_NEW(ctx, double, n);
     p->component = CLV_NEW(ctx, int32_t, n);
@@ -261,7 +280,7 @@ static clv_status describe_graph(clv_context *ctx, const clv_affinity *a, int64_
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(p->degree[i])) {
             return clv_fail(ctx, CLV_EDATA, "the similarities of object %lld add up to more than a number can hold",
-                            (long long)i + 1);
+                            (long long)object_of(p, i) + 1);
         }
         p->counted += p->degree[i] > 0;
     }
@@ -282,11 +301,11 @@ static clv_status check_label(const clv_ncut_problem *p, int64_t i, int32_t labe
     bool left_out = p->degree[i] <= 0;
     if (left_out && label != -1) {
         return clv_fail(p->ctx, CLV_EDATA, "object %lld is similar to nothing and must be left out (-1), not %d",
-                        (long long)i + 1, (int)label);
+                        (long long)object_of(p, i) + 1, (int)label);
     }
     if (!left_out && (label < 0 || label >= k)) {
-        return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is not in 0..%lld", (int)label, (long long)i + 1,
-                        (long long)k - 1);
+        return clv_fail(p->ctx, CLV_EDATA, "label %d of object %lld is not in 0..%lld", (int)label,
+                        (long long)object_of(p, i) + 1, (long long)k - 1);
     }
     return CLV_OK;
 }
@@ -407,11 +426,24 @@ static clv_status find_shift(clv_ncut_problem *p) {
     return CLV_OK;
 }
 
+static clv_status give_start(clv_ncut_problem *p, const clv_matrix *start) {
+    CLV_TRY(clv_labels_of(p->ctx, "start", start, p->n, p->k, &p->start_labels));
+    int32_t *given = p->start_labels;
+    p->start_labels = CLV_NEW(p->ctx, int32_t, p->n);
+    for (int64_t i = 0; i < p->n && p->start_labels; i++) {
+        p->start_labels[i] = given[object_of(p, i)];
+    }
+    clv_free(p->ctx, given);
+    return p->start_labels ? CLV_OK : CLV_ENOMEM;
+}
+
 /* Everything about the problem, from the affinity and the options. The caller frees it also on failure. */
 static clv_status set_problem(clv_context *ctx, const clv_input *input, const clv_ncut_options *options,
                               clv_ncut_problem *p) {
     clv_affinity_info info;
-    CLV_TRY(describe_graph(ctx, input->affinity, options->control.threads, p));
+    *p = (clv_ncut_problem){.ctx = ctx, .affinity = input->affinity};
+    CLV_TRY(choose_order(input->affinity, p));
+    CLV_TRY(describe_graph(options->control.threads, p));
     clv_affinity_describe(input->affinity, &info);
     p->options = *options;
     p->options.start = input->start ? "given" : resolved_start(&info, options->start);
@@ -423,7 +455,7 @@ static clv_status set_problem(clv_context *ctx, const clv_input *input, const cl
     p->k = p->options.k;
     CLV_TRY(find_shift(p));
     if (input->start) {
-        CLV_TRY(clv_labels_of(ctx, "start", input->start, p->n, p->k, &p->start_labels));
+        CLV_TRY(give_start(p, input->start));
         CLV_TRY(check_labels(p, p->start_labels, p->k));
     }
     p->show_certificates = options->control.keep_trace || options->control.monitor;
@@ -475,7 +507,9 @@ static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, cl
     void *labels;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));
     CLV_TRY(clv_drive(p->ctx, &solver, &control, *out, &labels));
-    memcpy((*out)->labels, labels, (size_t)p->n * sizeof *(*out)->labels);
+    for (int64_t i = 0; i < p->n; i++) {
+        (*out)->labels[object_of(p, i)] = ((const int32_t *)labels)[i];
+    }
     clv_free(p->ctx, labels);
     clv_result_count(*out);
     return add_findings(p, options->k == 0, *out);
@@ -499,7 +533,7 @@ static size_t spectrum_memory(const clv_affinity_info *plan, const clv_ncut_opti
     if (!vectors && !wants_bound(options, plan)) {
         return 0;
     }
-    return (size_t)plan->n * sizeof(double) * (plan->sparse ? 2 * count + 46 : 11 * count);
+    return (size_t)plan->n * sizeof(double) * (plan->sparse ? 2 * count + 48 : 11 * count);
 }
 
 size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
@@ -508,6 +542,8 @@ size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
     int64_t n = input->plan->n, k = options->k > 0 ? options->k : MOST_K;
     size_t objects = (size_t)n;
     size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
+    bool reordered = input->plan->kind == CLV_AFFINITY_KNN && input->plan->sparse;
+    shared += reordered ? (size_t)input->plan->nonzeros * 12 + objects * 8 : 0;
     size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
     size_t run = sizeof(ncut_run) + clv_partition_memory(n, k);
     run += input->plan->sparse ? clv_local_memory(n, k) : searches(options) ? clv_partition_memory(n, k) : 0;
@@ -593,11 +629,11 @@ static clv_status check_choice(clv_context *ctx, const clv_result *answer, int64
 
 clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
                                     const clv_result *answer, clv_result *found) {
-    clv_ncut_problem problem = {.ctx = ctx};
+    clv_ncut_problem problem = {.ctx = ctx, .affinity = input->affinity};
     clv_iterate iterate = {.value = NAN, .certificate = NAN};
     int64_t threads = ((const clv_control *)options)->threads, components;
     CLV_TRY(check_shift(ctx, options, answer));
-    clv_status status = describe_graph(ctx, input->affinity, threads, &problem);
+    clv_status status = describe_graph(threads, &problem);
     problem.k = answer->k;
     if (status == CLV_OK) {
         status = evaluate(&problem, answer->labels, threads, &iterate);

@@ -31,6 +31,8 @@ typedef struct clv_spectrum {
 typedef struct clv_ncut_problem {
     clv_context *ctx;
     const clv_affinity *affinity;
+    const int64_t *order;    /* object i is order[i] of the affinity given; NULL: it is i */
+    clv_affinity *reordered; /* == affinity, or NULL when that is the given one */
     int64_t n, k;
     int64_t counted; /* objects of positive degree */
     double *degree, *diagonal;

@@ -1,7 +1,7 @@
 /* From eigenvectors to labels: each object is a point, its row of D^-1/2 U for the k leading eigenvectors U.
  *
  *   k-means   Lloyd's algorithm from greedy k-means++ seeds (Arthur and Vassilvitskii 2007, with several candidates a
- *             seed); the best of RUNS.
+ *             seed); the best of RUNS. Of many points, these are on a sample, and all points go on from the best.
  *   rotation  Yu and Shi 2003: the rows scaled to unit length lie near the corners of a rotated cube; label by the
  *             largest entry after a rotation, turn the rotation to fit the labels best (a singular value decomposition
  *             of k x k), and so on; the best of ROTATIONS beginnings.
@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { RUNS = 10, ROTATIONS = 5, MOST_ITERATIONS = 100, TILE = 256, LEAST_CHUNK = 1024, MOST_CHUNKS = 64 };
-enum { MOST_CANDIDATES = 32 };
+enum { MOST_CANDIDATES = 32, SAMPLE = 20000, SAMPLE_EACH = 500 };
 /* An iteration that improves by less than this share was the last: what follows does better than squeezing. */
 #define ENOUGH 1e-5
 
@@ -32,6 +32,7 @@ typedef struct cloud {
     double *near;          /* m: the cost of a point */
     int32_t *label, *best; /* m */
     double *center;        /* k x k, a row each */
+    double *best_center;   /* likewise, of the best run */
     double *partial;       /* chunks x stride */
     double *total;         /* stride: k x k sums over the members, k sizes, the cost of all */
     double *small;         /* 2 k x k + 5 k: work of the decomposition */
@@ -39,7 +40,7 @@ typedef struct cloud {
 } cloud;
 
 static void free_cloud(cloud *w) {
-    CLV_FREE_ALL(w->ctx, w->x, w->near, w->label, w->best, w->center, w->partial, w->total, w->small);
+    CLV_FREE_ALL(w->ctx, w->x, w->near, w->label, w->best, w->center, w->best_center, w->partial, w->total, w->small);
 }
 
 static clv_status new_cloud(clv_context *ctx, int64_t m, int64_t k, int runs, int threads, cloud *w) {
@@ -52,11 +53,12 @@ static clv_status new_cloud(clv_context *ctx, int64_t m, int64_t k, int runs, in
     w->label = CLV_NEW(ctx, int32_t, m);
     w->best = CLV_NEW(ctx, int32_t, m);
     w->center = CLV_NEW(ctx, double, k *k);
+    w->best_center = CLV_NEW(ctx, double, k *k);
     w->partial = CLV_NEW(ctx, double, w->chunks * w->stride);
     w->total = CLV_NEW(ctx, double, w->stride);
     w->small = CLV_NEW(ctx, double, 2 * k * k + 6 * k);
-    return w->x && w->near && w->label && w->best && w->center && w->partial && w->total && w->small ? CLV_OK
-                                                                                                     : CLV_ENOMEM;
+    bool made = w->x && w->near && w->label && w->best && w->center && w->best_center;
+    return made && w->partial && w->total && w->small ? CLV_OK : CLV_ENOMEM;
 }
 
 /* D^-1/2 U over the objects that count, with rows of unit length for a rotation. */
@@ -242,8 +244,8 @@ static void move_centers(cloud *w) {
     }
 }
 
-static double run_lloyd(cloud *w, clv_rng *rng) {
-    seed_centers(w, rng);
+/* From the centers that there are. */
+static double run_lloyd(cloud *w) {
     double cost = assign(w);
     for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         double before = cost;
@@ -324,14 +326,49 @@ static clv_status round_points(cloud *w, clv_rng *rng) {
             clv_blas_serial_end();
             CLV_TRY(status);
         } else {
-            cost = run_lloyd(w, rng);
+            seed_centers(w, rng);
+            cost = run_lloyd(w);
         }
         if (run == 0 || cost < least) {
             least = cost;
             memcpy(w->best, w->label, (size_t)w->m * sizeof *w->best);
+            memcpy(w->best_center, w->center, (size_t)(w->k * w->k) * sizeof *w->center);
         }
     }
     return CLV_OK;
+}
+
+/* One point of each of `count` equal parts of all. */
+static void take_sample(const cloud *all, clv_rng *rng, cloud *some) {
+    for (int64_t t = 0; t < some->m; t++) {
+        int64_t first = t * all->m / some->m, last = (t + 1) * all->m / some->m;
+        int64_t j = first + clv_rng_below(rng, last - first);
+        for (int64_t d = 0; d < all->k; d++) {
+            some->x[d * some->m + t] = all->x[d * all->m + j];
+        }
+    }
+}
+
+/* Of a large cloud: points for runs of k-means. */
+static int64_t sample_size(const cloud *w) {
+    return SAMPLE_EACH * w->k > SAMPLE ? SAMPLE_EACH * w->k : SAMPLE;
+}
+
+/* The runs on a sample, then all points from the centers of the best. */
+static clv_status round_large(cloud *w, clv_rng *rng) {
+    cloud some;
+    clv_status status = new_cloud(w->ctx, sample_size(w), w->k, w->runs, w->threads, &some);
+    if (status == CLV_OK) {
+        take_sample(w, rng, &some);
+        status = round_points(&some, rng);
+    }
+    if (status == CLV_OK) {
+        memcpy(w->center, some.best_center, (size_t)(w->k * w->k) * sizeof *w->center);
+        run_lloyd(w);
+        memcpy(w->best, w->label, (size_t)w->m * sizeof *w->best);
+    }
+    free_cloud(&some);
+    return status;
 }
 
 clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
@@ -346,7 +383,7 @@ clv_status clv_start_spectral(clv_partition *s, clv_rng *rng) {
     if (status == CLV_OK) {
         w.turning = turning;
         fill_points(p, &w);
-        status = round_points(&w, rng);
+        status = turning || w.m <= sample_size(&w) ? round_points(&w, rng) : round_large(&w, rng);
     }
     if (status == CLV_OK) {
         const int32_t *label = w.best;

@@ -33,6 +33,7 @@ enum {
     CYCLES = 60,             /* fillings of the basis */
     MOST_FOR_LAPACK = 4000,  /* objects whose matrix, held in full, is the last resort */
     MOST_DEGREE = 8,         /* of the filter */
+    CHECK_STEPS = 12,        /* of the filter: a missed one grows by exp(LAST_ANGLE) a step, up to 6e6 times */
     CHUNK = 4096,            /* entries of vectors rotated at a time */
     WORTH_THREADS = 1 << 18, /* numbers to go over; for fewer, waking threads takes longer */
 };
@@ -219,6 +220,8 @@ static clv_status solve_filtered(normalized *m, clv_krylov *plan, double lowest,
         return CLV_ENOMEM;
     }
     plan->guessed = plan->count - plan->exact;
+    int64_t decisive = plan->count + CHECK_STEPS * plan->block;
+    plan->check_basis = decisive < plan->basis ? decisive : plan->basis;
     plan->apply = multiply_filtered;
     plan->excess = error_of_filtered;
     double last = out->values[out->count - 1];

@@ -154,6 +154,26 @@ def verify_accepts_and_rejects():
 
 
 @case
+def the_recall_of_neighbors_is_claimed():
+    blobs_npy(per=300)
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", "--search", "approximate", "--json", "r.json", "-q")
+    recall = json.loads(read("r.json"))["affinity"]["recall"]
+    check(0.9 < recall <= 1, f"recall {recall}")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+
+    def forget(result):
+        del result["affinity"]["recall"]
+
+    def exaggerate(result):
+        result["affinity"]["recall"] += 1e-3
+
+    for change in (forget, exaggerate):
+        cleave("verify", changed("r.json", change), "x.npy", code=1, out="^rejected: affinity.recall")
+    exact = cleave("ncut", "x.npy", "-k", 3, "--affinity", "knn", "--json", "-").json()
+    check("recall" not in exact["affinity"], "an exact search has no recall")
+
+
+@case
 def verify_within_a_budget():
     blobs_npy()
     for home in ("dense-f32", "computed", "auto"):

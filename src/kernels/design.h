@@ -1,74 +1,80 @@
 /* Products with the rows of X, numbers of type REAL; included once per type by real.h.
  *
- * X'r reads one row after the other to its end, and asks for one a few thousand bytes ahead: the hardware prefetches no
- * farther than its page, and of a list nothing. Partial sums, a quarter of the registers, hide the latency of the
- * additions. Written with vectors, because a plain loop over floats and doubles is split by the compiler into twice the
- * loads. */
+ * X'r reads two rows at a time, one of each half of the list, and asks for the rows a few thousand bytes ahead: one
+ * core keeps more lines of memory under way with two streams, the hardware prefetches no farther than its page, and of
+ * a list nothing. Partial sums, a quarter of the registers for each row, hide the latency of the additions. Written
+ * with vectors, because a plain loop over floats and doubles is split by the compiler into twice the loads. */
 
 enum { NAME(DOTS) = REGISTERS / 4, NAME(SQUARES) = REGISTERS / 8, NAME(AHEAD) = 2048 };
 
-/* The row to prefetch while row j is read. */
-INLINE const REAL *NAME(row_ahead)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
-                                   int64_t j) {
-    int64_t ahead = j + 1 + NAME(AHEAD) / (n * (int64_t)sizeof(REAL) + 1), row = ahead < count ? ahead : count - 1;
+/* Row j of the list, or the last. */
+INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                                int64_t j) {
+    int64_t row = j < count ? j : count - 1;
     return base + (list ? list[row] : first + row) * n;
 }
 
-/* x.r over whole steps of `parts` vectors, and where it ended. */
-INLINE int64_t NAME(dot_steps)(const REAL *x, const REAL *ahead, const double *r, int64_t n, int parts, bool squares,
-                               doubles *products, doubles *own) {
+/* x.r of two rows over whole steps of `parts` vectors, and where it ended. */
+INLINE int64_t NAME(dot_steps)(const REAL *const x[2], const REAL *const ahead[2], const double *r, int64_t n,
+                               int parts, bool squares, doubles *products, doubles *own) {
     int64_t i = 0, step = (int64_t)parts * DOUBLES;
     for (; i + step <= n; i += step) {
         for (int line = 0; line < parts * DOUBLES * (int)sizeof(REAL); line += CLV_LINE) {
-            __builtin_prefetch((const char *)(ahead + i) + line, 0, 2);
+            __builtin_prefetch((const char *)(ahead[0] + i) + line, 0, 2);
+            __builtin_prefetch((const char *)(ahead[1] + i) + line, 0, 2);
         }
         for (int v = 0; v < parts; v++) {
-            doubles row = LOAD(x + i + v * DOUBLES);
-            products[v] += row * *(const loose_doubles *)(r + i + v * DOUBLES);
-            if (squares) {
-                own[v] += row * row;
+            doubles weight = *(const loose_doubles *)(r + i + v * DOUBLES);
+            for (int row = 0; row < 2; row++) {
+                doubles entries = LOAD(x[row] + i + v * DOUBLES);
+                products[row * parts + v] += entries * weight;
+                if (squares) {
+                    own[row * parts + v] += entries * entries;
+                }
             }
         }
     }
     return i;
 }
 
+/* Both, or the products alone; with an odd count the row in the middle is computed twice. */
+INLINE void NAME(dot_all)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
+                          const double *r, int parts, double *out, double *square) {
+    int64_t half = (count + 1) / 2, lead = 1 + NAME(AHEAD) / (n * (int64_t)sizeof(REAL) + 1);
+    for (int64_t j = 0; j < half; j++) {
+        const int64_t at[2] = {j, j + half < count ? j + half : j};
+        const REAL *x[2], *ahead[2];
+        doubles products[2 * NAME(DOTS)], own[2 * NAME(DOTS)];
+        for (int row = 0; row < 2; row++) {
+            x[row] = NAME(row_at)(base, list, first, count, n, at[row]);
+            ahead[row] = NAME(row_at)(base, list, first, count, n, at[row] + lead);
+        }
+        for (int v = 0; v < 2 * parts; v++) {
+            products[v] = own[v] = (doubles){0};
+        }
+        int64_t end = NAME(dot_steps)(x, ahead, r, n, parts, square != NULL, products, own);
+        for (int row = 0; row < 2; row++) {
+            double product = sum_parts(products + row * parts, parts), squares = sum_parts(own + row * parts, parts);
+            for (int64_t i = end; i < n; i++) {
+                product += (double)x[row][i] * r[i];
+                squares += (double)x[row][i] * (double)x[row][i];
+            }
+            out[at[row]] = product;
+            if (square) {
+                square[at[row]] = squares;
+            }
+        }
+    }
+}
+
 static void NAME(dot_rows)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
                            const double *r, double *out) {
-    for (int64_t j = 0; j < count; j++) {
-        const REAL *x = base + (list ? list[j] : first + j) * n;
-        doubles part[NAME(DOTS)];
-        for (int v = 0; v < NAME(DOTS); v++) {
-            part[v] = (doubles){0};
-        }
-        int64_t i =
-            NAME(dot_steps)(x, NAME(row_ahead)(base, list, first, count, n, j), r, n, NAME(DOTS), false, part, NULL);
-        double product = sum_parts(part, NAME(DOTS));
-        for (; i < n; i++) {
-            product += (double)x[i] * r[i];
-        }
-        out[j] = product;
-    }
+    NAME(dot_all)(base, list, first, count, n, r, NAME(DOTS), out, NULL);
 }
 
 static void NAME(dot_square_rows)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
                                   const double *r, double *out, double *square) {
-    for (int64_t j = 0; j < count; j++) {
-        const REAL *x = base + (list ? list[j] : first + j) * n;
-        doubles part[NAME(SQUARES)], own[NAME(SQUARES)];
-        for (int v = 0; v < NAME(SQUARES); v++) {
-            part[v] = own[v] = (doubles){0};
-        }
-        int64_t i =
-            NAME(dot_steps)(x, NAME(row_ahead)(base, list, first, count, n, j), r, n, NAME(SQUARES), true, part, own);
-        double product = sum_parts(part, NAME(SQUARES)), squares = sum_parts(own, NAME(SQUARES));
-        for (; i < n; i++) {
-            product += (double)x[i] * r[i];
-            squares += (double)x[i] * (double)x[i];
-        }
-        out[j] = product;
-        square[j] = squares;
-    }
+    NAME(dot_all)(base, list, first, count, n, r, NAME(SQUARES), out, square);
 }
 
 static void NAME(add_four)(double *restrict sum, const REAL *const x[4], const double r[4], int64_t n) {

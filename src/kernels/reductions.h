@@ -100,18 +100,25 @@ static int64_t place_of_largest(const double *r, int64_t n) {
     return place_in(r, 0, n, largest(r, n));
 }
 
+/* Four at a time, as entries from anywhere come one by one and only comparisons wait for each other. */
 static int64_t place_of_least(const double *r, const int32_t *at, int64_t count) {
     double least = DBL_MAX;
     int64_t winner = 0;
     for (int64_t begin = 0; begin < count; begin += SHORT_BLOCK) {
-        int64_t end = count - begin < SHORT_BLOCK ? count : begin + SHORT_BLOCK;
-        double low = DBL_MAX;
-#pragma omp simd reduction(min : low)
-        for (int64_t t = begin; t < end; t++) {
-            low = r[at[t]] < low ? r[at[t]] : low;
+        int64_t end = count - begin < SHORT_BLOCK ? count : begin + SHORT_BLOCK, t = begin;
+        double low[4] = {DBL_MAX, DBL_MAX, DBL_MAX, DBL_MAX};
+        for (; t + 4 <= end; t += 4) {
+            for (int v = 0; v < 4; v++) {
+                low[v] = r[at[t + v]] < low[v] ? r[at[t + v]] : low[v];
+            }
         }
-        winner = low < least ? begin : winner;
-        least = low < least ? low : least;
+        for (; t < end; t++) {
+            low[0] = r[at[t]] < low[0] ? r[at[t]] : low[0];
+        }
+        double left = low[0] < low[1] ? low[0] : low[1], right = low[2] < low[3] ? low[2] : low[3];
+        double here = left < right ? left : right;
+        winner = here < least ? begin : winner;
+        least = here < least ? here : least;
     }
     int64_t t = winner;
     while (t < count - 1 && r[at[t]] != least) {

@@ -40,11 +40,20 @@ static clv_status rows_entry(clv_arena *arena, int64_t i, int64_t j, double *out
     return clv_affinity_entry(arena->problem->affinity, i, j, out);
 }
 
+static clv_status rows_gather(clv_arena *arena, int64_t i, const int32_t *others, int64_t count, double *out) {
+    int64_t first = i * arena->slots;
+    for (int64_t t = 0; t < count; t++) {
+        out[t] = clv_stored(&arena->stored, first + others[t]);
+    }
+    return CLV_OK;
+}
+
 const clv_arena_kind clv_arena_rows = {
     .create = rows_create,
     .load = rows_load,
     .add = rows_add,
     .entry = rows_entry,
+    .gather = rows_gather,
 };
 
 clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_arena *out) {

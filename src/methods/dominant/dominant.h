@@ -72,6 +72,8 @@ typedef struct clv_arena_kind {
     /* rho += wi a_i + wj a_j (j < 0: none) without the diagonal; the largest rho to `top`. */
     clv_status (*add)(clv_arena *arena, int64_t i, double wi, int64_t j, double wj);
     clv_status (*entry)(clv_arena *arena, int64_t i, int64_t j, double *out);
+    /* Those of i and each of some others; NULL: by entry, as there is nothing faster. */
+    clv_status (*gather)(clv_arena *arena, int64_t i, const int32_t *others, int64_t count, double *out);
     /* Whether it is time to look at the objects outside, now that the largest r is `top` and the Frank-Wolfe gap inside
      * `gap`; NULL: there are none outside. */
     bool (*outdated)(clv_arena *arena, double top, double moved, double gap);

@@ -1,11 +1,17 @@
 /* The stationary point of a face: on the support S, Bx = f e and e'x = 1 give x = y / e'y with B_SS y = e. Once the
  * support has stopped growing, a jump toward that point replaces hundreds of steps.
  *
+ * Where that point is a maximum of the face, B_SS is negative definite along it, and c ee' - B_SS is positive definite
+ * for any c > f: v = t x + u with e'u = 0 has v'(c ee' - B)v = t^2 (c - f) - u'Bu. y is then, but for a factor, the
+ * solution of (c ee' - B_SS) y = e, by Cholesky; elsewhere B_SS itself is factorized.
+ *
  * The jump is a line search like any other step: as far as f rises, and no further than the first weight that becomes
  * 0, which then leaves the support. It is taken only if f, computed from B_SS, grows. Cost: s^3 / 3 for the solve, and
- * a pass per object of the support to bring r up to date; tried only where that is less than the steps it may save. */
+ * half a pass per object of the support to bring r up to date; tried only where that is less than the steps it may
+ * save. */
 #include "methods/dominant/dominant.h"
 
+#include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -21,9 +27,9 @@ bool clv_face_is_due(const clv_ascent *s) {
            s->size * s->size <= RELATION * s->arena.slots;
 }
 
-/* B_SS twice (one is overwritten by its factors) and the direction: what they take, and whether the budget has it. */
+/* The matrices, direction and product: what they take, and whether the budget has it. */
 static size_t face_bytes(int64_t size) {
-    return (2 * (size_t)size + 1) * (size_t)size * sizeof(double) + (size_t)size * sizeof(int32_t);
+    return ((size_t)size + 3) * (size_t)size * sizeof(double) + (size_t)size * sizeof(int32_t);
 }
 
 static bool has_room(const clv_ascent *s) {
@@ -40,7 +46,7 @@ static clv_status make_room(clv_ascent *s) {
     clv_free(ctx, s->face);
     clv_free(ctx, s->pivots);
     s->face_capacity = 0;
-    s->face = CLV_NEW(ctx, double, (2 * s->size + 1) * s->size);
+    s->face = CLV_NEW(ctx, double, (s->size + 3) * s->size);
     s->pivots = CLV_NEW(ctx, int32_t, s->size);
     if (!s->face || !s->pivots) {
         return CLV_ENOMEM;
@@ -49,28 +55,58 @@ static clv_status make_room(clv_ascent *s) {
     return CLV_OK;
 }
 
-static clv_status copy_face(clv_ascent *s, double *matrix) {
-    int64_t size = s->size;
-    for (int64_t a = 0; a < size; a++) {
-        for (int64_t b = 0; b < a; b++) {
-            CLV_TRY(s->arena.kind->entry(&s->arena, s->support[a], s->support[b], matrix + a * size + b));
-            matrix[b * size + a] = matrix[a * size + b];
-        }
-        matrix[a * size + a] = -s->problem->options->shift;
+/* The similarities of member a of the support to the members in [first, end). */
+static clv_status gather(clv_ascent *s, int64_t a, int64_t first, int64_t end, double *out) {
+    clv_arena *arena = &s->arena;
+    if (arena->kind->gather) {
+        return arena->kind->gather(arena, s->support[a], s->support + first, end - first, out);
+    }
+    for (int64_t b = first; b < end; b++) {
+        CLV_TRY(arena->kind->entry(arena, s->support[a], s->support[b], out + b - first));
     }
     return CLV_OK;
 }
 
-/* The direction from x to the stationary point; false when there is none. */
-static bool find_direction(clv_ascent *s, double *factors, double *direction) {
+/* Both triangles side by side, in columns of size + 1 numbers: above and on the diagonal c ee' - B_SS, which becomes
+ * its factor; one place further down the lower triangle of B_SS, which stays. */
+static clv_status copy_face(clv_ascent *s, double c, double *matrix) {
+    int64_t size = s->size;
+    double own = -s->problem->options->shift;
+    for (int64_t a = 0; a < size; a++) {
+        double *column = matrix + a * (size + 1);
+        CLV_TRY(gather(s, a, 0, a, column));
+        for (int64_t b = 0; b < a; b++) {
+            column[b] = c - column[b];
+        }
+        column[a] = c - own;
+        column[a + 1] = own;
+        CLV_TRY(gather(s, a, a + 1, size, column + a + 2));
+    }
+    return CLV_OK;
+}
+
+/* B_SS y = e but for a factor. False: there is no such y. */
+static clv_status solve_face(clv_ascent *s, double *matrix, double *y, bool *found) {
+    int64_t size = s->size;
+    lapack_int order = (lapack_int)size, stride = order + 1;
+    double c = 2 * (fabs(s->value) + s->problem->options->shift * s->squares);
+    CLV_TRY(copy_face(s, c, matrix));
+    for (int64_t a = 0; a < size; a++) {
+        y[a] = 1;
+    }
+    *found = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', order, matrix, stride) == 0;
+    if (*found) {
+        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'U', order, 1, matrix, stride, y, order);
+        return CLV_OK;
+    }
+    *found = LAPACKE_dsysv(LAPACK_COL_MAJOR, 'L', order, 1, matrix + 1, stride, s->pivots, y, order) == 0;
+    return copy_face(s, c, matrix);
+}
+
+/* From a solution to the direction from x to the stationary point; false when there is none. */
+static bool find_direction(const clv_ascent *s, double *direction) {
     int64_t size = s->size;
     double sum = 0;
-    for (int64_t a = 0; a < size; a++) {
-        direction[a] = 1;
-    }
-    if (LAPACKE_dsysv(LAPACK_ROW_MAJOR, 'L', (lapack_int)size, 1, factors, (lapack_int)size, s->pivots, direction, 1)) {
-        return false;
-    }
     for (int64_t a = 0; a < size; a++) {
         sum += direction[a];
     }
@@ -102,19 +138,15 @@ static double longest_step(const clv_ascent *s, const double *direction, int64_t
     return most;
 }
 
-static void slope_and_bend(const clv_ascent *s, const double *matrix, const double *direction, double *slope,
-                           double *bend) {
-    int64_t size = s->size;
+static void slope_and_bend(const clv_ascent *s, const double *matrix, const double *direction, double *product,
+                           double *slope, double *bend) {
+    int size = (int)s->size;
+    cblas_dsymv(CblasColMajor, CblasLower, size, 1, matrix + 1, size + 1, direction, 1, 0, product, 1);
     *slope = 0;
-    *bend = 0;
     for (int64_t a = 0; a < size; a++) {
-        double product = 0;
-        for (int64_t b = 0; b < size; b++) {
-            product += matrix[a * size + b] * direction[b];
-        }
         *slope += direction[a] * s->scale * s->arena.rho[s->support[a]];
-        *bend += direction[a] * product;
     }
+    *bend = cblas_ddot(size, direction, 1, product, 1);
 }
 
 /* x moves by step * direction. r follows first, so that an interruption leaves x as it was. */
@@ -124,9 +156,12 @@ static clv_status follow(clv_ascent *s, const double *direction, double step, in
     int32_t *slots = s->pivots; /* the support as it was: leaving changes its order */
     memcpy(slots, s->support, (size_t)size * sizeof *slots);
     for (int64_t a = 0; a < size; a++) {
-        double change = step * direction[a] / s->scale;
-        arena->rho[slots[a]] -= s->problem->options->shift * change;
-        CLV_TRY(arena->kind->add(arena, slots[a], change, -1, 0));
+        arena->rho[slots[a]] -= s->problem->options->shift * step * direction[a] / s->scale;
+    }
+    for (int64_t a = 0; a < size; a += 2) {
+        bool two = a + 1 < size;
+        CLV_TRY(arena->kind->add(arena, slots[a], step * direction[a] / s->scale, two ? slots[a + 1] : -1,
+                                 two ? step * direction[a + 1] / s->scale : 0));
     }
     for (int64_t a = 0; a < size; a++) {
         double change = step * direction[a];
@@ -144,20 +179,20 @@ static clv_status follow(clv_ascent *s, const double *direction, double step, in
 clv_status clv_face_jump(clv_ascent *s) {
     double slope, bend;
     int64_t first, size = s->size;
+    bool found;
     s->settled = 0;
     s->patience = s->patience * 2 > size / 2 ? s->patience * 2 : size / 2;
     if (!has_room(s)) {
         return CLV_OK;
     }
     CLV_TRY(make_room(s));
-    double *matrix = s->face, *factors = matrix + size * size, *direction = factors + size * size;
-    CLV_TRY(copy_face(s, matrix));
-    memcpy(factors, matrix, (size_t)(size * size) * sizeof *factors);
-    if (!find_direction(s, factors, direction)) {
+    double *matrix = s->face, *direction = matrix + size * (size + 1), *product = direction + size;
+    CLV_TRY(solve_face(s, matrix, direction, &found));
+    if (!found || !find_direction(s, direction)) {
         return CLV_OK;
     }
     double most = longest_step(s, direction, &first);
-    slope_and_bend(s, matrix, direction, &slope, &bend);
+    slope_and_bend(s, matrix, direction, product, &slope, &bend);
     double step = bend < 0 && slope < -bend * most ? slope / -bend : most;
     double gain = step * (2 * slope + step * bend);
     if (!isfinite(step) || !(gain > 0)) {

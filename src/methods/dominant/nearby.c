@@ -432,12 +432,25 @@ static clv_status nearby_entry(clv_arena *arena, int64_t i, int64_t j, double *o
     return CLV_OK;
 }
 
+static clv_status nearby_gather(clv_arena *arena, int64_t i, const int32_t *others, int64_t count, double *out) {
+    const double *column = ((const nearby *)arena->own)->column[i];
+    for (int64_t t = 0; t < count; t++) {
+        if (column) {
+            out[t] = column[others[t]];
+        } else {
+            CLV_TRY(nearby_entry(arena, i, others[t], out + t));
+        }
+    }
+    return CLV_OK;
+}
+
 const clv_arena_kind clv_arena_nearby = {
     .create = nearby_create,
     .destroy = nearby_destroy,
     .load = nearby_load,
     .add = nearby_add,
     .entry = nearby_entry,
+    .gather = nearby_gather,
     .outdated = nearby_outdated,
     .renew = nearby_renew,
 };

@@ -90,11 +90,11 @@ static void features_margins(const clv_design *x, const int64_t *index, const do
 
 static const clv_design_functions by_features;
 
-/* Pages that are written for the first time cost more than what is written, so that room is kept, with some to spare
- * where there was too little before: working sets grow by the support of the weights. */
+/* Pages that are written for the first time cost more than what is written, so that room is kept, with as much to
+ * spare: working sets grow by the support of the weights. */
 static clv_status new_gathered(const clv_design *x, int64_t count, clv_design *out) {
     clv_data *room = out->owned;
-    int64_t rows = room ? least(count + count / 4, x->features) : count;
+    int64_t rows = least(2 * count, x->features);
     *out = (clv_design){
         .ctx = x->ctx, .does = &by_features, .samples = x->samples, .features = count, .threads = x->threads};
     if (room && room->matrix.rows < count) {

@@ -6,7 +6,7 @@
  *   atoms.c                     the atoms of Frank-Wolfe, their images and the union of their supports
  *   master.c, quadratic.c       the correction over the hull of the atoms: projected Newton, PQN, pairwise
  *   working.c                   some features as a problem of their own
- *   fcfw.c fista.c admm.c newton.c   the solvers, a step each
+ *   fcfw.c fista.c admm.c newton.c   the solvers, a step each; system.c: the linear systems of newton
  *   model.c                     one problem, driven
  *   ksupport.c                  options, classes, the public functions; norms.c: the norm itself for callers
  *   path.c                      many (k, lambda) in one run
@@ -243,6 +243,33 @@ typedef struct clv_working {
  * on failure. */
 clv_status clv_working_new(clv_point *point, int64_t wanted, int threads, clv_working *out);
 void clv_working_free(clv_working *working);
+
+/* --- system.c --- */
+
+/* H = D + scale A P A', with A the X of a working set and P the derivative of the proximity operator. */
+typedef struct clv_ks_system {
+    const clv_design *x;
+    int threads;
+    int64_t used_count, whole; /* entries in use; of them with theta = 1, which come first */
+    int64_t *used;             /* features: which, and */
+    double *sign, *value;      /* their signs; work */
+    double shrink, rest;       /* P is shrink 1 on the first, I - e e' / rest on the others, e their signs */
+    const double *diagonal;    /* samples: D */
+    double scale;
+    double *part;    /* 3 x samples: work */
+    double *columns; /* features x samples, and */
+    double *matrix;  /* the square of the fewer; NULL, both: the system is too large for that */
+} clv_ks_system;
+
+size_t clv_ks_system_memory(int64_t samples, int64_t working);
+/* All arrays are in `room`, X is borrowed. */
+clv_status clv_ks_system_new(clv_kept *room, const clv_design *x, int threads, clv_ks_system *out);
+/* P of the proximity operator at u, whose root this is. */
+void clv_ks_system_set(clv_ks_system *system, const double *u, const clv_ksupport_root *root, int64_t k);
+/* With this D (borrowed) and scale; false: H is not positive definite but for rounding. */
+bool clv_ks_system_prepare(clv_ks_system *system, const double *diagonal, double scale);
+/* H out = b; not in place. */
+void clv_ks_system_solve(clv_ks_system *system, const double *b, double *out);
 
 /* --- solvers: each works on a point and has a state of its own --- */
 typedef struct clv_ks_solver {

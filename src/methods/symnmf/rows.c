@@ -56,22 +56,6 @@ static double entry_of(const row *r, int64_t a, int64_t b) {
 
 /* --- one move --- */
 
-/* The steepest pair: from `*loser`, which has a share, to `*gainer`. Returns the gap that the row still has. */
-static double find_pair(const row *r, int64_t *gainer, int64_t *loser) {
-    int64_t low = 0, high = -1;
-    double along = 0;
-    for (int64_t c = 0; c < r->k; c++) {
-        low = r->slope[c] < r->slope[low] ? c : low;
-        along += r->slope[c] * r->now[c];
-        if (r->now[c] > 0 && (high < 0 || r->slope[c] > r->slope[high])) {
-            high = c;
-        }
-    }
-    *gainer = low;
-    *loser = high;
-    return along - r->slope[low];
-}
-
 /* The least point of -gain t + h t^2 / 2 + ((e - 2 d t - 2 t^2)^2 - e^2) / 4 + e d t on [0, most], e = p_ii - |w|^2 and
  * d the difference of the two memberships. The slope at 0 is -gain. Convex when h is large enough, as it is but for
  * tiny or empty clusters: then Newton's method; else all valleys are compared. */
@@ -116,10 +100,12 @@ static void move(row *r, int64_t gainer, int64_t loser, double t) {
 static bool improve(row *r, int64_t moves, double enough) {
     bool moved = false;
     for (int64_t m = 0; m < moves; m++) {
-        int64_t gainer, loser;
-        if (!(find_pair(r, &gainer, &loser) > enough) || gainer == loser) {
+        clv_steepest pair; /* from the loser, which has a share, to the gainer */
+        clv_kernels->steepest(r->slope, r->now, r->k, &pair);
+        if (!(pair.gap > enough) || pair.gainer == pair.loser || pair.loser < 0) {
             break;
         }
+        int64_t gainer = pair.gainer, loser = pair.loser;
         double gain = r->slope[loser] - r->slope[gainer], most = r->now[loser];
         double h = entry_of(r, gainer, gainer) + entry_of(r, loser, loser) - 2 * entry_of(r, gainer, loser);
         double t = best_step(gain, fmax(h, 0), r->own - r->length2, r->now[gainer] - most, most);

@@ -46,6 +46,13 @@ typedef struct clv_slack {
 /* Rounding of floats that hold bounds. */
 #define CLV_LOOSE 1e-6
 
+/* Of a row w on the simplex with the gradient g: the first places of the least entry of g and of the largest where
+ * w > 0 (-1: w is 0), and w.g less that least entry, which is what a Frank-Wolfe step promises. */
+typedef struct clv_steepest {
+    int64_t gainer, loser;
+    double gap;
+} clv_steepest;
+
 /* Sums over a block of magnitudes b. root_sums: the number with a b >= 1 + beta, of those with beta < a b < 1 + beta
  * the number and the sum. norm_sums: the squares of the former, the sum of all others. conjugate_sums, with theta = a b
  * - beta between 0 and 1: the squares where theta is 1, the sum of all theta, that of b^2 theta / (theta + beta) over
@@ -99,6 +106,7 @@ typedef struct clv_kernel_set {
     int64_t (*place_of_largest)(const double *r, int64_t n);                      /* the first */
     int64_t (*place_of_least)(const double *r, const int32_t *at, int64_t count); /* the t with the least r[at[t]] */
     int64_t (*count_above)(const float *x, int64_t n, float bar);                 /* |x| >= bar */
+    void (*steepest)(const double *g, const double *w, int64_t n, clv_steepest *out);
 
     /* --- columns.h --- */
     void (*add_products)(double *y, const double *a, const double *b, int64_t n); /* y += a b */

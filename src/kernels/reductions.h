@@ -136,6 +136,22 @@ static int64_t count_above(const float *x, int64_t n, float bar) {
     return count;
 }
 
+static void steepest(const double *g, const double *w, int64_t n, clv_steepest *out) {
+    double along = 0, least = HUGE_VAL, most = -HUGE_VAL;
+#pragma omp simd reduction(+ : along) reduction(min : least) reduction(max : most)
+    for (int64_t i = 0; i < n; i++) {
+        double held = w[i] > 0 ? g[i] : -HUGE_VAL;
+        along += g[i] * w[i];
+        least = g[i] < least ? g[i] : least;
+        most = held > most ? held : most;
+    }
+    int64_t loser = 0;
+    while (loser < n && !(w[loser] > 0 && g[loser] == most)) {
+        loser++;
+    }
+    *out = (clv_steepest){place_in(g, 0, n, least), loser < n ? loser : -1, along - least};
+}
+
 static void add_products(double *restrict y, const double *restrict a, const double *restrict b, int64_t n) {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {

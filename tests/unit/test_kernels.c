@@ -519,6 +519,33 @@ static void check_places(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(places)
 
+/* Few values, so that there are equals; some rows without a share. */
+static void check_steepest(const clv_kernel_set *set) {
+    kernel_name = "steepest";
+    FOR_LENGTHS(n, 1) {
+        for (int64_t values = 1; values <= 1000; values *= 10) {
+            clv_rng rng = clv_rng_stream((uint64_t)n, (uint64_t)values);
+            double *g = drawn_doubles(&rng, n + 1, -(double)values, -1, true) + 1;
+            double *w = drawn_doubles(&rng, n + 1, values == 10 ? 0 : -1, values == 10 ? 0 : 1, true) + 1;
+            double along = 0, size = 0;
+            int64_t gainer = 0, loser = -1;
+            for (int64_t i = 0; i < n; i++) {
+                w[i] = fmax(w[i], 0);
+                along += g[i] * w[i];
+                size += fabs(g[i] * w[i]);
+                gainer = g[i] < g[gainer] ? i : gainer;
+                loser = w[i] > 0 && (loser < 0 || g[i] > g[loser]) ? i : loser;
+            }
+            clv_steepest found;
+            set->steepest(g, w, n, &found);
+            expect(found.gainer == gainer && found.loser == loser, "not the first", n, gainer);
+            expect_near(found.gap, along - g[gainer], 1e-14 * (size + (double)values), n, values);
+            release();
+        }
+    }
+}
+TEST_EACH_SET(steepest)
+
 static void check_place_of_least(const clv_kernel_set *set) {
     enum { ENTRIES = 50 };
     kernel_name = "place_of_least";
@@ -646,12 +673,24 @@ TEST_EACH_SET(transpose)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_sets),           cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_splits),     cmocka_unit_test(test_four),           cmocka_unit_test(test_passes_f32),
-        cmocka_unit_test(test_passes_f64), cmocka_unit_test(test_rows_f32),       cmocka_unit_test(test_rows_f64),
-        cmocka_unit_test(test_exp),        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_places),     cmocka_unit_test(test_place_of_least), cmocka_unit_test(test_count_above),
-        cmocka_unit_test(test_distances),  cmocka_unit_test(test_row_distances),  cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_columns),        cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_four),           cmocka_unit_test(test_passes_f32),
+        cmocka_unit_test(test_passes_f64),     cmocka_unit_test(test_rows_f32),
+        cmocka_unit_test(test_rows_f64),       cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_places),         cmocka_unit_test(test_place_of_least),
+        cmocka_unit_test(test_count_above),    cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_row_distances),  cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_columns),        cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_four),           cmocka_unit_test(test_passes_f32),
+        cmocka_unit_test(test_passes_f64),     cmocka_unit_test(test_rows_f32),
+        cmocka_unit_test(test_rows_f64),       cmocka_unit_test(test_exp),
+        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_places),         cmocka_unit_test(test_steepest),
+        cmocka_unit_test(test_place_of_least), cmocka_unit_test(test_count_above),
+        cmocka_unit_test(test_distances),      cmocka_unit_test(test_transpose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

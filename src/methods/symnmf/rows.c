@@ -24,6 +24,9 @@
 #define RELAX 1.5
 /* Objects whose own gap is below this share of what the tolerance allows for one object stay. */
 #define SATISFIED 0.1
+/* Newton's method for the length of a move ends when it changes that by less than this share: the next change would be
+ * of the order of the square. */
+#define STEP_DIGITS 1e-5
 /* Moves of an object that does not stay end when its gap is below this share of the same. */
 #define SETTLED 0.01
 
@@ -53,22 +56,6 @@ static double entry_of(const row *r, int64_t a, int64_t b) {
 
 /* --- one move --- */
 
-/* The steepest pair: from `*loser`, which has a share, to `*gainer`. Returns the gap that the row still has. */
-static double find_pair(const row *r, int64_t *gainer, int64_t *loser) {
-    int64_t low = 0, high = -1;
-    double along = 0;
-    for (int64_t c = 0; c < r->k; c++) {
-        low = r->slope[c] < r->slope[low] ? c : low;
-        along += r->slope[c] * r->now[c];
-        if (r->now[c] > 0 && (high < 0 || r->slope[c] > r->slope[high])) {
-            high = c;
-        }
-    }
-    *gainer = low;
-    *loser = high;
-    return along - r->slope[low];
-}
-
 /* The least point of -gain t + h t^2 / 2 + ((e - 2 d t - 2 t^2)^2 - e^2) / 4 + e d t on [0, most], e = p_ii - |w|^2 and
  * d the difference of the two memberships. The slope at 0 is -gain. Convex when h is large enough, as it is but for
  * tiny or empty clusters: then Newton's method; else all valleys are compared. */
@@ -77,7 +64,7 @@ static double best_step(double gain, double h, double e, double d, double most) 
     if (h < 2 * e + d * d) {
         return clv_quartic_least(c, most);
     }
-    double t = fmin(gain / h, most), low = 0, high = most;
+    double t = fmin(gain / fmax(2 * c[2], h / 2), most), low = 0, high = most;
     for (int step = 0; step < 60; step++) {
         double slope = ((4 * t + 6 * d) * t + 2 * c[2]) * t - gain, bend = (12 * t + 12 * d) * t + 2 * c[2];
         if (slope > 0) {
@@ -87,7 +74,7 @@ static double best_step(double gain, double h, double e, double d, double most) 
         }
         double next = t - slope / bend;
         next = next > low ? fmin(next, high) : (low + high) / 2;
-        if (fabs(next - t) <= 1e-14 * most) {
+        if (fabs(next - t) <= STEP_DIGITS * next) {
             return next;
         }
         t = next;
@@ -100,10 +87,8 @@ static void move(row *r, int64_t gainer, int64_t loser, double t) {
     double length2 = r->length2 + 2 * t * (d + t), growth = length2 - r->length2, rest = length2 - r->own;
     double tilt = r->before[gainer] - r->before[loser];
     /* Of M w - q, and of (|w|^2 - p_ii) w the old entries of w. */
-    clv_kernels->f64.add_weighted(r->slope, t, r->gram + gainer * r->k, r->k);
-    clv_kernels->f64.add_weighted(r->slope, -t, r->gram + loser * r->k, r->k);
-    clv_kernels->f64.add_weighted(r->slope, -t * tilt, r->before, r->k);
-    clv_kernels->f64.add_weighted(r->slope, growth, r->now, r->k);
+    const double *const rows[4] = {r->gram + gainer * r->k, r->gram + loser * r->k, r->before, r->now};
+    clv_kernels->f64.add_weighted_four(r->slope, (double[4]){t, -t, -t * tilt, growth}, rows, r->k);
     r->slope[gainer] += rest * t;
     r->slope[loser] -= rest * t;
     r->now[gainer] += t;
@@ -115,10 +100,12 @@ static void move(row *r, int64_t gainer, int64_t loser, double t) {
 static bool improve(row *r, int64_t moves, double enough) {
     bool moved = false;
     for (int64_t m = 0; m < moves; m++) {
-        int64_t gainer, loser;
-        if (!(find_pair(r, &gainer, &loser) > enough) || gainer == loser) {
+        clv_steepest pair; /* from the loser, which has a share, to the gainer */
+        clv_kernels->steepest(r->slope, r->now, r->k, &pair);
+        if (!(pair.gap > enough) || pair.gainer == pair.loser || pair.loser < 0) {
             break;
         }
+        int64_t gainer = pair.gainer, loser = pair.loser;
         double gain = r->slope[loser] - r->slope[gainer], most = r->now[loser];
         double h = entry_of(r, gainer, gainer) + entry_of(r, loser, loser) - 2 * entry_of(r, gainer, loser);
         double t = best_step(gain, fmax(h, 0), r->own - r->length2, r->now[gainer] - most, most);

@@ -1,7 +1,9 @@
 /* Where a restart begins. Never at the uniform memberships: these are a KKT point (gap 0) that no solver would leave.
  *
- *   spectral    P ~ U L U' by its k leading eigenpairs; k-means on the rows of U L^1/2, whose inner products are
- *               the best approximation of P by rank k, as W W' is to be; softened, then some sweeps on U L U'
+ *   spectral    P ~ U L U' by its k leading eigenpairs, the best approximation of P by rank k, as W W' is to be;
+ *               k-means on the rows of U L^1/2, softened, then some sweeps on U L U', whose cost is nothing against
+ *               sweeps on P. More candidates are made that way, by turns at random and by k-means; if the best of
+ *               them is lower there, some sweeps on P from both decide
  *   kmeans++    seeds drawn by squared distance in the feature space of P (p_ii + p_jj - 2 p_ij), every object
  *               to the nearest; softened
  *   random      rows from the uniform distribution on the simplex (Dirichlet with parameters 1)
@@ -10,6 +12,9 @@
  *
  * Softened: SOFTENED of a row goes to all clusters in equal parts. Hard labels are more often near a poor local
  * minimum.
+ *
+ * Minima of the approximation are few, and the lower ones are mostly near lower minima of f. k-means falls for the same
+ * one again and again (satimage, k = 6), and so do random memberships, on other data (rice, k = 6): hence both.
  *
  * The eigenpairs come from block Lanczos (linalg/krylov.c) at a loose tolerance: a start is all they are for. */
 #include "linalg/krylov.h"
@@ -25,12 +30,20 @@ enum {
     MOST_BLOCK = 32, /* vectors to a product */
     CYCLES = 5,      /* fillings of the basis */
     WARM_SWEEPS = 20,
-    RUNS = 3, /* of k-means; more than MANY clusters: 1 */
+    TRIAL_SWEEPS = 8, /* after which a candidate that is HOPELESS is given up */
+    RUNS = 3,         /* of k-means for the first candidate; more than MANY clusters: 1 */
     MANY = 20,
+    RACE_SWEEPS = 8,           /* on P, from the first candidate and from the best other */
+    CANDIDATES = 8,            /* at most; */
+    CANDIDATES_CLUSTERS = 160, /* and no more than these have together: sweeps grow with the square of k */
 };
 #define SOFTENED 0.2
 /* Sweeps on the approximation end at this share of its squares. */
 #define WARM_GAP 1e-5
+/* Further above the least value so far. */
+#define HOPELESS 1.02
+/* Closer values on the approximation are those of the same minimum. */
+#define SAME 1e-5
 #define EIGEN_TOLERANCE 1e-2
 
 /* --- eigenpairs of P --- */
@@ -123,15 +136,15 @@ static clv_status seed(clv_memberships *s, clv_rng *rng, int32_t *labels, double
     return CLV_OK;
 }
 
-/* By the eigenpairs where there are any, or by k-means++. */
-static clv_status find_labels(clv_memberships *s, clv_rng *rng, int32_t *labels) {
+static clv_status start_seeded(clv_memberships *s, clv_rng *rng) {
     const clv_symnmf_problem *p = s->problem;
-    if (p->embedding) {
-        int runs = p->k > MANY ? 1 : RUNS;
-        return clv_kmeans_points(p->ctx, p->embedding, p->n, p->k, runs, s->threads, rng, labels);
-    }
+    int32_t *labels = CLV_NEW(p->ctx, int32_t, p->n);
     double *work = CLV_NEW(p->ctx, double, 3 * p->n);
-    clv_status status = work ? seed(s, rng, labels, work, work + p->n, work + 2 * p->n) : CLV_ENOMEM;
+    clv_status status = labels && work ? seed(s, rng, labels, work, work + p->n, work + 2 * p->n) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        soften(s, labels);
+    }
+    clv_free(p->ctx, labels);
     clv_free(p->ctx, work);
     return status;
 }
@@ -160,34 +173,93 @@ static void start_random(clv_memberships *s, clv_rng *rng) {
     normalize_rows(s);
 }
 
-/* --- warming up on the approximation --- */
+/* --- candidates, on the approximation --- */
 
-/* Sweeps on E E' instead of P: O(n k^2) each. */
-static clv_status sweep_embedding(clv_memberships *s, const clv_affinity *low) {
-    clv_symnmf_problem p = *s->problem;
-    clv_memberships t = {0};
-    p.affinity = low;
-    p.options.solver = CLV_SYMNMF_ROWS;
-    CLV_TRY(clv_affinity_moments(low, s->threads, &p.sum, &p.squares));
-    clv_status status = clv_memberships_new(&p, s->threads, &t);
-    if (status == CLV_OK) {
-        memcpy(t.w, s->w, (size_t)(p.n * p.k) * sizeof *t.w);
-        status = clv_memberships_refresh(&t);
+static int candidates(int64_t k) {
+    int64_t affordable = CANDIDATES_CLUSTERS / k;
+    return affordable < 1 ? 1 : affordable < CANDIDATES ? (int)affordable : CANDIDATES;
+}
+
+/* Memberships t of E E' where a candidate begins: softened labels of the best of so many runs of k-means on E, or, for
+ * none, random. */
+static clv_status begin_candidate(clv_memberships *t, int runs, clv_rng *rng, int32_t *labels) {
+    const clv_symnmf_problem *p = t->problem;
+    if (runs > 0) {
+        CLV_TRY(clv_kmeans_points(p->ctx, p->embedding, p->n, p->k, runs, t->threads, rng, labels));
+        soften(t, labels);
+    } else {
+        start_random(t, rng);
     }
-    for (int sweep = 0; status == CLV_OK && sweep < WARM_SWEEPS && !t.stuck; sweep++) {
-        if (t.gap <= WARM_GAP * p.squares) {
+    t->stuck = false;
+    return clv_memberships_refresh(t);
+}
+
+/* At most so many sweeps, to a gap of `enough`; a candidate that is HOPELESS ends sooner. */
+static clv_status sweep(clv_memberships *t, int most, double enough, double least) {
+    for (int done = 0; done < most && !t->stuck && t->gap > enough; done++) {
+        if (done >= TRIAL_SWEEPS && t->value > HOPELESS * least) {
             break;
         }
-        status = clv_rows_step(&t);
+        CLV_TRY(clv_rows_step(t));
+    }
+    return CLV_OK;
+}
+
+/* The first candidate, and of the others the best that is lower. */
+typedef struct pair {
+    double *first, *rival; /* k x n */
+    double value, rival_value;
+} pair;
+
+/* After the first candidate there is a start: half of the time is the most to spend on more. */
+static clv_status try_candidates(clv_memberships *t, clv_rng *rng, int32_t *labels, pair *out) {
+    const clv_symnmf_problem *p = t->problem;
+    out->value = out->rival_value = INFINITY;
+    for (int c = 0; c < candidates(p->k) && !(c > 0 && clv_share_is_over(p->ctx, 0.5)); c++) {
+        int runs = c == 0 && p->k <= MANY ? RUNS : c % 2 == 0;
+        clv_status status = begin_candidate(t, runs, rng, labels);
+        if (status == CLV_OK) {
+            status = sweep(t, WARM_SWEEPS, WARM_GAP * p->squares, fmin(out->value, out->rival_value));
+        }
+        if (c > 0 && clv_is_stop(status)) {
+            break;
+        }
+        CLV_TRY(status);
+        bool lower = c > 0 && t->value < (1 - SAME) * out->value && t->value < out->rival_value;
+        if (c == 0 || lower) {
+            memcpy(c == 0 ? out->first : out->rival, t->w, (size_t)(p->n * p->k) * sizeof *t->w);
+            *(c == 0 ? &out->value : &out->rival_value) = t->value;
+        }
+    }
+    return CLV_OK;
+}
+
+/* The same problem for sweeps on an affinity, whatever the solver. */
+static clv_status new_sweeper(const clv_memberships *s, const clv_affinity *a, clv_symnmf_problem *p,
+                              clv_memberships *t) {
+    *p = *s->problem;
+    p->affinity = a;
+    p->options.solver = CLV_SYMNMF_ROWS;
+    return clv_memberships_new(p, s->threads, t);
+}
+
+static clv_status search_embedding(clv_memberships *s, const clv_affinity *low, clv_rng *rng, pair *out) {
+    clv_symnmf_problem p;
+    clv_memberships t = {0};
+    int32_t *labels = CLV_NEW(s->problem->ctx, int32_t, s->problem->n);
+    clv_status status = labels ? new_sweeper(s, low, &p, &t) : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = clv_affinity_moments(low, s->threads, &p.sum, &p.squares);
     }
     if (status == CLV_OK) {
-        memcpy(s->w, t.w, (size_t)(p.n * p.k) * sizeof *t.w);
+        status = try_candidates(&t, rng, labels, out);
     }
     clv_memberships_free(&t);
+    clv_free(s->problem->ctx, labels);
     return status;
 }
 
-static clv_status warm_up(clv_memberships *s) {
+static clv_status approximate(clv_memberships *s, clv_rng *rng, pair *out) {
     const clv_symnmf_problem *p = s->problem;
     clv_affinity_options how;
     clv_affinity *low = NULL;
@@ -202,10 +274,44 @@ static clv_status warm_up(clv_memberships *s) {
         status = clv_affinity_lowrank(p->ctx, &matrix, &how, &low);
     }
     if (status == CLV_OK) {
-        status = sweep_embedding(s, low);
+        status = search_embedding(s, low, rng, out);
     }
     clv_affinity_free(low);
     clv_free(p->ctx, factor);
+    return status;
+}
+
+/* Sweeps on P from both: the lower one is the start. Where time ends them, it is the first. */
+static clv_status race(clv_memberships *s, const pair *both) {
+    clv_symnmf_problem p;
+    clv_memberships t = {0};
+    double least = INFINITY;
+    size_t bytes = (size_t)(s->problem->n * s->problem->k) * sizeof *s->w;
+    clv_status status = new_sweeper(s, s->problem->affinity, &p, &t);
+    for (int turn = 0; turn < 2 && status == CLV_OK; turn++) {
+        memcpy(t.w, turn == 0 ? both->first : both->rival, bytes);
+        t.stuck = false;
+        status = clv_memberships_refresh(&t);
+        if (status == CLV_OK) {
+            status = sweep(&t, RACE_SWEEPS, clv_symnmf_tolerance(&p, t.value), INFINITY);
+        }
+        if (status == CLV_OK && t.value < least) {
+            least = t.value;
+            memcpy(s->w, t.w, bytes);
+        }
+    }
+    clv_memberships_free(&t);
+    return clv_is_stop(status) ? CLV_OK : status;
+}
+
+static clv_status start_spectral(clv_memberships *s, clv_rng *rng) {
+    const clv_symnmf_problem *p = s->problem;
+    pair both = {.first = s->w, .rival = CLV_NEW(p->ctx, double, p->n * p->k)};
+    clv_status status = both.rival ? approximate(s, rng, &both) : CLV_ENOMEM;
+    if (status == CLV_OK && both.rival_value < both.value && !clv_share_is_over(p->ctx, 0.5)) {
+        status = race(s, &both);
+    }
+    clv_free(p->ctx, both.rival);
     return status;
 }
 
@@ -227,12 +333,5 @@ clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng) {
         start_random(s, rng);
         return CLV_OK;
     }
-    int32_t *labels = CLV_NEW(p->ctx, int32_t, p->n);
-    clv_status status = labels ? find_labels(s, rng, labels) : CLV_ENOMEM;
-    if (status == CLV_OK) {
-        soften(s, labels);
-        status = p->embedding ? warm_up(s) : CLV_OK;
-    }
-    clv_free(p->ctx, labels);
-    return status;
+    return p->embedding ? start_spectral(s, rng) : start_seeded(s, rng);
 }

@@ -32,7 +32,8 @@
 #define ROW_SUM 1e-6
 /* Pairwise moves per row. */
 enum { MOVES = 10, CLUSTERS_A_MOVE = 2 };
-/* Steps without a lower value after which rounding is all that is left. */
+/* Steps with neither a lower value nor a lower gap than any before, after which rounding is all that is left. Near a
+ * minimum f changes by the square of what the gap does, and is exact long before it. */
 enum { PATIENCE = 5 };
 
 double clv_symnmf_mean(int64_t k) {
@@ -43,6 +44,7 @@ double clv_symnmf_mean(int64_t k) {
 
 typedef struct symnmf_run {
     clv_memberships now;
+    double least_gap;
     int since_lower; /* steps */
 } symnmf_run;
 
@@ -71,6 +73,7 @@ static clv_status begin(symnmf_run *run, clv_iterate *out) {
     run->now.primed = run->now.stuck = false;
     run->since_lower = 0;
     CLV_TRY(clv_memberships_refresh(&run->now));
+    run->least_gap = run->now.gap;
     show(run, out);
     return CLV_OK;
 }
@@ -88,7 +91,9 @@ static clv_status symnmf_step(void *state, clv_iterate *out) {
     int solver = run->now.problem->options.solver;
     double before = run->now.value;
     CLV_TRY(steps[solver](&run->now));
-    run->since_lower = run->now.value < before ? 0 : run->since_lower + 1;
+    bool lower = run->now.value < before || run->now.gap < run->least_gap;
+    run->least_gap = fmin(run->least_gap, run->now.gap);
+    run->since_lower = lower ? 0 : run->since_lower + 1;
     show(run, out);
     out->stalled = run->now.stuck || (run->since_lower >= PATIENCE && solver != CLV_SYMNMF_PENALTY);
     return CLV_OK;
@@ -393,7 +398,9 @@ size_t clv_symnmf_bytes(const clv_input *input, const void *chosen) {
     size_t snapshot = (size_t)(n * k) * sizeof(double);
     size_t run = sizeof(symnmf_run) + clv_memberships_memory(n, k, options->solver);
     size_t kept = spectral ? snapshot : 0;
-    size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, snapshot) + 2 * kept +
+    /* Of a spectral start (starts.c): sweeps of its own, the factor, the rival. */
+    run += spectral ? clv_memberships_memory(n, k, CLV_SYMNMF_ROWS) + 2 * snapshot : 0;
+    size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, snapshot) + kept +
                   sizeof(clv_result) + snapshot + (size_t)n * (sizeof(double) + 2 * sizeof(int32_t));
     size_t eigen = spectral ? embedding_memory(n, k) : 0;
     return runs > eigen ? runs : eigen;

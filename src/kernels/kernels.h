@@ -15,6 +15,7 @@ enum {
     CLV_LINE = 64, /* bytes that rows of keys, weights and centers are padded to: the widest vector */
     /* Rows of a tile of keys: with 100 centers a tile of floats has 21 KiB. A multiple of the rows of a block. */
     CLV_TILE_ROWS = 48,
+    CLV_MOST_TURNED = 128,     /* features of rows that are turned to find their nearest centers */
     CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */
     CLV_SPMM_WIDTH = 8         /* vectors that a sparse matrix is multiplied by at once */
 };

@@ -103,9 +103,7 @@ static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, doub
 /* The object of row r leaves its cluster for several: to row `to` of the tile, as w_i = e_l. */
 static void move_up(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to) {
     const clv_panel *panel = clv_panel_now(s);
-    size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
-    memmove(clv_tile_row(panel, w->keys, to), clv_tile_row(panel, w->keys, r), line);
-    memset(clv_tile_row(panel, w->weights, to), 0, line);
+    memset(clv_tile_row(panel, w->weights, to), 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
     clv_weight_set(panel, w->weights, to * panel->width + w->was[r], 1);
     w->rows[to] = w->rows[r];
     w->norms[to] = w->norms[r];
@@ -123,11 +121,10 @@ static void compare(clv_visit *v) {
     if (count == 0) {
         return;
     }
-    clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
     for (int64_t r = 0; r < count; r++) {
         w->was[r] = s->labels[w->rows[r]];
     }
-    clv_tile_scan(panel, w->keys, count, w->nearest);
+    clv_tile_nearest(panel, &p->frame, w->rows, count, w->keys, w->nearest);
     clv_tile_norms(&p->frame, w->rows, count, w->norms);
     for (int64_t r = 0; r < count; r++) {
         clv_nearest *nearest = &w->nearest[r];
@@ -139,6 +136,7 @@ static void compare(clv_visit *v) {
         }
     }
     if (several > 0) {
+        clv_tile_keys(panel, &p->frame, w->rows, several, w->keys);
         clv_soft_advance(v, several, false);
     }
 }

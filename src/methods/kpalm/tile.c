@@ -138,6 +138,17 @@ void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count,
     KERNEL(panel, scan, keys, count, clv_panel_lanes(panel->scalar), out);
 }
 
+void clv_tile_nearest(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys,
+                      clv_nearest *out) {
+    if (clv_is_sparse(frame->points) || panel->p > CLV_MOST_TURNED) {
+        clv_tile_keys(panel, frame, rows, count, keys);
+        clv_tile_scan(panel, keys, count, out);
+    } else {
+        KERNEL(panel, nearest, frame->points->values, panel->p, rows, count, panel->lines, panel->offset, panel->width,
+               panel->k, out);
+    }
+}
+
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon) {
     for (int64_t r = 0; r < count; r++) {
         for (int64_t l = 0; l < panel->k; l++) {

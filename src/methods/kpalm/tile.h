@@ -59,6 +59,9 @@ void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const in
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
 /* The least keys of rows, to all centers or to one vector of them. */
 void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
+/* The same from the points; `keys` has room for a tile. */
+void clv_tile_nearest(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys,
+                      clv_nearest *out);
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);

@@ -46,3 +46,6 @@ int64_t (*collect)(const REAL *weight, int64_t width, bool few, int32_t *index, 
 /* weight <- sample weight / distance (NULL: 1) */
 void (*scale)(REAL *weight, const REAL *distance, int64_t width, double sample);
 double (*row_distance)(const REAL *x, const double *c, int64_t p); /* |x - c|^2 */
+/* Of rows to a center each, number at[r]. */
+void (*row_distances)(const REAL *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,
+                      const double *centers, double *out);

@@ -431,3 +431,22 @@ static void NAME(check_row_distance)(const clv_kernel_set *set) {
     }
 }
 TEST_EACH_SET(NAME(row_distance))
+
+static void NAME(check_row_distances)(const clv_kernel_set *set) {
+    enum { ROWS = 3, CENTERS = 2, COUNT = 5 };
+    static const int64_t rows[COUNT] = {2, 0, 2, 1, 1};
+    static const int32_t at[COUNT] = {1, 0, 0, 1, 0};
+    kernel_name = "row_distances";
+    for (int64_t p = 1; p <= 70; p++) {
+        clv_rng rng = clv_rng_stream((uint64_t)p, 1);
+        const REAL *values = NAME(drawn)(&rng, ROWS * p, -9, 9, false);
+        const double *centers = drawn_doubles(&rng, CENTERS * p, -9, 9, false);
+        double out[COUNT];
+        set->TABLE.row_distances(values, p, rows, at, COUNT, centers, out);
+        for (int64_t r = 0; r < COUNT; r++) {
+            expect_same(out[r], set->TABLE.row_distance(values + rows[r] * p, centers + at[r] * p, p), p, r);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(NAME(row_distances))

@@ -123,10 +123,11 @@ void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const in
 }
 
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms) {
-    double square = frame->mean_norm * frame->unit;
+    double square = frame->mean_norm * frame->unit, scale = 1 / frame->unit;
     for (int64_t r = 0; r < count; r++) {
-        double distance = clv_row_distance(frame->points, rows[r], frame->mean, square * square);
-        norms[r] = distance / frame->unit / frame->unit;
+        double distance = frame->norms ? frame->norms[rows[r]]
+                                       : clv_row_distance(frame->points, rows[r], frame->mean, square * square);
+        norms[r] = distance * scale * scale;
     }
 }
 
@@ -239,6 +240,17 @@ double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, do
         return sparse_distance(points, i, c, square);
     }
     return KERNEL(points, row_distance, row_of(points, i), c, points->cols);
+}
+
+void clv_row_distances(const clv_matrix *points, const int64_t *rows, const int32_t *at, int64_t count,
+                       const double *centers, const double *square, double *out) {
+    if (!clv_is_sparse(points)) {
+        KERNEL(points, row_distances, points->values, points->cols, rows, at, count, centers, out);
+        return;
+    }
+    for (int64_t r = 0; r < count; r++) {
+        out[r] = sparse_distance(points, rows[r], centers + at[r] * points->cols, square[at[r]]);
+    }
 }
 
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum) {

@@ -14,11 +14,12 @@
 /* What the kernels know of the points. */
 typedef struct clv_frame {
     const clv_matrix *points;
-    const double *mean; /* p */
-    double unit;        /* length: a power of two; keys are in units of its square */
-    double reach;       /* the largest |a|, in units */
-    double radius;      /* the largest |a - mean|, in units */
-    double mean_norm;   /* |mean|, in units */
+    const double *mean;  /* p */
+    double unit;         /* length: a power of two; keys are in units of its square */
+    double reach;        /* the largest |a|, in units */
+    double radius;       /* the largest |a - mean|, in units */
+    double mean_norm;    /* |mean|, in units */
+    const double *norms; /* of the points: |a - mean|^2; NULL: computed where they are needed */
 } clv_frame;
 
 /* Centers as the kernels want them: in the type of the points, feature by feature. */
@@ -90,6 +91,8 @@ void clv_tile_spread(const clv_panel *panel, const void *weights, const void *ga
 
 /* One row of the points, in double: |a_i - c|^2, and sum += weight a_i. `square` is |c|^2, needed for sparse rows. */
 double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square);
+void clv_row_distances(const clv_matrix *points, const int64_t *rows, const int32_t *at, int64_t count,
+                       const double *centers, const double *square, double *out); /* of row r to center at[r] */
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
 
 double clv_squared_distance(const double *x, const double *y, int64_t p);

@@ -322,6 +322,11 @@ static clv_status visit_block(clv_visit *v, int64_t block) {
 
 /* --- all blocks --- */
 
+enum {
+    SUMS_AT_ONCE = 256,   /* numbers that are added up over all parts while they lie in the cache */
+    LARGE_SUMS = 1 << 17, /* numbers of all parts that are worth several threads */
+};
+
 static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
     const clv_kpalm_problem *p = s->problem;
     clv_tally tally = {0};
@@ -359,14 +364,20 @@ static clv_status add_up(clv_kpalm_state *s, clv_tally *out) {
         out->cost += part->cost;
         out->largest = fmax(out->largest, part->largest);
     }
-#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (entries >= 4096 && s->threads > 1)
-    for (int64_t e = 0; e < entries; e++) {
-        double soft = 0;
+    bool soft = p->euclidean || out->soft > 0; /* else there is nothing in these sums */
+    bool large = entries * p->chunks >= LARGE_SUMS && s->threads > 1;
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (large)
+    for (int64_t from = 0; from < entries; from += SUMS_AT_ONCE) {
+        int64_t count = entries - from < SUMS_AT_ONCE ? entries - from : SUMS_AT_ONCE;
+        double *total = s->total + from;
+        memset(total, 0, (size_t)count * sizeof *total);
         for (int64_t c = 0; c < p->chunks; c++) {
-            s->sums[e] += clv_part_sums(s, c)[e];
-            soft += clv_part_soft(s, c)[e];
+            clv_kernels->f64.accumulate(s->sums + from, clv_part_sums(s, c) + from, count);
+            if (soft) {
+                clv_kernels->f64.accumulate(total, clv_part_soft(s, c) + from, count);
+            }
         }
-        s->total[e] = s->sums[e] + soft;
+        clv_kernels->f64.accumulate(total, s->sums + from, count);
     }
     return CLV_OK;
 }

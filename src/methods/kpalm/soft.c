@@ -153,9 +153,15 @@ void clv_soft_advance(clv_visit *v, int64_t count, bool replayed) {
  * kept, else by projections. */
 static void replay(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_kpalm_problem *p = s->problem;
+    const clv_panel *panel = clv_panel_now(s);
     float shift[CLV_TILE_ROWS];
     for (int64_t r = 0; r < count; r++) {
-        clv_soft_begin(s, clv_panel_now(s), w->rows[r], clv_tile_row(clv_panel_now(s), w->weights, r));
+        if (r > 0 && p->options.initial_membership == CLV_KPALM_UNIFORM) { /* all rows alike */
+            size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
+            memcpy(clv_tile_row(panel, w->weights, r), w->weights, line);
+        } else {
+            clv_soft_begin(s, panel, w->rows[r], clv_tile_row(panel, w->weights, r));
+        }
         w->was[r] = CLV_UNASSIGNED;
     }
     for (int64_t t = 0; t < s->t; t++) {

@@ -34,6 +34,7 @@ void (*nearest)(const REAL *values, int64_t p, const int64_t *rows, int64_t coun
 /* --- projection.h: w <- P(w - d / alpha), P onto the simplex. `work` has CLV_PROJECTED_AT_ONCE rows. --- */
 void (*project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width, double alpha, bool steep,
                 clv_projection *out);
+int64_t (*count_below)(const REAL *d, int64_t width, REAL bar); /* of a row, padded to whole lines */
 /* w <- max(w - d / alpha - shift, 0) */
 void (*shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift);
 /* --- sums.h: sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f] --- */

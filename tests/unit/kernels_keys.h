@@ -309,6 +309,27 @@ static void NAME(check_project)(const clv_kernel_set *set) {
 TEST_EACH_SET(NAME(project))
 
 /* The same where the shift is known, row by row. */
+static void NAME(check_count_below)(const clv_kernel_set *set) {
+    kernel_name = "count_below";
+    for (int64_t k = 1; k <= 70; k++) {
+        int64_t width = PADDED(REAL, k);
+        clv_rng rng = clv_rng_stream((uint64_t)k, 2);
+        REAL *d = NAME(drawn)(&rng, width, -4, 4, true);
+        for (int64_t l = k; l < width; l++) {
+            d[l] = (REAL)HUGE_VAL;
+        }
+        for (int bar = -5; bar <= 5; bar++) {
+            int64_t expected = 0;
+            for (int64_t l = 0; l < k; l++) {
+                expected += d[l] < (REAL)bar;
+            }
+            expect_same((double)set->TABLE.count_below(d, width, (REAL)bar), (double)expected, k, bar);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(NAME(count_below))
+
 static void NAME(check_shift)(const clv_kernel_set *set) {
     enum { ROWS = 5 };
     kernel_name = "shift";

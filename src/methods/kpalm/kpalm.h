@@ -115,6 +115,12 @@ typedef struct clv_pool {
     void *weight;
 } clv_pool;
 
+/* A list in a pool: the place of its object in the block, how many clusters, where their weights begin, which. */
+typedef struct clv_listed {
+    int64_t place, count, first;
+    const int32_t *index;
+} clv_listed;
+
 /* What objects in one cluster wait for: to be sorted out by the distance to their own center, which may settle them; to
  * be compared with the centers that went farthest, with those near by, with all. */
 typedef enum clv_doubt { CLV_OPEN, CLV_SETTLED, CLV_BY_MOVERS, CLV_BY_NEAR, CLV_BY_ALL, CLV_DOUBTS } clv_doubt;
@@ -282,8 +288,9 @@ void clv_soft_block(clv_visit *v, int64_t block, int64_t replayed);
 void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights);
 /* The worker's list (index, listed) of the object at `place` of its block, to its fresh pool. */
 void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place);
-/* The list at `at` of a pool as a row of a tile, and the place of its object in the block; where the next list is. */
-int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place);
+/* The list at `at` of a pool; where the next one is. And such a list as a row of a tile. */
+int64_t clv_soft_find(const clv_pool *pool, int64_t at, clv_listed *out);
+void clv_soft_load(const clv_pool *pool, const clv_listed *from, const clv_panel *panel, void *row);
 /* The worker's fresh pool becomes that of the block. */
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
 clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out);

@@ -221,6 +221,11 @@ int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, 
     return KERNEL(panel, collect, weights, panel->width, few, index, out);
 }
 
+int64_t clv_tile_below(const clv_panel *panel, const void *keys, double bar) {
+    return panel->scalar == CLV_F32 ? clv_kernels->f32.count_below(keys, panel->width, (float)bar)
+                                    : clv_kernels->f64.count_below(keys, panel->width, bar);
+}
+
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {
     KERNEL(panel, scale, weights, distance, panel->width, sample);
 }

@@ -80,6 +80,8 @@ void clv_tile_shift(const clv_panel *panel, const void *d, void *weights, int64_
                     const float *shift);
 /* The nonzeros of a row of weights, at most k, one more than that in room: how many. `few`: probably less than ten. */
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out);
+/* How many of a row of keys are below `bar`. */
+int64_t clv_tile_below(const clv_panel *panel, const void *keys, double bar);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample);
 /* Rows of the points side by side, padded with zeros to whole vectors; and the sums over them by their weights, with

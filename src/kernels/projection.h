@@ -170,9 +170,10 @@ static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int3
 }
 
 static int64_t NAME(count_below)(const REAL *d, int64_t width, REAL bar) {
+    const REALS bars = (REALS){0} + bar;
     MASK below = {0}; /* -1 for each */
     for (int64_t l = 0; l < width; l += LANES) {
-        below += *(const REALS *)(d + l) < bar;
+        below += *(const REALS *)(d + l) < bars;
     }
     REALS counts = __builtin_convertvector(below, REALS);
     return -(int64_t)SUM_LANES(&counts);

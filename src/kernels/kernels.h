@@ -16,6 +16,7 @@ enum {
     CLV_LINE = 64,   /* bytes that rows of keys, weights and centers are padded to: the widest vector */
     /* Rows of a tile of keys: with 100 centers a tile of floats has 21 KiB. A multiple of the rows of a block. */
     CLV_TILE_ROWS = 48,
+    CLV_MOST_TURNED = 128,     /* features of rows that are turned to find their nearest centers */
     CLV_PROJECTED_AT_ONCE = 4, /* rows that are projected side by side */
     CLV_SPMM_WIDTH = 8         /* vectors that a sparse matrix is multiplied by at once */
 };
@@ -37,10 +38,11 @@ typedef struct clv_projection {
 /* What becomes of bounds of the distances of objects to their own center (upper) and to all others (lower) when the
  * centers move; in units, each a little too large (apart: too small), k of each: how far a center went, how far any
  * other one went at most, how far the next center is. An object is settled while the square of its lower bound is more
- * than `gap` above that of the upper one. */
+ * than `gap` above that of the upper one. No center but a few, the movers, went farther than `rest`; `reach` is how far
+ * the next mover is. */
 typedef struct clv_slack {
-    float *moved, *others, *apart;
-    float gap;
+    float *moved, *others, *apart, *reach;
+    float gap, rest;
 } clv_slack;
 
 /* Rounding of floats that hold bounds. */
@@ -130,7 +132,8 @@ typedef struct clv_kernel_set {
                            const double *offset, int64_t width, double *key);
     /* y[0..CLV_SPMM_WIDTH - 1] = sum over the nonzeros of value x[index * CLV_SPMM_WIDTH + ..] */
     void (*sparse_times_row)(const double *value, const int32_t *index, int64_t nonzeros, const double *x, double *y);
-    /* open: objects that are not settled, and all with a label below 0. */
+    /* open: objects that are not settled, and all with a label below 0; what becomes of their lower bound leaves out
+     * the movers. */
     void (*loosen)(const clv_slack *slack, const int32_t *labels, int64_t count, float *upper, float *lower,
                    uint8_t *open);
     /* Where `center` is nearer to a pixel than what was nearest, that and `label` are written. `lab` points to the

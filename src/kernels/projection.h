@@ -6,21 +6,6 @@
 
 #define DESCENT NAME(descent)
 
-/* One step of Newton's method; the number of entries above tau. */
-INLINE REAL NAME(newton)(const REALS *v, int32_t vectors, REAL *tau) {
-    const REALS zero = {0}, one = zero + 1;
-    REALS sum = zero, above = zero;
-    for (int32_t j = 0; j < vectors; j++) {
-        REALS over = v[j] - *tau;
-        MASK in = over > zero;
-        sum += (REALS)(in & (MASK)over);
-        above += (REALS)(in & (MASK)one);
-    }
-    REAL count = SUM_LANES(&above);
-    *tau += (SUM_LANES(&sum) - 1) / count;
-    return count;
-}
-
 /* A row on its way to its projection. */
 typedef struct DESCENT {
     REAL tau, count; /* from below; entries that were above it, or more */
@@ -28,48 +13,84 @@ typedef struct DESCENT {
     REAL full;       /* tau for a full support, or less */
 } DESCENT;
 
-/* v = w - d / alpha. Where alpha is so small that d / alpha would lose what matters, the least is taken
- * from d first. */
-INLINE void NAME(prepare)(const REALS *d, const REALS *w, REALS *v, int32_t k, int32_t vectors, REAL inverse_alpha,
-                          bool steep, REALS *most, DESCENT *out) {
-    const REALS zero = {0};
-    REALS top = zero - HUGE_KEY, all = zero, under = zero + HUGE_KEY;
-    REAL least = 0;
-    if (steep) {
-        for (int32_t j = 0; j < vectors; j++) {
-            under = PICK(d[j] < under, d[j], under);
-        }
-        under = -under;
-        least = -TOP_LANE(&under);
-    }
+/* The least of a row. */
+INLINE REAL NAME(least_of)(const REALS *d, int32_t vectors) {
+    REALS under = (REALS){0} + HUGE_KEY;
     for (int32_t j = 0; j < vectors; j++) {
-        REALS x = w[j] - (d[j] - least) * inverse_alpha;
-        v[j] = x;
-        top = PICK(x > top, x, top);
-        /* Rows are padded to lines, which may be several vectors: lanes without a center do not count. */
-        all += j < k / LANES ? x : PICK(d[j] < zero + HUGE_KEY, x, zero);
+        under = PICK(d[j] < under, d[j], under);
     }
-    *most = top;
-    out->least = least;
-    out->tau = TOP_LANE(&top) - 1;
-    out->full = steep ? -HUGE_KEY : (SUM_LANES(&all) - 1) / (REAL)k;
+    under = -under;
+    return -TOP_LANE(&under);
 }
 
-/* Newton's method to its end on rows side by side, `pitch` vectors apart, from their tau and counts (more than there
- * can be). Several at once, as each waits for one sum after the other; what is done to a row that is ready is thrown
- * away. */
+/* v = w - d / alpha of `group` rows side by side, `pitch` vectors apart, and the largest entry of each lane. Where
+ * alpha is so small that d / alpha would lose what matters, the least is taken from d first. */
+INLINE void NAME(prepare)(const REALS *d, const REALS *w, REALS *v, int64_t pitch, int32_t k, int32_t vectors,
+                          REAL inverse_alpha, bool steep, int group, REALS *most, DESCENT *out) {
+    const REALS zero = {0};
+    REALS top[CLV_PROJECTED_AT_ONCE], all[CLV_PROJECTED_AT_ONCE];
+    for (int g = 0; g < group; g++) {
+        top[g] = zero - HUGE_KEY;
+        all[g] = zero;
+        out[g].least = steep ? NAME(least_of)(d + g * pitch, vectors) : 0;
+    }
+    for (int32_t j = 0; j < vectors; j++) {
+        for (int g = 0; g < group; g++) {
+            REALS here = d[g * pitch + j], x = w[g * pitch + j] - (here - out[g].least) * inverse_alpha;
+            v[g * pitch + j] = x;
+            top[g] = PICK(x > top[g], x, top[g]);
+            /* Rows are padded to whole vectors: lanes without a center do not count. */
+            all[g] += j < k / LANES ? x : PICK(here < zero + HUGE_KEY, x, zero);
+        }
+    }
+    for (int g = 0; g < group; g++) {
+        most[g] = top[g];
+        out[g].tau = TOP_LANE(&top[g]) - 1;
+        out[g].full = steep ? -HUGE_KEY : (SUM_LANES(&all[g]) - 1) / (REAL)k;
+    }
+}
+
+/* One step of Newton's method on each row of a group: how many entries are above tau, and the next tau. The rows go
+ * abreast, as each waits for one sum after the other. */
+INLINE void NAME(newton)(const REALS *v, int64_t pitch, int32_t vectors, const DESCENT *rows, int group, REAL *count,
+                         REAL *tau) {
+    const REALS zero = {0};
+    REALS sum[CLV_PROJECTED_AT_ONCE];
+    MASK above[CLV_PROJECTED_AT_ONCE]; /* -1 for each */
+    for (int g = 0; g < group; g++) {
+        sum[g] = zero;
+        above[g] = (MASK){0};
+    }
+    for (int32_t j = 0; j < vectors; j++) {
+        for (int g = 0; g < group; g++) {
+            REALS over = v[g * pitch + j] - rows[g].tau;
+            MASK in = over > zero;
+            sum[g] += (REALS)(in & (MASK)over);
+            above[g] += in;
+        }
+    }
+    for (int g = 0; g < group; g++) {
+        REALS counts = __builtin_convertvector(above[g], REALS);
+        count[g] = -SUM_LANES(&counts);
+        tau[g] = rows[g].tau + (SUM_LANES(&sum[g]) - 1) / count[g];
+    }
+}
+
+/* Newton's method to its end on a group of rows, from their tau and counts (more than there can be). What is done to a
+ * row that is ready is thrown away. */
 INLINE void NAME(solve)(const REALS *v, int64_t pitch, int32_t vectors, DESCENT *rows, int group) {
     bool going[CLV_PROJECTED_AT_ONCE], any = true;
     for (int g = 0; g < group; g++) {
         going[g] = true;
     }
     while (any) {
+        REAL tau[CLV_PROJECTED_AT_ONCE], now[CLV_PROJECTED_AT_ONCE];
         any = false;
+        NAME(newton)(v, pitch, vectors, rows, group, now, tau);
         for (int g = 0; g < group; g++) {
-            REAL tau = rows[g].tau, now = NAME(newton)(v + g * pitch, vectors, &tau);
-            bool fewer = now < rows[g].count;
-            rows[g].tau = going[g] ? tau : rows[g].tau;
-            rows[g].count = going[g] ? now : rows[g].count;
+            bool fewer = now[g] < rows[g].count;
+            rows[g].tau = going[g] ? tau[g] : rows[g].tau;
+            rows[g].count = going[g] ? now[g] : rows[g].count;
             going[g] = going[g] & fewer;
             any |= going[g];
         }
@@ -89,39 +110,47 @@ INLINE void NAME(begin)(DESCENT *rows, REALS *top, int32_t k, int group) {
     }
 }
 
-/* The weights for tau; a single one is 1. */
-INLINE clv_projection NAME(conclude)(REALS *w, const REALS *v, int32_t vectors, REAL tau, bool single) {
+/* The weights for tau of a group of rows; a single one is 1. */
+INLINE void NAME(conclude)(REALS *w, const REALS *v, int64_t pitch, int32_t vectors, const DESCENT *rows, int group,
+                           clv_projection *out) {
     const REALS zero = {0}, one = zero + 1;
-    REALS change = zero, sum = zero, support = zero;
-    for (int32_t j = 0; j < vectors; j++) {
-        REALS over = v[j] - tau;
-        MASK in = over > zero;
-        REALS fresh = (REALS)(in & (single ? (MASK)one : (MASK)over));
-        REALS step = fresh - w[j];
-        change += step * step;
-        sum += fresh;
-        support += (REALS)(in & (MASK)one);
-        w[j] = fresh;
+    REALS change[CLV_PROJECTED_AT_ONCE], sum[CLV_PROJECTED_AT_ONCE];
+    MASK support[CLV_PROJECTED_AT_ONCE]; /* -1 for each */
+    for (int g = 0; g < group; g++) {
+        change[g] = sum[g] = zero;
+        support[g] = (MASK){0};
     }
-    return (clv_projection){(int64_t)SUM_LANES(&support), (double)SUM_LANES(&sum), (double)SUM_LANES(&change), 0};
+    for (int32_t j = 0; j < vectors; j++) {
+        for (int g = 0; g < group; g++) {
+            REALS over = v[g * pitch + j] - rows[g].tau, before = w[g * pitch + j];
+            MASK in = over > zero;
+            REALS fresh = (REALS)(in & (rows[g].count == 1 ? (MASK)one : (MASK)over));
+            change[g] += (fresh - before) * (fresh - before);
+            sum[g] += fresh;
+            support[g] += in;
+            w[g * pitch + j] = fresh;
+        }
+    }
+    for (int g = 0; g < group; g++) {
+        REALS counts = __builtin_convertvector(support[g], REALS);
+        out[g].support = -(int64_t)SUM_LANES(&counts);
+        out[g].sum = (double)SUM_LANES(&sum[g]);
+        out[g].change = (double)SUM_LANES(&change[g]);
+    }
 }
 
 /* Rows d and w, `group` of them; work has as many lines. */
 INLINE void NAME(project_group)(const REAL *d, REAL *w, REAL *work, int group, int32_t k, int32_t width,
                                 REAL inverse_alpha, bool steep, clv_projection *out) {
-    int32_t vectors = width / LANES;
+    int32_t pitch = width / LANES, vectors = (k + LANES - 1) / LANES;
     DESCENT rows[CLV_PROJECTED_AT_ONCE];
     REALS top[CLV_PROJECTED_AT_ONCE];
-    for (int g = 0; g < group; g++) {
-        NAME(prepare)
-        ((const REALS *)(d + g * width), (const REALS *)(w + g * width), (REALS *)(work + g * width), k, vectors,
-         inverse_alpha, steep, &top[g], &rows[g]);
-    }
+    NAME(prepare)
+    ((const REALS *)d, (const REALS *)w, (REALS *)work, pitch, k, vectors, inverse_alpha, steep, group, top, rows);
     NAME(begin)(rows, top, k, group);
-    NAME(solve)((const REALS *)work, vectors, vectors, rows, group);
+    NAME(solve)((const REALS *)work, pitch, vectors, rows, group);
+    NAME(conclude)((REALS *)w, (const REALS *)work, pitch, vectors, rows, group, out);
     for (int g = 0; g < group; g++) {
-        out[g] = NAME(conclude)((REALS *)(w + g * width), (const REALS *)(work + g * width), vectors, rows[g].tau,
-                                rows[g].count == 1);
         out[g].shift = (double)rows[g].tau - (double)rows[g].least * (double)inverse_alpha;
     }
 }
@@ -138,6 +167,16 @@ static void NAME(project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int3
     for (; r < rows; r++) {
         NAME(project_group)(d + r * width, w + r * width, work, 1, k, width, inverse_alpha, steep, out + r);
     }
+}
+
+static int64_t NAME(count_below)(const REAL *d, int64_t width, REAL bar) {
+    const REALS bars = (REALS){0} + bar;
+    MASK below = {0}; /* -1 for each */
+    for (int64_t l = 0; l < width; l += LANES) {
+        below += *(const REALS *)(d + l) < bars;
+    }
+    REALS counts = __builtin_convertvector(below, REALS);
+    return -(int64_t)SUM_LANES(&counts);
 }
 
 /* The same where the tau of each row is known: w <- max(w - d / alpha - shift, 0). */

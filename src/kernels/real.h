@@ -12,6 +12,7 @@ enum { LANES = VECTOR / sizeof(REAL), LINE = CLV_LINE / sizeof(REAL) };
 #include "kernels/columns.h"
 #include "kernels/design.h"
 #include "kernels/keys.h"
+#include "kernels/nearest.h"
 #include "kernels/projection.h"
 #include "kernels/sums.h"
 

@@ -42,16 +42,20 @@ static void sparse_times_row(const double *value, const int32_t *index, int64_t 
 static void loosen(const clv_slack *slack, const int32_t *restrict labels, int64_t count, float *restrict upper,
                    float *restrict lower, uint8_t *restrict open) {
     const float *restrict moved = slack->moved, *restrict others = slack->others, *restrict apart = slack->apart;
-    const float gap = slack->gap, more = (float)(1 + CLV_LOOSE), less = (float)(1 - CLV_LOOSE);
+    const float *restrict reach = slack->reach;
+    const float gap = slack->gap, farthest = slack->rest, more = (float)(1 + CLV_LOOSE), less = (float)(1 - CLV_LOOSE);
 #pragma omp simd
     for (int64_t i = 0; i < count; i++) {
         int32_t l = labels[i] < 0 ? 0 : labels[i];
         float up = (upper[i] + moved[l]) * more, low = (lower[i] - others[l]) * less, between = (apart[l] - up) * less;
-        low = low > 0 ? low : 0;
+        float rest = (lower[i] - farthest) * less, movers = (reach[l] - up) * less;
+        float split = rest < movers ? rest : movers;
+        low = low > split ? low : split;
+        low = low > between ? low : between;
+        float apart_by = low - up, kept = rest > 0 ? rest : 0;
+        int settled = (labels[i] >= 0) & (apart_by > 0) & (apart_by * (low + up) > gap);
         upper[i] = up;
-        lower[i] = low;
-        float least = low > between ? low : between, apart_by = least - up;
-        int settled = (labels[i] >= 0) & (apart_by > 0) & (apart_by * (least + up) > gap);
+        lower[i] = settled ? low : kept;
         open[i] = (uint8_t)!settled;
     }
 }

@@ -6,7 +6,9 @@
 #include "kernels/rows.h"
 #include "kernels/similarities.h"
 
-enum { KEY_ROWS = 6 }; /* rows of a block of keys: with ACROSS vectors each, three quarters of the registers */
+/* Blocks of three quarters of the registers: of keys, so many rows with ACROSS vectors each; of nearest.h, so many
+ * centers with as many vectors of rows each. */
+enum { KEY_ROWS = 6, TURNED_CENTERS = REGISTERS / 4, TURNED_ACROSS = 3 };
 
 #define REAL float
 #define INTEGER int32_t
@@ -41,9 +43,9 @@ enum { KEY_ROWS = 6 }; /* rows of a block of keys: with ACROSS vectors each, thr
         .pass_one = pass_one_##type, .pass_two = pass_two_##type, .dot_rows = dot_rows_##type,                         \
         .dot_square_rows = dot_square_rows_##type, .add_four = add_four_##type,                                        \
         .add_square_four = add_square_four_##type, .keys = keys_##type, .near_keys = near_keys_##type,                 \
-        .scan = scan_##type, .project = project_##type, .shift = shift_##type, .spread = spread_##type,                \
-        .add_mass = add_mass_##type, .collect = collect_##type, .scale = scale_##type,                                 \
-        .row_distance = row_distance_##type,                                                                           \
+        .scan = scan_##type, .nearest = nearest_##type, .project = project_##type, .count_below = count_below_##type,  \
+        .shift = shift_##type, .spread = spread_##type, .add_mass = add_mass_##type, .collect = collect_##type,        \
+        .scale = scale_##type, .row_distance = row_distance_##type, .row_distances = row_distances_##type,             \
     }
 
 #define JOINED(a, b) a##b

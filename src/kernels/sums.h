@@ -142,3 +142,10 @@ static double NAME(row_distance)(const REAL *x, const double *c, int64_t p) {
     part[0] += part[1];
     return sum_doubles(part) + tail;
 }
+
+static void NAME(row_distances)(const REAL *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,
+                                const double *centers, double *out) {
+    for (int64_t r = 0; r < count; r++) {
+        out[r] = NAME(row_distance)(values + rows[r] * p, centers + at[r] * p, p);
+    }
+}

@@ -28,9 +28,13 @@ void (*keys)(const REAL *values, int64_t p, const int64_t *rows, int64_t count, 
 void (*near_keys)(const REAL *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,
                   const REAL *lines, const REAL *offset, REAL *keys);
 void (*scan)(const REAL *keys, int64_t rows, int64_t width, clv_nearest *out);
+/* --- nearest.h: keys and scan at once, of the same numbers, for p up to CLV_MOST_TURNED. --- */
+void (*nearest)(const REAL *values, int64_t p, const int64_t *rows, int64_t count, const REAL *lines,
+                const REAL *offset, int64_t width, int64_t k, clv_nearest *out);
 /* --- projection.h: w <- P(w - d / alpha), P onto the simplex. `work` has CLV_PROJECTED_AT_ONCE rows. --- */
 void (*project)(const REAL *d, REAL *w, REAL *work, int64_t rows, int32_t k, int32_t width, double alpha, bool steep,
                 clv_projection *out);
+int64_t (*count_below)(const REAL *d, int64_t width, REAL bar); /* of a row, padded to whole lines */
 /* w <- max(w - d / alpha - shift, 0) */
 void (*shift)(const REAL *d, REAL *w, int64_t rows, int64_t width, double inverse_alpha, const float *shift);
 /* --- sums.h: sums[l * stride + f] += sum over r of weight[r * width + l] a[r * pitch + f] --- */
@@ -43,3 +47,6 @@ int64_t (*collect)(const REAL *weight, int64_t width, bool few, int32_t *index, 
 /* weight <- sample weight / distance (NULL: 1) */
 void (*scale)(REAL *weight, const REAL *distance, int64_t width, double sample);
 double (*row_distance)(const REAL *x, const double *c, int64_t p); /* |x - c|^2 */
+/* Of rows to a center each, number at[r]. */
+void (*row_distances)(const REAL *values, int64_t p, const int64_t *rows, const int32_t *at, int64_t count,
+                      const double *centers, double *out);

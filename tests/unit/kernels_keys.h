@@ -147,6 +147,41 @@ static void NAME(check_scan)(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(NAME(scan))
 
+/* The same numbers as by keys and scan; whole numbers have ties. */
+static void NAME(compare_nearest)(const clv_kernel_set *set, int64_t p, int64_t k, int64_t count) {
+    int64_t width = PADDED(REAL, k);
+    clv_rng rng = clv_rng_stream((uint64_t)p, (uint64_t)k);
+    REAL *values = NAME(drawn)(&rng, NAME(POINTS) * p, -2, 2, k % 2);
+    REAL *lines = NAME(drawn)(&rng, p * width, -2, 2, k % 2), *offset = NAME(drawn)(&rng, width, 0, 9, k % 2);
+    REAL *keys = ROOM(REAL, WHOLE_BLOCKS(count) * width);
+    clv_nearest *expected = ROOM(clv_nearest, count), *got = ROOM(clv_nearest, count);
+    int64_t *rows = ROOM(int64_t, count);
+    NAME(pad)(lines, offset, p, k, width);
+    for (int64_t r = 0; r < count; r++) {
+        rows[r] = clv_rng_below(&rng, NAME(POINTS));
+    }
+    set->TABLE.keys(values, p, rows, count, lines, offset, width, keys);
+    set->TABLE.scan(keys, count, width, expected);
+    set->TABLE.nearest(values, p, rows, count, lines, offset, width, k, got);
+    for (int64_t r = 0; r < count; r++) {
+        expect_same(got[r].key, expected[r].key, p, r);
+        expect_same(got[r].next, expected[r].next, p, r);
+        expect_same(got[r].center, expected[r].center, p, r);
+    }
+    release();
+}
+
+static void NAME(check_nearest)(const clv_kernel_set *set) {
+    kernel_name = "nearest";
+    for (int64_t p = 1; p <= 40; p++) {
+        for (int64_t k = 1; k <= 70; k++) {
+            NAME(compare_nearest)(set, p, k, (11 * p + 5 * k) % 60);
+        }
+    }
+    NAME(compare_nearest)(set, CLV_MOST_TURNED, 101, CLV_TILE_ROWS);
+}
+TEST_EACH_SET(NAME(nearest))
+
 /* The least one, and the next one, at every place in turn. */
 static void NAME(check_scan_places)(const clv_kernel_set *set) {
     kernel_name = "scan";
@@ -274,6 +309,27 @@ static void NAME(check_project)(const clv_kernel_set *set) {
 TEST_EACH_SET(NAME(project))
 
 /* The same where the shift is known, row by row. */
+static void NAME(check_count_below)(const clv_kernel_set *set) {
+    kernel_name = "count_below";
+    for (int64_t k = 1; k <= 70; k++) {
+        int64_t width = PADDED(REAL, k);
+        clv_rng rng = clv_rng_stream((uint64_t)k, 2);
+        REAL *d = NAME(drawn)(&rng, width, -4, 4, true);
+        for (int64_t l = k; l < width; l++) {
+            d[l] = (REAL)HUGE_VAL;
+        }
+        for (int bar = -5; bar <= 5; bar++) {
+            int64_t expected = 0;
+            for (int64_t l = 0; l < k; l++) {
+                expected += d[l] < (REAL)bar;
+            }
+            expect_same((double)set->TABLE.count_below(d, width, (REAL)bar), (double)expected, k, bar);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(NAME(count_below))
+
 static void NAME(check_shift)(const clv_kernel_set *set) {
     enum { ROWS = 5 };
     kernel_name = "shift";
@@ -396,3 +452,22 @@ static void NAME(check_row_distance)(const clv_kernel_set *set) {
     }
 }
 TEST_EACH_SET(NAME(row_distance))
+
+static void NAME(check_row_distances)(const clv_kernel_set *set) {
+    enum { ROWS = 3, CENTERS = 2, COUNT = 5 };
+    static const int64_t rows[COUNT] = {2, 0, 2, 1, 1};
+    static const int32_t at[COUNT] = {1, 0, 0, 1, 0};
+    kernel_name = "row_distances";
+    for (int64_t p = 1; p <= 70; p++) {
+        clv_rng rng = clv_rng_stream((uint64_t)p, 1);
+        const REAL *values = NAME(drawn)(&rng, ROWS * p, -9, 9, false);
+        const double *centers = drawn_doubles(&rng, CENTERS * p, -9, 9, false);
+        double out[COUNT];
+        set->TABLE.row_distances(values, p, rows, at, COUNT, centers, out);
+        for (int64_t r = 0; r < COUNT; r++) {
+            expect_same(out[r], set->TABLE.row_distance(values + rows[r] * p, centers + at[r] * p, p), p, r);
+        }
+        release();
+    }
+}
+TEST_EACH_SET(NAME(row_distances))

@@ -252,8 +252,9 @@ static void plain_shrink_all(columns *c, int64_t from, int64_t n) {
     }
 }
 
-static float moved[] = {0.5f, 0, 0.01f, 2, 0.1f}, others[] = {0.1f, 0.2f, 0.01f, 0, 3}, apart[] = {1, 5, 9, 0, 2};
-static const clv_slack slack = {moved, others, apart, 0.01f};
+static float moved[] = {0.5f, 0, 0.01f, 2, 0.1f}, others[] = {0.1f, 0.2f, 0.01f, 0, 3}, apart[] = {1, 5, 9, 0, 2},
+             reach[] = {2, 5, 12, 30, 4};
+static const clv_slack slack = {moved, others, apart, reach, 0.01f, 0.05f};
 
 static void loosen(const clv_kernel_set *set, columns *c, int64_t from, int64_t n) {
     set->loosen(&slack, c->labels + from, n, c->u + from, c->q + from, c->open + from);
@@ -263,16 +264,18 @@ static void plain_loosen(columns *c, int64_t from, int64_t n) {
     for (int64_t i = from; i < from + n; i++) {
         int32_t l = c->labels[i] < 0 ? 0 : c->labels[i];
         double up = ((double)c->u[i] + (double)moved[l]) * (1 + CLV_LOOSE);
-        double low = fmax(((double)c->q[i] - (double)others[l]) * (1 - CLV_LOOSE), 0);
-        double least = fmax(low, ((double)apart[l] - up) * (1 - CLV_LOOSE));
-        double gap = (least - up) * (least + up), size = least + up + (double)apart[l] + (double)c->q[i];
-        c->slack[i] = 4 * (double)FLT_EPSILON * ((double)(c->u[i] + c->q[i]) + (double)(moved[l] + others[l]));
-        c->open[i] = !(c->labels[i] >= 0 && least > up && gap > (double)slack.gap);
+        double low = (double)c->q[i] - (double)others[l], rest = (double)c->q[i] - (double)slack.rest;
+        low = fmax(low, fmax(fmin(rest, (double)reach[l] - up), (double)apart[l] - up)) * (1 - CLV_LOOSE);
+        rest = fmax(rest * (1 - CLV_LOOSE), 0);
+        double gap = (low - up) * (low + up), size = fabs(low) + up + (double)(apart[l] + reach[l]) + (double)c->q[i];
+        c->slack[i] = 4 * (double)FLT_EPSILON * (size + (double)(moved[l] + others[l]));
+        c->open[i] = !(c->labels[i] >= 0 && low > up && gap > (double)slack.gap);
         if (c->labels[i] >= 0 && fabs(gap - (double)slack.gap) <= 16 * (double)FLT_EPSILON * size * size) {
             c->open[i] = OPEN_OR_NOT;
+            c->slack[i] += fabs(low - rest);
         }
         c->u[i] = (float)up;
-        c->q[i] = (float)low;
+        c->q[i] = (float)(c->open[i] ? rest : low);
     }
 }
 

@@ -31,8 +31,8 @@ enum { KEY_ROWS = 6 };
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BOTH(keys),  BOTH(near_keys), BOTH(scan),    BOTH(scan_places),  BOTH(project),
-        BOTH(shift), BOTH(sums),      BOTH(collect), BOTH(row_distance),
+        BOTH(keys),  BOTH(near_keys), BOTH(scan),    BOTH(scan_places),  BOTH(nearest),       BOTH(project),
+        BOTH(shift), BOTH(sums),      BOTH(collect), BOTH(row_distance), BOTH(row_distances), BOTH(count_below),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

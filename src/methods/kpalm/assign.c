@@ -8,9 +8,9 @@
  * the same center again: the iterates are those of the plain form. Sums of clusters follow the objects that change
  * (squared distances); smoothed distances need every object's weight, and so its own distance, each time.
  *
- * Cost: k p multiplications for an object that is compared, 16 p (double: 8 p) where the centers around its own are
- * enough (vicinity.c); one that is skipped costs its label and two floats. The parts of the work are fixed, so that no
- * sum depends on the threads. */
+ * Cost: k p multiplications for an object that is compared, 16 p (double: 8 p) where the centers that went farthest
+ * (centers.c) or those around its own (vicinity.c) are enough; one that is skipped costs its label and two floats. The
+ * parts of the work are fixed, so that no sum depends on the threads. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -27,24 +27,38 @@ void clv_set_bounds(clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, d
 
 /* Whether what lies at least `lower` away is certainly not as near as what lies at most `upper` away. */
 static bool is_clear(const clv_kpalm_state *s, double lower, double upper) {
-    return lower > upper && lower * lower - upper * upper > 4 * clv_panel_now(s)->error;
+    return (lower > upper) & ((lower - upper) * (lower + upper) > 4 * clv_panel_now(s)->error);
 }
 
-/* Whether the distance to the own center itself settles an object in one cluster. */
-static bool stays(clv_kpalm_state *s, int64_t i) {
-    const clv_kpalm_problem *p = s->problem;
+/* What an object that is open, `square` from its own center, has to be compared with. */
+static clv_doubt doubt_of(clv_kpalm_state *s, int64_t i, double square) {
     int32_t l = s->labels[i];
-    double square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
-    double upper = sqrt(square) / p->frame.unit * (1 + CLV_LOOSE), lower = (double)s->lower[i];
-    s->upper[i] = (float)upper;
-    upper = (double)s->upper[i];
-    return is_clear(s, lower > s->apart[l] - upper ? lower : s->apart[l] - upper, upper);
+    float rounded = (float)(sqrt(square) / s->problem->frame.unit * (1 + CLV_LOOSE));
+    double upper = (double)rounded, rest = (double)s->lower[i], between = s->apart[l] - upper;
+    double farther = (double)s->slack.others[l] - (double)s->slack.rest, all = rest - (farther > 0 ? farther : 0);
+    all = (all > between ? all : between) * (1 - CLV_LOOSE);
+    bool settled = is_clear(s, all, upper), movers = s->movers.k > 0 && is_clear(s, rest, upper);
+    bool near = s->vicinity.count > 0 && is_clear(s, s->vicinity.beyond[l] - upper, upper);
+    s->upper[i] = rounded;
+    s->lower[i] = settled ? (float)(all * (1 - CLV_LOOSE)) : s->lower[i];
+    return settled ? CLV_SETTLED : movers ? CLV_BY_MOVERS : near ? CLV_BY_NEAR : CLV_BY_ALL;
 }
 
-/* Whether only listed centers (vicinity.c) can be the nearest one. */
-static bool is_surrounded(const clv_kpalm_state *s, int64_t i) {
-    double upper = (double)s->upper[i];
-    return s->vicinity.count > 0 && is_clear(s, s->vicinity.beyond[s->labels[i]] - upper, upper);
+/* --- tiles of objects --- */
+
+static void push(clv_visit *v, clv_doubt doubt, int64_t i) {
+    v->w->queue[doubt][v->queued[doubt]++] = i;
+}
+
+/* The last objects of a queue, up to a tile of them, with their labels; how many. */
+static int64_t take_tile(clv_visit *v, clv_doubt doubt, int64_t *rows) {
+    int64_t count = v->queued[doubt] < CLV_TILE_ROWS ? v->queued[doubt] : CLV_TILE_ROWS;
+    v->queued[doubt] -= count;
+    memcpy(rows, v->w->queue[doubt] + v->queued[doubt], (size_t)count * sizeof *rows);
+    for (int64_t r = 0; r < count; r++) {
+        v->w->was[r] = v->s->labels[rows[r]];
+    }
+    return count;
 }
 
 /* --- from one cluster to another --- */
@@ -103,31 +117,21 @@ static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, doub
 /* The object of row r leaves its cluster for several: to row `to` of the tile, as w_i = e_l. */
 static void move_up(clv_kpalm_state *s, clv_worker *w, int64_t r, int64_t to) {
     const clv_panel *panel = clv_panel_now(s);
-    size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
-    memmove(clv_tile_row(panel, w->keys, to), clv_tile_row(panel, w->keys, r), line);
-    memset(clv_tile_row(panel, w->weights, to), 0, line);
+    memset(clv_tile_row(panel, w->weights, to), 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
     clv_weight_set(panel, w->weights, to * panel->width + w->was[r], 1);
     w->rows[to] = w->rows[r];
     w->norms[to] = w->norms[r];
     w->was[to] = w->was[r];
 }
 
-/* The objects in w->rows, wholly in one cluster or nowhere. Those that now belong to several go on as such. */
+/* Objects wholly in one cluster or nowhere and all centers. Those that now belong to several go on as such. */
 static void compare(clv_visit *v) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_kpalm_problem *p = s->problem;
     const clv_panel *panel = clv_panel_now(s);
-    int64_t several = 0, count = v->count;
-    v->count = 0;
-    if (count == 0) {
-        return;
-    }
-    clv_tile_keys(panel, &p->frame, w->rows, count, w->keys);
-    for (int64_t r = 0; r < count; r++) {
-        w->was[r] = s->labels[w->rows[r]];
-    }
-    clv_tile_scan(panel, w->keys, count, w->nearest);
+    int64_t several = 0, count = take_tile(v, CLV_BY_ALL, w->rows);
+    clv_tile_nearest(panel, &p->frame, w->rows, count, w->keys, w->nearest);
     clv_tile_norms(&p->frame, w->rows, count, w->norms);
     for (int64_t r = 0; r < count; r++) {
         clv_nearest *nearest = &w->nearest[r];
@@ -139,14 +143,8 @@ static void compare(clv_visit *v) {
         }
     }
     if (several > 0) {
+        clv_tile_keys(panel, &p->frame, w->rows, several, w->keys);
         clv_soft_advance(v, several, false);
-    }
-}
-
-static void compare_with_all(clv_visit *v, int64_t i) {
-    v->w->rows[v->count++] = i;
-    if (v->count == CLV_TILE_ROWS) {
-        compare(v);
     }
 }
 
@@ -173,45 +171,103 @@ static void compare_near(clv_visit *v) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
-    int64_t left = 0;
-    for (int64_t r = 0; r < v->close; r++) {
-        w->was[r] = s->labels[w->close[r]];
-    }
-    clv_tile_keys_near(panel, &s->problem->frame, w->close, w->was, v->close, s->vicinity.lines, s->vicinity.offset,
+    int64_t count = take_tile(v, CLV_BY_NEAR, w->rows);
+    clv_tile_keys_near(panel, &s->problem->frame, w->rows, w->was, count, s->vicinity.lines, s->vicinity.offset,
                        w->keys);
-    clv_tile_scan_near(panel, w->keys, v->close, w->nearest);
-    clv_tile_norms(&s->problem->frame, w->close, v->close, w->norms);
-    for (int64_t r = 0; r < v->close; r++) {
-        if (!settle_near(v, w->close[r], &w->nearest[r], w->norms[r])) {
-            w->close[left++] = w->close[r];
+    clv_tile_scan_near(panel, w->keys, count, w->nearest);
+    clv_tile_norms(&s->problem->frame, w->rows, count, w->norms);
+    for (int64_t r = 0; r < count; r++) {
+        if (!settle_near(v, w->rows[r], &w->nearest[r], w->norms[r])) {
+            push(v, CLV_BY_ALL, w->rows[r]);
         }
     }
-    v->close = 0;
-    for (int64_t r = 0; r < left; r++) {
-        compare_with_all(v, w->close[r]);
+}
+
+/* An object whose center is still the nearest one. */
+static void settle_again(clv_visit *v, int64_t i) {
+    const clv_kpalm_problem *p = v->s->problem;
+    if (p->euclidean || !p->form.incremental) {
+        clv_settle(v, i, v->s->labels[i], v->s->labels[i]);
+    }
+}
+
+/* --- a tile of objects and the centers that went farthest --- */
+
+static void compare_with_movers(clv_visit *v) {
+    clv_kpalm_state *s = v->s;
+    const clv_kpalm_problem *p = s->problem;
+    clv_worker *w = v->w;
+    int64_t count = take_tile(v, CLV_BY_MOVERS, w->rows);
+    double error = clv_panel_now(s)->error;
+    clv_tile_nearest(&s->movers, &p->frame, w->rows, count, w->keys, w->nearest);
+    clv_tile_norms(&p->frame, w->rows, count, w->norms);
+    for (int64_t r = 0; r < count; r++) {
+        int64_t i = w->rows[r];
+        const clv_nearest *nearest = &w->nearest[r];
+        double square = (s->mover[nearest->center] == w->was[r] ? nearest->next : nearest->key) + w->norms[r] - error;
+        float lower = (float)(sqrt(square > 0 ? square : 0) * (1 - CLV_LOOSE));
+        s->lower[i] = lower < s->lower[i] ? lower : s->lower[i];
+        if (is_clear(s, (double)s->lower[i], (double)s->upper[i])) {
+            settle_again(v, i);
+        } else {
+            push(v, CLV_BY_ALL, i);
+        }
     }
 }
 
 /* --- a block --- */
 
+/* Tiles of at least `least` objects: to be compared, until there are none. */
+static void compare_tiles(clv_visit *v, int64_t least) {
+    while (v->queued[CLV_BY_MOVERS] >= least) {
+        compare_with_movers(v);
+    }
+    while (v->queued[CLV_BY_NEAR] >= least) {
+        compare_near(v);
+    }
+    while (v->queued[CLV_BY_ALL] >= least) {
+        compare(v);
+    }
+}
+
+/* Objects that their bounds leave open, by the distance to their own center: what they have to be compared with. */
+static void sort_open(clv_visit *v) {
+    clv_kpalm_state *s = v->s;
+    clv_worker *w = v->w;
+    const clv_kpalm_problem *p = s->problem;
+    int64_t count = take_tile(v, CLV_OPEN, w->rows);
+    clv_row_distances(p->points, w->rows, w->was, count, s->centers, s->square, w->norms);
+    for (int64_t r = 0; r < count; r++) {
+        push(v, doubt_of(s, w->rows[r], w->norms[r]), w->rows[r]);
+    }
+    for (; v->queued[CLV_SETTLED] > 0; v->queued[CLV_SETTLED]--) {
+        settle_again(v, w->queue[CLV_SETTLED][v->queued[CLV_SETTLED] - 1]);
+    }
+    compare_tiles(v, CLV_TILE_ROWS);
+}
+
 /* An object that is in one cluster, or in none yet. */
 static void visit_whole(clv_visit *v, int64_t i) {
-    clv_kpalm_state *s = v->s;
-    const clv_kpalm_problem *p = s->problem;
-    int32_t label = s->labels[i];
-    bool bounded = label >= 0 && p->form.bounds;
-    if (bounded && (!v->w->open[i - v->first] || stays(s, i))) {
-        if (p->euclidean || !p->form.incremental) {
-            clv_settle(v, i, label, label);
-        }
-    } else if (bounded && is_surrounded(s, i)) {
-        v->w->close[v->close++] = i;
-        if (v->close == CLV_TILE_ROWS) {
-            compare_near(v);
-        }
-    } else {
-        compare_with_all(v, i);
+    const clv_kpalm_state *s = v->s;
+    bool bounded = s->labels[i] >= 0 && s->problem->form.bounds;
+    if (bounded && !v->w->open[i - v->first]) {
+        settle_again(v, i);
+        return;
     }
+    push(v, bounded ? CLV_OPEN : CLV_BY_ALL, i);
+    if (v->queued[CLV_OPEN] == CLV_TILE_ROWS) {
+        sort_open(v);
+    } else if (v->queued[CLV_BY_ALL] == CLV_TILE_ROWS) {
+        compare(v);
+    }
+}
+
+/* All that wait. */
+static void visit_rest(clv_visit *v) {
+    if (v->queued[CLV_OPEN] > 0) {
+        sort_open(v);
+    }
+    compare_tiles(v, 1);
 }
 
 /* Whether eight objects in a row are settled, as most are after some iterations. */
@@ -254,15 +310,22 @@ static clv_status visit_block(clv_visit *v, int64_t block) {
     for (int64_t at = 0; at < whole; at++) {
         visit_whole(v, v->w->vertex[at]);
     }
-    compare_near(v);
-    compare(v);
+    if (p->hard) {
+        return CLV_OK; /* tiles go on to the next block */
+    }
+    visit_rest(v);
     if (s->soft > 0) {
         clv_soft_block(v, block, replayed);
     }
-    return p->hard ? CLV_OK : clv_soft_keep(s, v->w, block);
+    return clv_soft_keep(s, v->w, block);
 }
 
 /* --- all blocks --- */
+
+enum {
+    SUMS_AT_ONCE = 256,   /* numbers that are added up over all parts while they lie in the cache */
+    LARGE_SUMS = 1 << 17, /* numbers of all parts that are worth several threads */
+};
 
 static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
     const clv_kpalm_problem *p = s->problem;
@@ -279,6 +342,7 @@ static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
             tally.status = clv_kpalm_poll(p);
         }
     }
+    visit_rest(&v);
     s->tallies[chunk] = tally;
 }
 
@@ -300,14 +364,20 @@ static clv_status add_up(clv_kpalm_state *s, clv_tally *out) {
         out->cost += part->cost;
         out->largest = fmax(out->largest, part->largest);
     }
-#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (entries >= 4096 && s->threads > 1)
-    for (int64_t e = 0; e < entries; e++) {
-        double soft = 0;
+    bool soft = p->euclidean || out->soft > 0; /* else there is nothing in these sums */
+    bool large = entries * p->chunks >= LARGE_SUMS && s->threads > 1;
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (large)
+    for (int64_t from = 0; from < entries; from += SUMS_AT_ONCE) {
+        int64_t count = entries - from < SUMS_AT_ONCE ? entries - from : SUMS_AT_ONCE;
+        double *total = s->total + from;
+        memset(total, 0, (size_t)count * sizeof *total);
         for (int64_t c = 0; c < p->chunks; c++) {
-            s->sums[e] += clv_part_sums(s, c)[e];
-            soft += clv_part_soft(s, c)[e];
+            clv_kernels->f64.accumulate(s->sums + from, clv_part_sums(s, c) + from, count);
+            if (soft) {
+                clv_kernels->f64.accumulate(total, clv_part_soft(s, c) + from, count);
+            }
         }
-        s->total[e] = s->sums[e] + soft;
+        clv_kernels->f64.accumulate(total, s->sums + from, count);
     }
     return CLV_OK;
 }

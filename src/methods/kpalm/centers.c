@@ -1,5 +1,9 @@
-/* After (2.2): the panel of the new centers, how far they moved and how far apart they are, and what is done about
- * clusters without objects. O(k^2 p) per iteration. */
+/* After (2.2): the panel of the new centers, how far they moved, and what is done about clusters without objects.
+ *
+ * A lower bound falls by the way of the center that went farthest, which may be one of a few that go far while all
+ * others hardly move. So these few, one vector of them, are set apart as the movers: against all others a lower bound
+ * falls by the way of the next one only, and objects that come into doubt by the movers alone are compared with them
+ * alone. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -12,6 +16,36 @@ double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk) {
 double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk) {
     const clv_kpalm_problem *p = s->problem;
     return clv_part_sums(s, chunk) + p->k * (p->p + 1);
+}
+
+clv_status clv_movers_new(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t few = clv_panel_lanes(p->points->scalar);
+    if (!p->form.bounds || p->k < 3 * few) {
+        return CLV_OK;
+    }
+    s->mover = CLV_NEW(p->ctx, int32_t, few + 1);
+    return s->mover ? clv_panel_new(p->ctx, p->points, few, &s->movers) : CLV_ENOMEM;
+}
+
+/* The centers that went farthest, one vector of them; what no other one exceeds. */
+static void find_movers(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    const float *moved = s->slack.moved;
+    int64_t few = s->movers.k, listed = 0;
+    float rest = 0;
+    for (int32_t l = 0; l < p->k && few > 0; l++) { /* the farthest first, one more than wanted on the way */
+        int64_t at = listed < few ? listed++ : few;
+        for (; at > 0 && moved[s->mover[at - 1]] < moved[l]; at--) {
+            s->mover[at] = s->mover[at - 1];
+        }
+        s->mover[at] = l;
+        rest = l >= few && moved[s->mover[few]] > rest ? moved[s->mover[few]] : rest;
+    }
+    if (few > 0) {
+        s->slack.rest = rest;
+        clv_panel_pick(clv_panel_now(s), s->mover, s->movers.lines, s->movers.offset, 0);
+    }
 }
 
 /* How far the centers went, and what that does to bounds. */
@@ -30,8 +64,9 @@ static void find_movements(clv_kpalm_state *s, bool moved) {
     }
     for (int64_t l = 0; l < p->k; l++) {
         slack->others[l] = (float)(l == mover ? next : most);
-        slack->apart[l] = (float)(s->apart[l] * (1 - CLV_LOOSE));
     }
+    slack->rest = (float)most;
+    find_movers(s);
     slack->gap = (float)(4 * clv_panel_now(s)->error * (1 + CLV_LOOSE));
 }
 
@@ -43,8 +78,8 @@ void clv_centers_publish(clv_kpalm_state *s, bool moved) {
         s->square[l] = clv_square_of(s->centers + l * p->p, NULL, p->p);
     }
     if (p->form.bounds) {
-        clv_vicinity_update(s);
         find_movements(s, moved);
+        clv_vicinity_update(s);
     }
 }
 

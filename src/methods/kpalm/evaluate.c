@@ -84,8 +84,7 @@ static void judge_tile(clv_kpalm_state *s, clv_worker *w, const clv_matrix *memb
     static const double whole = 1;
     const clv_panel *panel = clv_panel_now(s);
     if (all) {
-        clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
-        clv_tile_scan(panel, w->keys, count, w->nearest);
+        clv_tile_nearest(panel, &s->problem->frame, w->rows, count, w->keys, w->nearest);
     }
     for (int64_t r = 0; r < count; r++) {
         int64_t i = w->rows[r], from = membership ? membership->start[i] : 0;
@@ -195,8 +194,7 @@ void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t
     clv_nearest nearest[CLV_TILE_ROWS];
     for (; from < to; from += CLV_TILE_ROWS) {
         int64_t count = clv_tile_range(from, to, rows);
-        clv_tile_keys(panel, frame, rows, count, keys);
-        clv_tile_scan(panel, keys, count, nearest);
+        clv_tile_nearest(panel, frame, rows, count, keys, nearest);
         for (int64_t r = 0; r < count; r++) {
             labels[from + r] = clv_nearest_center(panel, frame->points, from + r, &nearest[r], centers, square);
         }

@@ -373,5 +373,6 @@ size_t clv_kpalm_bytes(const clv_input *input, const void *chosen) {
     clv_kpalm_divide(&problem);
     size_t answer = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
     size_t result = sizeof(clv_result) + n * sizeof(int32_t) + k * (sizeof(int64_t) + p * sizeof(double));
-    return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + result;
+    return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + result +
+           n * sizeof(double);
 }

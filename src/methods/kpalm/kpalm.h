@@ -53,6 +53,7 @@ typedef struct clv_kpalm_problem {
     double mass;                     /* their sum */
     clv_frame frame;
     double *mean;     /* p */
+    double *norms;    /* n: |a - mean|^2 */
     double spread;    /* sum of sample |a - mean|^2 */
     double length;    /* the unit of moves of centers in the certificate: (spread / mass)^1/2 */
     double effective; /* tr(S^2) / tr(S) of the covariance S; 0 where nothing asks for it */
@@ -114,6 +115,16 @@ typedef struct clv_pool {
     void *weight;
 } clv_pool;
 
+/* A list in a pool: the place of its object in the block, how many clusters, where their weights begin, which. */
+typedef struct clv_listed {
+    int64_t place, count, first;
+    const int32_t *index;
+} clv_listed;
+
+/* What objects in one cluster wait for: to be sorted out by the distance to their own center, which may settle them; to
+ * be compared with the centers that went farthest, with those near by, with all. */
+typedef enum clv_doubt { CLV_OPEN, CLV_SETTLED, CLV_BY_MOVERS, CLV_BY_NEAR, CLV_BY_ALL, CLV_DOUBTS } clv_doubt;
+
 /* What one thread works with. */
 typedef struct clv_worker {
     void *keys, *weights;       /* tiles */
@@ -125,8 +136,10 @@ typedef struct clv_worker {
     uint8_t *open;              /* a block's: objects whose bounds do not settle them */
     int64_t *vertex, *replayed; /* a block's: objects by kind */
     clv_pool fresh;             /* what the block's pool will be */
+    /* Objects by what they wait for: less than a tile, and what is left over by sorting one, by movers and by near. */
+    int64_t queue[CLV_DOUBTS][4 * CLV_TILE_ROWS];
     /* Of a tile: objects, those with many clusters, and of each the label so far, the norm and what was found. */
-    int64_t rows[CLV_TILE_ROWS], close[CLV_TILE_ROWS], wide[CLV_TILE_ROWS];
+    int64_t rows[CLV_TILE_ROWS], wide[CLV_TILE_ROWS];
     int32_t was[CLV_TILE_ROWS];
     double norms[CLV_TILE_ROWS];
     clv_projection projected[CLV_TILE_ROWS];
@@ -172,6 +185,8 @@ typedef struct clv_kpalm_state {
     double *apart;   /* k: how far the next center is, in units, from below */
     clv_slack slack; /* for the step from the centers before to these */
     clv_vicinity vicinity;
+    clv_panel movers;     /* the centers that went farthest; k 0: none */
+    int32_t *mover;       /* which they are */
     int32_t *labels;      /* n */
     float *upper, *lower; /* n: bounds of the distances to the own center and to all others */
     clv_pool *pools;      /* of blocks */
@@ -248,7 +263,7 @@ typedef struct clv_visit {
     int64_t first;       /* of the block */
     double *sums, *soft; /* changes of s->sums; sums afresh */
     clv_tally *tally;
-    int64_t count, close; /* objects in w->rows, to be compared with all centers, and in w->close, with those near by */
+    int64_t queued[CLV_DOUBTS]; /* objects that wait, in w->queue */
 } clv_visit;
 
 /* (2.1) for all objects, and the sums of (2.2) into s->total. */
@@ -273,8 +288,9 @@ void clv_soft_block(clv_visit *v, int64_t block, int64_t replayed);
 void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights);
 /* The worker's list (index, listed) of the object at `place` of its block, to its fresh pool. */
 void clv_soft_store(clv_worker *w, clv_scalar scalar, int64_t count, int64_t place);
-/* The list at `at` of a pool as a row of a tile, and the place of its object in the block; where the next list is. */
-int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place);
+/* The list at `at` of a pool; where the next one is. And such a list as a row of a tile. */
+int64_t clv_soft_find(const clv_pool *pool, int64_t at, clv_listed *out);
+void clv_soft_load(const clv_pool *pool, const clv_listed *from, const clv_panel *panel, void *row);
 /* The worker's fresh pool becomes that of the block. */
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
 clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out);
@@ -292,6 +308,9 @@ size_t clv_vicinity_bytes(const clv_kpalm_problem *p);
 void clv_vicinity_update(clv_kpalm_state *s);
 
 /* --- centers.c --- */
+
+/* Room for the centers that go farthest. */
+clv_status clv_movers_new(clv_kpalm_state *s);
 
 /* x(t) is new: panels, movements, separations. */
 void clv_centers_publish(clv_kpalm_state *s, bool moved);

@@ -51,7 +51,7 @@ static clv_status measure(prediction *q, const clv_matrix *centers, const clv_ma
         reach = fmax(reach, clv_squared_distance(q->centers + l * p, q->mean, p));
     }
     double unit = reach > 0 ? ldexp(1, ilogb(sqrt(reach))) : 1;
-    q->frame = (clv_frame){points, q->mean, unit, (radius + sqrt(norm)) / unit, radius / unit, sqrt(norm) / unit};
+    q->frame = (clv_frame){points, q->mean, unit, (radius + sqrt(norm)) / unit, radius / unit, sqrt(norm) / unit, NULL};
     return CLV_OK;
 }
 

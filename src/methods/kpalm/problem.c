@@ -36,8 +36,9 @@ enum {
 void clv_kpalm_problem_free(clv_kpalm_problem *p) {
     if (p->ctx) {
         clv_free(p->ctx, p->mean);
+        clv_free(p->ctx, p->norms);
         clv_free(p->ctx, p->sample);
-        p->mean = p->sample = NULL;
+        p->mean = p->norms = p->sample = NULL;
     }
 }
 
@@ -101,8 +102,8 @@ static bool exceeds(double distance, double most) {
     return !isnan(most) && !(distance <= most);
 }
 
-/* The sum of sample |a - c|^2 and the farthest object from c. */
-static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *out) {
+/* The sum of sample |a - c|^2 and the farthest object from c; all |a - c|^2 into `squares` unless it is NULL. */
+static clv_status measure(const clv_kpalm_problem *p, const double *c, double *squares, extent *out) {
     extent parts[MOST_CHUNKS];
     double square = clv_square_of(c, NULL, p->p);
 #pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
@@ -113,6 +114,9 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, extent *o
         for (int64_t i = from; i < to; i++) {
             double distance = clv_row_distance(p->points, i, c, square);
             parts[b].sum += clv_kpalm_sample(p, i) * distance;
+            if (squares) {
+                squares[i] = distance;
+            }
             if (exceeds(distance, parts[b].most)) {
                 parts[b].most = distance;
                 parts[b].object = i;
@@ -195,10 +199,11 @@ static clv_status check_zeros(clv_kpalm_problem *p) {
 static clv_status find_frame(clv_kpalm_problem *p) {
     extent origin, center;
     p->mean = CLV_NEW0(p->ctx, double, 2 * p->p); /* and a row to work in */
-    if (!p->mean) {
+    p->norms = CLV_NEW(p->ctx, double, p->n);
+    if (!p->mean || !p->norms) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(measure(p, p->mean, &origin)); /* the mean is still 0 */
+    CLV_TRY(measure(p, p->mean, NULL, &origin)); /* the mean is still 0 */
     if (!(origin.most <= LARGEST * LARGEST)) {
         CLV_TRY(clv_matrix_check(p->ctx, "the points:", p->points, LARGEST));
         return clv_fail(p->ctx, CLV_EDATA, "object %lld is too far from the origin", (long long)origin.object + 1);
@@ -207,7 +212,7 @@ static clv_status find_frame(clv_kpalm_problem *p) {
         CLV_TRY(check_zeros(p));
     }
     CLV_TRY(find_mean(p));
-    CLV_TRY(measure(p, p->mean, &center));
+    CLV_TRY(measure(p, p->mean, p->norms, &center));
     double square = clv_square_of(p->mean, NULL, p->p);
     double radius = sqrt(center.most), unit = power_of_two(radius > 0 ? radius : sqrt(origin.most));
     p->spread = center.sum;
@@ -220,7 +225,8 @@ static clv_status find_frame(clv_kpalm_problem *p) {
             "the starting centers lie up to %g from the mean, too far from the objects, which lie within %g", far,
             radius);
     }
-    p->frame = (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit};
+    p->frame =
+        (clv_frame){p->points, p->mean, unit, sqrt(origin.most) / unit, radius / unit, sqrt(square) / unit, p->norms};
     return check_range(p, fmax(radius, far));
 }
 
@@ -293,7 +299,7 @@ static clv_status sweep(clv_kpalm_problem *p, double *row, double *most) {
     extent found;
     memcpy(row, p->mean, (size_t)p->p * sizeof *row);
     for (int s = 0; s <= SWEEPS; s++) {
-        CLV_TRY(measure(p, row, &found));
+        CLV_TRY(measure(p, row, NULL, &found));
         *most = s > 0 ? fmax(*most, found.most) : 0;
         clv_matrix_row(p->points, found.object, row);
     }

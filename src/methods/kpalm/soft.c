@@ -4,9 +4,9 @@
  * clusters, long lists are not kept: w(t) is computed again from w(0) and the centers x(0), ..., x(t - 1); for uniform
  * w(0) with one shift per object and iteration, a float, else by projections.
  *
- * Cost: k p multiplications for the keys of an object, a few passes over k numbers for its projection, and p for each
- * of its clusters in the sums; t + 1 times the keys where w(t) is computed again, for a few iterations, and no array of
- * objects x clusters. */
+ * Cost: k p multiplications for the keys of an object, a few passes over k numbers for its projection (one where it has
+ * up to 8 clusters and enters no other one), and p for each of its clusters in the sums; t + 1 times the keys where
+ * w(t) is computed again, for a few iterations, and no array of objects x clusters. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
@@ -17,18 +17,14 @@ enum { SHORT = 8 };
 
 /* --- what becomes of a row --- */
 
-/* An object that has just become wholly part of one cluster. */
+/* An object that has just become wholly part of one cluster, the one in w->index. */
 static void settle_row(clv_visit *v, int64_t r) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     clv_nearest nearest;
+    int32_t label = w->index[0];
     clv_tile_scan(panel, clv_tile_row(panel, w->keys, r), 1, &nearest);
-    int32_t label = nearest.center;
-    if (!(clv_weight_get(panel, w->weights, r * panel->width + label) > 0)) { /* by rounding: look for it */
-        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), true, w->index, w->listed);
-        label = w->index[0];
-    }
     clv_settle(v, w->rows[r], w->was[r], label);
     if (s->problem->euclidean) { /* the keys have become smoothed distances: back to squares, less the norm */
         double epsilon = s->problem->epsilon / s->problem->frame.unit, less = epsilon * epsilon + w->norms[r];
@@ -84,16 +80,18 @@ static bool is_short(const clv_kpalm_state *s, int64_t support) {
     return support <= SHORT || clv_is_sparse(s->problem->points);
 }
 
+/* Whether the weights of an object in several clusters are stored. */
+static bool must_keep(const clv_kpalm_state *s, const clv_projection *found, bool replayed) {
+    return !replayed || found->support <= SHORT || s->t + 1 >= s->panel_count;
+}
+
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */
 static void keep_row(clv_visit *v, int64_t r, const clv_projection *found, bool replayed) {
     clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     int64_t i = w->rows[r];
-    bool kept = !replayed || found->support <= SHORT || s->t + 1 >= s->panel_count;
-    if (kept || is_short(s, found->support)) {
-        clv_tile_collect(panel, clv_tile_row(panel, w->weights, r), found->support <= SHORT, w->index, w->listed);
-    }
+    bool kept = must_keep(s, found, replayed);
     s->labels[i] = kept ? CLV_STORED : CLV_REPLAYED;
     if (kept) {
         clv_soft_store(w, panel->scalar, found->support, i - v->first);
@@ -104,12 +102,11 @@ static void keep_row(clv_visit *v, int64_t r, const clv_projection *found, bool 
 
 /* --- a tile --- */
 
-/* w(t + 1) of row r is there: to its cluster, or to the lists and the sums. Whether it waits for the sums of the tile,
- * in row `to`. */
-static bool conclude_row(clv_visit *v, int64_t r, int64_t to, bool replayed) {
+/* w(t + 1) of row r is there, listed in the worker where it must be: to its cluster, or to the lists and the sums.
+ * Whether it waits for the sums of the tile. */
+static bool conclude_row(clv_visit *v, int64_t r, const clv_projection *found, bool replayed) {
     const clv_kpalm_problem *p = v->s->problem;
     const clv_worker *w = v->w;
-    const clv_projection *found = &w->projected[r];
     double sample = clv_kpalm_sample(p, w->rows[r]);
     v->tally->change += sample * found->change;
     if (found->support == 1) {
@@ -123,12 +120,23 @@ static bool conclude_row(clv_visit *v, int64_t r, int64_t to, bool replayed) {
         clv_leave(v, w->rows[r], w->was[r]);
     }
     keep_row(v, r, found, replayed);
-    if (is_short(v->s, found->support)) {
-        add_listed(v, r, found->support);
-        return false;
+    if (!is_short(v->s, found->support)) {
+        return true;
     }
-    put_aside(v, r, to);
-    return true;
+    add_listed(v, r, found->support);
+    return false;
+}
+
+/* A row that was projected in full. */
+static bool conclude_full(clv_visit *v, int64_t r, bool replayed) {
+    const clv_kpalm_state *s = v->s;
+    const clv_worker *w = v->w;
+    const clv_panel *panel = clv_panel_now(s);
+    const clv_projection *found = &w->projected[r];
+    if (is_short(s, found->support) || must_keep(s, found, replayed)) {
+        clv_tile_collect(panel, clv_tile_row(panel, v->w->weights, r), found->support <= SHORT, w->index, w->listed);
+    }
+    return conclude_row(v, r, found, replayed);
 }
 
 void clv_soft_advance(clv_visit *v, int64_t count, bool replayed) {
@@ -139,7 +147,9 @@ void clv_soft_advance(clv_visit *v, int64_t count, bool replayed) {
     clv_cluster_assignment(s, w, s->t, count);
     replayed = replayed && !clv_is_steep(s, s->t);
     for (int64_t r = 0; r < count; r++) {
-        wide += conclude_row(v, r, wide, replayed);
+        if (conclude_full(v, r, replayed)) {
+            put_aside(v, r, wide++);
+        }
     }
     if (wide > 0) {
         clv_tile_gather(p->points, w->wide, wide, w->gathered);
@@ -153,9 +163,15 @@ void clv_soft_advance(clv_visit *v, int64_t count, bool replayed) {
  * kept, else by projections. */
 static void replay(clv_kpalm_state *s, clv_worker *w, int64_t count) {
     const clv_kpalm_problem *p = s->problem;
+    const clv_panel *panel = clv_panel_now(s);
     float shift[CLV_TILE_ROWS];
     for (int64_t r = 0; r < count; r++) {
-        clv_soft_begin(s, clv_panel_now(s), w->rows[r], clv_tile_row(clv_panel_now(s), w->weights, r));
+        if (r > 0 && p->options.initial_membership == CLV_KPALM_UNIFORM) { /* all rows alike */
+            size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
+            memcpy(clv_tile_row(panel, w->weights, r), w->weights, line);
+        } else {
+            clv_soft_begin(s, panel, w->rows[r], clv_tile_row(panel, w->weights, r));
+        }
         w->was[r] = CLV_UNASSIGNED;
     }
     for (int64_t t = 0; t < s->t; t++) {
@@ -185,21 +201,99 @@ static void visit_replayed(clv_visit *v, int64_t replayed) {
     }
 }
 
-static void visit_stored(clv_visit *v, int64_t block) {
+/* --- short lists --- */
+
+/* The threshold of the projection of v[0..count-1] alone: Newton's method from below. */
+static double threshold_of(const double *v, int64_t count) {
+    double tau = -HUGE_VAL;
+    int64_t last, in = count + 1;
+    do { /* rounding cannot make it cycle, as the count must fall */
+        double sum = -1;
+        last = in;
+        in = 0;
+        for (int64_t e = 0; e < count; e++) {
+            sum += v[e] > tau ? v[e] : 0;
+            in += v[e] > tau;
+        }
+        tau = in > 0 ? sum / (double)in : tau;
+    } while (in < last && in > 0);
+    return tau;
+}
+
+/* w(t + 1) of the object of row r, which has few clusters: the projection of these alone, if no other one is so near
+ * that it would be above the threshold too. Whether that was enough. */
+static bool advance_short(clv_visit *v, int64_t r, const clv_pool *pool, const clv_listed *from) {
+    clv_kpalm_state *s = v->s;
     clv_worker *w = v->w;
+    const clv_panel *panel = clv_panel_now(s);
+    const void *keys = clv_tile_row(panel, w->keys, r);
+    double entry[SHORT], key[SHORT], inverse = fmin(1 / clv_alpha_in_units(s->problem, s->t), 1e200), least = HUGE_VAL;
+    int64_t count = from->count, below = 0;
+    if (count > SHORT || s->problem->euclidean || s->hardened) {
+        return false;
+    }
+    for (int64_t e = 0; e < count; e++) {
+        key[e] = clv_weight_get(panel, keys, from->index[e]);
+        least = key[e] < least ? key[e] : least;
+    }
+    for (int64_t e = 0; e < count; e++) {
+        entry[e] = clv_weight_get(panel, pool->weight, from->first + e) - (key[e] - least) * inverse;
+    }
+    double tau = threshold_of(entry, count), bar = least - tau / inverse;
+    bar = panel->scalar == CLV_F32 ? (double)(float)bar : bar;
+    for (int64_t e = 0; e < count; e++) {
+        below += key[e] < bar;
+    }
+    if (clv_tile_below(panel, keys, bar) > below) {
+        return false;
+    }
+    clv_projection found = {0};
+    for (int64_t e = 0; e < count; e++) {
+        double fresh = fmax(entry[e] - tau, 0);
+        double step = fresh - clv_weight_get(panel, pool->weight, from->first + e);
+        found.change += step * step;
+        w->index[found.support] = from->index[e];
+        clv_weight_set(panel, w->listed, found.support, fresh);
+        found.sum += clv_weight_get(panel, w->listed, found.support);
+        found.support += clv_weight_get(panel, w->listed, found.support) > 0;
+    }
+    conclude_row(v, r, &found, false);
+    return true;
+}
+
+/* The objects of a tile, w->rows, whose lists are `from`; those that need all centers go on together. */
+static void advance_tile(clv_visit *v, const clv_pool *pool, const clv_listed *from, int64_t count) {
+    clv_kpalm_state *s = v->s;
+    clv_worker *w = v->w;
+    const clv_panel *panel = clv_panel_now(s);
+    size_t line = (size_t)panel->width * clv_scalar_bytes(panel->scalar);
+    int64_t left = 0;
+    clv_tile_keys(panel, &s->problem->frame, w->rows, count, w->keys);
+    clv_tile_norms(&s->problem->frame, w->rows, count, w->norms);
+    for (int64_t r = 0; r < count; r++) {
+        w->was[r] = CLV_UNASSIGNED;
+        if (!advance_short(v, r, pool, &from[r])) {
+            memmove(clv_tile_row(panel, w->keys, left), clv_tile_row(panel, w->keys, r), line);
+            clv_soft_load(pool, &from[r], panel, clv_tile_row(panel, w->weights, left));
+            w->rows[left] = w->rows[r];
+            w->norms[left++] = w->norms[r];
+        }
+    }
+    if (left > 0) {
+        clv_soft_advance(v, left, false);
+    }
+}
+
+static void visit_stored(clv_visit *v, int64_t block) {
     const clv_pool *pool = &v->s->pools[block];
-    const clv_panel *panel = clv_panel_now(v->s);
-    int64_t at = 0, place;
-    while (at < pool->used) {
+    clv_listed from[CLV_TILE_ROWS];
+    for (int64_t at = 0; at < pool->used;) {
         int64_t count = 0;
         for (; at < pool->used && count < CLV_TILE_ROWS; count++) {
-            at = clv_soft_load(pool, at, panel, clv_tile_row(panel, w->weights, count), &place);
-            w->rows[count] = v->first + place;
-            w->was[count] = CLV_UNASSIGNED;
+            at = clv_soft_find(pool, at, &from[count]);
+            v->w->rows[count] = v->first + from[count].place;
         }
-        clv_tile_keys(panel, &v->s->problem->frame, w->rows, count, w->keys);
-        clv_tile_norms(&v->s->problem->frame, w->rows, count, w->norms);
-        clv_soft_advance(v, count, false);
+        advance_tile(v, pool, from, count);
     }
 }
 

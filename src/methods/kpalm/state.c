@@ -20,6 +20,8 @@ void clv_kpalm_state_free(clv_context *ctx, void *state) {
         clv_panel_free(&s->panels[i]);
     }
     clv_vicinity_free(ctx, &s->vicinity);
+    clv_panel_free(&s->movers);
+    clv_free(ctx, s->mover);
     for (int64_t i = 0; s->pools && i < s->pool_count; i++) {
         clv_free(ctx, s->pools[i].index);
         clv_free(ctx, s->pools[i].weight);
@@ -27,10 +29,10 @@ void clv_kpalm_state_free(clv_context *ctx, void *state) {
     for (int i = 0; s->workers && i < s->threads; i++) {
         free_worker(ctx, &s->workers[i]);
     }
-    void *blocks[] = {s->centers,      s->before,      s->square, s->panels, s->slack.moved,
-                      s->slack.others, s->slack.apart, s->apart,  s->labels, s->upper,
-                      s->lower,        s->pools,       s->sums,   s->total,  s->parts,
-                      s->tallies,      s->workers,     s->shifts, s};
+    void *blocks[] = {s->centers,      s->before,      s->square,      s->panels, s->slack.moved,
+                      s->slack.others, s->slack.apart, s->slack.reach, s->apart,  s->labels,
+                      s->upper,        s->lower,       s->pools,       s->sums,   s->total,
+                      s->parts,        s->tallies,     s->workers,     s->shifts, s};
     clv_soft_rows_free(ctx, &s->rows);
     for (size_t i = 0; i < CLV_COUNT(blocks); i++) {
         clv_free(ctx, blocks[i]);
@@ -72,6 +74,7 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->slack.moved = CLV_NEW0(ctx, float, p->k);
     s->slack.others = CLV_NEW0(ctx, float, p->k);
     s->slack.apart = CLV_NEW0(ctx, float, p->k);
+    s->slack.reach = CLV_NEW0(ctx, float, p->k);
     s->apart = CLV_NEW0(ctx, double, p->k);
     s->labels = CLV_NEW(ctx, int32_t, p->n);
     s->upper = CLV_NEW(ctx, float, p->n);
@@ -81,8 +84,8 @@ static clv_status make_parts(const clv_kpalm_problem *p, clv_kpalm_state *s) {
     s->parts = CLV_NEW(ctx, double, 2 * p->chunks * entries);
     s->tallies = CLV_NEW(ctx, clv_tally, p->chunks);
     bool all = s->panels && s->pools && s->workers && s->centers && s->before && s->square && s->apart &&
-               s->slack.moved && s->slack.others && s->slack.apart && s->labels && s->upper && s->lower && s->sums &&
-               s->total && s->parts && s->tallies;
+               s->slack.moved && s->slack.others && s->slack.apart && s->slack.reach && s->labels && s->upper &&
+               s->lower && s->sums && s->total && s->parts && s->tallies;
     if (p->affine) { /* what the first iterations need: soft.c */
         s->shifts = CLV_NEW(ctx, float, p->form.replay > 0 ? p->form.replay * p->n : 1);
         all = all && s->shifts;
@@ -104,6 +107,9 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, vo
     clv_status status = make_parts(problem, s);
     if (status == CLV_OK) {
         status = clv_vicinity_new(problem, &s->vicinity);
+    }
+    if (status == CLV_OK) {
+        status = clv_movers_new(s);
     }
     for (int64_t i = 0; status == CLV_OK && i < s->panel_count; i++) {
         status = clv_panel_new(ctx, problem->points, problem->k, &s->panels[i]);

@@ -123,10 +123,11 @@ void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const in
 }
 
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms) {
-    double square = frame->mean_norm * frame->unit;
+    double square = frame->mean_norm * frame->unit, scale = 1 / frame->unit;
     for (int64_t r = 0; r < count; r++) {
-        double distance = clv_row_distance(frame->points, rows[r], frame->mean, square * square);
-        norms[r] = distance / frame->unit / frame->unit;
+        double distance = frame->norms ? frame->norms[rows[r]]
+                                       : clv_row_distance(frame->points, rows[r], frame->mean, square * square);
+        norms[r] = distance * scale * scale;
     }
 }
 
@@ -136,6 +137,17 @@ void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_
 
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out) {
     KERNEL(panel, scan, keys, count, clv_panel_lanes(panel->scalar), out);
+}
+
+void clv_tile_nearest(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys,
+                      clv_nearest *out) {
+    if (clv_is_sparse(frame->points) || panel->p > CLV_MOST_TURNED) {
+        clv_tile_keys(panel, frame, rows, count, keys);
+        clv_tile_scan(panel, keys, count, out);
+    } else {
+        KERNEL(panel, nearest, frame->points->values, panel->p, rows, count, panel->lines, panel->offset, panel->width,
+               panel->k, out);
+    }
 }
 
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon) {
@@ -209,6 +221,11 @@ int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, 
     return KERNEL(panel, collect, weights, panel->width, few, index, out);
 }
 
+int64_t clv_tile_below(const clv_panel *panel, const void *keys, double bar) {
+    return panel->scalar == CLV_F32 ? clv_kernels->f32.count_below(keys, panel->width, (float)bar)
+                                    : clv_kernels->f64.count_below(keys, panel->width, bar);
+}
+
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample) {
     KERNEL(panel, scale, weights, distance, panel->width, sample);
 }
@@ -228,6 +245,17 @@ double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, do
         return sparse_distance(points, i, c, square);
     }
     return KERNEL(points, row_distance, row_of(points, i), c, points->cols);
+}
+
+void clv_row_distances(const clv_matrix *points, const int64_t *rows, const int32_t *at, int64_t count,
+                       const double *centers, const double *square, double *out) {
+    if (!clv_is_sparse(points)) {
+        KERNEL(points, row_distances, points->values, points->cols, rows, at, count, centers, out);
+        return;
+    }
+    for (int64_t r = 0; r < count; r++) {
+        out[r] = sparse_distance(points, rows[r], centers + at[r] * points->cols, square[at[r]]);
+    }
 }
 
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum) {

@@ -14,11 +14,12 @@
 /* What the kernels know of the points. */
 typedef struct clv_frame {
     const clv_matrix *points;
-    const double *mean; /* p */
-    double unit;        /* length: a power of two; keys are in units of its square */
-    double reach;       /* the largest |a|, in units */
-    double radius;      /* the largest |a - mean|, in units */
-    double mean_norm;   /* |mean|, in units */
+    const double *mean;  /* p */
+    double unit;         /* length: a power of two; keys are in units of its square */
+    double reach;        /* the largest |a|, in units */
+    double radius;       /* the largest |a - mean|, in units */
+    double mean_norm;    /* |mean|, in units */
+    const double *norms; /* of the points: |a - mean|^2; NULL: computed where they are needed */
 } clv_frame;
 
 /* Centers as the kernels want them: in the type of the points, feature by feature. */
@@ -59,6 +60,9 @@ void clv_tile_keys_near(const clv_panel *panel, const clv_frame *frame, const in
 void clv_tile_norms(const clv_frame *frame, const int64_t *rows, int64_t count, double *norms);
 /* The least keys of rows, to all centers or to one vector of them. */
 void clv_tile_scan(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
+/* The same from the points; `keys` has room for a tile. */
+void clv_tile_nearest(const clv_panel *panel, const clv_frame *frame, const int64_t *rows, int64_t count, void *keys,
+                      clv_nearest *out);
 void clv_tile_scan_near(const clv_panel *panel, const void *keys, int64_t count, clv_nearest *out);
 /* Keys become smoothed distances sqrt(key + norm + epsilon^2), in units. */
 void clv_tile_smooth(const clv_panel *panel, void *keys, int64_t count, const double *norms, double epsilon);
@@ -76,6 +80,8 @@ void clv_tile_shift(const clv_panel *panel, const void *d, void *weights, int64_
                     const float *shift);
 /* The nonzeros of a row of weights, at most k, one more than that in room: how many. `few`: probably less than ten. */
 int64_t clv_tile_collect(const clv_panel *panel, const void *weights, bool few, int32_t *index, void *out);
+/* How many of a row of keys are below `bar`. */
+int64_t clv_tile_below(const clv_panel *panel, const void *keys, double bar);
 /* A row of weights times `sample`, and over `distance` unless that is NULL. */
 void clv_tile_scale(const clv_panel *panel, void *weights, const void *distance, double sample);
 /* Rows of the points side by side, padded with zeros to whole vectors; and the sums over them by their weights, with
@@ -87,6 +93,8 @@ void clv_tile_spread(const clv_panel *panel, const void *weights, const void *ga
 
 /* One row of the points, in double: |a_i - c|^2, and sum += weight a_i. `square` is |c|^2, needed for sparse rows. */
 double clv_row_distance(const clv_matrix *points, int64_t i, const double *c, double square);
+void clv_row_distances(const clv_matrix *points, const int64_t *rows, const int32_t *at, int64_t count,
+                       const double *centers, const double *square, double *out); /* of row r to center at[r] */
 void clv_row_add(const clv_matrix *points, int64_t i, double weight, double *sum);
 
 double clv_squared_distance(const double *x, const double *y, int64_t p);

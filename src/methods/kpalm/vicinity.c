@@ -78,6 +78,22 @@ static void measure(const clv_kpalm_state *s, int64_t l, double *distance) {
     }
 }
 
+/* How far the next center is, and the next one of those that went farthest, from below. */
+static void set_apart(clv_kpalm_state *s, int64_t l, const double *distance) {
+    const clv_kpalm_problem *p = s->problem;
+    double least = HUGE_VAL, mover = HUGE_VAL;
+    for (int64_t j = 0; j < p->k; j++) {
+        least = j != l && distance[j] < least ? distance[j] : least;
+    }
+    for (int64_t j = 0; j < s->movers.k; j++) {
+        int32_t at = s->mover[j];
+        mover = at != l && distance[at] < mover ? distance[at] : mover;
+    }
+    s->apart[l] = p->k > 1 ? least * (1 - 1e-6) : 0;
+    s->slack.apart[l] = (float)(s->apart[l] * (1 - CLV_LOOSE));
+    s->slack.reach[l] = s->movers.k > 0 ? (float)(mover * (1 - 1e-6) * (1 - CLV_LOOSE)) : 0;
+}
+
 /* How far the nearest other center is, from below, and the lists. Not worth it where there are nearly as many centers
  * as objects. */
 void clv_vicinity_update(clv_kpalm_state *s) {
@@ -86,16 +102,13 @@ void clv_vicinity_update(clv_kpalm_state *s) {
     bool worth = p->k * 8 < p->n;
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static) if (worth && p->k >= 64 && s->threads > 1)
     for (int64_t l = 0; l < p->k; l++) {
-        double *distance = s->workers[omp_get_thread_num()].distance, least = HUGE_VAL;
+        double *distance = s->workers[omp_get_thread_num()].distance;
         if (!worth) {
             s->apart[l] = 0;
             continue;
         }
         measure(s, l, distance);
-        for (int64_t j = 0; j < p->k; j++) {
-            least = j != l && distance[j] < least ? distance[j] : least;
-        }
-        s->apart[l] = p->k > 1 ? least * (1 - 1e-6) : 0;
+        set_apart(s, l, distance);
         if (v->count > 0) {
             int32_t *center = v->center + l * v->count;
             v->beyond[l] = nearest_centers(distance, p->k, v->count, center) * (1 - 1e-6);

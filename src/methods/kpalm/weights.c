@@ -52,14 +52,17 @@ clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block) {
     return CLV_OK;
 }
 
-int64_t clv_soft_load(const clv_pool *pool, int64_t at, const clv_panel *panel, void *row, int64_t *place) {
+int64_t clv_soft_find(const clv_pool *pool, int64_t at, clv_listed *out) {
     const int32_t *head = pool->index + at;
-    memset(row, 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
-    *place = head[PLACE];
-    for (int64_t e = 0; e < head[COUNT]; e++) {
-        clv_weight_set(panel, row, head[HEAD + e], clv_weight_get(panel, pool->weight, head[WEIGHTS] + e));
-    }
+    *out = (clv_listed){head[PLACE], head[COUNT], head[WEIGHTS], head + HEAD};
     return at + HEAD + head[COUNT];
+}
+
+void clv_soft_load(const clv_pool *pool, const clv_listed *from, const clv_panel *panel, void *row) {
+    memset(row, 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
+    for (int64_t e = 0; e < from->count; e++) {
+        clv_weight_set(panel, row, from->index[e], clv_weight_get(panel, pool->weight, from->first + e));
+    }
 }
 
 void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i, void *weights) {

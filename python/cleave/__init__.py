@@ -3,13 +3,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._functions import Verdict, affinity, compare, silhouette, verify
+from . import metrics, pictures
+from ._functions import Verdict, affinity, verify
 from ._library import lib as _lib, text_of as _text_of
 from ._result import Bound, Certificate, Result
 from ._run import methods
+from ._segment import Segmentation, segment
+from ._text import Texts, reduce, tfidf
+from .metrics import compare, silhouette
 
 __version__: str = _text_of(_lib.clv_version()) or ""
-__all__ = ["Bound", "Certificate", "Result", "Verdict", "affinity", "compare", "methods", "silhouette", "verify"]
+__all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "compare", "methods", "metrics",
+           "pictures", "reduce", "segment", "silhouette", "tfidf", "verify"]
 
 _ESTIMATORS = ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
                "SimplicialNMF"]

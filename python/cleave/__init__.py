@@ -1,11 +1,13 @@
 """Clustering by optimization, with certificates."""
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from . import metrics, pictures
 from ._functions import Verdict, affinity, verify
 from ._library import lib as _lib, text_of as _text_of
+from ._path import ksupport_path
 from ._result import Bound, Certificate, Result
 from ._run import methods
 from ._segment import Segmentation, segment
@@ -13,8 +15,8 @@ from ._text import Texts, reduce, tfidf
 from .metrics import compare, silhouette
 
 __version__: str = _text_of(_lib.clv_version()) or ""
-__all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "compare", "methods", "metrics",
-           "pictures", "reduce", "segment", "silhouette", "tfidf", "verify"]
+__all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "compare", "ksupport_path",
+           "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
 
 _ESTIMATORS = ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
                "SimplicialNMF"]
@@ -22,7 +24,9 @@ __all__ += _ESTIMATORS
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators need scikit-learn; all else does not."""
+    """The estimators need scikit-learn; all else does not. `plot` needs matplotlib, and is read when it is asked for."""
+    if name == "plot":
+        return importlib.import_module("cleave.plot")
     if name in _ESTIMATORS:
         from . import _estimators
         return getattr(_estimators, name)

@@ -172,7 +172,7 @@ def test_segments():
     assert flat.result is None and not flat.labels.any()
     small = cleave.pictures.read(PICTURE)[::8, ::8]
     assert cleave.segment(small, 2, "kpalm", superpixels=100).labels.max() == 1
-    for wrong, error, why in ((dict(method="ksupport"), ValueError, "must be one of dominant, ncut, symnmf, kpalm"),
+    for wrong, error, why in ((dict(method="ksupport"), ValueError, "must be one of dominant, symnmf, ncut, kpalm"),
                               (dict(reach=3), TypeError, "for ncut only"), (dict(k=9999), ValueError, "exceeds the"),
                               (dict(pixels=(9, 9), color=2), TypeError, "no superpixels"),
                               (dict(nonsense=1), TypeError, "has no option 'nonsense'")):

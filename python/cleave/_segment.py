@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from . import pictures
 from ._functions import affinity
-from ._library import ffi, lib, text_of
+from ._library import ffi, lib
 from ._options import describe
 from ._result import Result
-from ._run import METHODS, Run
+from ._run import Run, methods
 
 __all__ = ["Segmentation", "segment"]
 
@@ -68,15 +68,15 @@ def _prepared(method: str, points: Any, objects: Any, graph: dict[str, Any], opt
         return Run("ncut", similar, {"affinity": "precomputed", "bound": "no", **options})
     if method == "kpalm":
         return Run("kpalm", affinity(points, "minimax") if len(points) <= KPALM_ROWS else points, options)
-    if METHODS[method].takes == lib.CLV_TAKES_AFFINITY:
+    if lib.clv_method_find(method.encode()).takes == lib.CLV_TAKES_AFFINITY:
         return Run(method, points, {"affinity": "minimax", **options})
     return Run(method, points, options)
 
 
-def _methods() -> list[str]:
-    """Those that give labels without being taught."""
-    return [str(name) for name, method in METHODS.items()
-            if method.takes != lib.CLV_TAKES_SAMPLES and lib.clv_method_gives(method, b"labels") != ffi.NULL]
+def _can_segment(name: str) -> bool:
+    """Whether a method gives labels without being taught."""
+    method = lib.clv_method_find(name.encode())
+    return bool(method.takes != lib.CLV_TAKES_SAMPLES and lib.clv_method_gives(method, b"labels") != ffi.NULL)
 
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -140,8 +140,9 @@ def segment(image: Any, k: int | None = None, method: str = "dominant", *, pixel
     >>> np.unique(found.labels[:, :40]), np.unique(found.labels[:, 50:])
     (array([0], dtype=int32), array([1], dtype=int32))
     """
-    if method not in _methods():
-        raise ValueError(f"method = {method!r} is not allowed: it must be one of {', '.join(_methods())}")
+    allowed = [name for name in methods() if _can_segment(name)]
+    if method not in allowed:
+        raise ValueError(f"method = {method!r} is not allowed: it must be one of {', '.join(allowed)}")
     graph = {name: value for name, value in (("reach", reach), ("sigma", sigma)) if value is not None}
     if graph and method != "ncut":
         raise TypeError(f"{' and '.join(graph)} cannot be used with method {method!r}: for ncut only")

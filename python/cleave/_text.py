@@ -42,7 +42,7 @@ def _add_all(ctx: Context, tfidf: Any, documents: Iterable[str | bytes]) -> None
 def _read_all(ctx: Context, tfidf: Any, path: Any) -> Any:
     """Documents of a folder or of a file of JSON lines."""
 
-    @ffi.callback("clv_document_hook")
+    @ffi.callback("clv_document_hook")  # type: ignore[untyped-decorator, unused-ignore]
     def take(document: Any, user: Any) -> int:
         return int(lib.clv_tfidf_add(tfidf, document))
 

@@ -10,8 +10,8 @@ from typing import Any, Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ._library import lib
 from ._matrix import is_sparse
-from ._run import METHODS
 
 __all__ = ["colors", "convergence", "heatmap", "memberships", "path", "scatter"]
 
@@ -85,8 +85,7 @@ def _best_restart(result: Any) -> int:
     values = [restart["objective"] for restart in result.restarts]
     if not values:
         return 0
-    method = METHODS.get(result.method)
-    return int(np.argmax(values) if method is not None and method.maximize else np.argmin(values))
+    return int(np.argmax(values) if lib.clv_method_find(result.method.encode()).maximize else np.argmin(values))
 
 
 def _log_scaled(ax: Any, values: NDArray[Any]) -> None:

@@ -331,7 +331,10 @@ def memberships(W: Any, ax: Any = None) -> Any:
     """How much every object belongs to each cluster: one bar per object, stacked. Objects are sorted by their largest
     membership: where bars have one color, objects are in one cluster. W: n x k, dense or sparse, or a result that has
     them."""
-    found = getattr(_result(W), "membership", _result(W))
+    W = _result(W)
+    if hasattr(W, "fields") and "membership" not in W.fields:
+        raise ValueError(f"a result of {W.method} has no memberships" + (", only labels" if W.labels is not None else ""))
+    found = W.membership if hasattr(W, "fields") else W
     dense = np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float64)
     if dense.ndim != 2:
         raise ValueError(f"memberships are objects x clusters; the shape is {dense.shape}")

@@ -126,6 +126,8 @@ def test_memberships_are_stacked():
         assert texts(ax) == ["cluster 0", "cluster 1", "cluster 2"] and drawn(ax)
         assert ax.get_ylim()[1] == pytest.approx(1) and ax.get_xlim() == (0, 150)
     assert drawn(plot.memberships(cleave.DominantSets().fit(load_iris().data)))
+    with pytest.raises(ValueError, match="a result of kpalm has no memberships, only labels"):
+        plot.memberships(cleave.KPalm(2).fit(load_iris().data))
 
 
 def test_path_marks_the_result():

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn.cluster
 import sklearn.datasets
 import sklearn.metrics
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -68,6 +69,12 @@ def test_the_cut_of_labels_is_the_objective_of_the_method():
         cleave.metrics.ncut(similar, model.labels_[1:])
     expected = sklearn.metrics.silhouette_score(x, model.labels_)
     assert cleave.silhouette(x, model.labels_) == pytest.approx(expected, abs=1e-12)
+
+
+def test_graphs_are_what_scikit_learn_takes():
+    graph = cleave.affinity(np.random.default_rng(0).normal(size=(60, 2)), "knn", neighbors=5)
+    assert graph.indices.dtype == graph.indptr.dtype == np.int32
+    assert len(sklearn.cluster.SpectralClustering(2, affinity="precomputed").fit_predict(graph)) == 60
 
 
 # --- texts ---

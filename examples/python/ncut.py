@@ -6,6 +6,7 @@
 
 # %%
 import matplotlib.pyplot as plt
+from scipy.sparse import csr_matrix
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_digits
 
@@ -13,7 +14,7 @@ import cleave
 from cleave import plot
 
 X, truth = load_digits(return_X_y=True)
-graph = cleave.affinity(X, "knn", neighbors=10)  # sparse; both get the same
+graph = csr_matrix(cleave.affinity(X, "knn", neighbors=10))  # both get the same
 
 # %%
 model = cleave.NormalizedCut(10, affinity="precomputed").fit(graph)

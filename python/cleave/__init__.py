@@ -1,15 +1,22 @@
 """Clustering by optimization, with certificates."""
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
-from ._functions import Verdict, affinity, compare, silhouette, verify
+from . import metrics, pictures
+from ._functions import Verdict, affinity, verify
 from ._library import lib as _lib, text_of as _text_of
+from ._path import ksupport_path
 from ._result import Bound, Certificate, Result
 from ._run import methods
+from ._segment import Segmentation, segment
+from ._text import Texts, reduce, tfidf
+from .metrics import compare, silhouette
 
 __version__: str = _text_of(_lib.clv_version()) or ""
-__all__ = ["Bound", "Certificate", "Result", "Verdict", "affinity", "compare", "methods", "silhouette", "verify"]
+__all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "compare", "ksupport_path",
+           "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
 
 _ESTIMATORS = ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
                "SimplicialNMF"]
@@ -17,7 +24,9 @@ __all__ += _ESTIMATORS
 
 
 def __getattr__(name: str) -> Any:
-    """The estimators need scikit-learn; all else does not."""
+    """The estimators need scikit-learn; all else does not. `plot` needs matplotlib, and is read when it is asked for."""
+    if name == "plot":
+        return importlib.import_module("cleave.plot")
     if name in _ESTIMATORS:
         from . import _estimators
         return getattr(_estimators, name)

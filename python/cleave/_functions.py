@@ -1,7 +1,8 @@
-"""Functions beside the estimators: affinities, metrics, verification."""
+"""Functions beside the estimators: affinities, verification."""
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ._options import Options
 from ._result import Result
 from ._run import Affinity
 
-__all__ = ["Verdict", "affinity", "compare", "silhouette", "verify"]
+__all__ = ["Verdict", "affinity", "verify"]
 
 
 class Verdict(NamedTuple):
@@ -22,7 +23,8 @@ class Verdict(NamedTuple):
     reason: str
 
 
-def _options(ctx: Context, table: Any, given: dict[str, Any]) -> Options:
+def options_of(ctx: Context, table: Any, given: dict[str, Any]) -> Options:
+    """The options of a table, with the values given; None leaves a default."""
     options = Options(ctx, table)
     for name, value in given.items():
         options.set(name, value)
@@ -39,48 +41,25 @@ def affinity(X: Any, kind: str = "gaussian", **options: Any) -> Any:
            [0.3679, 1.    ]])
     """
     ctx = Context()
-    how = _options(ctx, lib.clv_affinity_table(), {"affinity": kind, **options})
+    how = options_of(ctx, lib.clv_affinity_table(), {"affinity": kind, **options})
     built = Affinity(ctx, as_view(X), how)
     data = ctx.made(lambda _, a, out: lib.clv_affinity_materialize(a, out), "clv_data", lib.clv_data_free, built.pointer)
     return array_of(lib.clv_data_matrix(data), sparse=True)
 
 
-def compare(truth: Any, labels: Any) -> dict[str, float]:
-    """How well labels agree with known ones: ARI, NMI, accuracy and others. Objects with label -1 on either side do not count.
-
-    >>> import cleave
-    >>> cleave.compare([0, 0, 1, 1], [1, 1, 0, 0])["ari"]
-    1.0
-    """
-    first = np.ascontiguousarray(np.unique(truth, return_inverse=True)[1] if np.asarray(truth).dtype.kind in "OUSb" else truth,
-                                 dtype=np.int32)
-    second = np.ascontiguousarray(labels, dtype=np.int32)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"truth has shape {first.shape}, labels have {second.shape}: both must be of one length")
-    ctx, scores = Context(), ffi.new("clv_scores *")
-    ctx.check(lib.clv_compare(ctx.pointer, ffi.from_buffer("int32_t[]", first), ffi.from_buffer("int32_t[]", second),
-                              len(first), scores))
-    return {name: getattr(scores, name) for name, _ in ffi.typeof("clv_scores").fields if name != "room"}
-
-
-def silhouette(X: Any, labels: Any, threads: int = 0) -> float:
-    """The mean silhouette width of points and their labels."""
-    ctx, value = Context(), ffi.new("double *")
-    given = np.ascontiguousarray(labels, dtype=np.int32)
-    view = as_view(X)
-    if len(given) != view.shape[0]:
-        raise ValueError(f"X has {view.shape[0]} rows, labels are {len(given)}")
-    ctx.call(lib.clv_silhouette, view.pointer, ffi.from_buffer("int32_t[]", given), threads, value)
-    return float(value[0])
-
-
 def verify(result: Result | str | os.PathLike[str], X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
            threads: int = 0) -> Verdict:
     """Recompute what a result claims from the raw data: a Result, or the path of a JSON file of the command or of
-    Result.save. X: the points or similarities that were given; y: the targets, of ksupport."""
-    import tempfile
+    Result.save. X: the points or similarities that were given; y: the targets, of ksupport.
 
+    >>> import numpy as np, cleave
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> cleave.verify(cleave.KPalm(2).fit(X).result_, X).accepted
+    True
+    """
     ctx = Context()
+    if y is not None and np.asarray(y).dtype.kind not in "iuf":
+        y = np.unique(y, return_inverse=True)[1]  # classes by name are 0, 1, ... in their order
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):

@@ -81,6 +81,8 @@ def array_of(matrix: Any, sparse: bool = False) -> Any:
         except ImportError:
             pass
         else:
+            if count < 2**31:
+                start = start.astype(np.int32)  # scikit-learn takes no other
             return csr_array((values, index, start), shape=(rows, cols))
     dense = np.zeros((rows, cols))
     dense[np.repeat(np.arange(rows), np.diff(start)), index] = values

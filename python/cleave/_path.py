@@ -1,0 +1,64 @@
+"""Sparse linear models for many k and lambda at once."""
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._matrix import as_view
+from ._result import Result
+from ._run import Run
+
+__all__ = ["ksupport_path"]
+
+
+def _listed(values: Any) -> str:
+    """Numbers as the option takes them."""
+    return ",".join(repr(value.item()) for value in np.atleast_1d(values))
+
+
+def _codes(y: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Targets as numbers: classes by their places."""
+    if classes is None:
+        return np.asarray(y, dtype=np.float64)
+    given = np.asarray(y)
+    places = np.minimum(np.searchsorted(classes, given), len(classes) - 1)
+    if not np.array_equal(classes[places], given):
+        raise ValueError(f"the validation targets have {given[classes[places] != given][:1].tolist()[0]!r}, "
+                         "which is not among the classes of y")
+    return places.astype(np.float64)
+
+
+def ksupport_path(X: Any, y: Any, k: int | Iterable[int], alpha: float | Iterable[float], *,
+                  validation: tuple[Any, Any] | None = None, loss: str = "logistic", intercept: bool = True,
+                  **options: Any) -> Result:
+    """Sparse linear models by the k-support norm for every k and, from large to small, every alpha (lambda), each started
+    from the one before. The result is the model that scores best on the validation samples (without these, the last);
+    its fields `path.k`, `path.lambda`, `path.nonzeros`, `path.score`, ... have a row for each; `cleave.plot.path` draws
+    them.
+
+    Parameters
+    ----------
+    X, y : samples and their targets: classes, or with `loss='squares'` numbers
+    k, alpha : numbers, or lists of them
+    validation : (X, y) of other samples, to choose by
+    **options
+        As of `cleave ksupport`: `solver`, `tol`, `ridge`, `threads`, ...
+
+    Examples
+    --------
+    >>> import cleave
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> result = cleave.ksupport_path(X, y == 0, k=[2, 5], alpha=[10, 1])
+    >>> result.fields["path.k"]
+    array([2, 2, 5, 5])
+    """
+    classes = np.unique(y) if loss == "logistic" else None
+    how = {"max_iter": 10000, **options, "loss": loss, "intercept": intercept, "path": f"{_listed(k)}:{_listed(alpha)}"}
+    run = Run("ksupport", X, how, targets=_codes(y, classes))
+    if validation is not None:
+        run.views["validation"] = as_view(validation[0])
+        run.views["validation_targets"] = as_view(_codes(validation[1], classes))
+    return run.solve()

@@ -1,0 +1,224 @@
+"""Functions: metrics, features of texts and pictures, segments. The command, where it was built, must say the same."""
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn.datasets
+import sklearn.metrics
+import sklearn.utils
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+import cleave
+
+ROOT = pathlib.Path(__file__).parents[2]
+COMMAND = ROOT / "build" / "cleave"
+PICTURE = pathlib.Path(sklearn.datasets.__file__).parent / "images" / "china.jpg"
+needs_command = pytest.mark.skipif(not COMMAND.exists(), reason="the command was not built")
+
+
+def labelings():
+    random = np.random.default_rng(1)
+    return random.integers(0, 4, 300), random.integers(0, 6, 300)
+
+
+# --- metrics ---
+
+
+def test_every_metric_of_the_library_is_a_function():
+    truth, labels = labelings()
+    found = cleave.compare(truth, labels)
+    assert list(found)[:-4] == list(cleave.metrics.names())
+    for name, meaning in cleave.metrics.names().items():
+        function = getattr(cleave.metrics, name)
+        assert function(truth, labels) == found[name] and meaning[1:] in function.__doc__ and name in dir(cleave.metrics)
+        assert pickle.loads(pickle.dumps(function)) is function
+    with pytest.raises(AttributeError, match="the metrics are ari, nmi"):
+        cleave.metrics.nonsense
+
+
+def test_metrics_are_those_of_scikit_learn():
+    truth, labels = labelings()
+    found = cleave.compare(truth, labels)
+    assert found["ari"] == pytest.approx(sklearn.metrics.adjusted_rand_score(truth, labels), abs=1e-12)
+    assert found["nmi"] == pytest.approx(sklearn.metrics.normalized_mutual_info_score(truth, labels), abs=1e-12)
+    for name in ("homogeneity", "completeness"):
+        assert found[name] == pytest.approx(getattr(sklearn.metrics, name + "_score")(truth, labels), abs=1e-12)
+    assert found["n"] == found["compared"] == 300 and found["classes"] == 4 and found["clusters"] == 6
+    names = np.array(["red", "green", "blue", "gray"])[truth]
+    assert cleave.compare(names, labels)["ari"] == found["ari"] == cleave.compare(truth.astype(float), labels)["ari"]
+    labels[:30] = -1
+    assert cleave.metrics.assignment_rate(truth, labels) == 0.9
+    with pytest.raises(ValueError, match="truth has 300 entries, labels have 299"):
+        cleave.compare(truth, labels[1:])
+
+
+def test_the_cut_of_labels_is_the_objective_of_the_method():
+    x = np.random.default_rng(0).normal(size=(80, 3))
+    similar = cleave.affinity(x, gamma=0.5)
+    model = cleave.NormalizedCut(3, affinity="precomputed").fit(similar)
+    assert cleave.metrics.ncut(similar, model.labels_) == pytest.approx(model.objective_, rel=1e-12)
+    with pytest.raises(ValueError, match="the affinity has 80 objects, labels are 79"):
+        cleave.metrics.ncut(similar, model.labels_[1:])
+    expected = sklearn.metrics.silhouette_score(x, model.labels_)
+    assert cleave.silhouette(x, model.labels_) == pytest.approx(expected, abs=1e-12)
+
+
+def test_graphs_are_what_scikit_learn_takes():
+    graph = cleave.affinity(np.random.default_rng(0).normal(size=(60, 2)), "knn", neighbors=5)
+    assert graph.indices.dtype == graph.indptr.dtype == np.int32
+    sklearn.utils.check_array(graph, accept_sparse="csr", accept_large_sparse=False)
+
+
+# --- texts ---
+
+TEXTS = ["The red apple and the green apple", "A red car", "Green cars, green leaves: naïve", "", "apple cars car"]
+
+
+def test_tfidf_is_that_of_scikit_learn():
+    found, peer = cleave.tfidf(TEXTS), TfidfVectorizer()
+    expected = peer.fit_transform(TEXTS)
+    assert found.terms == list(peer.get_feature_names_out()) and found.empty == 1
+    np.testing.assert_allclose(found.matrix.toarray(), expected.toarray(), atol=1e-13)
+    fewer = cleave.tfidf(iter(TEXTS), stop_words=["the", "and"], min_df=2)
+    assert fewer.terms == ["apple", "car", "cars", "green", "red"]
+    assert "the" not in cleave.tfidf(TEXTS, stop_words="english").terms
+    assert cleave.tfidf([text.encode("latin-1") for text in TEXTS]).latin1 == 1
+    with pytest.raises(TypeError, match="document 1 is a float"):
+        cleave.tfidf(["red", float("nan")])
+    with pytest.raises(ValueError, match="stop-words = 'other' is not allowed"):
+        cleave.tfidf(TEXTS, stop_words="other")
+    with pytest.raises(TypeError, match="has no option 'ngrams'"):
+        cleave.tfidf(TEXTS, ngrams=2)
+
+
+def test_texts_of_files_have_labels(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"text": text, "label": "ab"[i % 2]}) + "\n" for i, text in enumerate(TEXTS)))
+    found = cleave.tfidf(path)
+    assert (found.matrix != cleave.tfidf(TEXTS).matrix).nnz == 0
+    assert found.labels.tolist() == [0, 1, 0, 1, 0] and found.classes == ["a", "b"]
+    assert cleave.tfidf(TEXTS).labels is None
+    with pytest.raises(FileNotFoundError):
+        cleave.tfidf(str(tmp_path / "missing.jsonl"))
+
+
+def test_reduction_is_a_truncated_svd():
+    x = scipy.sparse.random(60, 40, 0.2, format="csr", random_state=0)
+    points = cleave.reduce(x, 5, tol=1e-10)
+    _, values, axes = np.linalg.svd(x.toarray(), full_matrices=False)
+    np.testing.assert_allclose(np.abs(points), np.abs(x.toarray() @ axes[:5].T), atol=1e-8)
+    centered = cleave.reduce(x.toarray(), 3, center=True)
+    assert np.abs(centered.mean(axis=0)).max() < 1e-8
+    assert cleave.reduce(cleave.tfidf(TEXTS)).shape == (5, 5)
+    with pytest.raises(ValueError):
+        cleave.reduce(x, 41)
+
+
+@needs_command
+def test_the_command_makes_the_same_points(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    subprocess.run([COMMAND, "text", path, "-o", tmp_path / "x.npy", "--dims", "3", "-q"], check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), cleave.reduce(cleave.tfidf(path), 3))
+
+
+# --- pictures ---
+
+
+def test_pictures_are_arrays_of_any_kind():
+    gray = np.arange(200, dtype=np.uint8).reshape(10, 20)
+    color = np.stack([gray] * 3, axis=-1)
+    expected = cleave.pictures.pixel_points(color)
+    for other in (gray, gray[:, :, None], gray / 255, (gray / 255).astype(np.float32), gray.astype(int),
+                  np.asfortranarray(color), np.dstack([color, np.full_like(gray, 255)]), gray.tolist()):
+        np.testing.assert_allclose(cleave.pictures.pixel_points(other), expected, atol=1e-15)
+    for wrong, why in ((gray * 2.0, "from 0 to 1"), (gray.ravel(), "two or three dimensions"), (gray - 100.0, "from 0 to 1"),
+                       (np.zeros((3, 3, 2)), "2 channels"), (np.full((3, 3), np.nan), "from 0 to 1")):
+        with pytest.raises(ValueError, match=why):
+            cleave.pictures.pixel_points(wrong)
+
+
+def test_features_of_pictures():
+    picture = cleave.pictures.read(PICTURE)[::4, ::4]
+    height, width = picture.shape[:2]
+    regions = cleave.pictures.superpixels(picture, 50)
+    count = regions.max() + 1
+    assert regions.shape == (height, width) and set(np.unique(regions)) == set(range(count))
+    assert cleave.pictures.region_points(picture, regions).shape == (count, 39)
+    np.testing.assert_allclose(cleave.pictures.histograms(picture, regions, bins=4).sum(axis=1), 3, atol=1e-12)
+    np.testing.assert_allclose(cleave.pictures.textures(picture, regions).sum(axis=1), 1, atol=1e-12)
+    borders = cleave.pictures.adjacency(regions)
+    across = (regions[:, 1:] != regions[:, :-1]).sum() + (regions[1:] != regions[:-1]).sum()
+    assert abs(borders - borders.T).nnz == 0 and borders.sum() == 2 * across
+    hsv, lbp = cleave.pictures.hsv(picture), cleave.pictures.lbp(picture)
+    assert hsv.shape == picture.shape and 0 <= hsv.min() <= hsv.max() <= 1 and lbp.max() <= 9
+    np.testing.assert_allclose(hsv[:, :, 2], picture.max(axis=2) / 255, atol=1e-15)
+    assert cleave.pictures.resize(picture, 20, 10).shape == (10, 20, 3)
+    drawn = cleave.pictures.overlay(picture, np.zeros((height, width), int))
+    np.testing.assert_array_equal(drawn, picture)
+    assert (cleave.pictures.overlay(picture, regions) != picture).any()
+    with pytest.raises(ValueError, match="do not fit"):
+        cleave.pictures.overlay(picture, regions[1:])
+    with pytest.raises(ValueError, match="numbered from 0; -1"):
+        cleave.pictures.adjacency(regions - 1)
+
+
+def test_segments():
+    found = cleave.segment(PICTURE)
+    assert found.labels.shape == found.objects.shape == (427, 640) and found.result.certificate.holds
+    assert len(found.points) == found.result.n and found.labels.max() + 1 <= 4
+    flat = cleave.segment(np.full((90, 120), 7, np.uint8))
+    assert flat.result is None and not flat.labels.any()
+    small = cleave.pictures.read(PICTURE)[::8, ::8]
+    assert cleave.segment(small, 2, "kpalm", superpixels=100).labels.max() == 1
+    for wrong, error, why in ((dict(method="ksupport"), ValueError, "must be one of dominant, symnmf, ncut, kpalm"),
+                              (dict(reach=3), TypeError, "for ncut only"), (dict(k=9999), ValueError, "exceeds the"),
+                              (dict(pixels=(9, 9), color=2), TypeError, "no superpixels"),
+                              (dict(nonsense=1), TypeError, "has no option 'nonsense'")):
+        with pytest.raises(error, match=why):
+            cleave.segment(small, **wrong)
+
+
+@needs_command
+@pytest.mark.parametrize("method", ["dominant", "ncut", "symnmf", "kpalm"])
+@pytest.mark.parametrize("given", [{}, {"pixels": (24, 16), "k": 3}, {"superpixels": 100, "texture": 0.5, "k": 4}],
+                         ids=["superpixels", "pixels", "options"])
+def test_the_command_makes_the_same_segments(method, given, tmp_path):
+    flags = [text for name, value in given.items()
+             for text in ("--" + name, "x".join(map(str, value)) if name == "pixels" else str(value))]
+    picture, labels = tmp_path / "picture.npy", tmp_path / "labels.npy"
+    np.save(picture, cleave.pictures.read(PICTURE)[::3, ::3])
+    subprocess.run([COMMAND, "segment", picture, "-o", labels, "--method", method, "-q", *flags], check=True)
+    for given_picture in (picture, np.load(picture)):
+        np.testing.assert_array_equal(cleave.segment(given_picture, method=method, **given).labels, np.load(labels))
+
+
+INTERRUPTED = """
+import signal
+import numpy as np, cleave
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have been told to ignore it
+x = np.random.default_rng(0).normal(size=(100000, 40))
+try:
+    print("ready", flush=True)
+    cleave.silhouette(x, np.arange(100000) % 3)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_ends_a_function():
+    run = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert out == "stopped\n"

@@ -676,24 +676,13 @@ TEST_EACH_SET(transpose)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_columns),        cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_four),           cmocka_unit_test(test_passes_f32),
-        cmocka_unit_test(test_passes_f64),     cmocka_unit_test(test_rows_f32),
-        cmocka_unit_test(test_rows_f64),       cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_places),         cmocka_unit_test(test_place_of_least),
-        cmocka_unit_test(test_count_above),    cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_row_distances),  cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_columns),        cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_four),           cmocka_unit_test(test_passes_f32),
-        cmocka_unit_test(test_passes_f64),     cmocka_unit_test(test_rows_f32),
-        cmocka_unit_test(test_rows_f64),       cmocka_unit_test(test_exp),
-        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_places),         cmocka_unit_test(test_steepest),
-        cmocka_unit_test(test_place_of_least), cmocka_unit_test(test_count_above),
-        cmocka_unit_test(test_distances),      cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_sets),           cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_splits),     cmocka_unit_test(test_four),           cmocka_unit_test(test_passes_f32),
+        cmocka_unit_test(test_passes_f64), cmocka_unit_test(test_rows_f32),       cmocka_unit_test(test_rows_f64),
+        cmocka_unit_test(test_exp),        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_places),     cmocka_unit_test(test_place_of_least), cmocka_unit_test(test_count_above),
+        cmocka_unit_test(test_distances),  cmocka_unit_test(test_row_distances),  cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_steepest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
         column->whole = column->whole && value == floor(value);
         if (csv->comma && memchr(field->text, ',', field->size)) {
             add_place(&t->commas, csv->record_line, field);
-        } else if (memchr(field->text, '.', field->size)) {
+        } else if (csv->comma && memchr(field->text, '.', field->size)) {
             add_place(&t->points, csv->record_line, field);
         }
         return value;

@@ -63,12 +63,17 @@ static bool has_comma_number(const clv_token *field, double *value) {
     return clv_field_number(&(clv_token){text, field->size, false}, value);
 }
 
+/* Numbers first: most cells are. */
 clv_cell clv_cell_of(const clv_csv *csv, const clv_token *field, double *value) {
-    if (is_missing(field)) {
+    bool number = clv_field_number(field, value);
+    if (number && isfinite(*value)) {
+        return CLV_CELL_NUMBER;
+    }
+    if (is_missing(field) || (number && isnan(*value))) {
         return CLV_CELL_MISSING;
     }
-    if (clv_field_number(field, value) || (csv->comma && has_comma_number(field, value))) {
-        return isfinite(*value) ? CLV_CELL_NUMBER : isnan(*value) ? CLV_CELL_MISSING : CLV_CELL_INFINITE;
+    if (number || (csv->comma && has_comma_number(field, value))) {
+        return isfinite(*value) ? CLV_CELL_NUMBER : CLV_CELL_INFINITE;
     }
     return CLV_CELL_TEXT;
 }

@@ -139,6 +139,39 @@ static const char *const *class_names(const model *m) {
 }
 
 /* Of two classes there is one score, of the second one. */
+static void put_probabilities(const double *scores, int64_t models, int64_t classes, double *out) {
+    double sum = 0;
+    for (int64_t c = 0; c < classes; c++) {
+        double score = models == 1 ? (c == 1 ? scores[0] : -scores[0]) : scores[c];
+        out[c] = 1 / (1 + exp(-score));
+        sum += out[c];
+    }
+    for (int64_t c = 0; c < classes; c++) {
+        out[c] /= sum;
+    }
+}
+
+/* What the columns of the probabilities are: the names of the classes, or their numbers. */
+typedef char number_text[32];
+
+static clv_status write_table(const model *m, const char *path, const clv_matrix *table, const clv_field *classes) {
+    const char **names = calloc((size_t)table->cols, sizeof *names);
+    number_text *numbers = calloc((size_t)table->cols, sizeof *numbers);
+    clv_status status = CLV_ENOMEM;
+    if (names && numbers) {
+        for (int64_t c = 0; c < table->cols; c++) {
+            snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
+            names[c] = class_names(m) ? class_names(m)[c] : numbers[c];
+        }
+        status = cli_library(m->app, clv_write_named(m->app->ctx, path, table, m->fresh, names));
+    } else {
+        cli_fail(m->app, status, "out of memory");
+    }
+    free(numbers);
+    free(names);
+    return status;
+}
+
 static clv_status write_probabilities(const model *m, const char *path) {
     const clv_field *classes = clv_result_field(clv_claim_result(m->claim), "classes");
     const clv_matrix *scores = clv_result_matrix(m->found, "scores");
@@ -148,31 +181,14 @@ static clv_status write_probabilities(const model *m, const char *path) {
                         "--probabilities: only results of ksupport with the logistic loss have them");
     }
     double *values = malloc((size_t)(scores->rows * count) * sizeof *values + 1);
-    const char **names = calloc((size_t)count, sizeof *names);
-    char(*numbers)[32] = calloc((size_t)count, sizeof *numbers);
-    clv_status status = values && names && numbers ? CLV_OK : cli_fail(m->app, CLV_ENOMEM, "out of memory");
-    for (int64_t i = 0; status >= 0 && i < scores->rows; i++) {
-        const double *row = (const double *)scores->values + i * scores->cols;
-        double sum = 0;
-        for (int64_t c = 0; c < count; c++) {
-            double score = scores->cols == 1 ? (c == 1 ? row[0] : -row[0]) : row[c];
-            values[i * count + c] = 1 / (1 + exp(-score));
-            sum += values[i * count + c];
-        }
-        for (int64_t c = 0; c < count; c++) {
-            values[i * count + c] /= sum;
-        }
+    if (!values) {
+        return cli_fail(m->app, CLV_ENOMEM, "out of memory");
     }
-    for (int64_t c = 0; status >= 0 && c < count; c++) {
-        snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
-        names[c] = class_names(m) ? class_names(m)[c] : numbers[c];
+    for (int64_t i = 0; i < scores->rows; i++) {
+        put_probabilities((const double *)scores->values + i * scores->cols, scores->cols, count, values + i * count);
     }
-    if (status >= 0) {
-        const clv_matrix matrix = {.rows = scores->rows, .cols = count, .values = values};
-        status = cli_library(m->app, clv_write_named(m->app->ctx, path, &matrix, m->fresh, names));
-    }
-    free(numbers);
-    free(names);
+    const clv_matrix table = {.rows = scores->rows, .cols = count, .values = values};
+    clv_status status = write_table(m, path, &table, classes);
     free(values);
     return status;
 }

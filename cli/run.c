@@ -116,7 +116,7 @@ static clv_status read_truth(cli_job *job) {
     if (job->points.truth) {
         int64_t all = clv_data_rows_read(job->data);
         CLI_TRY(cli_read_labels_of(job->app, "--truth", job->points.truth, all, &job->truth_read));
-        for (int64_t i = 0; i < n; i++) { /* of the rows that were kept */
+        for (int64_t i = 0; job->truth_read && i < n; i++) { /* of the rows that were kept */
             job->truth_read[i] = job->truth_read[clv_data_row(job->data, i)];
         }
         job->truth = job->truth_read;

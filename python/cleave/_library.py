@@ -1,6 +1,7 @@
 """The C library: found, loaded, and its failures as exceptions."""
 from __future__ import annotations
 
+import _thread
 import os
 import pathlib
 import threading
@@ -8,7 +9,7 @@ from typing import Any, Callable
 
 from ._binding import ffi
 
-__all__ = ["Context", "Interrupted", "Stopped", "ffi", "lib", "text_of"]
+__all__ = ["Context", "ffi", "lib", "text_of"]
 
 
 def _load() -> Any:
@@ -28,26 +29,14 @@ def text_of(pointer: Any) -> str | None:
     return None if pointer == ffi.NULL else ffi.string(pointer).decode()
 
 
-class Interrupted(Exception):
-    """A call was interrupted before there was anything to return."""
-
-
-class Stopped(Exception):
-    """Ctrl-C ended a call, which still made something (or None)."""
-
-    def __init__(self, made: Any) -> None:
-        super().__init__("interrupted")
-        self.made = made
-
-
-_EXCEPTIONS: dict[int, type[Exception]] = {
+_EXCEPTIONS: dict[int, type[BaseException]] = {
     lib.CLV_EUSAGE: ValueError,
     lib.CLV_EDATA: ValueError,
     lib.CLV_ENOINPUT: FileNotFoundError,
     lib.CLV_ENOMEM: MemoryError,
     lib.CLV_ECREATE: OSError,
     lib.CLV_EIO: OSError,
-    lib.CLV_EINTERRUPTED: Interrupted,
+    lib.CLV_EINTERRUPTED: KeyboardInterrupt,
     lib.CLV_ETIME: TimeoutError,
 }
 
@@ -61,6 +50,7 @@ class Context:
             raise MemoryError("out of memory")
         self.pointer = place[0]
         self._made: dict[int, tuple[Any, Callable[[Any], None]]] = {}
+        self.last: Any = None
         self._flag = ffi.new("int *")
         lib.clv_context_set_interrupt(self.pointer, ffi.addressof(lib, "clv_interrupt_by_flag"), self._flag)
 
@@ -82,43 +72,59 @@ class Context:
         self._flag[0] = 1
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
-        """Call a function that may take long. The global lock is free meanwhile. In the main thread Ctrl-C makes it stop
-        and return what it has; KeyboardInterrupt is raised then."""
+        """Call a function that may take long. The global lock is free meanwhile. In the main thread Ctrl-C, and whatever
+        else a signal handler raises, makes it stop with what it has, and is raised then. Python runs signal handlers in
+        the main thread only, and between its own instructions: that thread waits, and another one calls."""
         if threading.current_thread() is not threading.main_thread():
             self.check(function(self.pointer, *arguments))
             return
-        status: list[int] = []
-        worker = threading.Thread(target=lambda: status.append(function(self.pointer, *arguments)), daemon=True)
-        worker.start()
-        pressed = None
-        while worker.is_alive():
+        outcome: list[Any] = []
+        claim, done = _thread.allocate_lock(), _thread.allocate_lock()
+        done.acquire()
+
+        def work() -> None:
+            if claim.acquire(False):  # a signal may come between the start of the thread and the note of it
+                try:
+                    outcome.append(function(self.pointer, *arguments))
+                except BaseException as failure:  # noqa: BLE001 (raised by the thread that waits)
+                    outcome.append(failure)
+                finally:
+                    done.release()
+
+        raised: BaseException | None = None
+        begun = False
+        while not outcome:
             try:
-                worker.join()
-            except KeyboardInterrupt as reason:
-                pressed = reason
+                if not begun:
+                    _thread.start_new_thread(work, ())
+                    begun = True
+                done.acquire()
+            except BaseException as reason:  # noqa: BLE001 (raised below)
+                if not begun and isinstance(reason, RuntimeError):
+                    raise  # no thread can be started
+                raised = reason
                 self.interrupt()
         self._flag[0] = 0
-        if pressed is not None:
-            raise pressed
-        self.check(status[0])
+        if raised is not None:
+            raise raised
+        if isinstance(outcome[0], BaseException):
+            raise outcome[0]
+        self.check(outcome[0])
 
     def made(self, function: Callable[..., int], kind: str, free: Callable[[Any], None], *arguments: Any) -> Any:
-        """What a function writes to its last argument; freed with the context, or before by `free`."""
+        """What a function writes to its last argument; freed with the context, or before by `free`. Where the call was
+        interrupted but made something, that is in `last`."""
         place = ffi.new(kind + " **")
-        stopped = None
+        self.last = None
         try:
             self.call(function, *arguments, place)
-        except KeyboardInterrupt as reason:
-            stopped = reason
-        made = place[0] if place[0] != ffi.NULL else None
-        if made is not None:
-            self._made[int(ffi.cast("intptr_t", made))] = (made, free)
-        if stopped is not None:
-            raise Stopped(made) from stopped
-        return made
+        finally:
+            if place[0] != ffi.NULL:
+                self.last = place[0]
+                self._made[int(ffi.cast("intptr_t", self.last))] = (self.last, free)
+        return self.last
 
     def free(self, made: Any) -> None:
         """Free what was made before the context goes."""
         pointer, free = self._made.pop(int(ffi.cast("intptr_t", made)))
         free(pointer)
-

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,10 +78,16 @@ def silhouette(X: Any, labels: Any, threads: int = 0) -> float:
 def verify(result: Result | str | os.PathLike[str], X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
            threads: int = 0) -> Verdict:
     """Recompute what a result claims from the raw data: a Result, or the path of a JSON file of the command or of
-    Result.save. X: the points or similarities that were given; y: the targets, of ksupport."""
-    import tempfile
+    Result.save. X: the points or similarities that were given; y: the targets, of ksupport.
 
+    >>> import numpy as np, cleave
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> cleave.verify(cleave.KPalm(2).fit(X).result_, X).accepted
+    True
+    """
     ctx = Context()
+    if y is not None and np.asarray(y).dtype.kind not in "iuf":
+        y = np.unique(y, return_inverse=True)[1]  # classes by name are 0, 1, ... in their order
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):

@@ -83,6 +83,11 @@ class Run:
             self._set("threads", int(lib.clv_default_threads()))
         self.pointer: Any = None
 
+    @property
+    def threads(self) -> int:
+        """The number of threads of this run."""
+        return int(ffi.cast("clv_control *", self.options.pointer).threads)
+
     def _set(self, name: str, value: Any) -> None:
         known = name.replace("_", "-").encode()
         found = [(options, table) for options, table in self.places if lib.clv_options_find(table, known) != ffi.NULL]

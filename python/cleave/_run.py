@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any, Callable
 
 import numpy as np
@@ -82,6 +83,7 @@ class Run:
         if not options.get("threads"):
             self._set("threads", int(lib.clv_default_threads()))
         self.pointer: Any = None
+        self.built_seconds = self.total_seconds = 0.0
 
     @property
     def threads(self) -> int:
@@ -143,7 +145,9 @@ class Run:
         """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised."""
         control = ffi.cast("clv_control *", self.options.pointer)
         lib.clv_context_set_time_limit(self.ctx.pointer, control.time_limit)  # of all of it, the affinity included
+        began = time.perf_counter()
         self.build()
+        self.built_seconds = time.perf_counter() - began if self.affinity is not None else 0.0
         monitor = self._watch()
         control.monitor, control.keep_trace = monitor, int(self.trace)
         given = self._input()
@@ -154,6 +158,7 @@ class Run:
             self.pointer = self.ctx.last
             raise
         finally:
+            self.total_seconds = time.perf_counter() - began
             control.monitor = ffi.NULL
             lib.clv_context_set_time_limit(self.ctx.pointer, 0)
         if self.failure is not None:
@@ -173,6 +178,7 @@ class Run:
         report.result, report.tables, report.options = self.pointer, listed, structs
         report.scale = scale = ffi.new("char[]", b"none")
         report.silhouette = float("nan")
+        report.affinity_seconds, report.total_seconds = self.built_seconds, self.total_seconds
         if self.affinity is not None:
             report.affinity = self.affinity.info
         text, size = ffi.new("char **"), ffi.new("size_t *")

@@ -1,7 +1,12 @@
 """The conventions of scikit-learn that its own checks do not look at, and what cleave adds to them."""
 import inspect
 import json
+import os
+import pathlib
 import pickle
+import runpy
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import cleave
-from cleave import _parameters
+from cleave import _estimators, _parameters
 from cleave._options import METHODS, method_options
 
 ESTIMATORS = [getattr(cleave, name) for name in _parameters.ESTIMATORS]
@@ -50,6 +55,34 @@ def test_a_fitted_model_says_what_it_found_and_proves(kind, tmp_path):
     path.write_text(json.dumps(false))
     verdict = cleave.verify(path, x, targets)
     assert not verdict.accepted and "objective" in verdict.reason
+
+
+COMMAND = pathlib.Path(__file__).parents[2] / "build" / "cleave"
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
+@each
+def test_the_command_verifies_what_python_saved_and_writes_the_same(kind, tmp_path):
+    model, x, y = fitted(kind, random_state=5)
+    model.result_.save(tmp_path / "python.json")
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", np.asarray(y, dtype=float))
+    data = [str(tmp_path / "x.npy")] + ([str(tmp_path / "y.npy")] if kind._method == "ksupport" else [])
+    run = subprocess.run([COMMAND, "verify", tmp_path / "python.json", *data], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    said = model.result_.to_dict()
+    options = []
+    for name, value in said["options"].items():
+        if name in {"k", "seed", "loss", "max-iter"}:
+            options += [f"--{name}" if name != "k" else "-k", str(value)]
+    if said["options"].get("intercept"):
+        options.append("--intercept")
+    subprocess.run([COMMAND, kind._method, *data, *options, "--json", tmp_path / "command.json"], check=True,
+                   capture_output=True)
+    written = json.loads((tmp_path / "command.json").read_text())
+    assert set(written) == set(said) and set(written["options"]) >= set(said["options"])
+    assert 0 < said["seconds"]["solve"] <= said["seconds"]["total"]
+    assert written["objective"] == said["objective"] and written["certificate"] == said["certificate"]
 
 
 def test_names_of_classes_verify_too():
@@ -95,6 +128,30 @@ def test_the_parameters_are_the_options_of_the_library(kind):
     assert {_kind._method for _kind in ESTIMATORS} == set(METHODS) == set(cleave.methods())
     for title in ("Parameters", "Attributes", "Notes", "References", "Examples"):
         assert f"\n    {title}\n    {'-' * len(title)}\n" in kind.__doc__, title
+
+
+OTHER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import make_parameters
+del make_parameters.ESTIMATORS["NormalizedCut"]
+sys.argv = sys.argv[1:]
+make_parameters.main()
+"""
+
+
+def test_a_method_without_an_estimator_gets_one(tmp_path, monkeypatch):
+    here = pathlib.Path(cleave.__file__).parent
+    tool = pathlib.Path(__file__).parent.parent
+    library = os.environ.get("CLEAVE_LIBRARY") or next(here.glob("libcleave.*"))
+    subprocess.run([sys.executable, "-c", OTHER, tool, library, here, tmp_path / "parameters.py"], check=True)
+    written = runpy.run_path(str(tmp_path / "parameters.py"), {"__package__": "cleave"}, "cleave.other")
+    assert "Ncut" in written["ESTIMATORS"] and "NormalizedCut" not in written["ESTIMATORS"]
+    monkeypatch.setattr(_parameters, "Ncut", written["Ncut"], raising=False)
+    x = load_iris().data
+    model = _estimators._other("Ncut")(3).fit(x)
+    np.testing.assert_array_equal(model.labels_, cleave.NormalizedCut(3).fit(x).labels_)
+    assert model.predict(x).shape == (len(x),) and "normalized cut" in type(model).__doc__.lower()
 
 
 @pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = list(_parameters.ESTIMATORS)
 
-
 _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
@@ -63,24 +62,27 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         """What the library is to be told: the parameters that are not what it does anyway."""
         found = {option: value for name, option in self._option_of.items()
                  if (value := getattr(self, name)) is not None and not _same(value, self._initial[name])}
-        if "random_state" in self._option_of and not isinstance(self.random_state, (int, np.integer)):
-            found["seed"] = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        if not isinstance(found.get("seed", 1), (int, np.integer)):
+            del found["seed"]  # fit draws one
         if found.get("threads", 0) < 0:
             found["threads"] = max(1, int(lib.clv_default_threads()) + 1 + found["threads"])
         if isinstance(getattr(self, "init", None), str):
             found["start"] = self.init
         return found
 
-    def _run(self, x: Any, callback: Any = None, **inputs: Any) -> Run:
+    def _run(self, x: Any, callback: Any = None, drawn: dict[str, int] | None = None, **inputs: Any) -> Run:
         start = getattr(self, "init", None)
-        return Run(self._method, x, self._options(), start=None if isinstance(start, str) else start, callback=callback,
-                   **inputs)
+        return Run(self._method, x, {**self._options(), **(drawn or {})}, start=None if isinstance(start, str) else start,
+                   callback=callback, **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
         callback, close = self.callback, None
         if self.progress:
             callback, close = _progress.bar(type(self).__name__, callback)
-        run = self._run(x, callback, **inputs)
+        drawn = None
+        if not isinstance(self.random_state, (int, np.integer)):
+            drawn = {"seed": int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))}
+        run = self._run(x, callback, drawn, **inputs)
         try:
             result = run.solve()
         except KeyboardInterrupt as pressed:
@@ -102,6 +104,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self.converged_, self.n_iter_, self.trace_ = result.converged, result.n_iter, result.trace
         if result.labels is not None:
             self.labels_ = result.labels
+        for attribute in self._gives:  # of an earlier fit
+            self.__dict__.pop(attribute, None)
         for name, value in result.fields.items():
             attribute = _parameters.ATTRIBUTES.get(name, name + "_")
             if attribute in self._gives:
@@ -132,13 +136,15 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise = getattr(self, "affinity", None) == "precomputed"
         return tags
 
-
     def _is_plain(self, x: Any, reset: bool) -> bool:
         """Whether x is an array that scikit-learn's validation would hand back as it is: it takes half a millisecond to say
         so. Everything else goes there, and so do its sentences."""
-        return (type(x) is np.ndarray and x.dtype in _REAL and x.ndim == 2 and x.flags.c_contiguous and len(x) > 1
-                and x.shape[1] > 0 and bool(np.isfinite(x.sum()))
-                and (reset or x.shape[1] == self.n_features_in_) and not hasattr(self, "feature_names_in_"))
+        if (type(x) is not np.ndarray or x.dtype not in _REAL or x.ndim != 2 or not x.flags.c_contiguous or len(x) < 2
+                or x.shape[1] == 0 or hasattr(self, "feature_names_in_")):
+            return False
+        with np.errstate(all="ignore"):
+            finite = bool(np.isfinite(x.sum()))
+        return finite and (reset or x.shape[1] == self.n_features_in_)
 
     def _checked(self, x: Any, reset: bool = True) -> Any:
         if self._is_plain(x, reset):

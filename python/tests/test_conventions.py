@@ -163,7 +163,10 @@ def test_seeds(kind):
     first, second = (fitted(kind, random_state=generator)[0].labels_ for generator in generators)
     np.testing.assert_array_equal(first, second)
     assert generators[0].randint(10 ** 6) != np.random.RandomState(3).randint(10 ** 6)  # it was drawn from
-    fitted(kind, random_state=None)
+    model, x, _ = fitted(kind, random_state=None)
+    state = np.random.get_state()[2]
+    pickle.loads(pickle.dumps(model)).predict(x)
+    assert np.random.get_state()[2] == state  # only fit draws
 
 
 def test_starts_by_name_and_by_array():

@@ -50,7 +50,6 @@ class Context:
             raise MemoryError("out of memory")
         self.pointer = place[0]
         self._made: dict[int, tuple[Any, Callable[[Any], None]]] = {}
-        self.last: Any = None
         self._flag = ffi.new("int *")
         lib.clv_context_set_interrupt(self.pointer, ffi.addressof(lib, "clv_interrupt_by_flag"), self._flag)
 
@@ -72,22 +71,25 @@ class Context:
         self._flag[0] = 1
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
-        """Call a function that may take long. The global lock is free meanwhile. In the main thread Ctrl-C, and whatever
-        else a signal handler raises, makes it stop with what it has, and is raised then. Python runs signal handlers in
-        the main thread only, and between its own instructions: that thread waits, and another one calls."""
-        if threading.current_thread() is not threading.main_thread():
-            self.check(function(self.pointer, *arguments))
-            return
-        outcome: list[Any] = []
+        """Call a function that may take long. The global lock is free meanwhile, and Ctrl-C makes it stop (`apart`)."""
+        self.check(self.apart(lambda: function(self.pointer, *arguments)))
+
+    def apart(self, work: Callable[[], Any]) -> Any:
+        """What `work` returns. In the main thread Ctrl-C, and whatever else a signal handler raises, makes its calls stop
+        with what they have, and is raised then. Python runs signal handlers in the main thread only, and between its
+        own instructions: that thread waits, and another one works."""
+        if _thread.get_ident() != threading.main_thread().ident:
+            return work()
+        outcome: list[tuple[Any, BaseException | None]] = []
         claim, done = _thread.allocate_lock(), _thread.allocate_lock()
         done.acquire()
 
-        def work() -> None:
+        def begin() -> None:
             if claim.acquire(False):  # a signal may come between the start of the thread and the note of it
                 try:
-                    outcome.append(function(self.pointer, *arguments))
+                    outcome.append((work(), None))
                 except BaseException as failure:  # noqa: BLE001 (raised by the thread that waits)
-                    outcome.append(failure)
+                    outcome.append((None, failure))
                 finally:
                     done.release()
 
@@ -96,7 +98,7 @@ class Context:
         while not outcome:
             try:
                 if not begun:
-                    _thread.start_new_thread(work, ())
+                    _thread.start_new_thread(begin, ())
                     begun = True
                 done.acquire()
             except BaseException as reason:  # noqa: BLE001 (raised below)
@@ -105,24 +107,22 @@ class Context:
                 raised = reason
                 self.interrupt()
         self._flag[0] = 0
+        returned, failure = outcome[0]
         if raised is not None:
             raise raised
-        if isinstance(outcome[0], BaseException):
-            raise outcome[0]
-        self.check(outcome[0])
+        if failure is not None:
+            raise failure
+        return returned
 
     def made(self, function: Callable[..., int], kind: str, free: Callable[[Any], None], *arguments: Any) -> Any:
-        """What a function writes to its last argument; freed with the context, or before by `free`. Where the call was
-        interrupted but made something, that is in `last`."""
+        """What a function writes to its last argument; freed with the context, or before by `free`."""
         place = ffi.new(kind + " **")
-        self.last = None
         try:
             self.call(function, *arguments, place)
-        finally:
+        finally:  # also of a call that was interrupted
             if place[0] != ffi.NULL:
-                self.last = place[0]
-                self._made[int(ffi.cast("intptr_t", self.last))] = (self.last, free)
-        return self.last
+                self._made[int(ffi.cast("intptr_t", place[0]))] = (place[0], free)
+        return place[0]
 
     def free(self, made: Any) -> None:
         """Free what was made before the context goes."""

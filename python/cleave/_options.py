@@ -92,14 +92,17 @@ class Options:
             lib.clv_method_defaults(method, self.pointer, table.size)
         self._texts: list[Any] = []
 
-    def set(self, name: str, value: Any, table: Any = None) -> None:
+    def set(self, name: str, value: Any) -> None:
         """None leaves the default."""
-        if value is None:
-            return
-        table = self.table if table is None else table
-        option = lib.clv_options_find(table, name.replace("_", "-").encode())
+        option = lib.clv_options_find(self.table, name.replace("_", "-").encode())
         if option == ffi.NULL:
             raise TypeError(f"{text_of(self.table.title)} has no option {name!r}")
+        self.put(option, value, self.table)
+
+    def put(self, option: Any, value: Any, table: Any) -> None:
+        """The same for an option that was found in a table of this struct."""
+        if value is None:
+            return
         if option.kind == lib.CLV_OPTION_FLAG:
             place = ffi.cast("int *", ffi.cast("char *", self.pointer) + option.offset)
             place[0] = int(bool(value))

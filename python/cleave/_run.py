@@ -92,11 +92,14 @@ class Run:
 
     def _set(self, name: str, value: Any) -> None:
         known = name.replace("_", "-").encode()
-        found = [(options, table) for options, table in self.places if lib.clv_options_find(table, known) != ffi.NULL]
+        found = False
+        for options, table in self.places:
+            option = lib.clv_options_find(table, known)
+            if option != ffi.NULL:
+                options.put(option, value, table)
+                found = True
         if not found:
             raise TypeError(f"{text_of(self.method.name)} has no option {name!r}")
-        for options, table in found:
-            options.set(name, value, table)
 
     def _input(self) -> Any:
         found = ffi.new("clv_input *")
@@ -146,17 +149,17 @@ class Run:
         control = ffi.cast("clv_control *", self.options.pointer)
         lib.clv_context_set_time_limit(self.ctx.pointer, control.time_limit)  # of all of it, the affinity included
         began = time.perf_counter()
-        self.build()
-        self.built_seconds = time.perf_counter() - began if self.affinity is not None else 0.0
+
+        def work() -> None:
+            self.build()
+            self.built_seconds = time.perf_counter() - began if self.affinity is not None else 0.0
+            self.pointer = self.ctx.made(lib.clv_solve, "clv_result", lib.clv_result_free, self.method, self._input(),
+                                         self.options.pointer)
+
         monitor = self._watch()
         control.monitor, control.keep_trace = monitor, int(self.trace)
-        given = self._input()
         try:
-            self.pointer = self.ctx.made(lib.clv_solve, "clv_result", lib.clv_result_free, self.method, given,
-                                         self.options.pointer)
-        except BaseException:
-            self.pointer = self.ctx.last
-            raise
+            self.ctx.apart(work)
         finally:
             self.total_seconds = time.perf_counter() - began
             control.monitor = ffi.NULL

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import metrics, pictures
 from ._functions import Verdict, affinity, verify
 from ._library import lib as _lib, text_of as _text_of
+from ._parameters import ESTIMATORS as _ESTIMATORS
 from ._path import ksupport_path
 from ._result import Bound, Certificate, Result
 from ._run import methods
@@ -14,13 +15,15 @@ from ._segment import Segmentation, segment
 from ._text import Texts, reduce, tfidf
 from .metrics import compare, silhouette
 
+if TYPE_CHECKING:
+    from ._estimators import (DominantSets, KPalm, KSupportClassifier, KSupportRegressor, MatrixPursuit, NormalizedCut,
+                              SimplicialNMF)
+
 __version__: str = _text_of(_lib.clv_version()) or ""
 __all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "compare", "ksupport_path",
            "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
-
-_ESTIMATORS = ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
-               "SimplicialNMF"]
-__all__ += _ESTIMATORS
+__all__ += ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
+            "SimplicialNMF"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,8 @@
 """Estimators in the way of scikit-learn. Parameters and their defaults are the options of the library."""
 from __future__ import annotations
 
-import inspect
 import warnings
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ try:
     from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, ClusterMixin,
                               RegressorMixin, TransformerMixin)
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics.pairwise import euclidean_distances
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -24,91 +24,92 @@ except ImportError:  # before 1.6
     def validate_data(estimator: Any, *args: Any, **kwargs: Any) -> Any:
         return estimator._validate_data(*args, **kwargs)
 
+from . import _parameters, _progress
 from ._library import lib
-from ._run import Run, method_options
+from ._result import Result
+from ._run import Run
 
-__all__ = ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
-           "SimplicialNMF"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-# Options that have another name in scikit-learn, or one that Python does not allow.
-RENAMED = {"k": "n_clusters", "seed": "random_state", "threads": "n_jobs", "restarts": "n_init", "lambda": "alpha"}
-ATTRIBUTES = {"centers": "cluster_centers_"}  # fields of results that have; the others take an underscore
+__all__ = list(_parameters.ESTIMATORS)
 
-
-def _parameters(method: str, renamed: dict[str, str], without: set[str]) -> dict[str, tuple[str, Any]]:
-    """{parameter: (option, default)} of a method."""
-    found = {}
-    for name, option in method_options(method).items():
-        if name not in without:
-            default = None if name == "threads" else option.default
-            found[renamed.get(name, name)] = (name, default)
-    return found
+_REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class _Estimator(BaseEstimator):
-    """What all estimators share: parameters from the tables of the library, a run, attributes from its result."""
+def _same(value: Any, other: Any) -> bool:
+    return type(value) is type(other) and bool(value == other)
+
+
+class _Estimator(BaseEstimator):  # type: ignore[misc]
+    """What all estimators share: a run, with the parameters that a class of _parameters has, and attributes from its
+    result."""
 
     _method: ClassVar[str]
-    _renamed: ClassVar[dict[str, str]] = RENAMED
-    _without: ClassVar[set[str]] = {"start"}
-    _parameters: ClassVar[dict[str, tuple[str, Any]]]
-    _defaults: ClassVar[dict[str, Any]] = {}
+    _option_of: ClassVar[dict[str, str]]
+    _initial: ClassVar[dict[str, Any]]
+    _gives: ClassVar[tuple[str, ...]]
+    result_: Result
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        """An estimator is documented where its parameters are."""
         super().__init_subclass__(**kwargs)
-        if "_method" not in cls.__dict__:
-            return
-        cls._parameters = _parameters(cls._method, cls._renamed, cls._without)
-        defaults = {name: cls._defaults.get(name, default) for name, (_, default) in cls._parameters.items()}
-        defaults["init"] = None
-        defaults["callback"] = None
-
-        def __init__(self: Any, *args: Any, **values: Any) -> None:
-            given = signature.bind(self, *args, **values)
-            for name in defaults:
-                setattr(self, name, given.arguments.get(name, defaults[name]))
-
-        plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        signature = inspect.Signature([inspect.Parameter("self", plain)] + [
-            inspect.Parameter(name, plain if i == 0 else inspect.Parameter.KEYWORD_ONLY, default=default)
-            for i, (name, default) in enumerate(defaults.items())])
-        __init__.__signature__ = signature  # type: ignore[attr-defined]
-        cls.__init__ = __init__  # type: ignore[method-assign]
+        parameters = getattr(_parameters, cls.__name__, None)
+        if parameters is not None and cls.__doc__ is None:
+            cls.__doc__ = parameters.__doc__
 
     def _options(self) -> dict[str, Any]:
-        found = {option: getattr(self, name) for name, (option, _) in self._parameters.items()}
-        if "seed" in found and not isinstance(found["seed"], (int, np.integer)):
-            found["seed"] = int(check_random_state(found["seed"]).randint(np.iinfo(np.int32).max))
-        jobs = found.get("threads")
-        if jobs is not None and jobs < 0:
-            found["threads"] = max(1, int(lib.clv_default_threads()) + 1 + jobs)
+        """What the library is to be told: the parameters that are not what it does anyway."""
+        found = {option: value for name, option in self._option_of.items()
+                 if (value := getattr(self, name)) is not None and not _same(value, self._initial[name])}
+        if not isinstance(found.get("seed", 1), (int, np.integer)):
+            del found["seed"]  # fit draws one
+        if found.get("threads", 0) < 0:
+            found["threads"] = max(1, int(lib.clv_default_threads()) + 1 + found["threads"])
+        if isinstance(getattr(self, "init", None), str):
+            found["start"] = self.init
         return found
 
-    def _run(self, x: Any, **inputs: Any) -> Run:
-        return Run(self._method, x, self._options(), start=self.init, callback=self.callback, **inputs)
+    def _run(self, x: Any, callback: Any = None, drawn: dict[str, int] | None = None, **inputs: Any) -> Run:
+        start = getattr(self, "init", None)
+        return Run(self._method, x, {**self._options(), **(drawn or {})}, start=None if isinstance(start, str) else start,
+                   callback=callback, **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
-        run = self._run(x, **inputs)
+        callback, close = self.callback, None
+        if self.progress:
+            callback, close = _progress.bar(type(self).__name__, callback)
+        drawn = None
+        if not isinstance(self.random_state, (int, np.integer)):
+            drawn = {"seed": int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))}
+        run = self._run(x, callback, drawn, **inputs)
         try:
             result = run.solve()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as pressed:
             if run.pointer is not None:  # the best so far
                 self._take(run, run.result())
+                pressed.result = self.result_  # type: ignore[attr-defined]
             raise
+        finally:
+            if close is not None:
+                close()
         self._take(run, result)
         if result.stop == "iteration limit":
             warnings.warn(f"{type(self).__name__} stopped after {result.n_iter} iterations: {result.certificate.sentence} "
                           f"Increase max_iter ({self.max_iter}) or tol.", ConvergenceWarning, stacklevel=3)
 
-    def _take(self, run: Run, result: Any) -> None:
+    def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
         self.objective_, self.certificate_, self.bound_ = result.objective, result.certificate, result.bound
         self.converged_, self.n_iter_, self.trace_ = result.converged, result.n_iter, result.trace
         if result.labels is not None:
             self.labels_ = result.labels
+        for attribute in self._gives:  # of an earlier fit
+            self.__dict__.pop(attribute, None)
         for name, value in result.fields.items():
-            if "." not in name:
-                setattr(self, ATTRIBUTES.get(name, name + "_"), value)
+            attribute = _parameters.ATTRIBUTES.get(name, name + "_")
+            if attribute in self._gives:
+                setattr(self, attribute, value)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -118,18 +119,12 @@ class _Estimator(BaseEstimator):
     def _fitted_run(self) -> Run:
         """The run, or one like it made of what was pickled."""
         if getattr(self, "_last_run", None) is None:
-            run = self._run(self._training(), **self._training_inputs())
+            run = self._run(self._fit_X)
             run.restore(self.result_)
             self._last_run = run
         return self._last_run
 
-    def _training(self) -> Any:
-        return self._fit_X
-
-    def _training_inputs(self) -> dict[str, Any]:
-        return {}
-
-    def _repr_html_inner(self) -> str:
+    def _repr_html_inner(self) -> Any:
         return self.result_._repr_html_() if hasattr(self, "result_") else super()._repr_html_inner()
 
     def _more_tags(self) -> dict[str, Any]:  # before 1.6
@@ -141,115 +136,124 @@ class _Estimator(BaseEstimator):
         tags.input_tags.pairwise = getattr(self, "affinity", None) == "precomputed"
         return tags
 
+    def _is_plain(self, x: Any, reset: bool) -> bool:
+        """Whether x is an array that scikit-learn's validation would hand back as it is: it takes half a millisecond to say
+        so. Everything else goes there, and so do its sentences."""
+        if (type(x) is not np.ndarray or x.dtype not in _REAL or x.ndim != 2 or not x.flags.c_contiguous or len(x) < 2
+                or x.shape[1] == 0 or hasattr(self, "feature_names_in_")):
+            return False
+        with np.errstate(all="ignore"):
+            finite = bool(np.isfinite(x.sum()))
+        return finite and (reset or x.shape[1] == self.n_features_in_)
 
-class _Clusterer(ClusterMixin, _Estimator):
-    """Methods that give labels."""
-
-    def _checked(self, x: Any, reset: bool) -> Any:
+    def _checked(self, x: Any, reset: bool = True) -> Any:
+        if self._is_plain(x, reset):
+            self.n_features_in_ = x.shape[1]
+            return x
         return validate_data(self, x, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                              ensure_min_samples=2 if reset else 1)
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Find the clusters of X: one object per row, or similarities with affinity='precomputed'."""
-        X = self._checked(X, reset=True)
+
+class _OfObjects(_Estimator):
+    """Methods that take objects, and nothing else of them."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to X: one object per row, or similarities with affinity='precomputed'."""
+        X = self._checked(X)
         self._fit_X = X
         self._solve(X)
         return self
+
+
+class _Clusterer(ClusterMixin, _OfObjects):  # type: ignore[misc]
+    """Methods that give labels."""
+
+    labels_: NDArray[np.int32]
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
+        """Fit to X, and the clusters of its objects."""
+        return self.fit(X).labels_
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The clusters of new objects: points, or similarities to the objects that were clustered."""
         return self._of_new(X)[0]
 
-    def _of_new(self, X: Any) -> tuple[Any, Any]:
+    def _of_new(self, X: Any) -> tuple[NDArray[np.int32], Any]:
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         given = getattr(self, "affinity", None) == "precomputed"
         return self._fitted_run().predict(**{"similarities" if given else "points": X})
 
-
-class NormalizedCut(_Clusterer):
-    """Normalized cut by fractional programming, with a one-move certificate and an eigenvalue bound."""
-
-    _method = "ncut"
-    _defaults = {"n_clusters": 8}
-
-
-class SimplicialNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer):
-    """Symmetric nonnegative matrix factorization with memberships on the simplex."""
-
-    _method = "symnmf"
-    _defaults = {"n_clusters": 8}
-
-    def transform(self, X: Any) -> Any:
-        """Memberships of new objects."""
-        return self._of_new(X)[1]
-
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
-        """Fit, and the memberships of the objects that were clustered."""
-        self.fit(X, y, **params)
-        dense = self.membership_  # type: ignore[attr-defined]
-        return dense.toarray() if hasattr(dense, "toarray") else dense
-
     @property
     def _n_features_out(self) -> int:
-        return int(self.result_.k)
+        return self.result_.k
 
 
-class DominantSets(_Clusterer):
-    """Dominant sets by Frank-Wolfe: clusters one after the other; objects in none have label -1."""
-
-    _method = "dominant"
+class NormalizedCut(_Clusterer, _parameters.NormalizedCut):
+    pass
 
 
-class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer):
-    """Globally convergent k-means (norm='squared') and k-median (norm='euclidean')."""
+class DominantSets(_Clusterer, _parameters.DominantSets):
+    pass
 
-    _method = "kpalm"
-    _defaults = {"n_clusters": 8}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the clusters of X, one object per row; objects count by their weights."""
-        X = self._checked(X, reset=True)
+class SimplicialNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer,  # type: ignore[misc]
+                    _parameters.SimplicialNMF):
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects."""
+        memberships: NDArray[np.float64] = self._of_new(X)[1]
+        return memberships
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Fit, and the memberships of the objects that were clustered."""
+        memberships: NDArray[np.float64] = self.fit(X).membership_
+        return memberships
+
+
+class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _parameters.KPalm):  # type: ignore[misc]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to X, one object per row; objects count by their weights."""
+        X = self._checked(X)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._fit_X = X
         self._solve(X, weights=sample_weight)
         return self
 
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:
+        """Fit to X, and the clusters of its objects."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Distances to the centers."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        centers = self.cluster_centers_  # type: ignore[attr-defined]
-        from sklearn.metrics.pairwise import euclidean_distances
-        return np.asarray(euclidean_distances(X, centers))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.result_.k)
+        return np.asarray(euclidean_distances(X, self.cluster_centers_))
 
 
 class _KSupport(_Estimator):
-    """Linear models whose weights are few: the squared k-support norm. `k`: about how many weights are not 0 (None: a tenth
-    of the features); `alpha`: the weight of the norm."""
+    """Linear models whose weights are few."""
 
-    _renamed = {**RENAMED, "k": "k", "intercept": "fit_intercept"}
-    _without = {"start", "loss", "transposed", "path"}
-    _defaults = {"k": None, "fit_intercept": True, "max_iter": 10000}
     _loss: ClassVar[str]
 
     def _options(self) -> dict[str, Any]:
         found = super()._options()
         found["loss"] = self._loss
-        if found["k"] is None:
+        if self.k is None:
             found["k"] = max(1, self.n_features_in_ // 10)
         return found
 
-    def _checked(self, *data: Any) -> Any:
-        """Samples alone, or with what they are fitted to."""
-        more = {"y_numeric": self._loss == "squares"} if len(data) > 1 else {}
-        return validate_data(self, *data, reset=len(data) > 1, accept_sparse="csr", dtype=[np.float64, np.float32],
-                             order="C", **more)
+    def _samples(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Samples with what they are fitted to."""
+        if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub" and len(y) and self._is_plain(x, True) and len(
+                x) == len(y):
+            self.n_features_in_ = x.shape[1]
+            return x, y
+        x, y = validate_data(self, x, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                             y_numeric=self._loss == "squares")
+        if self._loss == "logistic":
+            check_classification_targets(y)
+        return x, y
 
     def _model(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         weights = self.result_.weights
@@ -259,28 +263,27 @@ class _KSupport(_Estimator):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = self._checked(X)
-        return np.asarray(X @ np.atleast_2d(self.coef_).T) + self.intercept_
+        X = self._checked(X, reset=False)
+        scores: NDArray[np.float64] = np.asarray(X @ np.atleast_2d(self.coef_).T) + self.intercept_
+        return scores
 
 
-class KSupportClassifier(ClassifierMixin, _KSupport):
-    """Sparse logistic regression with the k-support norm, with a duality gap; one model per class against the rest."""
-
-    _method = "ksupport"
+class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassifier):  # type: ignore[misc]
     _loss = "logistic"
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their classes y."""
-        X, y = self._checked(X, y)
-        check_classification_targets(y)
+        X, y = self._samples(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_[0]!r}")
-        classes = self.classes_
-        self._solve(X, targets=codes.astype(np.float64))
-        self.classes_ = classes
-        self.coef_, self.intercept_ = self._model()
+        numeric = self.classes_.dtype.kind in "iuf"  # then the result speaks of these, else of 0, 1, ...
+        self._solve(X, targets=np.asarray(y if numeric else codes, dtype=np.float64))
         return self
+
+    def _take(self, run: Run, result: Result) -> None:
+        super()._take(run, result)
+        self.coef_, self.intercept_ = self._model()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of two classes one per sample, above 0 for the second; else one per class."""
@@ -290,7 +293,8 @@ class KSupportClassifier(ClassifierMixin, _KSupport):
     def predict(self, X: Any) -> NDArray[Any]:
         """The classes of samples."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        found: NDArray[Any] = self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probabilities of the classes; of more than two, those of the models divided by their sum."""
@@ -298,48 +302,53 @@ class KSupportClassifier(ClassifierMixin, _KSupport):
         chance = 1 / (1 + np.exp(-np.clip(scores, -700, 700)))
         if scores.ndim == 1:
             return np.column_stack([1 - chance, chance])
-        return chance / chance.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = chance / chance.sum(axis=1, keepdims=True)
+        return shares
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of the probabilities of the classes."""
+        logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logarithms
 
 
-class KSupportRegressor(RegressorMixin, _KSupport):
-    """Sparse least squares with the k-support norm, with a duality gap."""
-
-    _method = "ksupport"
+class KSupportRegressor(RegressorMixin, _KSupport, _parameters.KSupportRegressor):  # type: ignore[misc]
     _loss = "squares"
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their targets y."""
-        X, y = self._checked(X, y)
+        X, y = self._samples(X, y)
         self._solve(X, targets=np.asarray(y, dtype=np.float64))
+        return self
+
+    def _take(self, run: Run, result: Result) -> None:
+        super()._take(run, result)
         weights, intercepts = self._model()
         self.coef_, self.intercept_ = weights[0], float(intercepts[0])
-        return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The targets of samples."""
         return self._scores(X).ravel()
 
 
-class MatrixPursuit(_Estimator):
-    """Every object as a combination of few others (k-support-norm matrix pursuit). `affinity_matrix_` = |W| + |W'| is an
-    affinity of objects in the same subspace, for NormalizedCut(affinity='precomputed'). `k`: about how many entries of W
-    are not 0 (None: ten per object)."""
-
-    _method = "pursuit"
-    _renamed = {**RENAMED, "k": "k"}
-    _defaults = {"k": None, "max_iter": 1000}
-
+class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
     def _options(self) -> dict[str, Any]:
         found = super()._options()
-        if found["k"] is None:
-            found["k"] = 10 * self._objects
+        if self.k is None:
+            found["k"] = 10 * self._fit_X.shape[0]
         return found
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit to objects X, one per row."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
-        self._objects = X.shape[0]
-        self._solve(X)
-        weights = self.result_.weights
-        self.affinity_matrix_ = abs(weights) + abs(weights).T
-        return self
+    def _take(self, run: Run, result: Result) -> None:
+        super()._take(run, result)
+        self.affinity_matrix_ = abs(self.weights_) + abs(self.weights_).T
+
+
+def _other(name: str) -> Any:
+    """The estimator of a method that none was written for."""
+    parameters = getattr(_parameters, name)
+    base = _Clusterer if "labels_" in parameters.__annotations__ else _OfObjects
+    return type(name, (base, parameters), {"__module__": __name__})
+
+
+for _name in _parameters.ESTIMATORS:
+    if _name not in globals():
+        globals()[_name] = _other(_name)

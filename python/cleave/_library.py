@@ -1,6 +1,7 @@
 """The C library: found, loaded, and its failures as exceptions."""
 from __future__ import annotations
 
+import _thread
 import os
 import pathlib
 import threading
@@ -8,7 +9,7 @@ from typing import Any, Callable
 
 from ._binding import ffi
 
-__all__ = ["Context", "Interrupted", "Stopped", "ffi", "lib", "text_of"]
+__all__ = ["Context", "ffi", "lib", "text_of"]
 
 
 def _load() -> Any:
@@ -28,26 +29,14 @@ def text_of(pointer: Any) -> str | None:
     return None if pointer == ffi.NULL else ffi.string(pointer).decode()
 
 
-class Interrupted(Exception):
-    """A call was interrupted before there was anything to return."""
-
-
-class Stopped(Exception):
-    """Ctrl-C ended a call, which still made something (or None)."""
-
-    def __init__(self, made: Any) -> None:
-        super().__init__("interrupted")
-        self.made = made
-
-
-_EXCEPTIONS: dict[int, type[Exception]] = {
+_EXCEPTIONS: dict[int, type[BaseException]] = {
     lib.CLV_EUSAGE: ValueError,
     lib.CLV_EDATA: ValueError,
     lib.CLV_ENOINPUT: FileNotFoundError,
     lib.CLV_ENOMEM: MemoryError,
     lib.CLV_ECREATE: OSError,
     lib.CLV_EIO: OSError,
-    lib.CLV_EINTERRUPTED: Interrupted,
+    lib.CLV_EINTERRUPTED: KeyboardInterrupt,
     lib.CLV_ETIME: TimeoutError,
 }
 
@@ -82,43 +71,60 @@ class Context:
         self._flag[0] = 1
 
     def call(self, function: Callable[..., int], *arguments: Any) -> None:
-        """Call a function that may take long. The global lock is free meanwhile. In the main thread Ctrl-C makes it stop
-        and return what it has; KeyboardInterrupt is raised then."""
-        if threading.current_thread() is not threading.main_thread():
-            self.check(function(self.pointer, *arguments))
-            return
-        status: list[int] = []
-        worker = threading.Thread(target=lambda: status.append(function(self.pointer, *arguments)), daemon=True)
-        worker.start()
-        pressed = None
-        while worker.is_alive():
+        """Call a function that may take long. The global lock is free meanwhile, and Ctrl-C makes it stop (`apart`)."""
+        self.check(self.apart(lambda: function(self.pointer, *arguments)))
+
+    def apart(self, work: Callable[[], Any]) -> Any:
+        """What `work` returns. In the main thread Ctrl-C, and whatever else a signal handler raises, makes its calls stop
+        with what they have, and is raised then. Python runs signal handlers in the main thread only, and between its
+        own instructions: that thread waits, and another one works."""
+        if _thread.get_ident() != threading.main_thread().ident:
+            return work()
+        outcome: list[tuple[Any, BaseException | None]] = []
+        claim, done = _thread.allocate_lock(), _thread.allocate_lock()
+        done.acquire()
+
+        def begin() -> None:
+            if claim.acquire(False):  # a signal may come between the start of the thread and the note of it
+                try:
+                    outcome.append((work(), None))
+                except BaseException as failure:  # noqa: BLE001 (raised by the thread that waits)
+                    outcome.append((None, failure))
+                finally:
+                    done.release()
+
+        raised: BaseException | None = None
+        begun = False
+        while not outcome:
             try:
-                worker.join()
-            except KeyboardInterrupt as reason:
-                pressed = reason
+                if not begun:
+                    _thread.start_new_thread(begin, ())
+                    begun = True
+                done.acquire()
+            except BaseException as reason:  # noqa: BLE001 (raised below)
+                if not begun and isinstance(reason, RuntimeError):
+                    raise  # no thread can be started
+                raised = reason
                 self.interrupt()
         self._flag[0] = 0
-        if pressed is not None:
-            raise pressed
-        self.check(status[0])
+        returned, failure = outcome[0]
+        if raised is not None:
+            raise raised
+        if failure is not None:
+            raise failure
+        return returned
 
     def made(self, function: Callable[..., int], kind: str, free: Callable[[Any], None], *arguments: Any) -> Any:
         """What a function writes to its last argument; freed with the context, or before by `free`."""
         place = ffi.new(kind + " **")
-        stopped = None
         try:
             self.call(function, *arguments, place)
-        except KeyboardInterrupt as reason:
-            stopped = reason
-        made = place[0] if place[0] != ffi.NULL else None
-        if made is not None:
-            self._made[int(ffi.cast("intptr_t", made))] = (made, free)
-        if stopped is not None:
-            raise Stopped(made) from stopped
-        return made
+        finally:  # also of a call that was interrupted
+            if place[0] != ffi.NULL:
+                self._made[int(ffi.cast("intptr_t", place[0]))] = (place[0], free)
+        return place[0]
 
     def free(self, made: Any) -> None:
         """Free what was made before the context goes."""
         pointer, free = self._made.pop(int(ffi.cast("intptr_t", made)))
         free(pointer)
-

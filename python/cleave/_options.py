@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ._library import Context, ffi, lib, text_of
 
-__all__ = ["Option", "Options", "describe"]
+__all__ = ["METHODS", "Option", "Options", "describe", "method_options"]
 
 
 class Option(NamedTuple):
@@ -17,6 +17,8 @@ class Option(NamedTuple):
     default: Any
     choices: list[str]
     help: str
+    word: str | None  # allowed beside numbers: auto, all, none
+    meta: str | None  # what stands for the value in the help
 
 
 _KINDS = {lib.CLV_OPTION_INT: "int", lib.CLV_OPTION_REAL: "real", lib.CLV_OPTION_FLAG: "flag",
@@ -45,7 +47,27 @@ def describe(table: Any) -> dict[str, Option]:
         assert name is not None
         choices = (text_of(option.choices) or "").split("|") if kind == "choice" else []
         keyword = name.replace("-", "_")
-        found[keyword] = Option(keyword, kind, _default(option, kind, choices), choices, text_of(option.help) or "")
+        found[keyword] = Option(keyword, kind, _default(option, kind, choices), choices, text_of(option.help) or "",
+                                text_of(option.word), text_of(option.meta))
+    return found
+
+
+def _methods() -> dict[str, Any]:
+    count = ffi.new("size_t *")
+    listed = lib.clv_methods(count)
+    return {text_of(listed[i].name) or "": listed[i] for i in range(count[0])}
+
+
+METHODS = _methods()  # the descriptions of all methods, by name
+
+
+def method_options(name: str) -> dict[str, Option]:
+    """All options of a run: those of the method, of its affinity where it takes one, and of every run."""
+    method = METHODS[name]
+    found = describe(method.options)
+    if method.takes == lib.CLV_TAKES_AFFINITY:
+        found.update(describe(lib.clv_affinity_table()))
+    found.update(describe(lib.clv_control_table()))
     return found
 
 
@@ -70,14 +92,17 @@ class Options:
             lib.clv_method_defaults(method, self.pointer, table.size)
         self._texts: list[Any] = []
 
-    def set(self, name: str, value: Any, table: Any = None) -> None:
+    def set(self, name: str, value: Any) -> None:
         """None leaves the default."""
-        if value is None:
-            return
-        table = self.table if table is None else table
-        option = lib.clv_options_find(table, name.replace("_", "-").encode())
+        option = lib.clv_options_find(self.table, name.replace("_", "-").encode())
         if option == ffi.NULL:
             raise TypeError(f"{text_of(self.table.title)} has no option {name!r}")
+        self.put(option, value, self.table)
+
+    def put(self, option: Any, value: Any, table: Any) -> None:
+        """The same for an option that was found in a table of this struct."""
+        if value is None:
+            return
         if option.kind == lib.CLV_OPTION_FLAG:
             place = ffi.cast("int *", ffi.cast("char *", self.pointer) + option.offset)
             place[0] = int(bool(value))

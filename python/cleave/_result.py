@@ -1,17 +1,27 @@
 """Results: everything that a run found, as Python and NumPy objects."""
 from __future__ import annotations
 
+import functools
 import html
 import json
 import os
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib import recfunctions
 
 from ._library import Context, ffi, lib, text_of
 from ._matrix import array_of, numbers
 
 __all__ = ["Bound", "Certificate", "Result"]
+
+_STYLE = """
+.cleave-result svg{display:block;width:100%;max-width:860px;height:auto;border:1px solid #8884;border-radius:8px}
+.cleave-result .grid{stroke:#8884;fill:none} .cleave-result .tick{fill:currentColor;font-size:12px}
+.cleave-result .curve{fill:none;stroke:#888;stroke-opacity:.45;stroke-width:1.2}
+.cleave-result .best{fill:none;stroke:#2f6fbb;stroke-width:2.4} .cleave-result .end{fill:#2f6fbb}
+"""
 
 
 class Certificate(NamedTuple):
@@ -46,15 +56,19 @@ def _field(field: Any) -> Any:
     return values[0] if isinstance(values, list) else values[0].item()
 
 
+@functools.lru_cache(maxsize=None)
+def _trace_types(names: tuple[str | None, ...]) -> tuple[Any, list[str]]:
+    """The type of a row of the trace, and the names of what is kept of it."""
+    kinds = ["i8", "i8", "i8"] + ["f8"] * (len(names) - 3)
+    listed = [(name or f"unused{i}", kind) for i, (name, kind) in enumerate(zip(names, kinds))]
+    return np.dtype(listed), [name for name in names if name]
+
+
 def _trace(result: Any) -> Any:
-    extras = [text_of(name) for name in result.trace_extras]
-    names = ["restart", text_of(result.trace_part) or "part", "iteration", "seconds", "objective", "certificate"]
-    kinds = ["i8", "i8", "i8", "f8", "f8", "f8"]
-    names += [name or f"unused{i}" for i, name in enumerate(extras)]
-    raw = numbers(ffi.cast("char *", result.trace), result.trace_count,
-                  np.dtype(list(zip(names, kinds + ["f8"] * len(extras)))))
-    keep = [name for name in names if not name.startswith("unused") and name != "part"]
-    return raw[keep].copy() if result.trace_count else np.empty(0, dtype=raw[keep].dtype)
+    row, kept = _trace_types(("restart", text_of(result.trace_part), "iteration", "seconds", "objective", "certificate",
+                              *map(text_of, result.trace_extras)))
+    raw = numbers(ffi.cast("char *", result.trace), result.trace_count, row)
+    return recfunctions.repack_fields(raw[kept])
 
 
 class Result:
@@ -83,7 +97,7 @@ class Result:
         self.sizes = None if pointer.sizes == ffi.NULL else numbers(pointer.sizes, self.k, np.int64)
         self.left_out = int(pointer.left_out)
         self.trace = _trace(pointer)
-        self.fields = {text_of(f.name): _field(f)
+        self.fields: dict[str, Any] = {text_of(f.name) or "": _field(f)
                        for f in (pointer.fields[i] for i in range(pointer.fields_count))}
         self._run: Any = run  # renders texts; they take its place where a result is pickled
         self._texts: dict[str, str] = {}
@@ -113,8 +127,10 @@ class Result:
         return self._text("table")
 
     def _repr_html_(self) -> str:
-        frame = html.escape(self._text("html"), quote=True)
-        return f'<iframe srcdoc="{frame}" width="100%" height="600" frameborder="0"></iframe>'
+        """The table, and the curve of convergence out of the page."""
+        curve = re.search('<svg[^>]*aria-label="objective by iteration".*?</svg>', self._text("html"), flags=re.S)
+        return (f'<div class="cleave-result"><style>{_STYLE}</style><pre>{html.escape(self._text("table"))}</pre>'
+                f'{curve.group() if curve else ""}</div>')
 
     def to_json(self) -> str:
         """The text that the command writes with --json."""

@@ -1,42 +1,23 @@
 """Running a method of the library."""
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any, Callable
 
 import numpy as np
 
-from ._library import Context, Interrupted, Stopped, ffi, lib, text_of
+from ._library import Context, ffi, lib, text_of
 from ._matrix import View, array_of, as_view, numbers
-from ._options import Options, describe
+from ._options import METHODS, Options
 from ._result import Result
 
-__all__ = ["Affinity", "Run", "method_named", "methods"]
-
-METHODS = {}
-_count = ffi.new("size_t *")
-_list = lib.clv_methods(_count)
-for _i in range(_count[0]):
-    METHODS[text_of(_list[_i].name)] = _list[_i]
+__all__ = ["Affinity", "Run", "methods"]
 
 
 def methods() -> list[str]:
     """The names of all methods of the library."""
-    return [str(name) for name in METHODS]
-
-
-def method_named(name: str) -> Any:
-    """The description of a method."""
-    return METHODS[name]
-
-
-def method_options(name: str) -> dict[str, Any]:
-    """All options of a run: those of the method, of its affinity where it takes one, and of every run."""
-    method = METHODS[name]
-    found = describe(method.options)
-    if method.takes == lib.CLV_TAKES_AFFINITY:
-        found.update(describe(lib.clv_affinity_table()))
-    found.update(describe(lib.clv_control_table()))
-    return found
+    return list(METHODS)
 
 
 def put_field(ctx: Context, pointer: Any, method: Any, name: str, value: Any) -> None:
@@ -84,29 +65,38 @@ class Run:
     def __init__(self, name: str, points: Any, options: dict[str, Any], *, targets: Any = None, weights: Any = None,
                  start: Any = None, callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
+        self._lock = threading.Lock()  # a context serves one thread at a time
         self.views: dict[str, View] = {"points": as_view(points)}
         for role, given in (("targets", targets), ("weights", weights), ("start", start)):
             if given is not None:
                 self.views[role] = as_view(given)
-        self.callback, self.failure = callback, None
+        self.callback = callback
+        self.failure: BaseException | None = None
         self.affinity: Affinity | None = None
         self.options = Options(self.ctx, self.method.options, self.method)
-        self.affinity_options = Options(self.ctx, lib.clv_affinity_table())
+        self.places = [(self.options, self.method.options), (self.options, lib.clv_control_table())]
+        if self.method.takes == lib.CLV_TAKES_AFFINITY:
+            self.affinity_options = Options(self.ctx, lib.clv_affinity_table())
+            self.places.append((self.affinity_options, lib.clv_affinity_table()))
         for option, value in options.items():
             self._set(option, value)
         if not options.get("threads"):
             self._set("threads", int(lib.clv_default_threads()))
         self.pointer: Any = None
+        self.built_seconds = self.total_seconds = 0.0
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of this run."""
+        return int(ffi.cast("clv_control *", self.options.pointer).threads)
 
     def _set(self, name: str, value: Any) -> None:
         known = name.replace("_", "-").encode()
-        places = [(self.options, self.method.options), (self.options, lib.clv_control_table())]
-        if self.method.takes == lib.CLV_TAKES_AFFINITY:
-            places.append((self.affinity_options, lib.clv_affinity_table()))
         found = False
-        for options, table in places:
-            if lib.clv_options_find(table, known) != ffi.NULL:
-                options.set(name, value, table)
+        for options, table in self.places:
+            option = lib.clv_options_find(table, known)
+            if option != ffi.NULL:
+                options.put(option, value, table)
                 found = True
         if not found:
             raise TypeError(f"{text_of(self.method.name)} has no option {name!r}")
@@ -125,7 +115,7 @@ class Run:
         if self.callback is None:
             return ffi.NULL
 
-        @ffi.callback("clv_monitor")
+        @ffi.callback("clv_monitor")  # type: ignore[untyped-decorator, unused-ignore]
         def monitor(progress: Any, user: Any) -> int:
             try:
                 return int(bool(self.callback({name: getattr(progress, name) for name in (  # type: ignore[misc]
@@ -152,25 +142,28 @@ class Run:
         if labels is not None:
             ffi.memmove(self.pointer.labels, labels, labels.nbytes)
         for name, value in result.fields.items():
-            put_field(self.ctx, self.pointer, self.method, str(name), value)
+            put_field(self.ctx, self.pointer, self.method, name, value)
 
     def solve(self) -> Result:
         """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised."""
-        self.build()
         control = ffi.cast("clv_control *", self.options.pointer)
+        lib.clv_context_set_time_limit(self.ctx.pointer, control.time_limit)  # of all of it, the affinity included
+        began = time.perf_counter()
+
+        def work() -> None:
+            self.build()
+            self.built_seconds = time.perf_counter() - began if self.affinity is not None else 0.0
+            self.pointer = self.ctx.made(lib.clv_solve, "clv_result", lib.clv_result_free, self.method, self._input(),
+                                         self.options.pointer)
+
         monitor = self._watch()
         control.monitor, control.keep_trace = monitor, int(self.trace)
-        given = self._input()
         try:
-            self.pointer = self.ctx.made(lib.clv_solve, "clv_result", lib.clv_result_free, self.method, given,
-                                         self.options.pointer)
-        except Interrupted as reason:
-            raise KeyboardInterrupt(str(reason)) from None
-        except Stopped as reason:
-            self.pointer = reason.made
-            raise KeyboardInterrupt from reason
+            self.ctx.apart(work)
         finally:
+            self.total_seconds = time.perf_counter() - began
             control.monitor = ffi.NULL
+            lib.clv_context_set_time_limit(self.ctx.pointer, 0)
         if self.failure is not None:
             raise self.failure
         return self.result()
@@ -181,21 +174,20 @@ class Run:
 
     def report(self, render: Any) -> str:
         """The JSON text, the table or the page of the result."""
-        tables = [(self.method.options, self.options)]
-        if self.affinity is not None:
-            tables.append((lib.clv_affinity_table(), self.affinity_options))
-        tables.append((lib.clv_control_table(), self.options))
+        tables = [(table, options) for options, table in self.places[:1] + self.places[2:] + self.places[1:2]]
         listed = ffi.new("const clv_option_table *[]", [table for table, _ in tables] + [ffi.NULL])
         structs = ffi.new("const void *[]", [options.pointer for _, options in tables])
         report = ffi.new("clv_report *")
         report.result, report.tables, report.options = self.pointer, listed, structs
         report.scale = scale = ffi.new("char[]", b"none")
+        report.affinity_seconds, report.total_seconds = self.built_seconds, self.total_seconds
         if self.affinity is not None:
             report.affinity = self.affinity.info
         text, size = ffi.new("char **"), ffi.new("size_t *")
-        self.ctx.check(render(self.ctx.pointer, report, text, size))
-        found = bytes(ffi.buffer(text[0], size[0])).decode()
-        lib.clv_release(self.ctx.pointer, text[0])
+        with self._lock:
+            self.ctx.check(render(self.ctx.pointer, report, text, size))
+            found = bytes(ffi.buffer(text[0], size[0])).decode()
+            lib.clv_release(self.ctx.pointer, text[0])
         del scale
         return found
 
@@ -206,10 +198,11 @@ class Run:
             if given is not None:
                 kept.append(as_view(given))
                 setattr(fresh, role, kept[-1].pointer)
-        found = self.ctx.made(lib.clv_predict, "clv_result", lib.clv_result_free, self.method, self._input(),
-                              self.options.pointer, self.pointer, fresh)
-        labels = numbers(found.labels, found.n, np.int32)
-        matrix = lib.clv_result_matrix(found, b"membership")
-        membership = None if matrix == ffi.NULL else array_of(matrix)
-        self.ctx.free(found)
+        with self._lock:
+            found = self.ctx.made(lib.clv_predict, "clv_result", lib.clv_result_free, self.method, self._input(),
+                                  self.options.pointer, self.pointer, fresh)
+            labels = numbers(found.labels, found.n, np.int32)
+            matrix = lib.clv_result_matrix(found, b"membership")
+            membership = None if matrix == ffi.NULL else array_of(matrix)
+            self.ctx.free(found)
         return labels, membership

@@ -1,13 +1,11 @@
 """scikit-learn's own checks of estimators, and what they do not look at."""
-import json
 import pickle
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -18,8 +16,9 @@ import cleave
 
 ESTIMATORS = [cleave.DominantSets, cleave.KPalm, cleave.KSupportClassifier, cleave.KSupportRegressor,
               cleave.MatrixPursuit, cleave.NormalizedCut, cleave.SimplicialNMF]
-# Starts are drawn from a random stream by weight: an object that is there twice shifts the stream, as in KMeans.
-STREAM = "starts are drawn by weight from a random stream, which repeating an object shifts"
+# The checks that do not pass, by estimator, with the reason; docs/python.md has the same table. Those of 1.6 and later, and
+# the one that they were before.
+STREAM = "starts are drawn by weight from a random stream, which repeating an object shifts; as for KMeans"
 EXPECTED = {"KPalm": {"check_sample_weight_equivalence_on_dense_data": STREAM,
                       "check_sample_weight_equivalence_on_sparse_data": STREAM,
                       "check_sample_weights_invariance": STREAM}}
@@ -34,34 +33,19 @@ def all_checks(estimator):
 
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_checks_of_scikit_learn(kind):
-    expected = EXPECTED.get(kind.__name__, {})
-    failed = []
+    failed, names = {}, set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for estimator, check in all_checks(kind()):
             name = getattr(check, "func", check).__name__
+            names.add(name)
             try:
                 check(estimator)
             except Exception as failure:  # noqa: BLE001
-                if type(failure).__name__ != "SkipTest" and name not in expected:
-                    failed.append(f"{name}: {failure}")
-    assert not failed, "\n".join(failed)
-
-
-@pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
-def test_a_result_says_what_it_proves_and_verifies(kind, tmp_path):
-    points = load_iris().data
-    model = kind().set_params(**({} if kind is cleave.DominantSets else {"n_clusters": 3})).fit(points)
-    assert model.certificate_.holds and model.certificate_.value <= model.certificate_.tolerance
-    assert model.certificate_.sentence.startswith("Proved")
-    assert model.converged_ and model.n_iter_ == model.result_.n_iter and len(model.trace_) > 0
-    path = tmp_path / "r.json"
-    model.result_.save(path)
-    assert cleave.verify(path, points).accepted and cleave.verify(model.result_, points).accepted
-    false = model.result_.to_dict()
-    false["objective"]["value"] *= 1.01
-    path.write_text(json.dumps(false))
-    assert not cleave.verify(path, points).accepted
+                if type(failure).__name__ != "SkipTest":
+                    failed[name] = failure
+    assert len(names) > 20
+    assert set(failed) == set(EXPECTED.get(kind.__name__, {})) & names, failed
 
 
 @pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
@@ -94,15 +78,3 @@ def test_pipelines_and_grids():
     model = make_pipeline(StandardScaler(), cleave.KSupportClassifier(tol=1e-3))
     grid = GridSearchCV(model, {"ksupportclassifier__k": [2, 10]}, cv=3).fit(x, y)
     assert grid.best_score_ > 0.93
-    digits = load_digits()
-    names = cleave.SimplicialNMF(10).set_output(transform="pandas").fit(digits.data[:200]).get_feature_names_out()
-    assert len(names) == 10
-
-
-def test_feature_names_and_a_limit_that_warns():
-    pandas = pytest.importorskip("pandas")
-    iris = load_iris()
-    model = cleave.KPalm(3).fit(pandas.DataFrame(iris.data, columns=iris.feature_names))
-    assert list(model.feature_names_in_) == iris.feature_names
-    with pytest.warns(ConvergenceWarning, match="max_iter"):
-        cleave.SimplicialNMF(3, max_iter=1).fit(iris.data)

@@ -1,4 +1,4 @@
-"""Runs: memory, threads, interruption, callbacks."""
+"""Runs: threads, processes, interruption, callbacks."""
 import multiprocessing
 import os
 import signal
@@ -9,37 +9,12 @@ import time
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 import cleave
-from cleave._matrix import as_view
 
 
 def cloud(n=400, p=5, seed=0):
     return np.random.default_rng(seed).normal(size=(n, p))
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_arrays_are_not_copied(dtype):
-    x = cloud().astype(dtype)
-    assert np.shares_memory(as_view(x).kept[0], x)
-    csr = scipy.sparse.random(50, 20, 0.2, format="csr", random_state=0)
-    assert np.shares_memory(as_view(csr).kept[0], csr.data)
-
-
-def test_other_layouts_are_accepted():
-    x = cloud(60)
-    labels = cleave.KPalm(3).fit(x).labels_
-    for other in (np.asfortranarray(x), x.tolist(), scipy.sparse.csr_matrix(x), scipy.sparse.coo_array(x)):
-        np.testing.assert_array_equal(cleave.KPalm(3).fit(other).labels_, labels)
-    assert len(cleave.KPalm(2).fit((10 * x).astype(int)).labels_) == 60
-
-
-def test_a_mapped_file_goes_through(tmp_path):
-    x = cloud()
-    np.save(tmp_path / "x.npy", x)
-    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    np.testing.assert_array_equal(cleave.KPalm(3).fit(mapped).labels_, cleave.KPalm(3).fit(x).labels_)
 
 
 def test_results_do_not_depend_on_threads():
@@ -62,6 +37,45 @@ def test_a_callback_sees_progress_and_may_stop():
         cleave.SimplicialNMF(4, callback=fail).fit(cloud())
 
 
+@pytest.mark.parametrize("with_tqdm", [True, False], ids=["tqdm", "plain"])
+def test_a_bar_shows_progress(with_tqdm, capsys, monkeypatch):
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    seen = []
+    cleave.SimplicialNMF(4, progress=True, callback=lambda p: seen.append(p) or len(seen) == 5).fit(cloud())
+    shown = capsys.readouterr().err
+    assert "SimplicialNMF" in shown and "objective" in shown and len(seen) == 5
+
+
+def test_the_global_lock_is_free_during_a_fit():
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.001):
+            ticks.append(None)
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    before = len(ticks)
+    cleave.NormalizedCut(5, patience="none", time_limit=0.5).fit(cloud(800))
+    during = len(ticks) - before
+    over.set()
+    ticking.join()
+    assert during > 20
+
+
+def test_threadpoolctl_limits_are_honored():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    x = cloud(100)
+    with threadpoolctl.threadpool_limits(limits=1):
+        assert cleave.KPalm(2).fit(x)._last_run.threads == 1
+        assert cleave.KPalm(2, n_jobs=-1).fit(x)._last_run.threads == 1
+    assert cleave.KPalm(2, n_jobs=3).fit(x)._last_run.threads == 3
+    assert cleave.KPalm(2).fit(x)._last_run.threads == cleave._library.lib.clv_default_threads()
+
+
 def test_two_threads_of_python():
     x, labels = cloud(1000), {}
 
@@ -77,6 +91,18 @@ def test_two_threads_of_python():
         np.testing.assert_array_equal(labels[name], labels[0])
 
 
+def test_one_model_predicts_in_many_threads():
+    x = cloud(300)
+    model = cleave.NormalizedCut(3).fit(x)
+    expected, found = model.predict(x), []
+    workers = [threading.Thread(target=lambda: found.extend(model.predict(x) for _ in range(5))) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(found) == 20 and all((labels == expected).all() for labels in found)
+
+
 def _labels(x):
     return cleave.NormalizedCut(3, n_jobs=2).fit(x).labels_
 
@@ -89,28 +115,65 @@ def test_fork_after_a_run():
             np.testing.assert_array_equal(here, there)
 
 
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_joblib(backend):
+    joblib = pytest.importorskip("joblib")
+    x = cloud(500)
+    here = _labels(x)
+    for there in joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(_labels)(x) for _ in range(3)):
+        np.testing.assert_array_equal(here, there)
+
+
 INTERRUPTED = """
 import signal
 import numpy as np, cleave
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may have been told to ignore it
-model = cleave.NormalizedCut(5, patience="none")
 x = np.random.default_rng(0).normal(size=(800, 5))
+first = []
+def callback(progress):
+    if not first:
+        first.append(True)
+        print("ready", flush=True)
+model = cleave.NormalizedCut(5, patience="none", callback=callback)
+try:
+    model.fit(x)
+except KeyboardInterrupt as pressed:
+    assert pressed.result is model.result_ and model.certificate_.name and not model.converged_
+    print("stopped", len(model.labels_), model.result_.stop, len(model.predict(x)), flush=True)
+"""
+
+BUILDING = """
+import signal, threading
+import numpy as np, cleave
+from cleave import _library
+signal.signal(signal.SIGINT, signal.default_int_handler)
+model = cleave.DominantSets(affinity="minimax")
+x = np.random.default_rng(0).normal(size=(60000, 50))
 print("ready", flush=True)
 try:
     model.fit(x)
-except KeyboardInterrupt:
-    print("stopped", len(model.labels_), flush=True)
+    print("finished")
+except KeyboardInterrupt as pressed:
+    print("stopped", hasattr(pressed, "result"), flush=True)
 """
+
+
+def interrupted(program, after):
+    run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(after)
+    run.send_signal(signal.SIGINT)
+    return run.communicate(timeout=60)[0]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_leaves_the_best_so_far():
-    run = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
-    assert run.stdout.readline() == "ready\n"
-    time.sleep(1.0)
-    run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=30)
-    assert out == "stopped 800\n"
+    assert interrupted(INTERRUPTED, 0.2) == "stopped 800 cancelled 800\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_before_there_is_anything():
+    assert interrupted(BUILDING, 0.5) == "stopped False\n"
 
 
 def test_failures_are_exceptions():
@@ -122,14 +185,3 @@ def test_failures_are_exceptions():
         cleave.verify("no-such-file.json", cloud())
     with pytest.raises(MemoryError):
         cleave.NormalizedCut(3, memory=1000).fit(cloud(3000))
-
-
-def test_functions():
-    x = cloud(50)
-    dense = cleave.affinity(x, gamma=0.5)
-    d2 = ((x[:, None] - x[None]) ** 2).sum(-1)
-    np.testing.assert_allclose(dense, np.exp(-0.5 * d2), rtol=1e-13)
-    graph = cleave.affinity(x, "knn", neighbors=5)
-    assert scipy.sparse.issparse(graph) and abs(graph - graph.T).nnz == 0
-    assert cleave.compare([0, 0, 1, 1], [1, 1, 0, 0])["ari"] == 1
-    assert -1 <= cleave.silhouette(x, np.arange(50) % 3) <= 1

@@ -1,0 +1,224 @@
+"""The conventions of scikit-learn that its own checks do not look at, and what cleave adds to them."""
+import inspect
+import json
+import os
+import pathlib
+import pickle
+import runpy
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+
+import cleave
+from cleave import _estimators, _parameters
+from cleave._options import METHODS, method_options
+
+ESTIMATORS = [getattr(cleave, name) for name in _parameters.ESTIMATORS]
+CLUSTERERS = [cleave.DominantSets, cleave.KPalm, cleave.NormalizedCut, cleave.SimplicialNMF]
+each = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+
+
+def fitted(kind, **parameters):
+    """A model of small data, its points and its targets."""
+    x, y = load_wine(return_X_y=True)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    if "n_clusters" in kind().get_params() and kind is not cleave.DominantSets:
+        parameters.setdefault("n_clusters", 3)
+    y = x[:, 0] if kind is cleave.KSupportRegressor else y
+    x = x[:, 1:] if kind is cleave.KSupportRegressor else x
+    return kind(**parameters).fit(x, y), x, y
+
+
+@each
+def test_a_fitted_model_says_what_it_found_and_proves(kind, tmp_path):
+    model, x, y = fitted(kind)
+    proof = model.certificate_
+    assert proof.holds and proof.value <= proof.tolerance and proof.sentence.startswith("Proved") and proof.name
+    assert isinstance(model.converged_, bool) and isinstance(model.objective_, float)
+    assert model.n_iter_ >= 1 and model.n_features_in_ == x.shape[1]
+    assert {"restart", "iteration", "seconds", "objective", "certificate"} <= set(model.trace_.dtype.names)
+    assert len(model.trace_) > 0
+    assert (model.bound_ is not None) == (kind is cleave.NormalizedCut)
+    declared = {name for base in kind.__mro__ for name in getattr(base, "__annotations__", {})}
+    assert {name for name in vars(model) if name.endswith("_")} <= declared
+    targets = y if kind._method == "ksupport" else None
+    path = tmp_path / "result.json"
+    model.result_.save(path)
+    assert json.loads(path.read_text()) == model.result_.to_dict()
+    assert cleave.verify(path, x, targets).accepted and cleave.verify(model.result_, x, targets).accepted
+    false = model.result_.to_dict()
+    false["objective"]["value"] *= 1.01
+    path.write_text(json.dumps(false))
+    verdict = cleave.verify(path, x, targets)
+    assert not verdict.accepted and "objective" in verdict.reason
+
+
+COMMAND = pathlib.Path(__file__).parents[2] / "build" / "cleave"
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
+@each
+def test_the_command_verifies_what_python_saved_and_writes_the_same(kind, tmp_path):
+    model, x, y = fitted(kind, random_state=5)
+    model.result_.save(tmp_path / "python.json")
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", np.asarray(y, dtype=float))
+    data = [str(tmp_path / "x.npy")] + ([str(tmp_path / "y.npy")] if kind._method == "ksupport" else [])
+    run = subprocess.run([COMMAND, "verify", tmp_path / "python.json", *data], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    said = model.result_.to_dict()
+    options = []
+    for name, value in said["options"].items():
+        if name in {"k", "seed", "loss", "max-iter"}:
+            options += [f"--{name}" if name != "k" else "-k", str(value)]
+    if said["options"].get("intercept"):
+        options.append("--intercept")
+    subprocess.run([COMMAND, kind._method, *data, *options, "--json", tmp_path / "command.json"], check=True,
+                   capture_output=True)
+    written = json.loads((tmp_path / "command.json").read_text())
+    assert set(written) == set(said) and set(written["options"]) >= set(said["options"])
+    assert 0 < said["seconds"]["solve"] <= said["seconds"]["total"]
+    assert written["objective"] == said["objective"] and written["certificate"] == said["certificate"]
+
+
+def test_names_of_classes_verify_too():
+    x, y = load_breast_cancer(return_X_y=True)
+    x, y = x / x.max(axis=0), np.array(["bad", "good"])[y]
+    model = cleave.KSupportClassifier().fit(x, y)
+    assert list(model.classes_) == ["bad", "good"] and set(model.predict(x)) == {"bad", "good"}
+    assert cleave.verify(model.result_, x, y).accepted
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(x)), model.predict_proba(x))
+
+
+def test_a_bound_is_a_bound_and_memberships_add_up():
+    cut, _, _ = fitted(cleave.NormalizedCut)
+    assert 0 < cut.bound_.value <= cut.objective_ and cut.bound_.name == "eigenvalue"
+    soft, x, _ = fitted(cleave.SimplicialNMF)
+    assert soft.membership_.shape == (len(x), 3)
+    np.testing.assert_allclose(soft.membership_.sum(axis=1), 1)
+    np.testing.assert_array_equal(soft.membership_.argmax(axis=1), soft.labels_)
+    sets, x, _ = fitted(cleave.DominantSets)
+    assert sets.membership_.shape == (len(x), sets.labels_.max() + 1)
+
+
+@each
+def test_results_own_their_memory(kind):
+    model, x, _ = fitted(kind)
+    for name, value in vars(model).items():
+        if isinstance(value, np.ndarray) and name.endswith("_"):
+            base = value if value.base is None else value.base
+            assert base.flags.owndata and value.flags.writeable and not np.shares_memory(value, x), name
+
+
+@each
+def test_the_parameters_are_the_options_of_the_library(kind):
+    listed = inspect.signature(kind).parameters
+    options = method_options(kind._method)
+    assert set(kind().get_params()) == set(listed)
+    for name, option in kind._option_of.items():
+        assert kind._initial[name] == options[option].default
+        assert listed[name].default in (options[option].default, None, 8, True, 1000, 10000)
+        assert f"\n    {name} : " in kind.__doc__
+    missing = set(options) - set(kind._option_of.values())
+    assert missing <= {"start", "loss", "transposed", "path"}
+    assert {_kind._method for _kind in ESTIMATORS} == set(METHODS) == set(cleave.methods())
+    for title in ("Parameters", "Attributes", "Notes", "References", "Examples"):
+        assert f"\n    {title}\n    {'-' * len(title)}\n" in kind.__doc__, title
+
+
+OTHER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import make_parameters
+del make_parameters.ESTIMATORS["NormalizedCut"]
+sys.argv = sys.argv[1:]
+make_parameters.main()
+"""
+
+
+def test_a_method_without_an_estimator_gets_one(tmp_path, monkeypatch):
+    here = pathlib.Path(cleave.__file__).parent
+    tool = pathlib.Path(__file__).parent.parent
+    library = os.environ.get("CLEAVE_LIBRARY") or next(here.glob("libcleave.*"))
+    subprocess.run([sys.executable, "-c", OTHER, tool, library, here, tmp_path / "parameters.py"], check=True)
+    written = runpy.run_path(str(tmp_path / "parameters.py"), {"__package__": "cleave"}, "cleave.other")
+    assert "Ncut" in written["ESTIMATORS"] and "NormalizedCut" not in written["ESTIMATORS"]
+    monkeypatch.setattr(_parameters, "Ncut", written["Ncut"], raising=False)
+    x = load_iris().data
+    model = _estimators._other("Ncut")(3).fit(x)
+    np.testing.assert_array_equal(model.labels_, cleave.NormalizedCut(3).fit(x).labels_)
+    assert model.predict(x).shape == (len(x),) and "normalized cut" in type(model).__doc__.lower()
+
+
+@pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
+def test_seeds(kind):
+    same = [fitted(kind, random_state=seed)[0].labels_ for seed in (7, 7, np.int64(7))]
+    np.testing.assert_array_equal(same[0], same[1])
+    np.testing.assert_array_equal(same[0], same[2])
+    generators = [np.random.RandomState(3), np.random.RandomState(3)]
+    first, second = (fitted(kind, random_state=generator)[0].labels_ for generator in generators)
+    np.testing.assert_array_equal(first, second)
+    assert generators[0].randint(10 ** 6) != np.random.RandomState(3).randint(10 ** 6)  # it was drawn from
+    model, x, _ = fitted(kind, random_state=None)
+    state = np.random.get_state()[2]
+    pickle.loads(pickle.dumps(model)).predict(x)
+    assert np.random.get_state()[2] == state  # only fit draws
+
+
+def test_starts_by_name_and_by_array():
+    x = load_iris().data
+    plain = cleave.KPalm(3).fit(x)
+    again = cleave.KPalm(3, init=plain.cluster_centers_, solver="lloyd").fit(x)
+    assert again.n_iter_ <= 3 and again.objective_ == pytest.approx(plain.objective_)
+    assert cleave.NormalizedCut(3, init="spectral").fit(x).certificate_.holds
+    with pytest.raises(ValueError, match="start"):
+        cleave.NormalizedCut(3, init="nonsense").fit(x)
+
+
+def test_sample_weights_count():
+    x = load_iris().data
+    weights = np.ones(len(x))
+    weights[:50] = 0
+    model = cleave.KPalm(2)
+    labels = model.fit_predict(x, sample_weight=weights)
+    alone = cleave.KPalm(2).fit(x[50:])
+    assert model.objective_ == pytest.approx(alone.objective_) and len(labels) == len(x)
+    assert cleave.verify(model.result_, x, weights=weights).accepted
+
+
+@pytest.mark.parametrize("kind", [cleave.KPalm, cleave.SimplicialNMF], ids=lambda kind: kind.__name__)
+def test_transformers_give_named_columns(kind):
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame(load_iris().data, columns=list("abcd"), index=range(1, 151))
+    model = kind(3).set_output(transform="pandas")
+    columns = model.fit_transform(x)
+    assert isinstance(columns, pandas.DataFrame) and list(columns.index) == list(x.index)
+    assert list(columns) == list(model.get_feature_names_out()) == [kind.__name__.lower() + str(i) for i in range(3)]
+    np.testing.assert_allclose(model.transform(x), columns, atol=0.05)
+    assert list(model.feature_names_in_) == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(x.rename(columns={"a": "other"}))
+
+
+def test_limits_warn_and_time_limits_end():
+    x = load_iris().data
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        cleave.SimplicialNMF(3, max_iter=1).fit(x)
+    model = cleave.NormalizedCut(3, patience="none", time_limit=0.1).fit(x)
+    assert not model.converged_ and model.result_.stop == "time limit"
+    model.predict(x)  # the limit was of the fit
+
+
+@each
+def test_notebooks_show_table_and_curve(kind):
+    model, x, _ = fitted(kind)
+    shown = model._repr_html_()
+    assert model.certificate_.name in shown
+    assert shown.count("<svg") == shown.count("</svg>") == 1 and "<path" in shown and "<iframe" not in shown
+    unfitted = kind()._repr_html_()
+    assert kind.__name__ in unfitted and "cleave-result" not in unfitted
+    assert pickle.loads(pickle.dumps(model))._repr_html_() == shown

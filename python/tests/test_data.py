@@ -1,0 +1,131 @@
+"""What goes in: arrays of all kinds, without copies where that can be; frames, files, what is refused."""
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import cleave
+from cleave._library import ffi, lib
+from cleave._matrix import as_view
+
+
+def cloud(n=400, p=5, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_views_share_memory(dtype):
+    x = cloud().astype(dtype)
+    assert np.shares_memory(as_view(x).kept[0], x)
+    csr = scipy.sparse.random(50, 20, 0.2, format="csr", random_state=0)
+    assert np.shares_memory(as_view(csr).kept[0], csr.data) and np.shares_memory(as_view(csr).kept[2], csr.indices)
+
+
+def held(model):
+    """The most that the library held in the run of a model, in bytes."""
+    now, peak = ffi.new("size_t *"), ffi.new("size_t *")
+    lib.clv_context_memory(model._last_run.ctx.pointer, now, peak)
+    return peak[0]
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, lambda x: x.astype(np.float32), scipy.sparse.csr_matrix],
+                         ids=["float64", "float32", "csr"])
+@pytest.mark.parametrize("model", [cleave.KPalm(2, max_iter=2), cleave.KSupportRegressor(k=5, max_iter=2)],
+                         ids=lambda model: type(model).__name__)
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+def test_a_fit_does_not_copy_its_data(make, model):
+    x = make(cloud(1000, 1000))
+    size = x.data.nbytes
+    tracemalloc.start()  # NumPy reports its arrays there
+    try:
+        model.fit(x, np.arange(1000.0))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < size / 4, f"Python allocated {peak} bytes for {size}"
+    if isinstance(model, cleave.KPalm):  # the linear models copy the features that they work on
+        assert held(model) < size / 2, f"the library allocated {held(model)} bytes for {size}"
+
+
+RESIDENT = """
+import resource, sys
+import numpy as np, cleave
+x = np.empty((12500, 1000))
+np.random.default_rng(0).random(out=x)
+cleave.KPalm(2, max_iter=1, polish=False).fit(x[:100])  # what is loaded at the first call
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+cleave.KPalm(2, max_iter=1, polish=False).fit(x)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / x.nbytes)
+"""
+
+
+def test_a_process_does_not_grow_by_its_data():
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", RESIDENT], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 0.3
+
+
+def test_other_layouts_are_accepted():
+    x = cloud(60)
+    labels = cleave.KPalm(3).fit(x).labels_
+    for other in (np.asfortranarray(x), x[:, ::-1][:, ::-1], x.tolist(), scipy.sparse.csr_matrix(x),
+                  scipy.sparse.csc_matrix(x), x.astype(">f8")):
+        np.testing.assert_array_equal(cleave.KPalm(3).fit(other).labels_, labels)
+    whole = (10 * x).astype(int)
+    for kind in (np.int64, np.int32, np.int8, np.float32):
+        np.testing.assert_array_equal(cleave.KPalm(2).fit(whole.astype(kind)).labels_, cleave.KPalm(2).fit(whole).labels_)
+    single = cleave.KPalm(3).fit(x.astype(np.float32))
+    np.testing.assert_array_equal(single.labels_, labels)
+
+
+@pytest.mark.parametrize("wrong, words", [(np.nan, "Input X contains NaN"), (np.inf, "Input X contains infinity")])
+@pytest.mark.parametrize("kind", [cleave.KPalm, cleave.NormalizedCut, cleave.MatrixPursuit])
+def test_what_is_not_finite_is_refused_as_scikit_learn_does(kind, wrong, words):
+    x = cloud(20)
+    x[3, 1] = wrong
+    with pytest.raises(ValueError, match=words):
+        kind().fit(x)
+    with pytest.raises(ValueError, match=words):
+        kind().fit(scipy.sparse.csr_matrix(x))
+
+
+def test_frames_have_names():
+    pandas = pytest.importorskip("pandas")
+    x = cloud(60, 3)
+    plain = cleave.KPalm(3).fit(x)
+    model = cleave.KPalm(3).fit(pandas.DataFrame(x, columns=["a", "b", "c"]))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(x)
+    assert not hasattr(model.fit(x), "feature_names_in_")
+
+
+def test_polars_frames_have_names():
+    polars = pytest.importorskip("polars")
+    x = cloud(60, 3)
+    model = cleave.KPalm(3).fit(polars.DataFrame(x, schema=["a", "b", "c"]))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    np.testing.assert_array_equal(model.labels_, cleave.KPalm(3).fit(x).labels_)
+
+
+def test_a_mapped_file_goes_through_mapped(tmp_path):
+    x = cloud()
+    np.save(tmp_path / "x.npy", x)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    model = cleave.KPalm(3).fit(mapped)
+    assert np.shares_memory(model._last_run.views["points"].kept[0], mapped)
+    np.testing.assert_array_equal(model.labels_, cleave.KPalm(3).fit(x).labels_)
+
+
+def test_functions():
+    x = cloud(50)
+    dense = cleave.affinity(x, gamma=0.5)
+    d2 = ((x[:, None] - x[None]) ** 2).sum(-1)
+    np.testing.assert_allclose(dense, np.exp(-0.5 * d2), rtol=1e-13)
+    graph = cleave.affinity(x, "knn", neighbors=5)
+    assert scipy.sparse.issparse(graph) and abs(graph - graph.T).nnz == 0
+    assert cleave.compare([0, 0, 1, 1], [1, 1, 0, 0])["ari"] == 1
+    assert -1 <= cleave.silhouette(x, np.arange(50) % 3) <= 1

@@ -28,11 +28,27 @@ static bool is_standard(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
+/* Whether labels can stand beside all columns of DATA. */
+static clv_status check_output_data(const cli_job *job) {
+    const char *path = job->output.output, *from = job->args.operands[0];
+    if (!job->output.output_data) {
+        return CLV_OK;
+    }
+    if (!path || !(is_standard(path) || cli_has_ending(path, "csv"))) {
+        return cli_fail(job->app, CLV_EUSAGE, "--output-data needs -o FILE.csv, where the columns and labels go");
+    }
+    return cli_has_ending(from, "csv|tsv")
+               ? CLV_OK
+               : cli_fail(job->app, CLV_EUSAGE,
+                          "--output-data: %s is no .csv or .tsv file, whose columns could be copied", from);
+}
+
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
     enum { OTHERS = CLI_OPERANDS + 3 };
     char model[PATH_MAX] = "";
+    CLI_TRY(check_output_data(job));
     if (output->save_model) {
         if (!output->json || is_standard(output->json)) {
             return cli_fail(job->app, CLV_EUSAGE, "--save-model needs --json FILE: the model is kept beside it");
@@ -189,9 +205,21 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
     return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }
 
+/* Beside all columns of DATA. */
+static clv_status write_labeled(const cli_job *job) {
+    clv_read_options reading = cli_read_options(&job->points, CLI_READ);
+    const clv_result *result = job->result;
+    return cli_library(job->app, clv_write_labeled(job->app->ctx, job->output.output, job->args.operands[0], &reading,
+                                                   result->labels, result->n, job->data));
+}
+
 static void write_model(cli_outputs *out, const cli_job *job) {
     const cli_output_options *output = &job->output;
-    cli_outputs_labels(out, output->output, job->result->labels, job->result->n, job->data, NULL);
+    if (output->output_data) {
+        cli_outputs_note(out, output->output, write_labeled(job));
+    } else {
+        cli_outputs_labels(out, output->output, job->result->labels, job->result->n, job->data, NULL);
+    }
     for (size_t m = 0; m < job->output_room.matrix_count; m++) {
         const char *path = output->matrices[m];
         if (path) {

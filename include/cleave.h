@@ -325,6 +325,10 @@ CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const in
  * .csv beside what the file calls them; there label c is written as classes[c], unless `classes` is NULL. */
 CLV_API clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t *labels, int64_t n,
                                        const clv_data *of, const char *const *classes);
+/* The same beside all columns of the .csv or .tsv file `from` that they were read from with these options. */
+CLV_API clv_status clv_write_labeled(clv_context *ctx, const char *path, const char *from,
+                                     const clv_read_options *options, const int32_t *labels, int64_t n,
+                                     const clv_data *of);
 /* A matrix like clv_write_dense; to .csv and .tsv with the names of its columns, and of its rows unless `rows` is NULL.
  */
 CLV_API clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *matrix, const clv_data *rows,

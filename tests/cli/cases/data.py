@@ -297,3 +297,25 @@ def centers_in_either_unit():
         mean = [sum(values) / len(mine) for values in zip(*mine)]
         check(all(abs(float(v) - m) < 1e-6 * abs(m) + 1e-6 for v, m in zip(row.split(","), mean)), f"{row}: {mean}")
     check(abs(float(read("s.csv").decode().split()[1].split(",")[1])) < 5, "scaled ones are small")
+
+
+@case
+def labels_beside_all_columns():
+    points, _ = blobs()
+    lines = ["id;a;b;note"] + [f'{i};{x:.4f};{y:.4f};"n; {i}"'.replace(".", ",") for i, (x, y) in enumerate(points)]
+    lines[5] = '4;;7,5;"n; 4"'
+    write("p.csv", "# made by hand\n" + "\r\n".join(lines) + "\r\n")
+    run = ("kpalm", "p.csv", "-k", 3, "--drop", "note", "--missing", "drop")
+    cleave(*run, "-o", "o.csv", "--output-data", "-q")
+    cleave(*run, "-o", "l.csv", "-q")
+    labels = [line.split(",")[1] for line in read("l.csv").decode().split()[1:]]
+    check(labels[4] == "-1" and "-1" not in labels[:4] + labels[5:], "the row that was dropped")
+    expected = [lines[0] + ";label"] + [f"{line};{label}" for line, label in zip(lines[1:], labels)]
+    check(read("o.csv").decode().split("\n")[:-1] == expected, read("o.csv").decode()[:200])
+    check(cleave(*run, "-o", "-", "--output-data").out.splitlines()[0] == lines[0] + ";label", "standard output")
+    write("p.csv", "a,b,label\n" + "".join(f"{x},{y},u\n" for x, y in points))
+    cleave("kpalm", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")
+    check(read("o.csv").decode().startswith("a,b,label,cluster\n"), "a name of its own")
+    npy("x.npy", points)
+    cleave("kpalm", "x.npy", "-k", 3, "-o", "o.csv", "--output-data", code=64, err="x.npy is no .csv or .tsv file")
+    cleave("kpalm", "p.csv", "-k", 3, "-o", "o.npy", "--output-data", code=64, err="--output-data needs -o FILE.csv")

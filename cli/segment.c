@@ -31,7 +31,11 @@ static const clv_option_table *segment_table(void) {
 static const clv_option_table *output_table(void) {
     static const clv_option options[] = {
         CLI_FILE_OPTION(segment_options, output, "output", 'o', "FILE",
-                        "the label image: .png (16-bit gray; 65535 is no label) or .npy"),
+                        "the label image: .png (a color per segment, whose samples are the labels) or .npy"),
+        CLI_CHOICE_OPTION(segment_options, numbers, "label-image", "colors|numbers",
+                          "-o FILE.png: a palette of colors (up to 255 segments), or 16-bit gray (65535 is no label)"),
+        CLI_FILE_OPTION(segment_options, fill, "fill", 0, "FILE.png",
+                        "the picture with each segment in its mean color"),
         CLI_FILE_OPTION(segment_options, overlay, "overlay", 0, "FILE.png",
                         "the picture with the borders of the segments drawn on it"),
         CLI_FILE_OPTION(segment_options, labels, "labels-out", 0, "FILE.npy",
@@ -52,11 +56,9 @@ static const clv_option_table *output_table(void) {
 
 static clv_status check_targets(const segment_job *s) {
     const segment_options *o = &s->options;
-    const cli_target targets[] = {{"output", o->output, "png|npy"},
-                                  {"overlay", o->overlay, "png"},
-                                  {"labels-out", o->labels, "npy"},
-                                  {"points-out", o->points, "npy|csv|tsv"},
-                                  {"json", o->json, NULL}};
+    const cli_target targets[] = {
+        {"output", o->output, "png|npy"}, {"overlay", o->overlay, "png"},           {"fill", o->fill, "png"},
+        {"labels-out", o->labels, "npy"}, {"points-out", o->points, "npy|csv|tsv"}, {"json", o->json, NULL}};
     return cli_targets_check(s->app, targets, CLI_COUNT(targets), s->args.operands, 1);
 }
 
@@ -139,7 +141,7 @@ static void set_method(segment_job *s) {
 static clv_status check(segment_job *s) {
     const segment_options *o = &s->options;
     set_method(s);
-    if (!o->output && !o->overlay && !o->labels && !o->points && !o->dry_run) {
+    if (!o->output && !o->overlay && !o->fill && !o->labels && !o->points && !o->dry_run) {
         return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
     }
     CLI_TRY(read_pixels(s));
@@ -284,17 +286,25 @@ static clv_status label_pixels(segment_job *s) {
 
 /* --- outputs --- */
 
-static clv_status write_overlay(const segment_job *s) {
-    clv_image drawn;
-    CLI_TRY(clv_image_overlay(s->app->ctx, &s->image, s->labels, &drawn));
-    clv_status status = clv_write_png(s->app->ctx, s->options.overlay, &drawn);
-    clv_release(s->app->ctx, drawn.samples);
-    return status;
+typedef clv_status (*painter)(clv_context *ctx, const clv_image *image, const int32_t *labels, clv_image *out);
+
+static void write_painted(cli_outputs *out, const segment_job *s, painter paint, const char *path) {
+    clv_image drawn = {0};
+    if (path) {
+        clv_status status = paint(s->app->ctx, &s->image, s->labels, &drawn);
+        status = status < 0 ? status : clv_write_png(s->app->ctx, path, &drawn);
+        clv_release(s->app->ctx, drawn.samples);
+        cli_outputs_note(out, path, cli_library(s->app, status));
+    }
 }
 
-static void write_labels(cli_outputs *out, const segment_job *s, const char *path) {
+static void write_labels(cli_outputs *out, const segment_job *s, const char *path, bool numbers) {
+    enum { COLORS = 255 };
+    clv_context *ctx = s->app->ctx;
     if (path) {
-        clv_status status = clv_write_label_image(s->app->ctx, path, s->image.width, s->image.height, s->labels);
+        clv_status status = numbers || s->segments > COLORS
+                                ? clv_write_label_image(ctx, path, s->image.width, s->image.height, s->labels)
+                                : clv_write_label_colors(ctx, path, s->image.width, s->image.height, s->labels);
         cli_outputs_note(out, path, cli_library(s->app, status));
     }
 }
@@ -344,12 +354,11 @@ static void print_table(FILE *stream, const void *what) {
 static clv_status write(const segment_job *s) {
     const segment_options *o = &s->options;
     cli_outputs out = {.app = s->app};
-    write_labels(&out, s, o->output);
-    write_labels(&out, s, o->labels);
+    write_labels(&out, s, o->output, o->numbers);
+    write_labels(&out, s, o->labels, true);
     cli_outputs_matrix(&out, o->points, s->points);
-    if (o->overlay) {
-        cli_outputs_note(&out, o->overlay, cli_library(s->app, write_overlay(s)));
-    }
+    write_painted(&out, s, clv_image_overlay, o->overlay);
+    write_painted(&out, s, clv_image_fill, o->fill);
     return cli_outputs_tell(&out, o->json, o->quiet, print_json, print_table, s);
 }
 

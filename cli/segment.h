@@ -13,7 +13,8 @@ typedef struct segment_options {
     double sigma;
     int64_t least;  /* pixels of a piece; 0: auto */
     int64_t memory; /* 0: auto */
-    const char *output, *overlay, *labels, *points, *json;
+    const char *output, *overlay, *fill, *labels, *points, *json;
+    int numbers; /* the label image is one of 16-bit numbers, not of colors */
     int dry_run, progress, quiet, verbose;
 } segment_options;
 

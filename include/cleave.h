@@ -550,7 +550,14 @@ CLV_API clv_status clv_labels_tidy(clv_context *ctx, int64_t width, int64_t heig
 /* The picture with the borders between different labels drawn on it, as RGB. out->samples: clv_release. */
 CLV_API clv_status clv_image_overlay(clv_context *ctx, const clv_image *image,
                                      const int32_t *labels /* height x width */, clv_image *out);
-/* A picture of labels: .npy (int32, height x width), or a 16-bit gray .png, where -1 is 65535. */
+/* The same picture with each segment painted in its mean color, as RGB; pixels without a label are black. */
+CLV_API clv_status clv_image_fill(clv_context *ctx, const clv_image *image, const int32_t *labels /* height x width */,
+                                  clv_image *out);
+/* A picture of labels: .npy (int32, height x width), or .png in as many colors as there are labels: a palette, so that
+ * the samples are the labels (at most 255 of them); 255, black, is -1. */
+CLV_API clv_status clv_write_label_colors(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                          const int32_t *labels);
+/* The same with a 16-bit gray .png, where -1 is 65535: nothing to look at, but room for all labels below that. */
 CLV_API clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                          const int32_t *labels);
 

@@ -127,6 +127,9 @@ clv_status clv_npy_read_plain(clv_context *ctx, int file, int64_t size, const ch
 clv_status clv_mat_parse(clv_context *ctx, clv_bytes bytes, const char *wanted, clv_data **out);
 
 clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out);
+/* Labels as indices of a palette of distinct colors; -1 becomes 255. */
+clv_status clv_png_write_colors(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                const int32_t *labels);
 /* 16-bit gray; -1 becomes 65535. */
 clv_status clv_png_write_labels(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                 const int32_t *labels);

@@ -2,17 +2,21 @@
  * reports errors by a longjmp out of our handler; state that must survive it lives in a struct of the caller. */
 #include "io/io.h"
 
+#include <math.h>
 #include <png.h>
 #include <setjmp.h>
 #include <string.h>
+
+enum { PALETTE = 256 };
 
 typedef struct job {
     clv_context *ctx;
     const char *name;
     clv_bytes bytes; /* reading */
     size_t at;
-    clv_writer *writer; /* writing */
-    int depth;          /* bits of a sample */
+    clv_writer *writer;       /* writing */
+    int depth;                /* bits of a sample */
+    const png_color *palette; /* NULL: none */
     png_structp png;
     png_infop info;
     bool out_of_memory;
@@ -147,12 +151,16 @@ static clv_status write_picture(job *j, const clv_image *image) {
     if (setjmp(j->escape)) {
         return job_status(j);
     }
-    int type = image->channels == 1   ? PNG_COLOR_TYPE_GRAY
+    int type = j->palette             ? PNG_COLOR_TYPE_PALETTE
+               : image->channels == 1 ? PNG_COLOR_TYPE_GRAY
                : image->channels == 3 ? PNG_COLOR_TYPE_RGB
                                       : PNG_COLOR_TYPE_RGB_ALPHA;
     png_set_write_fn(j->png, j, take_bytes, flush_nothing);
     png_set_IHDR(j->png, j->info, (png_uint_32)image->width, (png_uint_32)image->height, j->depth, type,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (j->palette) {
+        png_set_PLTE(j->png, j->info, j->palette, PALETTE);
+    }
     png_write_info(j->png, j->info);
     for (int64_t row = 0; row < image->height; row++) {
         png_write_row(j->png, image->samples + row * image->width * image->channels * (j->depth / 8));
@@ -161,7 +169,8 @@ static clv_status write_picture(job *j, const clv_image *image) {
     return CLV_OK;
 }
 
-static clv_status write_samples(clv_context *ctx, const char *path, const clv_image *image, int depth) {
+static clv_status write_samples(clv_context *ctx, const char *path, const clv_image *image, int depth,
+                                const png_color *palette) {
     int64_t limit = 1000000; /* libpng's own */
     bool channels = image->channels == 1 || image->channels == 3 || image->channels == 4;
     if (image->width < 1 || image->height < 1 || image->width > limit || image->height > limit || !channels) {
@@ -171,7 +180,7 @@ static clv_status write_samples(clv_context *ctx, const char *path, const clv_im
             "and 1, 3 or 4 channels are allowed",
             (long long)image->width, (long long)image->height, (long long)image->channels, (long long)limit);
     }
-    job j = {.ctx = ctx, .name = path, .depth = depth};
+    job j = {.ctx = ctx, .name = path, .depth = depth, .palette = palette};
     CLV_TRY(clv_writer_open(ctx, path, &j.writer));
     clv_status status = begin(&j);
     if (status == CLV_OK) {
@@ -182,7 +191,45 @@ static clv_status write_samples(clv_context *ctx, const char *path, const clv_im
 }
 
 clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {
-    return write_samples(ctx, path, image, 8);
+    return write_samples(ctx, path, image, 8, NULL);
+}
+
+/* Hues a golden ratio of the circle apart, in turn light, dark and pale: neighbors in number differ. */
+static void fill_palette(png_color palette[PALETTE]) {
+    for (int c = 0; c < PALETTE - 1; c++) {
+        double hue = 6 * fmod(0.58 + c * 0.61803398874989485, 1), light = c % 3 == 1 ? 0.62 : 0.93,
+               pale = c % 3 == 2 ? 0.45 : 0.75;
+        double rgb[3];
+        for (int i = 0; i < 3; i++) {
+            double at = fmod(hue + 6 - 2 * i, 6); /* from the peak of this color */
+            double share = at > 3 ? 6 - at : at;
+            rgb[i] = light * (1 - pale * fmin(fmax(share - 1, 0), 1));
+        }
+        palette[c] =
+            (png_color){(png_byte)lround(255 * rgb[0]), (png_byte)lround(255 * rgb[1]), (png_byte)lround(255 * rgb[2])};
+    }
+    palette[PALETTE - 1] = (png_color){0, 0, 0};
+}
+
+clv_status clv_png_write_colors(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                const int32_t *labels) {
+    png_color palette[PALETTE];
+    clv_image image = {width, height, 1, CLV_NEW(ctx, uint8_t, width * height)};
+    clv_status status = image.samples ? CLV_OK : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < width * height; i++) {
+        if (labels[i] >= PALETTE - 1) {
+            status = clv_fail(ctx, CLV_EUSAGE,
+                              "%s: label %d does not fit a picture of %d colors; 16-bit numbers and .npy take it", path,
+                              labels[i], PALETTE - 1);
+        }
+        image.samples[i] = (uint8_t)(labels[i] < 0 ? PALETTE - 1 : labels[i]);
+    }
+    if (status == CLV_OK) {
+        fill_palette(palette);
+        status = write_samples(ctx, path, &image, 8, palette);
+    }
+    clv_free(ctx, image.samples);
+    return status;
 }
 
 clv_status clv_png_write_labels(clv_context *ctx, const char *path, int64_t width, int64_t height,
@@ -203,7 +250,7 @@ clv_status clv_png_write_labels(clv_context *ctx, const char *path, int64_t widt
         image.samples[2 * i + 1] = (uint8_t)(value & 255);
     }
     if (status == CLV_OK) {
-        status = write_samples(ctx, path, &image, 16);
+        status = write_samples(ctx, path, &image, 16, NULL);
     }
     clv_free(ctx, image.samples);
     return status;

@@ -353,8 +353,11 @@ clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix 
     return status;
 }
 
-clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
-                                 const int32_t *labels) {
+typedef clv_status (*png_writer)(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                 const int32_t *labels);
+
+static clv_status write_label_picture(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                      const int32_t *labels, png_writer write) {
     bool npy = clv_has_extension(path, "npy");
     int64_t pixels;
     if (!npy && !clv_has_extension(path, "png")) {
@@ -365,11 +368,21 @@ clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t wid
                         (long long)width, (long long)height, INT32_MAX);
     }
     if (!npy) {
-        return clv_png_write_labels(ctx, path, width, height, labels);
+        return write(ctx, path, width, height, labels);
     }
     clv_writer *writer;
     CLV_TRY(clv_writer_open(ctx, path, &writer));
     put_npy_header(writer, "i4", height, width);
     clv_writer_put(writer, labels, (size_t)pixels * sizeof *labels);
     return clv_writer_finish(writer, CLV_OK);
+}
+
+clv_status clv_write_label_image(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                 const int32_t *labels) {
+    return write_label_picture(ctx, path, width, height, labels, clv_png_write_labels);
+}
+
+clv_status clv_write_label_colors(clv_context *ctx, const char *path, int64_t width, int64_t height,
+                                  const int32_t *labels) {
+    return write_label_picture(ctx, path, width, height, labels, clv_png_write_colors);
 }

@@ -535,10 +535,57 @@ static void test_overlay(void **state) {
         double rgb[3];
         clv_image_rgb(&image, i, rgb);
         bool same = fabs(drawn.samples[3 * i] - rgb[0]) <= 0.5 && fabs(drawn.samples[3 * i + 1] - rgb[1]) <= 0.5;
-        assert_true(same == (i % 6 != 2)); /* the last column of the left part */
+        const uint8_t *pixel = &drawn.samples[3 * i];
+        if (i % 6 == 2) { /* the last column of the left part: bright */
+            assert_true(pixel[0] == 255 && pixel[1] == 225 && pixel[2] == 0);
+        } else if (i % 6 == 1 || i % 6 == 3) { /* beside it: dark */
+            assert_true(pixel[0] == 0 && pixel[1] == 0 && pixel[2] == 0);
+        } else {
+            assert_true(same);
+        }
     }
     clv_release(ctx, drawn.samples);
     free(image.samples);
+}
+
+/* Each segment has the mean of its pixels. */
+static void test_fill(void **state) {
+    (void)state;
+    uint8_t samples[6] = {10, 20, 30, 200, 100, 7};
+    const clv_image image = {3, 2, 1, samples};
+    const int32_t labels[6] = {0, 0, 0, 2, 2, -1};
+    const uint8_t expected[6] = {20, 20, 20, 150, 150, 0};
+    clv_image filled;
+    assert_ok(clv_image_fill(ctx, &image, labels, &filled));
+    for (int i = 0; i < 18; i++) {
+        assert_int_equal(filled.samples[i], expected[i / 3]);
+    }
+    clv_release(ctx, filled.samples);
+}
+
+/* A palette: as many colors as labels, all different, none black but that of no label. */
+static void test_label_colors(void **state) {
+    (void)state;
+    int32_t labels[256];
+    clv_image back;
+    for (int i = 0; i < 256; i++) {
+        labels[i] = i < 255 ? i : -1;
+    }
+    assert_ok(clv_write_label_colors(ctx, in_folder("l.png"), 16, 16, labels));
+    assert_ok(clv_read_image(ctx, in_folder("l.png"), &back));
+    assert_true(back.width == 16 && back.height == 16 && back.channels == 3);
+    for (int i = 0; i < 256; i++) {
+        const uint8_t *a = &back.samples[3 * i];
+        assert_true((a[0] + a[1] + a[2] == 0) == (i == 255));
+        for (int j = 0; j < i; j++) {
+            assert_true(memcmp(a, &back.samples[3 * j], 3) != 0);
+        }
+    }
+    clv_release(ctx, back.samples);
+    labels[0] = 255;
+    assert_refused(clv_write_label_colors(ctx, in_folder("l.png"), 16, 16, labels), CLV_EUSAGE, "label 255",
+                   "255 colors", NULL);
+    unlink(in_folder("l.png"));
 }
 
 static void test_label_images(void **state) {
@@ -584,6 +631,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_extreme_pictures, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_histograms, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_overlay, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_fill, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_label_colors, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_label_images, open_context, close_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

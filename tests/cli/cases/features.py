@@ -55,28 +55,29 @@ def png(path, rows, channels=3, size=None):
     return path
 
 
-def read_png16(path):
-    """Rows of a 16-bit gray PNG, with any filter."""
+def read_png_labels(path):
+    """Rows of a PNG of labels, with any filter: 16-bit gray, or indices of a palette. And whether it has one."""
     data, at, body = read(path), 8, b""
     while at < len(data):
         size, name = struct.unpack(">I4s", data[at:at + 8])
         if name == b"IHDR":
             width, height, depth, color = struct.unpack(">IIBB", data[at + 8:at + 18])
-            check((depth, color) == (16, 0), f"depth {depth}, color {color}")
+            check((depth, color) in ((16, 0), (8, 3)), f"depth {depth}, color {color}")
         if name == b"IDAT":
             body += data[at + 8:at + 8 + size]
         at += 12 + size
-    raw, stride, before, rows = zlib.decompress(body), 2 * width, bytes(2 * width), []
+    wide = depth // 8
+    raw, stride, before, rows = zlib.decompress(body), wide * width, bytes(wide * width), []
     for y in range(height):
         kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
         for i in range(stride):
-            a, b, c = line[i - 2] if i > 1 else 0, before[i], before[i - 2] if i > 1 else 0
+            a, b, c = line[i - wide] if i >= wide else 0, before[i], before[i - wide] if i >= wide else 0
             p = a + b - c
             paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
             line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) & 255
         before = bytes(line)
-        rows.append(list(struct.unpack(f">{width}H", before)))
-    return rows
+        rows.append(list(struct.unpack(f">{width}{'H' if wide == 2 else 'B'}", before)))
+    return rows, color == 3
 
 
 def two_colors(width=60, height=40):
@@ -326,7 +327,8 @@ def segment_two_colors():
                         "--method", method, "--json", "-").json()
         check(result["segments"] == 2 and result["width"] == 60 and result["height"] == 40, f"{result}")
         check(result["certificate"]["holds"] is True and result["method"] == method, f"{result}")
-        labels = read_png16("l.png")
+        labels, colored = read_png_labels("l.png")
+        check(colored, "a color per segment")
         check(labels == read_matrix("l.npy"), "the same labels in both files")
         wrong = sum(labels[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
         check(wrong < 40, f"{method}: {wrong} pixels on the wrong side")
@@ -348,7 +350,9 @@ def segment_two_colors():
 def segment_odd_pictures():
     png("one.png", [[(10, 20, 30)]])
     cleave("segment", "one.png", "-o", "l.png", "--overlay", "o.png", out="segments +1")
-    check(read_png16("l.png") == [[0]], "one pixel, one segment")
+    check(read_png_labels("l.png") == ([[0]], True), "one pixel, one segment")
+    cleave("segment", "one.png", "-o", "l.png", "--label-image", "numbers", "--fill", "f.png", "-q")
+    check(read_png_labels("l.png") == ([[0]], False) and os.path.getsize("f.png"), "16-bit gray")
     cleave("segment", "one.png", "-o", "l.png", "-k", 2, code=65, err="k = 2 exceeds the 1 superpixels of one.png")
     png("flat.png", [[(9, 9, 9)] * 40] * 30)
     cleave("segment", "flat.png", "-o", "l.png", "-k", 1, out="segments +1")

@@ -6,6 +6,7 @@
  * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
  * homes hold the same doubles, so any of them serves for any other. */
 #include "affinity/affinity.h"
+#include "base/options.h"
 #include "io/io.h"
 #include "linalg/linalg.h"
 #include "methods/methods.h"
@@ -96,6 +97,13 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, con
     return verdict->reason[0] ? CLV_OK : check_scaling(claim, *out, verdict);
 }
 
+/* Options of the command, which say how the data were read and what was done with them. */
+static bool is_of_the_command(const char *name) {
+    static const char names[] =
+        "scale|header|label-column|columns|drop|id-column|missing|categories|truth|memory|sample-weights";
+    return clv_is_listed(names, name);
+}
+
 clv_status clv_claimed_options(clv_context *ctx, const clv_claim *claim, const clv_method *method, int64_t threads,
                                clv_options_room *options, clv_verdict *out) {
     clv_method_defaults(method, options->bytes, method->options->size);
@@ -105,6 +113,9 @@ clv_status clv_claimed_options(clv_context *ctx, const clv_claim *claim, const c
         const clv_option_table *table = own ? method->options : clv_control_table();
         if (clv_options_find(table, entry->name)) {
             STEP(blame(ctx, clv_options_set(ctx, table, options->bytes, entry->name, entry->text), CLV_EUSAGE, out));
+        } else if (!clv_options_find(clv_affinity_table(), entry->name) && !is_of_the_command(entry->name)) {
+            clv_reject(out, "an option %.80s is claimed, which %s does not have", entry->name, method->name);
+            return CLV_OK;
         }
     }
     if (clv_options_find(method->options, "solver")) {

@@ -312,3 +312,12 @@ def metrics_say_what_they_cover():
     run = cleave("dominant", "p.csv", "-k", 3, "--min-size", 5)
     left = 62 - sum(int(size) for size in re.search(r"(?m)^sizes +(.*)$", run.out).group(1).split())
     check(left > 0 and f"metrics          of the {62 - left} objects that have a label" in run.out, run.out)
+
+
+@case
+def options_that_no_run_has_are_rejected():
+    blobs_npy()
+    cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    write("r.json", read("r.json").decode().replace('"options": {', '"options": {"exactness": 1, '))
+    cleave("verify", "r.json", "x.npy", code=1, out="^rejected: an option exactness is claimed, which ncut does not have")

@@ -30,7 +30,7 @@ FAMILIES = ("affinity", "ncut", "dominant", "symnmf", "kpalm", "ksupport", "feat
 PEERS = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "faiss-cpu", "skglm", "celer", "scikit-image")
 SETS = ("baseline", "avx2", "avx512")
 PEER_LIMIT = int(os.environ.get("CLEAVE_BENCH_LIMIT", 60))  # seconds; who takes longer has no time, and is not run again
-LOAD_LIMIT = 0.5  # of others, at the beginning: more is said in the title
+LOAD_LIMIT = 0.2  # cores that others keep busy, at the beginning: more is said beside the table
 
 sys.path.append(os.path.join(ROOT, "experiments/common"))
 
@@ -382,14 +382,25 @@ def write(path, words):
         file.write(words)
 
 
+def busy_cores(seconds=2):
+    """How many cores work while we do not."""
+    def idle():
+        with open("/proc/stat") as file:
+            spent = [int(word) for word in file.readline().split()[1:]]
+        return spent[3] + spent[4], sum(spent[:8])
+    idle_before, all_before = idle()
+    time.sleep(seconds)
+    idle_after, all_after = idle()
+    return os.cpu_count() * (1 - (idle_after - idle_before) / max(1, all_after - all_before))
+
+
 class Parts:
     """What was measured, a file each: an interruption loses one part, and a part can be measured again without the others."""
 
     def __init__(self, chosen, sets):
-        # The load of others: later it is our own.
         self.folder = os.path.join(ROOT, "build/bench", "quick" if chosen.quick else "parts")
         self.setting = {"machine": machine(), "versions": versions(), "sets": sets, "threads": chosen.threads,
-                        "rounds": 1 if chosen.quick else chosen.rounds, "load": os.getloadavg()[0]}
+                        "rounds": 1 if chosen.quick else chosen.rounds, "load": busy_cores()}
 
     def keep(self, name, found):
         """A part with how and when it was measured."""
@@ -409,7 +420,7 @@ class Parts:
         """A sentence where a part was measured by another cleave, beside others, or in fewer rounds."""
         said = [] if part["versions"] == self.setting["versions"] else [f"Measured on {part['day']} with {part['versions']}."]
         if part["load"] > LOAD_LIMIT:
-            said.append(f"**The machine was busy with other things (load {part['load']:.1f}): the times say little.**")
+            said.append(f"**Other work kept {part['load']:.1f} cores busy: the times say little.**")
         if part["rounds"] != self.setting["rounds"]:
             said.append(f"{part['rounds']} rounds.")
         return " ".join(said) + "\n\n" if said else ""

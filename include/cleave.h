@@ -1098,7 +1098,7 @@ typedef enum clv_kpalm_unit {
     CLV_KPALM_DIAMETER,  /* of the data: exact up to 2048 objects, else at least half of it */
     CLV_KPALM_ONE        /* alpha is used unscaled */
 } clv_kpalm_unit;
-typedef enum clv_kpalm_empty { CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
+typedef enum clv_kpalm_empty { CLV_KPALM_EMPTY_AUTO, CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
 
 typedef struct clv_kpalm_options {
     clv_control control;
@@ -1113,7 +1113,7 @@ typedef struct clv_kpalm_options {
     int alpha_unit; /* clv_kpalm_unit */
     double epsilon; /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
     int polish;     /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
-    int empty;      /* clv_kpalm_empty: what becomes of centers without objects */
+    int empty;      /* clv_kpalm_empty: what becomes of centers without objects; AUTO: kept by kpalm, else reseeded */
 } clv_kpalm_options;
 
 CLV_METHOD_FUNCTIONS(kpalm)

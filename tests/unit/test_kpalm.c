@@ -569,7 +569,7 @@ static void equal_points_are_one_cluster(void **unused) {
         two[e] = e < 20 ? 0.3 : 0.7;
     }
     for (int solver = 0; solver < 3; solver++) {
-        for (int empty = 0; empty < 2; empty++) {
+        for (int empty = CLV_KPALM_EMPTY_AUTO; empty <= CLV_KPALM_RESEED; empty++) {
             clv_matrix points = {.rows = 20, .cols = 2, .values = same};
             clv_kpalm_options options = options_for(3);
             options.solver = solver;
@@ -596,8 +596,8 @@ static void empty_clusters_are_kept_or_reseeded(void **unused) {
     double centers[] = {6, 6, 6, 6, 12, 12};
     clv_matrix given = {.rows = 3, .cols = 2, .values = centers};
     for (int solver = CLV_KPALM_KPALM; solver <= CLV_KPALM_LLOYD; solver++) {
-        double value[2];
-        for (int empty = 0; empty < 2; empty++) {
+        double value[3];
+        for (int empty = CLV_KPALM_EMPTY_AUTO; empty <= CLV_KPALM_RESEED; empty++) {
             clv_kpalm_options options = options_for(3);
             options.solver = solver;
             options.empty = empty;
@@ -608,12 +608,14 @@ static void empty_clusters_are_kept_or_reseeded(void **unused) {
                 least = result->sizes[l] < least ? result->sizes[l] : least;
             }
             if (solver == CLV_KPALM_KPALM) { /* with lloyd the center left behind may find objects later */
-                assert_int_equal(least == 0, empty == CLV_KPALM_KEEP);
+                assert_int_equal(least == 0, empty != CLV_KPALM_RESEED);
             }
             value[empty] = result->objective.value;
             clv_result_free(result);
         }
         assert_true(value[CLV_KPALM_RESEED] <= value[CLV_KPALM_KEEP] * (solver == CLV_KPALM_KPALM ? 0.9 : 1.1));
+        assert_true(value[CLV_KPALM_EMPTY_AUTO] ==
+                    value[solver == CLV_KPALM_KPALM ? CLV_KPALM_KEEP : CLV_KPALM_RESEED]);
     }
     free(d);
     clv_context_free(ctx);

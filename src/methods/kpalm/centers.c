@@ -117,11 +117,17 @@ static void move_center(clv_kpalm_state *s, int64_t i, int64_t l) {
     s->lower[i] = 0;
 }
 
+/* kpalm needs it not: its soft steps reach all centers, and the polish fills those that are left. */
+static bool reseeds(const clv_kpalm_options *options) {
+    return options->empty == CLV_KPALM_RESEED ||
+           (options->empty == CLV_KPALM_EMPTY_AUTO && options->solver != CLV_KPALM_KPALM);
+}
+
 clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain) {
     const clv_kpalm_problem *p = s->problem;
     int64_t *members = NULL;
     *gain = 0;
-    for (int64_t l = 0; l < p->k && p->options.empty == CLV_KPALM_RESEED; l++) {
+    for (int64_t l = 0; l < p->k && reseeds(&p->options); l++) {
         double share;
         if (clv_mass_in(p, s->total, l) > 0) {
             continue;

@@ -26,8 +26,9 @@ static const clv_option options[] = {
     CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, LARGEST, "auto", "E",
                  "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
     CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until moving no single object lowers sigma"),
-    CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_KEEP, "keep|reseed",
-                   "centers without objects stay (except in the polish), or move to a far object"),
+    CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_EMPTY_AUTO, "auto|keep|reseed",
+                   "centers without objects stay (except in the polish), or move to a far object; auto: they move, but "
+                   "stay in kpalm"),
 };
 static const clv_option_table table = {"kpalm", options, CLV_COUNT(options), sizeof(T)};
 #undef T

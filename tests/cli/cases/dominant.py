@@ -363,3 +363,15 @@ def what_it_will_take():
     cleave("dominant", "x.npy", "--memory", "20K", code=71, err="memory|budget")
     result = cleave("dominant", "x.npy", "--memory", "450K", "-k", 3, "--json", "-").json()
     check(result["affinity"]["home"] in ("dense-f32", "computed"), f"a smaller home: {result['affinity']}")
+
+
+@case
+def few_sets_of_many_points_are_found_without_all_similarities():
+    points, _ = blobs(per=1500)
+    npy("x.npy", points)
+    few = cleave("dominant", "x.npy", "-k", 2, "--json", "-").json()
+    check(few["affinity"]["home"] == "computed", few["affinity"]["home"])
+    held = cleave("dominant", "x.npy", "-k", 2, "--home", "dense-f64", "--json", "-").json()
+    check(held["affinity"]["home"] == "dense-f64" and few["labels"] == held["labels"], "the same sets")
+    many = cleave("dominant", "x.npy", "-k", 9, "--json", "-").json()
+    check(many["affinity"]["home"] == "dense-f64", "many sets")

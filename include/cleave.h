@@ -602,6 +602,8 @@ typedef struct clv_affinity_options {
     int64_t memory;  /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
     int64_t threads; /* 0: as many as there are cores */
     int search;      /* clv_search, for knn; AUTO: exact up to n^2 columns = 1e11 */
+    int64_t looks;   /* not an option on the command line: the similarities of about so many objects will be looked at;
+                        with   home AUTO a small part of all is computed as needed. 0: all */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);

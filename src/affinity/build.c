@@ -111,12 +111,21 @@ static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *
     return plan;
 }
 
-/* The home asked for. Else one with passes at half the price of n^2 numbers, or less; else the first that fits; else
- * the one that takes the least. NULL: none suits. */
+/* Whether what will be looked at is less work to compute than all of it to keep. */
+static bool looks_at_few(const clv_matrix *points, const clv_affinity_options *options) {
+    bool by_distance = options->kind == CLV_AFFINITY_GAUSSIAN || options->kind == CLV_AFFINITY_EXPONENTIAL;
+    return options->home == CLV_HOME_AUTO && by_distance && options->looks > 0 && options->looks < points->rows;
+}
+
+/* The home asked for, or that which computes where little will be looked at. Else one with passes at half the price of
+ * n^2 numbers, or less; else the first that fits; else the one that takes the least. NULL: none suits. */
 static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity_options *options, size_t room) {
     double entries = (double)points->rows * (double)points->rows;
     const clv_home_maker *fits = NULL, *smallest = NULL;
     size_t least = 0;
+    if (looks_at_few(points, options)) {
+        return clv_home_source(points, options);
+    }
     for (size_t m = 0; m < CLV_COUNT(makers); m++) {
         bool asked = options->home == CLV_HOME_AUTO || options->home == (int)makers[m]->asked;
         if (asked && suits(makers[m], points, options)) {

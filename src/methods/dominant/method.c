@@ -51,25 +51,20 @@ static const clv_field_info gives[] = {
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
 };
 
-/* Whether so few sets are asked for that they will look at a small part of the similarities: to make all of them would
- * take longer than all else. Multi-start and the replicator dynamics look at everything. */
-static bool looks_at_few(const clv_matrix *points, const clv_dominant_options *options,
-                         const clv_affinity_options *how) {
-    enum { PER_SET = 1000 }; /* objects whose similarities a set looks at, at most, usually */
-    bool by_distance = how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL;
-    return by_distance && !clv_is_sparse(points) && options->multistart <= 1 && options->solver != CLV_DOMINANT_RD &&
-           options->k >= 1 && options->k < points->rows / PER_SET;
+/* How many objects' similarities are looked at, about; multi-start and the replicator dynamics look at all. */
+static int64_t looks_at(const clv_dominant_options *options) {
+    enum { PER_SET = 1000 }; /* at most, usually */
+    return options->multistart <= 1 && options->solver != CLV_DOMINANT_RD ? options->k * PER_SET : 0;
 }
 
 /* No object is similar to itself; with a shift, similarities may lie below 0. */
 static clv_status suit(clv_context *ctx, const clv_matrix *points, const void *chosen, clv_affinity_options *how) {
     const clv_dominant_options *options = chosen;
     (void)ctx;
+    (void)points;
     how->zero_diagonal = 1;
     how->least = -options->shift;
-    if (how->home == CLV_HOME_AUTO && points && looks_at_few(points, options, how)) {
-        how->home = CLV_HOME_COMPUTED;
-    }
+    how->looks = looks_at(options);
     return CLV_OK;
 }
 

@@ -168,6 +168,13 @@ typedef struct cli_points_options {
 const clv_option_table *cli_points_table(bool with_truth);
 /* The part of it that says how to read. */
 const clv_option_table *cli_reading_table(void);
+/* What was not given here is read as the result in `path` was read. */
+clv_status cli_take_reading(const cli_app *app, const clv_claim *claim, const char *path, const cli_args *args,
+                            cli_points_options *points);
+/* Other data of the columns `names` (NULL: without names), whose missing cells were replaced by `fill`. */
+void cli_read_like(clv_read_options *reading, const char *const *names, int64_t count, const double *fill,
+                   int64_t fill_count);
+void cli_read_as(clv_read_options *reading, const clv_data *data);
 /* The reading options that they stand for. */
 enum { CLI_READ, CLI_MAP, CLI_MAP_SYMMETRIC }; /* clv_read_options.map */
 clv_read_options cli_read_options(const cli_points_options *points, int map);

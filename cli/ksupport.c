@@ -93,6 +93,9 @@ static clv_status read_validation(cli_job *job) {
     if (!path) {
         return CLV_OK;
     }
+    if (!options->transposed) {
+        cli_read_as(&reading, job->data);
+    }
     CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, path, &reading, &job->validation)));
     const clv_matrix *x = job->input.validation = clv_data_matrix(job->validation);
     if (job->points.scale == CLV_SCALE_UNIT_ROWS) {

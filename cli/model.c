@@ -15,6 +15,7 @@ typedef struct model_options {
     int64_t threads; /* first: the offset of cli_threads_table */
     int64_t memory;
     const char *output, *membership, *scores, *probabilities, *data;
+    int missing; /* 1: rows with missing cells are dropped, whatever the result says */
     int quiet;
 } model_options;
 
@@ -40,6 +41,8 @@ static const clv_option_table *model_table(void) {
         FILE_OPTION(scores, "scores", 0, "ksupport: x w + b, one column per model: .npy or .csv"),
         FILE_OPTION(probabilities, "probabilities", 0,
                     "ksupport with the logistic loss: probabilities, one column per class: .npy or .csv"),
+        CLI_CHOICE_OPTION(model_options, missing, "missing", "as-kept|drop",
+                          "CSV: cells that are missing: as the result says, or drop their rows, which get -1"),
         FILE_OPTION(data, "data", 0, "the DATA that were clustered, where the result was kept without --save-model"),
         CLI_MEMORY_OPTION(model_options),
         CLI_FLAG_OPTION(model_options, quiet, "quiet", 'q', "no messages, only errors"),
@@ -58,17 +61,6 @@ void cli_model_path(const char *json, char path[PATH_MAX]) {
 static bool is_given(const model *m) {
     const char *kind = clv_claim_option(m->claim, "affinity");
     return clv_claim_needs_points(m->claim) && kind && strcmp(kind, "precomputed") == 0;
-}
-
-static clv_status take_reading(model *m) {
-    const clv_option_table *table = cli_reading_table();
-    for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->options[i].name, *claimed = clv_claim_option(m->claim, name);
-        if (claimed && *claimed && clv_options_set(m->app->ctx, table, &m->points, name, claimed) < 0) {
-            return cli_fail(m->app, CLV_EDATA, "%s: %s", m->args.operands[0], clv_message(m->app->ctx));
-        }
-    }
-    return CLV_OK;
 }
 
 /* As the data of the result were scaled: by its columns, or each row by itself. */
@@ -117,11 +109,13 @@ static clv_status read_old(model *m) {
 static clv_status read_fresh(model *m) {
     clv_read_options reading = cli_read_options(&m->points, CLI_READ);
     bool given = is_given(m);
-    reading.like = clv_claim_columns(m->claim, &reading.like_count);
-    if (reading.like) {
-        reading.columns = reading.drop = NULL;
-        reading.label_column = "none";
+    int64_t count, filled;
+    const char *const *names = clv_claim_columns(m->claim, &count), *rows = clv_claim_option(m->claim, "transposed");
+    const double *fill = clv_claim_fill(m->claim, &filled);
+    if (!rows || strcmp(rows, "true") != 0) { /* columns are features */
+        cli_read_like(&reading, names, count, fill, filled);
     }
+    reading.missing = m->options.missing ? CLV_MISSING_DROP : reading.missing;
     CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->args.operands[1], &reading, &m->fresh)));
     int64_t cols = clv_data_matrix(m->fresh)->cols, wanted = m->old ? clv_data_matrix(m->old)->cols : cols;
     if (cols != wanted) {
@@ -250,7 +244,7 @@ static clv_status work(void *job) {
         return cli_fail(m->app, CLV_EUSAGE, "%s: results of %s cannot label new objects", m->args.operands[0],
                         clv_claim_result(m->claim)->method);
     }
-    CLI_TRY(take_reading(m));
+    CLI_TRY(cli_take_reading(m->app, m->claim, m->args.operands[0], &m->args, &m->points));
     CLI_TRY(read_old(m));
     CLI_TRY(read_fresh(m));
     cli_signals_restart_calls();

@@ -54,6 +54,39 @@ clv_read_options cli_read_options(const cli_points_options *points, int map) {
     return options;
 }
 
+clv_status cli_take_reading(const cli_app *app, const clv_claim *claim, const char *path, const cli_args *args,
+                            cli_points_options *points) {
+    const clv_option_table *table = cli_reading_table();
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->options[i].name, *claimed = clv_claim_option(claim, name);
+        if (!claimed || !*claimed || cli_args_given(args, name)) {
+            continue;
+        }
+        if (clv_options_set(app->ctx, table, points, name, claimed) < 0) {
+            return cli_fail(app, CLV_EDATA, "%s: %s", path, clv_message(app->ctx));
+        }
+    }
+    return CLV_OK;
+}
+
+void cli_read_like(clv_read_options *reading, const char *const *names, int64_t count, const double *fill,
+                   int64_t fill_count) {
+    reading->fill = fill;
+    reading->fill_count = fill ? fill_count : 0;
+    if (names) {
+        reading->like = names;
+        reading->like_count = count;
+        reading->columns = reading->drop = NULL;
+        reading->label_column = "none";
+    }
+}
+
+void cli_read_as(clv_read_options *reading, const clv_data *data) {
+    int64_t count;
+    const char *const *names = clv_data_columns(data, &count);
+    cli_read_like(reading, names, count, clv_data_fill(data), clv_data_matrix(data)->cols);
+}
+
 /* An option for every matrix of the answer: --centers FILE. */
 static void add_matrices(cli_output_room *room, const clv_method *method) {
     for (size_t f = 0; f < method->gives_count && room->matrix_count < CLI_MATRIX_FILES; f++) {

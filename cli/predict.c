@@ -56,7 +56,8 @@ clv_status cli_predict_check(const cli_job *job) {
     return CLV_OK;
 }
 
-/* Like DATA, but for a label column that is named and not there: new objects often have none. */
+/* By the names of DATA's columns; where it has none, in the same order, but for a label column that is named and not
+ * there: new objects often have none. */
 static clv_status read_file(const cli_job *job, const clv_read_options *reading, clv_data **out) {
     clv_read_options plain = *reading;
     const char *path = job->prediction.input;
@@ -72,7 +73,11 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
     if (!job->prediction.input) {
         return CLV_OK;
     }
-    CLI_TRY(read_file(job, reading, &job->fresh));
+    clv_read_options like = *reading;
+    if (job->how.kind != CLV_AFFINITY_PRECOMPUTED) {
+        cli_read_as(&like, job->data);
+    }
+    CLI_TRY(read_file(job, &like, &job->fresh));
     int64_t objects = clv_data_matrix(job->data)->rows, found = clv_data_matrix(job->fresh)->cols;
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && found != objects) {
         return cli_fail(job->app, CLV_EDATA, "--predict: %s has %lld columns, but %s has %lld objects",

@@ -28,21 +28,6 @@ static const clv_option_table *verify_table(void) {
     return &table;
 }
 
-/* What was not given here is read as it was read then. */
-static clv_status take_reading(verification *v) {
-    const clv_option_table *table = cli_reading_table();
-    for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->options[i].name, *claimed = clv_claim_option(v->claim, name);
-        if (!claimed || !*claimed || cli_args_given(&v->args, name)) {
-            continue;
-        }
-        if (clv_options_set(v->app->ctx, table, &v->points, name, claimed) < 0) {
-            return cli_fail(v->app, CLV_EDATA, "%s: %s", v->args.operands[0], clv_message(v->app->ctx));
-        }
-    }
-    return CLV_OK;
-}
-
 /* The second file: targets of a method on samples, else weights of the objects. */
 static clv_status read_second(verification *v, clv_input *input) {
     const clv_method *method = clv_claim_method(v->claim);
@@ -60,22 +45,36 @@ static clv_status read_second(verification *v, clv_input *input) {
     return CLV_OK;
 }
 
+/* Whether missing cells are replaced by what is claimed. */
+static bool fills_the_same(verification *v) {
+    int64_t count, cols = clv_data_matrix(v->data)->cols;
+    const double *claimed = clv_claim_fill(v->claim, &count), *now = clv_data_fill(v->data);
+    bool same = count == (now ? cols : 0);
+    for (int64_t j = 0; same && j < count; j++) {
+        same = claimed[j] == now[j];
+    }
+    if (!same) {
+        snprintf(v->verdict.reason, sizeof v->verdict.reason, "missing cells of %s are not replaced by what is claimed",
+                 v->args.operands[1]);
+    }
+    return same;
+}
+
 /* Whether the same columns are used as then. */
 static bool reads_the_same(verification *v) {
     const char *used = clv_claim_used(v->claim), *now = clv_data_note(v->data);
     bool same = !*used || strcmp(used, now) == 0;
     if (!same) {
-        v->verdict.accepted = false;
         snprintf(v->verdict.reason, sizeof v->verdict.reason, "the result used \"%.180s\", but %s gives \"%.180s\"",
                  used, v->args.operands[1], now);
     }
-    return same;
+    return same && fills_the_same(v);
 }
 
 static clv_status judge(verification *v) {
     clv_context *ctx = v->app->ctx;
     CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
-    CLI_TRY(take_reading(v));
+    CLI_TRY(cli_take_reading(v->app, v->claim, v->args.operands[0], &v->args, &v->points));
     const char *kind = clv_claim_option(v->claim, "affinity");
     bool given = kind && strcmp(kind, "precomputed") == 0;
     clv_read_options reading = cli_read_options(&v->points, given ? CLI_MAP_SYMMETRIC : CLI_MAP);

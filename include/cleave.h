@@ -261,7 +261,10 @@ typedef struct clv_read_options {
     const char *const *like; /* CSV with a header: the columns of other data (clv_data_column), which these must have,
                                 in any order and with others beside them; NULL: as they are */
     int64_t like_count;
-    int64_t room[4]; /* for later versions: 0 */
+    const double *fill; /* CSV with missing cells to replace: by these, one per column of the other data (clv_data_fill);
+                           NULL: by the mean or the median of the file itself */
+    int64_t fill_count;
+    int64_t room[2]; /* for later versions: 0 */
 } clv_read_options;
 
 /* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
@@ -283,6 +286,8 @@ CLV_API const char *clv_data_note(const clv_data *data);
 CLV_API const char *clv_data_warning(const clv_data *data);
 /* The name of a column, or of the column of labels (-1); NULL: it has none. */
 CLV_API const char *clv_data_column(const clv_data *data, int64_t column);
+/* The names of all columns; NULL with count 0: they have none. */
+CLV_API const char *const *clv_data_columns(const clv_data *data, int64_t *count);
 /* What the file calls a row, and what it calls the column of these names; NULL: nothing. */
 CLV_API const char *clv_data_id(const clv_data *data, int64_t row);
 CLV_API const char *clv_data_id_name(const clv_data *data);
@@ -292,6 +297,8 @@ CLV_API int64_t clv_data_rows_read(const clv_data *data);
 /* Of a dense matrix with a row for each row of that file, keep those that `of` has kept. */
 CLV_API clv_status clv_data_keep_rows(clv_data *data, const clv_data *of);
 CLV_API int64_t clv_data_row(const clv_data *data, int64_t row);
+/* What stood for missing cells, one number per column of the matrix; NULL: nothing did. */
+CLV_API const double *clv_data_fill(const clv_data *data);
 /* Whether the values lie in a mapped file. */
 CLV_API int clv_data_is_mapped(const clv_data *data);
 
@@ -1281,6 +1288,8 @@ CLV_API const char *clv_claim_option(const clv_claim *claim, const char *name);
  * have none. */
 CLV_API const char *clv_claim_used(const clv_claim *claim);
 CLV_API const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count);
+/* What stood for missing cells, one number per column; NULL with count 0: nothing did. */
+CLV_API const double *clv_claim_fill(const clv_claim *claim, int64_t *count);
 /* How the columns were scaled, as clv_data_scaling says, and how many there are; 0: nothing is said of it. */
 CLV_API int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const double **factor);
 /* What is claimed, as a result: labels and fields can be read and, by clv_predict, used. Borrowed. */

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* --- missing cells --- */
-
 /* What becomes of a table. */
 typedef struct making {
     clv_table table;
@@ -26,12 +24,20 @@ typedef struct making {
     int64_t width;      /* of the matrix */
 } making;
 
+/* --- rows --- */
+
 static bool is_used(const clv_column *column) {
     return column->role != CLV_ROLE_DROPPED && column->role != CLV_ROLE_ID;
 }
 
-/* Mark the rows in which a cell of this column is missing. */
+/* Mark the rows in which a cell of this column is missing: of numbers, what is none. */
 static clv_status mark_missing(const clv_table *t, int64_t c, bool *marked) {
+    if (t->columns[c].role == CLV_ROLE_NUMBERS) {
+        for (int64_t i = 0; i < t->rows; i++) {
+            marked[i] = marked[i] || isnan(t->values[i * t->layout.columns + c]);
+        }
+        return CLV_OK;
+    }
     clv_token *texts = NULL;
     double value;
     clv_status status = clv_table_texts(t, c, &texts);
@@ -65,40 +71,6 @@ static clv_status keep_rows(making *m) {
                           t->start.name);
 }
 
-/* The mean or the median of what is there of a column. */
-static double middle_of(const making *m, int64_t column, double *work) {
-    const clv_table *t = &m->table;
-    int64_t count = 0;
-    double sum = 0;
-    for (int64_t i = 0; i < t->rows; i++) {
-        double value = t->values[i * t->layout.columns + column];
-        if (!isnan(value)) {
-            work[count++] = value;
-            sum += value;
-        }
-    }
-    if (m->options->missing == CLV_MISSING_MEAN) {
-        return sum / (double)count;
-    }
-    double upper = clv_nth_smallest(work, count, count / 2);
-    return count % 2 ? upper : 0.5 * (upper + clv_nth_smallest(work, count, count / 2 - 1));
-}
-
-static clv_status find_fill(making *m) {
-    const clv_table *t = &m->table;
-    double *work = CLV_TAKE(&m->work, double, t->rows);
-    m->fill = CLV_TAKE0(&m->work, double, t->layout.columns);
-    CLV_TRY(m->work.status);
-    for (int64_t c = 0; c < t->layout.columns; c++) {
-        const clv_column *column = &t->columns[c];
-        if (column->role == CLV_ROLE_NUMBERS && column->missing.count > 0 && m->options->missing != CLV_MISSING_DROP) {
-            m->fill[c] = middle_of(m, c, work);
-            m->filled += column->missing.count;
-        }
-    }
-    return CLV_OK;
-}
-
 /* --- classes --- */
 
 /* The classes of a column of text; cells that are missing are one of their own. */
@@ -127,6 +99,77 @@ static clv_status code_columns(making *m) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         m->width += t->columns[c].role == CLV_ROLE_NUMBERS;
         CLV_TRY(t->columns[c].role == CLV_ROLE_CLASSES ? code_column(m, c) : CLV_OK);
+    }
+    return CLV_OK;
+}
+
+/* --- what stands for missing cells --- */
+
+/* Whether missing cells are replaced. */
+static bool fills(const clv_read_options *options) {
+    return options->missing == CLV_MISSING_MEAN || options->missing == CLV_MISSING_MEDIAN;
+}
+
+/* The mean or the median of what is there of a column. */
+static double middle_of(const making *m, int64_t column, double *work) {
+    const clv_table *t = &m->table;
+    int64_t count = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < t->rows; i++) {
+        double value = t->values[i * t->layout.columns + column];
+        if (!isnan(value)) {
+            work[count++] = value;
+            sum += value;
+        }
+    }
+    if (count == 0 || m->options->missing == CLV_MISSING_MEAN) {
+        return count == 0 ? 0 : sum / (double)count;
+    }
+    double upper = clv_nth_smallest(work, count, count / 2);
+    return count % 2 ? upper : 0.5 * (upper + clv_nth_smallest(work, count, count / 2 - 1));
+}
+
+/* The same, or what other data have there: by name, or where columns have none by their place in the matrix. */
+static double fill_of(const making *m, int64_t column, int64_t place, double *work) {
+    const clv_read_options *options = m->options;
+    const clv_token *name = clv_layout_name(&m->table.layout, column);
+    for (int64_t l = 0; options->like && name && l < options->like_count; l++) {
+        if (clv_field_equals(name, options->like[l], false)) {
+            place = l;
+        }
+    }
+    return place < options->fill_count ? options->fill[place] : middle_of(m, column, work);
+}
+
+static clv_status find_fill(making *m) {
+    const clv_table *t = &m->table;
+    double *work = CLV_TAKE(&m->work, double, t->rows);
+    m->fill = CLV_TAKE0(&m->work, double, t->layout.columns);
+    CLV_TRY(m->work.status);
+    for (int64_t c = 0, place = 0; c < t->layout.columns && fills(m->options); c++) {
+        const clv_column *column = &t->columns[c];
+        if (column->role == CLV_ROLE_NUMBERS) {
+            m->fill[c] = fill_of(m, c, place++, work);
+            m->filled += column->missing.count;
+        }
+        place += m->texts[c].count;
+    }
+    return CLV_OK;
+}
+
+/* One number per column of the matrix, for other data of these columns. */
+static clv_status put_fill(making *m) {
+    const clv_table *t = &m->table;
+    if (!fills(m->options)) {
+        return CLV_OK;
+    }
+    double *to = m->data->fill = CLV_NEW0(t->ctx, double, m->width);
+    CLV_TRY(to ? CLV_OK : CLV_ENOMEM);
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        if (t->columns[c].role == CLV_ROLE_NUMBERS) {
+            *to++ = m->fill[c];
+        }
+        to += m->texts[c].count;
     }
     return CLV_OK;
 }
@@ -248,6 +291,8 @@ static clv_status arrange(making *m) {
     double *values = CLV_NEW0(data->ctx, double, numbers);
     char **names = CLV_NEW0(data->ctx, char *, to);
     clv_status status = values && names ? CLV_OK : CLV_ENOMEM;
+    clv_free(data->ctx, data->fill); /* in another order; who asks for these columns knows it */
+    data->fill = NULL;
     for (int64_t l = 0; status == CLV_OK && l < to; l++) {
         int64_t c = 0;
         while (c < from && strcmp(data->columns[c], options->like[l]) != 0) {
@@ -375,8 +420,9 @@ static clv_status make(making *m, clv_bytes bytes, char separator) {
     CLV_TRY(clv_table_assign(&m->table, options));
     CLV_TRY(clv_table_check(&m->table, options));
     CLV_TRY(keep_rows(m));
-    CLV_TRY(find_fill(m));
     CLV_TRY(code_columns(m));
+    CLV_TRY(find_fill(m));
+    CLV_TRY(put_fill(m));
     CLV_TRY(put_column_names(m));
     CLV_TRY(put_roles(m));
     CLV_TRY(put_rows(m));

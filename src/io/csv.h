@@ -18,6 +18,7 @@ typedef struct clv_layout {
     int64_t first_count, second_count;
     bool header;         /* the first record names the columns */
     int64_t header_line; /* where it stands */
+    clv_csv top;         /* at the first record */
     bool shifted;        /* it is one field shorter than the rows: the first column holds row names */
     int64_t columns;     /* fields of a row */
     int64_t label;       /* the column of labels that was asked for, or that has a name for it; else -1 */
@@ -30,7 +31,9 @@ void clv_layout_free(clv_context *ctx, clv_layout *layout);
 
 /* The name of a column, or NULL when there is no header or none for this column. */
 const clv_token *clv_layout_name(const clv_layout *layout, int64_t column);
-/* The column of this name, or else of this number from 1; -1: there is none. */
+/* The column of this name; -1: there is none. */
+int64_t clv_layout_find_name(const clv_layout *layout, const char *name, size_t size);
+/* The same, or else of this number from 1. */
 int64_t clv_layout_find(const clv_layout *layout, const char *wanted);
 /* Whether the header names a column as one names rows: id, index, row, key, ..., and whatever ends in _id. */
 bool clv_layout_names_rows(const clv_layout *layout, int64_t column);

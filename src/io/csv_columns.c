@@ -256,6 +256,9 @@ static void mark_dropped(clv_column *column) {
 
 /* Mark the columns of "age,height,5-9"; a name that holds a comma stands in quotes there. */
 static clv_status mark_list(clv_table *t, const char *option, const char *list, mark set) {
+    if (list && !*list) {
+        return clv_fail(t->ctx, CLV_EUSAGE, "--%s '' names no column: it must be a list such as age,height,5-9", option);
+    }
     char *items = clv_copy_text(t->ctx, list ? list : "");
     clv_status status = items ? CLV_OK : CLV_ENOMEM;
     for (char *at = items; status == CLV_OK && *at;) {
@@ -278,21 +281,9 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
 /* The column that a name of other data is of: itself, or for "city=Rome" the text in "city". */
 static int64_t find_like(const clv_table *t, const char *name, bool *class) {
     const char *equals = strrchr(name, '=');
-    *class = false;
-    for (int64_t c = 0; c < t->layout.columns; c++) {
-        const clv_token *field = clv_layout_name(&t->layout, c);
-        if (field && clv_field_equals(field, name, false)) {
-            return c;
-        }
-    }
-    for (int64_t c = 0; equals && c < t->layout.columns; c++) {
-        const clv_token *field = clv_layout_name(&t->layout, c);
-        if (field && clv_field_compare(field, &(clv_token){name, (size_t)(equals - name), false}) == 0) {
-            *class = true;
-            return c;
-        }
-    }
-    return -1;
+    int64_t whole = clv_layout_find_name(&t->layout, name, strlen(name));
+    *class = whole < 0 && equals;
+    return *class ? clv_layout_find_name(&t->layout, name, (size_t)(equals - name)) : whole;
 }
 
 /* The columns of other data, and no others. */

@@ -51,16 +51,13 @@ static clv_status put_rows(clv_context *ctx, clv_csv *csv, clv_writer *writer, c
 
 static clv_status put_table(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,
                             clv_writer *writer, const int32_t *labels, int64_t n, const clv_data *of) {
-    clv_csv csv, head;
+    clv_csv csv;
     clv_layout layout = {0};
     clv_layout_request request = {.header = options->header, .label_column = options->label_column};
     clv_status status = clv_layout_read(ctx, bytes, separator, &request, &csv, &layout);
     if (status == CLV_OK && layout.header) {
         const char *name = free_name(&layout);
-        head = csv;
-        head.at = (const char *)bytes.data + (bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
-        clv_csv_next(&head);
-        status = copy_record(ctx, &head, writer);
+        status = copy_record(ctx, &layout.top, writer);
         clv_writer_put(writer, &csv.separator, 1);
         clv_writer_put(writer, name, strlen(name));
         clv_writer_put(writer, "\n", 1);

@@ -101,14 +101,19 @@ const clv_token *clv_layout_name(const clv_layout *layout, int64_t column) {
     return layout->header && at >= 0 && at < layout->first_count ? &layout->first[at] : NULL;
 }
 
-static int64_t find_name(const clv_layout *layout, const char *name) {
+int64_t clv_layout_find_name(const clv_layout *layout, const char *name, size_t size) {
+    const clv_token wanted = {name, size, false};
     for (int64_t c = 0; c < layout->columns; c++) {
         const clv_token *field = clv_layout_name(layout, c);
-        if (field && clv_field_equals(field, name, false)) {
+        if (field && clv_field_compare(field, &wanted) == 0) {
             return c;
         }
     }
     return -1;
+}
+
+static int64_t find_name(const clv_layout *layout, const char *name) {
+    return clv_layout_find_name(layout, name, strlen(name));
 }
 
 /* A number from 1 as an index, or -1. */
@@ -283,6 +288,7 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
     CLV_TRY(open_text(ctx, bytes, separator, csv));
     clv_csv first = *csv;
     layout->header_line = csv->record_line;
+    layout->top = first;
     CLV_TRY(clv_csv_fields(ctx, csv, &layout->first, &layout->first_count));
     first.comma = csv->comma = csv->separator != ',' && layout->first_count > 1;
     clv_csv second = *csv;

@@ -58,9 +58,10 @@ static void add_option(problems *p, const char *option, int64_t column) {
     }
 }
 
-static void check_missing(problems *p, int64_t c, clv_missing how) {
+static void check_missing(problems *p, int64_t c, const clv_read_options *options) {
+    clv_missing how = options->missing;
     const clv_column *column = &p->table->columns[c];
-    bool empty = column->missing.count == p->table->rows, labels = column->role == CLV_ROLE_LABELS;
+    bool empty = column->missing.count == p->table->rows && !options->fill, labels = column->role == CLV_ROLE_LABELS;
     bool none = how == CLV_MISSING_ERROR || (int)how == CLV_MISSING_NOWHERE;
     bool provided = how == CLV_MISSING_DROP || (!none && !labels);
     int64_t count = labels ? column->no_label : column->missing.count;
@@ -68,7 +69,9 @@ static void check_missing(problems *p, int64_t c, clv_missing how) {
         return;
     }
     add_cells(p, c, &column->missing, "missing");
-    if (empty) {
+    if (options->like) {
+        clv_text_add(&p->text, ": --missing drop leaves out their rows");
+    } else if (empty) {
         clv_text_add(&p->text, ", which are all of them: ");
         add_option(p, "drop", c);
     } else if ((int)how != CLV_MISSING_NOWHERE) {
@@ -158,7 +161,7 @@ clv_status clv_table_check(const clv_table *t, const clv_read_options *options) 
     for (int64_t c = 0; c < t->layout.columns; c++) {
         clv_role role = t->columns[c].role;
         if (role != CLV_ROLE_DROPPED && role != CLV_ROLE_ID) {
-            check_missing(&p, c, options->missing);
+            check_missing(&p, c, options);
             check_texts(&p, c);
             check_infinite(&p, c);
         }

@@ -29,6 +29,7 @@ struct clv_data {
     int64_t *id_at;         /* where they begin */
     int64_t *rows;          /* the number of each row in its file; owned, or NULL: all rows are there */
     int64_t rows_read;      /* of the file */
+    double *fill;           /* of each column, what stood for missing cells; owned, or NULL */
     double *shift, *factor; /* of each column, once it is scaled: (x - shift) * factor; owned, or NULL */
 };
 

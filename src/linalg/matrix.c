@@ -45,7 +45,7 @@ void clv_data_free(clv_data *data) {
     clv_free_texts(ctx, data->classes, data->classes_count);
     clv_free_texts(ctx, data->columns, data->columns_count);
     CLV_FREE_ALL(ctx, data->name, data->note, data->warning, data->truth, data->id_name, data->ids, data->id_at,
-                 data->shift, data->factor, data->rows, data);
+                 data->fill, data->shift, data->factor, data->rows, data);
 }
 
 clv_status clv_data_made(clv_status status, clv_data **out) {
@@ -467,6 +467,15 @@ static clv_status keep_scaling(clv_data *data, const scaling *s) {
     return CLV_OK;
 }
 
+const char *const *clv_data_columns(const clv_data *data, int64_t *count) {
+    *count = data->columns_count;
+    return (const char *const *)data->columns;
+}
+
+const double *clv_data_fill(const clv_data *data) {
+    return data->fill;
+}
+
 int clv_data_scaling(const clv_data *data, const double **shift, const double **factor) {
     *shift = data->shift;
     *factor = data->factor;
@@ -475,6 +484,7 @@ int clv_data_scaling(const clv_data *data, const double **shift, const double **
 
 clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *factor) {
     int64_t cols = data->matrix.cols;
+    scaling s;
     CLV_TRY(unmap(data));
     for (int64_t j = 0; j < cols && clv_is_sparse(&data->matrix); j++) {
         if (shift[j] != 0) {
@@ -482,20 +492,17 @@ clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *
                             data->name);
         }
     }
-    for (int64_t i = 0; i < data->matrix.rows; i++) {
-        int64_t from = clv_is_sparse(&data->matrix) ? data->matrix.start[i] : i * cols;
-        int64_t to = clv_is_sparse(&data->matrix) ? data->matrix.start[i + 1] : from + cols;
-        for (int64_t at = from; at < to; at++) {
-            int64_t j = clv_is_sparse(&data->matrix) ? data->matrix.index[at] : at - from;
-            double scaled = (clv_stored(&data->matrix, at) - shift[j]) * factor[j];
-            if (data->matrix.scalar == CLV_F32) {
-                ((float *)data->values)[at] = (float)scaled;
-            } else {
-                ((double *)data->values)[at] = scaled;
-            }
-        }
+    clv_status status = scaling_new(data->ctx, cols, false, &s);
+    for (int64_t j = 0; status == CLV_OK && j < cols; j++) {
+        s.unit[j] = 1;
+        s.shift[j] = shift[j];
+        s.factor[j] = factor[j];
     }
-    return CLV_OK;
+    if (status == CLV_OK) {
+        apply_scaling(data, &s);
+    }
+    clv_free_kept(&s.kept);
+    return status;
 }
 
 /* By the columns of `data`: both, if there are two. By rows: `data` alone, as rows do not look at others. */

@@ -25,7 +25,7 @@ void clv_claim_free(clv_claim *claim) {
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
-    CLV_FREE_ALL(ctx, claim->options, claim->shift, claim->factor);
+    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->shift, claim->factor);
     clv_free_texts(ctx, claim->columns, claim->columns_count);
     clv_result_free(claim->result);
     clv_free(ctx, claim);
@@ -260,10 +260,12 @@ static clv_status get_data(const clv_place *at) {
     int64_t factors;
     const clv_member members[] = {{"data", "used", CLV_JSON_TEXT, &claim->used, true},
                                   {"data", "columns", CLV_JSON_TEXT, &listed, true},
+                                  {"data", "fill", CLV_JSON_TEXT, &listed, true},
                                   {"data", "shift", CLV_JSON_TEXT, &listed, true},
                                   {"data", "factor", CLV_JSON_TEXT, &listed, true}};
     CLV_TRY(clv_json_get(at, members, 1));
     doubt_strangers(at, "data", members, CLV_COUNT(members));
+    CLV_TRY(get_reals(at, "fill", &claim->fill, &claim->filled));
     CLV_TRY(get_reals(at, "shift", &claim->shift, &claim->scaled));
     CLV_TRY(get_reals(at, "factor", &claim->factor, &factors));
     if (claim->scaled != factors) {
@@ -278,6 +280,11 @@ int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const do
     *shift = claim->shift;
     *factor = claim->factor;
     return claim->scaled;
+}
+
+const double *clv_claim_fill(const clv_claim *claim, int64_t *count) {
+    *count = claim->filled;
+    return claim->fill;
 }
 
 const char *clv_claim_used(const clv_claim *claim) {

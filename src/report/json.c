@@ -266,7 +266,12 @@ static void put_data(clv_text *text, const clv_data *data) {
         between = ", ";
         end = "]";
     }
-    clv_text_add(text, "%s%s", end, said && scaled ? ",\n  " : "");
+    clv_text_add(text, "%s", end);
+    if (clv_data_fill(data)) {
+        clv_text_add(text, ",\n  ");
+        put_reals(text, "fill", clv_data_fill(data), clv_data_matrix(data)->cols, "");
+    }
+    clv_text_add(text, said && scaled ? ",\n  " : "");
     if (scaled) {
         put_reals(text, "shift", shift, clv_data_matrix(data)->cols, ",\n  ");
         put_reals(text, "factor", factor, clv_data_matrix(data)->cols, "");

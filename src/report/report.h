@@ -91,6 +91,8 @@ struct clv_claim {
     char *used;        /* of the file; "" when not said */
     char **columns;    /* their names; NULL: not said */
     int64_t columns_count;
+    double *fill; /* NULL: not said */
+    int64_t filled;
     double *shift, *factor; /* NULL: not said */
     int64_t scaled;         /* how many columns these are for */
     double gamma;           /* as used; NaN: none */

@@ -158,7 +158,23 @@ static void test_missing(void **state) {
     assert_dense(data, 5, 3, (double[]){1, 8, 3, 4, 5, 6, 2.5, 7, 9, 10, 9, 6, 0, 9, 6});
     assert_non_null(strstr(clv_data_note(data), "4 missing cells replaced by the median"));
     clv_data_free(data);
-    how.drop = NULL;
+    how = (clv_read_options){.missing = CLV_MISSING_MEAN};
+    assert_ok(parse("a,b\n1,2\n3,\n8,4\n", &how, &data)); /* and other data get what these were given */
+    assert_true(clv_data_fill(data)[0] == 4 && clv_data_fill(data)[1] == 3);
+    how.like = clv_data_columns(data, &how.like_count);
+    how.fill = clv_data_fill(data);
+    how.fill_count = how.like_count;
+    clv_data *other;
+    assert_ok(parse("c,b,a\n1,,\n2,,6\n", &how, &other));
+    assert_dense(other, 2, 2, (double[]){4, 3, 6, 3});
+    clv_data_free(other);
+    clv_data_free(data);
+    how = (clv_read_options){.missing = CLV_MISSING_MEAN, .header = CLV_HEADER_NO, .fill = (double[]){4, 3}, .fill_count = 2};
+    assert_ok(parse("1,\n,9\n", &how, &other)); /* without names: by their place */
+    assert_dense(other, 2, 2, (double[]){1, 3, 4, 9});
+    clv_data_free(other);
+    how = (clv_read_options){0};
+    how.missing = CLV_MISSING_MEDIAN;
     assert_refused(parse("a,b\n1,\n2,\n", &how, &data), CLV_EDATA, "which are all of them: --drop 'b'", NULL);
     how = (clv_read_options){.missing = CLV_MISSING_DROP};
     assert_refused(parse("a,b\n1,\n,2\n", &how, &data), CLV_EDATA, "would leave no row", NULL);

@@ -122,7 +122,7 @@ def tables_with_and_without_labels():
         for new in ("with.csv", "without.csv"):
             predict("--label-column", column, data="p.csv", new=new)
             check(read_npy_labels("p.npy") == read_npy_labels("l.npy")[:5], f"{column} {new}")
-    predict("--label-column", "none", data="p.csv", new="without.csv", code=65, err="2 columns.*has 3")
+    predict("--label-column", "none", data="p.csv", new="without.csv", code=65, err="without.csv has no column .group., which")
     predict("--label-column", "group", data="p.csv", new="-", stdin=read("with.csv"))
     check(read_npy_labels("p.npy") == read_npy_labels("l.npy")[:5], "standard input")
 
@@ -213,6 +213,30 @@ def kept_classes_and_probabilities():
         check(abs(sum(shares.values()) - 1) < 1e-12 and max(shares, key=shares.get) == label, f"{row}: {label}")
     write("r.json", read("r.json").decode().replace('"factor": [', '"factor": [1, '))
     cleave("verify", "r.json", "x.csv", "y.csv", code=1, out="^rejected: 2 columns are claimed to be shifted, but 3 to be scaled")
+
+
+@case
+def missing_cells_in_new_data():
+    points, _ = blobs()
+    write("old.csv", "a,b\n,0\n" + "".join(f"{x},{y}\n" for x, y in points))
+    mean = sum(x for x, _ in points) / len(points)
+    cleave("kpalm", "old.csv", "-k", 3, "--missing", "mean", "--json", "r.json", "-q", "-o", "l.csv")
+    write("new.csv", "id,b,a\nu,1e6,\nv,0,\n")  # no a at all: its mean is that of the old objects
+    write("full.csv", f"a,b\n{mean!r},1e6\n{mean!r},0\n")
+    cleave("predict", "r.json", "new.csv", "-o", "p.csv", "-q")
+    cleave("predict", "r.json", "full.csv", "-o", "q.csv", "-q")
+    check(labels_in("p.csv") == labels_in("q.csv"), "the mean of the old objects")
+    cleave("kpalm", "old.csv", "-k", 3, "--missing", "mean", "-q", "--predict", "new.csv", "--predict-output", "s.csv")
+    check(labels_in("s.csv") == labels_in("q.csv"), "and in the run itself, by names")
+    cleave("predict", "r.json", "new.csv", "-o", "p.csv", "-q", "--missing", "drop", code=65, err="would leave no row")
+    write("new.csv", "b,a\n1e6,\n0,1\n")
+    cleave("predict", "r.json", "new.csv", "-o", "p.csv", "-q", "--missing", "drop")
+    check(labels_in("p.csv")[0] == "-1" != labels_in("p.csv")[1], "dropped")
+    cleave("verify", "r.json", "old.csv")
+    write("f.json", read("r.json").decode().replace('"fill": [', '"fill": [1'))
+    cleave("verify", "f.json", "old.csv", code=1, out="not replaced by what is claimed")
+    cleave("kpalm", "full.csv", "-k", 1, "--json", "r.json", "-q")
+    cleave("predict", "r.json", "new.csv", "-o", "p.csv", code=65, err=r"'a' has 1 missing cell \(line 2\): --missing drop leaves out their rows$")
 
 
 @case

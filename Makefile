@@ -22,7 +22,7 @@ demo: deps ## build, then run the demonstration
 	@$(MAKE) --no-print-directory all >build/demo.log 2>&1 || { cat build/demo.log; exit 1; }
 	build/cleave demo
 
-python: deps ## build the Python package, install it into build/python-env and test it there
+python: deps ## build the Python package, install it into build/python-env/newest and test it there
 	@scripts/check-python
 
 check: ## everything that must pass: tests, install, peers, format, fuzz smoke, sanitizers

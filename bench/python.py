@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The Python package against scikit-learn: estimators that do the same work, as one would write them without tuning.
 
-    build/python-env/bin/python bench/python.py             # all rows: the table to build/bench/python.md
-    build/python-env/bin/python bench/python.py --readme    # and into README.md
-    build/python-env/bin/python bench/python.py --quick     # one round, small synthetic data: does it all work?
+    build/python-env/newest/bin/python bench/python.py             # all rows: the table to build/bench/python.md
+    build/python-env/newest/bin/python bench/python.py --readme    # and into README.md
+    build/python-env/newest/bin/python bench/python.py --quick     # one round, small synthetic data: does it all work?
 
 The Python is one that has cleave and scikit-learn; `make python` makes the one above. Every fit is a process of its own, in
 turn, on the same cores and number of threads; what is timed is `fit` alone, after a small fit that loads what is needed. Times
@@ -241,7 +241,7 @@ def main():
     try:
         metadata.version("cleave")
     except metadata.PackageNotFoundError:
-        sys.exit("bench: this Python has no cleave; first: make python, then build/python-env/bin/python bench/python.py")
+        sys.exit("bench: this Python has no cleave; first: make python, then build/python-env/newest/bin/python bench/python.py")
     words = report(chosen)
     harness.write(os.path.abspath(chosen.output), words + "\n")
     if chosen.readme:

@@ -261,8 +261,8 @@ typedef struct clv_read_options {
     const char *const *like; /* CSV with a header: the columns of other data (clv_data_column), which these must have,
                                 in any order and with others beside them; NULL: as they are */
     int64_t like_count;
-    const double *fill; /* CSV with missing cells to replace: by these, one per column of the other data (clv_data_fill);
-                           NULL: by the mean or the median of the file itself */
+    const double *fill; /* CSV with missing cells to replace: by these, one per column of the other data
+                           (clv_data_fill); NULL: by the mean or the median of the file itself */
     int64_t fill_count;
     int64_t room[2]; /* for later versions: 0 */
 } clv_read_options;

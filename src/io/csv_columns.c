@@ -257,7 +257,8 @@ static void mark_dropped(clv_column *column) {
 /* Mark the columns of "age,height,5-9"; a name that holds a comma stands in quotes there. */
 static clv_status mark_list(clv_table *t, const char *option, const char *list, mark set) {
     if (list && !*list) {
-        return clv_fail(t->ctx, CLV_EUSAGE, "--%s '' names no column: it must be a list such as age,height,5-9", option);
+        return clv_fail(t->ctx, CLV_EUSAGE, "--%s '' names no column: it must be a list such as age,height,5-9",
+                        option);
     }
     char *items = clv_copy_text(t->ctx, list ? list : "");
     clv_status status = items ? CLV_OK : CLV_ENOMEM;

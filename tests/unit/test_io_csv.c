@@ -169,7 +169,8 @@ static void test_missing(void **state) {
     assert_dense(other, 2, 2, (double[]){4, 3, 6, 3});
     clv_data_free(other);
     clv_data_free(data);
-    how = (clv_read_options){.missing = CLV_MISSING_MEAN, .header = CLV_HEADER_NO, .fill = (double[]){4, 3}, .fill_count = 2};
+    how = (clv_read_options){
+        .missing = CLV_MISSING_MEAN, .header = CLV_HEADER_NO, .fill = (double[]){4, 3}, .fill_count = 2};
     assert_ok(parse("1,\n,9\n", &how, &other)); /* without names: by their place */
     assert_dense(other, 2, 2, (double[]){1, 3, 4, 9});
     clv_data_free(other);

@@ -111,7 +111,7 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
                         "labels: .npy (int32), .csv (beside the id or number of the row), .txt, or - for CSV on "
                         "standard output; -1 means left out"),
         CLI_FLAG_OPTION(cli_output_options, output_data, "output-data", 0,
-                        "-o FILE.csv has all columns of DATA, a .csv or .tsv file, and the label behind them"),
+                        "-o FILE.csv has all columns of DATA, a .csv, .tsv or .txt file, and the label behind them"),
         CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),
     };
     static const clv_option of_all[] = {

@@ -37,10 +37,10 @@ static clv_status check_output_data(const cli_job *job) {
     if (!path || !(is_standard(path) || cli_has_ending(path, "csv"))) {
         return cli_fail(job->app, CLV_EUSAGE, "--output-data needs -o FILE.csv, where the columns and labels go");
     }
-    return cli_has_ending(from, "csv|tsv")
+    return cli_has_ending(from, "csv|tsv|tab|txt|dat|data")
                ? CLV_OK
                : cli_fail(job->app, CLV_EUSAGE,
-                          "--output-data: %s is no .csv or .tsv file, whose columns could be copied", from);
+                          "--output-data: %s is no .csv, .tsv or .txt file, whose columns could be copied", from);
 }
 
 /* All that will be written, and all that is read: no file may be both, or written twice. */

@@ -400,7 +400,7 @@ void cli_job_close(cli_job *job) {
 /* --- all of it --- */
 
 static const char *cli_about_data(clv_takes takes) {
-    return takes == CLV_TAKES_SAMPLES ? "X holds one sample per row: .npy, .csv, .tsv, .mtx, .svm, .mat "
+    return takes == CLV_TAKES_SAMPLES ? "X holds one sample per row: .npy, .csv, .tsv, .txt, .mtx, .svm, .mat "
                                         "(file.mat:variable); .npy of floats or\n"
                                         "doubles stays in its file. Y holds one target per sample: numbers, or texts "
                                         "in .csv; of an .svm file\n"

@@ -267,10 +267,10 @@ typedef struct clv_read_options {
     int64_t room[2]; /* for later versions: 0 */
 } clv_read_options;
 
-/* Read a matrix; the name says the format: .npy, .csv, .tsv, .mtx, .svm or .libsvm, .mat (`file.mat:variable`),
- * .png, .jpg (one row per pixel); .csv.gz and .tsv.gz are inflated; "-" is CSV from standard input. Numbers become
- * double; f4 stays float. NaN and infinities are refused, with their place. `options` may be NULL.
- * Of a CSV file, columns that only say which row is which are not features: a first column without a name in the
+/* Read a matrix; the name says the format: .npy, .csv, .tsv (.tab, .txt, .dat, .data), .mtx, .svm or .libsvm, .mat
+ * (`file.mat:variable`), .png, .jpg (one row per pixel); .csv.gz and .tsv.gz are inflated; "-" is CSV from standard
+ * input. Numbers become double; f4 stays float. NaN and infinities are refused, with their place. `options` may be
+ * NULL. Of a CSV file, columns that only say which row is which are not features: a first column without a name in the
  * header, or of texts that all differ; the first column when the header is one field shorter than the rows; and a
  * column of distinct whole numbers or texts that the header names id, index, row, key, no, number and the like, or
  * something that ends in _id. Everything that is wrong with a file is said in one message. Where the separator is no

@@ -75,14 +75,13 @@ clv_status clv_write_labeled(clv_context *ctx, const char *path, const char *fro
     clv_source in;
     clv_bytes bytes;
     clv_writer *writer;
-    if (!clv_has_extension(from, "csv|tsv")) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s: labels can be put beside the columns of .csv and .tsv files", from);
+    if (!clv_is_table(from)) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: labels can be put beside the columns of .csv, .tsv and .txt files", from);
     }
     CLV_TRY(clv_input_read(ctx, from, &in, &bytes));
     clv_status status = clv_writer_open(ctx, strcmp(path, "-") == 0 ? "/dev/stdout" : path, &writer);
     if (status == CLV_OK) {
-        char separator = clv_has_extension(from, "tsv") ? '\t' : 0;
-        status = put_table(ctx, bytes, options ? options : &none, separator, writer, labels, n, of);
+        status = put_table(ctx, bytes, options ? options : &none, clv_separator_of(from), writer, labels, n, of);
         status = clv_writer_finish(writer, status);
     }
     clv_input_close(&in);

@@ -21,7 +21,7 @@ static clv_status refuse_label(const labels_of *r, int64_t row, const char *why)
     char shown[CLV_SHOWN_SIZE];
     const clv_token *field = &r->fields[row];
     return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld: the label '%s' %s", r->name, (long long)row + 1,
-                    (long long)r->column + 1, clv_show(shown, field->text, field->size), why);
+                    (long long)r->column + 1, clv_show_field(shown, field), why);
 }
 
 /* The labels as whole numbers; *texts when some are texts instead. */

@@ -135,15 +135,14 @@ bool clv_layout_names_rows(const clv_layout *layout, int64_t column) {
 
 const char *clv_layout_call(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]) {
     const clv_token *name = clv_layout_name(layout, column);
-    return name && name->size > 0 ? clv_show(shown, name->text, name->size) : clv_layout_show(layout, column, shown);
+    return name && name->size > 0 ? clv_show_field(shown, name) : clv_layout_show(layout, column, shown);
 }
 
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]) {
     char piece[CLV_SHOWN_SIZE];
     const clv_token *name = clv_layout_name(layout, column);
     if (name && name->size > 0) {
-        snprintf(shown, CLV_COLUMN_SIZE, "column %lld '%s'", (long long)column + 1,
-                 clv_show(piece, name->text, name->size));
+        snprintf(shown, CLV_COLUMN_SIZE, "column %lld '%s'", (long long)column + 1, clv_show_field(piece, name));
     } else {
         snprintf(shown, CLV_COLUMN_SIZE, "column %lld", (long long)column + 1);
     }
@@ -208,7 +207,7 @@ static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const cl
         const clv_token *field = &layout->first[c];
         if (c != asked && is_number(csv, &layout->second[c]) && is_text(csv, field)) {
             return clv_fail(ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", csv->name,
-                            (long long)layout->header_line, (long long)c + 1, clv_show(shown, field->text, field->size),
+                            (long long)layout->header_line, (long long)c + 1, clv_show_field(shown, field),
                             request->only_labels ? "" : " (if the first line names the columns, use --header yes)");
         }
     }

@@ -3,6 +3,7 @@
 #include "io/csv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SHOWN = 8 }; /* problems; the others are counted */
 
@@ -43,16 +44,19 @@ static void add_cells(problems *p, int64_t column, const clv_places *places, con
 /* "'Paris' in line 2" */
 static void add_first(problems *p, const clv_places *places) {
     char shown[CLV_SHOWN_SIZE];
-    clv_text_add(&p->text, "'%s' in line %lld", clv_show(shown, places->first.text, places->first.size),
-                 (long long)places->line[0]);
+    clv_text_add(&p->text, "'%s' in line %lld", clv_show_field(shown, &places->first), (long long)places->line[0]);
 }
 
-/* How a column is named in an option. */
+/* How a column is named in an option: by its number where the name would need more quotes, or is cut. */
 static void add_option(problems *p, const char *option, int64_t column) {
     const clv_token *name = clv_layout_name(&p->table->layout, column);
-    if (name && name->size > 0) {
+    bool plain = name && name->size > 0 && name->size < CLV_SHOWN_SIZE - 4;
+    for (size_t i = 0; plain && i < name->size; i++) {
+        plain = (unsigned char)name->text[i] >= ' ' && !strchr(",'\"", name->text[i]);
+    }
+    if (plain) {
         char shown[CLV_SHOWN_SIZE];
-        clv_text_add(&p->text, "--%s '%s'", option, clv_show(shown, name->text, name->size));
+        clv_text_add(&p->text, "--%s '%s'", option, clv_show_field(shown, name));
     } else {
         clv_text_add(&p->text, "--%s %lld", option, (long long)column + 1);
     }

@@ -68,6 +68,7 @@ clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int
                             clv_classes *out);
 /* A field as it was meant, as a text of its own; owned. */
 char *clv_copy_field(clv_context *ctx, const clv_token *field);
+const char *clv_show_field(char shown[CLV_SHOWN_SIZE], const clv_token *field);
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
 
 /* --- records of CSV (csv_lex.c) --- */
@@ -170,6 +171,8 @@ static inline clv_status clv_parse_on_at(clv_context *ctx, const char *name, con
 const char *clv_errno_text(int code);
 /* Whether the name of a file ends in one of "npy|csv", in any case of letters, after a dot. */
 bool clv_has_extension(const char *path, const char *list);
+bool clv_is_table(const char *path);      /* it is CSV or a relative, by its name */
+char clv_separator_of(const char *path);  /* of these; 0: to be detected */
 bool clv_is_compressed(const char *path); /* its name ends in .gz */
 /* Hand over what was read if `status` and all its numbers are good, else free it. */
 clv_status clv_data_give(clv_data *data, clv_status status, clv_data **out);

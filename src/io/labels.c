@@ -109,6 +109,15 @@ char *clv_copy_field(clv_context *ctx, const clv_token *field) {
     return text;
 }
 
+const char *clv_show_field(char shown[CLV_SHOWN_SIZE], const clv_token *field) {
+    char text[CLV_SHOWN_SIZE];
+    size_t at = 0, size = 0;
+    for (int c = 0; size < sizeof text && (c = field_character(field, &at)) >= 0;) {
+        text[size++] = (char)c;
+    }
+    return clv_show(shown, text, size);
+}
+
 clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int32_t *labels, int64_t n,
                             clv_classes *out) {
     *out = (clv_classes){0};

@@ -45,8 +45,12 @@ clv_status clv_data_give(clv_data *data, clv_status status, clv_data **out) {
     return status;
 }
 
-static char separator_of(const char *path) {
-    return clv_has_extension(path, "tsv") ? '\t' : 0;
+char clv_separator_of(const char *path) {
+    return clv_has_extension(path, "tsv|tab") ? '\t' : 0;
+}
+
+bool clv_is_table(const char *path) {
+    return clv_has_extension(path, "csv|tsv|tab|txt|dat|data");
 }
 
 /* --- matrices --- */
@@ -95,7 +99,7 @@ static clv_status read_matrix(clv_source *in, const char *path, const clv_read_o
     if (clv_has_extension(path, pictures)) {
         return read_pixels(in->ctx, path, bytes, out);
     }
-    return clv_csv_parse(in->ctx, bytes, options, separator_of(path), out);
+    return clv_csv_parse(in->ctx, bytes, options, clv_separator_of(path), out);
 }
 
 /* Where the name of a variable begins in `file.mat:variable`, or NULL when `path` is no MATLAB file; "" for none. */
@@ -139,12 +143,13 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
     if (variable) {
         return read_mat(ctx, path, variable, out);
     }
-    bool known = clv_has_extension(path, "npy|csv|tsv|mtx|svm|libsvm|clv") || clv_has_extension(path, pictures);
+    bool known =
+        clv_is_table(path) || clv_has_extension(path, "npy|mtx|svm|libsvm|clv") || clv_has_extension(path, pictures);
     if (!known && strcmp(path, "-") != 0) {
         return clv_fail(
             ctx, CLV_EUSAGE,
-            "%s: the name must end in .npy, .csv, .tsv, .mtx, .svm, .libsvm, .mat, .mat:VARIABLE, .png, .jpg "
-            "or .jpeg, with or without .gz after it (or be -, for CSV from standard input)",
+            "%s: the name must end in .npy, .csv, .tsv, .tab, .txt, .dat, .data, .mtx, .svm, .libsvm, .mat, "
+            ".mat:VARIABLE, .png, .jpg or .jpeg, with or without .gz after it (or be -, for CSV from standard input)",
             path);
     }
     clv_source in;
@@ -165,7 +170,7 @@ clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int6
     CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
     clv_status status = clv_has_extension(path, "npy")
                             ? clv_npy_parse_labels(ctx, bytes, n, labels)
-                            : clv_csv_parse_classes(ctx, bytes, separator_of(path), texts, n, labels, classes);
+                            : clv_csv_parse_classes(ctx, bytes, clv_separator_of(path), texts, n, labels, classes);
     clv_input_close(&in);
     return status;
 }
@@ -173,7 +178,7 @@ clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int6
 clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
     *n = 0;
     *labels = NULL;
-    if (!clv_has_extension(path, "npy|csv|tsv|txt") && strcmp(path, "-") != 0) {
+    if (!clv_is_table(path) && !clv_has_extension(path, "npy") && strcmp(path, "-") != 0) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a file of labels must end in .npy, .csv, .tsv or .txt", path);
     }
     return clv_read_classes(ctx, path, false, n, labels, NULL);

@@ -351,8 +351,11 @@ static void test_files(void **state) {
     assert_ok(clv_read_labels(ctx, path, &n, &labels));
     assert_labels(labels, 2, (int32_t[]){1, 0});
     clv_release(ctx, labels);
-    assert_refused(clv_read(ctx, path, NULL, &data), CLV_EUSAGE, "y.txt", ".npy", ".csv", ".mtx", NULL);
+    assert_ok(clv_read(ctx, path, NULL, &data));
+    assert_dense(data, 2, 1, (double[]){1, 0});
+    clv_data_free(data);
     unlink(path);
+    assert_refused(clv_read(ctx, "y.doc", NULL, &data), CLV_EUSAGE, "y.doc", ".npy", ".csv", ".mtx", NULL);
     assert_refused(clv_read_labels(ctx, path, &n, &labels), CLV_ENOINPUT, "y.txt", NULL);
     assert_refused(clv_read(ctx, "/.csv", NULL, &data), CLV_ENOINPUT, "/.csv", NULL);
     assert_refused(clv_read_labels(ctx, "a.mtx", &n, &labels), CLV_EUSAGE, "a.mtx", ".npy", NULL);

@@ -317,5 +317,5 @@ def labels_beside_all_columns():
     cleave("kpalm", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")
     check(read("o.csv").decode().startswith("a,b,label,cluster\n"), "a name of its own")
     npy("x.npy", points)
-    cleave("kpalm", "x.npy", "-k", 3, "-o", "o.csv", "--output-data", code=64, err="x.npy is no .csv or .tsv file")
+    cleave("kpalm", "x.npy", "-k", 3, "-o", "o.csv", "--output-data", code=64, err="x.npy is no .csv, .tsv or .txt file")
     cleave("kpalm", "p.csv", "-k", 3, "-o", "o.npy", "--output-data", code=64, err="--output-data needs -o FILE.csv")

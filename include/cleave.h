@@ -1137,7 +1137,9 @@ typedef enum clv_ksupport_solver {
     CLV_KSUPPORT_FCFW,  /* fully corrective Frank-Wolfe */
     CLV_KSUPPORT_FISTA, /* accelerated proximal gradients */
     CLV_KSUPPORT_ADMM,
-    CLV_KSUPPORT_NEWTON /* semismooth Newton in the dual of a working set, for high accuracy */
+    CLV_KSUPPORT_NEWTON, /* semismooth Newton in the dual of a working set; where features are few, proximal Newton on
+                            one matrix of features x features */
+    CLV_KSUPPORT_AUTO    /* newton where there are at most 1024 features and as many samples, else fcfw */
 } clv_ksupport_solver;
 /* How the proximity operator is computed; all give the same. */
 typedef enum clv_ksupport_form {

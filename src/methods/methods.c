@@ -241,10 +241,10 @@ static clv_status finish(clv_status status, clv_result **out) {
     return status;
 }
 
-/* The name of the solver, as the option table has it. */
+/* The name of the solver, as the option table has it, unless the method has chosen one. */
 static void name_solver(const clv_method *method, const void *options, clv_result *result) {
     const clv_option *option = clv_options_find(method->options, "solver");
-    if (option) {
+    if (option && !result->solver[0]) {
         clv_options_print(option, options, result->solver, sizeof result->solver);
     }
 }

@@ -232,6 +232,58 @@ static void test_working_set_and_threads(void **state) {
 
 /* --- theory --- */
 
+/* Many samples of few features, in every layout: newton on features x features, against fista, on any threads. Two
+ * features are the same, so that the curvature is singular. */
+static void test_few_features(void **state) {
+    clv_context *ctx = *state;
+    enum { MANY = 6000, FEW = 12 };
+    double *x = malloc(MANY * FEW * sizeof *x), *turned = malloc(MANY * FEW * sizeof *x), *y = malloc(MANY * sizeof *y);
+    clv_rng rng = clv_rng_stream(11, 0);
+    for (int64_t m = 0; m < MANY; m++) {
+        double score = clv_rng_normal(&rng);
+        for (int64_t j = 0; j < FEW; j++) {
+            double entry = j == 7 ? x[m * FEW + 3] : clv_rng_uniform(&rng) < 0.2 ? 0 : clv_rng_normal(&rng) + 0.5;
+            x[m * FEW + j] = turned[j * MANY + m] = entry;
+            score += j < 4 ? 0.7 * entry : 0;
+        }
+        y[m] = score > 1;
+    }
+    clv_matrix dense = {MANY, FEW, CLV_F64, x, NULL, NULL}, by_features = {FEW, MANY, CLV_F64, turned, NULL, NULL};
+    clv_data *sparse = sparse_copy(ctx, &dense);
+    for (int trial = 0; trial < 8; trial++) {
+        clv_ksupport_options options = defaults(trial & 1 ? CLV_KSUPPORT_SQUARES : CLV_KSUPPORT_LOGISTIC);
+        options.k = 3;
+        options.intercept = (trial & 2) != 0;
+        options.ridge = trial & 4 ? 0 : 1e-3;
+        options.lambda = 2;
+        options.solver = CLV_KSUPPORT_FISTA;
+        clv_result *slow = solve(ctx, &dense, y, &options);
+        options.solver = CLV_KSUPPORT_AUTO;
+        options.control.tol = options.ridge > 0 ? 1e-10 : 1e-8;
+        clv_result *one = solve(ctx, &dense, y, &options);
+        assert_string_equal(one->solver, "newton");
+        assert_true(one->certificate.holds && one->iterations <= 15);
+        assert_true(one->objective.value <= slow->objective.value * (1 + 1e-9));
+        assert_true(one->objective.value >= slow->objective.value * (1 - slow->certificate.value - 1e-12));
+        for (int layout = 0; layout < 3; layout++) {
+            options.transposed = layout == 1;
+            options.control.threads = 3;
+            const clv_matrix *given = layout == 0 ? &dense : layout == 1 ? &by_features : clv_data_matrix(sparse);
+            clv_result *other = solve(ctx, given, y, &options);
+            assert_true(fabs(other->objective.value / one->objective.value - 1) < 1e-9);
+            assert_true(layout > 0 || (other->objective.value == one->objective.value &&
+                                       other->certificate.value == one->certificate.value));
+            clv_result_free(other);
+        }
+        clv_result_free(one);
+        clv_result_free(slow);
+    }
+    clv_data_free(sparse);
+    free(x);
+    free(turned);
+    free(y);
+}
+
 static void test_objective_of_fcfw_never_rises(void **state) {
     clv_context *ctx = *state;
     static data d;
@@ -1005,6 +1057,7 @@ int main(void) {
         CASE(test_solvers_agree),
         CASE(test_layouts_agree),
         CASE(test_working_set_and_threads),
+        CASE(test_few_features),
         CASE(test_objective_of_fcfw_never_rises),
         CASE(test_gap_bounds_the_distance),
         CASE(test_evaluation_from_raw_data),

@@ -1,5 +1,5 @@
 /* The systems of semismooth Newton: what is solved satisfies H x = b, with H applied by its definition. The proximity
- * operator is linear in pieces, so that a difference of two of its values is its derivative. */
+ * operator is linear in pieces, so that a difference of two of its values is its derivative. And X'DX. */
 #include "methods/ksupport/ksupport.h"
 
 #include "failing.h"
@@ -89,6 +89,38 @@ static void test_solutions(void **state) {
     }
 }
 
+/* X'DX of every layout against its definition; samples in several groups, and fewer than these. */
+static void test_gram(void **state) {
+    clv_context *ctx = *state;
+    static problem p;
+    static const int64_t sizes[][2] = {{60, 7}, {60, 60}, {3, 5}, {1, 1}};
+    for (size_t trial = 0; trial < 2 * CLV_COUNT(sizes); trial++) {
+        int64_t n = sizes[trial / 2][0], count = sizes[trial / 2][1];
+        bool transposed = trial % 2;
+        clv_kept room = {.ctx = ctx};
+        clv_ks_gram gram;
+        clv_design x;
+        double out[LARGEST];
+        draw(&p, trial);
+        clv_matrix dense = {transposed ? count : n, transposed ? n : count, CLV_F64, p.a, NULL, NULL};
+        assert_int_equal(clv_design_new(ctx, &dense, transposed, 2, &x), CLV_OK);
+        assert_int_equal(clv_ks_gram_new(&room, &x, &gram), CLV_OK);
+        clv_ks_gram_form(&gram, p.diagonal, out);
+        for (int64_t j = 0; j < count; j++) {
+            for (int64_t i = 0; i <= j; i++) {
+                double sum = 0;
+                for (int64_t m = 0; m < n; m++) {
+                    sum += p.diagonal[m] *
+                           (transposed ? p.a[i * n + m] * p.a[j * n + m] : p.a[m * count + i] * p.a[m * count + j]);
+                }
+                assert_true(fabs(out[j * count + i] - sum) <= 1e-11);
+            }
+        }
+        clv_free_kept(&room);
+        clv_design_free(&x);
+    }
+}
+
 static int make(void **state) {
     return clv_context_new(NULL, (clv_context **)state) == CLV_OK ? 0 : -1;
 }
@@ -101,6 +133,7 @@ static int finish(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_solutions, make, finish)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_solutions, make, finish),
+                                       cmocka_unit_test_setup_teardown(test_gram, make, finish)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { STRIP = 1024, SLICE = 256, RUN = 64 };
+enum { GROUPS = 8, FEW = 512, MANY = 4096 }; /* of samples, where features are few and samples many */
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -145,10 +146,43 @@ static void add_listed(const clv_matrix *m, const int64_t *list, int64_t n, cons
     }
 }
 
+/* X'r where all features are one strip: samples in a fixed number of groups instead. */
+static void samples_few(const clv_design *x, const double *r, double *g, double *squares) {
+    const clv_matrix *m = &x->matrix;
+    double part[GROUPS][FEW], square[GROUPS][FEW];
+#pragma omp parallel for num_threads(clv_team(threads_for(x, m->cols * m->rows))) schedule(static)
+    for (int64_t b = 0; b < GROUPS; b++) {
+        int64_t begin = m->rows * b / GROUPS, count = m->rows * (b + 1) / GROUPS - begin;
+        clv_matrix rows = *m;
+        rows.rows = count;
+        rows.values = (const char *)m->values + (size_t)(begin * m->cols) * clv_scalar_bytes(m->scalar);
+        memset(part[b], 0, sizeof part[b]);
+        memset(square[b], 0, sizeof square[b]);
+        for (int64_t i = 0; i < count; i += 4) {
+            add_four(&rows, NULL, r + begin, count, i, 0, m->cols, part[b], squares ? square[b] : NULL);
+        }
+    }
+    for (int64_t j = 0; j < m->cols; j++) {
+        double sum = 0, whole = 0;
+        for (int64_t b = 0; b < GROUPS; b++) {
+            sum += part[b][j];
+            whole += square[b][j];
+        }
+        g[j] = sum;
+        if (squares) {
+            squares[j] = whole;
+        }
+    }
+}
+
 static void samples_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
                              double *squares) {
     const clv_matrix *m = &x->matrix;
     int64_t strips = (count + STRIP - 1) / STRIP;
+    if (!list && count <= FEW && m->rows > MANY) {
+        samples_few(x, r, g, squares);
+        return;
+    }
 #pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
     for (int64_t s = 0; s < strips; s++) {
         int64_t first = s * STRIP, n = least(STRIP, count - first);
@@ -277,6 +311,10 @@ clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed
         }
     }
     return CLV_OK;
+}
+
+bool clv_design_has_features_as_rows(const clv_design *x) {
+    return x->does != &by_samples;
 }
 
 void clv_design_free(clv_design *x) {

@@ -25,7 +25,7 @@ enum { MOST_CLASSES = 1000 };
 
 clv_status clv_ksupport_check(clv_context *ctx, const void *chosen) {
     const clv_ksupport_options *options = chosen;
-    bool bounded = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_FISTA;
+    bool bounded = options->solver != CLV_KSUPPORT_ADMM && options->solver != CLV_KSUPPORT_NEWTON;
     if (options->radius > 0 && !bounded) {
         return clv_fail(ctx, CLV_EUSAGE, "radius = %g: only the solvers fcfw and fista bound the norm",
                         options->radius);
@@ -169,8 +169,9 @@ static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ks
                                   .lambda = options->lambda,
                                   .tau = options->ridge,
                                   .radius = options->radius,
-                                  .unit = 1,
-                                  .tol = clv_ks_tolerance(options)};
+                                  .unit = 1};
+    j->problem.options.solver = clv_ks_choose(options, j->x.samples, j->x.features);
+    j->problem.tol = clv_ks_tolerance(&j->problem.options);
     return CLV_OK;
 }
 
@@ -299,6 +300,8 @@ static clv_status new_result(job *j, clv_result **out) {
     all->n = j->x.samples;
     all->k = j->problem.k;
     all->trace_part = j->models > 1 ? "model" : NULL;
+    clv_options_print(clv_options_find(clv_ksupport_method.options, "solver"), &j->problem.options, all->solver,
+                      sizeof all->solver);
     all->restarts = CLV_NEW0(j->ctx, clv_restart, 1);
     j->intercepts = CLV_NEW0(j->ctx, double, j->models);
     if (!all->restarts || !j->intercepts) {
@@ -527,15 +530,20 @@ size_t clv_ksupport_bytes(const clv_input *input, const void *chosen) {
     size_t samples = (size_t)(options->transposed ? x->cols : x->rows);
     size_t features = (size_t)(options->transposed ? x->rows : x->cols);
     size_t k = (size_t)(options->path ? clv_ks_largest_k(options->path) : options->k), number = sizeof(double);
-    bool sorting = options->prox != CLV_KSUPPORT_SELECT;
-    bool sets = options->solver == CLV_KSUPPORT_FCFW || options->solver == CLV_KSUPPORT_NEWTON;
+    int solver = clv_ks_choose(options, (int64_t)samples, (int64_t)features);
+    int threads = clv_threads(options->control.threads);
+    bool sorting = options->prox != CLV_KSUPPORT_SELECT, newton = solver == CLV_KSUPPORT_NEWTON;
+    bool sets = solver == CLV_KSUPPORT_FCFW || newton;
     size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
     size_t dense = sets ? 8 : 14, atoms = sets ? 32 : 0; /* newton may hand over to fcfw */
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
-    size_t square = options->solver == CLV_KSUPPORT_ADMM     ? clv_ks_admm_memory((int64_t)samples)
-                    : options->solver == CLV_KSUPPORT_NEWTON ? clv_ks_newton_memory((int64_t)samples, (int64_t)most)
-                                                             : 0;
+    size_t square = solver == CLV_KSUPPORT_ADMM ? clv_ks_admm_memory((int64_t)samples)
+                    : newton                    ? clv_ks_newton_memory((int64_t)samples, (int64_t)most)
+                                                : 0;
+    if (newton && clv_ks_is_narrow((int64_t)samples, (int64_t)features)) {
+        square += clv_ks_narrow_memory((int64_t)samples, (int64_t)features, threads);
+    }
     return turned + square + features * dense * number + working * samples * number +
            atoms * (samples + 2 * k) * number + samples * 16 * number +
-           2 * clv_ksupport_set_memory((int64_t)features, clv_threads(options->control.threads), sorting);
+           2 * clv_ksupport_set_memory((int64_t)features, threads, sorting);
 }

@@ -7,6 +7,7 @@
  *   master.c, quadratic.c       the correction over the hull of the atoms: projected Newton, PQN, pairwise
  *   working.c                   some features as a problem of their own
  *   fcfw.c fista.c admm.c newton.c   the solvers, a step each; system.c: the linear systems of newton
+ *   narrow.c                    newton where features are few; gram.c: X'DX
  *   model.c                     one problem, driven
  *   ksupport.c                  options, classes, the public functions; norms.c: the norm itself for callers
  *   path.c                      many (k, lambda) in one run
@@ -86,6 +87,7 @@ struct clv_design {
 /* `transposed`: X has one row per feature. Dense X is borrowed as it is; sparse X with one row per sample is copied. */
 clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out);
 void clv_design_free(clv_design *x); /* takes one that is all zero */
+bool clv_design_has_features_as_rows(const clv_design *x);
 
 /* --- loss.c --- */
 
@@ -271,6 +273,18 @@ bool clv_ks_system_prepare(clv_ks_system *system, const double *diagonal, double
 /* H out = b; not in place. */
 void clv_ks_system_solve(clv_ks_system *system, const double *b, double *out);
 
+/* --- gram.c --- */
+
+typedef struct clv_ks_gram {
+    const clv_design *x;
+    double *part, *block; /* work */
+} clv_ks_gram;
+size_t clv_ks_gram_memory(int64_t samples, int64_t features, int threads);
+/* All arrays are in `room`, X is borrowed. */
+clv_status clv_ks_gram_new(clv_kept *room, const clv_design *x, clv_ks_gram *out);
+/* The upper triangle of X'DX, features x features, one column after the other. */
+void clv_ks_gram_form(const clv_ks_gram *gram, const double *d, double *out);
+
 /* --- solvers: each works on a point and has a state of its own --- */
 typedef struct clv_ks_solver {
     /* In the room of the work, as all its arrays are; destroy it also on failure. */
@@ -281,10 +295,13 @@ typedef struct clv_ks_solver {
     /* One iteration: new weights, with their value and gap, or a bound on it if the point is not fresh. */
     clv_status (*step)(void *state, clv_point *point, clv_iterate *out);
 } clv_ks_solver;
-extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton;
+extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton, clv_ks_narrow;
 /* Bytes that they hold of samples x samples, and newton of a working set. */
 size_t clv_ks_admm_memory(int64_t samples);
 size_t clv_ks_newton_memory(int64_t samples, int64_t working);
+size_t clv_ks_narrow_memory(int64_t samples, int64_t features, int threads);
+/* Whether newton works on all features at once. */
+bool clv_ks_is_narrow(int64_t samples, int64_t features);
 
 /* --- ksupport.c --- */
 
@@ -307,6 +324,8 @@ clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_r
 clv_status clv_ks_evaluate(const clv_ks_problem *p, const clv_list *w, const double *intercept, int threads,
                            double *value, double *gap);
 double clv_ks_tolerance(const clv_ksupport_options *options);
+/* The solver that CLV_KSUPPORT_AUTO stands for, or the one that was asked for. */
+int clv_ks_choose(const clv_ksupport_options *options, int64_t samples, int64_t features);
 
 /* --- path.c --- */
 

@@ -30,6 +30,16 @@ double clv_ks_tolerance(const clv_ksupport_options *options) {
     return isnan(options->control.tol) ? (exact ? 1e-6 : 1e-4) : options->control.tol;
 }
 
+int clv_ks_choose(const clv_ksupport_options *options, int64_t samples, int64_t features) {
+    bool newton = clv_ks_is_narrow(samples, features) && !(options->radius > 0);
+    return options->solver != CLV_KSUPPORT_AUTO ? options->solver : newton ? CLV_KSUPPORT_NEWTON : CLV_KSUPPORT_FCFW;
+}
+
+static const clv_ks_solver *solver_of(const clv_ks_problem *p) {
+    bool narrow = p->options.solver == CLV_KSUPPORT_NEWTON && clv_ks_is_narrow(p->x->samples, p->x->features);
+    return narrow ? &clv_ks_narrow : solvers[p->options.solver];
+}
+
 static double relative(double gap, double value) {
     return gap > 0 ? gap / fabs(value) : gap;
 }
@@ -78,7 +88,7 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
         return CLV_ENOMEM;
     }
     run->problem = p;
-    run->solver = solvers[p->options.solver];
+    run->solver = solver_of(p);
     bool screening = p->options.screening && !(p->radius > 0) &&
                      (p->options.solver == CLV_KSUPPORT_FCFW || p->options.solver == CLV_KSUPPORT_NEWTON);
     clv_status status = clv_ks_work_new(p, &run->work);

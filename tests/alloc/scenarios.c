@@ -275,7 +275,7 @@ const scenario scenarios[] = {
     {"ksupport fista", fit, "points.npy", CLV_KSUPPORT_FISTA, 0},
     {"ksupport admm", fit, "points.npy", CLV_KSUPPORT_ADMM, 0},
     {"ksupport newton", fit, "points.npy", CLV_KSUPPORT_NEWTON, 0},
-    {"ksupport newton, sparse", fit, "points.mtx", CLV_KSUPPORT_NEWTON, 0},
+    {"ksupport newton, sparse", fit, "points.svm", CLV_KSUPPORT_NEWTON, 0},
     {"pursuit fcfw", pursue, NULL, CLV_KSUPPORT_FCFW, 0},
     {"pursuit fista", pursue, NULL, CLV_KSUPPORT_FISTA, 0},
     {"pursuit admm", pursue, NULL, CLV_KSUPPORT_ADMM, 0},

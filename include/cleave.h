@@ -1039,6 +1039,8 @@ typedef struct clv_symnmf_options {
                           not all of them 1 / k; or labels -1..k-1, n x 1, softened: a fifth goes to all clusters */
     int step;          /* clv_symnmf_step, of fw */
     int64_t moves;     /* pairwise moves per row, of rows; 0: 10, and more for more than 20 clusters */
+    double change;     /* a run ends also where f changes by less than this in an iteration; 0: never */
+    double sum_weight, sign_weight; /* of penalty: the first weights of |W 1 - 1|^2 and |min(W, 0)|^2 */
 } clv_symnmf_options;
 
 CLV_METHOD_FUNCTIONS(symnmf)

@@ -524,7 +524,9 @@ clv_status clv_kpalm_take_given(clv_kpalm_problem *p, const clv_input *input) {
         return CLV_OK; /* neither alpha nor memberships */
     }
     if (!input->start_membership && p->options.start_membership) {
-        return clv_fail(p->ctx, CLV_EUSAGE, "start-membership '%s' was not read", p->options.start_membership);
+        return clv_fail(p->ctx, CLV_EUSAGE,
+                        "start-membership '%s': only the command reads files; give the memberships themselves",
+                        p->options.start_membership);
     }
     CLV_TRY(take_factors(p, input->object_alpha));
     CLV_TRY(input->start_membership ? take_membership(p, input->start_membership) : CLV_OK);

@@ -131,9 +131,9 @@ static void show(int problem, step_rule rule, int paths) {
     const point start = {0.1, 1};
     int met_origin;
     point end = run(slopes[problem], start, rule, STEPS, &met_origin, path);
-    for (int t = 0; t < STEPS && paths; t++) {
-        printf("1%d,%s,%d,%.9g,%.9g,%.9g\n", 3 + problem, names[rule], t + 1, path[t].x, path[t].y,
-               value_at(slopes[problem], path[t]));
+    for (int t = 0; t <= STEPS && paths; t++) {
+        point at = t > 0 ? path[t - 1] : start;
+        printf("1%d,%s,%d,%.9g,%.9g,%.9g\n", 3 + problem, names[rule], t, at.x, at.y, value_at(slopes[problem], at));
     }
     if (!paths) {
         printf("(1%d), %-16s  f = %.4f after %d steps, minimum 0; the corner (0, 0) was %s\n", 3 + problem, names[rule],

@@ -25,7 +25,8 @@ SCHEDULES = {"constant": "constant", "1 / t": "harmonic", "1 / 2^t": "geometric"
 UNITS = {"diameter": "diam", "effective": "k V'"}
 OBJECTS = {"same": "", "distance": ", per object"}
 NORMS = {"squared": "KPALM", "euclidean": "eps-KPALM"}
-CLASSICAL = {"squared": ("k-means", ["--solver", "lloyd"]), "euclidean": ("k-median", ["--solver", "weiszfeld"])}
+CLASSICAL = {"squared": ["--solver", "lloyd"], "euclidean": ["--solver", "weiszfeld"]}
+LEAST = 1e-3  # of F - F*, in the picture
 COLORS = {"constant": "#bb5566", "1 / t": "#ddaa33", "1 / 2^t": "#4477aa"}
 
 Runs = namedtuple("Runs", "values iterations converged options")
@@ -68,8 +69,10 @@ def measure(cleave, quick):
     with tempfile.TemporaryDirectory() as folder:
         for choice in choices:
             curves[choice], decreases[choice] = trace(cleave, data, options_of(*choice), folder)
-        for norm, (_, options) in CLASSICAL.items():
-            curves[norm], _ = trace(cleave, data, options, folder)
+        epsilon = cleave.result("kpalm", data, "-k", 3, "--norm", "euclidean", "--max-iter", 0)["epsilon"]
+        for norm, options in CLASSICAL.items():
+            same = ["--epsilon", repr(epsilon)] if norm == "euclidean" else []
+            curves[norm], _ = trace(cleave, data, options + same, folder)
     return Study(starts, by_start, by_schedule, curves, decreases)
 
 
@@ -93,13 +96,14 @@ def shares(found):
 
 
 def curve_panel(box, title, curves):
-    """F by iteration, on a logarithmic axis: (F, color, extra) each."""
+    """F less the lowest F of the panel, by iteration, on logarithmic axes: (F, color, extra) each."""
     most = log10(max(len(values) for values, _, _ in curves))
     low, high = min(min(v) for v, _, _ in curves), max(max(v) for v, _, _ in curves)
-    panel = Panel(box, (0, most), (low - 0.03 * (high - low), high))
-    parts = panel.frame(title, [(log10(t), str(t)) for t in (1, 10, 100, 1000) if log10(t) <= most], round_steps(low, high))
+    panel = Panel(box, (0, most), (log10(LEAST), log10(high - low)))
+    parts = panel.frame(title, [(log10(t), str(t)) for t in (1, 10, 100, 1000) if log10(t) <= most],
+                        [(log10(v), f"{v:g}") for v in (0.001, 0.01, 0.1, 1, 10)])
     for values, color, extra in curves:
-        path = " ".join("%.1f,%.1f" % panel.place(log10(t + 1), v) for t, v in enumerate(values))
+        path = " ".join("%.1f,%.1f" % panel.place(log10(t + 1), log10(max(v - low, LEAST))) for t, v in enumerate(values))
         parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="1.6" {extra} points="{path}"/>')
     return parts
 
@@ -112,11 +116,11 @@ def curves_picture(curves):
             lines = [(curves[norm], "#888", "")]
             lines += [(curves[norm, unit, schedule, objects], color, 'stroke-dasharray="5 3"' if objects != "same" else "")
                       for schedule, color in COLORS.items() for objects in OBJECTS]
-            parts += curve_panel((60 + 420 * x, 40 + 270 * y, 340, 200), f"F by iteration: {NORMS[norm]}, alpha(0) by {UNITS[unit]}",
+            parts += curve_panel((60 + 420 * x, 40 + 270 * y, 340, 200), f"F - F* by iteration: {NORMS[norm]}, alpha(0) by {UNITS[unit]}",
                                  lines)
     for j, (name, color) in enumerate([*COLORS.items(), ("k-means, k-median", "#888")]):
         parts += [line(60 + 150 * j, 566, 84 + 150 * j, 566, color, 'stroke-width="2"'), text(90 + 150 * j, 570, name)]
-    parts += [line(660, 566, 684, 566, "#222", 'stroke-dasharray="5 3"'), text(690, 570, "alpha by distance of the object")]
+    parts += [line(660, 566, 684, 566, "#222", 'stroke-dasharray="5 3"'), text(690, 570, "alpha per object")]
     return document(900, 590, parts)
 
 

@@ -16,7 +16,7 @@ LEVELS = 12
 
 
 def measure():
-    """{(problem, rule): [(x, y, f), ...]} of every step."""
+    """{(problem, rule): [(x, y, f), ...]} of the start and every step."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "nonsmooth")
         source = os.path.join(launch.ROOT, "examples/nonsmooth.c")
@@ -67,7 +67,7 @@ def lowest(path):
 
 def report(paths):
     """{file name: text}."""
-    rows = [[f"({problem}), {rule}", f"{path[-1][2]:.4f}", f"{lowest(path):.4f}", str(len(path))] for (problem, rule), path in paths.items()]
+    rows = [[f"({problem}), {rule}", f"{path[-1][2]:.4f}", f"{lowest(path):.4f}", str(len(path) - 1)] for (problem, rule), path in paths.items()]
     words = ("# Nonsmooth problems (13) and (14): figure 1\n\nFrom (0.1, 1); both have the minimum 0 at (0, 0). The picture shows the first 60 "
              "steps of each.\n\n![figure 1](figure1.svg)\n\n" + table(["problem, steps", "last f", "lowest f", "steps"], rows))
     return {"nonsmooth.md": words, "figure1.svg": picture(paths)}

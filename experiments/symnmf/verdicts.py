@@ -123,10 +123,10 @@ def nonsmooth_rows(paths):
         for problem, fails in (("13", True), ("14", False)):
             value = paths[problem, rule][-1][2]
             rows.append(verdict(f"Frank-Wolfe ({rule}) {'fails' if fails else 'works'} on ({problem})", "section 4, figure 1", "an argument",
-                                f"f = {value:.4f} after {len(paths[problem, rule])} steps, minimum 0", command, (value > 0.1) == fails, f"f = {value:.4f}"))
+                                f"f = {value:.4f} after {len(paths[problem, rule]) - 1} steps, minimum 0", command, (value > 0.1) == fails, f"f = {value:.4f}"))
     value = lowest(paths["13", "subgradient"])
     rows.append(verdict("The subgradient method works on (13)", "section 4", "an argument",
-                        f"the lowest f is {value:.4f} after {len(paths['13', 'subgradient'])} steps", command, value <= 0.1, f"f = {value:.4f}"))
+                        f"the lowest f is {value:.4f} after {len(paths['13', 'subgradient']) - 1} steps", command, value <= 0.1, f"f = {value:.4f}"))
     return rows
 
 

@@ -13,6 +13,22 @@ static const char *factors_file(const cli_job *job) {
     return strpbrk(given, "./") ? given : NULL;
 }
 
+/* Files that would be read for nothing are refused. */
+static clv_status check(const cli_job *job) {
+    static const char *const names[] = {"object-alpha", "start-membership"};
+    for (size_t i = 0; i < CLI_COUNT(names); i++) {
+        if (options_of(job)->solver != CLV_KPALM_KPALM && cli_args_given(&job->args, names[i])) {
+            return cli_fail(job->app, CLV_EUSAGE,
+                            "--%s is for --solver kpalm: the others have no memberships to change", names[i]);
+        }
+    }
+    if (cli_args_given(&job->args, "initial-membership") && cli_args_given(&job->args, "start-membership")) {
+        return cli_fail(job->app, CLV_EUSAGE,
+                        "--initial-membership cannot be used with --start-membership, which takes its place");
+    }
+    return CLV_OK;
+}
+
 static void files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
     list[0] = (cli_own_file){"object-alpha", factors_file(job), NULL, true};
     list[1] = (cli_own_file){"start-membership", options_of(job)->start_membership, NULL, true};
@@ -32,4 +48,4 @@ static clv_status read(cli_job *job) {
     return CLV_OK;
 }
 
-const cli_special cli_kpalm_special = {.method = "kpalm", .files = files, .read = read};
+const cli_special cli_kpalm_special = {.method = "kpalm", .check = check, .files = files, .read = read};

@@ -126,6 +126,8 @@ def alpha_of_objects_and_memberships_from_files():
     npy("half.npy", [[0.5, 0.25, 0.0]] * 60)
     cleave(*same, "--start-membership", "half.npy", code=65, err="row 1 has the sum 0.75")
     cleave(*same, "--start-membership", "w.npy", "-o", "w.npy", code=64, err="would overwrite the input")
+    cleave(*same, "--start-membership", "w.npy", "--initial-membership", "nearest", code=64, err="takes its place")
+    cleave(*same, "--object-alpha", "distance", "--solver", "lloyd", code=64, err="--object-alpha is for --solver kpalm")
 
 
 @case

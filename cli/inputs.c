@@ -40,21 +40,31 @@ static bool is_vector(const clv_matrix *m, int64_t n) {
     return !m->start && (m->cols == 1 || m->rows == 1) && m->rows * m->cols == n;
 }
 
-static clv_status read_weights(cli_job *job) {
-    const char *path = job->sample_weights;
+clv_status cli_read_objects(const cli_job *job, const char *option, const char *path, int64_t cols, clv_data **out) {
     int64_t n = clv_data_rows_read(job->data);
-    if (!path) {
-        return CLV_OK;
-    }
-    CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, path, NULL, &job->weights)));
-    const clv_matrix *weights = job->input.weights = clv_data_matrix(job->weights);
-    if (!is_vector(weights, n)) {
+    CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, path, NULL, out)));
+    const clv_matrix *m = clv_data_matrix(*out);
+    if (cols == 1 && !is_vector(m, n)) {
         return cli_fail(job->app, CLV_EDATA,
-                        "--sample-weights: %s is %lld x %lld, but there must be one for each of the %lld objects", path,
-                        (long long)weights->rows, (long long)weights->cols, (long long)n);
+                        "--%s: %s is %lld x %lld, but there must be one for each of the %lld objects", option, path,
+                        (long long)m->rows, (long long)m->cols, (long long)n);
+    }
+    if (cols > 1 && (m->rows != n || m->cols != cols)) {
+        return cli_fail(job->app, CLV_EDATA,
+                        "--%s: %s is %lld x %lld, but there must be %lld numbers for each of the %lld objects", option,
+                        path, (long long)m->rows, (long long)m->cols, (long long)cols, (long long)n);
     }
     bool dropped = n > clv_data_matrix(job->data)->rows;
-    return dropped ? cli_library(job->app, clv_data_keep_rows(job->weights, job->data)) : CLV_OK;
+    return dropped ? cli_library(job->app, clv_data_keep_rows(*out, job->data)) : CLV_OK;
+}
+
+static clv_status read_weights(cli_job *job) {
+    if (!job->sample_weights) {
+        return CLV_OK;
+    }
+    CLI_TRY(cli_read_objects(job, "sample-weights", job->sample_weights, 1, &job->weights));
+    job->input.weights = clv_data_matrix(job->weights);
+    return CLV_OK;
 }
 
 /* --- the start: the name of one, or a file --- */

@@ -28,7 +28,7 @@ typedef struct cli_special {
     bool k_optional;                               /* -k may be left out: the method's check says when */
 } cli_special;
 
-extern const cli_special cli_ksupport_special, cli_pursuit_special, cli_dominant_special;
+extern const cli_special cli_ksupport_special, cli_pursuit_special, cli_dominant_special, cli_kpalm_special;
 
 /* New objects to label, and where to. */
 typedef struct cli_predict_options {
@@ -56,6 +56,7 @@ struct cli_job {
     clv_data *data;                                                        /* the first operand */
     clv_data *fresh;                                                       /* new objects, or NULL */
     clv_data *targets, *start, *weights, *validation, *validation_targets; /* owned, or NULL */
+    clv_data *object_alpha, *start_membership;                             /* likewise */
     clv_input input;                                                       /* what the method is given of these */
     int32_t *truth_read;   /* owned; NULL when the labels came with the data */
     const int32_t *truth;  /* NULL: none */
@@ -98,6 +99,8 @@ size_t cli_job_memory(const cli_job *job, int64_t threads); /* of the method, as
 clv_status cli_job_check_targets(const cli_job *job);
 /* Operands beyond the first, a start, weights: whatever the method is given beside its points. */
 clv_status cli_job_read_inputs(cli_job *job);
+/* A file that an option names, with `cols` numbers (1: also in a row) for each object that was kept. */
+clv_status cli_read_objects(const cli_job *job, const char *option, const char *path, int64_t cols, clv_data **out);
 /* Targets of a file, one for each of `samples` of `of`; texts mean what they mean in `known`, unless that is NULL. */
 clv_status cli_read_targets(const cli_app *app, const char *path, const char *of, int64_t samples,
                             const clv_data *known, clv_data **out);

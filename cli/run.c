@@ -30,7 +30,8 @@ const clv_option_table *cli_job_weights_table(void) {
 
 static const cli_special *find_special(const clv_method *method) {
     static const cli_special none = {0};
-    static const cli_special *const specials[] = {&cli_ksupport_special, &cli_pursuit_special, &cli_dominant_special};
+    static const cli_special *const specials[] = {&cli_ksupport_special, &cli_pursuit_special, &cli_dominant_special,
+                                                  &cli_kpalm_special};
     for (size_t i = 0; i < CLI_COUNT(specials); i++) {
         if (strcmp(specials[i]->method, method->name) == 0) {
             return specials[i];
@@ -386,8 +387,15 @@ clv_status cli_job_solve(cli_job *job) {
 
 void cli_job_close(cli_job *job) {
     clv_context *ctx = job->app->ctx;
-    clv_data *const read[] = {job->data,    job->fresh,      job->targets,           job->start,
-                              job->weights, job->validation, job->validation_targets};
+    clv_data *const read[] = {job->data,
+                              job->fresh,
+                              job->targets,
+                              job->start,
+                              job->weights,
+                              job->validation,
+                              job->validation_targets,
+                              job->object_alpha,
+                              job->start_membership};
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->truth_read);

@@ -850,7 +850,9 @@ typedef struct clv_input {
     const clv_matrix *validation; /* methods that choose among models: samples to choose on, laid out as `points` */
     const clv_matrix *validation_targets;
     const clv_affinity_info *plan; /* for memory: an affinity that is not built yet; only n known: leave out the rest */
-    const void *room[4];           /* for later versions: NULL */
+    const clv_matrix *object_alpha;     /* kpalm: a factor of alpha per object, more than 0 */
+    const clv_matrix *start_membership; /* kpalm: n x k, rows that add up to 1 */
+    const void *room[2];                /* for later versions: NULL */
 } clv_input;
 
 /* New objects; methods on similarities take either. Both borrowed. */
@@ -1044,6 +1046,8 @@ typedef struct clv_symnmf_options {
                           not all of them 1 / k; or labels -1..k-1, n x 1, softened: a fifth goes to all clusters */
     int step;          /* clv_symnmf_step, of fw */
     int64_t moves;     /* pairwise moves per row, of rows; 0: 10, and more for more than 20 clusters */
+    double change;     /* a run ends also where f changes by less than this in an iteration; 0: never */
+    double sum_weight, sign_weight; /* of penalty: the first weights of |W 1 - 1|^2 and |min(W, 0)|^2 */
 } clv_symnmf_options;
 
 CLV_METHOD_FUNCTIONS(symnmf)
@@ -1123,6 +1127,11 @@ typedef struct clv_kpalm_options {
     double epsilon; /* of the Euclidean norm, in the units of the data; NaN: by the diameter */
     int polish;     /* kpalm, squared norm: go on until no single object improves by moving to another cluster */
     int empty;      /* clv_kpalm_empty: what becomes of centers without objects; AUTO: kept by kpalm, else reseeded */
+    const char *object_alpha;     /* "same", "distance": alpha_i(t) of object i is alpha(t) times a factor of its own.
+                                     input.object_alpha: the factors */
+    const char *start_membership; /* NULL. input.start_membership: w(0), n x k */
+    double gamma_w,
+        gamma_x; /* gamma_1, gamma_2 of PALM: alpha is gamma_w times as large, centers go 1 / gamma_x of the way */
 } clv_kpalm_options;
 
 CLV_METHOD_FUNCTIONS(kpalm)

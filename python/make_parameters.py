@@ -171,6 +171,8 @@ def hints(option: Any, name: str) -> tuple[str, str]:
     if option.kind == "choice":
         listed = ", ".join(f'"{choice}"' for choice in option.choices)
         return f"Literal[{listed}]", "{" + listed.replace('"', "'") + "}"
+    if option.kind == "text" and "FILE" in (option.meta or ""):
+        return "ArrayLike | str | None", "str, array-like or None"
     plain = {"int": "int", "real": "float", "flag": "bool", "bytes": "int | str", "text": "str | None"}[option.kind]
     if option.kind in ("int", "real") and option.word:
         return f'{plain} | Literal["{option.word}"]', f"{plain} or '{option.word}'"

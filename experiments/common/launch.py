@@ -6,12 +6,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DATA = os.environ.get("CLEAVE_DATA", os.path.join(ROOT, "../shared/data"))
 
 
+def add_program(parser):
+    """Program and threads."""
+    parser.add_argument("--cleave", default=os.path.join(ROOT, "build/cleave"), help="the program [build/cleave]")
+    parser.add_argument("--threads", type=int, default=0, metavar="T", help="threads [all]")
+
+
 def add_options(parser, name):
     """Output folder, program and threads."""
     parser.add_argument("outdir", nargs="?", default=os.path.join(ROOT, "build/experiments", name),
                         help=f"where the report goes [build/experiments/{name}]")
-    parser.add_argument("--cleave", default=os.path.join(ROOT, "build/cleave"), help="the program [build/cleave]")
-    parser.add_argument("--threads", type=int, default=0, metavar="T", help="threads [all]")
+    add_program(parser)
 
 
 def check_program(parser, chosen):

@@ -6,17 +6,20 @@ import statistics
 import tempfile
 
 from common import npy
-from common.charts import Panel, document, round_steps, text
+from common.charts import Panel, document, dot, round_steps, text
 from common.markdown import table
 
-N, K, SETS = 300, 3, 40
+N, K, SETS, QUICK_SETS, RESTARTS = 300, 3, 40, 4, 10
 METRICS = [("vi", "VI"), ("ari", "ARI"), ("nmi", "NMI"), ("accuracy", "accuracy"), ("purity", "purity")]
+# Every algorithm from every start: with the same seed, they begin at the same centers.
+STARTS = ["random", "kmeans++", "d1++"]
 ALGORITHMS = {
-    "k-means": ["--solver", "lloyd", "--start", "kmeans++"],
-    "KPALM": ["--solver", "kpalm", "--start", "kmeans++"],
-    "k-median": ["--solver", "weiszfeld", "--start", "d1++"],
-    "eps-KPALM": ["--solver", "kpalm", "--norm", "euclidean", "--start", "d1++"],
+    "k-means": ["--solver", "lloyd"],
+    "KPALM": ["--norm", "squared"],
+    "k-median": ["--solver", "weiszfeld"],
+    "eps-KPALM": ["--norm", "euclidean"],
 }
+COLORS = ["#888", "#4477aa", "#ddaa33", "#bb5566"]
 # Distance between the centers, and how an object lies around its own.
 DESIGNS = {
     "dense": (6.0, lambda draw: 1.0),
@@ -25,20 +28,23 @@ DESIGNS = {
     "heavy tails": (4.0, lambda draw: 1 / max(draw.random(), 1e-3) ** 0.5),
 }
 
-HEAD = f"""# Gaussians: the squared norm against the norm
 
-Slides, "Squared norm algorithms vs. eps-KPALM": {N} points in {K} clusters; dense (apart) and sparse (overlapping). The slides show
-plots; their claims are that the squared norm is preferable where the hulls of the clusters are disjoint, and that eps-KPALM is nearer to
-the clusters that were put there where there are outliers. Here: centers at the corners of an equilateral triangle, plane normal
-clouds; *outliers*: one object in ten is drawn with twelve times the standard deviation; *heavy tails*: the deviation is
-u^(-1/2), u uniform. Means of {SETS} data sets, best of 10 starts each; VI in nats, smaller is better.
+def head(sets, quick):
+    """Of the report."""
+    return f"""# Gaussians: the squared norm against the norm{' (quick)' if quick else ''}
+
+Slides, "Squared norm algorithms vs. eps-KPALM": {N} points in {K} clusters. Centers at the corners of an equilateral triangle, plane normal clouds;
+*outliers*: one object in ten is drawn with twelve times the standard deviation; *heavy tails*: the deviation is u^(-1/2), u uniform. Means of {sets}
+data sets, best of {RESTARTS} starts each; VI in nats, smaller is better. Every algorithm is run from every kind of start, with the same seeds, so
+that KPALM and eps-KPALM begin at the same centers (k-median moves to the means of the nearest objects first).
 
 """
 
 
-def sample(design, draw):
-    """Points and the cluster of each."""
+def sample(design, number):
+    """Points of a data set, and the cluster of each."""
     side, deviation = DESIGNS[design]
+    draw = random.Random(1000 + number)
     corners = [(0.0, 0.0), (side, 0.0), (side / 2, side * 3 ** 0.5 / 2)]
     points, truth = [], []
     for i in range(N):
@@ -48,50 +54,66 @@ def sample(design, draw):
     return points, truth
 
 
-def measure(cleave, design, folder):
-    """{algorithm: {metric: values}} over the data sets."""
-    found = {name: {"iterations": []} | {metric: [] for metric, _ in METRICS} for name in ALGORITHMS}
-    for number in range(SETS):
-        points, truth = sample(design, random.Random(1000 + number))
-        data, labels = os.path.join(folder, "x.npy"), os.path.join(folder, "y.npy")
+def measure_design(cleave, design, sets, folder):
+    """{(start, algorithm): {metric: values}} over the data sets."""
+    found = {(start, name): {key: [] for key in ("iterations", *dict(METRICS))} for start in STARTS for name in ALGORITHMS}
+    data, labels = os.path.join(folder, "x.npy"), os.path.join(folder, "y.npy")
+    for number in range(sets):
+        points, truth = sample(design, number)
         npy.write_rows(data, points)
         npy.write_labels(labels, truth)
-        for name, options in ALGORITHMS.items():
-            result = cleave.result("kpalm", data, "-k", K, "--truth", labels, "--restarts", 10, "--seed", number, *options)
-            found[name]["iterations"].append(result["iterations"])
+        for (start, name), lists in found.items():
+            result = cleave.result("kpalm", data, "-k", K, "--truth", labels, "--restarts", RESTARTS, "--seed", number,
+                                   "--start", start, *ALGORITHMS[name])
+            lists["iterations"].append(result["iterations"])
             for metric, _ in METRICS:
-                found[name][metric].append(result["metrics"][metric])
+                lists[metric].append(result["metrics"][metric])
     return found
 
 
-def chart(results):
-    """VI by design, a bar an algorithm."""
-    colors = ["#888", "#4477aa", "#ddaa33", "#bb5566"]
-    top = max(statistics.mean(found[name]["vi"]) for found in results.values() for name in found) * 1.1
+def measure(cleave, quick):
+    """{design: what was found}."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {design: measure_design(cleave, design, QUICK_SETS if quick else SETS, folder) for design in DESIGNS}
+
+
+def bars(results):
+    """Picture: VI by design, a bar an algorithm, from random starts."""
+    top = max(statistics.mean(lists["vi"]) for found in results.values() for lists in found.values()) * 1.1
     panel = Panel((60, 40, 640, 240), (0, len(results)), (0, top))
-    parts = panel.frame("Variation of information", [(i + 0.5, name) for i, name in enumerate(results)],
+    parts = panel.frame("Variation of information, random starts", [(i + 0.5, name) for i, name in enumerate(results)],
                         round_steps(0, top))
     for i, found in enumerate(results.values()):
-        for j, (name, color) in enumerate(zip(found, colors)):
-            value = statistics.mean(found[name]["vi"])
-            x, y = panel.place(i + 0.14 + 0.18 * j, value)
+        for j, (name, color) in enumerate(zip(ALGORITHMS, COLORS)):
+            x, y = panel.place(i + 0.14 + 0.18 * j, statistics.mean(found["random", name]["vi"]))
             _, bottom = panel.place(i, 0)
             parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="24" height="{bottom - y:.1f}" fill="{color}"/>')
-    for j, (name, color) in enumerate(zip(ALGORITHMS, colors)):
+    for j, (name, color) in enumerate(zip(ALGORITHMS, COLORS)):
         parts.append(text(80 + 120 * j, 320, name, color=color, extra='font-weight="bold"'))
     return document(740, 340, parts)
 
 
-def report(cleave):
+def data_picture():
+    """The first data set of each design, in the colors of its clusters; what lies outside of the picture is at its edge."""
+    parts = []
+    for at, design in enumerate(DESIGNS):
+        points, truth = sample(design, 0)
+        side = DESIGNS[design][0]
+        low, high = -side, 2 * side
+        panel = Panel((40 + 250 * at, 40, 200, 200), (low, high), (low, high))
+        parts += panel.frame(design, round_steps(low, high, 3), round_steps(low, high, 3))
+        for (x, y), cluster in zip(points, truth):
+            spot = panel.place(min(max(x, low), high), min(max(y, low), high))
+            parts.append(dot(*spot, COLORS[1:][cluster], 1.6))
+    return document(1020, 280, parts)
+
+
+def report(results, quick):
     """{file name: text}."""
-    results = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for design in DESIGNS:
-            results[design] = measure(cleave, design, folder)
-    words = [HEAD, "![VI](gaussians.svg)\n\n"]
+    sets = len(next(iter(next(iter(results.values())).values()))["vi"])
+    words = [head(sets, quick), "![the data](gaussians-data.svg)\n\n![VI](gaussians.svg)\n\n"]
     for design, found in results.items():
-        words.append(f"## {design}\n\n")
-        rows = [[name, *(f"{statistics.mean(found[name][metric]):.3f}" for metric, _ in METRICS),
-                 f"{statistics.mean(found[name]['iterations']):.1f}"] for name in ALGORITHMS]
-        words.append(table(["algorithm", *(label for _, label in METRICS), "iterations"], rows) + "\n")
-    return {"gaussians.md": "".join(words), "gaussians.svg": chart(results)}
+        rows = [[f"{name}, {start}", *(f"{statistics.mean(lists[metric]):.3f}" for metric, _ in METRICS),
+                 f"{statistics.mean(lists['iterations']):.1f}"] for (start, name), lists in found.items()]
+        words.append(f"## {design}\n\n" + table(["algorithm, start", *(label for _, label in METRICS), "iterations"], rows) + "\n")
+    return {"gaussians.md": "".join(words), "gaussians.svg": bars(results), "gaussians-data.svg": data_picture()}

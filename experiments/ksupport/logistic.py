@@ -9,7 +9,7 @@ from pictures import by_k, by_time
 SIZES = {False: (1000000, 500, 10000, [2000, 4000, 6000, 8000, 10000]), True: (20000, 200, 1000, [200, 600, 1000])}
 GROUPS, LAMBDA, RIDGE, VALIDATION = 20, 0.1, 1e-3, 200
 
-HEAD = """# Logistic regression: figure 1
+HEAD = """# Logistic regression: figure 1{quick}
 
 Liu, Yuan, Zhang, Liu and Metaxas, *Efficient k-Support-Norm Regularized Minimization via Fully Corrective Frank-Wolfe Method*,
 section 4.1: p = {features} features, M = {samples} samples of length 1, the first {relevant} features in {groups} groups with a mean drawn for each
@@ -104,7 +104,7 @@ def report(path, threads, quick, seconds):
     bandwidth = float(bench.ask("bandwidth")[0])
     floor = features * samples * 4e-9 / bandwidth
     head = HEAD.format(features=features, samples=samples, relevant=relevant, groups=GROUPS, weight=LAMBDA, ridge=RIDGE,
-                       threads=threads, floor=floor, bandwidth=bandwidth, limit=bench.limit)
+                       threads=threads, floor=floor, bandwidth=bandwidth, limit=bench.limit, quick=" (quick: smaller sizes)" if quick else "")
     parts, seconds = study(bench, ks, floor)
     files = {"logistic-time.svg": by_k("seconds to the paper's rule, by k", seconds, COLORS, ks)}
     pictures = ["![seconds by k](logistic-time.svg)"]

@@ -13,7 +13,7 @@ LAMBDA = 20
 SOLVERS = [(name, options, color) for (name, options), color in zip(METHODS, COLORS)
            if options["solver"] != "newton" and "working-set" not in options]
 
-HEAD = """# Matrix pursuit: figures 2 and 3
+HEAD = """# Matrix pursuit: figures 2 and 3{quick}
 
 Liu, Yuan, Zhang, Liu and Metaxas 2016, section 4.2: MNIST-1000 (100 images per digit, the first ones of the set, averaged to 14 x 14) and USPS-2000 (200 per
 digit), each image of length 1, lambda = {weight}, k = 4000 to 12000. Seconds are those of the solver. Runs are ended after {limit} s. F* for the pictures is the least value
@@ -114,12 +114,14 @@ def clusters(cleave, paths, k, folder):
 
 def report(cleave, quick, seconds_each):
     """{file name: text}."""
-    files, parts = {}, [HEAD.format(weight=LAMBDA, limit=seconds_each)]
+    files, parts = {}, [HEAD.format(weight=LAMBDA, limit=seconds_each, quick=' (quick: 20 images per digit)' if quick else '')]
     ks = [1000, 2000] if quick else KS
     colors = [color for _, _, color in SOLVERS]
     with tempfile.TemporaryDirectory() as folder:
-        for name, title, count, shrink in (("mnist10k", "MNIST-1000", 100, True), ("usps", "USPS-2000", 200, False)):
-            paths = prepare(name, 20 if quick else count, shrink, folder)
+        for name, kind, count, shrink in (("mnist10k", "MNIST", 100, True), ("usps", "USPS", 200, False)):
+            count = 20 if quick else count
+            title = f"{kind}-{10 * count}"
+            paths = prepare(name, count, shrink, folder)
             if not paths:
                 parts.append(f"## {title}\n\n{name}.X.npy is not in {launch.DATA}: skipped.\n")
                 continue

@@ -14,16 +14,16 @@ KERNELS = {
     "calibrated": ["--scale", "standard", "--gamma", "auto"],
 }
 
-# Names in the report, with the options: the three of the paper first.
+# Names in the report, with the options: the three of the paper first, then Frank-Wolfe with an exact step, and ours.
 SOLVERS = {
-    "fw": ["--solver", "fw", "--step", "exact"],
+    "algorithm 1": ["--solver", "fw", "--step", "curvature"],
     "pgd": ["--solver", "pgd"],
     "penalty": ["--solver", "penalty"],
-    "fw, gap/C": ["--solver", "fw", "--step", "curvature"],
+    "fw, exact step": ["--solver", "fw", "--step", "exact"],
     "spg": ["--solver", "spg"],
     "rows": ["--solver", "rows"],
 }
-COLORS = {"fw": "#0072b2", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, gap/C": "#56b4e9", "spg": "#e69f00",
+COLORS = {"algorithm 1": "#56b4e9", "pgd": "#d55e00", "penalty": "#cc79a7", "fw, exact step": "#0072b2", "spg": "#e69f00",
            "rows": "#009e73"}
 
 # The paper's rule: a change of f below this, or 50 (outer) iterations.

@@ -61,7 +61,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _options(self) -> dict[str, Any]:
         """What the library is to be told: the parameters that are not what it does anyway."""
         found = {option: value for name, option in self._option_of.items()
-                 if (value := getattr(self, name)) is not None and not _same(value, self._initial[name])}
+                 if (value := getattr(self, name)) is not None and not _same(value, self._initial[name])
+                 and option not in self._arrays()}
         if not isinstance(found.get("seed", 1), (int, np.integer)):
             del found["seed"]  # fit draws one
         if found.get("threads", 0) < 0:
@@ -70,10 +71,16 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             found["start"] = self.init
         return found
 
+    def _arrays(self) -> dict[str, Any]:
+        """Parameters that the command reads from files, given as arrays: by option."""
+        return {option: value for name, option in self._option_of.items()
+                if not isinstance(value := getattr(self, name), (str, int, float, type(None))) and np.ndim(value)}
+
     def _run(self, x: Any, callback: Any = None, drawn: dict[str, int] | None = None, **inputs: Any) -> Run:
         start = getattr(self, "init", None)
+        arrays = {option.replace("-", "_"): value for option, value in self._arrays().items()}
         return Run(self._method, x, {**self._options(), **(drawn or {})}, start=None if isinstance(start, str) else start,
-                   callback=callback, **inputs)
+                   callback=callback, **arrays, **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
         callback, close = self.callback, None

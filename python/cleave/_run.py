@@ -62,12 +62,12 @@ class Affinity:
 class Run:
     """A method on its data: solve, then predict. Kept by an estimator as long as it may predict."""
 
-    def __init__(self, name: str, points: Any, options: dict[str, Any], *, targets: Any = None, weights: Any = None,
-                 start: Any = None, callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True) -> None:
+    def __init__(self, name: str, points: Any, options: dict[str, Any], *,
+                 callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True, **inputs: Any) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
         self._lock = threading.Lock()  # a context serves one thread at a time
         self.views: dict[str, View] = {"points": as_view(points)}
-        for role, given in (("targets", targets), ("weights", weights), ("start", start)):
+        for role, given in inputs.items():  # targets, weights, start: members of clv_input
             if given is not None:
                 self.views[role] = as_view(given)
         self.callback = callback

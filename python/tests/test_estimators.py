@@ -63,6 +63,21 @@ def test_two_lines_are_enough():
     assert adjusted_rand_score(truth, cleave.NormalizedCut(3).fit_predict(points)) > 0.7
 
 
+@pytest.mark.filterwarnings("ignore:KPalm stopped")
+def test_arrays_take_the_place_of_files():
+    X = load_iris().data
+    factors, memberships = 1.0 + np.arange(150) % 3, np.tile([0.5, 0.25, 0.25], (150, 1))
+    how = dict(alpha=50, alpha_unit="one", polish=False, max_iter=2, init=X[::50])
+    plain, given = cleave.KPalm(3, **how).fit(X), cleave.KPalm(3, object_alpha=factors, start_membership=memberships, **how).fit(X)
+    assert given.objective_ != plain.objective_
+    assert (given.result_.fields["alpha_least"], given.result_.fields["alpha_most"]) == (50, 150)
+    assert clone(given).fit(X).objective_ == given.objective_
+    for wrong, why in ((dict(object_alpha=0 * factors), "the factor 0 of object 1"), (dict(object_alpha="far"), "must be same or distance"),
+                       (dict(start_membership=memberships[:5]), "5 x 3 numbers"), (dict(start_membership="w.npy"), "give the memberships")):
+        with pytest.raises(ValueError, match=why):
+            cleave.KPalm(3, **wrong, **how).fit(X)
+
+
 def test_precomputed_similarities_give_what_points_give():
     points = load_iris().data
     similar = cleave.affinity(points, gamma=0.3)

@@ -246,15 +246,22 @@ clv_status peel_random(clv_context *ctx, holder *made, const scenario *self, int
 /* All solvers, soft and hard answers, evaluated and used on new points. */
 clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", NULL, &made->data[0]));
-    const clv_input input = {.points = clv_data_matrix(made->data[0])};
+    clv_input input = {.points = clv_data_matrix(made->data[0])};
     const clv_fresh fresh = {.points = input.points};
+    double even[3 * 64];
+    clv_matrix membership = {.rows = input.points->rows, .cols = 3, .values = even};
+    for (int i = 0; i < 3 * 64; i++) {
+        even[i] = 1.0 / 3;
+    }
     for (int way = 0; way < 5; way++) {
         clv_kpalm_options options;
+        input.start_membership = way == 3 && membership.rows <= 64 ? &membership : NULL;
         clv_kpalm_defaults(&options);
         options.k = 3;
         options.solver = way < 3 ? way : CLV_KPALM_KPALM;
         options.norm = way == 3 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_NORM_AUTO;
         options.empty = CLV_KPALM_RESEED;
+        options.object_alpha = way == 4 ? "distance" : "same";
         options.control.threads = threads;
         options.control.restarts = 2;
         options.control.keep_trace = 1;

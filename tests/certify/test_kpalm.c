@@ -23,7 +23,9 @@ typedef struct iterate {
 
 typedef struct problem {
     double a[N][P];
-    double epsilon; /* 0: squared distances */
+    double epsilon;   /* 0: squared distances */
+    double factor[N]; /* alpha_i(t) = factor_i alpha(t) */
+    double gamma;     /* gamma_x of PALM */
 } problem;
 
 static double distance(const problem *q, const iterate *z, int i, int l) {
@@ -68,7 +70,7 @@ static void plain_step(const problem *q, double alpha, const iterate *z, iterate
     *next = *z;
     for (int i = 0; i < N; i++) {
         for (int l = 0; l < K; l++) {
-            next->w[i][l] = z->w[i][l] - distance(q, z, i, l) / alpha;
+            next->w[i][l] = z->w[i][l] - distance(q, z, i, l) / (alpha * q->factor[i]);
         }
         project(next->w[i]);
     }
@@ -82,13 +84,15 @@ static void plain_step(const problem *q, double alpha, const iterate *z, iterate
             }
         }
         for (int f = 0; f < P && mass > 0; f++) {
-            next->x[l][f] = sum[f] / mass;
+            next->x[l][f] += (sum[f] / mass - z->x[l][f]) / q->gamma;
         }
     }
 }
 
 static void random_problem(clv_rng *rng, problem *q, iterate *z) {
+    q->gamma = 1;
     for (int i = 0; i < N; i++) {
+        q->factor[i] = 1;
         for (int f = 0; f < P; f++) {
             q->a[i][f] = clv_rng_normal(rng) + 3 * (i % 3) + 10;
         }
@@ -99,6 +103,30 @@ static void random_problem(clv_rng *rng, problem *q, iterate *z) {
     for (int l = 0; l < K; l++) {
         memcpy(z->x[l], q->a[7 * l + 1], sizeof z->x[l]);
     }
+}
+
+/* Factors of alpha from 1/4 to 4, centers that go a part of the way, and weights at random, some of them 0. */
+static void make_general(clv_rng *rng, problem *q, iterate *z) {
+    q->gamma = 1 + clv_rng_uniform(rng);
+    for (int i = 0; i < N; i++) {
+        double sum = 0;
+        q->factor[i] = exp2(4 * clv_rng_uniform(rng) - 2);
+        for (int l = 0; l < K; l++) {
+            z->w[i][l] = l == i % K ? 0.5 : fmax(clv_rng_uniform(rng) - 0.3, 0);
+            sum += z->w[i][l];
+        }
+        for (int l = 0; l < K; l++) {
+            z->w[i][l] /= sum;
+        }
+    }
+}
+
+static double extreme_factor(const problem *q, double sign) {
+    double most = -HUGE_VAL;
+    for (int i = 0; i < N; i++) {
+        most = fmax(most, sign * q->factor[i]);
+    }
+    return sign * most;
 }
 
 static double diameter(const problem *q) {
@@ -163,15 +191,17 @@ static double gamma_norm(const problem *q, double alpha, const iterate *z, const
     double sum = 0;
     for (int i = 0; i < N; i++) {
         for (int l = 0; l < K; l++) {
-            double part = distance(q, next, i, l) - distance(q, z, i, l) - alpha * (next->w[i][l] - z->w[i][l]);
+            double part =
+                distance(q, next, i, l) - distance(q, z, i, l) - alpha * q->factor[i] * (next->w[i][l] - z->w[i][l]);
             sum += part * part;
         }
     }
-    for (int l = 0; l < K && q->epsilon > 0; l++) {
+    for (int l = 0; l < K; l++) {
         for (int f = 0; f < P; f++) {
             double slope = 0;
             for (int i = 0; i < N; i++) {
-                slope += next->w[i][l] * (next->x[l][f] - q->a[i][f]) / distance(q, next, i, l);
+                slope +=
+                    next->w[i][l] * (next->x[l][f] - q->a[i][f]) / (q->epsilon > 0 ? distance(q, next, i, l) : 0.5);
             }
             sum += unit * slope * unit * slope;
         }
@@ -231,7 +261,9 @@ static double certificate_of(clv_context *ctx, const problem *q, const iterate *
     return certificate;
 }
 
-/* Propositions 1, 2, 5 and 6 on random problems, and the certificate of the library below |gamma|. */
+/* Propositions 1, 2, 5 and 6 on random problems, with one alpha and with one per object (then also gamma_x > 1 and any
+ * w(0)), and the certificate of the library below |gamma|. Assumption 2: alpha_i(t) is bounded, each cluster has mass.
+ */
 static void theory_holds(void **unused) {
     (void)unused;
     clv_context *ctx;
@@ -241,7 +273,11 @@ static void theory_holds(void **unused) {
         problem q = {.epsilon = trial % 2 ? 0.3 : 0};
         iterate z, next;
         random_problem(&rng, &q, &z);
-        double across = diameter(&q), far = 0, alpha = trial % 2 ? across : 3 * K * across;
+        if (trial % 4 >= 2) {
+            make_general(&rng, &q, &z);
+        }
+        double across = diameter(&q), far = 0, least = extreme_factor(&q, -1), most = extreme_factor(&q, 1);
+        double alpha = trial % 2 ? across : 3 * K * across;
         for (int i = 0; i < N; i++) {
             far = fmax(far, sqrt(q.a[i][0] * q.a[i][0] + q.a[i][1] * q.a[i][1] + q.a[i][2] * q.a[i][2]));
         }
@@ -250,12 +286,14 @@ static void theory_holds(void **unused) {
             plain_step(&q, alpha, &z, &next);
             both = gap2(&z, &next, &way);
             beta = 2 * least_mass(&next);
-            rho = q.epsilon > 0 ? fmin(alpha, beta / 2 / sqrt(across * across + q.epsilon * q.epsilon)) / 2
-                                : fmin(alpha, beta) / 2;
+            assert_true(beta > 0 && least > 0 && most < HUGE_VAL);
+            rho = q.epsilon > 0 ? fmin(alpha * least, beta / 2 / sqrt(across * across + q.epsilon * q.epsilon)) / 2
+                                : fmin(alpha * least, beta) / 2;
             assert_true(sigma(&q, &z) - sigma(&q, &next) >= rho * both - 1e-9);
             double gamma = gamma_norm(&q, alpha, &z, &next, 1);
-            double bound = q.epsilon > 0 ? N * across / q.epsilon + alpha * sqrt(N) + 2 * N * sqrt(K) / q.epsilon
-                                         : N * (4 * far + alpha);
+            double bound = q.epsilon > 0 ? N * across / q.epsilon + alpha * most * sqrt(N) +
+                                               (1 + q.gamma) * N * sqrt(K) / q.epsilon
+                                         : N * (4 * far + alpha * most + 2 * (q.gamma - 1));
             assert_true(gamma <= bound * sqrt(both) + 1e-9);
             gamma = gamma_norm(&q, alpha, &z, &next, length_of(&q));
             assert_true(certificate_of(ctx, &q, &next) <= gamma * (1 + 1e-9) + 1e-8);
@@ -266,7 +304,8 @@ static void theory_holds(void **unused) {
     clv_context_free(ctx);
 }
 
-/* The library's iterates are those of the formulas; its `decrease` is at least 1. */
+/* The library's iterates are those of the formulas, also with an alpha per object, gamma_x > 1 and a given w(0); its
+ * `decrease` is at least 1. */
 static void iterates_follow_the_formulas(void **unused) {
     (void)unused;
     clv_context *ctx;
@@ -276,20 +315,31 @@ static void iterates_follow_the_formulas(void **unused) {
         problem q = {.epsilon = trial % 2 ? 0.4 : 0};
         iterate z, next, first;
         random_problem(&rng, &q, &z);
+        bool general = trial % 4 >= 2;
+        if (general) {
+            make_general(&rng, &q, &z);
+        }
         first = z;
         double alpha = q.epsilon > 0 ? 10 : 200;
+        clv_matrix factors = {.rows = N, .cols = 1, .values = q.factor};
+        clv_matrix membership = {.rows = N, .cols = K, .values = first.w};
         clv_matrix points = {.rows = N, .cols = P, .values = q.a}, centers = {.rows = K, .cols = P, .values = first.x};
         clv_kpalm_options options = options_for(&q);
         options.alpha = alpha;
         options.alpha_unit = CLV_KPALM_ONE;
         options.control.keep_trace = 1;
+        options.gamma_x = q.gamma;
+        clv_input input = {.points = &points, .start = &centers};
+        if (general) {
+            input.object_alpha = &factors;
+            input.start_membership = &membership;
+        }
         for (int t = 1; t <= 10; t++) {
             clv_result *result;
             plain_step(&q, alpha, &z, &next);
             z = next;
             options.control.max_iter = t;
-            assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points, .start = &centers}, &options, &result),
-                             CLV_OK);
+            assert_int_equal(clv_kpalm(ctx, &input, &options, &result), CLV_OK);
             if (result->iterations < t) { /* it has converged */
                 clv_result_free(result);
                 break;
@@ -326,7 +376,9 @@ static void the_printed_constant_is_too_large(void **unused) {
     for (int i = 0; i < 100; i++) {
         after += sqrt((x1 - points[i]) * (x1 - points[i]) + epsilon * epsilon);
     }
-    double printed = 0.5 * (2 * 100) / sqrt(1 + epsilon * epsilon) * (x1 - x0) * (x1 - x0);
+    double bound = 2 * 100 / sqrt(1 + epsilon * epsilon); /* of L, by Proposition 3 (i) as printed */
+    assert_true(mass < bound && mass >= bound / 2);
+    double printed = 0.5 * bound * (x1 - x0) * (x1 - x0);
     assert_true(before - after < printed);
     assert_true(before - after >= printed / 2);
     clv_context *ctx;
@@ -344,6 +396,188 @@ static void the_printed_constant_is_too_large(void **unused) {
     assert_true(fabs(result->objective.value - after) <= 1e-9);
     assert_true(result->trace[1].extra[1] >= 1);
     clv_result_free(result);
+    clv_context_free(ctx);
+}
+
+/* f_epsilon, h_epsilon and L_epsilon of the slides for one center and weights v. */
+typedef struct weber {
+    double a[N][P], v[N], epsilon;
+} weber;
+
+static double root_at(const weber *q, int i, const double *x) {
+    double sum = q->epsilon * q->epsilon;
+    for (int f = 0; f < P; f++) {
+        sum += (x[f] - q->a[i][f]) * (x[f] - q->a[i][f]);
+    }
+    return sqrt(sum);
+}
+
+/* f, L and the gradient at x; h(x, y). */
+static double weber_at(const weber *q, const double *x, double *modulus, double *gradient) {
+    double sum = 0;
+    *modulus = 0;
+    memset(gradient, 0, P * sizeof *gradient);
+    for (int i = 0; i < N; i++) {
+        double root = root_at(q, i, x);
+        sum += q->v[i] * root;
+        *modulus += q->v[i] / root;
+        for (int f = 0; f < P; f++) {
+            gradient[f] += q->v[i] * (x[f] - q->a[i][f]) / root;
+        }
+    }
+    return sum;
+}
+
+static double majorant(const weber *q, const double *x, const double *y) {
+    double sum = 0;
+    for (int i = 0; i < N; i++) {
+        sum += q->v[i] * root_at(q, i, x) * root_at(q, i, x) / root_at(q, i, y);
+    }
+    return sum;
+}
+
+/* Lemmas 5 (which is 8 again) and 7 at pairs of points near, far and on top of objects. */
+static void lemmas_of_the_smoothed_distance_hold(void **unused) {
+    (void)unused;
+    clv_rng rng = clv_rng_stream(21, 0);
+    for (int trial = 0; trial < 2000; trial++) {
+        weber q = {.epsilon = exp2(8 * clv_rng_uniform(&rng) - 6)};
+        double x[P], y[P], gx[P], gy[P], lx, ly, way = 0, turn = 0, slope = 0;
+        for (int i = 0; i < N; i++) {
+            q.v[i] = trial % 3 ? clv_rng_uniform(&rng) : i == 0; /* of one object alone, some of these are equalities */
+            for (int f = 0; f < P; f++) {
+                q.a[i][f] = clv_rng_normal(&rng);
+            }
+        }
+        for (int f = 0; f < P; f++) {
+            x[f] = trial % 2 ? q.a[0][f] : 3 * clv_rng_normal(&rng);
+            y[f] = trial % 5 ? x[f] + exp2(6 * clv_rng_uniform(&rng) - 4) * clv_rng_normal(&rng) : 2 * q.a[0][f] - x[f];
+        }
+        double fx = weber_at(&q, x, &lx, gx), fy = weber_at(&q, y, &ly, gy), rounding = 1e-12 * (fx + fy);
+        for (int f = 0; f < P; f++) {
+            way += (x[f] - y[f]) * (x[f] - y[f]);
+            turn += (gx[f] - gy[f]) * (gx[f] - gy[f]);
+            slope += gy[f] * (x[f] - y[f]);
+        }
+        assert_true(fabs(majorant(&q, y, y) - fy) <= rounding);                               /* 7 (i) */
+        assert_true(majorant(&q, x, y) >= 2 * fx - fy - rounding);                            /* 7 (ii) */
+        assert_true(fx <= fy + slope + ly / 2 * way + rounding);                              /* 7 (iii) */
+        assert_true(sqrt(turn) <= 2 * lx * ly / (lx + ly) * sqrt(way) * (1 + 1e-12) + 1e-12); /* 5 */
+    }
+}
+
+/* Weights and centers of a result. */
+static void take_iterate(const clv_result *result, iterate *out) {
+    const clv_field *soft = clv_result_field(result, "membership");
+    memset(out->w, 0, sizeof out->w);
+    for (int i = 0; i < N; i++) {
+        if (!soft) {
+            out->w[i][result->labels[i]] = 1;
+        }
+        for (int64_t e = soft ? soft->matrix->start[i] : 0; soft && e < soft->matrix->start[i + 1]; e++) {
+            out->w[i][soft->matrix->index[e]] = ((const double *)soft->matrix->values)[e];
+        }
+    }
+    memcpy(out->x, clv_result_matrix(result, "centers")->values, sizeof out->x);
+}
+
+/* Propositions 3 (with half of the constant printed) and 4 along a run of the library, whose centers take gradient
+ * steps of length 1 / (gamma_x L_l). */
+static void check_center_steps(const problem *q, const iterate *z, const iterate *next) {
+    double across = diameter(q), mass = least_mass(next), model = 0;
+    iterate half = *z; /* w(t + 1), x(t) */
+    memcpy(half.w, next->w, sizeof half.w);
+    for (int l = 0; l < K; l++) {
+        double modulus = 0, gradient[P] = {0};
+        for (int i = 0; i < N; i++) {
+            double pull = next->w[i][l] / distance(q, z, i, l);
+            modulus += pull;
+            for (int f = 0; f < P; f++) {
+                gradient[f] += pull * (z->x[l][f] - q->a[i][f]);
+            }
+        }
+        assert_true(modulus >= mass / sqrt(across * across + q->epsilon * q->epsilon) * (1 - 1e-12)); /* 3 (i) */
+        assert_true(modulus <= N / q->epsilon * (1 + 1e-12));                                         /* 3 (ii) */
+        for (int f = 0; f < P; f++) {
+            double step = next->x[l][f] - z->x[l][f];
+            assert_true(fabs(step + gradient[f] / (q->gamma * modulus)) <= 1e-9);
+            model += gradient[f] * step + modulus / 2 * step * step;
+        }
+    }
+    assert_true(sigma(q, next) <= sigma(q, &half) + model + 1e-9); /* 4 */
+}
+
+static void propositions_3_and_4_hold(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(22, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 8; trial++) {
+        problem q = {.epsilon = exp2(trial - 5)};
+        iterate z, next;
+        random_problem(&rng, &q, &z);
+        q.gamma = trial % 2 ? 1.5 : 1;
+        iterate first = z;
+        clv_matrix points = {.rows = N, .cols = P, .values = q.a}, centers = {.rows = K, .cols = P, .values = first.x};
+        clv_kpalm_options options = options_for(&q);
+        options.gamma_x = q.gamma;
+        for (int t = 1; t <= 12; t++) {
+            clv_result *result;
+            options.control.max_iter = t;
+            assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points, .start = &centers}, &options, &result),
+                             CLV_OK);
+            bool ended = result->iterations < t;
+            take_iterate(result, &next);
+            clv_result_free(result);
+            if (ended) {
+                break;
+            }
+            check_center_steps(&q, &z, &next);
+            z = next;
+        }
+    }
+    clv_context_free(ctx);
+}
+
+/* The rule "distance": factors from the distances of an object to all, the same as when they are given. */
+static void alpha_by_distance_is_its_formula(void **unused) {
+    (void)unused;
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(23, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 6; trial++) {
+        problem q = {.epsilon = trial % 2 ? 0.4 : 0};
+        iterate z;
+        double sum = 0;
+        random_problem(&rng, &q, &z);
+        for (int i = 0; i < N; i++) {
+            q.factor[i] = 0;
+            for (int j = 0; j < N; j++) {
+                for (int f = 0; f < P; f++) {
+                    q.factor[i] += (q.a[i][f] - q.a[j][f]) * (q.a[i][f] - q.a[j][f]) / N;
+                }
+            }
+            sum += q.factor[i] / N;
+        }
+        for (int i = 0; i < N; i++) {
+            q.factor[i] = q.epsilon > 0 ? sqrt(q.factor[i] / sum) : q.factor[i] / sum;
+        }
+        clv_matrix points = {.rows = N, .cols = P, .values = q.a}, factors = {.rows = N, .cols = 1, .values = q.factor};
+        clv_kpalm_options options = options_for(&q);
+        options.control.max_iter = 3;
+        clv_result *given, *ruled;
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points, .object_alpha = &factors}, &options, &given),
+                         CLV_OK);
+        options.object_alpha = "distance";
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points}, &options, &ruled), CLV_OK);
+        double alpha = clv_result_real(ruled, "alpha", NAN), least = clv_result_real(ruled, "alpha_least", NAN);
+        assert_true(fabs(given->objective.value - ruled->objective.value) <= 1e-9 * given->objective.value);
+        assert_true(fabs(least - alpha * extreme_factor(&q, -1)) <= 1e-9 * alpha);
+        assert_true(fabs(clv_result_real(ruled, "alpha_most", NAN) - alpha * extreme_factor(&q, 1)) <= 1e-9 * alpha);
+        assert_true(least >= alpha / 2);
+        clv_result_free(given);
+        clv_result_free(ruled);
+    }
     clv_context_free(ctx);
 }
 
@@ -603,6 +837,9 @@ static void units_do_not_matter(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(theory_holds),
+        cmocka_unit_test(lemmas_of_the_smoothed_distance_hold),
+        cmocka_unit_test(propositions_3_and_4_hold),
+        cmocka_unit_test(alpha_by_distance_is_its_formula),
         cmocka_unit_test(vertices_stay_while_nearest),
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(the_certificate_knows_the_cones),

@@ -1,6 +1,6 @@
 /* symnmf against its theory: objective and gap from the raw matrix, theorem 1 (gap 0 exactly at KKT points), theorem 2
- * with the constant of theorem 3, lemma 3 against finite differences, exact factorizations recovered, and predictions
- * against a search. */
+ * with the constant of theorem 3, both bounds of theorem 3, lemma 3 against finite differences, lemmas 4, 6 and 7,
+ * affinities that are not semidefinite, exact factorizations recovered, and predictions against a search. */
 #include "brute_force.h"
 
 #include "linalg/linalg.h"
@@ -529,6 +529,177 @@ static void the_hessian_is_that_of_lemma_3(void **unused) {
     clv_context_free(ctx);
 }
 
+/* --- lemmas 4, 6 and 7, and the lower bound of theorem 3 --- */
+
+static double spectral_norm(clv_context *ctx, const double *a, int64_t m) {
+    double copy[MOST_N * MOST_N], values[MOST_N];
+    memcpy(copy, a, (size_t)(m * m) * sizeof *a);
+    assert_int_equal(clv_eigen_dense(ctx, copy, m, values), CLV_OK);
+    return fmax(fabs(values[0]), fabs(values[m - 1]));
+}
+
+/* 1 on the diagonal and little beside, so that |P|_2 is below n / k^2 and the bounds say something. */
+static void nearly_identity(clv_rng *rng, double *p, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j <= i; j++) {
+            p[i * n + j] = p[j * n + i] = i == j ? 1 : 0.02 * clv_rng_uniform(rng);
+        }
+    }
+}
+
+/* All objects in cluster c. */
+static void one_cluster(double *w, int64_t n, int64_t k, int64_t c) {
+    for (int64_t e = 0; e < n * k; e++) {
+        w[e] = e % k == c;
+    }
+}
+
+/* Lemma 4: |W'W|_2 <= n, and is n for one cluster. Lemma 6: |W - Z|^2 <= 2 n, and is 2 n for two clusters. */
+static void sizes_are_those_of_lemmas_4_and_6(void **unused) {
+    (void)unused;
+    enum { N = 30, K = 4 };
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(31, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    double w[N * K], z[N * K], gram[K * K], most_norm = 0, most_way = 0;
+    for (int trial = 0; trial < 200; trial++) {
+        random_rows(&rng, w, N, K, trial % 2);
+        random_rows(&rng, z, N, K, trial % 2);
+        if (trial == 0) {
+            one_cluster(w, N, K, 0);
+            one_cluster(z, N, K, 1);
+        }
+        double way = 0;
+        memset(gram, 0, sizeof gram);
+        for (int i = 0; i < N; i++) {
+            for (int e = 0; e < K * K; e++) {
+                gram[e] += w[i * K + e / K] * w[i * K + e % K];
+            }
+            for (int c = 0; c < K; c++) {
+                way += pow(w[i * K + c] - z[i * K + c], 2);
+            }
+        }
+        most_norm = fmax(most_norm, spectral_norm(ctx, gram, K));
+        most_way = fmax(most_way, way);
+    }
+    assert_true(fabs(most_norm - N) <= 1e-9 * N);
+    assert_true(fabs(most_way - 2 * N) <= 1e-9 * N);
+    clv_context_free(ctx);
+}
+
+/* Lemma 7: |Hessian|_2 >= n / k^2 - |P|_2 at every W, the uniform one included. */
+static void the_hessian_is_at_least_that_of_lemma_7(void **unused) {
+    (void)unused;
+    enum { N = 24, K = 2, M = N * K };
+    static double p[N * N], w[M], hessian[M * M];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(32, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 20; trial++) {
+        nearly_identity(&rng, p, N);
+        random_rows(&rng, w, N, K, trial % 2);
+        for (int e = 0; trial == 0 && e < M; e++) {
+            w[e] = 1.0 / K;
+        }
+        for (int from = 0; from < M; from++) {
+            for (int to = 0; to < M; to++) {
+                hessian[from * M + to] = hessian_entry(p, N, w, K, from / K, from % K, to / K, to % K);
+            }
+        }
+        double bound = (double)N / (K * K) - spectral_norm(ctx, p, N);
+        assert_true(bound > 4 && spectral_norm(ctx, hessian, M) >= bound);
+    }
+    clv_context_free(ctx);
+}
+
+/* 2 / t^2 |f(y) - f(x) - <gradient, y - x>| from one cluster to another. */
+static double bend_between_clusters(const double *p, int64_t n, int64_t k, double t) {
+    double x[MOST_N * MOST_K], y[MOST_N * MOST_K], g[MOST_N * MOST_K], slope = 0;
+    one_cluster(x, n, k, 0);
+    one_cluster(y, n, k, 1);
+    brute_gradient(p, n, x, k, g);
+    for (int64_t e = 0; e < n * k; e++) {
+        y[e] = x[e] + t * (y[e] - x[e]);
+        slope += g[e] * (y[e] - x[e]);
+    }
+    return 2 / (t * t) * fabs(brute_value(p, n, y, k) - brute_value(p, n, x, k) - slope);
+}
+
+/* Theorem 3: 2 n (n / k^2 - |P|_2) <= C, which the way from one cluster to another shows. */
+static void the_curvature_is_not_small(void **unused) {
+    (void)unused;
+    enum { N = 40 };
+    static double p[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(33, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 12; trial++) {
+        int64_t k = 2 + trial % 3;
+        nearly_identity(&rng, p, N);
+        double lower = 2 * N * ((double)N / (double)(k * k) - spectral_norm(ctx, p, N)),
+               upper = curvature_of(ctx, p, N);
+        double bend = bend_between_clusters(p, N, k, trial % 2 ? 1 : 0.01);
+        assert_true(lower > 0 && bend >= lower && bend <= upper);
+    }
+    clv_context_free(ctx);
+}
+
+/* P with the eigenvalues n/2 and -n/2: (16) holds with the same C, the claims are true, and f is at least 1/4 (n/2)^2.
+ */
+static void affinities_need_not_be_semidefinite(void **unused) {
+    (void)unused;
+    enum { N = 20, K = 3 };
+    double p[N * N];
+    clv_context *ctx;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int e = 0; e < N * N; e++) {
+        p[e] = (e / N < N / 2) != (e % N < N / 2);
+    }
+    double c = curvature_of(ctx, p, N);
+    assert_true(fabs(c - 2 * N * (3 * N + N / 2.0)) <= 1e-3 * c);
+    for (int solver = CLV_SYMNMF_ROWS; solver <= CLV_SYMNMF_SPG; solver++) {
+        clv_symnmf_options options = options_for(K, solver);
+        options.step = CLV_SYMNMF_CURVATURE;
+        options.start = "random";
+        options.control.max_iter = 300;
+        clv_result *result = solve(ctx, p, N, &options);
+        check_claims(result, p, N);
+        assert_true(result->objective.value >= N * N / 16.0);
+        for (int64_t t = 0; t + 1 < result->trace_count && solver == CLV_SYMNMF_FW; t++) {
+            double g = result->trace[t].certificate, promised = g > c ? g - c / 2 : g * g / (2 * c);
+            double f = result->trace[t].objective;
+            assert_true(result->trace[t + 1].objective <= f - promised * (1 - 1e-5) + 1e-10 * f);
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
+/* The paper's rule: a run ends at the first change of f below the number given, stalled, and not before. */
+static void small_changes_end_a_run(void **unused) {
+    (void)unused;
+    enum { N = 30, K = 3 };
+    double p[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(34, 0);
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    grouped(&rng, p, N);
+    for (int solver = CLV_SYMNMF_ROWS; solver <= CLV_SYMNMF_PENALTY; solver++) {
+        clv_symnmf_options options = options_for(K, solver);
+        options.start = "random";
+        options.control.tol = 0;
+        options.change = 1e-3;
+        clv_result *result = solve(ctx, p, N, &options);
+        assert_int_equal(result->stop, CLV_STALLED);
+        for (int64_t t = 1; t < result->trace_count; t++) {
+            double change = fabs(result->trace[t].objective - result->trace[t - 1].objective);
+            assert_true(t + 1 < result->trace_count ? change >= 1e-3 : change < 1e-3);
+        }
+        clv_result_free(result);
+    }
+    clv_context_free(ctx);
+}
+
 /* --- exact factorizations --- */
 
 /* The largest difference between two matrices of memberships under the best order of clusters. */
@@ -648,12 +819,22 @@ static void predictions_are_optimal(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_are_those_of_the_matrix),   cmocka_unit_test(tiny_problems_descend),
-        cmocka_unit_test(spectral_starts_find_good_minima), cmocka_unit_test(converging_solvers_agree),
-        cmocka_unit_test(the_gap_is_0_at_kkt_points_only),  cmocka_unit_test(solutions_are_kkt_points),
-        cmocka_unit_test(frank_wolfe_keeps_its_promise),    cmocka_unit_test(the_curvature_is_bounded),
-        cmocka_unit_test(the_hessian_is_that_of_lemma_3),   cmocka_unit_test(a_product_of_memberships_is_taken_apart),
+        cmocka_unit_test(claims_are_those_of_the_matrix),
+        cmocka_unit_test(tiny_problems_descend),
+        cmocka_unit_test(spectral_starts_find_good_minima),
+        cmocka_unit_test(converging_solvers_agree),
+        cmocka_unit_test(the_gap_is_0_at_kkt_points_only),
+        cmocka_unit_test(solutions_are_kkt_points),
+        cmocka_unit_test(frank_wolfe_keeps_its_promise),
+        cmocka_unit_test(the_curvature_is_bounded),
+        cmocka_unit_test(the_hessian_is_that_of_lemma_3),
+        cmocka_unit_test(a_product_of_memberships_is_taken_apart),
         cmocka_unit_test(predictions_are_optimal),
+        cmocka_unit_test(sizes_are_those_of_lemmas_4_and_6),
+        cmocka_unit_test(the_curvature_is_not_small),
+        cmocka_unit_test(the_hessian_is_at_least_that_of_lemma_7),
+        cmocka_unit_test(affinities_need_not_be_semidefinite),
+        cmocka_unit_test(small_changes_end_a_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

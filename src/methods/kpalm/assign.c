@@ -97,14 +97,14 @@ static void settle_nearest(clv_visit *v, int64_t i, const clv_nearest *nearest, 
 
 /* --- a tile of objects and all centers --- */
 
-/* Whether the nearest center takes the whole object at once: P(e_l - d / alpha) = e_j if no other is within 2 alpha. */
-static bool takes_all(const clv_kpalm_state *s, const clv_nearest *nearest, double norm, int32_t label) {
+/* Whether the nearest center takes object i at once: P(e_l - d / alpha) = e_j if no other is within 2 alpha. */
+static bool takes_all(const clv_kpalm_state *s, int64_t i, const clv_nearest *nearest, double norm, int32_t label) {
     const clv_kpalm_problem *p = s->problem;
     bool first_nearest = s->t == 0 && p->options.initial_membership == CLV_KPALM_NEAREST;
     if (p->hard || s->hardened || first_nearest || nearest->center == label) {
         return true;
     }
-    double alpha = clv_kpalm_alpha(p, s->t), unit = p->frame.unit;
+    double alpha = clv_kpalm_alpha(p, s->t) * clv_alpha_factor(p, i), unit = p->frame.unit;
     if (p->euclidean) {
         double epsilon = p->epsilon / unit;
         double least = sqrt(fmax(nearest->key + norm, 0) + epsilon * epsilon);
@@ -136,7 +136,7 @@ static void compare(clv_visit *v) {
     for (int64_t r = 0; r < count; r++) {
         clv_nearest *nearest = &w->nearest[r];
         nearest->center = clv_nearest_center(panel, p->points, w->rows[r], nearest, s->centers, s->square);
-        if (takes_all(s, nearest, w->norms[r], w->was[r])) {
+        if (takes_all(s, w->rows[r], nearest, w->norms[r], w->was[r])) {
             settle_nearest(v, w->rows[r], nearest, w->norms[r]);
         } else {
             move_up(s, w, r, several++);

@@ -7,26 +7,42 @@
 /* Iterations that ties are waited for. */
 enum { PATIENCE = 40 };
 
-/* Each center the mean of its cluster: sigma = spread - sum of mass |x - mean|^2, and a little more, so that rounding
- * cannot make it fall below what is there. */
+/* |m - mean|^2 of the mean m of a cluster, less |x - m|^2, which is more than 0 where centers go a part of the way:
+ * from x(t) they go |m - x(t)| / gamma_x, and gamma_x - 1 times that is left. */
+static double explained_by(const clv_kpalm_state *s, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    const double *x = s->centers + l * p->p, *before = s->before + l * p->p;
+    double rest = p->damping - 1, sum = 0;
+    if (rest == 0) {
+        return clv_square_of(x, p->mean, p->p);
+    }
+    for (int64_t f = 0; f < p->p; f++) {
+        double left = rest * (x[f] - before[f]), m = x[f] + left;
+        sum += (m - p->mean[f]) * (m - p->mean[f]) - left * left;
+    }
+    return sum;
+}
+
+/* sigma = spread - sum over centers of the mass times what they explain, and a little more, so that rounding cannot
+ * make it fall below what is there. */
 static double sigma_of_means(const clv_kpalm_state *s, const clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
     double explained = 0;
     for (int64_t l = 0; l < p->k; l++) {
         double mass = clv_mass_in(p, s->total, l);
-        explained += mass > 0 ? mass * clv_square_of(s->centers + l * p->p, p->mean, p->p) : 0;
+        explained += mass > 0 ? mass * explained_by(s, l) : 0;
     }
     double rounding = 1e-15 * (p->spread + p->mass * p->frame.unit * p->frame.unit * 1e-3);
     return fmax(p->spread + tally->correction - explained, 0) + rounding;
 }
 
-/* Smoothed distances, by Proposition 4: sigma is at most this. */
+/* Smoothed distances, by Proposition 4 with <gradient, step> = -gamma_x L_l |step|^2: sigma is at most this. */
 static double sigma_at_most(const clv_kpalm_state *s, const clv_tally *tally) {
     double fall = 0;
     for (int64_t l = 0; l < s->problem->k; l++) {
         fall += clv_mass_in(s->problem, s->total, l) * clv_center_way2(s, l) / 2; /* the mass is L_l here */
     }
-    return tally->cost - fall;
+    return tally->cost - (2 * s->problem->damping - 1) * fall;
 }
 
 double clv_sigma(const clv_kpalm_state *s, const clv_tally *tally) {
@@ -34,14 +50,16 @@ double clv_sigma(const clv_kpalm_state *s, const clv_tally *tally) {
 }
 
 /* rho_1 |z(t + 1) - z(t)|^2. rho_1 of Proposition 5 is printed twice too large: L_l >= (sum of w_il) / sqrt(d^2 +
- * epsilon^2), and beta is twice that sum. Here it is made of L_l itself. */
+ * epsilon^2), and beta is twice that sum. Here it is made of L_l itself. A step that is gamma_x times shorter than the
+ * one to the least point of the model lowers sigma by 2 gamma_x - 1 times as much in its square. */
 double clv_promised_decrease(const clv_kpalm_state *s, const clv_tally *tally) {
     const clv_kpalm_problem *p = s->problem;
-    double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t), least = HUGE_VAL, way = 0;
+    double alpha = p->hard || s->hardened ? 0 : clv_kpalm_alpha(p, s->t) * p->least_factor, least = HUGE_VAL, way = 0;
     for (int64_t l = 0; l < p->k; l++) {
         least = fmin(least, clv_mass_in(p, s->total, l));
         way += clv_center_way2(s, l);
     }
+    least *= 2 * p->damping - 1;
     return fmin(alpha, p->euclidean ? least : 2 * least) / 2 * (tally->change + way);
 }
 
@@ -53,12 +71,13 @@ void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *
     const clv_kpalm_problem *p = s->problem;
     double gradient = 0, way = 0;
     for (int64_t l = 0; l < p->k; l++) {
-        double mass = clv_mass_in(p, s->total, l);
+        double mass = clv_mass_in(p, s->total, l) * p->damping * (p->euclidean ? 1 : 2);
         gradient += mass * mass * clv_center_way2(s, l);
         way = fmax(way, clv_center_way2(s, l));
     }
     bool still = tally->changed == 0 && s->t > 0;
-    bool small = !p->euclidean || p->length * sqrt(gradient) <= p->tolerance / 2;
+    bool means = !p->euclidean && p->damping == 1; /* centers are where they belong */
+    bool small = means || p->length * sqrt(gradient) <= p->tolerance / 2;
     out->converged = still && tally->soft == 0 && small;
     bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= 1e-7 * p->frame.unit;
     s->tied = tied ? s->tied + 1 : 0;

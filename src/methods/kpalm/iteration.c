@@ -5,20 +5,21 @@
  *                d(x, a) = |x - a|^2                           KPALM (norm squared),
  *                d(x, a) = (|x - a|^2 + epsilon^2)^(1/2)       epsilon-KPALM (norm euclidean).
  * (2.1)      Cluster assignment, P the projection on the simplex: clv_cluster_assignment.
- *                w_i(t + 1) = argmin { <w_i, d_i(x(t))> + alpha(t) / 2 |w_i - w_i(t)|^2 : w_i in the simplex }
- *                           = P(w_i(t) - d_i(x(t)) / alpha(t))
+ *                w_i(t + 1) = argmin { <w_i, d_i(x(t))> + alpha_i(t) / 2 |w_i - w_i(t)|^2 : w_i in the simplex }
+ *                           = P(w_i(t) - d_i(x(t)) / alpha_i(t)),  alpha_i(t) = c_i alpha(t), c_i = 1 unless asked for
  * (2.2)      Center update: clv_center_update.
  *                x_l(t + 1) = sum_i v_il a_i / sum_i v_il
  *                v_il = s_i w_il(t + 1)                        KPALM: x(t + 1) = argmin sigma(w(t + 1), x),
  *                v_il = s_i w_il(t + 1) / d(x_l(t), a_i)       epsilon-KPALM: a gradient step of length 1 / L_l,
  *                                                              L_l = sum_i v_il, which is one of Weiszfeld's.
- * Decrease   sigma falls by at least rho_1 |z(t + 1) - z(t)|^2, z = (w, x): Propositions 1 and 5 (decrease.c). So z(t)
- *            converges to a critical point (Theorem 4); how near it is, by Propositions 2 and 6, is in evaluate.c.
- * Limit      Solvers lloyd and weiszfeld are alpha = 0: P gives all weight to the nearest center.
- * Reference  Voldman, Sabach and Teboulle, "A novel class of globally convergent algorithms for clustering problems"
- *            (slides, 2016). Their alpha_i(t) is s_i alpha(t) here.
- * Cost       n k p multiplications at most, and one pass over the points: (2.1) goes through tiles of objects, which
- *            add v_il (a_i, 1) to the sums of (2.2) on their way (assign.c); (2.2) itself is k p divisions. */
+ * PALM       The generic algorithm takes steps 1 / gamma_x as long in (2.2), and gamma_w alpha_i(t) in (2.1), where
+ * sigma is linear, and so any alpha_i(t) > 0 will do; gamma_w and gamma_x are its gamma_1, gamma_2 > 1. Decrease sigma
+ * falls by at least rho_1 |z(t + 1) - z(t)|^2, z = (w, x): Propositions 1 and 5 (decrease.c). So z(t) converges to a
+ * critical point (Theorem 4); how near it is, by Propositions 2 and 6, is in evaluate.c. Limit      Solvers lloyd and
+ * weiszfeld are alpha = 0: P gives all weight to the nearest center. Reference  Voldman, Sabach and Teboulle, "A novel
+ * class of globally convergent algorithms for clustering problems" (slides, 2016). Their alpha_i(t) is s_i alpha_i(t)
+ * here. Cost       n k p multiplications at most, and one pass over the points: (2.1) goes through tiles of objects,
+ * which add v_il (a_i, 1) to the sums of (2.2) on their way (assign.c); (2.2) itself is k p divisions. */
 #include "methods/kpalm/kpalm.h"
 
 #include <string.h>
@@ -34,13 +35,19 @@ void clv_cluster_assignment(clv_kpalm_state *s, clv_worker *w, int64_t t, int64_
     }
     if (t == s->t && s->hardened) {
         clv_tile_choose(x, w->keys, w->weights, count, w->projected);
-    } else {
-        clv_tile_project(x, w->keys, w->weights, count, w->line, clv_alpha_in_units(p, t), clv_is_steep(s, t),
-                         w->projected);
+        return;
+    }
+    double alpha = clv_alpha_in_units(p, t);
+    bool steep = clv_is_steep(s, t);
+    int64_t alike = p->factor ? 1 : count; /* rows with the same alpha */
+    for (int64_t r = 0; r < count; r += alike) {
+        clv_tile_project(x, clv_tile_row(x, w->keys, r), clv_tile_row(x, w->weights, r), alike, w->line,
+                         alpha * clv_alpha_factor(p, w->rows[r]), steep, w->projected + r);
     }
 }
 
-/* (2.2) x_l <- sum_i v_il a_i / sum_i v_il, both sums from s->total; a center without weight stays. */
+/* (2.2) x_l <- sum_i v_il a_i / sum_i v_il, both sums from s->total, or with gamma_x > 1 a part of the way there; a
+ * center without weight stays. */
 void clv_center_update(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
@@ -48,7 +55,8 @@ void clv_center_update(clv_kpalm_state *s) {
         const double *sum = s->total + l * (p->p + 1);
         double v = sum[p->p];
         for (int64_t f = 0; f < p->p && v > 0; f++) {
-            s->centers[l * p->p + f] = sum[f] / v;
+            double x = s->before[l * p->p + f];
+            s->centers[l * p->p + f] = p->damping == 1 ? sum[f] / v : x + (sum[f] / v - x) / p->damping;
         }
     }
 }

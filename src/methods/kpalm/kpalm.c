@@ -122,6 +122,19 @@ static double uniform_value(const clv_kpalm_state *s) {
     return sum / (double)p->k * p->mass;
 }
 
+/* sigma(w(0), x(0)) for weights that are given. */
+static double given_value(const clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    double sum = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        for (int64_t l = 0; l < p->k; l++) {
+            double weight = p->initial[i * p->k + l];
+            sum += weight > 0 ? clv_kpalm_sample(p, i) * weight * clv_kpalm_distance(s, i, l) : 0;
+        }
+    }
+    return sum;
+}
+
 /* What the iterate is worth in full, if that can be had and is wanted. */
 static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
@@ -195,7 +208,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     s->soft = none ? 0 : p->n;
     forget_bounds(s);
     s->tied = 0;
-    s->value = uniform_value(s);
+    s->value = p->initial ? given_value(s) : uniform_value(s);
     if (none && p->show) {
         CLV_TRY(look_at_nearest(s, out));
     } else if (!none) {
@@ -331,6 +344,10 @@ static clv_status add_parameters(const clv_kpalm_problem *p, clv_result *result)
     if (!p->hard) {
         CLV_TRY(clv_result_put_real(result, "alpha", p->alpha));
     }
+    if (p->factor) {
+        CLV_TRY(clv_result_put_real(result, "alpha_least", p->alpha * p->least_factor));
+        CLV_TRY(clv_result_put_real(result, "alpha_most", p->alpha * p->most_factor));
+    }
     if (p->epsilon > 0) {
         CLV_TRY(clv_result_put_real(result, "epsilon", p->epsilon));
     }
@@ -355,6 +372,9 @@ clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void 
     clv_kpalm_problem problem = {0};
     clv_status status = clv_kpalm_problem_new(ctx, input, options, &problem);
     if (status == CLV_OK) {
+        status = clv_kpalm_take_given(&problem, input);
+    }
+    if (status == CLV_OK) {
         status = drive(&problem, out);
     }
     clv_kpalm_problem_free(&problem);
@@ -373,6 +393,8 @@ size_t clv_kpalm_bytes(const clv_input *input, const void *chosen) {
     clv_kpalm_divide(&problem);
     size_t answer = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
     size_t result = sizeof(clv_result) + n * sizeof(int32_t) + k * (sizeof(int64_t) + p * sizeof(double));
+    bool varied = input->object_alpha || (options->object_alpha && strcmp(options->object_alpha, "same") != 0);
+    size_t given = (varied ? n * sizeof(double) : 0) + (input->start_membership ? n * k * sizeof(double) : 0);
     return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + result +
-           n * sizeof(double);
+           n * sizeof(double) + given;
 }

@@ -32,6 +32,9 @@ enum {
     CLV_REPLAYED = -3 /* several clusters; the weights follow from w(0) and the centers so far */
 };
 
+/* w(0) that was given: a value of options.initial_membership beside those of clv_kpalm_membership. */
+enum { CLV_KPALM_GIVEN = -1 };
+
 /* The forms of an iteration. The fast one is what users get; tests compare it with the plain one. */
 typedef struct clv_kpalm_form {
     bool bounds;      /* skip objects whose nearest center cannot have changed */
@@ -49,6 +52,10 @@ typedef struct clv_kpalm_problem {
     bool affine;    /* w(0) uniform, squared distances, dense points: weights can be replayed by shifts */
     bool hard;      /* lloyd, weiszfeld: every object goes to its nearest center */
     double *sample; /* weights of the objects; NULL: all 1 */
+    double *factor; /* n: alpha_i(t) = factor_i alpha(t); NULL: all 1 */
+    double least_factor, most_factor;
+    double *initial;                 /* n x k: w(0) as given; NULL: by its name */
+    double damping;                  /* gamma_x: steps of centers are this many times shorter */
     const clv_matrix *start_centers; /* given to start from, or NULL */
     double mass;                     /* their sum */
     clv_frame frame;
@@ -69,6 +76,8 @@ typedef struct clv_kpalm_problem {
 
 clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const clv_kpalm_options *options,
                                  clv_kpalm_problem *out);
+/* What a run is given beside the problem: the factors of alpha and w(0). */
+clv_status clv_kpalm_take_given(clv_kpalm_problem *p, const clv_input *input);
 void clv_kpalm_problem_free(clv_kpalm_problem *p); /* also after a failure */
 /* Blocks, chunks and the form, from n, p, k, norm, w(0) and `hard`. */
 void clv_kpalm_divide(clv_kpalm_problem *p);
@@ -84,6 +93,9 @@ clv_status clv_kpalm_poll(const clv_kpalm_problem *p);
 /* alpha(t) in the units of keys, or of smoothed distances. */
 static inline double clv_alpha_in_units(const clv_kpalm_problem *p, int64_t t) {
     return clv_kpalm_alpha(p, t) / p->frame.unit / (p->euclidean ? 1 : p->frame.unit);
+}
+static inline double clv_alpha_factor(const clv_kpalm_problem *p, int64_t i) {
+    return p->factor ? p->factor[i] : 1;
 }
 /* |x - y|^2, or |x|^2 where y is NULL, added up in order. */
 static inline double clv_square_of(const double *x, const double *y, int64_t p) {
@@ -220,10 +232,11 @@ static inline const clv_panel *clv_panel_at(const clv_kpalm_state *s, int64_t t)
 static inline const clv_panel *clv_panel_now(const clv_kpalm_state *s) {
     return &s->panels[s->panel];
 }
-/* Whether d / alpha(t) is so large that weights would lose digits by it. */
+/* Whether d / alpha(t) is so large, for some object, that weights would lose digits by it. */
 static inline bool clv_is_steep(const clv_kpalm_state *s, int64_t t) {
     const clv_kpalm_problem *p = s->problem;
-    return clv_panel_is_steep(clv_panel_at(s, t), &p->frame, p->epsilon / p->frame.unit, clv_alpha_in_units(p, t));
+    return clv_panel_is_steep(clv_panel_at(s, t), &p->frame, p->epsilon / p->frame.unit,
+                              clv_alpha_in_units(p, t) * p->least_factor);
 }
 /* d(x_l(t), a_i), in double. */
 static inline double clv_kpalm_distance(const clv_kpalm_state *s, int64_t i, int64_t l) {

@@ -5,6 +5,8 @@
 
 /* Squares and sums of larger numbers could not be held. */
 #define LARGEST 1e100
+/* Steps that are shorter lead nowhere. */
+#define LARGEST_GAMMA 1e6
 
 #define T clv_kpalm_options
 static const clv_option options[] = {
@@ -29,6 +31,14 @@ static const clv_option options[] = {
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_EMPTY_AUTO, "auto|keep|reseed",
                    "centers without objects stay (except in the polish), or move to a far object; auto: they move, but "
                    "stay in kpalm"),
+    CLV_OPT_TEXT(T, object_alpha, "object-alpha", "same", "NAME|FILE",
+                 "factors of alpha, one per object: same: 1, distance: by its mean distance to all, or a file of them"),
+    CLV_OPT_TEXT(T, start_membership, "start-membership", NULL, "FILE",
+                 "memberships that kpalm starts from, n x k, in place of --initial-membership"),
+    CLV_OPT_REAL(T, gamma_w, "gamma-w", 1, 1, LARGEST_GAMMA, NULL, "G",
+                 "kpalm: alpha is G times as large, as the first block of PALM"),
+    CLV_OPT_REAL(T, gamma_x, "gamma-x", 1, 1, LARGEST_GAMMA, NULL, "G",
+                 "kpalm: steps of centers are 1 / G as long, as the second block of PALM"),
 };
 static const clv_option_table table = {"kpalm", options, CLV_COUNT(options), sizeof(T)};
 #undef T
@@ -39,6 +49,8 @@ static const clv_field_info gives[] = {
      .help = "memberships, where objects are left in several clusters"},
     {"centers", CLV_FIELD_MATRIX, "k x p", CLV_ANSWER, .help = "one center per cluster"},
     {"alpha", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "alpha(0) as used"},
+    {"alpha_least", CLV_FIELD_REAL, "", CLV_STATED, .help = "the least alpha(0) of an object, where they differ"},
+    {"alpha_most", CLV_FIELD_REAL, "", CLV_STATED, .help = "the largest alpha(0) of an object, where they differ"},
     {"epsilon", CLV_FIELD_REAL, "", CLV_DERIVED, 1e-9, CLV_UNIT_OWN, "as used, in units of the data"},
     {"weighted", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "1: the objects had sample weights"},
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},

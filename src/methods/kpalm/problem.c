@@ -30,6 +30,9 @@ enum {
 #define LARGEST_WEIGHT 1e30
 /* Centers to start from that lie this many times farther than the objects set the unit of lengths. */
 #define FAR 1024
+/* Factors of alpha are not less than this, nor more than its inverse; and what sums of given memberships may be off. */
+#define LEAST_FACTOR 1e-6
+#define ROW_TOLERANCE 1e-6
 /* alpha does not fall below this part of alpha(0): Assumption 2 wants a lower bound. */
 #define ALPHA_FLOOR 0x1p-30
 
@@ -38,7 +41,9 @@ void clv_kpalm_problem_free(clv_kpalm_problem *p) {
         clv_free(p->ctx, p->mean);
         clv_free(p->ctx, p->norms);
         clv_free(p->ctx, p->sample);
-        p->mean = p->norms = p->sample = NULL;
+        clv_free(p->ctx, p->factor);
+        clv_free(p->ctx, p->initial);
+        p->mean = p->norms = p->sample = p->factor = p->initial = NULL;
     }
 }
 
@@ -79,8 +84,8 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
     int64_t blocks = (p->n + p->block - 1) / p->block;
     p->chunks = p->chunks < blocks ? p->chunks : blocks;
     p->keeps_weights = !p->hard && p->n <= KEPT_WEIGHTS / p->k;
-    p->affine =
-        !p->hard && !p->euclidean && p->options.initial_membership == CLV_KPALM_UNIFORM && !clv_is_sparse(p->points);
+    bool uniform = p->options.initial_membership == CLV_KPALM_UNIFORM && !p->factor;
+    p->affine = !p->hard && !p->euclidean && uniform && !clv_is_sparse(p->points);
     p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
 }
 
@@ -335,7 +340,7 @@ static void find_parameters(clv_kpalm_problem *p) {
     double factor = options->alpha_unit == CLV_KPALM_EFFECTIVE  ? 3 * sqrt(3 / (double)p->k)
                     : options->alpha_unit == CLV_KPALM_VARIANCE ? 3
                                                                 : 1;
-    p->alpha = unit * (isnan(options->alpha) ? factor : options->alpha);
+    p->alpha = options->gamma_w * unit * (isnan(options->alpha) ? factor : options->alpha);
     p->alpha = p->alpha > 0 ? p->alpha : 1; /* objects that are all equal */
     if (p->euclidean) {
         double share = options->solver == CLV_KPALM_WEISZFELD ? 0.001 : 0.05;
@@ -424,6 +429,7 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const
                                  clv_kpalm_problem *out) {
     const clv_matrix *points = input->points;
     *out = (clv_kpalm_problem){.ctx = ctx, .points = points, .options = *options, .start_centers = input->start};
+    out->least_factor = out->most_factor = 1;
     CLV_TRY(check_sizes(ctx, points, options));
     CLV_TRY(input->start ? check_start(ctx, points, options, input->start) : CLV_OK);
     CLV_TRY(input->weights ? clv_column_of(ctx, "weights", input->weights, points->rows, &out->sample) : CLV_OK);
@@ -433,6 +439,7 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const
     out->k = options->k;
     out->euclidean = out->options.norm == CLV_KPALM_EUCLIDEAN;
     out->hard = options->solver != CLV_KPALM_KPALM;
+    out->damping = out->hard ? 1 : options->gamma_x;
     out->show = options->control.keep_trace;
     CLV_TRY(weigh(out));
     clv_kpalm_divide(out);
@@ -444,5 +451,85 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const
         CLV_TRY(find_effective(out));
     }
     find_parameters(out);
+    return CLV_OK;
+}
+
+/* --- what is given beside the problem --- */
+
+/* By the mean distance of object i to all objects, |a_i - mean|^2 + V, over the average of these, 2 V: 1/2 or more, as
+ * Assumption 2 wants a lower bound. The square root for the Euclidean norm, whose alpha is a length. */
+static clv_status factors_by_distance(clv_kpalm_problem *p) {
+    double variance = p->spread / p->mass;
+    p->factor = CLV_NEW(p->ctx, double, p->n);
+    for (int64_t i = 0; p->factor && i < p->n; i++) {
+        double factor = variance > 0 ? (p->norms[i] / variance + 1) / 2 : 1;
+        p->factor[i] = p->euclidean ? sqrt(factor) : factor;
+    }
+    return p->factor ? CLV_OK : CLV_ENOMEM;
+}
+
+static clv_status take_factors(clv_kpalm_problem *p, const clv_matrix *given) {
+    const char *name = p->options.object_alpha ? p->options.object_alpha : "same";
+    if (given) {
+        CLV_TRY(clv_column_of(p->ctx, "object-alpha", given, p->n, &p->factor));
+    } else if (strcmp(name, "distance") == 0) {
+        CLV_TRY(factors_by_distance(p));
+    } else if (strcmp(name, "same") != 0) {
+        return clv_fail(p->ctx, CLV_EUSAGE, "object-alpha '%s' is not allowed: it must be same or distance, or a file",
+                        name);
+    }
+    for (int64_t i = 0; p->factor && i < p->n; i++) {
+        double factor = p->factor[i];
+        if (!(factor >= LEAST_FACTOR && factor <= 1 / LEAST_FACTOR)) {
+            return clv_fail(p->ctx, CLV_EDATA,
+                            "object-alpha: the factor %g of object %lld is not a number from %g to %g", factor,
+                            (long long)i + 1, LEAST_FACTOR, 1 / LEAST_FACTOR);
+        }
+        p->least_factor = i == 0 ? factor : fmin(p->least_factor, factor);
+        p->most_factor = i == 0 ? factor : fmax(p->most_factor, factor);
+    }
+    return CLV_OK;
+}
+
+/* Rows that add up to 1 but for rounding, made to do so. */
+static clv_status take_membership(clv_kpalm_problem *p, const clv_matrix *given) {
+    if (given->rows != p->n || given->cols != p->k) {
+        return clv_fail(p->ctx, CLV_EDATA, "start-membership: %lld x %lld numbers, where n x k = %lld x %lld",
+                        (long long)given->rows, (long long)given->cols, (long long)p->n, (long long)p->k);
+    }
+    p->initial = CLV_NEW(p->ctx, double, p->n * p->k);
+    for (int64_t i = 0; p->initial && i < p->n; i++) {
+        double *row = p->initial + i * p->k, sum = 0, least = 0;
+        clv_matrix_row(given, i, row);
+        for (int64_t l = 0; l < p->k; l++) {
+            sum += row[l];
+            least = fmin(least, row[l]);
+        }
+        if (least < 0 || !(fabs(sum - 1) <= ROW_TOLERANCE)) {
+            return clv_fail(p->ctx, CLV_EDATA,
+                            "start-membership: row %lld has the sum %g and the least number %g; memberships are not "
+                            "negative and add up to 1",
+                            (long long)i + 1, sum, least);
+        }
+        for (int64_t l = 0; l < p->k; l++) {
+            row[l] /= sum;
+        }
+    }
+    p->options.initial_membership = CLV_KPALM_GIVEN;
+    return p->initial ? CLV_OK : CLV_ENOMEM;
+}
+
+clv_status clv_kpalm_take_given(clv_kpalm_problem *p, const clv_input *input) {
+    if (p->hard) {
+        return CLV_OK; /* neither alpha nor memberships */
+    }
+    if (!input->start_membership && p->options.start_membership) {
+        return clv_fail(p->ctx, CLV_EUSAGE,
+                        "start-membership '%s': only the command reads files; give the memberships themselves",
+                        p->options.start_membership);
+    }
+    CLV_TRY(take_factors(p, input->object_alpha));
+    CLV_TRY(input->start_membership ? take_membership(p, input->start_membership) : CLV_OK);
+    clv_kpalm_divide(p);
     return CLV_OK;
 }

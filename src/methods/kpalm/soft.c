@@ -227,7 +227,9 @@ static bool advance_short(clv_visit *v, int64_t r, const clv_pool *pool, const c
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     const void *keys = clv_tile_row(panel, w->keys, r);
-    double entry[SHORT], key[SHORT], inverse = fmin(1 / clv_alpha_in_units(s->problem, s->t), 1e200), least = HUGE_VAL;
+    double entry[SHORT], key[SHORT], least = HUGE_VAL;
+    double alpha = clv_alpha_in_units(s->problem, s->t) * clv_alpha_factor(s->problem, w->rows[r]);
+    double inverse = fmin(1 / alpha, 1e200);
     int64_t count = from->count, below = 0;
     if (count > SHORT || s->problem->euclidean || s->hardened) {
         return false;

@@ -71,7 +71,7 @@ void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i,
     memset(weights, 0, (size_t)panel->width * clv_scalar_bytes(panel->scalar));
     if (p->options.initial_membership != CLV_KPALM_DIRICHLET) {
         for (int64_t l = 0; l < p->k; l++) {
-            clv_weight_set(panel, weights, l, even);
+            clv_weight_set(panel, weights, l, p->initial ? p->initial[i * p->k + l] : even);
         }
         return;
     }
@@ -127,7 +127,10 @@ static void export_object(clv_kpalm_state *s, int64_t i, const clv_pool *pool, c
     } else { /* not yet begun: w(0) */
         clv_soft_begin(s, panel, i, s->workers[0].line);
         for (int64_t l = 0; l < s->problem->k; l++) {
-            add_entry(to, i, l, clv_weight_get(panel, s->workers[0].line, l));
+            double weight = clv_weight_get(panel, s->workers[0].line, l);
+            if (weight > 0) {
+                add_entry(to, i, l, weight);
+            }
         }
     }
 }

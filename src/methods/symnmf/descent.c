@@ -3,8 +3,8 @@
  *   pgd      W goes to the projection of W - a G; a is halved until f falls by a share of what the gradient promises
  *            (Armijo), and doubled for the next step.
  *   penalty  the baseline of Zhao, Poupart, Zhang and Lysy (2015): the constraints become penalties,
- *            f(V) + mu/2 (|V 1 - 1|^2 + |min(V, 0)|^2), which gradient descent lowers by at most INNER steps;
- *            then mu is doubled. What is shown of it is the projection of V on the simplices. */
+ *            f(V) + mu/2 |V 1 - 1|^2 + nu/2 |min(V, 0)|^2, which gradient descent lowers by at most INNER steps;
+ *            then mu and nu are doubled. What is shown of it is the projection of V on the simplices. */
 #include "methods/symnmf/symnmf.h"
 
 #include <math.h>
@@ -14,8 +14,7 @@ enum { INNER = 50, HALVINGS = 60 };
 #define ARMIJO 1e-4
 /* The most that a step may grow to, in units of the first. */
 #define LONGEST 1e6
-/* The first weight of the penalties, and the factor from one outer iteration to the next. */
-#define FIRST_WEIGHT 1.0
+/* The factor of both weights from one outer iteration to the next. */
 #define WEIGHT_FACTOR 2.0
 /* An inner iteration that lowers the sum by less than this share was the last. */
 #define INNER_ENOUGH 1e-7
@@ -74,7 +73,7 @@ clv_status clv_pgd_step(clv_memberships *s) {
 /* The penalties of V, which is in w, and their part of the gradient, added to it. */
 static double add_penalties(clv_memberships *s) {
     int64_t n = s->problem->n, k = s->problem->k;
-    double sum = 0;
+    double mu = s->weight * s->problem->options.sum_weight, nu = s->weight * s->problem->options.sign_weight, sum = 0;
     for (int64_t i = 0; i < n; i++) {
         double excess = -1;
         for (int64_t c = 0; c < k; c++) {
@@ -82,12 +81,12 @@ static double add_penalties(clv_memberships *s) {
         }
         for (int64_t c = 0; c < k; c++) {
             double below = fmin(s->w[c * n + i], 0);
-            sum += below * below;
-            s->gradient[c * n + i] += s->weight * (excess + below);
+            sum += nu * below * below;
+            s->gradient[c * n + i] += mu * excess + nu * below;
         }
-        sum += excess * excess;
+        sum += mu * excess * excess;
     }
-    return s->weight * sum / 2;
+    return sum / 2;
 }
 
 /* f and gradient of the penalized problem at V in w. */
@@ -147,7 +146,7 @@ clv_status clv_penalty_step(clv_memberships *s) {
     copy(s->image, s->w, s);
     if (!s->primed) {
         copy(s->held, s->w, s);
-        s->weight = FIRST_WEIGHT;
+        s->weight = 1;
         s->step = clv_memberships_length(s);
         s->primed = true;
     }

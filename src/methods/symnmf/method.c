@@ -12,6 +12,13 @@ static const clv_option options[] = {
     CLV_OPT_CHOICE(T, step, "step", CLV_SYMNMF_EXACT, "curvature|exact", "how long the steps of fw are"),
     CLV_OPT_INT(T, moves, "moves", 0, 0, 0, 1e9, "auto", "N",
                 "pairwise moves per row (solver rows); auto: 10, or k / 2 if that is more"),
+    CLV_OPT_REAL(
+        T, change, "change", 0, 0, 1e300, NULL, "E",
+        "end also where f changes by less than E in an iteration; the paper's rule is 1e-3 with --max-iter 50"),
+    CLV_OPT_REAL(T, sum_weight, "sum-weight", 1, 1e-6, 1e6, NULL, "M",
+                 "penalty: the first weight of rows that do not add up to 1, doubled in each iteration"),
+    CLV_OPT_REAL(T, sign_weight, "sign-weight", 1, 1e-6, 1e6, NULL, "M",
+                 "penalty: the first weight of negative memberships, doubled in each iteration"),
 };
 static const clv_option_table table = {"symnmf", options, CLV_COUNT(options), sizeof(T)};
 #undef T

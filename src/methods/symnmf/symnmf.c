@@ -89,13 +89,14 @@ static clv_status symnmf_step(void *state, clv_iterate *out) {
                                                              clv_pgd_step,  clv_spg_step, clv_penalty_step};
     symnmf_run *run = state;
     int solver = run->now.problem->options.solver;
-    double before = run->now.value;
+    double before = run->now.value, change = run->now.problem->options.change;
     CLV_TRY(steps[solver](&run->now));
     bool lower = run->now.value < before || run->now.gap < run->least_gap;
     run->least_gap = fmin(run->least_gap, run->now.gap);
     run->since_lower = lower ? 0 : run->since_lower + 1;
     show(run, out);
-    out->stalled = run->now.stuck || (run->since_lower >= PATIENCE && solver != CLV_SYMNMF_PENALTY);
+    out->stalled = run->now.stuck || (run->since_lower >= PATIENCE && solver != CLV_SYMNMF_PENALTY) ||
+                   fabs(before - run->now.value) < change;
     return CLV_OK;
 }
 

@@ -56,7 +56,7 @@ typedef struct clv_memberships {
     double *partial;     /* CHUNKS x k x k, and as many numbers again for sums */
     double *rows;        /* work of rows.c */
     double step;         /* length of the last gradient step */
-    double weight;       /* of the penalties */
+    double weight;       /* of the penalties, in units of the first ones */
     bool primed;         /* the restart has taken a step: previous, P S and the free variables are its own */
     bool stuck;          /* the last step found nothing to gain */
 } clv_memberships;

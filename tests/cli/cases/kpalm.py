@@ -36,7 +36,7 @@ def solvers_and_norms():
                   ["--alpha-schedule", "constant"], ["--alpha-schedule", "harmonic"], ["--alpha-unit", "diameter"],
                   ["--initial-membership", "nearest"], ["--initial-weights", "dirichlet"], ["--start", "random"],
                   ["--start", "kmeans++"], ["--start", "d1++"], ["--no-polish"], ["--empty", "reseed"],
-                  ["--scale", "standard"]):
+                  ["--scale", "standard"], ["--object-alpha", "distance"], ["--gamma-w", "2"], ["--gamma-x", "1.5"]):
         result = cleave("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-q", *extra)
         result = json.loads(read("r.json"))
         check(result["stop"] == "converged" and result["certificate"]["holds"], f"{extra}: {result['certificate']}")
@@ -101,6 +101,33 @@ def starts_from_a_file():
     cleave("kpalm", "x.npy", "-k", 4, "--start", "c.npy", code=65, err="c.npy: 3 x 2 starting centers were given, where .* 4 x 2")
     cleave("kpalm", "x.npy", "-k", 3, "--start", "nowhere", code=64, err="or a file of centers")
     cleave("kpalm", "x.npy", "-k", 3, "--start", "./nowhere.npy", code=66, err="nowhere")
+
+
+@case
+def alpha_of_objects_and_memberships_from_files():
+    npy("x.npy", points(60))
+    npy("c.npy", [[1.0 + i % 3] for i in range(60)])
+    npy("w.npy", [[0.5, 0.25, 0.25] if i % 2 else [0.0, 1.0, 0.0] for i in range(60)])
+    same = ["kpalm", "x.npy", "-k", 3, "--alpha-unit", "one", "--alpha", 200, "--no-polish", "--max-iter", 2]
+    cleave(*same, "--object-alpha", "c.npy", "--start-membership", "w.npy", "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    check((result["alpha"], result["alpha_least"], result["alpha_most"]) == (200, 200, 600), "the bounds of alpha")
+    check(result["options"]["object-alpha"] == "c.npy" and result["options"]["start-membership"] == "w.npy", "the files")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    plain = cleave(*same, "--json", "-").json()
+    check(plain["objective"]["value"] != result["objective"]["value"] and "alpha_least" not in plain, "it matters")
+    damped = cleave(*same, "--gamma-w", 3, "--gamma-x", 1.5, "--json", "-").json()
+    check(damped["alpha"] == 600 and damped["objective"]["value"] != plain["objective"]["value"], "gamma")
+    npy("zero.npy", [[0.0]] * 60)
+    cleave(*same, "--object-alpha", "zero.npy", code=65, err="the factor 0 of object 1 is not a number from")
+    cleave(*same, "--object-alpha", "far", code=64, err="object-alpha 'far' is not allowed: it must be same or distance")
+    cleave(*same, "--object-alpha", "w.npy", code=65, err="w.npy is 60 x 3, but there must be one for each of the 60 objects")
+    cleave(*same, "--start-membership", "c.npy", code=65, err="c.npy is 60 x 1, but there must be 3 numbers for each")
+    npy("half.npy", [[0.5, 0.25, 0.0]] * 60)
+    cleave(*same, "--start-membership", "half.npy", code=65, err="row 1 has the sum 0.75")
+    cleave(*same, "--start-membership", "w.npy", "-o", "w.npy", code=64, err="would overwrite the input")
+    cleave(*same, "--start-membership", "w.npy", "--initial-membership", "nearest", code=64, err="takes its place")
+    cleave(*same, "--object-alpha", "distance", "--solver", "lloyd", code=64, err="--object-alpha is for --solver kpalm")
 
 
 @case

@@ -50,6 +50,20 @@ def gamma_auto_makes_the_mean_suit_k():
 
 
 @case
+def the_stop_and_the_penalties_of_the_paper():
+    blobs_npy()
+    same = ["symnmf", "x.npy", "-k", 3, "--start", "random", "--max-iter", 500]
+    cleave(*same, "--solver", "fw", "--change", 1e-2, "--json", "r.json", "-q")
+    early, late = json.loads(read("r.json")), cleave(*same, "--solver", "fw", "--json", "-").json()
+    check(early["stop"] == "stalled" and early["iterations"] < late["iterations"], "it ends where f hardly changes")
+    check(early["objective"]["value"] > late["objective"]["value"] and not early["certificate"]["holds"], "and too early")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    values = {cleave(*same, "--solver", "penalty", option, 10, "--json", "-").json()["objective"]["value"] for option in
+              ("--sum-weight", "--sign-weight", "--tol")}
+    check(len(values) == 3, "both weights matter")
+
+
+@case
 def degenerate_affinities_are_warned_of():
     blobs_npy()
     cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e6, err=r"^warning: .*mean similarity is 0\.0\d+.*identity")

@@ -55,8 +55,11 @@ static clv_status keep_documents(clv_context *ctx, holder *made, const clv_tfidf
     labels[3] = 1;
     CLV_TRY(clv_reduce_offset(ctx, matrix, axes, offset));
     CLV_TRY(clv_text_model_write(ctx, "docs.clv", &model));
-    CLV_TRY(clv_text_model_read(ctx, "docs.clv", &kept));
-    clv_status status = clv_cluster_terms(ctx, &kept->occurrences, labels, 2, 2, terms, scores);
+    clv_status status = clv_text_model_read(ctx, "docs.clv", &kept);
+    remove("docs.clv");
+    if (status == CLV_OK) {
+        status = clv_cluster_terms(ctx, &kept->occurrences, labels, 2, 2, terms, scores);
+    }
     if (status == CLV_OK) {
         status = clv_reduce_like(ctx, matrix, &kept->axes, kept->offset, how->threads, &made->data[3]);
     }

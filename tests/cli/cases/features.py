@@ -235,7 +235,7 @@ def text_of_new_documents():
     jsonl("d.jsonl", documents)
     jsonl("two.jsonl", documents[4:6])
     write("new.jsonl", "".join(json.dumps({"text": t, "id": i}) + "\n" for t, i in (
-        ("The whale dived below the SHIP", "sea"), ("brake at the road", "car"), ("nothing known", "none"))))
+        ("The whale dived below the SHIP", "sea"), ("brake at the road", "car"), ("nothing known", "17"))))
     for options in ((), ("--center",), ("--ngrams", "1-2", "--stop-words", "english"), ("--dims", 9)):
         cleave("text", "d.jsonl", "-o", "x.npy", "--model", "d.clv", "--dims", 3, "-q", *options)
         cleave("text", "--like", "d.clv", "d.jsonl", "-o", "y.npy", out="on the axes of d.clv")
@@ -252,7 +252,11 @@ def text_of_new_documents():
     rows = read_csv("p.csv")
     check(rows[:3] == [["id", "label"], ["sea", str(labels[0])], ["car", str(labels[1])]], f"{rows}")
     cleave("predict", "s.json", "y.csv", "-o", "p.csv", "-q")
-    check([row[0] for row in read_csv("p.csv")] == ["id", "sea", "car", "none"], "of kpalm too")
+    check([row[0] for row in read_csv("p.csv")] == ["id", "sea", "car", "17"], "of kpalm too")
+    write("numbers.jsonl", "".join(json.dumps({"text": "whale ship", "id": i}) + "\n" for i in (3, 4, 5, "last")))
+    cleave("text", "--like", "d.clv", "numbers.jsonl", "-o", "y.csv", "-q")
+    cleave("predict", "s.json", "y.csv", "-o", "p.csv", "-q")
+    check([row[0] for row in read_csv("p.csv")] == ["id", "3", "4", "5", "last"], "names, of which most are numbers")
     cleave("text", "--like", "d.clv", "new.jsonl", "-o", "y.npy", out="documents +3, 1 of them without a term")
     check(read_matrix("y.npy")[2] == [0, 0], "a row of zeros")
 

@@ -185,7 +185,7 @@ enum { CLI_MATRIX_FILES = 4 };
 typedef struct cli_output_options {
     const char *output;                     /* labels: a file, or NULL, as all below */
     const char *matrices[CLI_MATRIX_FILES]; /* in the order in which the method gives them */
-    const char *json, *trace, *report;
+    const char *json, *trace, *report, *terms;
     int silhouette, save_model, output_data;
     int units; /* of centers: 0 scaled, 1 those of the data */
     int dry_run, progress, quiet, verbose;

@@ -65,8 +65,10 @@ struct cli_job {
     clv_affinity *affinity;
     clv_affinity_info info;
     clv_result *result;
-    clv_scores scores; /* valid when there is a truth */
-    double silhouette; /* NaN: none */
+    clv_text_model *text;   /* of --terms, or NULL */
+    clv_report_terms terms; /* valid when there is one; owned, from malloc */
+    clv_scores scores;      /* valid when there is a truth */
+    double silhouette;      /* NaN: none */
     double load_seconds, affinity_seconds;
 };
 
@@ -124,6 +126,12 @@ clv_status cli_predict_write(const cli_job *job);
 /* Whether a prediction of this method has a field, and the prediction itself for job->fresh, or else for job->data. */
 bool cli_predicts(const clv_method *method, const char *what);
 clv_status cli_predict(const cli_job *job, clv_result **out);
+
+/* What clusters of documents are about (terms.c): the model of --terms, whose ids become those of the data, and the
+ * terms of the clusters that were found. */
+clv_status cli_terms_read(cli_job *job);
+clv_status cli_terms_find(cli_job *job);
+void cli_terms_free(cli_job *job);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

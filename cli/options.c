@@ -110,6 +110,9 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
         CLI_FILE_OPTION(cli_output_options, output, "output", 'o', "FILE",
                         "labels: .npy (int32), .csv (beside the id or number of the row), .txt, or - for CSV on "
                         "standard output; -1 means left out"),
+        CLI_FILE_OPTION(cli_output_options, terms, "terms", 0, "FILE.clv",
+                        "DATA are documents, and this is what cleave text --model kept of them: say what each cluster "
+                        "is about, and put their ids beside the labels"),
         CLI_FLAG_OPTION(cli_output_options, output_data, "output-data", 0,
                         "-o FILE.csv has all columns of DATA, a .csv, .tsv or .txt file, and the label behind them"),
         CLI_FLAG_OPTION(cli_output_options, silhouette, "silhouette", 0, "add the mean silhouette (n^2 time)"),

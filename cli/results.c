@@ -46,7 +46,7 @@ static clv_status check_output_data(const cli_job *job) {
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
-    enum { OTHERS = CLI_OPERANDS + 3 };
+    enum { OTHERS = CLI_OPERANDS + 4 };
     char model[PATH_MAX] = "";
     CLI_TRY(check_output_data(job));
     if (output->save_model) {
@@ -72,6 +72,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
     inputs[CLI_OPERANDS] = job->prediction.input;
     inputs[CLI_OPERANDS + 1] = job->points.truth;
     inputs[CLI_OPERANDS + 2] = job->sample_weights;
+    inputs[CLI_OPERANDS + 3] = output->terms;
     if (job->special->files) {
         job->special->files(job, own);
     }
@@ -292,6 +293,7 @@ clv_status cli_job_write(cli_job *job) {
                          .tables = tables,
                          .options = options,
                          .points = given ? NULL : clv_data_matrix(job->data),
-                         .data = job->data};
+                         .data = job->data,
+                         .terms = job->terms.terms ? &job->terms : NULL};
     return write_outputs(job, &report);
 }

@@ -207,6 +207,7 @@ clv_status cli_job_load(cli_job *job) {
     CLI_TRY(cli_predict_read(job, &reading));
     CLI_TRY(read_truth(job));
     CLI_TRY(scale(job));
+    CLI_TRY(cli_terms_read(job));
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
@@ -382,6 +383,7 @@ clv_status cli_job_solve(cli_job *job) {
     CLI_TRY(build_affinity(job));
     CLI_TRY(run_method(job));
     clv_context_set_time_limit(job->app->ctx, 0); /* what is asked of a result is worth the wait */
+    CLI_TRY(cli_terms_find(job));
     return measure(job);
 }
 
@@ -400,6 +402,7 @@ void cli_job_close(cli_job *job) {
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->truth_read);
     free(job->start_labels);
+    cli_terms_free(job);
     for (size_t i = 0; i < CLI_COUNT(read); i++) {
         clv_data_free(read[i]);
     }

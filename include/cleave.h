@@ -291,6 +291,8 @@ CLV_API const char *const *clv_data_columns(const clv_data *data, int64_t *count
 /* What the file calls a row, and what it calls the column of these names; NULL: nothing. */
 CLV_API const char *clv_data_id(const clv_data *data, int64_t row);
 CLV_API const char *clv_data_id_name(const clv_data *data);
+/* Call the rows so from now on, and the column of these names `name`; both are copied. One for each row of the file. */
+CLV_API clv_status clv_data_set_ids(clv_data *data, const char *name, const char *const *ids);
 /* How many rows the file has; with CLV_MISSING_DROP there may be fewer in the matrix, and the number of a row in the
  * file, from 0. */
 CLV_API int64_t clv_data_rows_read(const clv_data *data);
@@ -384,6 +386,7 @@ typedef struct clv_document {
     int decoded;       /* the text is UTF-8 whatever the encoding of the corpus: that of a JSON string */
     size_t not_utf8; /* of a decoded one: the byte of its line, from 1, that is not UTF-8, for which all of the line was
                       * taken for Latin-1; 0: there is none */
+    const char *id;  /* what the corpus calls it; NULL: nothing */
 } clv_document;
 /* Return below zero, with the message set, to end the reading. */
 typedef clv_status (*clv_document_hook)(const clv_document *document, void *user);
@@ -395,13 +398,16 @@ typedef struct clv_corpus {
     int64_t classes;
     char **names;     /* UTF-8; names of folders that are not are taken for Latin-1 */
     clv_context *ctx; /* borrowed */
+    const char **ids; /* of the documents, UTF-8: the path of a file in its folder; the "id" of a line, or its number,
+                       * from 1. NULL: there are no documents */
+    const char *repeated; /* the first of them that is there again; NULL: all differ */
 } clv_corpus;
 
 /* Read documents one after the other, whatever their number: the files of a folder in ascending order of their names
  * (those of a folder inside it have its name as label; names that begin with a dot are passed over), or the lines of a
  * .jsonl or .jsonl.gz file ("-": standard input), each a JSON object with a string "text" and, unless it has none, a
- * "label" that is a string or an integer. A line that is not UTF-8 is taken for Latin-1; a byte order mark at the
- * beginning is passed over. */
+ * "label" that is a string or an integer, and likewise an "id". A line that is not UTF-8 is taken for Latin-1; a byte
+ * order mark at the beginning is passed over. */
 CLV_API clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user,
                                    clv_corpus **out);
 CLV_API void clv_corpus_free(clv_corpus *corpus);
@@ -412,19 +418,29 @@ typedef enum clv_encoding {
     CLV_ENCODING_LATIN1 /* one byte per character; JSON that is valid UTF-8 stays so, as its standard says */
 } clv_encoding;
 
-/* tf-idf. Terms are the words of two or more characters (letters and numbers of any script, and _), in lower case.
- * Entry (d, t) is the number of times that t occurs in d, times ln((1 + n) / (1 + df(t))) + 1 with df(t) the number of
- * the n documents that t occurs in; rows are then divided by their 2-norm. */
+/* Function words of a language, with blanks between: english, german, french, spanish, italian, portuguese, dutch; ""
+ * for none; NULL: there is no such list. */
+CLV_API const char *clv_stop_words(const char *language);
+
+/* tf-idf. Terms are the words of two or more characters (letters and numbers of any script, and _), in lower case, or
+ * some words in a row. Entry (d, t) is the number of times that t occurs in d, times ln((1 + n) / (1 + df(t))) + 1 with
+ * df(t) the number of the n documents that t occurs in; rows are then divided by their 2-norm. */
 typedef struct clv_tfidf_options {
     size_t size;            /* of this struct: set by the defaults */
     double min_df;          /* keep the terms of so many documents or more; below 1: a share of the documents */
     double max_df;          /* and of so many or fewer; up to 1: a share of the documents */
     int64_t max_features;   /* keep only the terms that occur most often, first in the alphabet among equals; 0: all */
-    const char *stop_words; /* words that are no terms: "none", "english", or "list" to use stop_list */
+    const char *stop_words; /* words that are no terms: a language of clv_stop_words, or "list" to use stop_list */
     int encoding;           /* clv_encoding */
     int64_t threads;        /* 0: as many as there are cores; the result does not depend on it */
     const char *stop_list;  /* words with blanks between, borrowed until clv_tfidf_new returns */
     int64_t memory;         /* budget in bytes for everything that the context holds; 0: half of the machine's memory */
+    const char *ngrams;     /* how many words in a row make a term, stop words left out: "1", "2", "1-2", ... "9" */
+    /* The terms of other documents (clv_tfidf_terms) and their idf: these alone are terms, in this order, whatever is
+     * said above of which to keep. Borrowed until clv_tfidf_new returns; NULL: terms are found */
+    const char *const *like;
+    int64_t like_count;
+    const double *like_idf;
 } clv_tfidf_options;
 
 CLV_API const clv_option_table *clv_tfidf_table(void);
@@ -437,7 +453,7 @@ typedef struct clv_tfidf_info {
     int64_t documents;
     int64_t empty;  /* documents without a term that was kept: rows of zeros */
     int64_t latin1; /* documents read as Latin-1 because they are not UTF-8 */
-    int64_t tokens; /* words, stop words aside */
+    int64_t tokens; /* occurrences of terms, also of those that were dropped */
     int64_t seen;   /* terms, before any were dropped */
     int64_t terms;  /* kept */
 } clv_tfidf_info;
@@ -446,10 +462,11 @@ typedef struct clv_tfidf_info {
 CLV_API clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out);
 /* The text is copied; the label is not looked at. */
 CLV_API clv_status clv_tfidf_add(clv_tfidf *tfidf, const clv_document *document);
-/* documents x terms, CSR, terms in ascending order. CLV_EDATA when no term is left. */
+/* documents x terms, CSR, terms in ascending order. CLV_EDATA when no term is left, or no document has one. */
 CLV_API clv_status clv_tfidf_finish(clv_tfidf *tfidf, clv_data **out);
-/* After finish: the terms, one per column. */
+/* After finish: the terms, one per column, and their idf. */
 CLV_API const char *const *clv_tfidf_terms(const clv_tfidf *tfidf, int64_t *count);
+CLV_API const double *clv_tfidf_idf(const clv_tfidf *tfidf);
 CLV_API void clv_tfidf_describe(const clv_tfidf *tfidf, clv_tfidf_info *out);
 CLV_API void clv_tfidf_free(clv_tfidf *tfidf);
 
@@ -475,8 +492,40 @@ static inline void clv_reduce_defaults(clv_reduce_options *options) {
 CLV_API clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_reduce_options *options,
                               clv_data **points, clv_data **axes, double *values);
 
+/* The coordinates of other rows on the same axes, less `offset` (dims), which is 0 where the matrix was not centered,
+ * and else what clv_reduce_offset makes of it: the same numbers as clv_reduce has for the same rows. */
+CLV_API clv_status clv_reduce_like(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes,
+                                   const double *offset, int64_t threads, clv_data **points);
+CLV_API clv_status clv_reduce_offset(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes,
+                                     double *offset /* dims */);
+
 /* Bytes that clv_reduce holds at most besides the matrix, its results included, axes not. */
 CLV_API size_t clv_reduce_memory(const clv_matrix *sparse, const clv_reduce_options *options);
+
+/* What is kept of documents that became points, so that new ones become points likewise (the terms and their idf as
+ * clv_tfidf_options.like, then clv_reduce_like), and that clusters of them have terms. All of it is borrowed. */
+typedef struct clv_text_model {
+    const char *const *terms; /* one per column */
+    const char *const *ids;   /* of the documents; NULL: none */
+    clv_matrix occurrences;   /* documents x terms, CSR: which terms a document has; values may be NULL */
+    clv_matrix axes;          /* dims x terms, doubles */
+    const double *offset;     /* dims */
+    const double *idf;        /* of the terms; not looked at when it is written: it follows from the occurrences */
+    const char *ngrams;       /* as in clv_tfidf_options */
+    const char *stop_list;    /* words with blanks between; never NULL */
+} clv_text_model;
+CLV_API clv_status clv_text_model_write(clv_context *ctx, const char *path, const clv_text_model *model);
+/* Owned. What is damaged, or of another version, is refused. */
+CLV_API clv_status clv_text_model_read(clv_context *ctx, const char *path, clv_text_model **out);
+CLV_API void clv_text_model_free(clv_text_model *model);
+
+/* What clusters of documents are about: the terms whose share of documents is higher in the cluster than outside, by
+ * the log odds ratio of these shares over its standard error (docs/text.md has the formula). Labels below 0 belong to
+ * no cluster and are outside of all. `documents` is CSR, documents x terms; its values are not looked at. Cluster c has
+ * terms[c * top] and so on, -1 where there are no more, and their scores, the largest first. */
+CLV_API clv_status clv_cluster_terms(clv_context *ctx, const clv_matrix *documents,
+                                     const int32_t *labels /* one per document */, int64_t k, int64_t top,
+                                     int32_t *terms /* k x top */, double *scores /* k x top */);
 
 /* --- pictures; an alpha channel shows white below, a gray picture has three equal colors --- */
 
@@ -1269,6 +1318,14 @@ CLV_API clv_status clv_ncut_value(clv_context *ctx, const clv_affinity *a, const
  * 9  Reports
  */
 
+/* The terms of each cluster, as clv_cluster_terms finds them. */
+typedef struct clv_report_terms {
+    int64_t top;
+    const int32_t *terms;
+    const double *scores;
+    const char *const *names; /* of all terms */
+} clv_report_terms;
+
 /* What a report says besides the result: members may be NULL or NaN. */
 typedef struct clv_report {
     const clv_result *result;
@@ -1279,8 +1336,9 @@ typedef struct clv_report {
     double load_seconds, affinity_seconds, total_seconds;
     const clv_option_table *const *tables; /* the options to list, with their structs; ends with NULL */
     const void *const *options;
-    const clv_matrix *points; /* for pictures */
-    const clv_data *data;     /* for what was used of the file; NULL: nothing is said of it */
+    const clv_matrix *points;      /* for pictures */
+    const clv_data *data;          /* for what was used of the file; NULL: nothing is said of it */
+    const clv_report_terms *terms; /* what clusters of documents are about; NULL: not known */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */

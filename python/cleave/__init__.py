@@ -12,24 +12,28 @@ from ._path import ksupport_path
 from ._result import Bound, Certificate, Result
 from ._run import methods
 from ._segment import Segmentation, segment
-from ._text import Texts, reduce, tfidf
+from ._text import Texts, cluster_terms, reduce, tfidf
 from .metrics import compare, silhouette
 
 if TYPE_CHECKING:
     from ._estimators import (DominantSets, KPalm, KSupportClassifier, KSupportRegressor, MatrixPursuit, NormalizedCut,
                               SimplicialNMF)
+    from ._text_features import TextFeatures
 
 __version__: str = _text_of(_lib.clv_version()) or ""
-__all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "compare", "ksupport_path",
-           "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
+__all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "cluster_terms", "compare",
+           "ksupport_path", "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
 __all__ += ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
-            "SimplicialNMF"]
+            "SimplicialNMF", "TextFeatures"]
 
 
 def __getattr__(name: str) -> Any:
     """The estimators need scikit-learn; all else does not. `plot` needs matplotlib, and is read when it is asked for."""
     if name == "plot":
         return importlib.import_module("cleave.plot")
+    if name == "TextFeatures":
+        from ._text_features import TextFeatures
+        return TextFeatures
     if name in _ESTIMATORS:
         from . import _estimators
         return getattr(_estimators, name)

@@ -11,7 +11,7 @@ from ._functions import options_of
 from ._library import Context, ffi, lib, text_of
 from ._matrix import array_of, as_view, is_sparse, numbers
 
-__all__ = ["Texts", "reduce", "tfidf"]
+__all__ = ["Texts", "cluster_terms", "reduce", "tfidf"]
 
 
 class Texts(NamedTuple):
@@ -23,6 +23,10 @@ class Texts(NamedTuple):
     classes: list[str]  # what the labels stand for
     empty: int  # documents without a term that was kept: rows of zeros
     latin1: int  # documents that are not UTF-8 and were taken for Latin-1
+    ids: list[str] | None  # of the documents of a file or folder: paths in it, the "id" of lines or their numbers
+    idf: NDArray[np.float64]  # of the terms
+    ngrams: str  # how many words in a row a term is
+    stop_words: str  # those left out
 
 
 def _add_all(ctx: Context, tfidf: Any, documents: Iterable[str | bytes]) -> None:
@@ -49,8 +53,15 @@ def _read_all(ctx: Context, tfidf: Any, path: Any) -> Any:
     return ctx.made(lib.clv_read_corpus, "clv_corpus", lib.clv_corpus_free, os.fsencode(path), take, ffi.NULL)
 
 
-def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", threads: int = 0, memory: int = 0,
-          **options: Any) -> Texts:
+def _stop_list(stop_words: str | Iterable[str]) -> str | None:
+    """The words of a language, or those given; None: there is no such language."""
+    if not isinstance(stop_words, str):
+        return " ".join(stop_words)
+    return text_of(lib.clv_stop_words(stop_words.encode()))
+
+
+def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", ngrams: str | int | tuple[int, int] = 1,
+          like: Texts | None = None, threads: int = 0, memory: int = 0, **options: Any) -> Texts:
     """The tf-idf matrix of documents: a list of strings, or the path of a folder, a `.jsonl` or a `.jsonl.gz` file as
     `cleave text` reads them (docs/text.md).
 
@@ -58,8 +69,13 @@ def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", threads: 
     ----------
     documents : iterable of str, or path
         A single string is a path.
-    stop_words : 'none', 'english' or a list of words
-        Words that are no terms.
+    stop_words : str or list of words
+        Words that are no terms: 'none', a language ('english', 'german', 'french', 'spanish', 'italian', 'portuguese',
+        'dutch'), or the words themselves.
+    ngrams : int, (int, int) or str
+        How many words in a row make a term, once stop words are left out: 2, or (1, 2) for words and pairs of words.
+    like : Texts
+        Earlier documents: their terms and idf are taken, so that new documents are rows of the same columns.
     **options
         As of the command: `min_df`, `max_df`, `max_features`, `encoding`.
 
@@ -71,15 +87,25 @@ def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", threads: 
     ['apples', 'cars', 'green', 'red']
     >>> found.matrix.shape
     (3, 4)
+    >>> cleave.tfidf(["blue cars"], like=found).matrix.toarray()
+    array([[0., 1., 0., 0.]])
     """
     ctx = Context()
-    listed = not isinstance(stop_words, str)
-    how = options_of(ctx, lib.clv_tfidf_table(), {**options, "stop_words": "list" if listed else stop_words})
-    struct = ffi.cast("clv_tfidf_options *", how.pointer)
+    how = "-".join(map(str, ngrams)) if isinstance(ngrams, tuple) else str(ngrams)
+    listed = _stop_list(stop_words)
+    if like is not None:
+        how, listed = like.ngrams, like.stop_words
+    made_of = {**options, "ngrams": how, "stop_words": stop_words if listed is None else "list"}
+    given = options_of(ctx, lib.clv_tfidf_table(), made_of)
+    struct = ffi.cast("clv_tfidf_options *", given.pointer)
     struct.memory, struct.threads = memory, threads
-    words = ffi.new("char[]", " ".join(stop_words).encode())
-    if listed:
-        struct.stop_list = words
+    kept = [ffi.new("char[]", (listed or "").encode())]
+    struct.stop_list = kept[0]
+    if like is not None:
+        kept += [ffi.new("char[]", term.encode()) for term in like.terms]
+        terms, idf = ffi.new("char *[]", kept[1:]), np.ascontiguousarray(like.idf)
+        struct.like, struct.like_count = terms, len(like.terms)
+        struct.like_idf = ffi.cast("double *", idf.ctypes.data)
     made = ctx.made(lib.clv_tfidf_new, "clv_tfidf", lib.clv_tfidf_free, struct)
     corpus = None
     if isinstance(documents, (str, os.PathLike)):
@@ -87,19 +113,43 @@ def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", threads: 
     else:
         _add_all(ctx, made, documents)
     data = ctx.made(lambda _, *given: lib.clv_tfidf_finish(*given), "clv_data", lib.clv_data_free, made)
-    return _texts(made, data, corpus)
+    return _texts(made, data, corpus)._replace(ngrams=how, stop_words=listed or "")
 
 
 def _texts(made: Any, data: Any, corpus: Any) -> Texts:
     info, count = ffi.new("clv_tfidf_info *"), ffi.new("int64_t *")
     lib.clv_tfidf_describe(made, info)
     terms = lib.clv_tfidf_terms(made, count)
-    labels, classes = None, []
+    labels, classes, ids = None, [], None
     if corpus is not None and corpus.labels != ffi.NULL:
         labels = numbers(corpus.labels, corpus.documents, np.int32)
         classes = [text_of(corpus.names[c]) or "" for c in range(corpus.classes)]
+    if corpus is not None and corpus.ids != ffi.NULL:
+        ids = [text_of(corpus.ids[d]) or "" for d in range(corpus.documents)]
     return Texts(array_of(lib.clv_data_matrix(data), sparse=True), [text_of(terms[i]) or "" for i in range(count[0])],
-                 labels, classes, int(info.empty), int(info.latin1))
+                 labels, classes, int(info.empty), int(info.latin1), ids,
+                 numbers(lib.clv_tfidf_idf(made), count[0], np.float64), "", "")
+
+
+def cluster_terms(texts: Texts, labels: Any, top: int = 10) -> list[list[tuple[str, float]]]:
+    """What clusters of documents are about: for each cluster its terms with their scores, the largest first, by the log
+    odds ratio of the shares of documents that have a term in the cluster and outside, over its standard error
+    (docs/text.md). Labels of -1 belong to no cluster.
+
+    >>> import cleave
+    >>> texts = cleave.tfidf(["red apples", "green apples", "red cars", "blue cars"])
+    >>> [[term for term, score in listed] for listed in cleave.cluster_terms(texts, [0, 0, 1, 1], top=1)]
+    [['apples'], ['cars']]
+    """
+    ctx, view = Context(), as_view(texts.matrix)
+    own = np.ascontiguousarray(labels, dtype=np.int32)
+    if own.shape != (view.shape[0],):
+        raise ValueError(f"there are {view.shape[0]} documents, but labels of shape {own.shape}")
+    k = int(own.max(initial=-1)) + 1
+    found, scores = np.empty((k, top), dtype=np.int32), np.empty((k, top))
+    ctx.call(lib.clv_cluster_terms, view.pointer, ffi.cast("int32_t *", own.ctypes.data), k, top,
+             ffi.cast("int32_t *", found.ctypes.data), ffi.cast("double *", scores.ctypes.data))
+    return [[(texts.terms[t], float(s)) for t, s in zip(*row) if t >= 0] for row in zip(found, scores)]
 
 
 def reduce(X: Any, dims: int | None = None, *, threads: int = 0, memory: int = 0, **options: Any) -> NDArray[np.float64]:
@@ -122,6 +172,12 @@ def reduce(X: Any, dims: int | None = None, *, threads: int = 0, memory: int = 0
     >>> cleave.reduce(texts, 2).shape
     (4, 2)
     """
+    return find_axes(X, dims, threads, memory, options)[0]
+
+
+def find_axes(X: Any, dims: int | None, threads: int, memory: int, options: dict[str, Any]) -> tuple[
+        NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Points, the axes that they are on, and what centering takes off."""
     ctx = Context()
     matrix = X.matrix if isinstance(X, Texts) else X
     if not is_sparse(matrix):
@@ -132,8 +188,23 @@ def reduce(X: Any, dims: int | None = None, *, threads: int = 0, memory: int = 0
     struct.memory, struct.threads = memory, threads
     if dims is None:
         struct.dims = min(struct.dims, *matrix.shape)
-    view = as_view(matrix)
-    points = ctx.made(lambda *given: lib.clv_reduce(*given[:3], given[3], ffi.NULL, ffi.NULL), "clv_data",
+    view, place = as_view(matrix), ffi.new("clv_data **")
+    points = ctx.made(lambda *given: lib.clv_reduce(*given[:3], given[3], place, ffi.NULL), "clv_data",
                       lib.clv_data_free, view.pointer, struct)
+    axes, offset = array_of(lib.clv_data_matrix(place[0])), np.zeros(struct.dims)
+    try:
+        if struct.center:
+            ctx.call(lib.clv_reduce_offset, view.pointer, lib.clv_data_matrix(place[0]),
+                     ffi.cast("double *", offset.ctypes.data))
+    finally:
+        lib.clv_data_free(place[0])
+    return array_of(lib.clv_data_matrix(points)), axes, offset
+
+
+def points_like(texts: Texts, axes: NDArray[np.float64], offset: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+    """Rows of other documents on axes that were found."""
+    ctx, view, on = Context(), as_view(texts.matrix), as_view(axes)
+    points = ctx.made(lib.clv_reduce_like, "clv_data", lib.clv_data_free, view.pointer, on.pointer,
+                      ffi.cast("double *", offset.ctypes.data), threads)
     found: NDArray[np.float64] = array_of(lib.clv_data_matrix(points))
     return found

@@ -14,7 +14,9 @@ import scipy.sparse
 import sklearn.datasets
 import sklearn.metrics
 import sklearn.utils
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 
 import cleave
 
@@ -95,8 +97,55 @@ def test_tfidf_is_that_of_scikit_learn():
         cleave.tfidf(["red", float("nan")])
     with pytest.raises(ValueError, match="stop-words = 'other' is not allowed"):
         cleave.tfidf(TEXTS, stop_words="other")
-    with pytest.raises(TypeError, match="has no option 'ngrams'"):
-        cleave.tfidf(TEXTS, ngrams=2)
+    with pytest.raises(TypeError, match="has no option 'analyzer'"):
+        cleave.tfidf(TEXTS, analyzer="word")
+    for low, high in ((1, 2), (2, 2), (2, 3)):
+        pairs, words = cleave.tfidf(TEXTS, ngrams=(low, high), stop_words=["the", "and"]), ["the", "and"]
+        peer = TfidfVectorizer(ngram_range=(low, high), stop_words=words)
+        np.testing.assert_allclose(pairs.matrix.toarray(), peer.fit_transform(TEXTS).toarray(), atol=1e-13)
+        assert pairs.terms == list(peer.get_feature_names_out())
+    assert cleave.tfidf(TEXTS, ngrams=2).terms == cleave.tfidf(TEXTS, ngrams="2-2").terms
+    for wrong in ("2-1", "0", "1-", "10", (1, 2, 3)):
+        with pytest.raises(ValueError, match="ngrams = .* is not allowed"):
+            cleave.tfidf(TEXTS, ngrams=wrong)
+
+
+def test_new_documents_are_rows_of_the_same_columns():
+    peer = TfidfVectorizer()
+    found, expected = cleave.tfidf(TEXTS), peer.fit_transform(TEXTS)
+    np.testing.assert_allclose(found.idf, peer.idf_, rtol=1e-14)
+    new = ["Green, unseen apple", "nothing of that"]
+    other = cleave.tfidf(new, like=found)
+    np.testing.assert_allclose(other.matrix.toarray(), peer.transform(new).toarray(), atol=1e-14)
+    assert other.terms == found.terms and other.empty == 1
+    np.testing.assert_array_equal(cleave.tfidf(TEXTS, like=found).matrix.toarray(), found.matrix.toarray())
+    with pytest.raises(ValueError, match="none of the 1 documents has one of the"):
+        cleave.tfidf(["unseen"], like=found)
+
+
+def test_text_features(tmp_path):
+    for how in ({}, {"center": True}, {"ngram_range": (1, 2), "stop_words": "english"}):
+        features = cleave.TextFeatures(3, **how)
+        points = features.fit_transform(TEXTS)
+        np.testing.assert_array_equal(features.transform(TEXTS), points)  # the same bits
+        again = pickle.loads(pickle.dumps(features))
+        np.testing.assert_array_equal(again.transform(TEXTS[2:3]), points[2:3])
+        assert list(features.get_feature_names_out()) == ["textfeatures0", "textfeatures1", "textfeatures2"]
+        assert clone(features).get_params() == features.get_params()
+    pipeline = make_pipeline(cleave.TextFeatures(2), cleave.KPalm(2)).fit(TEXTS)
+    assert len(pipeline.predict(["green apple"])) == 1
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"text": text, "id": f"no {i}"}) + "\n" for i, text in enumerate(TEXTS)))
+    assert cleave.TextFeatures(2).fit(path).texts_.ids == [f"no {i}" for i in range(5)]
+
+
+def test_terms_of_clusters():
+    texts = cleave.tfidf(["red apples", "ripe apples", "red cars", "fast cars", "cars"])
+    found = cleave.cluster_terms(texts, [0, 0, 1, 1, -1])
+    assert [[term for term, score in listed] for listed in found] == [["apples", "ripe", "red"], ["cars", "fast", "red"]]
+    assert all(score > 0 for listed in found for term, score in listed)
+    with pytest.raises(ValueError, match="5 documents, but labels of shape"):
+        cleave.cluster_terms(texts, [0, 1])
 
 
 def test_texts_of_files_have_labels(tmp_path):

@@ -217,41 +217,44 @@ static void other_side(reduction *r, const double *vectors, const double *s, dou
     }
 }
 
-/* The entry of largest magnitude of an axis becomes positive, the first of equals. */
-static void choose_sign(double *axis, int64_t cols, double *left, int64_t rows) {
-    int64_t top = 0;
-    for (int64_t j = 1; j < cols; j++) {
-        top = fabs(axis[j]) > fabs(axis[top]) ? j : top;
-    }
-    if (axis[top] < 0) {
-        for (int64_t j = 0; j < cols; j++) {
-            axis[j] = -axis[j];
+/* The entry of largest magnitude of each axis becomes positive, the first of equals. */
+static void choose_signs(double *axes, int64_t dims, int64_t cols) {
+    for (double *axis = axes; axis < axes + dims * cols; axis += cols) {
+        int64_t top = 0;
+        for (int64_t j = 1; j < cols; j++) {
+            top = fabs(axis[j]) > fabs(axis[top]) ? j : top;
         }
-        for (int64_t i = 0; i < rows; i++) {
-            left[i] = -left[i];
+        double sign = axis[top] < 0 ? -1 : 1;
+        for (int64_t j = 0; j < cols; j++) {
+            axis[j] *= sign;
         }
     }
 }
 
-/* left: dims x rows, unit; right: dims x cols, unit. */
-static clv_status write_out(const reduction *r, const double *s, double *left, double *right, clv_data **points,
-                            clv_data **axes) {
-    int64_t rows = r->x->rows, cols = r->x->cols, dims = r->options.dims;
+/* What centering takes off the coordinates of every row: those of the means. */
+static void place_means(const double *means, const double *axes, int64_t dims, int64_t cols, double *offset) {
     for (int64_t c = 0; c < dims; c++) {
-        choose_sign(right + c * cols, cols, left + c * rows, rows);
-    }
-    CLV_TRY(clv_data_new_dense(r->ctx, "reduction", rows, dims, CLV_F64, points));
-    double *out = (*points)->values;
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t c = 0; c < dims; c++) {
-            out[i * dims + c] = left[c * rows + i] * s[c];
+        offset[c] = 0;
+        for (int64_t j = 0; means && j < cols; j++) {
+            offset[c] += means[j] * axes[c * cols + j];
         }
     }
-    if (axes) {
-        CLV_TRY(clv_data_new_dense(r->ctx, "axes", dims, cols, CLV_F64, axes));
-        memcpy((*axes)->values, right, (size_t)(dims * cols) * sizeof *right);
+}
+
+/* out = X axes' - offset, by the same sums for a row whatever the others are. `from` and `to` are BLOCK vectors of
+ * either side. */
+static void project(const clv_matrix *x, const double *axes, int64_t dims, const double *offset, double *from,
+                    double *to, int threads, double *out) {
+    for (int64_t first = 0; first < dims; first += BLOCK) {
+        int64_t count = dims - first < BLOCK ? dims - first : BLOCK;
+        interleave(axes + first * x->cols, count, x->cols, from, threads);
+        clv_spmm(x, from, to, threads);
+        for (int64_t i = 0; i < x->rows; i++) {
+            for (int64_t c = 0; c < count; c++) {
+                out[i * dims + first + c] = to[i * BLOCK + c] - offset[first + c];
+            }
+        }
     }
-    return CLV_OK;
 }
 
 /* Singular values of eigenvalues, and unit vectors of zero where they end. */
@@ -267,17 +270,37 @@ static void take_roots(const reduction *r, double *values, double *vectors) {
     }
 }
 
+/* The points are the coordinates of the rows on the axes as they are, which the eigenvectors of the rows would be but
+ * for the tolerance: so rows that come later get the same coordinates as if they had been there. */
+static clv_status write_out(reduction *r, double *axes, clv_data **points, clv_data **out) {
+    int64_t rows = r->x->rows, cols = r->x->cols, dims = r->options.dims;
+    double *offset = CLV_TAKE(&r->kept, double, dims);
+    CLV_TRY(r->kept.status);
+    choose_signs(axes, dims, cols);
+    place_means(r->means, axes, dims, cols, offset);
+    CLV_TRY(clv_data_new_dense(r->ctx, "reduction", rows, dims, CLV_F64, points));
+    project(r->x, axes, dims, offset, r->by_rows ? r->far_values : r->near_values,
+            r->by_rows ? r->near_values : r->far_values, r->threads, (*points)->values);
+    if (out) {
+        CLV_TRY(clv_data_new_dense(r->ctx, "axes", dims, cols, CLV_F64, out));
+        memcpy((*out)->values, axes, (size_t)(dims * cols) * sizeof *axes);
+    }
+    return CLV_OK;
+}
+
 static clv_status compute(reduction *r, double *values, clv_data **points, clv_data **axes) {
     int64_t dims = r->options.dims;
     double *s = CLV_TAKE(&r->kept, double, dims);
-    double *near = CLV_TAKE(&r->kept, double, dims * r->near->rows);
+    double *near = CLV_TAKE(&r->kept, double, dims * r->near->rows), *right = near;
     CLV_TRY(r->kept.status);
     CLV_TRY(solve(r, s, near));
     take_roots(r, s, near);
-    double *far = CLV_TAKE(&r->kept, double, dims * r->far->rows); /* not held while solving */
-    CLV_TRY(r->kept.status);
-    other_side(r, near, s, far);
-    CLV_TRY(write_out(r, s, r->by_rows ? near : far, r->by_rows ? far : near, points, axes));
+    if (r->by_rows) {
+        right = CLV_TAKE(&r->kept, double, dims * r->far->rows); /* not held while solving */
+        CLV_TRY(r->kept.status);
+        other_side(r, near, s, right);
+    }
+    CLV_TRY(write_out(r, right, points, axes));
     if (values) {
         memcpy(values, s, (size_t)dims * sizeof *s);
     }
@@ -385,4 +408,48 @@ clv_status clv_reduce(clv_context *ctx, const clv_matrix *sparse, const clv_redu
     clv_free_kept(&r.kept);
     clv_data_free(r.transpose);
     return clv_data_made(status, points);
+}
+
+/* --- other rows --- */
+
+static clv_status check_axes(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes) {
+    if (!clv_is_sparse(sparse) || clv_is_sparse(axes) || axes->scalar != CLV_F64 || axes->cols != sparse->cols) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "a sparse matrix of %lld columns goes with dense axes of as many doubles, not of %lld",
+                        (long long)sparse->cols, (long long)axes->cols);
+    }
+    return clv_csr_check(ctx, "the matrix to reduce", sparse, false);
+}
+
+clv_status clv_reduce_offset(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes, double *offset) {
+    CLV_TRY(check_axes(ctx, sparse, axes));
+    double *means = CLV_NEW0(ctx, double, sparse->cols);
+    CLV_TRY(means ? CLV_OK : CLV_ENOMEM);
+    for (int64_t e = sparse->start[0]; e < sparse->start[sparse->rows]; e++) {
+        means[sparse->index[e]] += ((const double *)sparse->values)[e];
+    }
+    for (int64_t j = 0; j < sparse->cols; j++) {
+        means[j] /= (double)sparse->rows;
+    }
+    place_means(means, axes->values, axes->rows, axes->cols, offset);
+    clv_free(ctx, means);
+    return CLV_OK;
+}
+
+clv_status clv_reduce_like(clv_context *ctx, const clv_matrix *sparse, const clv_matrix *axes, const double *offset,
+                           int64_t threads, clv_data **points) {
+    clv_kept kept = {.ctx = ctx};
+    *points = NULL;
+    CLV_TRY(check_axes(ctx, sparse, axes));
+    double *from = CLV_TAKE(&kept, double, sparse->cols *BLOCK);
+    double *to = CLV_TAKE(&kept, double, sparse->rows *BLOCK);
+    clv_status status = kept.status;
+    if (status == CLV_OK) {
+        status = clv_data_new_dense(ctx, "points", sparse->rows, axes->rows, CLV_F64, points);
+    }
+    if (status == CLV_OK) {
+        project(sparse, axes->values, axes->rows, offset, from, to, clv_threads(threads), (*points)->values);
+    }
+    clv_free_kept(&kept);
+    return status;
 }

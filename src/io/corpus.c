@@ -14,6 +14,21 @@ enum { DEEPEST = 16, PIECE = 1 << 18 };
 
 /* --- documents and labels --- */
 
+void clv_corpus_begin(clv_corpus_builder *b, clv_context *ctx, clv_document_hook hook, void *user) {
+    *b = (clv_corpus_builder){.ctx = ctx, .hook = hook, .user = user, .names = {.ctx = ctx}, .ids = {.ctx = ctx}};
+}
+
+/* As UTF-8: what is not is taken for Latin-1. */
+static void put_id(clv_text *ids, const char *id) {
+    size_t size = strlen(id);
+    if (clv_utf8_valid(id, size) < size) {
+        clv_text_append_latin1(ids, id, size);
+    } else {
+        clv_text_append(ids, id, size);
+    }
+    clv_text_append(ids, "", 1);
+}
+
 clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document) {
     if (document->label) {
         clv_text_append(&b->names, "=", 1);
@@ -22,12 +37,14 @@ clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document) {
     }
     clv_text_append(&b->names, "", 1);
     CLV_TRY(b->names.status);
+    put_id(&b->ids, document->id);
+    CLV_TRY(b->ids.status);
     b->documents++;
     return b->hook ? b->hook(document, b->user) : CLV_OK;
 }
 
 void clv_corpus_discard(clv_corpus_builder *b) {
-    clv_free(b->ctx, b->names.data);
+    CLV_FREE_ALL(b->ctx, b->names.data, b->ids.data);
 }
 
 void clv_corpus_free(clv_corpus *corpus) {
@@ -35,8 +52,7 @@ void clv_corpus_free(clv_corpus *corpus) {
         return;
     }
     clv_free_texts(corpus->ctx, corpus->names, corpus->classes);
-    clv_free(corpus->ctx, corpus->labels);
-    clv_free(corpus->ctx, corpus);
+    CLV_FREE_ALL(corpus->ctx, corpus->labels, corpus->ids, corpus);
 }
 
 /* Names as UTF-8: what is not is taken for Latin-1. */
@@ -86,6 +102,28 @@ static clv_status add_labels(const clv_corpus_builder *b, clv_corpus *corpus) {
     return status;
 }
 
+/* The ids, in one block after the pointers to them, and whether they tell documents apart. */
+static clv_status add_ids(const clv_corpus_builder *b, clv_corpus *corpus) {
+    int64_t again, bytes = b->documents * (int64_t)sizeof(char *) + (int64_t)b->ids.size;
+    clv_token *fields = CLV_NEW(b->ctx, clv_token, b->documents);
+    corpus->ids = clv_alloc(b->ctx, bytes, 1);
+    clv_status status = fields && corpus->ids ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        char *at = memcpy((void *)(corpus->ids + b->documents), b->ids.data, b->ids.size);
+        for (int64_t d = 0; d < b->documents; d++) {
+            corpus->ids[d] = at;
+            fields[d] = (clv_token){at, strlen(at), false};
+            at += fields[d].size + 1;
+        }
+        status = clv_find_repeated(b->ctx, fields, b->documents, &again);
+    }
+    if (status == CLV_OK && again >= 0) {
+        corpus->repeated = corpus->ids[again];
+    }
+    clv_free(b->ctx, fields);
+    return status;
+}
+
 clv_status clv_corpus_finish(clv_corpus_builder *b, clv_corpus **out) {
     clv_corpus *corpus = CLV_NEW0(b->ctx, clv_corpus, 1);
     if (!corpus) {
@@ -94,6 +132,9 @@ clv_status clv_corpus_finish(clv_corpus_builder *b, clv_corpus **out) {
     corpus->ctx = b->ctx;
     corpus->documents = b->documents;
     clv_status status = b->labeled ? add_labels(b, corpus) : CLV_OK;
+    if (status == CLV_OK && b->documents > 0) {
+        status = add_ids(b, corpus);
+    }
     if (status < 0) {
         clv_corpus_free(corpus);
         return status;
@@ -115,8 +156,11 @@ static clv_status read_document(folder *f) {
     clv_source in;
     clv_bytes bytes;
     CLV_TRY(clv_input_read(f->to->ctx, f->path, &in, &bytes));
-    clv_document document = {
-        .text = (const char *)bytes.data, .size = bytes.size, .label = *f->label ? f->label : NULL, .place = f->path};
+    clv_document document = {.text = (const char *)bytes.data,
+                             .size = bytes.size,
+                             .label = *f->label ? f->label : NULL,
+                             .place = f->path,
+                             .id = f->path + f->root + 1};
     clv_status status = clv_corpus_put(f->to, &document);
     clv_input_close(&in);
     return status;
@@ -229,7 +273,8 @@ static clv_status read_any(clv_corpus_builder *to, const char *path) {
 
 clv_status clv_read_corpus(clv_context *ctx, const char *path, clv_document_hook hook, void *user, clv_corpus **out) {
     *out = NULL;
-    clv_corpus_builder b = {.ctx = ctx, .hook = hook, .user = user, .names = {.ctx = ctx}};
+    clv_corpus_builder b;
+    clv_corpus_begin(&b, ctx, hook, user);
     clv_status status = read_any(&b, path);
     if (status == CLV_OK) {
         status = clv_corpus_finish(&b, out);

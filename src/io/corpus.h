@@ -13,7 +13,9 @@ typedef struct clv_corpus_builder {
     void *user;
     int64_t documents, labeled;
     clv_text names; /* a document after the other, each ended by NUL: "=" and its label, or nothing */
+    clv_text ids;   /* likewise: its id, or its number */
 } clv_corpus_builder;
+void clv_corpus_begin(clv_corpus_builder *b, clv_context *ctx, clv_document_hook hook, void *user);
 clv_status clv_corpus_put(clv_corpus_builder *b, const clv_document *document);
 /* The labels as numbers; frees nothing. */
 clv_status clv_corpus_finish(clv_corpus_builder *b, clv_corpus **out);

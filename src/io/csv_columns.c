@@ -208,7 +208,7 @@ clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
         CLV_TRY(are_distinct(t, c, t->rows < FEW ? t->rows : FEW, differs));
         return *differs && t->rows > FEW ? are_distinct(t, c, t->rows, differs) : CLV_OK;
     }
-    if (is_text(column) && column->missing.count == 0) {
+    if (column->texts.count > 0 && column->missing.count == 0) { /* a text is enough: some names are numbers */
         clv_token *texts = NULL;
         int64_t repeated = -1;
         clv_status status = clv_table_texts(t, c, &texts);

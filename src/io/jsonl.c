@@ -19,10 +19,20 @@ static bool has_nul(const json_t *string) {
     return strlen(json_string_value(string)) < json_string_length(string);
 }
 
+/* What a line calls its document: a string or an integer, else the number of the line. */
+static const char *id_of(const clv_jsonl *j, const json_t *object, char number[32]) {
+    const json_t *id = json_object_get(object, "id");
+    if (json_is_string(id) && json_string_length(id) > 0 && !has_nul(id)) {
+        return json_string_value(id);
+    }
+    snprintf(number, 32, "%lld", json_is_integer(id) ? (long long)json_integer_value(id) : (long long)j->line);
+    return number;
+}
+
 static clv_status put_object(const clv_jsonl *j, const json_t *object, size_t not_utf8) {
     const json_t *text = json_object_get(object, "text");
     const json_t *label = json_object_get(object, "label");
-    char place[PLACE], number[32];
+    char place[PLACE], number[32], id[32];
     snprintf(place, sizeof place, "%s, line %lld", j->name, (long long)j->line);
     clv_document document = {.text = json_string_value(text),
                              .size = json_string_length(text),
@@ -32,6 +42,7 @@ static clv_status put_object(const clv_jsonl *j, const json_t *object, size_t no
     if (!json_is_object(object) || !json_is_string(text)) {
         return refuse(j, "a document must be an object with a string \"text\"");
     }
+    document.id = id_of(j, object, id);
     if (json_is_integer(label)) {
         snprintf(number, sizeof number, "%lld", (long long)json_integer_value(label));
         document.label = number;

@@ -174,6 +174,26 @@ const char *clv_data_id_name(const clv_data *data) {
     return data->id_name;
 }
 
+clv_status clv_data_set_ids(clv_data *data, const char *name, const char *const *ids) {
+    int64_t rows = clv_data_rows_read(data);
+    clv_text all = {.ctx = data->ctx};
+    int64_t *at = CLV_NEW(data->ctx, int64_t, rows);
+    char *copy = clv_copy_text(data->ctx, name);
+    for (int64_t i = 0; at && i < rows; i++) {
+        at[i] = (int64_t)all.size;
+        clv_text_append(&all, ids[i], strlen(ids[i]) + 1);
+    }
+    if (!at || !copy || all.status < 0) {
+        CLV_FREE_ALL(data->ctx, at, copy, all.data);
+        return CLV_ENOMEM;
+    }
+    CLV_FREE_ALL(data->ctx, data->ids, data->id_at, data->id_name);
+    data->ids = all.data;
+    data->id_at = at;
+    data->id_name = copy;
+    return CLV_OK;
+}
+
 int64_t clv_data_rows_read(const clv_data *data) {
     return data->rows ? data->rows_read : data->matrix.rows;
 }

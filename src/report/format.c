@@ -165,6 +165,15 @@ void clv_put_field(clv_text *text, const clv_field *field) {
     }
 }
 
+void clv_put_terms(clv_text *text, const clv_report_terms *terms, int64_t cluster) {
+    const int32_t *own = terms->terms + cluster * terms->top;
+    for (int64_t i = 0; i < terms->top && own[i] >= 0; i++) {
+        clv_text_append(text, ", ", i > 0 ? 2 : 0);
+        clv_put_html(text, terms->names[own[i]]);
+    }
+    clv_text_append(text, "none", own[0] < 0 ? 4 : 0);
+}
+
 int64_t clv_table_columns(const clv_result *result, int64_t first) {
     const char *name = result->fields[first].name;
     size_t stem = strcspn(name, ".");

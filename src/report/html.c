@@ -192,6 +192,19 @@ static void put_sizes(clv_text *text, const clv_result *result) {
     }
 }
 
+static void put_terms(clv_text *text, const clv_report_terms *terms, const clv_result *result) {
+    clv_text_add(text,
+                 "<h2>Terms</h2>\n<p class=\"note\">What the clusters are about: the terms that tell their documents "
+                 "from the others best.</p>\n<div class=\"wide\"><table>\n"
+                 "<tr><th>cluster</th><th>documents</th><th>terms</th></tr>\n");
+    for (int64_t c = 0; c < result->k && c < BARS; c++) {
+        clv_text_add(text, "<tr><td>%lld</td><td>%lld</td><td>", (long long)c, (long long)result->sizes[c]);
+        clv_put_terms(text, terms, c);
+        clv_text_add(text, "</td></tr>\n");
+    }
+    clv_text_add(text, "</table></div>\n");
+}
+
 /* A table of fields. */
 static void put_columns(clv_text *text, const clv_field *columns, int64_t count) {
     size_t stem = strcspn(columns->name, ".");
@@ -304,6 +317,9 @@ static void put_page(clv_text *text, const clv_report *report, const clv_plane *
     put_figures(text, report);
     if (result->sizes) {
         put_sizes(text, result);
+    }
+    if (report->terms && result->sizes) {
+        put_terms(text, report->terms, result);
     }
     put_tables(text, result);
     if (plane->count > 0) {

@@ -228,6 +228,21 @@ static void put_fields(clv_text *text, const clv_result *result) {
     }
 }
 
+/* An array per cluster, the best term first. */
+static void put_terms(clv_text *text, const clv_report_terms *terms, int64_t k) {
+    clv_text_add(text, ",\n \"terms\": [");
+    for (int64_t c = 0; c < k; c++) {
+        clv_text_add(text, "%s[", c > 0 ? ",\n  " : "");
+        for (int64_t at = c * terms->top; at < (c + 1) * terms->top && terms->terms[at] >= 0; at++) {
+            clv_text_add(text, "%s{", at > c * terms->top ? ", " : "");
+            put_string_field(text, "term", terms->names[terms->terms[at]], ", ");
+            put_number_field(text, "score", terms->scores[at], "}");
+        }
+        clv_text_append(text, "]", 1);
+    }
+    clv_text_append(text, "]", 1);
+}
+
 static void put_metrics(clv_text *text, const clv_report *report) {
     const char *name, *between = ",\n \"metrics\": {", *end = "";
     double value;
@@ -303,6 +318,9 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
         put_labels(&text, result);
     }
     put_fields(&text, result);
+    if (report->terms) {
+        put_terms(&text, report->terms, result->k);
+    }
     put_metrics(&text, report);
     clv_text_add(&text, "}\n");
     return clv_take_text(&text, out, size);

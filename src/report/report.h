@@ -43,6 +43,9 @@ bool clv_is_for_people(const clv_field *field);
 /* How many fields from `first` on are columns of one table: their names are the same up to a dot. 0: it is none. */
 int64_t clv_table_columns(const clv_result *result, int64_t first);
 
+/* The terms of a cluster, with commas between, as a page has them; "none" where there are none. */
+void clv_put_terms(clv_text *text, const clv_report_terms *terms, int64_t cluster);
+
 /* The next of the metrics that are there, from *at = 0 on; false: there are no more. */
 bool clv_next_metric(const clv_report *report, size_t *at, const char **name, double *value);
 

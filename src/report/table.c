@@ -94,6 +94,20 @@ static void put_sizes(clv_text *text, const clv_result *result) {
     clv_text_add(text, "\n");
 }
 
+/* What the clusters are about, a line each. */
+static void put_terms(clv_text *text, const clv_result *result, const clv_report_terms *terms) {
+    for (int64_t c = 0; c < result->k && c < SIZES_SHOWN; c++) {
+        put_name(text, c == 0 ? "terms" : "");
+        clv_text_add(text, "%lld: ", (long long)c);
+        clv_put_terms(text, terms, c);
+        clv_text_add(text, "\n");
+    }
+    if (result->k > SIZES_SHOWN) {
+        put_name(text, "");
+        clv_text_add(text, "and %lld more\n", (long long)(result->k - SIZES_SHOWN));
+    }
+}
+
 /* --- fields --- */
 
 /* A cell of a table of fields, to the right of its column. */
@@ -159,6 +173,9 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
     put_course(&text, report);
     if (report->result->sizes) {
         put_sizes(&text, report->result);
+    }
+    if (report->terms) {
+        put_terms(&text, report->result, report->terms);
     }
     put_fields(&text, report->result);
     if (report->scores && report->scores->compared < report->scores->n) {

@@ -8,7 +8,7 @@
 
 /* What a scenario made. The harness frees it, whatever the scenario returned: a scenario only fills it in. */
 typedef struct holder {
-    clv_data *data[3];
+    clv_data *data[4];
     clv_affinity *affinity;
     clv_affinity *restricted;
     clv_result *result;

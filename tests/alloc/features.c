@@ -29,8 +29,42 @@ static clv_status add_document(const clv_document *document, void *user) {
 static clv_status use_documents(clv_context *ctx, holder *made, const scenario *self, clv_tfidf *tfidf) {
     clv_corpus *corpus;
     clv_status status = clv_read_corpus(ctx, self->file, add_document, tfidf, &corpus);
+    if (status == CLV_OK) {
+        status = clv_tfidf_finish(tfidf, &made->data[0]);
+    }
+    if (status == CLV_OK) {
+        status = clv_data_set_ids(made->data[0], "id", corpus->ids);
+    }
     clv_corpus_free(corpus);
-    return status == CLV_OK ? clv_tfidf_finish(tfidf, &made->data[0]) : status;
+    return status;
+}
+
+/* What is kept of the documents, there and back; then their terms and points once more. */
+static clv_status keep_documents(clv_context *ctx, holder *made, const clv_tfidf *tfidf,
+                                 const clv_reduce_options *how) {
+    int64_t count;
+    int32_t labels[30] = {0}, terms[4];
+    double offset[3] = {0}, scores[4];
+    const clv_matrix *matrix = clv_data_matrix(made->data[0]), *axes = clv_data_matrix(made->data[2]);
+    clv_text_model *kept, model = {.terms = clv_tfidf_terms(tfidf, &count),
+                                   .occurrences = *matrix,
+                                   .axes = *axes,
+                                   .offset = offset,
+                                   .ngrams = "1-2",
+                                   .stop_list = ""};
+    labels[3] = 1;
+    CLV_TRY(clv_reduce_offset(ctx, matrix, axes, offset));
+    CLV_TRY(clv_text_model_write(ctx, "docs.clv", &model));
+    clv_status status = clv_text_model_read(ctx, "docs.clv", &kept);
+    remove("docs.clv");
+    if (status == CLV_OK) {
+        status = clv_cluster_terms(ctx, &kept->occurrences, labels, 2, 2, terms, scores);
+    }
+    if (status == CLV_OK) {
+        status = clv_reduce_like(ctx, matrix, &kept->axes, kept->offset, how->threads, &made->data[3]);
+    }
+    clv_text_model_free(kept);
+    return status;
 }
 
 /* `kind`: whether to center. */
@@ -42,14 +76,20 @@ clv_status read_documents(clv_context *ctx, holder *made, const scenario *self, 
     clv_reduce_defaults(&reduce);
     terms.threads = reduce.threads = threads;
     terms.stop_words = "english";
+    terms.ngrams = "1-2";
     terms.max_features = 20;
     reduce.dims = 3;
     reduce.center = self->kind;
     CLV_TRY(clv_tfidf_new(ctx, &terms, &tfidf));
     clv_status status = use_documents(ctx, made, self, tfidf);
+    if (status == CLV_OK) {
+        status = clv_reduce(ctx, clv_data_matrix(made->data[0]), &reduce, &made->data[1], &made->data[2], NULL);
+    }
+    if (status == CLV_OK) {
+        status = keep_documents(ctx, made, tfidf, &reduce);
+    }
     clv_tfidf_free(tfidf);
-    CLV_TRY(status);
-    return clv_reduce(ctx, clv_data_matrix(made->data[0]), &reduce, &made->data[1], &made->data[2], NULL);
+    return status;
 }
 
 /* Large enough for Lanczos: a band matrix. */

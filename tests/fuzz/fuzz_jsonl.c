@@ -33,7 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     clv_tfidf_defaults(&options);
     options.threads = 1;
     if (clv_tfidf_new(ctx, &options, &tfidf) == CLV_OK) {
-        clv_corpus_builder b = {.ctx = ctx, .hook = add_document, .user = tfidf, .names = {.ctx = ctx}};
+        clv_corpus_builder b;
+        clv_corpus_begin(&b, ctx, add_document, tfidf);
         clv_status status = push(&b, bytes, size);
         if (status == CLV_OK) {
             (void)clv_corpus_finish(&b, &corpus);

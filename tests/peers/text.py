@@ -75,6 +75,7 @@ def checks(cleave):
         texts = documents()
         save(texts)
         for options, settings in (((), {}), (("--min-df", 3), {"min_df": 3}), (("--max-df", 0.2), {"max_df": 0.2}),
+                                  (("--ngrams", "1-3", "--min-df", 2), {"ngram_range": (1, 3), "min_df": 2}),
                                   (("--min-df", 0.02, "--max-df", 30), {"min_df": 0.02, "max_df": 30})):
             shape = compare("corpus.jsonl", texts, options, settings).shape
         return f"{shape[0]} documents, {shape[1]} terms"

@@ -25,8 +25,8 @@ static const char lines[] = "{\"text\": \"one\", \"label\": \"b\"}\n"
                             "{\"label\": \"a\", \"text\": \"t\\u00e9xt\\n\", \"id\": [1, {\"x\": null}]}\r\n"
                             "\n"
                             "{\"text\": \"\", \"label\": 7}\n"
-                            "{\"text\": \"no label\", \"label\": null}\n"
-                            "{\"text\": \"last, without a newline\", \"label\": \"b\"}";
+                            "{\"text\": \"no label\", \"label\": null, \"id\": \"no 5\"}\n"
+                            "{\"text\": \"last, without a newline\", \"label\": \"b\", \"id\": -6}";
 static const char gathered_lines[] = "b:one|a:t\u00e9xt\n|7:|.:no label|b:last, without a newline|";
 
 /* gzip, as two members when `members` is 2; the size. */
@@ -48,10 +48,11 @@ static size_t compress_lines(uint8_t *out, size_t room, int members) {
 }
 
 static clv_status push_in_pieces(const uint8_t *bytes, size_t size, size_t piece, gathered *g, clv_corpus **corpus) {
-    clv_corpus_builder b = {.ctx = ctx, .hook = gather, .user = g, .names = {.ctx = ctx}};
+    clv_corpus_builder b;
     clv_jsonl j;
     clv_status status = CLV_OK;
     *corpus = NULL;
+    clv_corpus_begin(&b, ctx, gather, g);
     clv_jsonl_begin(&j, &b, "x.jsonl");
     for (size_t at = 0; at < size && status == CLV_OK; at += piece) {
         status = clv_jsonl_push(&j, bytes + at, size - at < piece ? size - at : piece);
@@ -71,6 +72,12 @@ static void check_labels(const clv_corpus *corpus) {
     assert_string_equal(corpus->names[0], "7");
     assert_string_equal(corpus->names[1], "a");
     assert_string_equal(corpus->names[2], "b");
+    static const char *const ids[5] = {"1", "2", "4", "no 5",
+                                       "-6"}; /* an id that is neither text nor integer is none */
+    for (int d = 0; d < 5; d++) {
+        assert_string_equal(corpus->ids[d], ids[d]);
+    }
+    assert_null(corpus->repeated);
 }
 
 static void test_pieces(void **state) {
@@ -87,6 +94,19 @@ static void test_pieces(void **state) {
             clv_corpus_free(corpus);
         }
     }
+}
+
+/* Two documents may have one name, which is said. */
+static void test_repeated_ids(void **state) {
+    static const char twice[] = "{\"text\": \"a\", \"id\": 2}\n{\"text\": \"b\"}\n{\"text\": \"c\", \"id\": \"\"}\n";
+    gathered g = {.answer = CLV_OK};
+    clv_corpus *corpus;
+    (void)state;
+    assert_ok(push_in_pieces((const uint8_t *)twice, sizeof twice - 1, 9, &g, &corpus));
+    assert_string_equal(corpus->ids[1], "2");
+    assert_string_equal(corpus->ids[2], "3");
+    assert_string_equal(corpus->repeated, "2");
+    clv_corpus_free(corpus);
 }
 
 static void test_cut_off(void **state) {
@@ -220,6 +240,7 @@ static void test_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_pieces, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_repeated_ids, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_cut_off, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_bad_lines, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_encodings_of_lines, open_context, close_context),

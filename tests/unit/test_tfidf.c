@@ -152,8 +152,156 @@ static void test_stop_words(void **state) {
     assert_string_equal(names[2], "whales");
     clv_data_free(data);
     clv_tfidf_free(t);
-    o.stop_words = "french";
-    assert_refused(clv_tfidf_new(ctx, &o, &t), CLV_EUSAGE, "french", "english", NULL);
+    o.stop_words = "klingon";
+    assert_refused(clv_tfidf_new(ctx, &o, &t), CLV_EUSAGE, "klingon", "english", "dutch", NULL);
+}
+
+/* Every list has the words that a text would have: of two letters or more, in lower case, none twice. */
+static void test_languages(void **state) {
+    static const char *const names[] = {"english", "german", "french", "spanish", "italian", "portuguese", "dutch"};
+    static const char *const some[] = {"the", "nicht", "été", "también", "perché", "não", "niet"};
+    (void)state;
+    for (size_t l = 0; l < CLV_COUNT(names); l++) {
+        const char *list = clv_stop_words(names[l]);
+        clv_vocabulary seen = {.ctx = ctx};
+        uint8_t room[16384];
+        clv_words words = {(const uint8_t *)list, (const uint8_t *)list + strlen(list), false, room};
+        clv_word word;
+        int32_t count = 0;
+        assert_int_equal(clv_utf8_valid(list, strlen(list)), strlen(list));
+        for (const char *at = list; *(at += strspn(at, " "));) {
+            size_t size = strcspn(at, " ");
+            assert_true(clv_next_word(&words, &word));
+            assert_true(word.size == size && memcmp(word.bytes, at, size) == 0);
+            assert_int_equal(clv_vocabulary_add(&seen, word), count++);
+            at += size;
+        }
+        assert_false(clv_next_word(&words, &word));
+        assert_true(count > 150 && clv_vocabulary_find(&seen, (clv_word){some[l], strlen(some[l])}) >= 0);
+        clv_vocabulary_free(&seen);
+    }
+    assert_string_equal(clv_stop_words("none"), "");
+    assert_null(clv_stop_words("klingon"));
+}
+
+/* --- some words in a row --- */
+
+/* How often words in a row from `low` to `high` that make up `term` occur in the text, stop words left out. */
+static int count_rows(const char *text, const char *stop, int low, int high, const char *term) {
+    char line[256], words[64][16];
+    int count = 0, found = 0;
+    snprintf(line, sizeof line, "%s", text);
+    for (char *at = strtok(line, " "); at; at = strtok(NULL, " ")) {
+        if (strcmp(at, stop) != 0) {
+            snprintf(words[count++], sizeof words[0], "%s", at);
+        }
+    }
+    for (int n = low; n <= high; n++) {
+        for (int first = 0; first + n <= count; first++) {
+            char joined[256] = "";
+            for (int w = first; w < first + n; w++) {
+                size_t used = strlen(joined);
+                snprintf(joined + used, sizeof joined - used, "%s%.15s", w > first ? " " : "", words[w]);
+            }
+            found += strcmp(joined, term) == 0;
+        }
+    }
+    return found;
+}
+
+static void check_rows_of_words(const char *ngrams, int low, int high) {
+    static const char *const texts[] = {"aa bb the aa bb cc", "bb the", "the", "cc cc cc the cc aa bb", "aa"};
+    clv_tfidf_options o;
+    clv_tfidf *t;
+    clv_data *data;
+    int64_t count;
+    clv_tfidf_defaults(&o);
+    o.ngrams = ngrams;
+    o.stop_words = "english";
+    assert_ok(clv_tfidf_new(ctx, &o, &t));
+    for (size_t d = 0; d < CLV_COUNT(texts); d++) {
+        assert_ok(add_text(t, texts[d], strlen(texts[d]), "text"));
+    }
+    assert_ok(clv_tfidf_finish(t, &data));
+    const char *const *names = clv_tfidf_terms(t, &count);
+    const double *idf = clv_tfidf_idf(t);
+    clv_tfidf_info info;
+    clv_tfidf_describe(t, &info);
+    int64_t occurrences = 0;
+    for (size_t d = 0; d < CLV_COUNT(texts); d++) {
+        double row[64], norm = 0;
+        clv_matrix_row(clv_data_matrix(data), (int64_t)d, row);
+        for (int64_t c = 0; c < count; c++) {
+            double weight = count_rows(texts[d], "the", low, high, names[c]) * idf[c];
+            norm += weight * weight;
+        }
+        for (int64_t c = 0; c < count; c++) {
+            int times = count_rows(texts[d], "the", low, high, names[c]);
+            assert_true(fabs(row[c] - (norm > 0 ? times * idf[c] / sqrt(norm) : 0)) < 1e-15);
+            occurrences += times;
+        }
+    }
+    assert_int_equal(occurrences, info.tokens); /* there are no others */
+    clv_data_free(data);
+    clv_tfidf_free(t);
+}
+
+static void test_ngrams(void **state) {
+    static const char *const wrong[] = {"", "0", "10", "1-", "2-1", "-2", "1-2-3", "a", "1-0", "1 2"};
+    clv_tfidf_options o;
+    clv_tfidf *t;
+    (void)state;
+    check_rows_of_words("1", 1, 1);
+    check_rows_of_words("2", 2, 2);
+    check_rows_of_words("1-2", 1, 2);
+    check_rows_of_words("2-5", 2, 5);
+    check_rows_of_words("1-9", 1, 9);
+    clv_tfidf_defaults(&o);
+    for (size_t i = 0; i < CLV_COUNT(wrong); i++) {
+        o.ngrams = wrong[i];
+        assert_refused(clv_tfidf_new(ctx, &o, &t), CLV_EUSAGE, "ngrams = '", "from 1 to 9", NULL);
+    }
+}
+
+/* --- terms of other documents --- */
+
+static void test_like(void **state) {
+    (void)state;
+    sample s;
+    clv_tfidf_options o, again;
+    clv_data *data, *same;
+    clv_tfidf *like;
+    draw(&s, 3);
+    clv_tfidf_defaults(&o);
+    o.ngrams = "1-2";
+    o.min_df = 2;
+    clv_tfidf *t = make(&s, &o);
+    assert_ok(clv_tfidf_finish(t, &data));
+    clv_tfidf_defaults(&again);
+    again.ngrams = "1-2";
+    again.like = clv_tfidf_terms(t, &again.like_count);
+    again.like_idf = clv_tfidf_idf(t);
+    like = make(&s, &again);
+    assert_ok(clv_tfidf_finish(like, &same));
+    const clv_matrix *a = clv_data_matrix(data), *b = clv_data_matrix(same);
+    assert_true(a->rows == b->rows && a->cols == b->cols);
+    assert_memory_equal(a->start, b->start, (size_t)(a->rows + 1) * sizeof *a->start);
+    assert_memory_equal(a->index, b->index, (size_t)a->start[a->rows] * sizeof *a->index);
+    assert_memory_equal(a->values, b->values, (size_t)a->start[a->rows] * sizeof(double));
+    clv_tfidf_free(like);
+    clv_data_free(same);
+    assert_ok(clv_tfidf_new(ctx, &again, &like));
+    assert_ok(add_text(like, "unseen words", 12, "x"));
+    assert_refused(clv_tfidf_finish(like, &same), CLV_EDATA, "none of the 1 documents has one of the", NULL);
+    clv_tfidf_free(like);
+    const char *const twice[] = {"aa", "aa"};
+    again.like = twice;
+    again.like_count = 2;
+    assert_refused(clv_tfidf_new(ctx, &again, &like), CLV_EDATA, "'aa' is given twice", NULL);
+    again.like_idf = NULL;
+    assert_refused(clv_tfidf_new(ctx, &again, &like), CLV_EUSAGE, "idf", NULL);
+    clv_data_free(data);
+    clv_tfidf_free(t);
 }
 
 /* Enough text for several batches and many chunks. */
@@ -269,6 +417,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_definition, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_stop_words, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_languages, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_ngrams, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_like, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_threads, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_encodings, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_refused, open_context, close_context),

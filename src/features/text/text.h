@@ -50,9 +50,6 @@ int32_t clv_vocabulary_find(const clv_vocabulary *v, clv_word term);
 void clv_vocabulary_clear(clv_vocabulary *v);
 void clv_vocabulary_free(clv_vocabulary *v);
 
-/* --- stop words (stop_words.c): words with blanks between --- */
-extern const char clv_english_stop_words[];
-
 /* --- counts of the terms of some documents (counts.c) --- */
 /* Room for `more` items beyond the `count` that are kept, half as many again to spare; what is new is zero. */
 clv_status clv_make_room(clv_context *ctx, void **block, int64_t count, int64_t more, int64_t *room, size_t size);
@@ -65,17 +62,26 @@ typedef struct clv_counts {
     clv_count *entries; /* of document d: from ends[d - 1] to ends[d] */
     int64_t *ends;
     uint8_t *word; /* work, as are the following */
+    char *line;    /* the words of a document one after the other, where terms are more than one */
     int32_t *last; /* the last document of a term, */
     int64_t *slot; /* and its entry there */
-    int64_t room_bytes, room_documents, room_entries, room_terms;
+    int64_t room_bytes, room_line, room_documents, room_entries, room_terms;
 } clv_counts;
 typedef struct clv_piece {
     const char *text;
     size_t size;
     bool latin1;
 } clv_piece;
+/* What a term is: `low` to `high` words in a row, with a blank between, once those of `stop` are left out. Of single
+ * words the stop words are counted too: it takes less time to leave out terms than words. */
+enum { CLV_MOST_GRAM = 9 };
+typedef struct clv_grams {
+    int low, high;
+    const clv_vocabulary *stop;
+} clv_grams;
 /* Counts of `count` documents instead of those before. */
-clv_status clv_count_terms(clv_context *ctx, const clv_piece *documents, int64_t count, clv_counts *out);
+clv_status clv_count_terms(clv_context *ctx, const clv_piece *documents, int64_t count, const clv_grams *grams,
+                           clv_counts *out);
 void clv_counts_free(clv_context *ctx, clv_counts *counts);
 
 #endif

@@ -30,6 +30,8 @@ struct clv_tfidf {
     clv_tfidf_options options;
     clv_tfidf_info info;
     clv_vocabulary stop, terms;
+    clv_grams grams;
+    bool given; /* the terms are those of other documents */
     /* the batch */
     clv_text texts;
     clv_piece *pieces; /* their texts are offsets until the batch is complete */
@@ -43,7 +45,8 @@ struct clv_tfidf {
     int64_t entries_count, entries_room;
     int64_t *ends; /* of document d in entries */
     int64_t ends_room;
-    const char **names; /* the terms kept, after finish */
+    const char **names; /* the terms kept, after finish, */
+    double *idf;        /* and their idf */
 };
 
 const clv_option_table *clv_tfidf_table(void) {
@@ -54,8 +57,11 @@ const clv_option_table *clv_tfidf_table(void) {
                      "keep terms that occur in N documents or fewer; up to 1: a share of the documents"),
         CLV_OPT_INT(clv_tfidf_options, max_features, "max-features", 0, 0, 0, 0x1p31, "all", "N",
                     "keep the N terms that occur most often"),
-        CLV_OPT_TEXT(clv_tfidf_options, stop_words, "stop-words", "none", "none|english|FILE",
-                     "words to leave out: none, the built-in English ones, or those in a file"),
+        CLV_OPT_TEXT(clv_tfidf_options, stop_words, "stop-words", "none",
+                     "none|english|german|french|spanish|italian|portuguese|dutch|FILE",
+                     "words to leave out: none, the function words of a language, or those in a file"),
+        CLV_OPT_TEXT(clv_tfidf_options, ngrams, "ngrams", "1", "N|M-N",
+                     "terms are N words in a row, or M to N, once stop words are left out: 1, 2, 1-2, up to 9"),
         CLV_OPT_CHOICE(clv_tfidf_options, encoding, "encoding", CLV_ENCODING_AUTO, "auto|utf-8|latin-1",
                        "encoding of the texts; auto: UTF-8, and Latin-1 for documents that are not valid UTF-8"),
     };
@@ -66,13 +72,16 @@ const clv_option_table *clv_tfidf_table(void) {
 /* --- beginning and end --- */
 
 static clv_status read_stop_words(clv_tfidf *t) {
-    const char *how = t->options.stop_words;
-    bool english = strcmp(how, "english") == 0;
-    bool list = strcmp(how, "list") == 0;
-    if (!english && !list && strcmp(how, "none") != 0) {
-        return clv_fail(t->ctx, CLV_EUSAGE, "stop-words = '%s' is not allowed: it must be none, english or list", how);
+    const char *how = t->options.stop_words, *text = clv_stop_words(how);
+    if (strcmp(how, "list") == 0) {
+        text = t->options.stop_list ? t->options.stop_list : "";
     }
-    const char *text = english ? clv_english_stop_words : list && t->options.stop_list ? t->options.stop_list : "";
+    if (!text) {
+        return clv_fail(t->ctx, CLV_EUSAGE,
+                        "stop-words = '%s' is not allowed: it must be none, english, german, french, spanish, italian, "
+                        "portuguese, dutch or list",
+                        how);
+    }
     size_t size = strlen(text);
     uint8_t *room = CLV_NEW(t->ctx, uint8_t, 2 * (int64_t)size + 8);
     if (!room) {
@@ -88,6 +97,46 @@ static clv_status read_stop_words(clv_tfidf *t) {
     return status;
 }
 
+/* "2" or "1-3". */
+static clv_status read_ngrams(clv_tfidf *t) {
+    const char *how = t->options.ngrams;
+    bool range = how[0] && how[1] == '-';
+    t->grams.low = how[0] - '0';
+    t->grams.high = range ? how[2] - '0' : t->grams.low;
+    t->grams.stop = &t->stop;
+    bool digits = t->grams.low >= 1 && t->grams.high >= t->grams.low && t->grams.high <= CLV_MOST_GRAM;
+    if (!digits || strlen(how) != (range ? 3 : 1)) {
+        return clv_fail(
+            t->ctx, CLV_EUSAGE,
+            "ngrams = '%s' is not allowed: it must be a number of words from 1 to %d, or a range such as 1-2", how,
+            (int)CLV_MOST_GRAM);
+    }
+    return CLV_OK;
+}
+
+/* The terms of other documents: their numbers are their columns. */
+static clv_status take_terms(clv_tfidf *t) {
+    const clv_tfidf_options *o = &t->options;
+    t->given = o->like != NULL;
+    if (!t->given) {
+        return CLV_OK;
+    }
+    if (!o->like_idf || o->like_count < 1 || o->like_count > INT32_MAX) {
+        return clv_fail(t->ctx, CLV_EUSAGE, "terms of other documents need their idf, and there must be one or more");
+    }
+    t->idf = CLV_NEW(t->ctx, double, o->like_count);
+    CLV_TRY(t->idf ? CLV_OK : CLV_ENOMEM);
+    memcpy(t->idf, o->like_idf, (size_t)o->like_count * sizeof *t->idf);
+    for (int64_t i = 0; i < o->like_count; i++) {
+        int32_t number = clv_vocabulary_add(&t->terms, (clv_word){o->like[i], strlen(o->like[i])});
+        CLV_TRY(number < 0 ? CLV_ENOMEM : CLV_OK);
+        if (number != i) {
+            return clv_fail(t->ctx, CLV_EDATA, "the term '%.80s' is given twice", o->like[i]);
+        }
+    }
+    return CLV_OK;
+}
+
 clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv_tfidf **out) {
     clv_tfidf_options own;
     *out = NULL;
@@ -99,7 +148,9 @@ clv_status clv_tfidf_new(clv_context *ctx, const clv_tfidf_options *options, clv
     }
     t->ctx = t->stop.ctx = t->terms.ctx = t->texts.ctx = ctx;
     t->options = own;
-    clv_status status = read_stop_words(t);
+    clv_status status = read_ngrams(t);
+    status = status < 0 ? status : read_stop_words(t);
+    status = status < 0 ? status : take_terms(t);
     if (status < 0) {
         clv_tfidf_free(t);
         return status;
@@ -141,8 +192,7 @@ void clv_tfidf_free(clv_tfidf *t) {
     discard_entries(t);
     clv_vocabulary_free(&t->stop);
     clv_vocabulary_free(&t->terms);
-    clv_free(ctx, t->names);
-    clv_free(ctx, t);
+    CLV_FREE_ALL(ctx, t->names, t->idf, t);
 }
 
 /* --- a batch --- */
@@ -170,8 +220,8 @@ static clv_status join_terms(clv_tfidf *t, const clv_vocabulary *terms) {
     CLV_TRY(clv_make_room(t->ctx, (void **)&t->known, 0, terms->count, &t->known_room, sizeof *t->known));
     for (int32_t i = 0; i < terms->count; i++) {
         clv_word term = {terms->bytes + terms->start[i], (size_t)(terms->start[i + 1] - terms->start[i] - 1)};
-        t->known[i] = -1;
-        if (clv_vocabulary_find(&t->stop, term) < 0) {
+        t->known[i] = t->given ? clv_vocabulary_find(&t->terms, term) : -1;
+        if (!t->given && clv_vocabulary_find(&t->stop, term) < 0) {
             t->known[i] = clv_vocabulary_add(&t->terms, term);
             if (t->known[i] < 0) {
                 return CLV_ENOMEM;
@@ -228,7 +278,7 @@ static clv_status count_batch(clv_tfidf *t) {
 #pragma omp parallel for num_threads(clv_team(clv_threads(t->options.threads))) schedule(dynamic) if (count > 1)
     for (int64_t c = 0; c < count; c++) {
         chunk *own = &t->chunks[c];
-        own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &own->counts);
+        own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &t->grams, &own->counts);
     }
     for (int64_t c = 0; c < count; c++) {
         CLV_TRY(join_chunk(t, &t->chunks[c]));
@@ -303,6 +353,9 @@ static int64_t choose_terms(const clv_tfidf *t, ranked *all) {
     double least = t->options.min_df < 1 ? t->options.min_df * n : t->options.min_df;
     double most = t->options.max_df <= 1 ? t->options.max_df * n : t->options.max_df;
     int64_t kept = 0;
+    if (t->given) {
+        return t->terms.count;
+    }
     for (int32_t i = 0; i < t->terms.count; i++) {
         if ((double)all[i].documents >= least && (double)all[i].documents <= most) {
             all[kept++] = all[i];
@@ -319,6 +372,10 @@ static int64_t choose_terms(const clv_tfidf *t, ranked *all) {
 static clv_status no_terms(const clv_tfidf *t) {
     if (t->info.documents == 0) {
         return clv_fail(t->ctx, CLV_EDATA, "there are no documents");
+    }
+    if (t->given) {
+        return clv_fail(t->ctx, CLV_EDATA, "none of the %lld documents has one of the %d terms that are known",
+                        (long long)t->info.documents, t->terms.count);
     }
     if (t->terms.count == 0) {
         return clv_fail(t->ctx, CLV_EDATA,
@@ -349,7 +406,8 @@ typedef struct builder {
 static size_t matrix_bytes(const clv_tfidf *t, int64_t columns) {
     size_t entries = (size_t)t->entries_count, rows = (size_t)t->info.documents + 1;
     return entries * (2 * sizeof(int32_t) + sizeof(double) + sizeof(int32_t)) + 2 * rows * sizeof(int64_t) +
-           (size_t)t->terms.count * sizeof(int32_t) + (size_t)(columns + 1) * (sizeof(int64_t) + sizeof(char *));
+           (size_t)t->terms.count * sizeof(int32_t) +
+           (size_t)(columns + 1) * (sizeof(int64_t) + sizeof(char *) + sizeof(double));
 }
 
 static clv_status reserve(builder *b) {
@@ -386,14 +444,13 @@ static void sort_by_column(builder *b) {
 
 /* The same entries by row; columns ascend, as they are gone through in order. */
 static void fill_rows(builder *b, clv_data *out) {
-    double n = (double)b->t->info.documents;
     double *values = out->values;
     for (int64_t d = 0; d < out->matrix.rows; d++) {
         b->next[d + 1] += b->next[d];
     }
     memcpy(out->start, b->next, (size_t)(out->matrix.rows + 1) * sizeof *out->start);
     for (int64_t c = 0; c < b->count; c++) {
-        double idf = log((1 + n) / (1 + (double)b->chosen[c].documents)) + 1;
+        double idf = b->t->idf[c];
         for (int64_t e = b->column_start[c]; e < b->column_start[c + 1]; e++) {
             int64_t at = b->next[b->row[e]]++;
             out->index[at] = (int32_t)c;
@@ -437,12 +494,16 @@ static clv_status build(clv_tfidf *t, const ranked *chosen, int64_t count, clv_d
 }
 
 static clv_status name_terms(clv_tfidf *t, const ranked *kept, int64_t count) {
+    double n = (double)t->info.documents;
     t->names = CLV_NEW(t->ctx, const char *, count);
-    for (int64_t c = 0; t->names && c < count; c++) {
+    t->idf = t->given ? t->idf : CLV_NEW(t->ctx, double, count);
+    CLV_TRY(t->names && t->idf ? CLV_OK : CLV_ENOMEM);
+    for (int64_t c = 0; c < count; c++) {
         t->names[c] = kept[c].text;
+        t->idf[c] = t->given ? t->idf[c] : log((1 + n) / (1 + (double)kept[c].documents)) + 1;
     }
     t->info.terms = count;
-    return t->names ? CLV_OK : CLV_ENOMEM;
+    return CLV_OK;
 }
 
 clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
@@ -460,7 +521,8 @@ clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
         return CLV_ENOMEM;
     }
     int64_t kept = choose_terms(t, all);
-    clv_status status = kept ? name_terms(t, all, kept) : no_terms(t);
+    bool some = t->given ? t->entries_count > 0 : kept > 0;
+    clv_status status = some ? name_terms(t, all, kept) : no_terms(t);
     if (status == CLV_OK) {
         status = check_budget(t, matrix_bytes(t, kept));
     }
@@ -475,6 +537,10 @@ clv_status clv_tfidf_finish(clv_tfidf *t, clv_data **out) {
 const char *const *clv_tfidf_terms(const clv_tfidf *t, int64_t *count) {
     *count = t->info.terms;
     return t->names;
+}
+
+const double *clv_tfidf_idf(const clv_tfidf *t) {
+    return t->idf;
 }
 
 void clv_tfidf_describe(const clv_tfidf *t, clv_tfidf_info *out) {

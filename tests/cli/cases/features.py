@@ -149,6 +149,148 @@ def text_options():
 
 
 @case
+def text_ngrams_and_stop_words():
+    jsonl("d.jsonl", [("the state of the art", None), ("state art museum", None), ("Der Zustand der Kunst", None)])
+    def terms(*options):
+        cleave("text", "d.jsonl", "--tfidf", "t.mtx", "--vocab", "v.txt", "-q", *options)
+        return read("v.txt").decode().split("\n")[:-1]
+    check(terms("--ngrams", 2, "--stop-words", "english") ==
+          ["art museum", "der kunst", "der zustand", "state art", "zustand der"], "pairs, stop words left out before")
+    check(terms("--ngrams", "1-2", "--stop-words", "german", "--max-df", 1) ==
+          ["art", "art museum", "kunst", "museum", "of", "of the", "state", "state art", "state of", "the", "the art",
+           "the state", "zustand", "zustand kunst"], "words and pairs")
+    check(terms("--ngrams", "1-2", "--stop-words", "english", "--min-df", 2) == ["art", "state", "state art"], "min-df counts for both")
+    check(len(terms("--ngrams", "1-3", "--max-features", 4)) == 4, "and so does max-features")
+    for wrong in ("0", "2-1", "1-", "10", "x"):
+        cleave("text", "d.jsonl", "-o", "x.npy", "--ngrams", wrong, code=64, err=f"ngrams = '{wrong}' is not allowed.*from 1 to 9")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--stop-words", "germam", code=64,
+           err="'germam' is not allowed: it must be none, english, german, .*dutch, or a file of words; did you mean german")
+    check(not os.path.exists("x.npy"), "nothing was written")
+
+
+def read_csv(path):
+    return [line.split(",") for line in read(path).decode().split("\n")[:-1]]
+
+
+@case
+def text_terms_of_clusters():
+    """From documents to what clusters are about, by every method that gives labels."""
+    documents = [{"text": text, "id": f"{label[-1]}/{i}"} for i, (text, label) in enumerate(two_topics())]
+    write("d.jsonl", "".join(json.dumps(d) + "\n" for d in documents))
+    cleave("text", "d.jsonl", "-o", "x.npy", "--model", "d.clv", "--dims", 3, "-q")
+    words = [{"whale", "ocean", "harpoon", "ship", "sea"}, {"engine", "wheel", "brake", "road", "gear"}]
+    for method in ("ncut", "kpalm", "symnmf", "dominant"):
+        k = [] if method == "dominant" else ["-k", 2]
+        how = [] if method == "kpalm" else ["--affinity", "cosine"]
+        table = cleave(method, "x.npy", *k, *how, "--terms", "d.clv", "-o", "l.csv", "--json", "r.json", "--report", "r.html").out
+        result = json.loads(read("r.json"))
+        check(len(result["terms"]) == result["k"], f"{result['terms']}")
+        rows = read_csv("l.csv")
+        check(rows[0] == ["id", "label"] and [row[0] for row in rows[1:]] == [d["id"] for d in documents], "ids beside the labels")
+        for c, listed in enumerate(result["terms"]):
+            topics = {int(row[0][0]) for row in rows[1:] if row[1] == str(c)}
+            check(all(t["score"] > 0 and any(t["term"] in words[topic] for topic in topics) for t in listed), f"{listed}")
+            check(method != "ncut" or (len(topics) == 1 and {t["term"] for t in listed} == words[min(topics)]), f"{listed}")
+            check([t["score"] for t in listed] == sorted((t["score"] for t in listed), reverse=True), "the best first")
+            line = ", ".join(t["term"] for t in listed) or "none"
+            check(f"{c}: {line}\n" in table and f"<td>{line}</td>" in read("r.html").decode(), "in the table and the page")
+        cleave("verify", "r.json", "x.npy", out="accepted")
+    cleave("kpalm", "x.npy", "-k", 1, "--terms", "d.clv", out="terms +0: none")
+    npy("y.npy", [[1.0, 2.0], [3.0, 4.0]])
+    cleave("kpalm", "y.npy", "-k", 1, "--terms", "d.clv", code=65, err="d.clv is of 30 documents, but y.npy has 2 rows")
+    cleave("kpalm", "x.npy", "-k", 1, "--terms", "x.npy", code=65, err="x.npy is no model of documents: those are made by cleave text --model")
+    cleave("kpalm", "x.npy", "-k", 1, "--terms", "none.clv", code=66, err="none.clv")
+    cleave("kpalm", "x.npy", "-k", 1, "--terms", "d.clv", "-o", "d.clv", code=73, err="d.clv")
+    with open("cut.clv", "wb") as file:
+        file.write(read("d.clv")[:-100])
+    cleave("kpalm", "x.npy", "-k", 1, "--terms", "cut.clv", code=65, err="cut.clv is damaged.*make it again by cleave text --model")
+
+
+@case
+def text_ids():
+    os.makedirs("d/ham")
+    for i, (text, _) in enumerate(two_topics(3)):
+        write(f"d/ham/{i}.txt" if i % 2 else f"d/{i}.txt", text)
+    cleave("text", "d", "-o", "x.csv", "--labels-out", "y.csv", "--dims", 2, "-q")
+    rows = read_csv("x.csv")
+    names = ["0.txt", "2.txt", "4.txt", "ham/1.txt", "ham/3.txt", "ham/5.txt"]
+    check(rows[0] == ["id", "axis 1", "axis 2"] and [row[0] for row in rows[1:]] == names, f"{rows}")
+    check([row[0] for row in read_csv("y.csv")[1:]] == names, "beside the labels too")
+    cleave("kpalm", "x.csv", "-k", 2, "-o", "l.csv", out="2 columns used.*dropped: id")
+    check([row[0] for row in read_csv("l.csv")[1:]] == names, "and in the labels found")
+    lines = [json.dumps({"text": text, **({"id": i // 2 * 2} if i else {})}) for i, (text, _) in enumerate(two_topics(2))]
+    write("d.jsonl", "\n".join(lines))
+    cleave("text", "d.jsonl", "-o", "x.csv", "--dims", 2, "--model", "d.clv",
+           err="d.jsonl: warning: more than one document has the id 2: in x.csv rows are numbered instead")
+    check([row[0] for row in read_csv("x.csv")] == ["row", "1", "2", "3", "4"], "numbered")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 2, "-q")
+    cleave("kpalm", "x.npy", "-k", 2, "--terms", "d.clv", "-o", "l.csv", "-q")
+    check([row[0] for row in read_csv("l.csv")] == ["id", "1", "0", "2", "2"], "as they are beside labels")
+
+
+@case
+def text_of_new_documents():
+    """The same points for the same documents, labels for new ones."""
+    documents = two_topics()
+    jsonl("d.jsonl", documents)
+    jsonl("two.jsonl", documents[4:6])
+    write("new.jsonl", "".join(json.dumps({"text": t, "id": i}) + "\n" for t, i in (
+        ("The whale dived below the SHIP", "sea"), ("brake at the road", "car"), ("nothing known", "17"))))
+    for options in ((), ("--center",), ("--ngrams", "1-2", "--stop-words", "english"), ("--dims", 9)):
+        cleave("text", "d.jsonl", "-o", "x.npy", "--model", "d.clv", "--dims", 3, "-q", *options)
+        cleave("text", "--like", "d.clv", "d.jsonl", "-o", "y.npy", out="on the axes of d.clv")
+        check(read("x.npy") == read("y.npy"), f"{options}: the same bits")
+        cleave("text", "two.jsonl", "--like", "d.clv", "-o", "z.npy", "-q")
+        check(read_matrix("z.npy") == read_matrix("x.npy")[4:6], f"{options}: also of some of them")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--model", "d.clv", "--dims", 2, "-q")
+    cleave("ncut", "x.npy", "-k", 2, "--affinity", "cosine", "--json", "r.json", "--save-model", "-o", "l.npy", "-q")
+    cleave("kpalm", "x.npy", "-k", 2, "--json", "s.json", "-q")
+    result = cleave("text", "--like", "d.clv", "new.jsonl", "-o", "y.csv", "--json", "-").json()
+    check(result["empty"] == 1 and result["dims"] == 2 and result["like"] == "d.clv", f"{result}")
+    labels = read_npy_labels("l.npy")
+    cleave("predict", "r.json", "y.csv", "-o", "p.csv", "-q")
+    rows = read_csv("p.csv")
+    check(rows[:3] == [["id", "label"], ["sea", str(labels[0])], ["car", str(labels[1])]], f"{rows}")
+    cleave("predict", "s.json", "y.csv", "-o", "p.csv", "-q")
+    check([row[0] for row in read_csv("p.csv")] == ["id", "sea", "car", "17"], "of kpalm too")
+    write("numbers.jsonl", "".join(json.dumps({"text": "whale ship", "id": i}) + "\n" for i in (3, 4, 5, "last")))
+    cleave("text", "--like", "d.clv", "numbers.jsonl", "-o", "y.csv", "-q")
+    cleave("predict", "s.json", "y.csv", "-o", "p.csv", "-q")
+    check([row[0] for row in read_csv("p.csv")] == ["id", "3", "4", "5", "last"], "names, of which most are numbers")
+    cleave("text", "--like", "d.clv", "new.jsonl", "-o", "y.npy", out="documents +3, 1 of them without a term")
+    check(read_matrix("y.npy")[2] == [0, 0], "a row of zeros")
+
+
+@case
+def text_model_refusals():
+    jsonl("d.jsonl", two_topics())
+    jsonl("other.jsonl", [("no such words", None)])
+    write("e.jsonl", "")
+    cleave("text", "d.jsonl", "-o", "x.npy", "--model", "d.clv", "-q")
+    for option in ("--dims", "--min-df", "--max-df", "--max-features", "--ngrams", "--tol", "--seed"):
+        cleave("text", "d.jsonl", "-o", "y.npy", "--like", "d.clv", option, 0.1 if option == "--tol" else 1, code=64, err=f"{option} cannot be used with --like: .*those of d.clv")
+    cleave("text", "d.jsonl", "-o", "y.npy", "--like", "d.clv", "--center", code=64, err="--center cannot be used with --like")
+    cleave("text", "d.jsonl", "-o", "y.npy", "--like", "d.clv", "--stop-words", "english", code=64, err="--stop-words cannot be used with --like")
+    cleave("text", "d.jsonl", "-o", "y.npy", "--like", "d.clv", "--model", "e.clv", code=64, err="--model cannot be used with --like")
+    cleave("text", "other.jsonl", "-o", "y.npy", "--like", "d.clv", code=65, err="other.jsonl: none of the 1 documents has one of the 10 terms that are known")
+    cleave("text", "e.jsonl", "-o", "y.npy", "--like", "d.clv", code=65, err="e.jsonl: there are no documents")
+    cleave("text", "d.jsonl", "--tfidf", "t.mtx", "--model", "e.clv", code=64, err="--model needs -o FILE")
+    cleave("text", "d.jsonl", "-o", "y.npy", "--model", "e.npy", code=73, err="must end in .clv")
+    cleave("text", "d.jsonl", "-o", "y.npy", "--like", "none.clv", code=66, err="none.clv")
+    data = bytearray(read("d.clv"))
+    data[7] = ord("9")
+    with open("later.clv", "wb") as file:
+        file.write(data)
+    cleave("text", "d.jsonl", "-o", "y.npy", "--like", "later.clv", code=65, err="later.clv was kept by another version of cleave")
+    data[7], data[200] = ord("1"), data[200] ^ 1
+    with open("bad.clv", "wb") as file:
+        file.write(data)
+    cleave("text", "d.jsonl", "-o", "y.npy", "--like", "bad.clv", code=65, err="bad.clv is damaged: its check sum is wrong")
+    check(not os.path.exists("y.npy") and not os.path.exists("e.clv"), "nothing was written")
+    cleave("text", "d.jsonl", "--dry-run", "--like", "d.clv", out="to 10 columns")
+
+
+@case
 def text_overwrites_no_input():
     jsonl("d.jsonl", two_topics())
     write("sw.txt", "whale\n")

@@ -8,8 +8,8 @@ K, ITERATIONS = 100, 20
 
 
 def blobs(columns):
-    """Float points around 100 centers, to start from two of every other cloud: no cluster stays empty on the way, which cleave
-    leaves as it is and the peers fill, and that would be other work."""
+    """Float points around 100 centers, to start from two of every other cloud. A cluster that loses all objects on the way is filled
+    again by everybody, each by its own rule."""
     def make(n):
         rng = np.random.default_rng(0)
         centers = (2 * rng.normal(size=(K, columns))).astype(np.float32)

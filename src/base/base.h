@@ -155,8 +155,8 @@ int clv_threads(int64_t asked);
 /* How many of `threads` the next parallel region should have: all of them, or fewer while other work keeps the cores
  * busy. For the num_threads clause of every region. */
 int clv_team(int threads);
-/* How that is decided, by how often threads were put aside by then (all of the process, ever more), and by the seconds
- * that the calling thread has had of a core. Starts as zeros. */
+/* How that is decided, by how often threads were put aside by then (all of the process, ever more), by the seconds
+ * that the calling thread has had of a core, and by whether other work has all cores at the moment. Starts as zeros. */
 typedef struct clv_crowd {
     double looked, retry; /* when: the last look, and the earliest time for more threads */
     double rest;          /* how long the next retry waits */
@@ -165,7 +165,9 @@ typedef struct clv_crowd {
     int halvings; /* of the team */
 } clv_crowd;
 int clv_crowd_team(const clv_crowd *crowd, int threads);
-void clv_crowd_look(clv_crowd *crowd, double now, int64_t put_aside, double spent, int threads);
+void clv_crowd_look(clv_crowd *crowd, double now, int64_t put_aside, double spent, bool taken, int threads);
+/* Whether that is so, by the line of the system: three averages, "running/all", and more; false where it is none. */
+bool clv_cores_taken(const char *loads, int64_t cores);
 /* Make BLAS calls single-threaded until the matching end: the library parallelizes over fixed blocks by itself, so
  * that no result depends on the number of threads and no more threads run than were asked for. These nest, also
  * across threads. */

@@ -2,10 +2,14 @@
 #include "base/base.h"
 
 #include <cblas.h>
+#include <fcntl.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 int64_t clv_default_threads(void) {
     int cores = omp_get_num_procs(), most = omp_get_max_threads();
@@ -36,7 +40,10 @@ static __attribute__((constructor)) void watch_forks(void) {
  * they burn what is left of their time by spinning. No result depends on the number of threads, so a team may shrink.
  * Two things together tell when: threads are put aside against their will often, which the system counts, and the
  * calling thread does not get its core (while it waits for others it spins, at first). A team that shrank is tried
- * again with twice the threads after a while, and after ever longer whiles if that fails. */
+ * again with twice the threads after a while, and after ever longer whiles if that fails.
+ *
+ * A short run is over before this shows. So the first look, or one after a pause, asks how much else is running at the
+ * moment, where the system tells: if that is enough for all cores, the team begins small, and stays so for as long. */
 
 #define LOOK 0.1       /* seconds from one look to the next */
 #define OFTEN 50.0     /* times per second: the cores are crowded */
@@ -51,10 +58,11 @@ int clv_crowd_team(const clv_crowd *c, int threads) {
     return team > 1 ? team : 1;
 }
 
-void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, double spent, int threads) {
+void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, double spent, bool taken, int threads) {
     double span = now - c->looked;
     bool fresh = span < 10 * LOOK; /* what came before a long pause says nothing */
-    bool crowded = fresh && (double)(put_aside - c->put_aside) > OFTEN * span && spent - c->spent < SHARE * span;
+    bool crowded = (double)(put_aside - c->put_aside) > OFTEN * span && spent - c->spent < SHARE * span;
+    crowded = fresh ? crowded : taken;
     c->looked = now;
     c->put_aside = put_aside;
     c->spent = spent;
@@ -62,12 +70,32 @@ void clv_crowd_look(clv_crowd *c, double now, int64_t put_aside, double spent, i
         c->halvings++;
         c->rest = c->rest == 0 ? FIRST_REST : c->rest * 2 < LONGEST_REST ? c->rest * 2 : LONGEST_REST;
         c->retry = now + c->rest;
-    } else if (c->halvings > 0 && now >= c->retry) {
+    } else if (c->halvings > 0 && now >= c->retry && !taken) {
         c->halvings--;
         c->retry = now + c->rest;
     } else if (c->halvings == 0 && fresh) {
         c->rest = 0;
     }
+}
+
+bool clv_cores_taken(const char *loads, int64_t cores) {
+    const char *at = loads;
+    for (int field = 0; at && field < 3; field++) { /* three averages, then "running/all" */
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    return at && strtoll(at, NULL, 10) > cores; /* this thread is one of them */
+}
+
+/* Whether other work has all cores at this moment. */
+static bool cores_taken_now(void) {
+    char loads[128] = "";
+    int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, loads, sizeof loads - 1) : 0;
+    if (file >= 0) {
+        close(file);
+    }
+    return length > 0 && clv_cores_taken(loads, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 int clv_team(int threads) {
@@ -79,7 +107,8 @@ int clv_team(int threads) {
     if (now - crowd.looked >= LOOK && getrusage(RUSAGE_SELF, &used) == 0) {
         struct timespec spent;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-        clv_crowd_look(&crowd, now, used.ru_nivcsw, (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec, threads);
+        clv_crowd_look(&crowd, now, used.ru_nivcsw, (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec,
+                       cores_taken_now(), threads);
     }
     return clv_crowd_team(&crowd, threads);
 }

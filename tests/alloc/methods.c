@@ -243,21 +243,26 @@ clv_status peel_random(clv_context *ctx, holder *made, const scenario *self, int
                                 &(clv_fresh){.points = clv_data_matrix(made->data[0])}, &made->fresh);
 }
 
-/* All solvers, soft and hard answers, evaluated and used on new points. */
+/* All solvers, soft and hard answers, evaluated and used on new points. The hard ones begin with centers that are the
+ * same: two have no objects, and are given some. */
 clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    enum { K = 3, MOST_COLUMNS = 64 };
+    double zeros[K * MOST_COLUMNS] = {0};
     CLV_TRY(clv_read(ctx, self->file ? self->file : "points.npy", NULL, &made->data[0]));
     clv_input input = {.points = clv_data_matrix(made->data[0])};
     const clv_fresh fresh = {.points = input.points};
-    double even[3 * 64];
-    clv_matrix membership = {.rows = input.points->rows, .cols = 3, .values = even};
-    for (int i = 0; i < 3 * 64; i++) {
-        even[i] = 1.0 / 3;
+    double even[K * 64];
+    clv_matrix membership = {.rows = input.points->rows, .cols = K, .values = even};
+    for (int i = 0; i < K * 64; i++) {
+        even[i] = 1.0 / K;
     }
+    const clv_matrix same = {.rows = K, .cols = input.points->cols, .values = zeros};
     for (int way = 0; way < 5; way++) {
+        input.start = (way == 1 || way == 2) && same.cols <= MOST_COLUMNS ? &same : NULL;
         clv_kpalm_options options;
         input.start_membership = way == 3 && membership.rows <= 64 ? &membership : NULL;
         clv_kpalm_defaults(&options);
-        options.k = 3;
+        options.k = K;
         options.solver = way < 3 ? way : CLV_KPALM_KPALM;
         options.norm = way == 3 ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_NORM_AUTO;
         options.empty = CLV_KPALM_RESEED;

@@ -65,7 +65,7 @@ static void look(clv_crowd *crowd, double *now, double *spent, int64_t *put_asid
     *now += 0.1;
     *put_aside += 20; /* often; alone it says nothing */
     *spent += busy ? 0.05 : 0.099;
-    clv_crowd_look(crowd, *now, *put_aside, *spent, 8);
+    clv_crowd_look(crowd, *now, *put_aside, *spent, false, 8);
 }
 
 static void teams_give_way(void **state) {
@@ -77,7 +77,7 @@ static void teams_give_way(void **state) {
         look(&crowd, &now, &spent, &put_aside, false);
         assert_int_equal(clv_crowd_team(&crowd, 8), 8);
     }
-    clv_crowd_look(&crowd, now += 0.1, put_aside, spent, 8); /* waits, and is not put aside: not crowded */
+    clv_crowd_look(&crowd, now += 0.1, put_aside, spent, false, 8); /* waits, and is not put aside: not crowded */
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
     for (int i = 0; i < 4; i++) {
         look(&crowd, &now, &spent, &put_aside, true);
@@ -97,14 +97,39 @@ static void teams_give_way(void **state) {
         look(&crowd, &now, &spent, &put_aside, false);
     }
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
-    clv_crowd_look(&crowd, now + 10, put_aside + 10000, spent, 8); /* after a pause of the caller: says nothing */
+    clv_crowd_look(&crowd, now + 10, put_aside + 10000, spent, false,
+                   8); /* after a pause of the caller: says nothing */
     assert_int_equal(clv_crowd_team(&crowd, 8), 8);
+}
+
+/* Where others have all cores at the first look the team begins small, and grows when they are gone. */
+static void teams_begin_small(void **state) {
+    clv_crowd crowd = {0};
+    double now = 100, spent = 7;
+    (void)state;
+    clv_crowd_look(&crowd, now, 5000, spent, true, 2);
+    assert_int_equal(clv_crowd_team(&crowd, 2), 1);
+    for (int i = 0; i < 50; i++) {
+        clv_crowd_look(&crowd, now += 0.1, 5000, spent += 0.099, true, 2);
+        assert_int_equal(clv_crowd_team(&crowd, 2), 1);
+    }
+    clv_crowd_look(&crowd, now += 0.1, 5000, spent += 0.099, false, 2);
+    assert_int_equal(clv_crowd_team(&crowd, 2), 2);
+    clv_crowd_look(&crowd, now += 0.1, 5000, spent += 0.099, true,
+                   2); /* in the midst of a run others may come and go */
+    assert_int_equal(clv_crowd_team(&crowd, 2), 2);
+    clv_crowd_look(&crowd, now += 60, 5000, spent, true, 2);
+    assert_int_equal(clv_crowd_team(&crowd, 2), 1);
+    assert_true(clv_cores_taken("1.39 1.31 1.52 3/105 6823\n", 2));
+    assert_false(clv_cores_taken("9.39 9.31 9.52 2/105 6823\n", 2));
+    assert_false(clv_cores_taken("9.39 9.31", 2));
+    assert_false(clv_cores_taken("", 2));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thread_counts),      cmocka_unit_test(sections_nest),  cmocka_unit_test(sections_overlap),
-        cmocka_unit_test(clock_goes_forward), cmocka_unit_test(teams_give_way),
+        cmocka_unit_test(clock_goes_forward), cmocka_unit_test(teams_give_way), cmocka_unit_test(teams_begin_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* After (2.2): the panel of the new centers, how far they moved, and what is done about clusters without objects.
+/* After (2.2): the panel of the new centers, and how far they moved.
  *
  * A lower bound falls by the way of the center that went farthest, which may be one of a few that go far while all
  * others hardly move. So these few, one vector of them, are set apart as the movers: against all others a lower bound
@@ -81,72 +81,4 @@ void clv_centers_publish(clv_kpalm_state *s, bool moved) {
         find_movements(s, moved);
         clv_vicinity_update(s);
     }
-}
-
-/* --- empty clusters --- */
-
-/* The object of a cluster of several that lies farthest from its center, or -1. */
-static int64_t farthest_object(const clv_kpalm_state *s, const int64_t *members, double *most) {
-    const clv_kpalm_problem *p = s->problem;
-    int64_t object = -1;
-    double reach = p->frame.reach * p->frame.unit;
-    *most = 1e-12 * p->spread / (double)p->n + 1e-28 * reach * reach; /* less is rounding */
-    for (int64_t i = 0; i < p->n; i++) {
-        int32_t l = s->labels[i];
-        if (l >= 0 && members[l] > 1) {
-            double far = clv_kpalm_sample(p, i) * clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]);
-            if (far > *most) {
-                *most = far;
-                object = i;
-            }
-        }
-    }
-    return object;
-}
-
-/* Object i alone becomes cluster l. Its old center stays where it is until the next update: sigma falls by the share of
- * the object. */
-static void move_center(clv_kpalm_state *s, int64_t i, int64_t l) {
-    const clv_kpalm_problem *p = s->problem;
-    double sample = clv_kpalm_sample(p, i);
-    clv_add_object(p, i, -sample, s->labels[i], s->sums);
-    clv_add_object(p, i, sample, l, s->sums);
-    clv_matrix_row(p->points, i, s->centers + l * p->p);
-    s->labels[i] = (int32_t)l;
-    s->upper[i] = 0;
-    s->lower[i] = 0;
-}
-
-/* kpalm needs it not: its soft steps reach all centers, and the polish fills those that are left. */
-static bool reseeds(const clv_kpalm_options *options) {
-    return options->empty == CLV_KPALM_RESEED ||
-           (options->empty == CLV_KPALM_EMPTY_AUTO && options->solver != CLV_KPALM_KPALM);
-}
-
-clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain) {
-    const clv_kpalm_problem *p = s->problem;
-    int64_t *members = NULL;
-    *gain = 0;
-    for (int64_t l = 0; l < p->k && reseeds(&p->options); l++) {
-        double share;
-        if (clv_mass_in(p, s->total, l) > 0) {
-            continue;
-        }
-        if (!members) {
-            members = CLV_NEW(p->ctx, int64_t, p->k);
-            if (!members) {
-                return CLV_ENOMEM;
-            }
-            clv_count_labels(s->labels, p->n, p->k, members);
-        }
-        int64_t object = farthest_object(s, members, &share);
-        if (object >= 0) {
-            members[s->labels[object]]--;
-            members[l] = 1;
-            move_center(s, object, l);
-            *gain += share;
-        }
-    }
-    clv_free(p->ctx, members);
-    return CLV_OK;
 }

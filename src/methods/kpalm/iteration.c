@@ -61,6 +61,20 @@ void clv_center_update(clv_kpalm_state *s) {
     }
 }
 
+/* Whether a center without objects is to move. kpalm needs it not: its soft steps reach all centers, and the polish
+ * fills those that are left. */
+static bool must_refill(const clv_kpalm_state *s) {
+    const clv_kpalm_options *options = &s->problem->options;
+    bool refills = options->empty == CLV_KPALM_RESEED ||
+                   (options->empty == CLV_KPALM_EMPTY_AUTO && options->solver != CLV_KPALM_KPALM);
+    for (int64_t l = 0; refills && l < s->problem->k; l++) {
+        if (clv_mass_in(s->problem, s->total, l) <= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     clv_tally tally;
     double gain = 0;
@@ -69,7 +83,7 @@ clv_status clv_kpalm_iterate(clv_kpalm_state *s, clv_iterate *out) {
     clv_center_update(s);                   /* (2.2) */
     s->value = clv_sigma(s, &tally);
     clv_note_progress(s, &tally, out);
-    CLV_TRY(clv_centers_reseed(s, &gain));
+    CLV_TRY(must_refill(s) ? clv_kpalm_refill(s, &gain) : CLV_OK);
     if (gain > 0) {
         s->value -= s->problem->euclidean ? 0 : gain;
         out->converged = false;

@@ -2,13 +2,13 @@
  *
  *   kpalm.c      options, a restart as the driver sees it, the public functions
  *   problem.c    what all restarts share: mean, spread, diameter, alpha, epsilon; the checks
- *   starts.c     random, k-means++, greedy k-means++, D^1, given centers
+ *   starts.c     random, k-means++, greedy k-means++, D^1, given centers; new ones for empty clusters
  *   iteration.c  the problem and the two formulas of an iteration: (2.1) cluster assignment, (2.2) center update
  *     assign.c     (2.1) for all objects, block by block: bounds for those that are in one cluster
  *     soft.c       (2.1) for objects that belong to several clusters
  *     weights.c    the weights of these, as lists
  *     vicinity.c   the centers around each center
- *     centers.c    after (2.2): panels, how far centers moved, empty clusters
+ *     centers.c    after (2.2): panels, how far centers moved
  *     tile.c       keys of a tile of points to all centers, projections, sums: the hot kernels (tile_*.h)
  *   decrease.c   sigma after an iteration, its decrease by Propositions 1 and 5, whether to go on
  *   exchange.c   the polish: single objects to other clusters
@@ -327,9 +327,6 @@ clv_status clv_movers_new(clv_kpalm_state *s);
 
 /* x(t) is new: panels, movements, separations. */
 void clv_centers_publish(clv_kpalm_state *s, bool moved);
-/* Give every center without mass a far object, if the options say so; `gain` is by how much sigma (squared distances)
- * falls. */
-clv_status clv_centers_reseed(clv_kpalm_state *s, double *gain);
 double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk);
 double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk);
 
@@ -341,6 +338,9 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved);
 
 /* --- starts.c --- */
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng);
+/* Give every center without mass an object of another cluster; `gain` is by how much sigma (squared distances) falls.
+ */
+clv_status clv_kpalm_refill(clv_kpalm_state *s, double *gain);
 
 /* --- evaluate.c --- */
 

@@ -1,4 +1,4 @@
-/* Starting centers.
+/* Starting centers, and new ones for clusters that have lost all objects.
  *
  * random     k different objects, with probability proportional to their weights
  * kmeans++   one after the other, each drawn with probability proportional to its squared distance to the nearest
@@ -8,14 +8,17 @@
  *
  * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, the centers
  * that are still missing are drawn by weight alone. Cost: two passes over the points per center. The
- * distances to the nearest center so far are kept in s->upper, those to the mean in s->lower (squared, in units). */
+ * distances to the nearest center so far are kept in s->upper, those to the mean in s->lower (squared, in units).
+ *
+ * A cluster without objects gets one drawn in the same way, the best of up to REFILL_DRAWS. The object farthest from
+ * its center, which other programs take, may be one that lies far from all, and then holds a center for itself. */
 #include "methods/kpalm/kpalm.h"
 
 #include <math.h>
 #include <omp.h>
 #include <string.h>
 
-enum { MOST_DRAWS = 64 };
+enum { MOST_DRAWS = 64, REFILL_DRAWS = 16 };
 
 typedef struct seeding {
     clv_kpalm_state *s;
@@ -179,20 +182,29 @@ static void measure_norms(clv_kpalm_state *s) {
     }
 }
 
-static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, bool linear) {
+static void free_seeding(seeding *g) {
+    clv_panel_free(&g->panel);
+    CLV_FREE_ALL(g->s->problem->ctx, g->rows, g->sums);
+}
+
+/* To be freed also on failure. */
+static clv_status new_seeding(clv_kpalm_state *s, int draws, bool linear, seeding *g) {
     const clv_kpalm_problem *p = s->problem;
-    seeding g = {.s = s, .linear = linear};
-    g.draws = greedy ? (int)fmin(2 + log((double)p->k), MOST_DRAWS) : 1;
-    g.rows = CLV_NEW(p->ctx, double, MOST_DRAWS * p->p);
-    g.sums = CLV_NEW0(p->ctx, double, p->chunks *MOST_DRAWS);
-    clv_status status = g.rows && g.sums ? clv_panel_new(p->ctx, p->points, g.draws, &g.panel) : CLV_ENOMEM;
+    *g = (seeding){.s = s, .draws = draws, .linear = linear};
+    g->rows = CLV_NEW(p->ctx, double, MOST_DRAWS * p->p);
+    g->sums = CLV_NEW0(p->ctx, double, p->chunks *MOST_DRAWS);
+    return g->rows && g->sums ? clv_panel_new(p->ctx, p->points, draws, &g->panel) : CLV_ENOMEM;
+}
+
+static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, bool linear) {
+    seeding g;
+    int draws = greedy ? (int)fmin(2 + log((double)s->problem->k), MOST_DRAWS) : 1;
+    clv_status status = new_seeding(s, draws, linear, &g);
     if (status == CLV_OK) {
         measure_norms(s);
         status = draw_centers(&g, rng);
     }
-    clv_panel_free(&g.panel);
-    clv_free(p->ctx, g.rows);
-    clv_free(p->ctx, g.sums);
+    free_seeding(&g);
     return status;
 }
 
@@ -250,4 +262,92 @@ clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
         return seed_random(s, rng);
     }
     return seed_plusplus(s, rng, strcmp(start, "greedy++") == 0, strcmp(start, "d1++") == 0);
+}
+
+/* --- clusters without objects --- */
+
+/* Distances to the own centers in place of those to the nearest center so far. Objects that may not leave, in several
+ * clusters or alone in one, have none, and neither has what lies in its center but for rounding. */
+static void measure_costs(seeding *g, const int64_t *members) {
+    clv_kpalm_state *s = g->s;
+    const clv_kpalm_problem *p = s->problem;
+    double unit2 = p->frame.unit * p->frame.unit;
+    double least = 1e-12 * p->spread / (double)p->n / unit2 + 1e-28 * p->frame.reach * p->frame.reach;
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
+    for (int64_t c = 0; c < p->chunks; c++) {
+        int64_t from, to;
+        double sum = 0;
+        clv_kpalm_chunk(p, c, &from, &to);
+        for (int64_t i = from; i < to; i++) {
+            int32_t l = s->labels[i];
+            double norm, square = 0;
+            if (l >= 0 && members[l] > 1) {
+                square = clv_row_distance(p->points, i, s->centers + l * p->p, s->square[l]) / unit2;
+            }
+            clv_tile_norms(&p->frame, &i, 1, &norm);
+            s->lower[i] = (float)norm;
+            s->upper[i] = square > least ? (float)square : 0;
+            sum += part_of(g, (double)s->upper[i], i);
+        }
+        g->sums[c * MOST_DRAWS] = sum;
+    }
+}
+
+/* Object i alone becomes cluster l. Its old center stays where it is until the next update: sigma falls by the share of
+ * the object, which is returned. */
+static double move_center(clv_kpalm_state *s, int64_t i, int64_t l) {
+    const clv_kpalm_problem *p = s->problem;
+    int32_t from = s->labels[i];
+    double sample = clv_kpalm_sample(p, i);
+    double share = sample * clv_row_distance(p->points, i, s->centers + from * p->p, s->square[from]);
+    clv_add_object(p, i, -sample, from, s->sums);
+    clv_add_object(p, i, sample, l, s->sums);
+    clv_matrix_row(p->points, i, s->centers + l * p->p);
+    s->labels[i] = (int32_t)l;
+    return share;
+}
+
+static clv_status refill(seeding *g, int64_t *members, double *gain) {
+    clv_kpalm_state *s = g->s;
+    const clv_kpalm_problem *p = s->problem;
+    clv_rng rng = clv_rng_stream(~s->salt, (uint64_t)s->t);
+    measure_costs(g, members);
+    for (int64_t l = 0; l < p->k && total_of(g, 0) > 0; l++) {
+        int64_t object;
+        if (clv_mass_in(p, s->total, l) > 0) {
+            continue;
+        }
+        CLV_TRY(choose(g, &rng, &object));
+        if (members[s->labels[object]] > 1) { /* the other one may just have left */
+            members[s->labels[object]]--;
+            members[l]++;
+            *gain += move_center(s, object, l);
+            set_candidates(g, &object, 1);
+            CLV_TRY(visit_tiles(g, come_nearer));
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_kpalm_refill(clv_kpalm_state *s, double *gain) {
+    const clv_kpalm_problem *p = s->problem;
+    seeding g;
+    int64_t room = clv_panel_now(s)->width; /* of the tiles of the workers, which are for k centers */
+    *gain = 0;
+    clv_status status = new_seeding(s, room < REFILL_DRAWS ? (int)room : REFILL_DRAWS, p->euclidean, &g);
+    int64_t *members = CLV_NEW(p->ctx, int64_t, p->k);
+    if (status == CLV_OK && members) {
+        clv_count_labels(s->labels, p->n, p->k, members);
+        for (int64_t l = 0; l < p->k; l++) {
+            s->square[l] = clv_square_of(s->centers + l * p->p, NULL, p->p);
+        }
+        status = refill(&g, members, gain);
+        for (int64_t i = 0; i < p->n; i++) { /* these are bounds again, of nothing that is known */
+            s->upper[i] = 1e30f;
+            s->lower[i] = 0;
+        }
+    }
+    clv_free(p->ctx, members);
+    free_seeding(&g);
+    return status == CLV_OK && !members ? CLV_ENOMEM : status;
 }

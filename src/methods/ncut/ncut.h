@@ -181,8 +181,8 @@ clv_status clv_local_pass(clv_local *l, int64_t *moved);
 /* One kick, polished by what it touched, and taken back unless the cut is lower. */
 clv_status clv_local_kick(clv_local *l, clv_rng *rng);
 /* Kicks that look at several times n objects together, then passes until no object moves. `fruitless` counts kicks in a
- * row (in tens) without a gain worth the wait; a round ends early when there are `patience` of them, unless that is
- * below 0. */
+ * row (several at once) without a gain worth the wait; a round ends early when there are `patience` of them, unless
+ * that is below 0. */
 clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless);
 
 /* --- the functions of the method: ncut.c, predict.c --- */

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ROWS = CLV_PURSUIT_ROWS, MOST_SCANS = 60, SAMPLED = 32 };
+enum { ROWS = CLV_PURSUIT_ROWS, MOST_SCANS = 60, SAMPLED = 32, STRIP = 32 };
 
 /* Rows i0.. of P R' into a tile. */
 static void fill_tile(const clv_pursuit_work *s, int64_t i0, int64_t rows, float *tile) {
@@ -62,6 +62,27 @@ static double uncertainty(const clv_pursuit_points *p, const double *r, double u
 
 /* --- one scan --- */
 
+/* Most entries are below the bar: they are passed over a strip at a time. */
+static bool any_above(const float *x, float bar) {
+    int found = 0;
+#pragma omp simd reduction(| : found)
+    for (int e = 0; e < STRIP; e++) {
+        found |= fabsf(x[e]) >= bar;
+    }
+    return found != 0;
+}
+
+/* The places of those from `e` on, which begin with `first`, to candidate[at...]; where the next one goes. */
+static int64_t list_above(const float *tile, int64_t e, int64_t end, float bar, int64_t first, int64_t *candidate,
+                          int64_t at) {
+    for (; e < end; e++) {
+        if (fabsf(tile[e]) >= bar) {
+            candidate[at++] = first + e;
+        }
+    }
+    return at;
+}
+
 /* Candidates of a block of rows, to a place that is reserved for them; false when there is no room. */
 static bool scan_block(clv_pursuit_work *s, int64_t b, float bar, float *tile, atomic_llong *taken) {
     const clv_pursuit_points *p = s->points;
@@ -73,9 +94,10 @@ static bool scan_block(clv_pursuit_work *s, int64_t b, float bar, float *tile, a
     if (at + count > s->capacity) {
         return false;
     }
-    for (int64_t e = 0; count > 0 && e < rows * p->n; e++) {
-        if (fabsf(tile[e]) >= bar) {
-            s->candidate[at++] = i0 * p->n + e;
+    for (int64_t e = 0; count > 0 && e < rows * p->n; e += STRIP) {
+        int64_t end = rows * p->n - e < STRIP ? rows * p->n : e + STRIP;
+        if (end - e < STRIP || any_above(tile + e, bar)) {
+            at = list_above(tile, e, end, bar, i0 * p->n, s->candidate, at);
         }
     }
     return true;

@@ -67,6 +67,7 @@ struct cli_job {
     clv_scores scores; /* valid when there is a truth */
     double silhouette; /* NaN: none */
     double load_seconds, affinity_seconds;
+    char suggestion[256]; /* of another affinity; "": none */
 };
 
 /* The control that the options of the method begin with. */
@@ -121,6 +122,11 @@ clv_status cli_predict_write(const cli_job *job);
 /* Whether a prediction of this method has a field, and the prediction itself for job->fresh, or else for job->data. */
 bool cli_predicts(const clv_method *method, const char *what);
 clv_status cli_predict(const cli_job *job, clv_result **out);
+
+/* Another affinity, where one built by `how` would take long: into job->suggestion and on standard error. And from
+ * there into the result (suggest.c). */
+void cli_job_suggest(cli_job *job, const clv_affinity_options *how);
+clv_status cli_job_keep_suggestion(cli_job *job);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

@@ -152,23 +152,27 @@ static void the_sample_is_a_fair_one(void **unused) {
     free((void *)(uintptr_t)x.values);
 }
 
-/* Far from all landmarks entries lie below 0; what they add up to does not. */
+/* Far from all landmarks entries lie below 0; what they add up to does not. Points on a line, where a few among
+ * hundreds of problems have such sums unless something is done about them. */
 static void row_sums_are_at_least_the_diagonal(void **unused) {
     (void)unused;
-    enum { N = 400 };
-    static double degrees[N];
+    enum { N = 30, LANDMARKS = 5, TRIALS = 1500 };
+    double x[N], degrees[N];
+    clv_rng rng = clv_rng_stream(7, 0);
+    clv_matrix points = {.rows = N, .cols = 1, .scalar = CLV_F64, .values = x};
     bool negative = false;
-    for (int trial = 0; trial < 12; trial++) {
+    for (int trial = 0; trial < TRIALS; trial++) {
         clv_affinity_info info;
-        clv_matrix x = clusters(N, 0.3 + 0.1 * trial, (uint64_t)trial);
-        clv_affinity *a = build(&x, CLV_AFFINITY_GAUSSIAN, 3, 5 + 5 * trial, trial % 2, 1, &info);
+        for (int64_t i = 0; i < N; i++) {
+            x[i] = 3 * clv_rng_normal(&rng);
+        }
+        clv_affinity *a = build(&points, CLV_AFFINITY_GAUSSIAN, 1, LANDMARKS, trial % 2, 1, &info);
         assert_int_equal(clv_affinity_degrees(a, degrees, 1), CLV_OK);
         for (int64_t i = 0; i < N; i++) {
             assert_true(degrees[i] >= (trial % 2 ? 0 : 1) - 1e-9);
-            negative |= entry_of(a, i, 0) < -1e-9;
+            negative |= entry_of(a, i, 0) < -1e-3;
         }
         clv_affinity_free(a);
-        free((void *)(uintptr_t)x.values);
     }
     assert_true(negative); /* else there was nothing to see */
 }

@@ -196,8 +196,9 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
         return clv_fail(
             ctx, CLV_ENOMEM,
             "the %s affinity of %lld objects needs %zu bytes in its %s home, and %zu of the budget of %zu are "
-            "left; allow more memory or choose another home",
-            clv_affinity_kind_name(options->kind), (long long)points->rows, out->peak, out->home, room, budget);
+            "left; allow more memory or %s",
+            clv_affinity_kind_name(options->kind), (long long)points->rows, out->peak, out->home, room, budget,
+            options->landmarks > 0 ? "take fewer landmarks" : "choose another home");
     }
     return CLV_OK;
 }

@@ -213,6 +213,7 @@ def landmarks_where_there_can_be_none():
     cleave("ncut", "x.npy", "-k", 3, "--landmarks", 9, "--affinity", "knn", code=64, err="gaussian and exponential")
     cleave("ncut", "x.npy", "-k", 3, "--landmarks", 9, "--home", "computed", code=64, err="home = computed")
     cleave("dominant", "x.npy", "-k", 3, "--landmarks", 9, code=64, err="dominant takes none")
+    cleave("ncut", "x.npy", "-k", 3, "--landmarks", 50, "--memory", "25K", code=71, err="take fewer landmarks")
     made = cleave("affinity", "x.npy", "--landmarks", 9, "-o", "a.npy", "--json", "-").json()["affinity"]
     check(made["landmarks"] == 9 and made["sampled_error"] > 0, str(made))
 

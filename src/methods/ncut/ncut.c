@@ -341,11 +341,12 @@ static bool wants_bound(const clv_ncut_options *options, const clv_affinity_info
     return options->bound == CLV_NCUT_BOUND_YES || (options->bound == CLV_NCUT_BOUND_AUTO && affordable);
 }
 
+/* By landmarks a spectral start costs no more than the bound, and ends in lower cuts than a random one. */
 static const char *resolved_start(const clv_affinity_info *info, const char *asked) {
     if (strcmp(asked, "auto") != 0) {
         return asked;
     }
-    return info->sparse ? "spectral" : "random";
+    return info->sparse || info->landmarks > 0 ? "spectral" : "random";
 }
 
 /* Eigenpairs, if anything needs them, and with them k if it is to be chosen. Where they can be done without they get

@@ -116,6 +116,12 @@ static void print_json(FILE *stream, const void *what) {
         fputs(", \"gamma\": ", stream);
         cli_json_number(stream, k->info.gamma);
     }
+    if (k->info.landmarks > 0) {
+        fprintf(stream, ", \"landmarks\": %lld, \"trace_error\": ", (long long)k->info.landmarks);
+        cli_json_number(stream, k->info.trace_error);
+        fputs(", \"sampled_error\": ", stream);
+        cli_json_number(stream, k->info.sampled_error);
+    }
     fprintf(stream,
             ", \"home\": \"%s\", \"nonzeros\": %lld, \"bytes\": %zu},\n"
             " \"seconds\": {\"total\": %.6f, \"load\": %.6f, \"affinity\": %.6f}}\n",
@@ -130,6 +136,10 @@ static void print_table(FILE *stream, const void *what) {
     fprintf(stream, "affinity   %s\n", clv_affinity_kind_name(k->info.kind));
     if (!isnan(k->info.gamma)) {
         fprintf(stream, "gamma      %.17g\n", k->info.gamma);
+    }
+    if (k->info.landmarks > 0) {
+        fprintf(stream, "landmarks  %lld: error %.3g of the entries (sampled), %.3g of the trace\n",
+                (long long)k->info.landmarks, k->info.sampled_error, k->info.trace_error);
     }
     fprintf(stream, "objects    %lld\nentries    %lld\nhome       %s, %s\n", (long long)k->info.n,
             (long long)k->info.nonzeros, k->info.home, bytes);

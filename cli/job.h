@@ -70,6 +70,7 @@ struct cli_job {
     clv_scores scores;      /* valid when there is a truth */
     double silhouette;      /* NaN: none */
     double load_seconds, affinity_seconds;
+    char suggestion[256]; /* of another affinity; "": none */
 };
 
 /* The control that the options of the method begin with. */
@@ -132,6 +133,11 @@ clv_status cli_predict(const cli_job *job, clv_result **out);
 clv_status cli_terms_read(cli_job *job);
 clv_status cli_terms_find(cli_job *job);
 void cli_terms_free(cli_job *job);
+
+/* Another affinity, where one built by `how` would take long: into job->suggestion and on standard error. And from
+ * there into the result (suggest.c). */
+void cli_job_suggest(cli_job *job, const clv_affinity_options *how);
+clv_status cli_job_keep_suggestion(cli_job *job);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

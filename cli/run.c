@@ -276,6 +276,10 @@ static void tell_affinity(const cli_job *job) {
     if (!isnan(job->info.recall)) {
         fprintf(stderr, ", neighbors approximate with recall %.4f", job->info.recall);
     }
+    if (job->info.landmarks > 0) {
+        fprintf(stderr, ", %lld landmarks with error %.3g of the entries (sampled) and %.3g of the trace",
+                (long long)job->info.landmarks, job->info.sampled_error, job->info.trace_error);
+    }
     fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n", job->info.home, bytes, job->affinity_seconds,
             job->method->name, method);
 }
@@ -289,6 +293,7 @@ static clv_status build_affinity(cli_job *job) {
     }
     const clv_matrix *points = clv_data_matrix(job->data);
     clv_context *ctx = job->app->ctx;
+    cli_job_suggest(job, &how);
     CLI_TRY(cli_library_on(job->app, job->args.operands[0],
                            clv_suit_affinity(ctx, job->method, points, job->options, &how)));
     CLI_TRY(cli_library_on(job->app, job->args.operands[0], clv_affinity_build(ctx, points, &how, &job->affinity)));
@@ -354,6 +359,7 @@ static clv_status run_method(cli_job *job) {
     *control = asked;
     CLI_TRY(tell_failure(job, status));
     tell_warnings(job);
+    CLI_TRY(cli_job_keep_suggestion(job));
     return name_classes(job);
 }
 

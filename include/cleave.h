@@ -660,6 +660,9 @@ typedef struct clv_affinity_options {
     int search;      /* clv_search, for knn; AUTO: exact up to n^2 columns = 1e11 */
     int64_t looks;   /* not an option on the command line: the similarities of about so many objects will be looked at;
                         with   home AUTO a small part of all is computed as needed. 0: all */
+    int64_t landmarks; /* gaussian and exponential, 0: none. So many objects, chosen by a rule with a fixed seed, stand
+                          for all (Nystrom): F F' of this rank at most, but a diagonal of 1. Entries may lie a little
+                          below 0, row sums do not. */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
@@ -688,6 +691,10 @@ typedef struct clv_affinity_info {
     size_t peak;      /* the most held while it was made */
     clv_affinity_cost cost;
     double recall; /* knn by an approximate search: the share of the nearest that was found, on a sample; else NaN */
+    int64_t landmarks;    /* that stand for all objects, as many as were needed; 0: entries are exact */
+    double trace_error;   /* with landmarks, the share of the trace that F F' has not */
+    double sampled_error; /* and the error of the entries beside the diagonal as a share of them, both as the root of
+                             the sum of squares: of all pairs, or of a sample */
 } clv_affinity_info;
 
 /* What clv_affinity_build would make and hold, without making it. */
@@ -743,7 +750,7 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
 CLV_API clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out);
 /* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
  * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
- * few passes over all pairs and a copy of the points. */
+ * few passes over all pairs and a copy of the points. With landmarks, the mean is that over a sample of 65536 pairs. */
 CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points,
                                           const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from

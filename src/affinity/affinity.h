@@ -9,7 +9,8 @@
 /* The matrix as it lies in memory, dense or CSR with ascending columns; false: nowhere. Where clv_affinity_has_diagonal
  * says no, what is stored on the diagonal counts as 0. */
 bool clv_affinity_view(const clv_affinity *a, clv_matrix *out);
-/* F, n x rank doubles, of an affinity F F' (but for the diagonal, as above); false: it has none. */
+/* F, n x rank doubles, of an affinity F F' (but for the diagonal, which clv_affinity_diagonal has); false: it has none.
+ */
 bool clv_affinity_factor(const clv_affinity *a, clv_matrix *out);
 /* Entries of different objects fall with the squared distance of their points, and the fall slows down: a convex
  * function of it, clv_to_similarity. */
@@ -64,6 +65,7 @@ typedef struct clv_product {
     double *y;         /* k x n; with a factor up to date only after clv_product_values */
     clv_matrix factor; /* A = F F': F, or no rows */
     double *t;         /* k x rank: x F */
+    double *excess;    /* n: what the diagonal has beyond that of F F'; NULL: nothing */
 } clv_product;
 clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out);
 void clv_product_free(clv_product *p); /* takes one that is all zero */

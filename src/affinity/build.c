@@ -53,6 +53,8 @@ static const clv_option affinity_options[] = {
                    "how the affinity is kept; auto: as the budget allows"),
     CLV_OPT_CHOICE(T, search, "search", CLV_SEARCH_AUTO, "auto|exact|approximate",
                    "how knn finds neighbors; auto: exact where that takes seconds"),
+    CLV_OPT_INT(T, landmarks, "landmarks", 0, 0, 0, INT32_MAX, "none", "M",
+                "objects that stand for all in a low-rank gaussian or exponential affinity"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
 };
 #undef T
@@ -114,7 +116,8 @@ static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *
 /* Whether what will be looked at is less work to compute than all of it to keep. */
 static bool looks_at_few(const clv_matrix *points, const clv_affinity_options *options) {
     bool by_distance = options->kind == CLV_AFFINITY_GAUSSIAN || options->kind == CLV_AFFINITY_EXPONENTIAL;
-    return options->home == CLV_HOME_AUTO && by_distance && options->looks > 0 && options->looks < points->rows;
+    return options->home == CLV_HOME_AUTO && by_distance && options->landmarks == 0 && options->looks > 0 &&
+           options->looks < points->rows;
 }
 
 /* The home asked for, or that which computes where little will be looked at. Else one with passes at half the price of
@@ -143,6 +146,22 @@ static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity
     return fits ? fits : smallest;
 }
 
+static clv_status check_landmarks(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
+    if (options->landmarks > 0 && !clv_kind_of(options->kind)->has_gamma) {
+        return clv_fail(ctx, CLV_EUSAGE, "landmarks = %lld: they are for gaussian and exponential affinities, not %s",
+                        (long long)options->landmarks, clv_affinity_kind_name(options->kind));
+    }
+    if (options->landmarks > points->rows) {
+        return clv_fail(ctx, CLV_EUSAGE, "landmarks = %lld exceeds the %lld objects that they are chosen from",
+                        (long long)options->landmarks, (long long)points->rows);
+    }
+    if (options->landmarks > 0 && options->home != CLV_HOME_AUTO && options->home != CLV_HOME_LOWRANK) {
+        return clv_fail(ctx, CLV_EUSAGE, "home = %s: an affinity by landmarks is kept as its factor, home low-rank",
+                        clv_home_name(options->home));
+    }
+    return CLV_OK;
+}
+
 static clv_status check_points(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
     CLV_TRY(clv_options_check(ctx, clv_affinity_table(), options));
     if (points->rows < 1 || points->cols < 1) {
@@ -158,7 +177,7 @@ static clv_status check_points(clv_context *ctx, const clv_matrix *points, const
                         (long long)options->neighbors, (long long)points->rows,
                         points->rows > 1 ? "; give --neighbors a smaller number" : ", which have none");
     }
-    return CLV_OK;
+    return check_landmarks(ctx, points, options);
 }
 
 static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
@@ -177,8 +196,9 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
         return clv_fail(
             ctx, CLV_ENOMEM,
             "the %s affinity of %lld objects needs %zu bytes in its %s home, and %zu of the budget of %zu are "
-            "left; allow more memory or choose another home",
-            clv_affinity_kind_name(options->kind), (long long)points->rows, out->peak, out->home, room, budget);
+            "left; allow more memory or %s",
+            clv_affinity_kind_name(options->kind), (long long)points->rows, out->peak, out->home, room, budget,
+            options->landmarks > 0 ? "take fewer landmarks" : "choose another home");
     }
     return CLV_OK;
 }

@@ -5,7 +5,8 @@
  * coincide, and its logarithm is convex in gamma: Newton's method on it does not overshoot from the left. A first gamma
  * comes from a sample of pairs, at no cost; then each step is a pass over all pairs, n^2 p / 2 operations and as many
  * exponentials, and two or three passes leave rounding only. Where no gamma has that mean, the rule of clv_gamma_auto
- * serves. Sums are formed panel by panel in a fixed order: the same bits on any number of threads. */
+ * serves. With landmarks the sample alone decides. Sums are formed panel by panel in a fixed order: the same bits on
+ * any number of threads. */
 #include "affinity/kinds.h"
 #include "base/options.h"
 
@@ -28,8 +29,9 @@ typedef struct calibration {
     const clv_panels *panels;
     clv_affinity_kind kind;
     int threads;
-    double own;    /* similarity of an object to itself */
-    double target; /* mean over all pairs */
+    bool by_sample; /* alone: passes over all pairs are what landmarks avoid */
+    double own;     /* similarity of an object to itself */
+    double target;  /* mean over all pairs */
     double *sample;
     int64_t count;
     double *shares; /* panels x 2 */
@@ -174,8 +176,8 @@ static clv_status calibrate(calibration *c, double *gamma) {
     if (!is_reachable(c)) {
         return CLV_OK;
     }
-    CLV_TRY(find_root(c, measure_sample, ROUGH, MOST_STEPS, gamma));
-    return find_root(c, measure_all, EXACT, MOST_PASSES, gamma);
+    CLV_TRY(find_root(c, measure_sample, c->by_sample ? EXACT : ROUGH, MOST_STEPS, gamma));
+    return c->by_sample ? CLV_OK : find_root(c, measure_all, EXACT, MOST_PASSES, gamma);
 }
 
 clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *given,
@@ -197,6 +199,7 @@ clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, co
                      .panels = &panels,
                      .kind = options->kind,
                      .threads = clv_threads(options->threads),
+                     .by_sample = options->landmarks > 0,
                      .own = options->zero_diagonal ? 0 : 1,
                      .target = mean};
     CLV_TRY(clv_panels_new(ctx, points, c.threads, &panels));

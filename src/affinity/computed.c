@@ -469,8 +469,9 @@ static const clv_home_functions functions = {
 
 static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
     (void)points;
-    return options->kind == CLV_AFFINITY_GAUSSIAN || options->kind == CLV_AFFINITY_EXPONENTIAL ||
-           options->kind == CLV_AFFINITY_DISTANCE;
+    bool by_distance = options->kind == CLV_AFFINITY_GAUSSIAN || options->kind == CLV_AFFINITY_EXPONENTIAL ||
+                       options->kind == CLV_AFFINITY_DISTANCE;
+    return by_distance && options->landmarks == 0;
 }
 
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {

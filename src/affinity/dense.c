@@ -486,7 +486,7 @@ static clv_scalar scalar_of(const clv_affinity_options *options) {
 static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
     return given ? !clv_is_sparse(points) && points->scalar == scalar_of(options)
-                 : clv_home_source(points, options) != NULL;
+                 : options->landmarks == 0 && clv_home_source(points, options) != NULL;
 }
 
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {

@@ -122,4 +122,18 @@ void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, dou
 void clv_factor_expand(const clv_matrix *factor, const double *t, int64_t k, int64_t first, int64_t count, double *y,
                        int64_t stride);
 
+/* landmarks.c: the factor of an affinity by landmarks (clv_affinity_options.landmarks), and what its diagonal has
+ * beyond that of F F'. Arrays are the caller's, also on failure. */
+typedef struct clv_landmarks {
+    double *factor; /* n x rank */
+    double *excess; /* n */
+    int64_t rank;
+    double gamma, trace_error, sampled_error; /* as in clv_affinity_info */
+} clv_landmarks;
+clv_status clv_landmarks_new(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+                             int threads, clv_landmarks *out);
+/* What it holds, and the most meanwhile. */
+int64_t clv_landmarks_bytes(int64_t n, int64_t landmarks);
+int64_t clv_landmarks_peak(int64_t n, int64_t features, int64_t landmarks);
+
 #endif

@@ -1,5 +1,6 @@
 /* Low-rank home: F F' with an n x r factor, 2 n r k operations for k vectors. The cosine affinity is kept here: with u
- * the unit rows, 1 + u_i'u_j = f_i'f_j for f = (1, u), and a zero row has cosine 0 with everything. */
+ * the unit rows, 1 + u_i'u_j = f_i'f_j for f = (1, u), and a zero row has cosine 0 with everything. So are gaussian and
+ * exponential affinities by landmarks (landmarks.c), with a diagonal of their own. */
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 #include "base/options.h"
@@ -16,6 +17,7 @@ enum { ROW_BLOCK = 512, RANK_BLOCK = 32, FILL_BLOCK = 32 };
 typedef struct lowrank {
     const double *factor; /* n x rank */
     double *owned;        /* == factor, or NULL when borrowed */
+    double *excess;       /* by landmarks: what the diagonal has beyond that of F F', owned; else NULL */
     int64_t rank;
 } lowrank;
 
@@ -27,10 +29,21 @@ static double clamp(double value) {
     return value > 0 ? value : 0; /* 1 + cos of opposite vectors, to rounding */
 }
 
+/* An entry beside the diagonal: by landmarks it may lie below 0, in products as well as here. */
+static double entry_of(const lowrank *home, double product) {
+    return home->excess ? product : clamp(product);
+}
+
+/* One on it. */
+static double own_entry_of(const clv_affinity *a, int64_t i, double product) {
+    const lowrank *home = home_of(a);
+    return a->zero_diagonal ? 0 : home->excess ? product + home->excess[i] : clamp(product);
+}
+
 static clv_status lowrank_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
     const lowrank *home = home_of(a);
-    bool none = i == j && a->zero_diagonal;
-    *out = none ? 0 : clamp(clv_dot(home->factor + i * home->rank, home->factor + j * home->rank, home->rank, 1));
+    double product = clv_dot(home->factor + i * home->rank, home->factor + j * home->rank, home->rank, 1);
+    *out = i == j ? own_entry_of(a, i, product) : entry_of(home, product);
     return CLV_OK;
 }
 
@@ -46,14 +59,18 @@ static clv_status lowrank_column(const clv_affinity *a, int64_t i, double *out) 
     }
     clv_blas_serial_end();
     for (int64_t j = 0; j < n; j++) {
-        out[j] = j == i && a->zero_diagonal ? 0 : clamp(out[j]);
+        out[j] = j == i ? own_entry_of(a, i, out[i]) : entry_of(home, out[j]);
     }
     return CLV_OK;
 }
 
-void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out) {
+static void multiply(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)rank, 1, left, (int)rank, right,
                 (int)rank, 0, out, (int)n);
+}
+
+void clv_lowrank_product(const double *left, int64_t rows, const double *right, int64_t n, int64_t rank, double *out) {
+    multiply(left, rows, right, n, rank, out);
     for (int64_t e = 0; e < rows * n; e++) {
         out[e] = clamp(out[e]);
     }
@@ -114,13 +131,21 @@ void clv_factor_gather(const clv_matrix *factor, const double *x, int64_t k, dou
     clv_blas_serial_end();
 }
 
-static double own_entry(const clv_affinity *a, int64_t i) {
+/* What the diagonal has beyond that of F F'. */
+static bool has_excess(const clv_affinity *a) {
+    return a->zero_diagonal || home_of(a)->excess;
+}
+
+static double excess_of(const clv_affinity *a, int64_t i) {
     const double *f = home_of(a)->factor + i * home_of(a)->rank;
     double sum = 0; /* a loop of its own: the rank is small, and clv_dot is for long vectors */
+    if (home_of(a)->excess) {
+        return home_of(a)->excess[i];
+    }
     for (int64_t r = 0; r < home_of(a)->rank; r++) {
         sum += f[r] * f[r];
     }
-    return sum;
+    return -sum;
 }
 
 static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
@@ -132,14 +157,14 @@ static clv_status lowrank_apply(const clv_affinity *a, const double *x, int64_t 
     }
     clv_factor_gather(&factor, x, k, t, threads);
     expand(a, t, k, y, threads);
-    for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
-        double own = own_entry(a, i);
+    for (int64_t i = 0; has_excess(a) && i < n; i++) {
+        double own = excess_of(a, i);
         for (int64_t c = 0; c < k; c++) {
-            y[c * n + i] -= own * x[c * n + i];
+            y[c * n + i] += own * x[c * n + i];
         }
     }
     clv_free(a->ctx, t);
-    return CLV_OK;
+    return clv_worked(a->ctx, n * factor.cols * k) ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
 }
 
 static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
@@ -155,13 +180,13 @@ static clv_status lowrank_group_sums(const clv_affinity *a, const int32_t *label
         }
     }
     expand(a, t, k, y, threads);
-    for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
+    for (int64_t i = 0; has_excess(a) && i < n; i++) {
         if (labels[i] >= 0) {
-            y[labels[i] * n + i] -= own_entry(a, i);
+            y[labels[i] * n + i] += excess_of(a, i);
         }
     }
     clv_free(a->ctx, t);
-    return CLV_OK;
+    return clv_worked(a->ctx, n * rank) ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
 }
 
 /* --- for products that follow their factor (product.c) --- */
@@ -171,8 +196,8 @@ static clv_status lowrank_block(const clv_affinity *a, int64_t first, int64_t co
     const double *rows = home->factor + first * home->rank;
     int rank = (int)home->rank, some = (int)count;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, some, some, rank, 1, rows, rank, rows, rank, 0, out, some);
-    for (int64_t r = 0; a->zero_diagonal && r < count; r++) {
-        out[r * count + r] = 0;
+    for (int64_t r = 0; has_excess(a) && r < count; r++) {
+        out[r * count + r] = own_entry_of(a, first + r, out[r * count + r]);
     }
     return CLV_OK;
 }
@@ -196,10 +221,11 @@ static clv_status lowrank_moments(const clv_affinity *a, int threads, double *su
     }
     *sum = clv_dot(total, total, rank, 1);
     *squares = clv_dot(gram, gram, rank * rank, 1);
-    for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
-        double own = own_entry(a, i);
-        *sum -= own;
-        *squares -= own * own;
+    for (int64_t i = 0; has_excess(a) && i < n; i++) {
+        const double *f = home->factor + i * rank;
+        double more = excess_of(a, i);
+        *sum += more;
+        *squares += more * (more + 2 * clv_dot(f, f, rank, 1));
     }
     clv_free(a->ctx, gram);
     return CLV_OK;
@@ -216,8 +242,8 @@ static clv_status lowrank_combine(const clv_affinity *a, const clv_terms *terms,
         clv_kernels->f64.add_weighted(t, terms->weights[m], home->factor + terms->objects[m] * rank, rank);
     }
     expand(a, t, 1, y, threads);
-    for (int64_t m = 0; a->zero_diagonal && m < terms->count; m++) {
-        y[terms->objects[m]] -= terms->weights[m] * own_entry(a, terms->objects[m]);
+    for (int64_t m = 0; has_excess(a) && m < terms->count; m++) {
+        y[terms->objects[m]] += terms->weights[m] * excess_of(a, terms->objects[m]);
     }
     clv_free(a->ctx, t);
     return clv_worked(a->ctx, a->info.n * rank) ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
@@ -242,10 +268,13 @@ static clv_status lowrank_fill(const clv_affinity *a, const clv_sheet *out, int 
         if (!clv_goes_on(a->ctx, &stopped, rows * n * home->rank)) {
             continue;
         }
-        clv_lowrank_product(home->factor + i0 * home->rank, rows, home->factor, n, home->rank, block);
+        multiply(home->factor + i0 * home->rank, rows, home->factor, n, home->rank, block);
+        for (int64_t e = 0; e < rows * n; e++) {
+            block[e] = entry_of(home, block[e]);
+        }
         for (int64_t r = 0; r < rows; r++) {
-            if (a->zero_diagonal) {
-                block[r * n + i0 + r] = 0;
+            if (has_excess(a)) {
+                block[r * n + i0 + r] = own_entry_of(a, i0 + r, block[r * n + i0 + r]);
             }
             clv_sheet_line(out, i0 + r, 0, block + r * n, n);
         }
@@ -268,9 +297,16 @@ static clv_status lowrank_subset(const clv_affinity *a, const int64_t *objects, 
     int64_t rank = from->rank;
     CLV_TRY(clv_affinity_like(a, m, out));
     CLV_TRY(own_factor(*out, rank));
-    double *rows = ((lowrank *)(*out)->state)->owned;
+    lowrank *to = (*out)->state;
+    to->excess = from->excess ? CLV_NEW(a->ctx, double, m) : NULL;
+    if (from->excess && !to->excess) {
+        return CLV_ENOMEM;
+    }
     for (int64_t j = 0; j < m; j++) {
-        memcpy(rows + j * rank, from->factor + objects[j] * rank, (size_t)rank * sizeof *rows);
+        memcpy(to->owned + j * rank, from->factor + objects[j] * rank, (size_t)rank * sizeof *to->owned);
+        if (to->excess) {
+            to->excess[j] = from->excess[objects[j]];
+        }
     }
     return CLV_OK;
 }
@@ -297,6 +333,7 @@ static clv_status lowrank_factor(const clv_affinity *a, clv_matrix *out) {
 
 static void lowrank_destroy(clv_affinity *a) {
     clv_free(a->ctx, ((lowrank *)a->state)->owned);
+    clv_free(a->ctx, ((lowrank *)a->state)->excess);
 }
 
 static const clv_home_functions functions = {
@@ -334,20 +371,38 @@ clv_status clv_affinity_lowrank(clv_context *ctx, const clv_matrix *factor, cons
 
 static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
     (void)points;
-    return options->kind == CLV_AFFINITY_COSINE;
+    return options->kind == CLV_AFFINITY_COSINE || options->landmarks > 0;
 }
 
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
-    (void)options;
-    out->nonzeros = points->rows * points->rows;
-    out->bytes = out->peak = (size_t)clv_panels_bytes(points->rows, clv_bytes_plus(points->cols, 1));
-    out->cost = cost_of(points->rows, points->cols + 1);
+    int64_t n = points->rows, landmarks = options->landmarks;
+    out->nonzeros = n * n;
+    out->landmarks = landmarks;
+    out->bytes = (size_t)clv_panels_bytes(n, clv_bytes_plus(points->cols, 1));
+    out->bytes = landmarks > 0 ? (size_t)clv_landmarks_bytes(n, landmarks) : out->bytes;
+    out->peak = landmarks > 0 ? (size_t)clv_landmarks_peak(n, points->cols, landmarks) : out->bytes;
+    out->cost = cost_of(n, landmarks > 0 ? landmarks : points->cols + 1);
+}
+
+static clv_status make_by_landmarks(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+                                    int threads, clv_affinity *a) {
+    clv_landmarks made;
+    clv_status status = clv_landmarks_new(ctx, points, options, threads, &made);
+    *(lowrank *)a->state =
+        (lowrank){.factor = made.factor, .owned = made.factor, .excess = made.excess, .rank = made.rank};
+    a->info.gamma = made.gamma;
+    a->info.landmarks = made.rank;
+    a->info.trace_error = made.trace_error;
+    a->info.sampled_error = made.sampled_error;
+    return status;
 }
 
 static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
                        clv_affinity **out) {
-    (void)threads;
     CLV_TRY(clv_affinity_new(ctx, &functions, points->rows, options, out));
+    if (options->landmarks > 0) {
+        return make_by_landmarks(ctx, points, options, threads, *out);
+    }
     CLV_TRY(own_factor(*out, points->cols + 1));
     clv_cosine_factor(points, ((lowrank *)(*out)->state)->owned);
     return CLV_OK;

@@ -15,6 +15,21 @@ static bool is_factored(const clv_product *p) {
     return p->factor.rows > 0;
 }
 
+/* What the diagonal has beyond that of F F', where it has. */
+static clv_status find_excess(clv_product *p) {
+    const double *f = p->factor.values;
+    int64_t rank = p->factor.cols;
+    if (!p->a->zero_diagonal && p->a->info.landmarks == 0) {
+        return CLV_OK;
+    }
+    p->excess = CLV_NEW(p->a->ctx, double, p->n);
+    CLV_TRY(p->excess ? clv_affinity_diagonal(p->a, p->excess) : CLV_ENOMEM);
+    for (int64_t i = 0; i < p->n; i++) {
+        p->excess[i] -= clv_dot(f + i * rank, f + i * rank, rank, 1);
+    }
+    return CLV_OK;
+}
+
 clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, int threads, clv_product *out) {
     int64_t n = a->info.n, entries;
     *out = (clv_product){.a = a, .n = n, .k = k, .threads = threads, .x = x};
@@ -25,17 +40,21 @@ clv_status clv_product_new(const clv_affinity *a, int64_t k, const double *x, in
     bool factored = clv_affinity_factor(a, &out->factor);
     out->y = CLV_NEW(a->ctx, double, entries);
     out->t = factored ? CLV_NEW(a->ctx, double, k * out->factor.cols) : NULL;
-    if (!out->y || (factored && !out->t)) {
-        clv_product_free(out);
-        return CLV_ENOMEM;
+    clv_status status = out->y && (!factored || out->t) ? CLV_OK : CLV_ENOMEM;
+    if (status == CLV_OK && factored) {
+        status = find_excess(out);
     }
-    return CLV_OK;
+    if (status < 0) {
+        clv_product_free(out);
+    }
+    return status;
 }
 
 void clv_product_free(clv_product *p) {
     if (p->a) {
         clv_free(p->a->ctx, p->y);
         clv_free(p->a->ctx, p->t);
+        clv_free(p->a->ctx, p->excess);
     }
     *p = (clv_product){0};
 }
@@ -48,16 +67,13 @@ clv_status clv_product_begin(clv_product *p) {
     return CLV_OK;
 }
 
-/* Y of some objects from T, without what a diagonal that does not count brings into it. */
+/* Y of some objects from T. */
 static void expand(const clv_product *p, int64_t first, int64_t count) {
     double *y = p->y + first;
-    int64_t rank = p->factor.cols;
     clv_factor_expand(&p->factor, p->t, p->k, first, count, y, p->n);
-    for (int64_t r = 0; p->a->zero_diagonal && r < count; r++) {
-        const double *f = (const double *)p->factor.values + (first + r) * rank;
-        double own = clv_dot(f, f, rank, 1);
+    for (int64_t r = 0; p->excess && r < count; r++) {
         for (int64_t c = 0; c < p->k; c++) {
-            y[c * p->n + r] -= own * p->x[c * p->n + first + r];
+            y[c * p->n + r] += p->excess[first + r] * p->x[c * p->n + first + r];
         }
     }
 }

@@ -315,7 +315,8 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
 }
 
 static bool affinity_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
-    bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma) || !isnan(claim->recall) || claim->bytes ||
+    bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma) || !isnan(claim->recall) ||
+                   claim->landmarks || !isnan(claim->trace_error) || !isnan(claim->sampled_error) || claim->bytes ||
                    claim->nonzeros;
     return method->takes == CLV_TAKES_AFFINITY || !claimed ||
            clv_reject(out, "an affinity is claimed, but %s works on the points themselves", method->name);

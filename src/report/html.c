@@ -151,6 +151,11 @@ static void put_figures(clv_text *text, const clv_report *report) {
         if (isfinite(report->affinity->gamma)) {
             put_number_card(text, "gamma", report->affinity->gamma, 6);
         }
+        if (report->affinity->landmarks > 0) {
+            put_number_card(text, "landmarks", (double)report->affinity->landmarks, WHOLE);
+            put_number_card(text, "trace error", report->affinity->trace_error, 3);
+            put_number_card(text, "sampled error", report->affinity->sampled_error, 3);
+        }
         put_text_card(text, "home", report->affinity->home);
     }
     put_seconds_card(text, "solve", result->seconds);

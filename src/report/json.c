@@ -56,6 +56,11 @@ static void put_affinity(clv_text *text, const clv_affinity_info *info) {
     if (isfinite(info->recall)) {
         put_number_field(text, "recall", info->recall, ", ");
     }
+    if (info->landmarks > 0) {
+        clv_text_add(text, "\"landmarks\": %lld, ", (long long)info->landmarks);
+        put_number_field(text, "trace_error", info->trace_error, ", ");
+        put_number_field(text, "sampled_error", info->sampled_error, ", ");
+    }
     put_string_field(text, "home", info->home, ", ");
     clv_text_add(text, "\"bytes\": %zu, \"nonzeros\": %lld},\n", info->bytes, (long long)info->nonzeros);
 }

@@ -96,10 +96,12 @@ struct clv_claim {
     int64_t columns_count;
     double *fill; /* NULL: not said */
     int64_t filled;
-    double *shift, *factor; /* NULL: not said */
-    int64_t scaled;         /* how many columns these are for */
-    double gamma;           /* as used; NaN: none */
-    double recall;          /* of its neighbors; NaN: exact, or none */
+    double *shift, *factor;            /* NULL: not said */
+    int64_t scaled;                    /* how many columns these are for */
+    double gamma;                      /* as used; NaN: none */
+    double recall;                     /* of its neighbors; NaN: exact, or none */
+    int64_t landmarks;                 /* 0: none */
+    double trace_error, sampled_error; /* by them; NaN: none */
     int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;

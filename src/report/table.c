@@ -26,6 +26,17 @@ static void put_size(clv_text *text, const clv_result *result) {
     clv_text_add(text, "\n");
 }
 
+/* An affinity that is not what was asked for, and by how much not. */
+static void put_landmarks(clv_text *text, const clv_affinity_info *info) {
+    put_name(text, "affinity");
+    clv_text_add(text, "%s by %lld landmark%s: error ", clv_affinity_kind_name(info->kind), (long long)info->landmarks,
+                 info->landmarks == 1 ? "" : "s");
+    clv_put_rounded(text, info->sampled_error, 3);
+    clv_text_add(text, " of the entries (sampled), ");
+    clv_put_rounded(text, info->trace_error, 3);
+    clv_text_add(text, " of the trace\n");
+}
+
 static void put_run(clv_text *text, const clv_report *report) {
     const clv_result *result = report->result;
     put_name(text, "method");
@@ -35,6 +46,9 @@ static void put_run(clv_text *text, const clv_report *report) {
         clv_text_add(text, "%s\n", clv_data_note(report->data));
     }
     put_size(text, result);
+    if (report->affinity && report->affinity->landmarks > 0) {
+        put_landmarks(text, report->affinity);
+    }
     put_name(text, "objective");
     clv_text_add(text, "%s ", result->objective.name);
     clv_put_rounded(text, result->objective.value, 9);

@@ -150,6 +150,23 @@ clv_status clv_claimed_affinity(clv_context *ctx, const clv_claim *claim, clv_af
     return CLV_OK;
 }
 
+/* How many there are, and what they miss: to the digits that the factor of nearly dependent landmarks keeps. */
+static bool landmarks_agree(const clv_claim *claim, const clv_affinity_info *found, clv_verdict *out) {
+    const double slack = 1e-6;
+    if (claim->landmarks != found->landmarks) {
+        return clv_reject_number(out, "affinity.landmarks", (double)claim->landmarks, (double)found->landmarks);
+    }
+    if (found->landmarks == 0) {
+        return (isnan(claim->trace_error) && isnan(claim->sampled_error)) ||
+               clv_reject(out, "an error of landmarks is claimed, but there are none");
+    }
+    if (!clv_is_within(claim->trace_error, found->trace_error, slack * found->trace_error + RELATIVE)) {
+        return clv_reject_number(out, "affinity.trace_error", claim->trace_error, found->trace_error);
+    }
+    return clv_is_within(claim->sampled_error, found->sampled_error, slack * found->sampled_error + RELATIVE) ||
+           clv_reject_number(out, "affinity.sampled_error", claim->sampled_error, found->sampled_error);
+}
+
 /* What is claimed of the affinity, against the one that the data give; its size only where that has the same home. */
 static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *found, clv_verdict *out) {
     bool none = isnan(claim->gamma) && isnan(found->gamma), same = clv_affinity_lives_in(found, claim->home);
@@ -159,6 +176,9 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
     bool exact = isnan(claim->recall) && isnan(found->recall);
     if (!exact && !clv_is_within(claim->recall, found->recall, RELATIVE)) {
         return clv_reject_number(out, "affinity.recall", claim->recall, found->recall);
+    }
+    if (!landmarks_agree(claim, found, out)) {
+        return false;
     }
     if (same && claim->nonzeros != found->nonzeros && found->kind == CLV_AFFINITY_KNN) {
         return clv_reject(

@@ -74,6 +74,7 @@ clv_affinity_options how_to_build(const scenario *self, int64_t threads) {
     how.kind = self->kind;
     how.home = self->home;
     how.neighbors = 4;
+    how.landmarks = how.kind == CLV_AFFINITY_GAUSSIAN && how.home == CLV_HOME_LOWRANK ? 9 : 0;
     how.threads = threads;
     return how;
 }
@@ -241,6 +242,7 @@ const scenario scenarios[] = {
     {"affinity exponential computed", operate, "floats.npy", AFFINITY(EXPONENTIAL, COMPUTED)},
     {"affinity cosine dense-f64", operate, NULL, AFFINITY(COSINE, DENSE64)},
     {"affinity cosine low rank", operate, NULL, AFFINITY(COSINE, LOWRANK)},
+    {"affinity by landmarks", operate, NULL, AFFINITY(GAUSSIAN, LOWRANK)},
     {"affinity distance dense-f64", operate, NULL, AFFINITY(DISTANCE, DENSE64)},
     {"affinity distance computed", operate, NULL, AFFINITY(DISTANCE, COMPUTED)},
     {"affinity minimax dense-f64", operate, NULL, AFFINITY(MINIMAX, DENSE64)},
@@ -253,10 +255,12 @@ const scenario scenarios[] = {
     {"affinity symmetrized, sparse", operate_symmetrized, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"affinity of a factor", operate_lowrank, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"ncut", cut, NULL, AFFINITY(EXPONENTIAL, AUTO)},
+    {"ncut, landmarks", cut, NULL, AFFINITY(GAUSSIAN, LOWRANK)},
     {"ncut, sparse", cut, "graph.mtx", AFFINITY(PRECOMPUTED, AUTO)},
     {"ncut from labels", cut_from_labels, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
     {"symnmf", soft_clusters, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"symnmf, computed", soft_clusters, NULL, AFFINITY(GAUSSIAN, COMPUTED)},
+    {"symnmf, landmarks", soft_clusters, NULL, AFFINITY(GAUSSIAN, LOWRANK)},
     {"symnmf, low rank", soft_clusters, NULL, AFFINITY(COSINE, LOWRANK)},
     {"symnmf, sparse", soft_clusters, NULL, AFFINITY(KNN, AUTO)},
     {"dominant", peel, NULL, AFFINITY(GAUSSIAN, DENSE64)},

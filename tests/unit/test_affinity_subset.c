@@ -77,6 +77,7 @@ static const struct {
     {CLV_AFFINITY_COSINE, CLV_HOME_DENSE64},      {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED},
     {CLV_AFFINITY_KNN, CLV_HOME_SPARSE},          {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_DENSE64},
     {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_DENSE32}, {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_SPARSE},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_LOWRANK},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
@@ -99,6 +100,7 @@ static clv_status build(clv_context *ctx, const sample *q, int v, int zero_diago
     o.home = variants[v].home;
     o.zero_diagonal = zero_diagonal;
     o.neighbors = q->n > 9 ? 5 : 1;
+    o.landmarks = o.kind == CLV_AFFINITY_GAUSSIAN && o.home == CLV_HOME_LOWRANK ? (q->n + 2) / 3 : 0;
     o.threads = 2;
     return clv_affinity_build(ctx, &input, &o, out);
 }

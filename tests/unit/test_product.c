@@ -31,7 +31,8 @@ static bool build(fixture *f, int which, clv_affinity **out) {
     } made[] = {{CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64},  {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32},
                 {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED}, {CLV_AFFINITY_EXPONENTIAL, CLV_HOME_COMPUTED},
                 {CLV_AFFINITY_COSINE, CLV_HOME_LOWRANK},    {CLV_AFFINITY_KNN, CLV_HOME_SPARSE},
-                {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED},  {CLV_AFFINITY_DISTANCE, CLV_HOME_DENSE64}};
+                {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED},  {CLV_AFFINITY_DISTANCE, CLV_HOME_DENSE64},
+                {CLV_AFFINITY_GAUSSIAN, CLV_HOME_LOWRANK}};
     clv_affinity_options how;
     clv_affinity_defaults(&how);
     if (which / 2 >= (int)(sizeof made / sizeof *made)) {
@@ -40,6 +41,7 @@ static bool build(fixture *f, int which, clv_affinity **out) {
     how.kind = made[which / 2].kind;
     how.home = made[which / 2].home;
     how.zero_diagonal = which % 2;
+    how.landmarks = how.kind == CLV_AFFINITY_GAUSSIAN && how.home == CLV_HOME_LOWRANK ? N / 3 : 0;
     assert_int_equal(clv_affinity_build(f->ctx, &f->matrix, &how, out), CLV_OK);
     return true;
 }

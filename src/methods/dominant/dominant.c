@@ -6,6 +6,14 @@
 
 /* --- checks --- */
 
+clv_status clv_dominant_check_landmarks(clv_context *ctx, int64_t landmarks) {
+    return landmarks == 0 ? CLV_OK
+                          : clv_fail(ctx, CLV_EUSAGE,
+                                     "landmarks = %lld: by landmarks similarities may come out below 0, and dominant "
+                                     "takes none; leave them out: it looks at few similarities, and needs no matrix",
+                                     (long long)landmarks);
+}
+
 clv_status clv_dominant_check(clv_context *ctx, const void *chosen) {
     const clv_dominant_options *options = chosen;
     const char *start = options->start ? options->start : "";

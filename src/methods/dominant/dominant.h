@@ -255,6 +255,9 @@ clv_status clv_dominant_table(clv_result *result, const clv_cluster *clusters, i
 /* That of the cluster furthest beyond its tolerance. */
 clv_certificate clv_dominant_certificate(const clv_cluster *clusters, int64_t count, double tol);
 
+/* Similarities by landmarks are refused. */
+clv_status clv_dominant_check_landmarks(clv_context *ctx, int64_t landmarks);
+
 /* --- the functions of the method: dominant.c, evaluate.c, predict.c --- */
 CLV_METHOD_PARTS(dominant)
 

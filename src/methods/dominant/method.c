@@ -60,8 +60,8 @@ static int64_t looks_at(const clv_dominant_options *options) {
 /* No object is similar to itself; with a shift, similarities may lie below 0. */
 static clv_status suit(clv_context *ctx, const clv_matrix *points, const void *chosen, clv_affinity_options *how) {
     const clv_dominant_options *options = chosen;
-    (void)ctx;
     (void)points;
+    CLV_TRY(clv_dominant_check_landmarks(ctx, how->landmarks));
     how->zero_diagonal = 1;
     how->least = -options->shift;
     how->looks = looks_at(options);

@@ -35,7 +35,10 @@ void clv_peeling_free(clv_peeling *p) {
 clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
                            clv_peeling *out) {
     int64_t n = clv_affinity_size(a);
+    clv_affinity_info info;
+    clv_affinity_describe(a, &info);
     *out = (clv_peeling){.ctx = ctx, .affinity = a, .options = options, .n = n, .active_count = n};
+    CLV_TRY(clv_dominant_check_landmarks(ctx, info.landmarks));
     out->active = CLV_NEW(ctx, int64_t, n);
     out->gone = CLV_NEW0(ctx, uint8_t, n);
     out->work = CLV_NEW(ctx, double, n);

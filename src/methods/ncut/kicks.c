@@ -87,18 +87,49 @@ static clv_status dissolve_and_split(clv_partition *s, clv_rng *rng) {
     return clv_partition_adopt(s, &moved);
 }
 
+/* --- many moves, one by one or, where that takes longer than all sums afresh, together --- */
+
+static bool moves_together(const clv_partition *s) {
+    clv_affinity_info info;
+    clv_affinity_describe(s->problem->affinity, &info);
+    return clv_affinity_has_cheap_products(&info);
+}
+
+static void begin_moves(clv_partition *s) {
+    memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->wanted);
+}
+
+static clv_status move(clv_partition *s, int64_t i, int32_t to) {
+    if (!moves_together(s)) {
+        return clv_partition_move(s, i, to);
+    }
+    s->size[s->wanted[i]]--;
+    s->size[to]++;
+    s->wanted[i] = to;
+    return CLV_OK;
+}
+
+static clv_status end_moves(clv_partition *s) {
+    int64_t moved;
+    if (moves_together(s)) {
+        return clv_partition_adopt(s, &moved);
+    }
+    clv_partition_measure(s);
+    return CLV_OK;
+}
+
 /* Between 2 % and 12 % of the objects. */
 static clv_status scatter(clv_partition *s, clv_rng *rng) {
     const clv_ncut_problem *p = s->problem;
     double share = 0.02 + 0.1 * clv_rng_uniform(rng);
+    begin_moves(s);
     for (int64_t i = 0; i < p->n; i++) {
         if (s->labels[i] >= 0 && clv_rng_uniform(rng) < share && s->size[s->labels[i]] > 1) {
             int32_t to = other(rng, p->k, s->labels[i]);
-            CLV_TRY(clv_partition_move(s, i, to));
+            CLV_TRY(move(s, i, to));
         }
     }
-    clv_partition_measure(s);
-    return CLV_OK;
+    return end_moves(s);
 }
 
 /* Up to half of a cluster of mean size. */
@@ -112,17 +143,17 @@ static clv_status capture(clv_partition *s, clv_rng *rng) {
         similar += s->column[i] > 0;
         s->column[i] = clv_ratio(s->column[i], p->degree[i]);
     }
+    begin_moves(s);
     most = most < similar ? most : similar;
     int64_t count = 1 + clv_rng_below(rng, most);
     clv_top_k(s->column, p->n, count, s->picked, s->moved);
     for (int64_t m = 0; m < count; m++) {
         int64_t i = s->picked[m];
         if (s->labels[i] != to && s->labels[i] >= 0 && s->size[s->labels[i]] > 1) {
-            CLV_TRY(clv_partition_move(s, i, to));
+            CLV_TRY(move(s, i, to));
         }
     }
-    clv_partition_measure(s);
-    return CLV_OK;
+    return end_moves(s);
 }
 
 clv_status clv_kick(clv_partition *s, clv_rng *rng) {

@@ -8,9 +8,12 @@
  *
  * A sweep costs O(n k) and a row of W for every move. Sums are measured anew after it, so that rounding does not
  * gather in N and V. */
+#include "kernels/kernels.h"
 #include "methods/ncut/ncut.h"
 
+#include <cblas.h>
 #include <math.h>
+#include <string.h>
 
 /* The best cluster for object i, or its own when nothing gains. */
 static int32_t best_exact(const clv_partition *s, int64_t i) {
@@ -50,18 +53,117 @@ static int32_t best_transformed(const clv_partition *s, int64_t i, const double 
     return target;
 }
 
-/* Exact moves, or those of FINC with `y`. */
+/* The cluster that object i goes to: by exact gains, or by those of FINC with `y`. */
+static int32_t best_of(const clv_partition *s, int64_t i, const double *y) {
+    int32_t own = s->labels[i];
+    if (own < 0 || s->size[own] < 2) {
+        return own;
+    }
+    return y ? best_transformed(s, i, y) : best_exact(s, i);
+}
+
+/* --- where W = F F', but for the diagonal ---
+ *
+ * A move changes one row of T, the sums of f over clusters, instead of two rows of S; the sums of an object are T f_i
+ * when it is looked at, those of AHEAD objects at once as long as no move changes T. A sweep costs n k rank. */
+
+enum { AHEAD = 64 };
+
+typedef struct factored {
+    clv_partition *s;
+    clv_matrix factor;
+    double *t; /* k x rank */
+} factored;
+
+static const double *row_of(const factored *f, int64_t i) {
+    return (const double *)f->factor.values + i * f->factor.cols;
+}
+
+static void gather(const factored *f) {
+    const clv_partition *s = f->s;
+    int64_t rank = f->factor.cols;
+    memset(f->t, 0, (size_t)(s->problem->k * rank) * sizeof *f->t);
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        if (s->labels[i] >= 0) {
+            clv_kernels->f64.accumulate(f->t + s->labels[i] * rank, row_of(f, i), rank);
+        }
+    }
+}
+
+/* The sums of the objects first..first + count - 1, where they belong. */
+static void look(const factored *f, int64_t first, int64_t count) {
+    clv_partition *s = f->s;
+    int64_t n = s->problem->n, rank = f->factor.cols;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)s->problem->k, (int)count, (int)rank, 1, f->t, (int)rank,
+                row_of(f, first), (int)rank, 0, s->sums + first, (int)n);
+    for (int64_t i = first; i < first + count; i++) {
+        if (s->labels[i] >= 0) {
+            double squares = clv_dot(row_of(f, i), row_of(f, i), rank, 1);
+            s->sums[s->labels[i] * n + i] += s->problem->diagonal[i] - squares;
+        }
+    }
+}
+
+static void move(const factored *f, int64_t i, int32_t to) {
+    int64_t rank = f->factor.cols;
+    clv_kernels->f64.deduct(f->t + f->s->labels[i] * rank, row_of(f, i), rank);
+    clv_kernels->f64.accumulate(f->t + to * rank, row_of(f, i), rank);
+    clv_partition_relabel(f->s, i, to);
+}
+
+/* The objects first..first + count - 1 in turn. */
+static void sweep_some(const factored *f, int64_t first, int64_t count, const double *y, int64_t *moved) {
+    bool changed = false;
+    look(f, first, count);
+    for (int64_t i = first; i < first + count; i++) {
+        if (changed) {
+            look(f, i, 1);
+        }
+        int32_t target = best_of(f->s, i, y);
+        if (target != f->s->labels[i]) {
+            move(f, i, target);
+            changed = true;
+            (*moved)++;
+        }
+    }
+}
+
+/* A sweep from object `first` on. */
+static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, int64_t first, const double *y,
+                                  int64_t *moved) {
+    const clv_ncut_problem *p = s->problem;
+    factored f = {s, *factor, CLV_NEW(p->ctx, double, p->k * factor->cols)};
+    bool stopped = false;
+    if (!f.t) {
+        return CLV_ENOMEM;
+    }
+    clv_blas_serial_begin();
+    gather(&f);
+    for (int64_t i = first; i < p->n && !stopped; i += AHEAD) {
+        sweep_some(&f, i, p->n - i < AHEAD ? p->n - i : AHEAD, y, moved);
+        stopped = clv_interrupted(p->ctx);
+    }
+    clv_blas_serial_end();
+    clv_free(p->ctx, f.t);
+    return stopped ? clv_stop_failure(p->ctx, "moving single objects") : clv_partition_refresh(s);
+}
+
+/* --- sweeps --- */
+
+/* Exact moves, or those of FINC with `y`. After more moves than pay, those on a factor go on without the sums. */
 static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
+    int64_t few = clv_partition_few_moves(s->problem);
+    clv_matrix factor;
+    bool factored = clv_affinity_factor(s->problem->affinity, &factor);
     *moved = 0;
     for (int64_t i = 0; i < s->problem->n; i++) {
-        int32_t own = s->labels[i];
-        if (own < 0 || s->size[own] < 2) {
-            continue;
-        }
-        int32_t target = y ? best_transformed(s, i, y) : best_exact(s, i);
-        if (target != own) {
+        int32_t target = best_of(s, i, y);
+        if (target != s->labels[i]) {
             CLV_TRY(clv_partition_move(s, i, target));
             (*moved)++;
+        }
+        if (factored && *moved > few) {
+            return sweep_by_factor(s, &factor, i + 1, y, moved);
         }
     }
     clv_partition_measure(s);

@@ -159,7 +159,8 @@ static clv_status descend(ncut_run *run, clv_iterate *out) {
 /* Nothing lower is to be had: the cut is at its bound, or no object can move. */
 static bool is_optimal(const clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
-    double bound = p->spectrum.count >= p->k ? clv_spectral_bound(&p->spectrum, p->k) : 0;
+    double least = p->open ? -HUGE_VAL : 0;
+    double bound = p->spectrum.count >= p->k ? clv_spectral_bound(&p->spectrum, p->k) : least;
     return s->value <= bound + CLV_GAIN_TOLERANCE || p->k == p->counted;
 }
 
@@ -268,6 +269,9 @@ static clv_status describe_graph(int64_t threads, clv_ncut_problem *p) {
     clv_context *ctx = p->ctx;
     const clv_affinity *a = p->affinity;
     int64_t n = p->n = clv_affinity_size(a);
+    clv_affinity_info info;
+    clv_affinity_describe(a, &info);
+    p->open = info.landmarks > 0;
     p->degree = CLV_NEW(ctx, double, n);
     p->diagonal = CLV_NEW(ctx, double, n);
     p->component = CLV_NEW(ctx, int32_t, n);
@@ -337,11 +341,12 @@ static bool wants_bound(const clv_ncut_options *options, const clv_affinity_info
     return options->bound == CLV_NCUT_BOUND_YES || (options->bound == CLV_NCUT_BOUND_AUTO && affordable);
 }
 
+/* By landmarks a spectral start costs no more than the bound, and ends in lower cuts than a random one. */
 static const char *resolved_start(const clv_affinity_info *info, const char *asked) {
     if (strcmp(asked, "auto") != 0) {
         return asked;
     }
-    return info->sparse ? "spectral" : "random";
+    return info->sparse || info->landmarks > 0 ? "spectral" : "random";
 }
 
 /* Eigenpairs, if anything needs them, and with them k if it is to be chosen. Where they can be done without they get
@@ -571,16 +576,17 @@ static clv_status evaluate(clv_ncut_problem *p, const int32_t *labels, int64_t t
 }
 
 /* No eigenvalue of the normalized affinity lies outside -1..1, and the first is 1, but for what an eigensolver leaves.
- */
+ * Where similarities may lie below 0 (`open`), 1 is one of them, and others may be larger. */
 #define EIGENVALUE_ROUNDING 1e-6
 
-static clv_status check_eigenvalues(clv_context *ctx, const double *values, int64_t count, int64_t n) {
+static clv_status check_eigenvalues(clv_context *ctx, const double *values, int64_t count, int64_t n, bool open) {
     if (count > n) {
         return clv_fail(ctx, CLV_EDATA, "there are %lld eigenvalues of %lld objects", (long long)count, (long long)n);
     }
     for (int64_t e = 0; e < count; e++) {
-        bool falls = e == 0 ? fabs(values[e] - 1) <= EIGENVALUE_ROUNDING : values[e] <= values[e - 1] + 1e-9;
-        if (!falls || !(fabs(values[e]) <= 1 + EIGENVALUE_ROUNDING)) {
+        bool falls = e == 0 ? values[e] >= 1 - EIGENVALUE_ROUNDING : values[e] <= values[e - 1] + 1e-9;
+        bool small = open ? isfinite(values[e]) : fabs(values[e]) <= 1 + EIGENVALUE_ROUNDING;
+        if (!falls || !small) {
             return clv_fail(
                 ctx, CLV_EDATA,
                 "eigenvalue %lld is %.12g, but those of a normalized affinity begin with 1 and fall to -1 at "
@@ -599,16 +605,16 @@ static clv_status check_shift(clv_context *ctx, const clv_ncut_options *options,
 }
 
 /* The most that the eigenvalues of the answer give: those not listed may be as large as 1, and give nothing. */
-static clv_status add_bound(clv_context *ctx, const clv_result *answer, clv_result *found) {
+static clv_status add_bound(clv_context *ctx, const clv_result *answer, bool open, clv_result *found) {
     int64_t count;
     const double *values = clv_result_reals(answer, "eigenvalues", &count);
     double bound = 0;
     if (!values) {
         return CLV_OK;
     }
-    CLV_TRY(check_eigenvalues(ctx, values, count, answer->n));
+    CLV_TRY(check_eigenvalues(ctx, values, count, answer->n, open));
     for (int64_t c = 0; c < answer->k && c < count; c++) {
-        bound += (1 - fmin(values[c], 1)) / 2;
+        bound += (1 - (open ? values[c] : fmin(values[c], 1))) / 2;
     }
     found->bound = (clv_bound){clv_ncut_method.bound, bound};
     return CLV_OK;
@@ -645,7 +651,7 @@ clv_status clv_ncut_evaluate_answer(clv_context *ctx, const clv_input *input, co
                      CLV_GAIN_TOLERANCE * (double)answer->k);
     CLV_TRY(clv_result_put_integer(found, "components", components));
     CLV_TRY(clv_result_put_integer(found, "certified", ((const clv_ncut_options *)options)->polish));
-    CLV_TRY(add_bound(ctx, answer, found));
+    CLV_TRY(add_bound(ctx, answer, problem.open, found));
     bool chosen = ((const clv_ncut_options *)options)->k == 0 && answer->method; /* else it is for the program to say */
     return chosen ? check_choice(ctx, answer, components, found) : CLV_OK;
 }

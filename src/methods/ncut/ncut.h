@@ -25,6 +25,7 @@ typedef struct clv_spectrum {
     double *vectors; /* count x n */
     double residual; /* the largest norm of a residual: every value is within this of an eigenvalue */
     bool converged;  /* false: the best there are, and larger eigenvalues may be missing */
+    bool open;       /* eigenvalues may exceed 1: similarities may lie below 0 */
 } clv_spectrum;
 
 /* What all restarts share. Objects of degree 0 are left out: their label is -1 throughout. */
@@ -43,6 +44,7 @@ typedef struct clv_ncut_problem {
     int32_t *start_labels; /* given to start from, or NULL */
     clv_ncut_options options;
     bool show_certificates; /* someone looks at every iterate */
+    bool open;              /* similarities may lie below 0: those by landmarks */
 } clv_ncut_problem;
 
 /* --- partition.c --- */
@@ -72,8 +74,11 @@ void clv_partition_measure(clv_partition *s);
 clv_status clv_partition_refresh(clv_partition *s);
 /* Labels become `wanted`, the sums follow by moves or afresh, whichever is less work; then measure. */
 clv_status clv_partition_adopt(clv_partition *s, int64_t *moved);
-/* Move one object; volumes and sums follow, the objective does not. */
+/* Move one object; volumes and sums follow, the objective does not. Without the sums: clv_partition_relabel. */
 clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to);
+void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to);
+/* Up to so many moves cost less than all sums afresh. */
+int64_t clv_partition_few_moves(const clv_ncut_problem *p);
 /* The decrease of ncut when object i goes to cluster `to`; clv_partition_leave is the part that does not depend on it.
  */
 double clv_partition_leave(const clv_partition *s, int64_t i);

@@ -92,9 +92,9 @@ clv_status clv_partition_refresh(clv_partition *s) {
 
 /* --- many moves at once --- */
 
-/* Up to so many moves cost less than all sums afresh: one touches the row of one object, a pass the rows of all. Where
- * products are cheaper than their columns, all sums have the price of about k rows. */
-static int64_t few_moves(const clv_ncut_problem *p) {
+/* A move touches the row of one object, a pass the rows of all. Where products are cheaper than their columns, all sums
+ * have the price of about k rows. */
+int64_t clv_partition_few_moves(const clv_ncut_problem *p) {
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
     return clv_affinity_has_cheap_products(&info) ? p->k : p->n / 3;
@@ -109,7 +109,7 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
         }
     }
     *moved = count;
-    if (count > few_moves(p)) {
+    if (count > clv_partition_few_moves(p)) {
         memcpy(s->labels, s->wanted, (size_t)p->n * sizeof *s->labels);
         return clv_partition_refresh(s);
     }
@@ -144,7 +144,7 @@ double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to) {
     return clv_enter_gain(s, i, to, s->sums[to * s->problem->n + i]);
 }
 
-clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {
+void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to) {
     const clv_ncut_problem *p = s->problem;
     int32_t from = s->labels[i];
     s->within[from] += p->diagonal[i] - 2 * s->sums[from * p->n + i];
@@ -154,7 +154,12 @@ clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {
     s->size[from]--;
     s->size[to]++;
     s->labels[i] = to;
-    return clv_affinity_move(p->affinity, i, from, to, s->sums);
+}
+
+clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {
+    int32_t from = s->labels[i];
+    clv_partition_relabel(s, i, to);
+    return clv_affinity_move(s->problem->affinity, i, from, to, s->sums);
 }
 
 /* --- the certificate --- */

@@ -368,6 +368,7 @@ clv_status clv_spectrum_new(const clv_ncut_problem *problem, int64_t count, doub
     const clv_ncut_problem *p = problem;
     normalized m = {.problem = p, .threads = threads, .tol = tol};
     *out = (clv_spectrum){.ctx = p->ctx, .n = p->n, .count = count < p->counted ? count : p->counted};
+    out->open = p->open;
     if (p->n > INT32_MAX) {
         return clv_fail(p->ctx, CLV_EUSAGE,
                         "eigenvalues of %lld objects cannot be computed: at most %d objects are allowed",
@@ -403,11 +404,12 @@ void clv_spectrum_free(clv_spectrum *spectrum) {
  * eigenvalues. Each of these is at most the value found plus the residual, provided that the solver has missed none:
  * it is a Krylov method, whose check for missed eigenvalues starts at random and errs with a probability that is
  * negligible, not zero. Pairs that have not converged were not checked, and larger eigenvalues may be missing: they
- * give 0 only. No eigenvalue exceeds 1. */
+ * give 0 only. No eigenvalue exceeds 1, unless similarities may lie below 0. */
 double clv_spectral_bound(const clv_spectrum *spectrum, int64_t k) {
     double bound = 0;
     for (int64_t c = 0; c < k && c < spectrum->count && spectrum->converged; c++) {
-        bound += (1 - fmin(spectrum->values[c] + spectrum->residual, 1)) / 2;
+        double most = spectrum->values[c] + spectrum->residual;
+        bound += (1 - (spectrum->open ? most : fmin(most, 1))) / 2;
     }
     return bound;
 }

@@ -174,6 +174,60 @@ def the_recall_of_neighbors_is_claimed():
 
 
 @case
+def the_error_of_landmarks_is_claimed():
+    blobs_npy(per=200)
+    for method in ("ncut", "symnmf"):
+        run = cleave(method, "x.npy", "-k", 3, "--landmarks", 25, "--json", "r.json", "--report", "r.html")
+        affinity = json.loads(read("r.json"))["affinity"]
+        check(affinity["landmarks"] == 25 and affinity["home"] == "low-rank", str(affinity))
+        check(0 < affinity["sampled_error"] < 0.2 and 0 < affinity["trace_error"] < 0.2, str(affinity))
+        check(re.search("affinity +gaussian by 25 landmarks: error .* of the entries .sampled., .* of the trace", run.out),
+              run.out)
+        check(b"sampled error" in read("r.html"), "the page says it too")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+
+        def forget(result):
+            del result["affinity"]["sampled_error"]
+
+        def understate(result):
+            result["affinity"]["sampled_error"] *= 0.99
+
+        def explain(result):
+            result["affinity"]["trace_error"] = 0
+
+        def fewer(result):
+            result["affinity"]["landmarks"] -= 1
+
+        def exact(result):
+            result["options"]["landmarks"] = None
+
+        for change in (forget, understate, explain, fewer, exact):
+            cleave("verify", changed("r.json", change), "x.npy", code=1, out="^rejected: .")
+    cleave("predict", "r.json", "x.npy", "--data", "x.npy", "-o", "l.csv", "-q")
+
+
+@case
+def landmarks_where_there_can_be_none():
+    blobs_npy(per=20)
+    cleave("ncut", "x.npy", "-k", 3, "--landmarks", 61, code=64, err="landmarks = 61 exceeds the 60 objects")
+    cleave("ncut", "x.npy", "-k", 3, "--landmarks", 9, "--affinity", "knn", code=64, err="gaussian and exponential")
+    cleave("ncut", "x.npy", "-k", 3, "--landmarks", 9, "--home", "computed", code=64, err="home = computed")
+    cleave("dominant", "x.npy", "-k", 3, "--landmarks", 9, code=64, err="dominant takes none")
+    cleave("ncut", "x.npy", "-k", 3, "--landmarks", 50, "--memory", "25K", code=71, err="take fewer landmarks")
+    made = cleave("affinity", "x.npy", "--landmarks", 9, "-o", "a.npy", "--json", "-").json()["affinity"]
+    check(made["landmarks"] == 9 and made["sampled_error"] > 0, str(made))
+
+
+@case
+def another_affinity_is_suggested_where_passes_take_long():
+    npy("long.npy", [[float(i % 1000)] for i in range(2000000)])
+    cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, code=75,
+           err="^warning: a pass over the similarities of 2000000 objects takes about .* here, and ncut makes several; "
+               "--affinity knn .*--landmarks")
+    cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, "-q", code=75, err="^((?!warning).)*$")
+
+
+@case
 def verify_within_a_budget():
     blobs_npy()
     for home in ("dense-f32", "computed", "auto"):

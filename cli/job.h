@@ -63,10 +63,12 @@ struct cli_job {
     clv_matrix start_view; /* of these */
     clv_affinity *affinity;
     clv_affinity_info info;
+    bool rough; /* there is no time for the affinity: the result goes without */
     clv_result *result;
     clv_scores scores; /* valid when there is a truth */
     double silhouette; /* NaN: none */
     double load_seconds, affinity_seconds;
+    cli_progress progress;
 };
 
 /* The control that the options of the method begin with. */
@@ -121,6 +123,9 @@ clv_status cli_predict_write(const cli_job *job);
 /* Whether a prediction of this method has a field, and the prediction itself for job->fresh, or else for job->data. */
 bool cli_predicts(const clv_method *method, const char *what);
 clv_status cli_predict(const cli_job *job, clv_result **out);
+
+/* Whether what comes before the first iteration would take longer than the time limit; if so, that is said (time.c). */
+bool cli_job_takes_too_long(const cli_job *job, const clv_affinity_options *how);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

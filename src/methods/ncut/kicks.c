@@ -95,6 +95,7 @@ static clv_status scatter(clv_partition *s, clv_rng *rng) {
         if (s->labels[i] >= 0 && clv_rng_uniform(rng) < share && s->size[s->labels[i]] > 1) {
             int32_t to = other(rng, p->k, s->labels[i]);
             CLV_TRY(clv_partition_move(s, i, to));
+            CLV_TRY(clv_partition_poll(s));
         }
     }
     clv_partition_measure(s);
@@ -119,6 +120,7 @@ static clv_status capture(clv_partition *s, clv_rng *rng) {
         int64_t i = s->picked[m];
         if (s->labels[i] != to && s->labels[i] >= 0 && s->size[s->labels[i]] > 1) {
             CLV_TRY(clv_partition_move(s, i, to));
+            CLV_TRY(clv_partition_poll(s));
         }
     }
     clv_partition_measure(s);

@@ -7,7 +7,7 @@
  * where sum_c 2 y_c sqrt(N_c) - y_c^2 V_c rises most; N and V follow each move.
  *
  * A sweep costs O(n k) and a row of W for every move. Sums are measured anew after it, so that rounding does not
- * gather in N and V. */
+ * gather in N and V. When time ends it between two moves, the moves made stand. */
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
@@ -52,8 +52,9 @@ static int32_t best_transformed(const clv_partition *s, int64_t i, const double 
 
 /* Exact moves, or those of FINC with `y`. */
 static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
+    clv_status status = CLV_OK;
     *moved = 0;
-    for (int64_t i = 0; i < s->problem->n; i++) {
+    for (int64_t i = 0; i < s->problem->n && status == CLV_OK; i++) {
         int32_t own = s->labels[i];
         if (own < 0 || s->size[own] < 2) {
             continue;
@@ -61,11 +62,13 @@ static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
         int32_t target = y ? best_transformed(s, i, y) : best_exact(s, i);
         if (target != own) {
             CLV_TRY(clv_partition_move(s, i, target));
+            status = clv_partition_poll(s);
             (*moved)++;
         }
     }
     clv_partition_measure(s);
-    return CLV_OK;
+    s->measured = true;
+    return status;
 }
 
 clv_status clv_move_sweep(clv_partition *s, int64_t *moved) {

@@ -3,6 +3,7 @@
 
 #include "affinity/affinity.h"
 #include "failing.h"
+#include "methods/ncut/ncut.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,6 +97,34 @@ static void every_interruption_has_labels(void **unused) {
     end_context(w.ctx);
 }
 
+/* Of methods that find weights, those of the start stand with their value, wherever the run is interrupted. */
+static void weights_of_a_start_are_a_result(void **unused) {
+    (void)unused;
+    static const char *const names[] = {"ksupport", "pursuit"};
+    world w;
+    double classes[N];
+    clv_matrix targets = {.rows = N, .cols = 1, .values = classes};
+    set_up(&w);
+    for (int i = 0; i < N; i++) {
+        classes[i] = i % 2;
+    }
+    for (int turn = 0; turn < 2 * 30; turn++) {
+        const clv_method *method = clv_method_find(names[turn % 2]);
+        clv_input input = {.points = &w.points, .targets = turn % 2 == 0 ? &targets : NULL};
+        clv_options_room options;
+        clv_result *result = NULL;
+        int left = turn / 2;
+        set_options(&w, method, &options);
+        clv_context_set_interrupt(w.ctx, stop_at, &left);
+        assert_int_equal(clv_solve(w.ctx, method, &input, options.bytes, &result), CLV_OK);
+        clv_context_set_interrupt(w.ctx, NULL, NULL);
+        assert_true(isfinite(result->objective.value) && clv_result_matrix(result, "weights"));
+        assert_true(left >= 0 || result->stop == CLV_CANCELLED);
+        clv_result_free(result);
+    }
+    end_context(w.ctx);
+}
+
 /* Without an affinity: on points, k-means, which tells these groups apart; without points, any labels. */
 static void without_similarities_there_are_labels(void **unused) {
     (void)unused;
@@ -130,6 +159,56 @@ static void without_similarities_there_are_labels(void **unused) {
     end_context(w.ctx);
 }
 
+static int count_polls(void *user) {
+    ++*(int *)user;
+    return 0;
+}
+
+/* A kick moves many objects, and a move costs a column: it asks whether to go on after each, whatever the home. */
+static void a_kick_asks_between_its_moves(void **unused) {
+    (void)unused;
+    world w;
+    set_up(&w);
+    double degree[N], diagonal[N], value = NAN;
+    clv_affinity_options how;
+    clv_affinity *a = NULL;
+    clv_partition s;
+    clv_rng rng = clv_rng_stream(1, 0);
+    int polls = 0;
+    clv_affinity_defaults(&how);
+    for (int e = 0; e < N * P; e++) {
+        w.values[e] = fabs(w.values[e]) + 1;
+    }
+    assert_int_equal(clv_affinity_lowrank(w.ctx, &w.points, &how, &a), CLV_OK);
+    assert_int_equal(clv_affinity_degrees(a, degree, 1), CLV_OK);
+    assert_int_equal(clv_affinity_diagonal(a, diagonal), CLV_OK);
+    clv_ncut_problem p = {
+        .ctx = w.ctx, .affinity = a, .n = N, .k = K, .counted = N, .degree = degree, .diagonal = diagonal};
+    assert_int_equal(clv_partition_new(&p, 1, &s), CLV_OK);
+    clv_start_random(&s, &rng);
+    assert_int_equal(clv_partition_refresh(&s), CLV_OK);
+    clv_context_set_interrupt(w.ctx, count_polls, &polls);
+    for (int kick = 0; kick < 60; kick++) {
+        assert_int_equal(clv_kick(&s, &rng), CLV_OK);
+    }
+    assert_true(polls > 120);
+    int64_t moved = 1;
+    clv_context_set_interrupt(w.ctx, stop_at, &(int){1}); /* between two moves of a sweep, which stand */
+    clv_start_random(&s, &rng);
+    assert_int_equal(clv_partition_refresh(&s), CLV_OK);
+    value = s.value;
+    s.measured = false;
+    assert_int_equal(clv_move_sweep(&s, &moved), CLV_EINTERRUPTED);
+    assert_true(s.measured && moved > 0 && s.value < value);
+    clv_context_set_interrupt(w.ctx, NULL, NULL);
+    value = s.value;
+    assert_int_equal(clv_partition_refresh(&s), CLV_OK);
+    assert_true(fabs(s.value - value) < 1e-12);
+    clv_partition_free(&s);
+    clv_affinity_free(a);
+    end_context(w.ctx);
+}
+
 /* The work of a moment is done after the deadline; a rough result where that is not enough. */
 static void a_passed_deadline_has_labels(void **unused) {
     (void)unused;
@@ -153,8 +232,8 @@ static void a_passed_deadline_has_labels(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_interruption_has_labels),
-        cmocka_unit_test(without_similarities_there_are_labels),
+        cmocka_unit_test(every_interruption_has_labels),         cmocka_unit_test(weights_of_a_start_are_a_result),
+        cmocka_unit_test(without_similarities_there_are_labels), cmocka_unit_test(a_kick_asks_between_its_moves),
         cmocka_unit_test(a_passed_deadline_has_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

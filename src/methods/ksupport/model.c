@@ -211,6 +211,9 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
     ks_run *run = state;
     clv_point *point = &run->point;
     const clv_list *saved = &((const clv_ks_model *)snapshot)->w;
+    if (run->given_up && clv_asked_to_stop(run->problem->ctx)) { /* it was not to be evaluated then, nor is it now */
+        return clv_stop_failure(run->problem->ctx, "evaluating the start");
+    }
     bool known = point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, saved);
     if (!known) {
         CLV_TRY(clv_list_copy(run->problem->ctx, &point->w, saved));

@@ -139,7 +139,8 @@ typedef struct cli_progress {
     bool shown;    /* whether there is a line at all */
     bool terminal; /* one line, rewritten, instead of many */
     bool drawn;
-    double last; /* when it was last drawn */
+    double last;      /* when it was last drawn */
+    const char *what; /* what is being done besides iterations; NULL: nothing that has a name */
 } cli_progress;
 
 /* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal; never
@@ -147,6 +148,9 @@ typedef struct cli_progress {
  * --quiet. `control` is given the monitor that draws it; NULL: work that is counted. */
 void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
                         clv_control *control);
+/* From here on the line says "WHAT  3.1 s" while the library works for long without anything to show: it is drawn when
+ * that asks whether to stop. `what` is borrowed until cli_progress_end. */
+void cli_progress_phase(cli_progress *progress, const char *what);
 /* A clv_monitor; `user` is a cli_progress. */
 int cli_progress_monitor(const clv_progress *now, void *user);
 /* "documents 1200  3.1 s": for work that is counted. */

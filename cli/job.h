@@ -64,6 +64,7 @@ struct cli_job {
     clv_matrix start_view; /* of these */
     clv_affinity *affinity;
     clv_affinity_info info;
+    bool rough; /* there is no time for the affinity: the result goes without */
     clv_result *result;
     clv_text_model *text;   /* of --terms, or NULL */
     clv_report_terms terms; /* valid when there is one; owned, from malloc */
@@ -71,6 +72,7 @@ struct cli_job {
     double silhouette;      /* NaN: none */
     double load_seconds, affinity_seconds;
     char suggestion[256]; /* of another affinity; "": none */
+    cli_progress progress;
 };
 
 /* The control that the options of the method begin with. */
@@ -134,9 +136,10 @@ clv_status cli_terms_read(cli_job *job);
 clv_status cli_terms_find(cli_job *job);
 void cli_terms_free(cli_job *job);
 
-/* Another affinity, where one built by `how` would take long: into job->suggestion and on standard error. And from
- * there into the result (suggest.c). */
-void cli_job_suggest(cli_job *job, const clv_affinity_options *how);
+/* Whether what comes before the first iteration would take longer than the time limit; if so, that is said. Where a
+ * pass takes long, another affinity is suggested on standard error and in job->suggestion; from there it goes into the
+ * result (estimate.c). */
+bool cli_job_takes_too_long(cli_job *job, const clv_affinity_options *how);
 clv_status cli_job_keep_suggestion(cli_job *job);
 
 /* Report what the job would allocate (dryrun.c). */

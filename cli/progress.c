@@ -1,22 +1,30 @@
 /* Interruption and the progress line: the command's side of the library's hooks.
  *
  * The handler only sets a flag. The interrupt hook and the monitor hand it to the library, which then returns the
- * best result so far. The handler is installed for one signal only, so that a second one ends the program. */
+ * best result so far; the hook also keeps the line alive in phases that have no iterations. The handler is installed
+ * for one signal only, so that a second one ends the program. */
 #include "cli.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+/* The line that the hook draws, if any: the hook is asked from all threads. */
+static cli_progress *watched;
+static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
 
 static void remember_signal(int number) {
     (void)number;
     interrupted = 1;
 }
 
+static void draw_phase(void);
+
 static int interrupt_hook(void *user) {
     (void)user;
+    draw_phase();
     return interrupted;
 }
 
@@ -72,6 +80,14 @@ static bool is_time(cli_progress *progress) {
     return true;
 }
 
+void cli_progress_phase(cli_progress *progress, const char *what) {
+    pthread_mutex_lock(&drawing);
+    progress->what = what;
+    progress->last = cli_seconds(); /* what takes a moment is not worth a line */
+    watched = progress->shown ? progress : NULL;
+    pthread_mutex_unlock(&drawing);
+}
+
 /* A line between these two, in the place of the one before on a terminal. */
 static void begin_line(cli_progress *progress) {
     fputs(progress->terminal ? "\r\033[K" : "", stderr);
@@ -83,8 +99,25 @@ static void end_line(const cli_progress *progress) {
     fflush(stderr);
 }
 
+static void draw_phase(void) {
+    if (!__atomic_load_n(&watched, __ATOMIC_RELAXED) || pthread_mutex_trylock(&drawing) != 0) {
+        return;
+    }
+    if (watched && is_time(watched)) {
+        begin_line(watched);
+        fputs(watched->what, stderr);
+        end_line(watched);
+    }
+    pthread_mutex_unlock(&drawing);
+}
+
 int cli_progress_monitor(const clv_progress *now, void *user) {
     cli_progress *progress = user;
+    pthread_mutex_lock(&drawing);
+    if (progress == watched) { /* from the first iterate on that is what there is to show */
+        watched = NULL;
+        progress->last = -INFINITY;
+    }
     if (is_time(progress)) {
         begin_line(progress);
         fprintf(stderr, "restart %lld of %lld  iteration %lld  objective %.8g", (long long)now->restart + 1,
@@ -94,6 +127,7 @@ int cli_progress_monitor(const clv_progress *now, void *user) {
         }
         end_line(progress);
     }
+    pthread_mutex_unlock(&drawing);
     return interrupted;
 }
 
@@ -106,6 +140,9 @@ void cli_progress_count(cli_progress *progress, const char *what, int64_t count)
 }
 
 void cli_progress_end(cli_progress *progress) {
+    pthread_mutex_lock(&drawing);
+    watched = NULL;
+    pthread_mutex_unlock(&drawing);
     if (progress->drawn && progress->terminal) {
         fputs("\r\033[K", stderr);
         fflush(stderr);

@@ -203,11 +203,14 @@ clv_status cli_job_load(cli_job *job) {
     CLI_TRY(check_standard_input(job));
     CLI_TRY(cli_job_check_targets(job));
     double began = cli_seconds();
+    cli_progress_begin(&job->progress, app, &job->args, job->output.progress, job->output.quiet, NULL);
+    cli_progress_phase(&job->progress, "reading");
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
     CLI_TRY(cli_predict_read(job, &reading));
     CLI_TRY(read_truth(job));
     CLI_TRY(scale(job));
     CLI_TRY(cli_terms_read(job));
+    cli_progress_end(&job->progress);
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
@@ -284,6 +287,14 @@ static void tell_affinity(const cli_job *job) {
             job->method->name, method);
 }
 
+/* The affinity as the method wants it. */
+static clv_status make_affinity(cli_job *job, clv_affinity_options *how) {
+    const clv_matrix *points = clv_data_matrix(job->data);
+    clv_context *ctx = job->app->ctx;
+    clv_status status = clv_suit_affinity(ctx, job->method, points, job->options, how);
+    return status < 0 ? status : clv_affinity_build(ctx, points, how, &job->affinity);
+}
+
 static clv_status build_affinity(cli_job *job) {
     clv_affinity_options how;
     double began = cli_seconds();
@@ -291,12 +302,15 @@ static clv_status build_affinity(cli_job *job) {
     if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
-    const clv_matrix *points = clv_data_matrix(job->data);
-    clv_context *ctx = job->app->ctx;
-    cli_job_suggest(job, &how);
-    CLI_TRY(cli_library_on(job->app, job->args.operands[0],
-                           clv_suit_affinity(ctx, job->method, points, job->options, &how)));
-    CLI_TRY(cli_library_on(job->app, job->args.operands[0], clv_affinity_build(ctx, points, &how, &job->affinity)));
+    cli_progress_phase(&job->progress, "building the affinity");
+    job->rough = cli_job_takes_too_long(job, &how);
+    clv_status status = job->rough ? CLV_OK : make_affinity(job, &how);
+    job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
+    cli_progress_end(&job->progress);
+    if (job->rough) {
+        return CLV_OK;
+    }
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0], status));
     job->input.affinity = job->affinity;
     clv_affinity_describe(job->affinity, &job->info);
     job->affinity_seconds = cli_seconds() - began;
@@ -348,19 +362,35 @@ static clv_status tell_failure(const cli_job *job, clv_status status) {
     return cli_library(job->app, status);
 }
 
+static clv_status solve(cli_job *job) {
+    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    const clv_matrix *data = clv_data_matrix(job->data);
+    clv_affinity_info plan = {.n = data->rows};
+    clv_input rough = {.points = given ? NULL : data, .start = job->input.start, .plan = &plan};
+    return job->rough ? clv_solve_roughly(job->app->ctx, job->method, &rough, job->options, &job->result)
+                      : clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
+}
+
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
-    cli_progress progress;
-    cli_progress_begin(&progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
+    cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
+    cli_progress_phase(&job->progress, "beginning");
     control->threads = threads_within_budget(job);
     control->keep_trace = job->output.trace || job->output.report;
-    clv_status status = clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
-    cli_progress_end(&progress);
+    clv_status status = solve(job);
+    cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
     tell_warnings(job);
     CLI_TRY(cli_job_keep_suggestion(job));
     return name_classes(job);
+}
+
+static void tell_no_silhouette(const cli_job *job) {
+    if (!job->output.quiet) {
+        fprintf(stderr, "warning: there was no time for the silhouette, a pass over all pairs of %lld objects\n",
+                (long long)job->result->n);
+    }
 }
 
 static clv_status measure(cli_job *job) {
@@ -372,12 +402,14 @@ static clv_status measure(cli_job *job) {
     if (job->truth) {
         CLI_TRY(cli_library(app, clv_compare(app->ctx, job->truth, result->labels, result->n, &job->scores)));
     }
-    /* Once interrupted, no more work of n^2. */
-    if (job->output.silhouette && !cli_interrupted()) {
+    if (job->output.silhouette) {
+        cli_progress_phase(&job->progress, "computing the silhouette");
         clv_status status = clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
                                            cli_control_of(job)->threads, &job->silhouette);
-        if (status == CLV_EINTERRUPTED) { /* the clustering itself is there */
+        cli_progress_end(&job->progress);
+        if (status == CLV_EINTERRUPTED || status == CLV_ETIME) { /* the clustering itself is there */
             job->silhouette = NAN;
+            tell_no_silhouette(job);
             return CLV_OK;
         }
         CLI_TRY(cli_library(app, status));
@@ -388,13 +420,15 @@ static clv_status measure(cli_job *job) {
 clv_status cli_job_solve(cli_job *job) {
     CLI_TRY(build_affinity(job));
     CLI_TRY(run_method(job));
-    clv_context_set_time_limit(job->app->ctx, 0); /* what is asked of a result is worth the wait */
-    CLI_TRY(cli_terms_find(job));
-    return measure(job);
+    clv_status status = cli_terms_find(job);
+    status = status < 0 ? status : measure(job);
+    clv_context_set_time_limit(job->app->ctx, 0); /* to write what there is is worth the wait */
+    return status;
 }
 
 void cli_job_close(cli_job *job) {
     clv_context *ctx = job->app->ctx;
+    cli_progress_end(&job->progress);
     clv_data *const read[] = {job->data,
                               job->fresh,
                               job->targets,

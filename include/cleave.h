@@ -1006,6 +1006,13 @@ CLV_API clv_status clv_method_check(clv_context *ctx, const clv_method *method, 
 /* Run the method. The result is there unless the status is below zero; whether it converged is in result->stop. */
 CLV_API clv_status clv_solve(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                              clv_result **out);
+/* A rough result of a method on similarities, without them: when the time limit passes or the hook asks while the
+ * affinity is built, this is what is left, and clv_solve itself returns it where there is no time for a first start.
+ * Labels are those of input->start (one column of labels), else of k-means on input->points in whatever time is left,
+ * else at random for input->plan->n objects. Objective and certificate are NaN: nothing is claimed. Of k = auto there
+ * are 2 clusters, of dominant's "all" one. */
+CLV_API clv_status clv_solve_roughly(clv_context *ctx, const clv_method *method, const clv_input *input,
+                                     const void *options, clv_result **out);
 /* Objective, certificate and derived fields of an answer, from the input alone. Of the answer the labels, k, the stop
  * and the fields of the role CLV_ANSWER are looked at. CLV_EDATA: no run can have given this answer. */
 CLV_API clv_status clv_evaluate(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,

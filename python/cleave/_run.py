@@ -151,9 +151,13 @@ class Run:
         began = time.perf_counter()
 
         def work() -> None:
-            self.build()
+            function = lib.clv_solve
+            try:
+                self.build()
+            except TimeoutError:  # labels without similarities, of which nothing is claimed
+                function = lib.clv_solve_roughly
             self.built_seconds = time.perf_counter() - began if self.affinity is not None else 0.0
-            self.pointer = self.ctx.made(lib.clv_solve, "clv_result", lib.clv_result_free, self.method, self._input(),
+            self.pointer = self.ctx.made(function, "clv_result", lib.clv_result_free, self.method, self._input(),
                                          self.options.pointer)
 
         monitor = self._watch()

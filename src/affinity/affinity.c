@@ -159,6 +159,11 @@ bool clv_affinity_view(const clv_affinity *a, clv_matrix *out) {
     return a->home.view && CALL(a, view, out) == CLV_OK;
 }
 
+const clv_matrix *clv_affinity_points(const clv_affinity *a) {
+    bool made = a->info.kind != CLV_AFFINITY_PRECOMPUTED && a->points.rows == a->info.n;
+    return made ? &a->points : NULL;
+}
+
 bool clv_affinity_factor(const clv_affinity *a, clv_matrix *out) {
     *out = (clv_matrix){0};
     return a->home.factor && CALL(a, factor, out) == CLV_OK;

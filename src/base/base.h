@@ -58,9 +58,9 @@ bool clv_share_is_over(clv_context *ctx, double share);
 /* Between these, work that can be done without: it is to be given up when this share of the time is over. */
 void clv_optional_begin(clv_context *ctx, double share);
 void clv_optional_end(clv_context *ctx);
-/* Between these the deadline does not count, nor does the hook for as much work as takes a moment: for one evaluation
- * without which what was found is worth less. They nest,
- * also across threads. */
+/* Between these as much work as takes a moment is done, whatever the hook and the deadline say; then the hook counts,
+ * and the deadline when it is a little less than half a second past: for one evaluation without which what was found
+ * is worth less. They nest, also across threads. */
 void clv_overtime_begin(clv_context *ctx);
 void clv_overtime_end(clv_context *ctx);
 /* Between true and false long loops run to their end: for short work without which what was found could not be kept. */

@@ -113,6 +113,8 @@ void clv_set_patient(clv_context *ctx, bool patient) {
 
 /* About a twentieth of a second of work: multiplications, in numbers. */
 enum { GRACE = 1 << 27 };
+/* Seconds after the deadline at which overtime ends too. */
+#define OVERTIME 0.4
 
 static bool is_past(double when) {
     return when > 0 && clv_seconds() >= when;
@@ -127,10 +129,13 @@ bool clv_interrupted(clv_context *ctx) {
         return false;
     }
     bool counts = atomic_load(&ctx->overtime) == 0;
+    if (!counts) {
+        double deadline = atomic_load(&ctx->deadline);
+        bool moment = atomic_load(&ctx->spare) > 0;
+        return !moment && (clv_asked_to_stop(ctx) || (deadline > 0 && is_past(deadline + OVERTIME)));
+    }
     bool spent = atomic_load(&ctx->grace) <= 0;
-    bool heard = counts || atomic_load(&ctx->spare) <= 0;
-    return (heard && clv_asked_to_stop(ctx)) ||
-           (counts && (is_past(atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx))));
+    return clv_asked_to_stop(ctx) || is_past(atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx));
 }
 
 static void spend_grace(clv_context *ctx, int64_t amount) {

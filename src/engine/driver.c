@@ -191,7 +191,8 @@ static clv_status step_until_stopped(worker *w, attempt *now) {
         clv_status status = r->solver->step(w->state, &iterate);
         if (clv_is_stop(status)) {
             decide_stop(w, now, status, &now->stop);
-            return CLV_OK;
+            bool known = !isnan(iterate.value) && !r->solver->monotone;
+            return known ? consider(w, now, iterate.value) : CLV_OK;
         }
         CLV_TRY(status);
         now->iterations++;
@@ -224,8 +225,8 @@ static clv_status resume_in_overtime(worker *w, clv_iterate *fresh) {
     return status;
 }
 
-/* After the deadline, or when that cuts it short, the recomputation is worth the wait: it is one evaluation. After an
- * interruption it is done if it takes only a moment. */
+/* After the deadline, or when that cuts it short, the recomputation is worth a short wait: it is one evaluation. After
+ * an interruption it is done if it takes only a moment. */
 static clv_status resume_best(worker *w, const attempt *now, clv_iterate *fresh) {
     clv_stop why;
     if (decide_stop(w, now, CLV_OK, &why) && (why == CLV_TIME_LIMIT || why == CLV_CANCELLED)) {
@@ -244,8 +245,7 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
     *sound = true;
     clv_status status = resume_best(w, now, &fresh);
     if (clv_is_stop(status)) { /* keep the answer, without a certificate that nobody computed */
-        atomic_store(&w->run->ending, true);
-        now->stop = CLV_CANCELLED;
+        decide_stop(w, now, status, &now->stop);
         now->value = now->best;
         now->certificate = NAN;
         return CLV_OK;
@@ -332,14 +332,14 @@ static clv_status run_attempt(worker *w, int64_t restart) {
     return status;
 }
 
-/* The next restart, or -1. The first one always begins, so that a time limit however short has a result. */
+/* The next restart, or -1. The first one always begins, so that a run that ends at once has a result: its start. */
 static int64_t take_restart(worker *w) {
     run *r = w->run;
     int64_t restart = -1;
     clv_stop why;
     bool stop = decide_stop(w, NULL, CLV_OK, &why);
     pthread_mutex_lock(&r->lock);
-    if (r->next < r->control->restarts && (!stop || (why == CLV_TIME_LIMIT && r->next == 0))) {
+    if (r->next < r->control->restarts && (!stop || r->next == 0)) {
         restart = r->next++;
     }
     pthread_mutex_unlock(&r->lock);

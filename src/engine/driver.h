@@ -17,8 +17,9 @@ typedef struct clv_iterate {
 } clv_iterate;
 
 /* A solver set on a problem. start, step, save and resume work on a state that one worker owns; they may return
- * CLV_EINTERRUPTED or CLV_ETIME, which end the run with the best iterate so far; other failures end it without a
- * result. Nothing that they compute may depend on `threads` or on what the state was used for before `start`. */
+ * CLV_EINTERRUPTED or CLV_ETIME, which end the run with the best iterate so far (of a step that has set its value and
+ * is not monotone, that one too); other failures end it without a result. Nothing that they compute may depend on
+ * `threads` or on what the state was used for before `start`. */
 typedef struct clv_solver {
     const clv_method *method;             /* whose names and sense the result has */
     const char *extras[CLV_TRACE_EXTRAS]; /* names of further columns of the trace, or NULL */

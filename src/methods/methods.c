@@ -220,8 +220,13 @@ int64_t clv_draw(const double *weight, int64_t n, double total, clv_rng *rng) {
 
 /* --- the functions of a method --- */
 
-/* Nothing that is not finite is claimed. */
+/* Nothing that is not finite is claimed; of a rough result, nothing at all. */
 static clv_status check_result(clv_context *ctx, const clv_method *method, const clv_result *result) {
+    bool cut = result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
+    if (cut && method->takes == CLV_TAKES_AFFINITY && isnan(result->objective.value) &&
+        isnan(result->certificate.value)) {
+        return CLV_OK;
+    }
     if (!isfinite(result->objective.value) || isinf(result->certificate.value) ||
         !isfinite(result->certificate.tolerance)) {
         return clv_fail(ctx, CLV_ENUMERIC,
@@ -241,12 +246,24 @@ static clv_status finish(clv_status status, clv_result **out) {
     return status;
 }
 
-/* The name of the solver, as the option table has it, unless the method has chosen one. */
-static void name_solver(const clv_method *method, const void *options, clv_result *result) {
+void clv_name_solver(const clv_method *method, const void *options, clv_result *result) {
     const clv_option *option = clv_options_find(method->options, "solver");
     if (option && !result->solver[0]) {
         clv_options_print(option, options, result->solver, sizeof result->solver);
     }
+}
+
+/* The method; of one on similarities that had no time for a start, what the points say without them. */
+static clv_status solve_somehow(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                                clv_result **out) {
+    clv_status status = method->solve(ctx, input, options, out);
+    if (!clv_is_stop(status) || method->takes != CLV_TAKES_AFFINITY) {
+        return status;
+    }
+    clv_affinity_info info = {.n = clv_affinity_size(input->affinity)};
+    clv_input rest = {.points = clv_affinity_points(input->affinity), .start = input->start, .plan = &info};
+    clv_result_free(*out);
+    return clv_solve_roughly(ctx, method, &rest, options, out);
 }
 
 /* Under the deadline that the options ask for, and measured. Of a method that finds its answer in one go, the restart
@@ -255,14 +272,14 @@ static clv_status solve_in_time(clv_context *ctx, const clv_method *method, cons
                                 clv_result **out) {
     const clv_control *control = options;
     clv_deadline before = clv_deadline_begin(ctx, control->time_limit);
-    clv_status status = method->solve(ctx, input, options, out);
+    clv_status status = solve_somehow(ctx, method, input, options, out);
     double seconds = clv_deadline_end(ctx, before);
     CLV_TRY(status);
     clv_result *result = *out;
     result->method = method->name;
     result->seed = control->seed;
     result->seconds = seconds;
-    name_solver(method, options, result);
+    clv_name_solver(method, options, result);
     for (int64_t r = 0; r < result->restarts_count; r++) {
         clv_restart *restart = &result->restarts[r];
         restart->seconds = isnan(restart->seconds) ? result->seconds : restart->seconds;

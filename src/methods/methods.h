@@ -26,6 +26,9 @@ typedef struct clv_options_room {
 /* The options that a program gave, at their full size and in range. */
 clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const void *options, clv_options_room *out);
 
+/* The name of the solver into the result, as the option table has it. */
+void clv_name_solver(const clv_method *method, const void *options, clv_result *result);
+
 /* How to run a solver: without anything random in it, one restart says it all. */
 static inline clv_control clv_control_for(const clv_control *asked, bool fixed) {
     clv_control control = *asked;

@@ -118,8 +118,12 @@ clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int3
     silhouette s = {.ctx = ctx, .kept.ctx = ctx, .n = points->rows, .threads = clv_threads(threads)};
     CLV_TRY(clv_labels_check(ctx, "labels", labels, s.n));
     clv_status status = prepare(&s, points, labels);
-    if (status == CLV_OK) {
+    if (status == CLV_OK && !clv_asked_to_stop(ctx)) {
+        clv_overtime_begin(ctx); /* of few objects it is there however late it is */
         status = measure_all(&s);
+        clv_overtime_end(ctx);
+    } else if (status == CLV_OK) {
+        status = clv_stop_failure(ctx, "computing the silhouette");
     }
     if (status == CLV_OK) {
         *out = mean_width(&s);

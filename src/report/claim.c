@@ -145,7 +145,7 @@ static clv_status get_restart(const clv_place *at, int64_t number) {
         return clv_fail(at->claim->ctx, CLV_EDATA, "%s: restart %lld is not an object", at->file,
                         (long long)number + 1);
     }
-    const clv_member members[] = {{NULL, "objective", CLV_JSON_NUMBER, &restart->objective, false},
+    const clv_member members[] = {{NULL, "objective", CLV_JSON_NUMBER_OR_NULL, &restart->objective, false},
                                   {NULL, "iterations", CLV_JSON_INTEGER, &restart->iterations, false},
                                   {NULL, "seconds", CLV_JSON_NUMBER_OR_NULL, &restart->seconds, false},
                                   {NULL, "stop", CLV_JSON_TEXT, NULL, false}};
@@ -320,7 +320,7 @@ static clv_status get_core(const clv_place *at) {
         {"affinity", "bytes", CLV_JSON_COUNT, &claim->bytes, true},
         {"affinity", "nonzeros", CLV_JSON_COUNT, &claim->nonzeros, true},
         {"objective", "name", CLV_JSON_TEXT, &claim->objective_name, false},
-        {"objective", "value", CLV_JSON_NUMBER, &result->objective.value, false},
+        {"objective", "value", CLV_JSON_NUMBER_OR_NULL, &result->objective.value, false},
         {"objective", "sense", CLV_JSON_TEXT, &claim->sense, false},
         {"bound", "name", CLV_JSON_TEXT, &claim->bound_name, true},
         {"bound", "value", CLV_JSON_NUMBER_OR_NULL, &result->bound.value, true},

@@ -463,6 +463,18 @@ static clv_status check_data(clv_context *ctx, const clv_method *method, const c
     return data->points ? CLV_OK : clv_fail(ctx, CLV_EUSAGE, "there are no data to verify a result by");
 }
 
+/* A rough result has labels, and claims nothing of them. */
+static clv_status check_claims(clv_context *ctx, const clv_result *result) {
+    bool cut = result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
+    if (cut && isnan(result->objective.value) && isnan(result->certificate.value)) {
+        return clv_fail(ctx, CLV_EDATA,
+                        "there is nothing to verify: the run ended ('%s') before its labels were evaluated, and claims "
+                        "neither an objective nor a certificate",
+                        clv_stop_name(result->stop));
+    }
+    return CLV_OK;
+}
+
 static clv_status judge_on(clv_context *ctx, const clv_method *method, const clv_claim *claim, const clv_input *data,
                            const void *options, int64_t memory, clv_data **scaled, clv_verdict *out) {
     clv_affinity_info plan = {.n = data->points->rows};
@@ -487,6 +499,7 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const
     ((clv_control *)(void *)options.bytes)->threads = threads;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), options.bytes)); /* what the caller says is not the claim's */
     CLV_TRY(check_data(ctx, method, claim, data));
+    CLV_TRY(check_claims(ctx, claim->result));
     STEP(clv_claimed_options(ctx, claim, method, threads, &options, out));
     int64_t objects = method->objects ? method->objects(data->points, options.bytes) : data->points->rows;
     STEP(clv_claim_check(ctx, claim, method, (const clv_control *)(void *)options.bytes, objects, out));

@@ -310,7 +310,7 @@ typedef struct meddling {
     void (*after)(clv_result *result);
 } meddling;
 
-/* The JSON text of a run, owned by the context; NULL: it was interrupted before there was a result. */
+/* The JSON text of a run, owned by the context; NULL: it was interrupted before anything could be claimed. */
 static char *run_to_json(clv_context *ctx, const trial *t, const meddling *with) {
     clv_data *data = data_of(ctx, t);
     clv_affinity_options how = how_to_build(t->kind, t->home);
@@ -332,14 +332,14 @@ static char *run_to_json(clv_context *ctx, const trial *t, const meddling *with)
     }
     clv_status status = clv_dominant(ctx, &(clv_input){.affinity = a}, &options, &result);
     clv_context_set_interrupt(ctx, NULL, NULL);
-    if (status < 0 && !(with->before && status == CLV_EINTERRUPTED)) {
+    if (status < 0) {
         fail_msg("%s", clv_message(ctx));
     }
     if (status == CLV_OK && with->after) {
         assert_true(result->k > 1);
         with->after(result);
     }
-    if (status == CLV_OK) {
+    if (status == CLV_OK && !(with->before && isnan(result->objective.value))) {
         text = to_json(result, a, &how, &options);
     }
     clv_result_free(result);

@@ -86,6 +86,26 @@ static void the_deadline_has_a_grace(void **state) {
     end_context(ctx);
 }
 
+/* Overtime is for one evaluation: a moment's work in any case, then the hook counts, and a little later the deadline.
+ */
+static void overtime_ends(void **state) {
+    clv_context *ctx = new_context();
+    const int64_t much = (int64_t)1 << 40;
+    (void)state;
+    clv_context_set_time_limit(ctx, 1e-9);
+    clv_overtime_begin(ctx);
+    int left = 0;
+    clv_context_set_interrupt(ctx, stop_at_zero, &left);
+    assert_false(clv_worked(ctx, 1000));
+    assert_true(clv_worked(ctx, much));
+    clv_context_set_interrupt(ctx, NULL, NULL);
+    while (!clv_interrupted(ctx)) { /* for less than half a second */
+    }
+    assert_int_equal(clv_stop_failure(ctx, "evaluating"), CLV_ETIME);
+    clv_overtime_end(ctx);
+    end_context(ctx);
+}
+
 /* Of two limits the earlier one counts, and the former comes back. What can be done without has no grace. */
 static void deadlines_nest(void **state) {
     clv_context *ctx = new_context();
@@ -245,6 +265,7 @@ int main(void) {
         cmocka_unit_test(messages),
         cmocka_unit_test(interruption),
         cmocka_unit_test(the_deadline_has_a_grace),
+        cmocka_unit_test(overtime_ends),
         cmocka_unit_test(deadlines_nest),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(blocks_are_aligned_and_counted),

@@ -873,28 +873,58 @@ static void new_points_go_to_the_nearest_center(void **unused) {
 }
 
 static int stop_soon(void *user) {
-    return ++*(int *)user > 3;
+    return --*(int *)user < 0;
 }
 
+/* Wherever a run is interrupted, starts included, there are labels, and the objective is theirs. */
 static void an_interruption_keeps_an_answer(void **unused) {
     (void)unused;
+    static const char *const starts[] = {"random", "greedy++", "kmeans++"};
     clv_context *ctx = new_context();
-    data *d = make(3000, 4, DOUBLES, 40);
-    for (int first = 0; first < 3; first++) {
-        int polls = 0;
+    data *d = make(1000, 4, DOUBLES, 40);
+    for (int turn = 0; turn < 3 * 3 * 12; turn++) {
+        int polls = turn / 9 < 6 ? turn / 9 : (turn / 9 - 5) * 14;
         clv_kpalm_options options = options_for(8);
-        options.start = "random";
-        options.solver = first;
-        clv_result *result = NULL;
+        options.start = starts[turn % 3];
+        options.solver = turn / 3 % 3;
+        clv_result *result = NULL, *found = NULL;
+        clv_input input = {.points = &d->matrix};
         clv_context_set_interrupt(ctx, stop_soon, &polls);
-        clv_status status = clv_kpalm(ctx, &(clv_input){.points = &d->matrix}, &options, &result);
+        assert_int_equal(clv_kpalm(ctx, &input, &options, &result), CLV_OK);
         clv_context_set_interrupt(ctx, NULL, NULL);
-        assert_true(status == CLV_EINTERRUPTED || (status == CLV_OK && result->stop == CLV_CANCELLED));
+        assert_true(polls >= 0 || result->stop == CLV_CANCELLED);
+        assert_int_equal(clv_kpalm_evaluate(ctx, &input, &options, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value / result->objective.value - 1) < 1e-9);
+        clv_result_free(found);
         clv_result_free(result);
         options.control.time_limit = 1e-9;
         result = solve(ctx, &d->matrix, &options);
         assert_int_equal(result->stop, CLV_TIME_LIMIT);
         assert_true(isfinite(result->objective.value));
+        clv_result_free(result);
+    }
+    free(d);
+    clv_context_free(ctx);
+}
+
+/* Centers that there was no time to choose are other objects, not one of them twice. */
+static void hasty_starts_are_distinct(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    data *d = make(200, 3, DOUBLES, 7);
+    for (int polls = 0; polls < 8; polls++) {
+        int left = polls;
+        clv_kpalm_options options = options_for(150);
+        clv_result *result = NULL;
+        options.solver = CLV_KPALM_LLOYD;
+        clv_context_set_interrupt(ctx, stop_soon, &left);
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &d->matrix}, &options, &result), CLV_OK);
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        int64_t empty = 0;
+        for (int64_t c = 0; c < result->k; c++) {
+            empty += result->sizes[c] == 0;
+        }
+        assert_true(empty < 5);
         clv_result_free(result);
     }
     free(d);
@@ -923,6 +953,7 @@ int main(void) {
         cmocka_unit_test(early_answers_are_soft),
         cmocka_unit_test(new_points_go_to_the_nearest_center),
         cmocka_unit_test(an_interruption_keeps_an_answer),
+        cmocka_unit_test(hasty_starts_are_distinct),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

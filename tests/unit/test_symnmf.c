@@ -324,8 +324,8 @@ static void interruptions_leave_a_sound_result(void **unused) {
             clv_context_set_interrupt(ctx, count_down, &hook);
             clv_status status = clv_symnmf(ctx, &(clv_input){.affinity = a}, &options, &result);
             clv_context_set_interrupt(ctx, NULL, NULL);
-            assert_true(status == CLV_OK || status == CLV_EINTERRUPTED);
-            if (status == CLV_OK && result->stop == CLV_CANCELLED) {
+            assert_int_equal(status, CLV_OK);
+            if (result->stop == CLV_CANCELLED && !isnan(result->objective.value)) { /* else a rough result */
                 clv_result *found;
                 assert_int_equal(clv_symnmf_evaluate(ctx, &(clv_input){.affinity = a}, &options, result, &found),
                                  CLV_OK);

@@ -16,6 +16,8 @@
 #include <omp.h>
 #include <string.h>
 
+enum { ROWS_A_POLL = 16 * CLV_TILE_ROWS };
+
 /* What a part of the objects adds. */
 typedef struct share {
     double sigma, f, residual;
@@ -203,13 +205,16 @@ void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t
 
 clv_status clv_kpalm_assign(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
+    atomic_bool stopped = false;
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
     for (int64_t c = 0; c < p->chunks; c++) {
         int64_t from, to;
         clv_kpalm_chunk(p, c, &from, &to);
-        clv_nearest_centers(clv_panel_now(s), &p->frame, from, to, s->centers, s->square,
-                            s->workers[omp_get_thread_num()].keys, s->labels);
+        for (; from < to && clv_goes_on(p->ctx, &stopped, ROWS_A_POLL * p->k * p->p); from += ROWS_A_POLL) {
+            clv_nearest_centers(clv_panel_now(s), &p->frame, from, to - from < ROWS_A_POLL ? to : from + ROWS_A_POLL,
+                                s->centers, s->square, s->workers[omp_get_thread_num()].keys, s->labels);
+        }
     }
     s->soft = 0;
-    return CLV_OK;
+    return stopped ? clv_stop_failure(p->ctx, "assigning objects to centers") : CLV_OK;
 }

@@ -17,6 +17,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Multiplications that take a moment. */
+#define MOMENT (INT64_C(1) << 28)
+
 /* --- snapshots --- */
 
 typedef enum content {
@@ -27,6 +30,7 @@ typedef enum content {
 
 typedef struct snapshot {
     content content;
+    bool torn; /* labels from before and after an iteration that was not finished */
     int64_t t;
     double *centers; /* k x p */
     int32_t *labels; /* n */
@@ -65,9 +69,14 @@ static clv_status kpalm_save(void *state, void *snap) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
     snapshot *to = snap;
+    /* Weights of a start say nothing yet, and matter only where it is all that is asked for; of an iteration that was
+     * not finished all labels stand, but no weights. */
+    bool bare = s->t == 0 && p->options.control.max_iter > 0;
+    bool lost = bare || (s->torn && !(p->hard && s->t > 0));
     bool whole = s->soft == 0 && s->labels[0] >= 0;
     to->t = s->t;
-    to->content = s->torn || (!whole && !p->keeps_weights) ? NEAREST : whole ? LABELS : WEIGHTS;
+    to->torn = s->torn;
+    to->content = lost || (!whole && !p->keeps_weights) ? NEAREST : whole ? LABELS : WEIGHTS;
     memcpy(to->centers, s->centers, (size_t)(p->k * p->p) * sizeof *to->centers);
     if (to->content == LABELS) {
         memcpy(to->labels, s->labels, (size_t)p->n * sizeof *to->labels);
@@ -102,7 +111,9 @@ static void forget_bounds(clv_kpalm_state *s) {
  * the means of the nearest objects. */
 static void leave_objects(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
-    clv_kpalm_assign(s);
+    if (clv_is_stop(clv_kpalm_assign(s))) { /* no time for that */
+        return;
+    }
     memset(s->total, 0, (size_t)(p->k * (p->p + 1)) * sizeof *s->total);
     for (int64_t i = 0; i < p->n; i++) {
         clv_add_object(p, i, clv_kpalm_sample(p, i), s->labels[i], s->total);
@@ -172,13 +183,20 @@ static void describe(const clv_kpalm_state *s, double alpha, clv_iterate *out) {
 
 /* What the start is worth where every object goes to its nearest center at once. */
 static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
-    CLV_TRY(clv_kpalm_assign(s));
-    CLV_TRY(look_closely(s, true, true, out));
+    clv_status status = clv_kpalm_assign(s);
+    if (status == CLV_OK) {
+        status = look_closely(s, true, true, out);
+    }
     for (int64_t i = 0; i < s->problem->n; i++) {
         s->labels[i] = CLV_UNASSIGNED;
     }
     memset(s->sums, 0, (size_t)(s->problem->k * (s->problem->p + 1)) * sizeof *s->sums);
-    return CLV_OK;
+    return status;
+}
+
+/* What ends the run here leaves the start as it is, without a closer look. */
+static clv_status unless_stopped(clv_status status) {
+    return clv_is_stop(status) ? CLV_OK : status;
 }
 
 static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
@@ -210,10 +228,10 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     s->tied = 0;
     s->value = p->initial ? given_value(s) : uniform_value(s);
     if (none && p->show) {
-        CLV_TRY(look_at_nearest(s, out));
+        CLV_TRY(unless_stopped(look_at_nearest(s, out)));
     } else if (!none) {
         bool exact = p->show || p->euclidean || p->options.initial_membership == CLV_KPALM_DIRICHLET;
-        CLV_TRY(look_closely(s, exact, p->show, out));
+        CLV_TRY(unless_stopped(look_closely(s, exact, p->show, out)));
     }
     describe(s, NAN, out);
     return CLV_OK;
@@ -245,6 +263,7 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     memcpy(s->centers, from->centers, (size_t)(p->k * p->p) * sizeof *s->centers);
     s->t = s->panel_count > from->t ? s->panel_count : from->t; /* nothing is replayed from here on */
     s->torn = false;
+    out->rounded = from->torn;
     clv_centers_publish(s, false);
     forget_bounds(s);
     if (from->content == WEIGHTS) {
@@ -321,6 +340,21 @@ static void correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_
     }
 }
 
+/* The nearest center of every object. So that there is one also when time ends this, the nearest of as many of the
+ * first centers as take a moment comes first. */
+static clv_status label_by_center(const clv_kpalm_problem *p, const clv_matrix *centers, int32_t *labels) {
+    int64_t threads = p->options.control.threads, few = MOMENT / (p->n * p->p);
+    clv_matrix first = *centers;
+    if (few < p->k) {
+        first.rows = few > 1 ? few : 1;
+        clv_set_patient(p->ctx, true);
+        clv_status status = clv_kpalm_nearest(p->ctx, &first, p->points, threads, labels);
+        clv_set_patient(p->ctx, false);
+        CLV_TRY(status);
+    }
+    return unless_stopped(clv_kpalm_nearest(p->ctx, centers, p->points, threads, labels));
+}
+
 /* Labels, centers and memberships out of the snapshot of the answer. */
 static clv_status unpack(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
     clv_matrix centers = {.rows = p->k, .cols = p->p, .values = from->centers};
@@ -331,7 +365,7 @@ static clv_status unpack(const clv_kpalm_problem *p, const snapshot *from, clv_r
     } else if (from->content == LABELS) {
         memcpy(result->labels, from->labels, (size_t)p->n * sizeof *from->labels);
     } else {
-        CLV_TRY(clv_kpalm_nearest(p->ctx, &centers, p->points, p->options.control.threads, result->labels));
+        CLV_TRY(label_by_center(p, &centers, result->labels));
     }
     clv_result_count(result);
     correct_value(p, from, result);
@@ -370,7 +404,9 @@ static clv_status drive(const clv_kpalm_problem *p, clv_result **out) {
 
 clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     clv_kpalm_problem problem = {0};
+    clv_overtime_begin(ctx); /* a few passes over the points, without which there is no start */
     clv_status status = clv_kpalm_problem_new(ctx, input, options, &problem);
+    clv_overtime_end(ctx);
     if (status == CLV_OK) {
         status = clv_kpalm_take_given(&problem, input);
     }

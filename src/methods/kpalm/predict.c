@@ -81,17 +81,20 @@ clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const 
     }
     clv_status status = make_prediction(ctx, centers, fresh, threads, &q);
     int64_t tiles = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
+    atomic_bool stopped = false;
     if (status == CLV_OK) {
 #pragma omp parallel for num_threads(clv_team(q.threads)) schedule(static)
         for (int64_t b = 0; b < tiles; b++) {
             int64_t from = b * CLV_TILE_ROWS, to = from + CLV_TILE_ROWS;
             void *keys = clv_tile_row(&q.panel, q.keys, omp_get_thread_num() * CLV_TILE_ROWS);
-            clv_nearest_centers(&q.panel, &q.frame, from, to < fresh->rows ? to : fresh->rows, q.centers, q.square,
-                                keys, out);
+            if (clv_goes_on(ctx, &stopped, CLV_TILE_ROWS * centers->rows * centers->cols)) {
+                clv_nearest_centers(&q.panel, &q.frame, from, to < fresh->rows ? to : fresh->rows, q.centers, q.square,
+                                    keys, out);
+            }
         }
     }
     free_prediction(&q);
-    return status;
+    return stopped ? clv_stop_failure(ctx, "assigning objects to centers") : status;
 }
 
 /* --- the value of what is given --- */

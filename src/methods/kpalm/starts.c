@@ -6,9 +6,10 @@
  * greedy++   the same, the best of 2 + log k draws each time
  * d1++       kmeans++ with the distance itself: outliers weigh less
  *
- * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, the centers
- * that are still missing are drawn by weight alone. Cost: two passes over the points per center. The
- * distances to the nearest center so far are kept in s->upper, those to the mean in s->lower (squared, in units).
+ * All of the data take part; sample weights multiply the probabilities. When half of a time limit is over, or the run
+ * is interrupted, the centers that are still missing are other objects, drawn by weight alone: a start is always there.
+ * Cost: two passes over the points per center. The distances to the nearest center so far are kept in s->upper, those
+ * to the mean in s->lower (squared, in units).
  *
  * A cluster without objects gets one drawn in the same way, the best of up to REFILL_DRAWS. The object farthest from
  * its center, which other programs take, may be one that lies far from all, and then holds a center for itself. */
@@ -18,7 +19,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { MOST_DRAWS = 64, REFILL_DRAWS = 16 };
+enum { MOST_DRAWS = 64, REFILL_DRAWS = 16, MOST_TRIES = 64 };
 
 typedef struct seeding {
     clv_kpalm_state *s;
@@ -151,24 +152,41 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
     return CLV_OK;
 }
 
-static clv_status draw_centers(seeding *g, clv_rng *rng) {
+/* An object by weight alone, none that is a center already if some tries find one. */
+static int64_t draw_another(const clv_kpalm_problem *p, const bool *taken, clv_rng *rng) {
+    int64_t object = draw_by_weight(p, rng);
+    for (int tries = 0; taken[object] && tries < MOST_TRIES; tries++) {
+        object = draw_by_weight(p, rng);
+    }
+    return object;
+}
+
+/* Object `next` has become a center: the next one is chosen. */
+static clv_status follow(seeding *g, clv_rng *rng, int64_t *next) {
+    set_candidates(g, next, 1);
+    CLV_TRY(visit_tiles(g, come_nearer));
+    return choose(g, rng, next);
+}
+
+static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
     int64_t object = draw_by_weight(p, rng);
-    for (int64_t l = 0; l < p->k; l++) {
-        bool late = clv_share_is_over(p->ctx, 0.5);
-        if (l > 0 && late) {
-            object = draw_by_weight(p, rng);
-        } else if (l > 0) {
-            CLV_TRY(choose(g, rng, &object));
-        }
+    clv_status status = CLV_OK;
+    for (int64_t l = 0; l < p->k && (status == CLV_OK || clv_is_stop(status)); l++) {
         clv_matrix_row(p->points, object, s->centers + l * p->p);
-        if (!late) {
-            set_candidates(g, &object, 1);
-            CLV_TRY(visit_tiles(g, come_nearer));
+        taken[object] = true;
+        if (status == CLV_OK && clv_share_is_over(p->ctx, 0.5)) {
+            status = CLV_ETIME;
+        }
+        if (status == CLV_OK && l + 1 < p->k) {
+            status = follow(g, rng, &object);
+        }
+        if (clv_is_stop(status)) { /* from here on without looking at the others */
+            object = draw_another(p, taken, rng);
         }
     }
-    return CLV_OK;
+    return clv_is_stop(status) ? CLV_OK : status;
 }
 
 static void measure_norms(clv_kpalm_state *s) {
@@ -197,13 +215,17 @@ static clv_status new_seeding(clv_kpalm_state *s, int draws, bool linear, seedin
 }
 
 static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, bool linear) {
+    const clv_kpalm_problem *p = s->problem;
     seeding g;
-    int draws = greedy ? (int)fmin(2 + log((double)s->problem->k), MOST_DRAWS) : 1;
+    int draws = greedy ? (int)fmin(2 + log((double)p->k), MOST_DRAWS) : 1;
     clv_status status = new_seeding(s, draws, linear, &g);
+    bool *taken = CLV_NEW0(p->ctx, bool, p->n);
+    status = taken ? status : CLV_ENOMEM;
     if (status == CLV_OK) {
         measure_norms(s);
-        status = draw_centers(&g, rng);
+        status = draw_centers(&g, rng, taken);
     }
+    clv_free(p->ctx, taken);
     free_seeding(&g);
     return status;
 }

@@ -103,7 +103,7 @@ static double promised(const master *m) {
  * evaluated. False when there is none: alpha is as it was, and evaluated. */
 static bool search_line(master *m) {
     double promise = promised(m), step = 1, *held = m->model;
-    for (int halving = 0; halving < HALVINGS && promise > 0; halving++) {
+    for (int halving = 0; halving < HALVINGS && promise > 0 && !clv_interrupted(m->problem->ctx); halving++) {
         for (int64_t i = 0; i < m->t; i++) {
             held[i] = m->alpha[i] + step * (m->trial[i] - m->alpha[i]);
         }
@@ -145,7 +145,7 @@ static void find_hessian(master *m) {
 }
 
 static void newton(master *m, double accuracy) {
-    for (int pass = 0; pass < MOST_NEWTON; pass++) {
+    for (int pass = 0; pass < MOST_NEWTON && !clv_interrupted(m->problem->ctx); pass++) {
         find_gradient(m);
         find_hessian(m);
         for (int64_t i = 0; i < m->t; i++) {
@@ -266,7 +266,7 @@ static void quasi_newton(master *m, double accuracy) {
     double *before = m->work + 3 * t, *slopes = before + t, *product = slopes + t;
     int pairs = 0;
     find_gradient(m);
-    for (int pass = 0; pass < MOST_QUASI && hull_gap(m) > accuracy; pass++) {
+    for (int pass = 0; pass < MOST_QUASI && hull_gap(m) > accuracy && !clv_interrupted(m->problem->ctx); pass++) {
         quasi_hessian(m, pairs, product);
         minimize_model(m);
         memcpy(before, m->alpha, (size_t)t * sizeof *before);
@@ -328,7 +328,7 @@ static double best_step(master *m, int64_t to, int64_t from, double most) {
 }
 
 static void pairwise(master *m, double accuracy) {
-    for (int pass = 0; pass < MOST_PAIRWISE; pass++) {
+    for (int pass = 0; pass < MOST_PAIRWISE && !clv_interrupted(m->problem->ctx); pass++) {
         double lowest = 0, highest = -INFINITY, rest = 1;
         int64_t to = -1, from = -1; /* -1: the atom 0 */
         find_gradient(m);

@@ -20,7 +20,8 @@ typedef struct ks_run {
     double last;   /* objective of the solver's iterate */
     clv_list best; /* the best iterate */
     double intercept, value, gap;
-    bool own; /* that gap is the one of its own slope, from the data alone */
+    bool own;      /* that gap is the one of its own slope, from the data alone */
+    bool given_up; /* in the start: there is a value, but no more */
 } ks_run;
 
 static const clv_ks_solver *const solvers[] = {&clv_ks_fcfw, &clv_ks_fista, &clv_ks_admm, &clv_ks_newton};
@@ -133,6 +134,7 @@ static void fit_radius(clv_point *point) {
     }
 }
 
+/* Where time ends the evaluation of the start, its value stands without a gap. */
 static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
     ks_run *run = state;
     (void)rng;
@@ -142,14 +144,18 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
         CLV_TRY(clv_list_copy(run->problem->ctx, &run->point.w, run->problem->start));
         fit_radius(&run->point);
     }
-    CLV_TRY(clv_point_evaluate(&run->point));
-    if (!isfinite(run->point.value) || !isfinite(run->point.gap)) {
+    clv_status status = clv_point_evaluate(&run->point);
+    run->given_up = clv_is_stop(status);
+    CLV_TRY(run->given_up ? CLV_OK : status);
+    if (!isfinite(run->point.value) || !(run->given_up || isfinite(run->point.gap))) {
         return clv_fail(run->problem->ctx, CLV_EDATA,
                         "the numbers are out of range: at the start the objective is %g and its gap %g; scale the data",
                         run->point.value, run->point.gap);
     }
     CLV_TRY(keep(run));
-    CLV_TRY(run->solver->start(run->state, &run->point));
+    status = run->given_up ? CLV_OK : run->solver->start(run->state, &run->point);
+    run->given_up = run->given_up || clv_is_stop(status);
+    CLV_TRY(run->given_up ? CLV_OK : status);
     run->last = run->value;
     show(run, out);
     return CLV_OK;
@@ -177,6 +183,9 @@ static clv_status settle(ks_run *run) {
 static clv_status run_step(void *state, clv_iterate *out) {
     ks_run *run = state;
     double before = run->last;
+    if (run->given_up) {
+        return clv_stop_failure(run->problem->ctx, "starting");
+    }
     CLV_TRY(run->solver->step(run->state, &run->point, out));
     run->last = run->point.value;
     if (run->problem->options.rule == CLV_KSUPPORT_CHANGE) {
@@ -212,6 +221,9 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
     ks_run *run = state;
     clv_point *point = &run->point;
     const clv_list *saved = &((const clv_ks_model *)snapshot)->w;
+    if (run->given_up && clv_asked_to_stop(run->problem->ctx)) { /* it was not to be evaluated then, nor is it now */
+        return clv_stop_failure(run->problem->ctx, "evaluating the start");
+    }
     bool known = point->fresh && point->kept == run->problem->x->features && same_weights(&point->w, saved);
     if (!known) {
         CLV_TRY(clv_list_copy(run->problem->ctx, &point->w, saved));

@@ -198,6 +198,9 @@ static clv_status check_gradient(const clv_point *point) {
 clv_status clv_point_evaluate(clv_point *point) {
     const clv_ks_problem *p = point->problem;
     CLV_TRY(clv_point_value(point));
+    if (clv_worked(p->ctx, p->x->samples * (p->x->does->steepest ? 1 : point->kept))) {
+        return clv_stop_failure(p->ctx, "computing a duality gap");
+    }
     double product = clv_dot(point->slope, point->margin, p->x->samples, p->loss.threads);
     if (p->x->does->steepest) {
         CLV_TRY(p->x->does->steepest(p->x, point->work->design, point->slope, p->k, &point->top));

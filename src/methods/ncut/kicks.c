@@ -101,7 +101,8 @@ static void begin_moves(clv_partition *s) {
 
 static clv_status move(clv_partition *s, int64_t i, int32_t to) {
     if (!moves_together(s)) {
-        return clv_partition_move(s, i, to);
+        CLV_TRY(clv_partition_move(s, i, to));
+        return clv_partition_poll(s);
     }
     s->size[s->wanted[i]]--;
     s->size[to]++;

@@ -7,7 +7,7 @@
  * where sum_c 2 y_c sqrt(N_c) - y_c^2 V_c rises most; N and V follow each move.
  *
  * A sweep costs O(n k) and a row of W for every move. Sums are measured anew after it, so that rounding does not
- * gather in N and V. */
+ * gather in N and V. When time ends it between two moves, the moves made stand. */
 #include "kernels/kernels.h"
 #include "methods/ncut/ncut.h"
 
@@ -155,11 +155,13 @@ static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
     int64_t few = clv_partition_few_moves(s->problem);
     clv_matrix factor;
     bool factored = clv_affinity_factor(s->problem->affinity, &factor);
+    clv_status status = CLV_OK;
     *moved = 0;
-    for (int64_t i = 0; i < s->problem->n; i++) {
+    for (int64_t i = 0; i < s->problem->n && status == CLV_OK; i++) {
         int32_t target = best_of(s, i, y);
         if (target != s->labels[i]) {
             CLV_TRY(clv_partition_move(s, i, target));
+            status = clv_partition_poll(s);
             (*moved)++;
         }
         if (factored && *moved > few) {
@@ -167,7 +169,8 @@ static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
         }
     }
     clv_partition_measure(s);
-    return CLV_OK;
+    s->measured = true;
+    return status;
 }
 
 clv_status clv_move_sweep(clv_partition *s, int64_t *moved) {

@@ -207,15 +207,21 @@ static clv_status search(ncut_run *run) {
     return CLV_OK;
 }
 
+static clv_status go_on(ncut_run *run, clv_iterate *out) {
+    return run->phase == DESCENT  ? descend(run, out)
+           : run->phase == POLISH ? polish(run)
+           : run->phase == SEARCH ? search(run)
+                                  : CLV_OK;
+}
+
 static clv_status ncut_step(void *state, clv_iterate *out) {
     ncut_run *run = state;
-    if (run->phase == DESCENT) {
-        CLV_TRY(descend(run, out));
-    } else if (run->phase == POLISH) {
-        CLV_TRY(polish(run));
-    } else if (run->phase == SEARCH) {
-        CLV_TRY(search(run));
+    run->now.measured = false;
+    clv_status status = go_on(run, out);
+    if (clv_is_stop(status) && run->now.measured) { /* what the sweep has moved so far counts */
+        out->value = run->now.value;
     }
+    CLV_TRY(status);
     return show(run, run->now.problem->show_certificates, out);
 }
 

@@ -60,6 +60,7 @@ typedef struct clv_partition {
     double *column, *second;  /* n: work */
     double value;             /* ncut */
     uint64_t ties;            /* decides between clusters that are equally good, by clv_prefers */
+    bool measured;            /* a sweep that was given up has left it sound, value included */
 } clv_partition;
 
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);
@@ -79,6 +80,8 @@ clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to);
 void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to);
 /* Up to so many moves cost less than all sums afresh. */
 int64_t clv_partition_few_moves(const clv_ncut_problem *p);
+/* After a move: whether to go on. */
+clv_status clv_partition_poll(const clv_partition *s);
 /* The decrease of ncut when object i goes to cluster `to`; clv_partition_leave is the part that does not depend on it.
  */
 double clv_partition_leave(const clv_partition *s, int64_t i);

@@ -162,6 +162,11 @@ clv_status clv_partition_move(clv_partition *s, int64_t i, int32_t to) {
     return clv_affinity_move(s->problem->affinity, i, from, to, s->sums);
 }
 
+clv_status clv_partition_poll(const clv_partition *s) {
+    clv_context *ctx = s->problem->ctx;
+    return clv_worked(ctx, s->problem->n) ? clv_stop_failure(ctx, "moving objects") : CLV_OK;
+}
+
 /* --- the certificate --- */
 
 /* What leaving brings to a member with more than half of the volume of its cluster: V_a - d_i would lose digits, so

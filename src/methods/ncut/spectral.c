@@ -87,6 +87,9 @@ static clv_status multiply(void *user, const double *x, int64_t count, double *y
 static clv_status filter_step(normalized *m, int64_t count, bool first) {
     int64_t n = m->problem->n;
     double factor = (first ? 1 : 2) / m->half;
+    if (clv_worked(m->problem->ctx, n * count)) {
+        return clv_stop_failure(m->problem->ctx, "computing eigenvalues");
+    }
     CLV_TRY(clv_affinity_apply(m->problem->affinity, m->now, count, m->image, m->threads));
 #pragma omp parallel for num_threads(clv_team(m->threads)) collapse(2) if (count * n >= WORTH_THREADS)
     for (int64_t c = 0; c < count; c++) {

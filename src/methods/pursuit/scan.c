@@ -103,20 +103,22 @@ static bool scan_block(clv_pursuit_work *s, int64_t b, float bar, float *tile, a
     return true;
 }
 
-/* All candidates with magnitudes of at least `bar` in single precision. Returns how many there are; more than the
- * capacity means that they are not there. */
-static int64_t scan(clv_pursuit_work *s, double bar) {
+/* All candidates with magnitudes of at least `bar` in single precision, and how many there are; more than the capacity
+ * means that they are not there. */
+static clv_status scan(clv_pursuit_work *s, double bar, int64_t *count) {
     const clv_pursuit_points *p = s->points;
     int64_t blocks = (p->n + ROWS - 1) / ROWS;
     atomic_llong taken = 0;
+    atomic_bool stopped = false;
     float level = (float)bar;
 #pragma omp parallel for num_threads(clv_team(p->threads)) schedule(static, 1)
     for (int64_t t = 0; t < p->threads; t++) {
-        for (int64_t b = t; b < blocks; b += p->threads) {
+        for (int64_t b = t; b < blocks && clv_goes_on(p->ctx, &stopped, ROWS * p->n * p->d); b += p->threads) {
             scan_block(s, b, level, s->tile + t * ROWS * p->n, &taken);
         }
     }
-    return (int64_t)atomic_load(&taken);
+    *count = (int64_t)atomic_load(&taken);
+    return stopped ? clv_stop_failure(p->ctx, "looking for the steepest entries") : CLV_OK;
 }
 
 /* Candidates in the order of their places, whoever found them, with their values in double. */
@@ -202,6 +204,9 @@ static clv_status scan_exactly(clv_pursuit_work *s, const double *r, int64_t k, 
     int64_t count = 0;
     for (int64_t i0 = 0; i0 < p->n; i0 += ROWS / 2) {
         int64_t rows = p->n - i0 < ROWS / 2 ? p->n - i0 : ROWS / 2;
+        if (clv_worked(p->ctx, rows * p->n * p->d)) {
+            return clv_stop_failure(p->ctx, "looking for the steepest entries");
+        }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)p->n, (int)p->d, 1, p->points + i0 * p->d,
                     (int)p->d, r, (int)p->d, 0, tile, (int)p->n);
         for (int64_t i = 0; p->zero_diagonal && i < rows; i++) {
@@ -228,11 +233,12 @@ clv_status clv_pursuit_steepest(const clv_design *x, void *work, const double *r
     }
     double slack = uncertainty(x->user, r, unit), bar = s->bar > 0 ? s->keep * s->bar * unit : first_bar(s, k);
     for (int scans = 0; scans < MOST_SCANS && bar > 2 * slack; scans++) {
-        int64_t above, count = scan(s, bar - slack);
+        int64_t above, count;
         double least = 0;
+        CLV_TRY(scan(s, bar - slack, &count));
         if (count > s->capacity) {
             CLV_TRY(grow(s, count));
-            count = scan(s, bar - slack);
+            CLV_TRY(scan(s, bar - slack, &count));
         }
         if (count >= k) {
             measure_candidates(s, r, count);

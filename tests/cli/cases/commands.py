@@ -222,7 +222,7 @@ def landmarks_where_there_can_be_none():
 def another_affinity_is_suggested_where_passes_take_long():
     npy("long.npy", [[float(i % 1000)] for i in range(2000000)])
     cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, code=75,
-           err="^warning: a pass over the similarities of 2000000 objects takes about .* here, and ncut makes several; "
+           err="^warning: a pass over the similarities of 2000000 objects takes about .* here, and ncut makes several: "
                "--affinity knn .*--landmarks")
     cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, "-q", code=75, err="^((?!warning).)*$")
 

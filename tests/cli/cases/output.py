@@ -337,22 +337,46 @@ def the_time_limit_counts_while_input_is_awaited():
 
 
 @case
-def a_time_limit_may_leave_no_result():
+def a_time_limit_always_leaves_labels():
     draw = random.Random(5)
     npy("x.npy", [[draw.gauss(0, 1) for _ in range(200)] for _ in range(3000)])
-    for method, extra, what in (
-            ("ncut", [], "building the affinity"), ("symnmf", [], "building the affinity|calibrating gamma"),
-            ("ncut", ["--affinity", "knn"], "looking for the nearest neighbors"),
-            ("dominant", ["--affinity", "minimax"], "finding minimax paths"),
-            ("dominant", ["--affinity", "distance"], "finding the largest distance"),
-            ("ncut", ["--affinity", "cosine", "--home", "dense-f64"], "building the affinity"),
-            ("dominant", ["--home", "computed"], "multiplying by the affinity")):
+    for method, extra in (("ncut", []), ("symnmf", []), ("ncut", ["--affinity", "knn"]),
+                          ("dominant", ["--affinity", "minimax"]), ("dominant", ["--affinity", "distance"]),
+                          ("ncut", ["--affinity", "cosine", "--home", "dense-f64"]), ("dominant", ["--home", "computed"])):
         k = [] if method == "dominant" else ["-k", 3]
-        cleave(method, "x.npy", *k, *extra, "--time-limit", 1e-6, "--json", "r.json", code=75,
-               err=f"^cleave {method}: the time limit passed (while )?({what})")
-        check(not os.path.exists("r.json"), "nothing is written")
+        cleave(method, "x.npy", *k, *extra, "--time-limit", 1e-6, "--json", "r.json",
+               err=f"{method} had no time to evaluate a start: the labels are those of k-means on the points")
+        result = json.loads(read("r.json"))
+        check(len(result["labels"]) == 3000 and result["stop"] == "time limit", f"{method} {extra}: {result['stop']}")
+        check(result["objective"]["value"] is None and result["certificate"]["value"] is None, "nothing is claimed")
+        check(not result["certificate"]["holds"], "nothing is proved")
+        cleave("verify", "r.json", "x.npy", code=65, err="there is nothing to verify: the run ended .'time limit'.")
+        os.remove("r.json")
     write("long.csv", "0.25,0.5,0.75,1.0\n" * 600000)
     cleave("kpalm", "long.csv", "-k", 3, "--time-limit", 1e-6, code=75, err="passed while reading long.csv, before")
+
+
+@case
+def too_many_pairs_for_the_limit_are_not_begun():
+    draw = random.Random(6)
+    npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(6)] for i in range(60000)])
+    run = cleave("ncut", "x.npy", "-k", 3, "--home", "computed", "--threads", 1, "--time-limit", 3, "--json", "r.json",
+                 err="^warning: about [0-9.]+ s would pass over all pairs of 60000 objects before the first iteration of "
+                     "ncut, and the time limit is 3 s: .*--affinity knn")
+    labels = json.loads(read("r.json"))["labels"]
+    check(all(labels[i] == labels[i % 3] for i in range(60000)) and len(set(labels)) == 3, "k-means has had its time")
+    check("objective" in run.out, run.out)
+
+
+@case
+def a_silhouette_has_no_more_time_than_the_rest():
+    blobs_npy(per=20000)
+    cleave("kpalm", "x.npy", "-k", 3, "--time-limit", 0.5, "--silhouette", "--threads", 1, "--json", "r.json",
+           err="there was no time for the silhouette, a pass over all pairs of 60000 objects")
+    check(b'"silhouette"' not in read("r.json"), "absent")
+    blobs_npy()
+    result = cleave("kpalm", "x.npy", "-k", 3, "--time-limit", 1e-9, "--silhouette", "--json", "-").json()
+    check("silhouette" in json.dumps(result), "of few objects it is there")
 
 
 @case
@@ -389,15 +413,15 @@ def interrupted_with_the_best_result_written():
 
 
 @case
-def interrupted_before_there_is_a_result():
+def interrupted_before_the_first_iteration():
     draw = random.Random(1)
     npy("x.npy", [[draw.random(), draw.random()] for _ in range(20000)])
-    process = start("ncut", "x.npy", "-k", 3, "--home", "computed", "--threads", 1, "-o", "l.npy")
-    harness.wait_until_caught(process, signal.SIGINT)
+    process = start("ncut", "x.npy", "-k", 3, "--home", "computed", "--threads", 1, "--progress", "-o", "l.npy")
+    process.stderr.readline()  # what it is doing: there is progress before any iteration
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=100)
-    check(process.returncode == 130 and b"before there was a result" in err, f"exit {process.returncode}: {err}")
-    check(not os.path.exists("l.npy"), "no result, no file")
+    check(process.returncode == 130 and b"the best result so far" in err, f"exit {process.returncode}: {err}")
+    check(len(read_npy_labels("l.npy")) == 20000, "labels")
 
 
 @case

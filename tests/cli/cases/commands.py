@@ -3,7 +3,10 @@ import json
 import math
 import os
 import re
+import signal
+import subprocess
 
+import harness
 from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, shared,
                      two_blocks, write)
 from cases.output import check_page
@@ -221,10 +224,18 @@ def landmarks_where_there_can_be_none():
 @case
 def another_affinity_is_suggested_where_passes_take_long():
     npy("long.npy", [[float(i % 1000)] for i in range(2000000)])
-    cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, code=75,
-           err="^warning: a pass over the similarities of 2000000 objects takes about .* here, and ncut makes several: "
-               "--affinity knn .*--landmarks")
-    cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, "-q", code=75, err="^((?!warning).)*$")
+    late = cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, err="^warning: about .* would pass over all pairs of 2000000 objects "
+                  "before the first iteration of ncut, and the time limit is 0.1 s: .* try --affinity knn .* or --landmarks 500").out
+    check("2000000 in 2 clusters" in late, late)
+    cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, "-q", err="^((?!warning).)*$")
+    process = subprocess.Popen([harness.CLEAVE, "ncut", "long.npy", "-k", "2", "--json", "r.json"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+    said = process.stderr.readline().decode()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=100)
+    check(re.match("warning: a pass over the similarities of 2000000 objects takes about .* here, and ncut makes several: try "
+                   "--affinity knn .* or --landmarks 500", said), said)
+    check(process.returncode == 130 and any(w in said for w in json.loads(read("r.json"))["warnings"]), f"exit {process.returncode}")
 
 
 @case

@@ -52,6 +52,7 @@ class Row:
     unit: str = "n"
     scored: str = "objective"
     threads: bool = False  # also with one thread and several, idle and busy
+    limit: str = ""  # why it is slower than a peer where it is, or gains little by threads
 
 
 def load():
@@ -269,8 +270,37 @@ def thread_table(lines, isa, threads):
     """One line per method."""
     head = ["row", "size", "1 thread, idle", f"{threads} threads, idle", "speed-up", "1 thread, busy", f"{threads} threads, busy",
             f"{threads} / 1, busy"]
-    return (f"Set {isa}. Targets: idle, a speed-up of 1.6 or more on 2 threads; busy (one process per core that never rests beside "
-            f"it), {threads} threads take at most 1.10 of the time of one.\n\n" + markdown([head, ["---"] * 8, *lines]))
+    return (f"Set {isa}. Targets: idle, a speed-up of {SPEED_UP} or more on 2 threads; busy (one process per core that never rests "
+            f"beside it), {threads} threads take at most {HARM:.2f} of the time of one.\n\n" + markdown([head, ["---"] * 8, *lines]))
+
+
+# --- what is behind ---
+
+SPEED_UP, HARM = 1.6, 1.10  # of two threads: at least, idle; at most, busy
+
+
+def behind(results, lines, isa):
+    """Every row that is slower than a peer with the best set, has a worse answer, or misses a target of threads; and why."""
+    said = []
+    for row, found, _ in results:
+        slow = []
+        for size, sides in found.items():
+            ours = next(side for side in sides if side.isa == isa)
+            for peer in (side for side in sides if not side.isa and side.seconds):
+                value = ratio(row, ours, peer)
+                if value is None:
+                    slow.append(f"at {size} its answer is not as good as that of {peer.name}")
+                elif value < 1:
+                    slow.append(f"at {size} {peer.name} takes {value:.2f} of its time")
+        if slow:
+            said.append(f"- {row.name}: {'; '.join(slow)}. {row.limit}".rstrip())
+    rows = {row.name: row for row, _, _ in results}
+    for name, _, _, _, speed, _, _, harm in lines:
+        missed = ([f"{speed} on 2 threads, idle"] if float(speed[:-1]) < SPEED_UP else []) + (
+            [f"{harm} of the time of one thread on 2, busy"] if float(harm) > HARM else [])
+        if missed:
+            said.append(f"- threads, {name}: {'; '.join(missed)}. {rows[name].limit if name in rows else ''}".rstrip())
+    return f"Set {isa}.\n\n" + ("\n".join(said) or "Nothing.")
 
 
 # --- roofline ---
@@ -455,6 +485,7 @@ def report(rows, parts, chosen, sets):
     lines = [part["found"] for part in (parts.read("threads-" + row.name) for row in rows) if part]
     if lines:
         words.append("## threads\n\n" + thread_table(lines, sets[-1], chosen.threads))
+    words.append("## behind\n\n" + behind(results, lines, sets[-1]))
     roofline = parts.read("roofline")
     if roofline:
         words.append("## roofline\n\n" + parts.differs(roofline) + roofline["found"])

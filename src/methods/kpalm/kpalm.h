@@ -81,6 +81,8 @@ clv_status clv_kpalm_take_given(clv_kpalm_problem *p, const clv_input *input);
 void clv_kpalm_problem_free(clv_kpalm_problem *p); /* also after a failure */
 /* Blocks, chunks and the form, from n, p, k, norm, w(0) and `hard`. */
 void clv_kpalm_divide(clv_kpalm_problem *p);
+/* How many of these threads are worth waking up. */
+int clv_kpalm_threads(const clv_kpalm_problem *p, int threads);
 double clv_kpalm_alpha(const clv_kpalm_problem *p, int64_t t);
 bool clv_kpalm_alpha_at_floor(const clv_kpalm_problem *p, int64_t t);
 /* The rows of part c of the work. */

@@ -25,6 +25,8 @@ enum {
 #define KEPT_WEIGHTS (INT64_C(1) << 20)
 /* Bytes for the sums of all chunks together. */
 #define MOST_SUMS (INT64_C(1) << 26)
+/* Multiplications of a pass that is over before another thread is awake. */
+#define SHORT_PASS 0x1p20
 /* The fourth power of nothing larger is a number; and sample weights. */
 #define LARGEST 1e70
 #define LARGEST_WEIGHT 1e30
@@ -91,9 +93,13 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
 
 /* --- mean and spread --- */
 
+int clv_kpalm_threads(const clv_kpalm_problem *p, int threads) {
+    bool moments = (double)p->n * (double)p->p * (double)p->k < SHORT_PASS;
+    return moments ? 1 : threads < p->chunks ? threads : (int)p->chunks;
+}
+
 static int threads_for(const clv_kpalm_problem *p) {
-    int threads = clv_threads(p->options.control.threads);
-    return threads < p->chunks ? threads : (int)p->chunks;
+    return clv_kpalm_threads(p, clv_threads(p->options.control.threads));
 }
 
 typedef struct extent {

@@ -101,7 +101,7 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, vo
         return CLV_ENOMEM;
     }
     s->problem = problem;
-    s->threads = problem->chunks < threads ? (int)problem->chunks : threads;
+    s->threads = clv_kpalm_threads(problem, threads);
     s->panel_count = 1 + problem->form.replay;
     s->pool_count = problem->hard ? 0 : (problem->n + problem->block - 1) / problem->block;
     clv_status status = make_parts(problem, s);

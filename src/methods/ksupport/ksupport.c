@@ -20,6 +20,8 @@
 
 /* More values of y than this are not classes. */
 enum { MOST_CLASSES = 1000 };
+/* Entries of X that are passed over before another thread is awake. */
+enum { SHORT_PASS = 1 << 17 };
 
 /* --- checks --- */
 
@@ -137,7 +139,7 @@ static void job_free(job *j) {
 static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options, job *j) {
     const clv_matrix *x = input->points;
     const double *y = input->targets->values;
-    int threads = clv_threads(options->control.threads);
+    int threads = (double)x->rows * (double)x->cols <= SHORT_PASS ? 1 : clv_threads(options->control.threads);
     *j = (job){.ctx = ctx, .y = y, .models = 1};
     CLV_TRY(clv_design_new(ctx, x, options->transposed, threads, &j->x));
     CLV_TRY(check_sizes(ctx, &j->x, options));
@@ -170,6 +172,7 @@ static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ks
                                   .tau = options->ridge,
                                   .radius = options->radius,
                                   .unit = 1};
+    j->problem.options.control.threads = threads;
     j->problem.options.solver = clv_ks_choose(options, j->x.samples, j->x.features);
     j->problem.tol = clv_ks_tolerance(&j->problem.options);
     return CLV_OK;

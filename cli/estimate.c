@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* So many objects are measured; up to MANY all of them take moments. */
 enum { SAMPLED = 1024, MANY = 8 * SAMPLED };
@@ -69,8 +70,9 @@ static const char *print_duration(double seconds, char *text, size_t size) {
 }
 
 /* What else could be asked for. */
-static const char *others(const clv_affinity_options *how) {
-    return how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL
+static const char *others(const cli_job *job, const clv_affinity_options *how) {
+    bool looks_at_all = strcmp(job->method->name, "dominant") != 0; /* which takes no landmarks */
+    return looks_at_all && (how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL)
                ? "--affinity knn (near objects alone) or --landmarks 500 (all, approximately)"
                : "--affinity knn (near objects alone)";
 }
@@ -80,7 +82,7 @@ static void suggest(cli_job *job, const clv_affinity_options *how, double pass) 
     snprintf(job->suggestion, sizeof job->suggestion,
              "a pass over the similarities of %lld objects takes about %s here, and %s makes several: try %s",
              (long long)clv_data_matrix(job->data)->rows, print_duration(pass, duration, sizeof duration),
-             job->method->name, others(how));
+             job->method->name, others(job, how));
     if (!job->output.quiet) {
         fprintf(stderr, "warning: %s\n", job->suggestion);
     }
@@ -94,7 +96,7 @@ static void tell_late(const cli_job *job, const clv_affinity_options *how, doubl
                 "time limit is %g s: the labels will be those of k-means on the points; try %s, or a longer "
                 "--time-limit\n",
                 print_duration(needed, duration, sizeof duration), (long long)clv_data_matrix(job->data)->rows,
-                job->method->name, limit, others(how));
+                job->method->name, limit, others(job, how));
     }
 }
 

@@ -112,6 +112,9 @@ clv_status cli_read_targets(const cli_app *app, const char *path, const char *of
 
 /* Memberships, one row per object of `of` and one column per cluster (results.c). */
 clv_status cli_write_memberships(const cli_app *app, const char *path, const clv_matrix *matrix, const clv_data *of);
+/* Scores or probabilities; in .csv with the names of the classes (NULL: their numbers) and of the rows. */
+clv_status cli_write_scores(const cli_app *app, const char *path, const clv_matrix *scores, const clv_data *of,
+                            const clv_field *classes, const char *const *class_names);
 
 /* Where the points of a result are kept: beside its JSON file (model.c). */
 void cli_model_path(const char *json, char path[PATH_MAX]);

@@ -141,9 +141,12 @@ static void print_path(FILE *to, const void *what) {
 static clv_status write_scores(const cli_job *job) {
     clv_result *found = NULL;
     CLI_TRY(cli_predict(job, &found));
-    clv_status status = clv_write_matrix(job->app->ctx, job->own.scores, clv_result_matrix(found, "scores"));
+    int64_t count;
+    clv_status status = cli_write_scores(job->app, job->own.scores, clv_result_matrix(found, "scores"),
+                                         job->fresh ? job->fresh : job->data, clv_result_field(job->result, "classes"),
+                                         clv_data_classes(job->targets, &count));
     clv_result_free(found);
-    return cli_library(job->app, status);
+    return status;
 }
 
 static clv_status write(const cli_job *job) {

@@ -27,6 +27,7 @@ typedef struct model {
     const clv_method *method;
     cli_points_options points; /* how the data were read */
     clv_data *old, *fresh;     /* old: NULL where they are not needed */
+    char old_path[PATH_MAX];   /* their file */
     clv_result *found;
 } model;
 
@@ -88,6 +89,7 @@ static clv_status read_old(model *m) {
     bool given = is_given(m);
     clv_read_options reading = cli_read_options(&m->points, given ? CLI_MAP_SYMMETRIC : CLI_READ);
     cli_model_path(m->args.operands[0], path);
+    snprintf(m->old_path, sizeof m->old_path, "%s", m->options.data ? m->options.data : path);
     if (!clv_claim_needs_points(m->claim)) {
         return CLV_OK;
     }
@@ -132,6 +134,20 @@ static const char *const *class_names(const model *m) {
     return names ? names->texts : NULL;
 }
 
+/* Labels are the places of these names. */
+static clv_status check_classes(const model *m) {
+    const clv_field *names = clv_result_field(clv_claim_result(m->claim), "class_names");
+    const clv_field *classes = clv_result_field(clv_claim_result(m->claim), "classes");
+    bool match = !names || (classes && names->count == classes->count);
+    for (int64_t c = 0; names && match && c < names->count; c++) {
+        match = classes->reals[c] == (double)c;
+    }
+    return match ? CLV_OK
+                 : cli_fail(m->app, CLV_EDATA,
+                            "%s: there must be one name in class_names for each of the classes 0, 1, ...",
+                            m->args.operands[0]);
+}
+
 /* Of two classes there is one score, of the second one. */
 static void put_probabilities(const double *scores, int64_t models, int64_t classes, double *out) {
     double sum = 0;
@@ -143,27 +159,6 @@ static void put_probabilities(const double *scores, int64_t models, int64_t clas
     for (int64_t c = 0; c < classes; c++) {
         out[c] /= sum;
     }
-}
-
-/* What the columns of the probabilities are: the names of the classes, or their numbers. */
-typedef char number_text[32];
-
-static clv_status write_table(const model *m, const char *path, const clv_matrix *table, const clv_field *classes) {
-    const char **names = calloc((size_t)table->cols, sizeof *names);
-    number_text *numbers = calloc((size_t)table->cols, sizeof *numbers);
-    clv_status status = CLV_ENOMEM;
-    if (names && numbers) {
-        for (int64_t c = 0; c < table->cols; c++) {
-            snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
-            names[c] = class_names(m) ? class_names(m)[c] : numbers[c];
-        }
-        status = cli_library(m->app, clv_write_named(m->app->ctx, path, table, m->fresh, names));
-    } else {
-        cli_fail(m->app, status, "out of memory");
-    }
-    free(numbers);
-    free(names);
-    return status;
 }
 
 static clv_status write_probabilities(const model *m, const char *path) {
@@ -182,7 +177,7 @@ static clv_status write_probabilities(const model *m, const char *path) {
         put_probabilities((const double *)scores->values + i * scores->cols, scores->cols, count, values + i * count);
     }
     const clv_matrix table = {.rows = scores->rows, .cols = count, .values = values};
-    clv_status status = write_table(m, path, &table, classes);
+    clv_status status = cli_write_scores(m->app, path, &table, m->fresh, classes, class_names(m));
     free(values);
     return status;
 }
@@ -192,8 +187,10 @@ static clv_status write_matrix(const model *m, const char *name, const char *pat
     if (!matrix) {
         return cli_fail(m->app, CLV_EUSAGE, "--%s: a prediction of %s has none", name, m->method->name);
     }
-    return strcmp(name, "membership") == 0 ? cli_write_memberships(m->app, path, matrix, m->fresh)
-                                           : cli_library(m->app, clv_write_matrix(m->app->ctx, path, matrix));
+    return strcmp(name, "membership") == 0
+               ? cli_write_memberships(m->app, path, matrix, m->fresh)
+               : cli_write_scores(m->app, path, matrix, m->fresh,
+                                  clv_result_field(clv_claim_result(m->claim), "classes"), class_names(m));
 }
 
 static clv_status write_all(const model *m) {
@@ -250,8 +247,10 @@ static clv_status work(void *job) {
     cli_signals_restart_calls();
     const clv_matrix *fresh = clv_data_matrix(m->fresh);
     clv_fresh objects = {.points = is_given(m) ? NULL : fresh, .similarities = is_given(m) ? fresh : NULL};
-    CLI_TRY(cli_library(m->app, clv_claim_predict(ctx, m->claim, m->old ? clv_data_matrix(m->old) : NULL, &objects,
-                                                  m->options.memory, m->options.threads, &m->found)));
+    CLI_TRY(check_classes(m));
+    CLI_TRY(cli_library_on(m->app, m->old ? m->old_path : m->args.operands[0],
+                           clv_claim_predict(ctx, m->claim, m->old ? clv_data_matrix(m->old) : NULL, &objects,
+                                             m->options.memory, m->options.threads, &m->found)));
     if (!m->options.quiet && *clv_data_note(m->fresh)) {
         fprintf(stderr, "%s: %s\n", m->args.operands[1], clv_data_note(m->fresh));
     }

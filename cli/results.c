@@ -112,6 +112,30 @@ clv_status cli_write_memberships(const cli_app *app, const char *path, const clv
     return cli_library(app, status);
 }
 
+typedef char number_text[32];
+
+clv_status cli_write_scores(const cli_app *app, const char *path, const clv_matrix *scores, const clv_data *of,
+                            const clv_field *classes, const char *const *class_names) {
+    const char **names = calloc((size_t)scores->cols + 1, sizeof *names);
+    number_text *numbers = calloc((size_t)scores->cols + 1, sizeof *numbers);
+    clv_status status = CLV_ENOMEM;
+    if (names && numbers) {
+        for (int64_t c = 0; c < scores->cols; c++) {
+            int64_t class = scores->cols == 1 ? 1 : c; /* of two classes, one score is of the second one */
+            bool known = classes && class < classes->count;
+            snprintf(numbers[c], sizeof numbers[c], "%.15g", known ? classes->reals[class] : 0);
+            names[c] = !known ? "value" : class_names ? class_names[class] : numbers[c];
+        }
+        status = cli_library(app, cli_has_ending(path, "npy") ? clv_write_matrix(app->ctx, path, scores)
+                                                              : clv_write_named(app->ctx, path, scores, of, names));
+    } else {
+        cli_fail(app, status, "out of memory");
+    }
+    free(numbers);
+    free(names);
+    return status;
+}
+
 /* The names of the columns of the data, or NULL for those that have none; NULL: no memory. */
 static const char **name_columns(const cli_job *job, int64_t cols) {
     const char **names = malloc((size_t)cols * sizeof *names + 1);
@@ -156,9 +180,19 @@ static clv_status write_centers(const cli_job *job, const char *path, const clv_
     return cli_library(job->app, status);
 }
 
-/* Whether a matrix of the answer has the columns of the data. */
-static bool has_data_columns(const cli_job *job, const clv_matrix *matrix) {
-    return matrix->cols == clv_data_matrix(job->data)->cols && !matrix->start;
+/* Whether a matrix of the answer, to a table, has the columns of the data, and these have names. */
+static bool has_named_columns(const cli_job *job, const char *path, const clv_matrix *matrix) {
+    return cli_has_ending(path, "csv|tsv") && matrix->cols == clv_data_matrix(job->data)->cols &&
+           clv_data_column(job->data, 0) && matrix->cols > 0;
+}
+
+/* Weights of features, say. */
+static clv_status write_by_column(const cli_job *job, const char *path, const clv_matrix *matrix) {
+    const char **names = name_columns(job, matrix->cols);
+    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, NULL, names))
+                              : cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    free(names);
+    return status;
 }
 
 /* Where a method gives labels alone, an object belongs to its cluster wholly. */
@@ -200,10 +234,11 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
     if (strcmp(name, "membership") == 0) {
         return cli_write_memberships(job->app, path, matrix, job->data);
     }
-    if (strcmp(name, "centers") == 0 || has_data_columns(job, matrix)) {
+    if (strcmp(name, "centers") == 0) {
         return write_centers(job, path, matrix);
     }
-    return cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
+    return has_named_columns(job, path, matrix) ? write_by_column(job, path, matrix)
+                                                : cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }
 
 /* Beside all columns of DATA. */

@@ -191,6 +191,28 @@ static clv_status check_k(const cli_job *job) {
     return CLV_OK;
 }
 
+/* What a row was divided by is not kept. */
+static clv_status check_units(const cli_job *job) {
+    return job->output.units && job->points.scale == CLV_SCALE_UNIT_ROWS
+               ? cli_fail(job->app, CLV_EUSAGE,
+                          "--units data cannot be used with --scale unit-rows, which cannot be undone")
+               : CLV_OK;
+}
+
+/* Options that only tables have a use for. */
+static clv_status check_table_options(const cli_job *job) {
+    static const char *const names[] = {"columns", "drop", "id-column", "missing", "categories"};
+    const char *path = job->args.operands[0];
+    bool table = strcmp(path, "-") == 0 || cli_has_ending(path, "csv|tsv|tab|txt|dat|data");
+    for (size_t i = 0; !table && i < CLI_COUNT(names); i++) {
+        if (cli_args_given(&job->args, names[i])) {
+            return cli_fail(job->app, CLV_EUSAGE, "--%s is for .csv, .tsv and .txt files, and %s is none", names[i],
+                            path);
+        }
+    }
+    return CLV_OK;
+}
+
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
     clv_read_options reading = cli_read_options(&job->points, stays_in_file(job));
@@ -199,6 +221,8 @@ clv_status cli_job_load(cli_job *job) {
         return cli_fail(app, CLV_EUSAGE,
                         "--silhouette cannot be used with --affinity precomputed: there are no points");
     }
+    CLI_TRY(check_units(job));
+    CLI_TRY(check_table_options(job));
     CLI_TRY(cli_predict_check(job));
     CLI_TRY(check_standard_input(job));
     CLI_TRY(cli_job_check_targets(job));

@@ -35,6 +35,7 @@ static clv_status read_second(verification *v, clv_input *input) {
         return CLV_OK;
     }
     const char *path = v->args.operands[2];
+    bool dropped = clv_data_rows_read(v->data) > clv_data_matrix(v->data)->rows;
     if (method && method->takes == CLV_TAKES_SAMPLES) {
         CLI_TRY(cli_library(v->app, clv_read_targets(v->app->ctx, path, &v->second)));
         input->targets = clv_data_matrix(v->second);
@@ -42,7 +43,44 @@ static clv_status read_second(verification *v, clv_input *input) {
         CLI_TRY(cli_library(v->app, clv_read(v->app->ctx, path, NULL, &v->second)));
         input->weights = clv_data_matrix(v->second);
     }
-    return CLV_OK;
+    return dropped && clv_data_matrix(v->second)->rows == clv_data_rows_read(v->data)
+               ? cli_library(v->app, clv_data_keep_rows(v->second, v->data))
+               : CLV_OK;
+}
+
+/* Whether two lists of names are the same. */
+static bool are_same(const char *const *a, int64_t a_count, const char *const *b, int64_t b_count) {
+    bool same = a_count == b_count;
+    for (int64_t i = 0; same && i < a_count; i++) {
+        same = strcmp(a[i], b[i]) == 0;
+    }
+    return same;
+}
+
+/* Whether the columns have the names that are claimed. */
+static bool names_the_same(verification *v) {
+    int64_t claimed_count, count;
+    const char *const *claimed = clv_claim_columns(v->claim, &claimed_count), *const *now =
+                                                                                  clv_data_columns(v->data, &count);
+    bool same = !claimed || are_same(claimed, claimed_count, now, count);
+    if (!same) {
+        snprintf(v->verdict.reason, sizeof v->verdict.reason,
+                 "the columns of %s do not have the names that are claimed", v->args.operands[1]);
+    }
+    return same;
+}
+
+/* Whether the classes are called as claimed; where y holds numbers they have no names. */
+static bool calls_the_same(verification *v) {
+    const clv_field *claimed = clv_result_field(clv_claim_result(v->claim), "class_names");
+    int64_t count = 0;
+    const char *const *now = v->second ? clv_data_classes(v->second, &count) : NULL;
+    bool same = !v->second || are_same(claimed ? claimed->texts : NULL, claimed ? claimed->count : 0, now, count);
+    if (!same) {
+        snprintf(v->verdict.reason, sizeof v->verdict.reason,
+                 "the classes of %s do not have the names that are claimed", v->args.operands[2]);
+    }
+    return same;
 }
 
 /* Whether missing cells are replaced by what is claimed. */
@@ -68,7 +106,7 @@ static bool reads_the_same(verification *v) {
         snprintf(v->verdict.reason, sizeof v->verdict.reason, "the result used \"%.180s\", but %s gives \"%.180s\"",
                  used, v->args.operands[1], now);
     }
-    return same && fills_the_same(v);
+    return same && names_the_same(v) && fills_the_same(v);
 }
 
 static clv_status judge(verification *v) {
@@ -84,6 +122,9 @@ static clv_status judge(verification *v) {
     }
     clv_input input = {.points = clv_data_matrix(v->data)};
     CLI_TRY(read_second(v, &input));
+    if (!calls_the_same(v)) {
+        return CLV_OK;
+    }
     cli_signals_restart_calls();
     const verify_options *options = &v->options;
     return cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict));

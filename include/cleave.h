@@ -301,6 +301,8 @@ CLV_API clv_status clv_data_keep_rows(clv_data *data, const clv_data *of);
 CLV_API int64_t clv_data_row(const clv_data *data, int64_t row);
 /* What stood for missing cells, one number per column of the matrix; NULL: nothing did. */
 CLV_API const double *clv_data_fill(const clv_data *data);
+/* A number that tells these points from others: of their values as floats, in order. */
+CLV_API uint64_t clv_matrix_fingerprint(const clv_matrix *points);
 /* Whether the values lie in a mapped file. */
 CLV_API int clv_data_is_mapped(const clv_data *data);
 
@@ -1193,8 +1195,8 @@ typedef struct clv_kpalm_options {
     const char *object_alpha;     /* "same", "distance": alpha_i(t) of object i is alpha(t) times a factor of its own.
                                      input.object_alpha: the factors */
     const char *start_membership; /* NULL. input.start_membership: w(0), n x k */
-    double gamma_w,
-        gamma_x; /* gamma_1, gamma_2 of PALM: alpha is gamma_w times as large, centers go 1 / gamma_x of the way */
+    double gamma_w;               /* gamma_1 of PALM: alpha is so many times as large */
+    double gamma_x;               /* gamma_2: centers go 1 / gamma_x of the way */
 } clv_kpalm_options;
 
 CLV_METHOD_FUNCTIONS(kpalm)

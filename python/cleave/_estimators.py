@@ -41,6 +41,9 @@ def _same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
 
 
+_ARRAYS = {"object_alpha", "start_membership"}  # options that name files, and parameters that are what these hold
+
+
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """What all estimators share: a run, with the parameters that a class of _parameters has, and attributes from its
     result."""
@@ -65,7 +68,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
                  and option not in self._arrays()}
         if not isinstance(found.get("seed", 1), (int, np.integer)):
             del found["seed"]  # fit draws one
-        if found.get("threads", 0) < 0:
+        if isinstance(found.get("threads"), (int, np.integer)) and found["threads"] < 0:
             found["threads"] = max(1, int(lib.clv_default_threads()) + 1 + found["threads"])
         if isinstance(getattr(self, "init", None), str):
             found["start"] = self.init
@@ -73,14 +76,19 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _arrays(self) -> dict[str, Any]:
         """Parameters that the command reads from files, given as arrays: by option."""
-        return {option: value for name, option in self._option_of.items()
-                if not isinstance(value := getattr(self, name), (str, int, float, type(None))) and np.ndim(value)}
+        return {option: value for name, option in self._option_of.items() if option.replace("-", "_") in _ARRAYS
+                and not isinstance(value := getattr(self, name), (str, int, float, type(None))) and np.ndim(value)}
 
     def _run(self, x: Any, callback: Any = None, drawn: dict[str, int] | None = None, **inputs: Any) -> Run:
         start = getattr(self, "init", None)
         arrays = {option.replace("-", "_"): value for option, value in self._arrays().items()}
-        return Run(self._method, x, {**self._options(), **(drawn or {})}, start=None if isinstance(start, str) else start,
-                   callback=callback, **arrays, **inputs)
+        self._run_with = {**self._options(), **(drawn or {})}, None if isinstance(start, str) else start, arrays
+        return self._run_again(x, callback=callback, **inputs)
+
+    def _run_again(self, x: Any, **inputs: Any) -> Run:
+        """With the parameters of the last run, whatever they are by now."""
+        options, start, arrays = self._run_with
+        return Run(self._method, x, options, start=start, **arrays, **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
         callback, close = self.callback, None
@@ -126,7 +134,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _fitted_run(self) -> Run:
         """The run, or one like it made of what was pickled."""
         if getattr(self, "_last_run", None) is None:
-            run = self._run(self._fit_X)
+            run = self._run_again(self._fit_X)
             run.restore(self.result_)
             self._last_run = run
         return self._last_run
@@ -284,7 +292,8 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_[0]!r}")
-        numeric = self.classes_.dtype.kind in "iuf"  # then the result speaks of these, else of 0, 1, ...
+        # Numbers that a double tells apart are what the result speaks of, else 0, 1, ...
+        numeric = self.classes_.dtype.kind in "iuf" and len(np.unique(self.classes_.astype(float))) == len(self.classes_)
         self._solve(X, targets=np.asarray(y if numeric else codes, dtype=np.float64))
         return self
 

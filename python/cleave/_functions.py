@@ -33,7 +33,7 @@ def options_of(ctx: Context, table: Any, given: dict[str, Any]) -> Options:
 
 def affinity(X: Any, kind: str = "gaussian", **options: Any) -> Any:
     """The similarities of the rows of X as an array (knn: a sparse one). Options as of the command: gamma, neighbors,
-    zero_diagonal, symmetrize, memory, threads.
+    zero_diagonal, symmetrize, memory.
 
     >>> import numpy as np, cleave
     >>> cleave.affinity(np.array([[0.0], [1.0]]), gamma=1).round(4)

@@ -1,7 +1,9 @@
 """Options: names, defaults and ranges are those of the option tables of the library."""
 from __future__ import annotations
 
+import decimal
 import math
+import numbers
 from typing import Any, NamedTuple
 
 from ._library import Context, ffi, lib, text_of
@@ -71,12 +73,16 @@ def method_options(name: str) -> dict[str, Option]:
     return found
 
 
-def _as_text(value: Any) -> str:
+def _as_text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()
-    return repr(float(value)) if isinstance(value, float) else str(int(value))
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, (numbers.Real, decimal.Decimal)):
+        return repr(float(value))
+    raise TypeError(f"{name} must be a number or a text, not {type(value).__name__}: {value!r}")
 
 
 class Options:
@@ -107,6 +113,6 @@ class Options:
             place = ffi.cast("int *", ffi.cast("char *", self.pointer) + option.offset)
             place[0] = int(bool(value))
             return
-        text = ffi.new("char[]", _as_text(value).encode())
+        text = ffi.new("char[]", _as_text((text_of(option.name) or "").replace("-", "_"), value).encode())
         self._texts.append(text)
         self.ctx.check(lib.clv_options_set(self.ctx.pointer, table, self.pointer, option.name, text))

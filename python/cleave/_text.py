@@ -53,8 +53,10 @@ def _read_all(ctx: Context, tfidf: Any, path: Any) -> Any:
     return ctx.made(lib.clv_read_corpus, "clv_corpus", lib.clv_corpus_free, os.fsencode(path), take, ffi.NULL)
 
 
-def _stop_list(stop_words: str | Iterable[str]) -> str | None:
+def _stop_list(stop_words: str | Iterable[str] | None) -> str | None:
     """The words of a language, or those given; None: there is no such language."""
+    if stop_words is None:
+        return None
     if not isinstance(stop_words, str):
         return " ".join(stop_words)
     return text_of(lib.clv_stop_words(stop_words.encode()))
@@ -95,7 +97,7 @@ def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", ngrams: s
     listed = _stop_list(stop_words)
     if like is not None:
         how, listed = like.ngrams, like.stop_words
-    made_of = {**options, "ngrams": how, "stop_words": stop_words if listed is None else "list"}
+    made_of = {**options, "ngrams": how, "stop_words": (stop_words or "none") if listed is None else "list"}
     given = options_of(ctx, lib.clv_tfidf_table(), made_of)
     struct = ffi.cast("clv_tfidf_options *", given.pointer)
     struct.memory, struct.threads = memory, threads

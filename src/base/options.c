@@ -17,7 +17,7 @@ const clv_option_table *clv_control_table(void) {
         CLV_OPT_INT(clv_control, max_iter, "max-iter", 0, 1000000, 0, 1e15, NULL, "N",
                     "at most N iterations per restart"),
         CLV_OPT_REAL(clv_control, time_limit, "time-limit", 0, 0, HUGE_VAL, "none", "SECONDS",
-                     "stop after this time, with the best result so far"),
+                     "stop after this time, with the best result so far; 0: no limit"),
     };
     static const clv_option_table table = {"run", options, CLV_COUNT(options), 0};
     return &table;

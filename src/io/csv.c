@@ -375,7 +375,8 @@ static clv_status put_warning(making *m) {
             clv_text_add(&warning,
                          "%s%s %s and is used as a feature: if it only says which row is which, use --drop %lld",
                          warning.size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
-                         differs ? "has a different whole number in every row" : "is named like an id, but repeats,",
+                         differs ? "has a different whole number in every row"
+                                 : "is named like an id, but repeats or is incomplete,",
                          (long long)c + 1);
         }
     }

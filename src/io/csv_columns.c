@@ -200,15 +200,28 @@ static bool is_text(const clv_column *column) {
 }
 
 /* A few rows settle most columns. */
+static bool has_large(const clv_table *t, int64_t c) {
+    for (int64_t i = 0; i < t->rows; i++) {
+        if (fabs(t->values[i * t->layout.columns + c]) >= 0x1p53) {
+            return true;
+        }
+    }
+    return false;
+}
+
 clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
     enum { FEW = 1000 };
     const clv_column *column = &t->columns[c];
     *differs = false;
     if (column->numbers == t->rows && column->whole) {
         CLV_TRY(are_distinct(t, c, t->rows < FEW ? t->rows : FEW, differs));
-        return *differs && t->rows > FEW ? are_distinct(t, c, t->rows, differs) : CLV_OK;
+        if (*differs && t->rows > FEW) {
+            CLV_TRY(are_distinct(t, c, t->rows, differs));
+        }
     }
-    if (column->texts.count > 0 && column->missing.count == 0) { /* a text is enough: some names are numbers */
+    /* A text is enough: some names are numbers. And whole numbers may be too large to be told apart as such. */
+    bool large = column->whole && !*differs && has_large(t, c);
+    if ((column->texts.count > 0 || large) && column->missing.count == 0) {
         clv_token *texts = NULL;
         int64_t repeated = -1;
         clv_status status = clv_table_texts(t, c, &texts);
@@ -287,8 +300,35 @@ static int64_t find_like(const clv_table *t, const char *name, bool *class) {
     return *class ? clv_layout_find_name(&t->layout, name, (size_t)(equals - name)) : whole;
 }
 
+/* A name that is twice among those wanted, or wanted and twice in the header; NULL: there is none. */
+static const char *find_twice(const clv_table *t, const clv_read_options *options) {
+    for (int64_t l = 0; l < options->like_count; l++) {
+        int64_t named = 0;
+        for (int64_t other = 0; other < l; other++) {
+            if (strcmp(options->like[l], options->like[other]) == 0) {
+                return options->like[l];
+            }
+        }
+        for (int64_t c = 0; c < t->layout.columns; c++) {
+            const clv_token *name = clv_layout_name(&t->layout, c);
+            named += name && clv_field_equals(name, options->like[l], false);
+        }
+        if (named > 1) {
+            return options->like[l];
+        }
+    }
+    return NULL;
+}
+
 /* The columns of other data, and no others. */
 static clv_status take_like(clv_table *t, const clv_read_options *options) {
+    const char *twice = find_twice(t, options);
+    if (twice) {
+        return clv_fail(t->ctx, CLV_EDATA,
+                        "%s: more than one column is named '%s', and columns are found by their names: rename them, "
+                        "in the data of the model too",
+                        t->start.name, twice);
+    }
     clv_text lost = {.ctx = t->ctx};
     int64_t count = 0;
     for (int64_t l = 0; l < options->like_count; l++) {

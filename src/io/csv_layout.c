@@ -24,16 +24,22 @@ static bool is_label_name(const clv_token *field) {
     return is_one_of(field, words, true);
 }
 
+/* customer_id, Customer ID, customer.id; customerId, CustomerID. */
 static bool ends_as_id(const clv_token *field) {
-    return field->size > 3 && clv_same_letters(field->text + field->size - 3, "_id", 3);
+    const char *end = field->text + field->size;
+    if (field->size < 3 || !clv_same_letters(end - 2, "id", 2)) {
+        return false;
+    }
+    return (field->size > 3 && strchr("_ .-", end[-3])) || (end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z');
 }
 
 static bool is_id_name(const clv_token *field) {
-    static const char *const words[] = {"id",        "ids",      "index", "idx",   "row",    "rows",       "rowid",
-                                        "rowname",   "key",      "no",    "no.",   "nr",     "number",     "num",
-                                        "#",         "uid",      "uuid",  "guid",  "record", "row.id",     "row id",
-                                        "row_names", "rownames", "name",  "names", "object", "identifier", "column",
-                                        "sample",    "objectid", NULL};
+    static const char *const words[] = {
+        "id",    "ids",    "index",      "idx",       "row",        "rows",       "rowid",    "rowname",
+        "key",   "no",     "no.",        "nr",        "number",     "num",        "#",        "uid",
+        "uuid",  "guid",   "record",     "row.id",    "row id",     "row_names",  "rownames", "name",
+        "names", "object", "identifier", "column",    "sample",     "objectid",   "nr.",      "s.no",
+        "s.no.", "sno",    "row_number", "rownumber", "row number", "unnamed: 0", NULL};
     return is_one_of(field, words, true) || ends_as_id(field);
 }
 

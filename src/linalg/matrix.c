@@ -492,6 +492,28 @@ const char *const *clv_data_columns(const clv_data *data, int64_t *count) {
     return (const char *const *)data->columns;
 }
 
+/* FNV-1a over the bytes of the floats, lowest first, and of the places where the matrix is sparse. */
+static uint64_t hash_number(uint64_t hash, uint32_t number) {
+    for (int byte = 0; byte < 4; byte++) {
+        hash = (hash ^ (number >> (8 * byte) & 0xff)) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+uint64_t clv_matrix_fingerprint(const clv_matrix *points) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    int64_t stored = stored_count(points);
+    hash = hash_number(hash_number(hash, (uint32_t)points->rows), (uint32_t)points->cols);
+    for (int64_t at = 0; at < stored; at++) {
+        float value = (float)clv_stored(points, at) + 0.0F; /* -0 is 0 */
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        hash = hash_number(hash, bits);
+        hash = points->start ? hash_number(hash, (uint32_t)points->index[at]) : hash;
+    }
+    return hash;
+}
+
 const double *clv_data_fill(const clv_data *data) {
     return data->fill;
 }

@@ -21,7 +21,7 @@ void clv_claim_free(clv_claim *claim) {
     }
     char *const texts[] = {
         claim->method,     claim->solver, claim->objective_name, claim->sense, claim->certificate_name,
-        claim->bound_name, claim->kind,   claim->home,           claim->used};
+        claim->bound_name, claim->kind,   claim->home,           claim->used,  claim->fingerprint};
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
@@ -259,11 +259,12 @@ static clv_status get_data(const clv_place *at) {
     char *listed = NULL; /* read below */
     int64_t factors;
     const clv_member members[] = {{"data", "used", CLV_JSON_TEXT, &claim->used, true},
+                                  {"data", "fingerprint", CLV_JSON_TEXT, &claim->fingerprint, true},
                                   {"data", "columns", CLV_JSON_TEXT, &listed, true},
                                   {"data", "fill", CLV_JSON_TEXT, &listed, true},
                                   {"data", "shift", CLV_JSON_TEXT, &listed, true},
                                   {"data", "factor", CLV_JSON_TEXT, &listed, true}};
-    CLV_TRY(clv_json_get(at, members, 1));
+    CLV_TRY(clv_json_get(at, members, 2));
     doubt_strangers(at, "data", members, CLV_COUNT(members));
     CLV_TRY(get_reals(at, "fill", &claim->fill, &claim->filled));
     CLV_TRY(get_reals(at, "shift", &claim->shift, &claim->scaled));
@@ -285,6 +286,12 @@ int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const do
 const double *clv_claim_fill(const clv_claim *claim, int64_t *count) {
     *count = claim->filled;
     return claim->fill;
+}
+
+bool clv_claim_is_of(const clv_claim *claim, const clv_matrix *points) {
+    char found[24];
+    snprintf(found, sizeof found, "%016llx", (unsigned long long)clv_matrix_fingerprint(points));
+    return !claim->fingerprint[0] || strcmp(claim->fingerprint, found) == 0;
 }
 
 const char *clv_claim_used(const clv_claim *claim) {

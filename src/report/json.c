@@ -269,14 +269,20 @@ static void put_reals(clv_text *text, const char *name, const double *values, in
 }
 
 /* What was used of the file, the names of its columns, and how they were scaled: what prediction needs. */
-static void put_data(clv_text *text, const clv_data *data) {
+static void put_data(clv_text *text, const clv_report *report) {
+    const clv_data *data = report->data;
+    bool points = report->affinity && report->affinity->kind != CLV_AFFINITY_PRECOMPUTED;
     const double *shift, *factor;
     const char *between = ", \"columns\": [", *end = "";
     bool said = *clv_data_note(data) != '\0', scaled = clv_data_scaling(data, &shift, &factor);
-    if (!said && !scaled) {
+    if (!said && !scaled && !points) {
         return;
     }
     clv_text_add(text, " \"data\": {");
+    if (points) { /* new objects will be labeled by these */
+        clv_text_add(text, "\"fingerprint\": \"%016llx\"%s",
+                     (unsigned long long)clv_matrix_fingerprint(clv_data_matrix(data)), said || scaled ? ", " : "");
+    }
     if (said) {
         put_string_field(text, "used", clv_data_note(data), "");
     }
@@ -310,7 +316,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
     clv_text_add(&text, "\"n\": %lld, \"k\": %lld, \"seed\": %lld,\n", (long long)result->n, (long long)result->k,
                  (long long)result->seed);
     if (report->data) {
-        put_data(&text, report->data);
+        put_data(&text, report);
     }
     put_options(&text, report);
     if (report->affinity) {

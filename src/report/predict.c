@@ -47,9 +47,16 @@ clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv
         return clv_fail(ctx, CLV_EUSAGE, "results of '%.80s' cannot label new objects", claim->method);
     }
     if (clv_claim_needs_points(claim) && (!points || points->rows != claim->result->n)) {
+        return clv_fail(
+            ctx, CLV_EDATA,
+            "a result of %s labels new objects by those that were clustered: give these %lld points, not %lld",
+            method->name, (long long)claim->result->n, points ? (long long)points->rows : 0);
+    }
+    if (clv_claim_needs_points(claim) && !clv_claim_is_of(claim, points)) {
         return clv_fail(ctx, CLV_EDATA,
-                        "a result of %s labels new objects by those that were clustered: give these %lld points",
-                        method->name, (long long)claim->result->n);
+                        "the %lld points given are not those that were clustered, which a result of %s "
+                        "labels new objects by",
+                        (long long)points->rows, method->name);
     }
     CLV_TRY(clv_claimed_options(ctx, claim, method, threads, &options, &doubt));
     CLV_TRY(refuse_claim(ctx, &doubt));

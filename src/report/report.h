@@ -85,6 +85,9 @@ typedef struct clv_claim_entry {
     char *name, *text;
 } clv_claim_entry;
 
+/* Whether these points, scaled, have the fingerprint that is claimed, if one is. */
+bool clv_claim_is_of(const clv_claim *claim, const clv_matrix *points);
+
 struct clv_claim {
     clv_context *ctx;
     clv_result *result; /* what is claimed; labels and sizes only where there are as many as there must be */
@@ -94,7 +97,8 @@ struct clv_claim {
     char *used;        /* of the file; "" when not said */
     char **columns;    /* their names; NULL: not said */
     int64_t columns_count;
-    double *fill; /* NULL: not said */
+    char *fingerprint; /* of the points; "" when not said */
+    double *fill;      /* NULL: not said */
     int64_t filled;
     double *shift, *factor;            /* NULL: not said */
     int64_t scaled;                    /* how many columns these are for */

@@ -482,6 +482,10 @@ static clv_status judge_on(clv_context *ctx, const clv_method *method, const clv
     int64_t left = 0;
     STEP(scale_as_claimed(ctx, claim, data->points, memory, scaled, out));
     input.points = *scaled ? clv_data_matrix(*scaled) : data->points;
+    if (!clv_claim_is_of(claim, input.points)) {
+        clv_reject(out, "the points are not those that were clustered: their fingerprint is another one");
+        return CLV_OK;
+    }
     CLV_TRY(take_budget(ctx, method, &input, options, memory, &left));
     return method->takes == CLV_TAKES_AFFINITY ? judge_with_affinity(ctx, method, claim, &input, options, left, out)
                                                : judge(ctx, method, claim, &input, options, out);

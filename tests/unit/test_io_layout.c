@@ -149,9 +149,10 @@ static void test_warnings(void **state) {
     static const struct {
         const char *name, *warning;
         int repeats;
-    } cases[] = {{"code", "column 1 'code' has a different whole number in every row and is used as a feature", 0},
-                 {"code", "", 1},
-                 {"id", "column 1 'id' is named like an id, but repeats, and is used as a feature", 1}};
+    } cases[] = {
+        {"code", "column 1 'code' has a different whole number in every row and is used as a feature", 0},
+        {"code", "", 1},
+        {"id", "column 1 'id' is named like an id, but repeats or is incomplete, and is used as a feature", 1}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         char text[400];
         int size = snprintf(text, sizeof text, "%s,b\n", cases[c].name);

@@ -105,7 +105,7 @@ static void test_gram(void **state) {
         clv_matrix dense = {transposed ? count : n, transposed ? n : count, CLV_F64, p.a, NULL, NULL};
         assert_int_equal(clv_design_new(ctx, &dense, transposed, 2, &x), CLV_OK);
         assert_int_equal(clv_ks_gram_new(&room, &x, &gram), CLV_OK);
-        clv_ks_gram_form(&gram, p.diagonal, out);
+        clv_ks_gram_form(&gram, p.diagonal, NULL, out);
         for (int64_t j = 0; j < count; j++) {
             for (int64_t i = 0; i <= j; i++) {
                 double sum = 0;

@@ -25,8 +25,9 @@ clv_status clv_ks_gram_new(clv_kept *room, const clv_design *x, clv_ks_gram *out
     return room->status;
 }
 
-/* Samples first..first + count - 1, each times the root of its entry of D, as rows of `block`. */
-static void fill_block(const clv_design *x, const double *d, int64_t first, int64_t count, double *block) {
+/* Samples first..first + count - 1, less the center, each times the root of its entry of D, as rows of `block`. */
+static void fill_block(const clv_design *x, const double *d, const double *center, int64_t first, int64_t count,
+                       double *block) {
     const clv_matrix *m = &x->matrix;
     int64_t p = x->features;
     bool turned = clv_design_has_features_as_rows(x);
@@ -34,18 +35,18 @@ static void fill_block(const clv_design *x, const double *d, int64_t first, int6
         double root = sqrt(d[first + i]);
         for (int64_t j = 0; j < p; j++) {
             int64_t at = turned ? j * m->cols + first + i : (first + i) * m->cols + j;
-            block[i * p + j] = root * clv_stored(m, at);
+            block[i * p + j] = root * (clv_stored(m, at) - (center ? center[j] : 0));
         }
     }
 }
 
-static void add_group(const clv_ks_gram *g, const double *d, int64_t group) {
+static void add_group(const clv_ks_gram *g, const double *d, const double *center, int64_t group) {
     int64_t n = g->x->samples, p = g->x->features, end = n * (group + 1) / GROUPS;
     double *part = g->part + group * p * p, *block = g->block + group * BLOCK * p;
     memset(part, 0, (size_t)(p * p) * sizeof *part);
     for (int64_t first = n * group / GROUPS; first < end; first += BLOCK) {
         int64_t count = end - first < BLOCK ? end - first : BLOCK;
-        fill_block(g->x, d, first, count, block);
+        fill_block(g->x, d, center, first, count, block);
         cblas_dsyrk(CblasColMajor, CblasUpper, CblasNoTrans, (int)p, (int)count, 1, block, (int)p, 1, part, (int)p);
     }
 }
@@ -75,7 +76,7 @@ static int team(const clv_design *x) {
     return x->samples * x->features * x->features > 1 << 18 ? x->threads : 1;
 }
 
-void clv_ks_gram_form(const clv_ks_gram *g, const double *d, double *out) {
+void clv_ks_gram_form(const clv_ks_gram *g, const double *d, const double *center, double *out) {
     int64_t p = g->x->features, n = g->x->samples;
     if (clv_is_sparse(&g->x->matrix)) {
         memset(g->block, 0, (size_t)(g->x->threads * n) * sizeof *g->block);
@@ -84,11 +85,14 @@ void clv_ks_gram_form(const clv_ks_gram *g, const double *d, double *out) {
             fill_sparse(g, d, j, g->block + omp_get_thread_num() * n);
         }
         memcpy(out, g->part, (size_t)(p * p) * sizeof *out);
+        if (center) {
+            cblas_dsyr(CblasColMajor, CblasUpper, (int)p, -clv_sum(d, n, 1), center, 1, out, (int)p);
+        }
         return;
     }
 #pragma omp parallel for num_threads(clv_team(team(g->x))) schedule(dynamic)
     for (int64_t group = 0; group < GROUPS; group++) {
-        add_group(g, d, group);
+        add_group(g, d, center, group);
     }
     memcpy(out, g->part, (size_t)(p * p) * sizeof *out);
     for (int64_t group = 1; group < GROUPS; group++) {

@@ -282,8 +282,9 @@ typedef struct clv_ks_gram {
 size_t clv_ks_gram_memory(int64_t samples, int64_t features, int threads);
 /* All arrays are in `room`, X is borrowed. */
 clv_status clv_ks_gram_new(clv_kept *room, const clv_design *x, clv_ks_gram *out);
-/* The upper triangle of X'DX, features x features, one column after the other. */
-void clv_ks_gram_form(const clv_ks_gram *gram, const double *d, double *out);
+/* The upper triangle of X'DX, features x features, one column after the other. Unless NULL, `center` is X'D1 / 1'D1,
+ * and is taken off all samples. */
+void clv_ks_gram_form(const clv_ks_gram *gram, const double *d, const double *center, double *out);
 
 /* --- solvers: each works on a point and has a state of its own --- */
 typedef struct clv_ks_solver {

@@ -1,7 +1,7 @@
 /* Proximal Newton where features are few: the curvature of the loss is one matrix of features x features.
  *
  * At w, with g the gradient of the loss and D its second derivatives, H = X'DX; where an intercept is minimized out,
- * H = X'DX - X'D1 1'DX / 1'D1. The model of the problem at w,
+ * H = (X - 1c)'D(X - 1c), c = 1'DX / 1'D1. The model of the problem at w,
  *
  *   minimize over v   g'(v - w) + (v - w)'H(v - w) / 2 + Omega(v),   Omega the ridge and the squared norm,
  *
@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_INNER = 30, HALVINGS = 30 };
+enum { MOST_INNER = 30, HALVINGS = 30, PATIENCE = 6 };
 #define CARE 0.01 /* how well the model is solved, as a share of the gap */
 #define LEAST_TOL 1e-13
 #define LIFT 1e-13 /* of the largest entry of H, added to its diagonal: it may be singular */
@@ -39,13 +39,15 @@ typedef struct narrow_run {
     int threads;
     clv_ks_gram gram;
     double *curve, *move, *before; /* samples: D; X (v - w); X w */
-    double *sums;                  /* features: X'D1, then R^-T g */
+    double *sums;                  /* features: X'D1 / 1'D1, then R^-T g */
     double *w, *toward;            /* features: w; v - w */
     double *factor;                /* features x features: R, one column after the other */
     clv_data *rows;                /* of which this is the memory */
     model model;
     void *newton;  /* state of newton, which takes over where this gets no further; or NULL */
     bool given_up; /* it has */
+    double lowest; /* gap met so far */
+    int idle;      /* steps in a row that did not lower it much */
 } narrow_run;
 
 bool clv_ks_is_narrow(int64_t samples, int64_t features) {
@@ -113,8 +115,11 @@ static clv_status narrow_create(const clv_ks_problem *p, clv_ks_work *work, int 
 }
 
 static clv_status narrow_start(void *state, clv_point *point) {
+    narrow_run *run = state;
     (void)point;
-    ((narrow_run *)state)->given_up = false;
+    run->given_up = false;
+    run->lowest = INFINITY;
+    run->idle = 0;
     return CLV_OK;
 }
 
@@ -126,14 +131,14 @@ static bool factorize(narrow_run *run, const clv_point *point) {
     int64_t n = p->x->samples, count = p->x->features;
     double *h = run->factor, largest = 0, intercept = point->intercept;
     (void)clv_loss_at(&p->loss, run->work->terms, point->margin, &intercept, point->slope, run->curve);
-    clv_ks_gram_form(&run->gram, run->curve, h);
-    run->work->passes += 1;
     if (p->loss.intercept) {
         double total = clv_sum(run->curve, n, 1);
         p->x->does->gradient(p->x, run->curve, NULL, count, run->sums, NULL);
         run->work->passes += 1;
-        cblas_dsyr(CblasColMajor, CblasUpper, (int)count, total > 0 ? -1 / total : 0, run->sums, 1, h, (int)count);
+        cblas_dscal((int)count, total > 0 ? 1 / total : 0, run->sums, 1);
     }
+    clv_ks_gram_form(&run->gram, run->curve, p->loss.intercept ? run->sums : NULL, h);
+    run->work->passes += 1;
     for (int64_t j = 0; j < count; j++) {
         largest = fmax(largest, h[j * count + j]);
     }
@@ -238,7 +243,10 @@ static clv_status narrow_step(void *state, clv_point *point, clv_iterate *out) {
         CLV_TRY(search(run, point, &fell));
     }
     CLV_TRY(clv_point_evaluate(point));
-    return fell || clv_interrupted(run->problem->ctx) ? CLV_OK : give_up(run, point);
+    run->idle = point->gap < 0.7 * run->lowest ? 0 : run->idle + 1;
+    run->lowest = fmin(run->lowest, point->gap);
+    bool stuck = !fell || run->idle >= PATIENCE;
+    return stuck && !clv_interrupted(run->problem->ctx) ? give_up(run, point) : CLV_OK;
 }
 
 const clv_ks_solver clv_ks_narrow = {narrow_create, narrow_destroy, narrow_start, narrow_step};

@@ -5,7 +5,7 @@ import json
 import os
 import random
 
-from harness import case, check, cleave, read, write
+from harness import case, check, cleave, npy, read, write
 
 IRIS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "data", "iris.csv")
 
@@ -94,3 +94,20 @@ def dates_and_missing_cells_are_said_at_once():
            r"column 5 'city' holds text.*; column 6 'joined' holds dates.*--drop 'joined'$")
     cleave("kpalm", "x.csv", "-k", 3, "--missing", "median", "--categories", "onehot", "--drop", "joined",
            out="6 columns used; dropped: joined .as asked.; city became 2 columns; 2 missing cells replaced by the median")
+
+
+@case
+def ids_of_all_kinds():
+    head, rows = flowers()
+    for name, make in (("tweet_id", lambda i: 1580661436132757506 + 37 * i), ("CustomerID", lambda i: 7 * i), ("userId", lambda i: i),
+                       ("Customer ID", lambda i: 1000 - i), ("Unnamed: 0", lambda i: i)):
+        write("x.csv", table([head[0], name, *head[1:]], [[row[0], make(i), *row[1:]] for i, row in enumerate(rows)]))
+        cleave("kpalm", "x.csv", "-k", 3, out=rf"4 columns used; truth: species; dropped: {name} .row names.")
+
+
+@case
+def options_of_tables_on_other_files():
+    npy("x.npy", [[float(i), 1.0] for i in range(20)])
+    for option in (("--columns", "1"), ("--drop", "1"), ("--id-column", "1"), ("--missing", "mean"), ("--categories", "drop")):
+        cleave("kpalm", "x.npy", "-k", 2, *option, code=64, err=f"{option[0]} is for .csv, .tsv and .txt files, and x.npy is none")
+    cleave("kpalm", IRIS, "-k", 3, "--scale", "unit-rows", "--units", "data", "--centers", "c.csv", code=64, err="cannot be undone")

@@ -78,7 +78,9 @@ def classes_scores_and_new_samples():
         "--json", "r.json", "-q")
     labels = [int(v) for (v,) in read_rows("l.csv")]
     check(set(labels) <= {1, 2, 3} and len(labels) == 40, f"{labels}")
-    rows = [[float(v) for v in line.split(",")] for line in read("s.csv").decode().splitlines()]
+    head, *lines = read("s.csv").decode().splitlines()
+    check(head == "row,1,2,3", head)
+    rows = [[float(v) for v in line.split(",")[1:]] for line in lines]
     check(len(rows) == 40 and len(rows[0]) == 3, "one column per model")
     check(all([1, 2, 3][row.index(max(row))] == label for row, label in zip(rows, labels)), "the largest score wins")
     cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
@@ -98,8 +100,8 @@ def the_result_is_a_whole_model():
     result = json.loads(read("r.json"))
     check(result["classes"] == [0, 1, 2] and result["class_names"] == ["ant", "bee", "cow"], "which row is which class")
     w, b = result["weights"], result["intercepts"]
-    for row, line in zip(x, read("s.csv").decode().splitlines()):
-        for c, score in enumerate(line.split(",")):
+    for row, line in zip(x, read("s.csv").decode().splitlines()[1:]):
+        for c, score in enumerate(line.split(",")[1:]):
             entries = range(w["start"][c], w["start"][c + 1])
             mine = b[c] + sum(w["value"][e] * row[w["index"][e]] for e in entries)
             check(abs(mine - float(score)) < 1e-9 * (1 + abs(mine)), "weights and intercepts give the scores")
@@ -128,7 +130,7 @@ def regression_of_new_samples():
     run = ["ksupport", "X.csv", "y.csv", "-k", 10, "--loss", "squares", "--intercept", "-q"]
     cleave(*run, "--predict", "new.csv", "--scores", "s.csv")
     cleave(*run, "--scores", "all.csv")
-    new, old = (read(f).decode().splitlines() for f in ("s.csv", "all.csv"))
+    new, old = read_rows("s.csv"), read_rows("all.csv")
     check(len(new) == 7 and new == old[:7], "the values of the new samples")
     cleave(*run, "--predict", "new.csv", code=64, err="or --scores FILE")
 
@@ -176,7 +178,7 @@ def targets_mean_what_they_say():
     x, y = regression()
     svm("r.svm", [[1.0], [3.0], [20.0], [-8.0]], [0.5, 1.5, 10.0, -4.0])
     cleave("ksupport", "r.svm", "r.svm", "-k", 1, "--loss", "squares", "--lambda", 1e-9, "--ridge", 0, "--scores", "s.csv", "-q")
-    scores = [float(v) for v in read("s.csv").split()]
+    scores = [float(line.split(b",")[1]) for line in read("s.csv").split()[1:]]
     check(all(abs(s - t) < 1e-3 for s, t in zip(scores, (0.5, 1.5, 10.0, -4.0))), f"the numbers of the file: {scores}")
     names = [7 if v > 1 else -1 if v > -1 else 3 for v in y]
     svm("x.svm", x, names)

@@ -1,4 +1,5 @@
 """ncut --predict: labels of new objects."""
+import json
 import math
 import os
 
@@ -248,3 +249,56 @@ def classes_of_columns_in_new_data():
     write("one.csv", "city,b,a\n" + "".join(",".join(lines[i].split(",")[::-1]) + "\n" for i in (1, 4, 7)))  # Rome alone
     cleave("predict", "r.json", "one.csv", "-o", "p.csv", "-q")
     check(labels_in("p.csv") == [labels_in("l.csv")[i] for i in (0, 3, 6)], "a class that is not there is a column of zeros")
+
+
+def edited(name, old, new):
+    text = read(name).decode()
+    check(old in text, f"{old} is not in {name}")
+    return write("e.json", text.replace(old, new, 1))
+
+
+@case
+def other_points_than_those_that_were_clustered():
+    points, _ = blobs()
+    csv("a.csv", points)
+    csv("b.csv", [[-y, x] for x, y in points])
+    cleave("ncut", "a.csv", "-k", 3, "--json", "r.json", "--save-model", "-q")
+    cleave("ncut", "b.csv", "-k", 3, "--json", "r.json", "-q")  # the model of a.csv stays
+    cleave("predict", "r.json", "b.csv", "-o", "l.csv", code=65, err="r.clv.*are not those that were clustered")
+    cleave("predict", "r.json", "b.csv", "-o", "l.csv", "--data", "a.csv", code=65, err="a.csv.*are not those that were clustered")
+    cleave("predict", "r.json", "b.csv", "-o", "l.csv", "--data", "b.csv", "-q")
+    cleave("verify", "r.json", "b.csv", out="^accepted")
+    cleave("verify", "r.json", "a.csv", code=1, out="not those that were clustered")
+    print_of = json.loads(read("r.json"))["data"]["fingerprint"]
+    cleave("verify", edited("r.json", print_of, "0" * 16), "b.csv", code=1, out="fingerprint")
+
+
+@case
+def names_that_are_not_those_of_the_data():
+    points, labels = blobs()
+    write("x.csv", "a,b\n" + "".join(f"{x},{y}\n" for x, y in points))
+    write("y.csv", "".join(("ant", "bee", "cow")[c] + "\n" for c in labels))
+    cleave("ksupport", "x.csv", "y.csv", "-k", 2, "--json", "r.json", "-q")
+    swapped = edited("r.json", '["ant", "bee", "cow"]', '["bee", "ant", "cow"]')
+    cleave("verify", swapped, "x.csv", "y.csv", code=1, out="do not have the names that are claimed")
+    cleave("verify", edited("r.json", '"columns": ["a", "b"]', '"columns": ["b", "a"]'), "x.csv", "y.csv", code=1,
+           out="do not have the names that are claimed")
+    cleave("predict", edited("r.json", '["ant", "bee", "cow"]', '["ant"]'), "x.csv", "-o", "l.csv", code=65, err="one name in class_names")
+    cleave("predict", edited("r.json", '"classes": [0, 1, 2]', '"classes": [0, 1, 7]'), "x.csv", "-o", "l.csv", code=65,
+           err="one name in class_names")
+    write("twice.csv", "a,a\n" + "".join(f"{x},{y}\n" for x, y in points))
+    cleave("kpalm", "twice.csv", "-k", 3, "--json", "t.json", "-q")
+    cleave("predict", "t.json", "twice.csv", "-o", "l.csv", code=65, err="more than one column is named 'a'")
+
+
+@case
+def dropped_rows_are_dropped_from_the_second_file_too():
+    points, labels = blobs()
+    rows = [f"{x},{y}\n" for x, y in points]
+    write("x.csv", "a,b\n" + "".join("NA,1\n" if i == 5 else row for i, row in enumerate(rows)))
+    write("y.csv", "".join(("ant", "bee", "cow")[c] + "\n" for c in labels))
+    cleave("ksupport", "x.csv", "y.csv", "-k", 2, "--missing", "drop", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.csv", "y.csv", out="^accepted")
+    csv("w.csv", [[1.0 + i % 2] for i in range(len(points))])
+    cleave("kpalm", "x.csv", "-k", 3, "--missing", "drop", "--sample-weights", "w.csv", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.csv", "w.csv", out="^accepted")

@@ -231,6 +231,16 @@ static clv_status check(const model *m) {
     return cli_targets_check(m->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
 }
 
+/* What the method does not predict is refused before anything is written. */
+static clv_status check_parts(const model *m) {
+    const char *asked = m->options.membership && !cli_predicts(m->method, "membership") ? "membership"
+                        : m->options.scores && !cli_predicts(m->method, "scores")       ? "scores"
+                        : m->options.probabilities && !clv_result_field(clv_claim_result(m->claim), "classes")
+                            ? "probabilities"
+                            : NULL;
+    return asked ? cli_fail(m->app, CLV_EUSAGE, "--%s: a prediction of %s has none", asked, m->method->name) : CLV_OK;
+}
+
 static clv_status work(void *job) {
     model *m = job;
     clv_context *ctx = m->app->ctx;
@@ -241,6 +251,7 @@ static clv_status work(void *job) {
         return cli_fail(m->app, CLV_EUSAGE, "%s: results of %s cannot label new objects", m->args.operands[0],
                         clv_claim_result(m->claim)->method);
     }
+    CLI_TRY(check_parts(m));
     CLI_TRY(cli_take_reading(m->app, m->claim, m->args.operands[0], &m->args, &m->points));
     CLI_TRY(read_old(m));
     CLI_TRY(read_fresh(m));

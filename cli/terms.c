@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { TOP = 10 };
 
@@ -19,6 +20,16 @@ clv_status cli_terms_read(cli_job *job) {
                         path, (long long)documents, data, (long long)rows, data);
     }
     bool named = clv_data_id(job->data, 0) != NULL || !job->text->ids;
+    bool by_id = named && job->text->ids && strcmp(clv_data_id_name(job->data), "id") == 0; /* as cleave text has it */
+    for (int64_t i = 0; by_id && i < rows; i++) {
+        if (strcmp(clv_data_id(job->data, i), job->text->ids[i]) != 0) {
+            return cli_fail(job->app, CLV_EDATA,
+                            "--terms: row %lld of %s is '%.80s', but document %lld of %s is '%.80s': the rows must be "
+                            "the documents, in their order",
+                            (long long)i + 1, data, clv_data_id(job->data, i), (long long)i + 1, path,
+                            job->text->ids[i]);
+        }
+    }
     return named ? CLV_OK : cli_library(job->app, clv_data_set_ids(job->data, "id", job->text->ids));
 }
 

@@ -289,6 +289,8 @@ def names_that_are_not_those_of_the_data():
     write("twice.csv", "a,a\n" + "".join(f"{x},{y}\n" for x, y in points))
     cleave("kpalm", "twice.csv", "-k", 3, "--json", "t.json", "-q")
     cleave("predict", "t.json", "twice.csv", "-o", "l.csv", code=65, err="more than one column is named 'a'")
+    cleave("predict", "t.json", "x.csv", "-o", "n.csv", "--scores", "s.csv", code=64, err="a prediction of kpalm has none")
+    check(not os.path.exists("n.csv"), "refused before anything is written")
 
 
 @case

@@ -5,16 +5,15 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* So many objects are measured; up to MANY all of them take moments. */
 enum { SAMPLED = 1024, MANY = 8 * SAMPLED };
 #define LONG_PASS 30.0 /* seconds of a pass that, several times, are minutes */
 
+/* Seconds. Before their first iteration ncut and symnmf make the affinity and pass over it twice. */
 typedef struct estimate {
-    double
-        before;  /* seconds until the first iteration: what ncut and symnmf do is to make the affinity and pass twice */
-    double pass; /* each time that entries are computed again; 0: they are kept */
+    double before; /* the first iteration */
+    double pass;   /* each time that entries are computed again; 0: they are kept */
 } estimate;
 
 /* Plans of knn graphs and of factors have no pass over all pairs in them. */
@@ -25,13 +24,9 @@ static bool has_all_pairs(const clv_affinity_info *plan) {
 
 /* The shortest of three passes counts: a sample is short enough for others to get in its way. */
 static clv_status measure_sample(const cli_job *job, const clv_matrix *few, clv_affinity_options how, estimate *out) {
-    clv_context *ctx = job->app->ctx;
     double began = cli_seconds(), *sums = malloc(SAMPLED * sizeof *sums);
     clv_affinity *a = NULL;
-    clv_status status = sums ? clv_suit_affinity(ctx, job->method, few, job->options, &how) : CLV_ENOMEM;
-    if (status >= 0) {
-        status = clv_affinity_build(ctx, few, &how, &a);
-    }
+    clv_status status = sums ? cli_make_affinity(job, few, &how, &a) : CLV_ENOMEM;
     double made = cli_seconds() - began, shortest = INFINITY;
     for (int pass = 0; status >= 0 && pass < 3; pass++) {
         began = cli_seconds();
@@ -69,10 +64,15 @@ static const char *print_duration(double seconds, char *text, size_t size) {
     return text;
 }
 
-/* What else could be asked for. */
+/* What else could be asked for: landmarks, where the kind and the method have a use for them. */
 static const char *others(const cli_job *job, const clv_affinity_options *how) {
-    bool looks_at_all = strcmp(job->method->name, "dominant") != 0; /* which takes no landmarks */
-    return looks_at_all && (how->kind == CLV_AFFINITY_GAUSSIAN || how->kind == CLV_AFFINITY_EXPONENTIAL)
+    clv_context *ctx = job->app->ctx;
+    const clv_matrix *points = clv_data_matrix(job->data);
+    clv_affinity_options asked = *how;
+    clv_affinity_info plan;
+    asked.landmarks = 500;
+    return clv_suit_affinity(ctx, job->method, points, job->options, &asked) >= 0 &&
+                   clv_affinity_plan(ctx, points, &asked, &plan) >= 0
                ? "--affinity knn (near objects alone) or --landmarks 500 (all, approximately)"
                : "--affinity knn (near objects alone)";
 }
@@ -113,20 +113,4 @@ bool cli_job_takes_too_long(cli_job *job, const clv_affinity_options *how) {
         suggest(job, how, e.pass);
     }
     return late;
-}
-
-clv_status cli_job_keep_suggestion(cli_job *job) {
-    enum { MOST = 16 };
-    const char *texts[MOST];
-    const clv_field *before = clv_result_field(job->result, "warnings");
-    int64_t count = before ? before->count : 0;
-    if (!job->suggestion[0] || count >= MOST) {
-        return CLV_OK;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        texts[i] = before->texts[i];
-    }
-    texts[count] = job->suggestion;
-    clv_field field = {.name = "warnings", .kind = CLV_FIELD_TEXT, .is_list = 1, .count = count + 1, .texts = texts};
-    return cli_library(job->app, clv_result_put(job->result, &field));
 }

@@ -143,7 +143,9 @@ void cli_terms_free(cli_job *job);
  * pass takes long, another affinity is suggested on standard error and in job->suggestion; from there it goes into the
  * result (estimate.c). */
 bool cli_job_takes_too_long(cli_job *job, const clv_affinity_options *how);
-clv_status cli_job_keep_suggestion(cli_job *job);
+/* An affinity of points, as the method wants it. */
+clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
+                             clv_affinity **out);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

@@ -37,7 +37,7 @@ static clv_status check_output_data(const cli_job *job) {
     if (!path || !(is_standard(path) || cli_has_ending(path, "csv"))) {
         return cli_fail(job->app, CLV_EUSAGE, "--output-data needs -o FILE.csv, where the columns and labels go");
     }
-    return cli_has_ending(from, "csv|tsv|tab|txt|dat|data")
+    return clv_is_table(from) && !is_standard(from)
                ? CLV_OK
                : cli_fail(job->app, CLV_EUSAGE,
                           "--output-data: %s is no .csv, .tsv or .txt file, whose columns could be copied", from);

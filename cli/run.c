@@ -203,8 +203,7 @@ static clv_status check_units(const cli_job *job) {
 static clv_status check_table_options(const cli_job *job) {
     static const char *const names[] = {"columns", "drop", "id-column", "missing", "categories"};
     const char *path = job->args.operands[0];
-    bool table = strcmp(path, "-") == 0 || cli_has_ending(path, "csv|tsv|tab|txt|dat|data");
-    for (size_t i = 0; !table && i < CLI_COUNT(names); i++) {
+    for (size_t i = 0; !clv_is_table(path) && i < CLI_COUNT(names); i++) {
         if (cli_args_given(&job->args, names[i])) {
             return cli_fail(job->app, CLV_EUSAGE, "--%s is for .csv, .tsv and .txt files, and %s is none", names[i],
                             path);
@@ -311,12 +310,11 @@ static void tell_affinity(const cli_job *job) {
             job->method->name, method);
 }
 
-/* The affinity as the method wants it. */
-static clv_status make_affinity(cli_job *job, clv_affinity_options *how) {
-    const clv_matrix *points = clv_data_matrix(job->data);
+clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
+                             clv_affinity **out) {
     clv_context *ctx = job->app->ctx;
     clv_status status = clv_suit_affinity(ctx, job->method, points, job->options, how);
-    return status < 0 ? status : clv_affinity_build(ctx, points, how, &job->affinity);
+    return status < 0 ? status : clv_affinity_build(ctx, points, how, out);
 }
 
 static clv_status build_affinity(cli_job *job) {
@@ -328,7 +326,7 @@ static clv_status build_affinity(cli_job *job) {
     }
     cli_progress_phase(&job->progress, "building the affinity");
     job->rough = cli_job_takes_too_long(job, &how);
-    clv_status status = job->rough ? CLV_OK : make_affinity(job, &how);
+    clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);
     if (job->rough) {
@@ -406,7 +404,9 @@ static clv_status run_method(cli_job *job) {
     *control = asked;
     CLI_TRY(tell_failure(job, status));
     tell_warnings(job);
-    CLI_TRY(cli_job_keep_suggestion(job));
+    if (job->suggestion[0]) {
+        CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));
+    }
     return name_classes(job);
 }
 

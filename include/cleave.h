@@ -276,6 +276,8 @@ typedef struct clv_read_options {
  * something that ends in _id. Everything that is wrong with a file is said in one message. Where the separator is no
  * comma, numbers may have a decimal one. */
 CLV_API clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out);
+/* Whether a file of this name is read as CSV. */
+CLV_API int clv_is_table(const char *path);
 CLV_API void clv_data_free(clv_data *data);
 CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
 /* Labels that came with the points (0..k-1, in ascending order of their names), or NULL. */
@@ -879,6 +881,8 @@ CLV_API const clv_matrix *clv_result_matrix(const clv_result *result, const char
 CLV_API clv_status clv_result_new(clv_context *ctx, int64_t n, int64_t k, clv_result **out);
 /* Add a field, or replace the one of that name. Everything is copied. */
 CLV_API clv_status clv_result_put(clv_result *result, const clv_field *field);
+/* One more sentence for the user: the texts "warnings". */
+CLV_API clv_status clv_result_add_warning(clv_result *result, const char *sentence);
 
 /* ------------------------------------------------------------------------------------------------------------
  * 7  Methods

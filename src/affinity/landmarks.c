@@ -24,6 +24,7 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = CLV_TILE, ROWS = 8 * CLV_TILE, PAIRS = 1 << 16, PAIRS_A_POLL = 1 << 10 };
@@ -54,17 +55,6 @@ static void to_similarity(const making *m, double *d2, int64_t count) {
 
 /* --- choosing a block of landmarks --- */
 
-static void sort(double *x, int64_t count) {
-    for (int64_t i = 1; i < count; i++) {
-        double held = x[i];
-        int64_t j = i;
-        for (; j > 0 && x[j - 1] > held; j--) {
-            x[j] = x[j - 1];
-        }
-        x[j] = held;
-    }
-}
-
 /* Up to BLOCK different objects; none when all are explained. */
 static void propose(making *m) {
     double draws[BLOCK], total = clv_sum(m->left, m->n, 1), passed = 0;
@@ -72,7 +62,7 @@ static void propose(making *m) {
     for (int64_t c = 0; c < BLOCK; c++) {
         draws[c] = total * clv_rng_uniform(&m->rng);
     }
-    sort(draws, BLOCK);
+    qsort(draws, BLOCK, sizeof *draws, clv_ascending);
     m->count = 0;
     for (int64_t i = 0; i < m->n && at < BLOCK; i++) {
         bool drawn = false;

@@ -275,19 +275,23 @@ PUTTERS(real, reals, CLV_FIELD_REAL, double)
 PUTTERS(integer, integers, CLV_FIELD_INTEGER, int64_t)
 PUTTERS(text, texts, CLV_FIELD_TEXT, const char *)
 
-clv_status clv_result_warn(clv_result *result, const char *format, ...) {
+clv_status clv_result_add_warning(clv_result *result, const char *sentence) {
     enum { MOST = 8 };
     const clv_field *before = clv_result_field(result, "warnings");
     const char *texts[MOST];
-    char sentence[512];
     int64_t count = 0;
     for (; before && count < before->count && count < MOST - 1; count++) {
         texts[count] = before->texts[count];
     }
+    texts[count] = sentence;
+    return clv_result_put_texts(result, "warnings", texts, count + 1);
+}
+
+clv_status clv_result_warn(clv_result *result, const char *format, ...) {
+    char sentence[512];
     va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    texts[count] = sentence;
-    return clv_result_put_texts(result, "warnings", texts, count + 1);
+    return clv_result_add_warning(result, sentence);
 }

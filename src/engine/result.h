@@ -26,7 +26,7 @@ clv_status clv_result_put_texts(clv_result *result, const char *name, const char
 /* A field of the kind MATRIX or SPARSE that owns `data` from now on, also when this fails. */
 clv_status clv_result_take(clv_result *result, const char *name, clv_field_kind kind, clv_data *data);
 
-/* One more sentence for the user: the texts "warnings". */
+/* clv_result_add_warning, with what the format makes. */
 __attribute__((format(printf, 2, 3))) clv_status clv_result_warn(clv_result *result, const char *format, ...);
 
 #endif

@@ -172,11 +172,6 @@ clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) 
 
 /* --- what differs in every row --- */
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Whether the first `count` numbers of a column are all different. */
 static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count, bool *distinct) {
     double *sorted = CLV_NEW(t->ctx, double, count);
@@ -186,7 +181,7 @@ static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count
     for (int64_t i = 0; i < count; i++) {
         sorted[i] = t->values[i * t->layout.columns + column];
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+    qsort(sorted, (size_t)count, sizeof *sorted, clv_ascending);
     *distinct = true;
     for (int64_t i = 1; i < count && *distinct; i++) {
         *distinct = sorted[i] != sorted[i - 1];

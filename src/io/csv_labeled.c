@@ -75,7 +75,7 @@ clv_status clv_write_labeled(clv_context *ctx, const char *path, const char *fro
     clv_source in;
     clv_bytes bytes;
     clv_writer *writer;
-    if (!clv_is_table(from)) {
+    if (!clv_is_table(from) || strcmp(from, "-") == 0) { /* which has been read */
         return clv_fail(ctx, CLV_EUSAGE, "%s: labels can be put beside the columns of .csv, .tsv and .txt files", from);
     }
     CLV_TRY(clv_input_read(ctx, from, &in, &bytes));

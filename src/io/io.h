@@ -171,8 +171,7 @@ static inline clv_status clv_parse_on_at(clv_context *ctx, const char *name, con
 const char *clv_errno_text(int code);
 /* Whether the name of a file ends in one of "npy|csv", in any case of letters, after a dot. */
 bool clv_has_extension(const char *path, const char *list);
-bool clv_is_table(const char *path);      /* it is CSV or a relative, by its name */
-char clv_separator_of(const char *path);  /* of these; 0: to be detected */
+char clv_separator_of(const char *path);  /* of a table; 0: to be detected */
 bool clv_is_compressed(const char *path); /* its name ends in .gz */
 /* Hand over what was read if `status` and all its numbers are good, else free it. */
 clv_status clv_data_give(clv_data *data, clv_status status, clv_data **out);

@@ -56,12 +56,6 @@ static int compare_fields(const void *a, const void *b) {
     return clv_field_compare(a, b);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Labels of n items of `size` bytes by their rank among the distinct ones. */
 static clv_status code(clv_context *ctx, const void *items, int64_t n, size_t size,
                        int (*compare)(const void *, const void *), int32_t *labels) {
@@ -140,7 +134,7 @@ clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int
 }
 
 clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels) {
-    return code(ctx, values, n, sizeof *values, compare_numbers, labels);
+    return code(ctx, values, n, sizeof *values, clv_ascending, labels);
 }
 
 clv_status clv_find_repeated(clv_context *ctx, const clv_token *fields, int64_t n, int64_t *row) {

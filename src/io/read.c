@@ -49,8 +49,8 @@ char clv_separator_of(const char *path) {
     return clv_has_extension(path, "tsv|tab") ? '\t' : 0;
 }
 
-bool clv_is_table(const char *path) {
-    return clv_has_extension(path, "csv|tsv|tab|txt|dat|data");
+int clv_is_table(const char *path) {
+    return strcmp(path, "-") == 0 || clv_has_extension(path, "csv|tsv|tab|txt|dat|data");
 }
 
 /* --- matrices --- */
@@ -143,9 +143,8 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
     if (variable) {
         return read_mat(ctx, path, variable, out);
     }
-    bool known =
-        clv_is_table(path) || clv_has_extension(path, "npy|mtx|svm|libsvm|clv") || clv_has_extension(path, pictures);
-    if (!known && strcmp(path, "-") != 0) {
+    if (!clv_is_table(path) && !clv_has_extension(path, "npy|mtx|svm|libsvm|clv") &&
+        !clv_has_extension(path, pictures)) {
         return clv_fail(
             ctx, CLV_EUSAGE,
             "%s: the name must end in .npy, .csv, .tsv, .tab, .txt, .dat, .data, .mtx, .svm, .libsvm, .mat, "
@@ -178,7 +177,7 @@ clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int6
 clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
     *n = 0;
     *labels = NULL;
-    if (!clv_is_table(path) && !clv_has_extension(path, "npy") && strcmp(path, "-") != 0) {
+    if (!clv_is_table(path) && !clv_has_extension(path, "npy")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a file of labels must end in .npy, .csv, .tsv or .txt", path);
     }
     return clv_read_classes(ctx, path, false, n, labels, NULL);

@@ -89,6 +89,7 @@ double clv_dot(const double *x, const double *y, int64_t n, int threads);
 void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *work);
 /* The value of rank r (0: smallest) of x, which is reordered. */
 double clv_nth_smallest(double *x, int64_t n, int64_t r);
+int clv_ascending(const void *left, const void *right); /* of doubles, for qsort */
 
 /* --- assignment (hungarian.c) --- */
 

@@ -116,3 +116,8 @@ void clv_top_k(const double *x, int64_t n, int64_t k, int64_t *out, int64_t *wor
         }
     }
 }
+
+int clv_ascending(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}

@@ -3,6 +3,7 @@
 #include "affinity/affinity.h"
 
 #include "entry_of.h"
+#include "with_context.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,21 +19,6 @@ typedef struct problem {
     clv_matrix matrix;
     double *reference; /* n x n */
 } problem;
-
-static clv_context *ctx;
-
-static int set_up(void **state) {
-    (void)state;
-    return clv_context_new(NULL, &ctx) == CLV_OK ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    size_t now, peak;
-    (void)state;
-    clv_context_memory(ctx, &now, &peak);
-    clv_context_free(ctx);
-    return now == 0 ? 0 : -1;
-}
 
 /* --- references by definition --- */
 

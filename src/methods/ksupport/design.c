@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { STRIP = 1024, SLICE = 256, RUN = 64 };
-enum { GROUPS = 8, FEW = 512, MANY = 4096 }; /* of samples, where features are few and samples many */
+enum { GROUPS = 8, MANY = 4096 }; /* of samples, where features are few and samples many */
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -149,7 +149,7 @@ static void add_listed(const clv_matrix *m, const int64_t *list, int64_t n, cons
 /* X'r where all features are one strip: samples in a fixed number of groups instead. */
 static void samples_few(const clv_design *x, const double *r, double *g, double *squares) {
     const clv_matrix *m = &x->matrix;
-    double part[GROUPS][FEW], square[GROUPS][FEW];
+    double part[GROUPS][STRIP], square[GROUPS][STRIP];
 #pragma omp parallel for num_threads(clv_team(threads_for(x, m->cols * m->rows))) schedule(static)
     for (int64_t b = 0; b < GROUPS; b++) {
         int64_t begin = m->rows * b / GROUPS, count = m->rows * (b + 1) / GROUPS - begin;
@@ -179,7 +179,7 @@ static void samples_gradient(const clv_design *x, const double *r, const int64_t
                              double *squares) {
     const clv_matrix *m = &x->matrix;
     int64_t strips = (count + STRIP - 1) / STRIP;
-    if (!list && count <= FEW && m->rows > MANY) {
+    if (!list && count <= STRIP && m->rows > MANY) {
         samples_few(x, r, g, squares);
         return;
     }

@@ -81,11 +81,6 @@ static clv_status check_targets(clv_context *ctx, const double *y, int64_t sampl
 
 /* --- classes --- */
 
-int clv_ks_ascending(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count) {
     double *sorted = CLV_NEW(ctx, double, samples);
     *out = sorted;
@@ -94,7 +89,7 @@ clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, do
         return CLV_ENOMEM;
     }
     memcpy(sorted, y, (size_t)samples * sizeof *sorted);
-    qsort(sorted, (size_t)samples, sizeof *sorted, clv_ks_ascending);
+    qsort(sorted, (size_t)samples, sizeof *sorted, clv_ascending);
     for (int64_t m = 0; m < samples; m++) {
         if (m == 0 || sorted[m] > sorted[*count - 1]) {
             sorted[(*count)++] = sorted[m];
@@ -303,8 +298,7 @@ static clv_status new_result(job *j, clv_result **out) {
     all->n = j->x.samples;
     all->k = j->problem.k;
     all->trace_part = j->models > 1 ? "model" : NULL;
-    clv_options_print(clv_options_find(clv_ksupport_method.options, "solver"), &j->problem.options, all->solver,
-                      sizeof all->solver);
+    clv_name_solver(&clv_ksupport_method, &j->problem.options, all); /* the one that auto stands for */
     all->restarts = CLV_NEW0(j->ctx, clv_restart, 1);
     j->intercepts = CLV_NEW0(j->ctx, double, j->models);
     if (!all->restarts || !j->intercepts) {

@@ -306,7 +306,6 @@ bool clv_ks_is_narrow(int64_t samples, int64_t features);
 
 /* --- ksupport.c --- */
 
-int clv_ks_ascending(const void *left, const void *right); /* of doubles, for qsort */
 /* The distinct values of y, ascending; owned, also where they are refused. */
 clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, double **out, int64_t *count);
 

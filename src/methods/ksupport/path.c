@@ -72,7 +72,7 @@ static clv_status read_grid(clv_context *ctx, const char *path, grid *g) {
         }
         at = at[length] ? at + length + 1 : NULL;
     }
-    qsort(g->lambda, (size_t)g->lambda_count, sizeof *g->lambda, clv_ks_ascending);
+    qsort(g->lambda, (size_t)g->lambda_count, sizeof *g->lambda, clv_ascending);
     return CLV_OK;
 }
 
@@ -351,7 +351,7 @@ static clv_status check_validation(clv_context *ctx, const clv_input *input, con
     clv_status status = clv_ks_classes(ctx, input->targets->values, input->targets->rows, &classes, &count);
     for (int64_t m = 0; status == CLV_OK && m < fresh->rows; m++) {
         const double *y = (const double *)fresh->values + m;
-        if (!bsearch(y, classes, (size_t)count, sizeof *classes, clv_ks_ascending)) {
+        if (!bsearch(y, classes, (size_t)count, sizeof *classes, clv_ascending)) {
             status = clv_fail(ctx, CLV_EDATA, "y of validation sample %lld is %g, which no sample of X has",
                               (long long)m + 1, *y);
         }

@@ -180,7 +180,7 @@ void clv_hull_project(double *x, int64_t t, double *work) {
         return;
     }
     memcpy(work, x, (size_t)t * sizeof *work);
-    qsort(work, (size_t)t, sizeof *work, clv_ks_ascending);
+    qsort(work, (size_t)t, sizeof *work, clv_ascending);
     for (int64_t i = 1; i <= t; i++) { /* the i largest */
         run += work[t - i];
         if (work[t - i] > (run - 1) / (double)i) {

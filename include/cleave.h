@@ -276,6 +276,9 @@ typedef struct clv_read_options {
  * something that ends in _id. Everything that is wrong with a file is said in one message. Where the separator is no
  * comma, numbers may have a decimal one. */
 CLV_API clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out);
+/* Points that are in memory, as data: for a report to tell of them. The matrix is not copied and must outlive the data;
+ * `columns`, the names of its columns, are copied; NULL: they have none. */
+CLV_API clv_status clv_data_of(clv_context *ctx, const clv_matrix *matrix, const char *const *columns, clv_data **out);
 /* Whether a file of this name is read as CSV. */
 CLV_API int clv_is_table(const char *path);
 CLV_API void clv_data_free(clv_data *data);

@@ -88,7 +88,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _run_again(self, x: Any, **inputs: Any) -> Run:
         """With the parameters of the last run, whatever they are by now."""
         options, start, arrays = self._run_with
-        return Run(self._method, x, options, start=start, **arrays, **inputs)
+        return Run(self._method, x, options, start=start, columns=getattr(self, "feature_names_in_", ()), **arrays,
+                   **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
         callback, close = self.callback, None

@@ -63,8 +63,10 @@ class Run:
     """A method on its data: solve, then predict. Kept by an estimator as long as it may predict."""
 
     def __init__(self, name: str, points: Any, options: dict[str, Any], *,
-                 callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True, **inputs: Any) -> None:
+                 callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True, columns: Any = (),
+                 **inputs: Any) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
+        self.columns = columns  # their names, if they have any
         self._lock = threading.Lock()  # a context serves one thread at a time
         self.views: dict[str, View] = {"points": as_view(points)}
         for role, given in inputs.items():  # targets, weights, start: members of clv_input
@@ -176,6 +178,13 @@ class Run:
         """What was found."""
         return Result(self.pointer, self.method, self)
 
+    def _data(self) -> Any:
+        """The points as data of the library, with the names of their columns; the caller frees it."""
+        place, names = ffi.new("clv_data **"), [ffi.new("char[]", name.encode()) for name in self.columns]
+        listed = ffi.new("const char *[]", names) if names else ffi.NULL
+        self.ctx.check(lib.clv_data_of(self.ctx.pointer, self.views["points"].pointer, listed, place))
+        return place[0]
+
     def report(self, render: Any) -> str:
         """The JSON text, the table or the page of the result."""
         tables = [(table, options) for options, table in self.places[:1] + self.places[2:] + self.places[1:2]]
@@ -189,7 +198,11 @@ class Run:
             report.affinity = self.affinity.info
         text, size = ffi.new("char **"), ffi.new("size_t *")
         with self._lock:
-            self.ctx.check(render(self.ctx.pointer, report, text, size))
+            report.data = self._data()
+            try:
+                self.ctx.check(render(self.ctx.pointer, report, text, size))
+            finally:
+                lib.clv_data_free(report.data)
             found = bytes(ffi.buffer(text[0], size[0])).decode()
             lib.clv_release(self.ctx.pointer, text[0])
         del scale

@@ -81,6 +81,7 @@ def test_the_command_verifies_what_python_saved_and_writes_the_same(kind, tmp_pa
                    capture_output=True)
     written = json.loads((tmp_path / "command.json").read_text())
     assert set(written) == set(said) and set(written["options"]) >= set(said["options"])
+    assert written.get("data") == said.get("data")
     assert 0 < said["seconds"]["solve"] <= said["seconds"]["total"]
     assert written["objective"] == said["objective"] and written["certificate"] == said["certificate"]
 
@@ -188,6 +189,18 @@ def test_sample_weights_count():
     alone = cleave.KPalm(2).fit(x[50:])
     assert model.objective_ == pytest.approx(alone.objective_) and len(labels) == len(x)
     assert cleave.verify(model.result_, x, weights=weights).accepted
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
+def test_the_command_predicts_by_the_columns_of_a_frame(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame(load_iris().data, columns=["a", "b", "c", 'd "'])
+    model = cleave.KPalm(3).fit(x)
+    model.result_.save(tmp_path / "r.json")
+    assert model.result_.to_dict()["data"]["columns"] == list(x)
+    x[list(x)[::-1]].to_csv(tmp_path / "other.csv", index=False)  # in another order
+    subprocess.run([COMMAND, "predict", tmp_path / "r.json", tmp_path / "other.csv", "-o", tmp_path / "l.npy", "-q"], check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), model.labels_)
 
 
 @pytest.mark.parametrize("kind", [cleave.KPalm, cleave.SimplicialNMF], ids=lambda kind: kind.__name__)

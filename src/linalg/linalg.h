@@ -8,8 +8,8 @@
 
 struct clv_data {
     clv_context *ctx;
-    clv_matrix matrix; /* a view of what is owned below, or of the mapping */
-    void *values;      /* owned, or NULL when mapped */
+    clv_matrix matrix; /* a view of what is owned below, of the mapping, or of what is the caller's (clv_data_of) */
+    void *values;      /* owned, or NULL */
     int64_t *start;    /* owned, CSR */
     int32_t *index;    /* owned, CSR */
     int32_t *labels;   /* owned, or NULL */

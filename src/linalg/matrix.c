@@ -118,6 +118,20 @@ clv_status clv_data_copy(clv_context *ctx, const char *name, const clv_matrix *f
     return CLV_OK;
 }
 
+clv_status clv_data_of(clv_context *ctx, const clv_matrix *matrix, const char *const *columns, clv_data **out) {
+    CLV_TRY(clv_data_new(ctx, "the points", out));
+    clv_data *data = *out;
+    data->matrix = *matrix;
+    data->columns = columns ? CLV_NEW0(ctx, char *, matrix->cols) : NULL;
+    data->columns_count = data->columns ? matrix->cols : 0;
+    bool named = !columns || data->columns;
+    for (int64_t c = 0; c < data->columns_count && named; c++) {
+        data->columns[c] = clv_copy_text(ctx, columns[c]);
+        named = data->columns[c] != NULL;
+    }
+    return clv_data_made(named ? CLV_OK : CLV_ENOMEM, out);
+}
+
 clv_status clv_csr_transpose(clv_context *ctx, const char *name, const clv_matrix *m, clv_data **out) {
     CLV_TRY(clv_data_new_csr(ctx, name, m->cols, m->rows, m->start[m->rows] - m->start[0], out));
     int64_t *start = (*out)->start;
@@ -201,7 +215,8 @@ int64_t clv_data_rows_read(const clv_data *data) {
 clv_status clv_data_keep_rows(clv_data *data, const clv_data *of) {
     int64_t rows = of->matrix.rows;
     size_t stride = (size_t)data->matrix.cols * (data->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double));
-    if (clv_is_sparse(&data->matrix) || data->mapping || data->matrix.rows != clv_data_rows_read(of)) {
+    if (clv_is_sparse(&data->matrix) || data->matrix.values != data->values ||
+        data->matrix.rows != clv_data_rows_read(of)) {
         return clv_fail(data->ctx, CLV_EUSAGE, "%s: rows can be kept of a dense matrix with the %lld rows of %s alone",
                         data->name, (long long)clv_data_rows_read(of), of->name);
     }
@@ -430,11 +445,11 @@ static void apply_scaling(clv_data *data, scaling *s) {
     visit_entries(&data->matrix, s, write_scaled);
 }
 
-/* Replace a mapping, if there is one, by owned values. */
-static clv_status unmap(clv_data *data) {
+/* Replace values of a mapping, or of the caller, by owned ones. */
+static clv_status own_values(clv_data *data) {
     size_t size = clv_scalar_bytes(data->matrix.scalar);
     int64_t count = stored_count(&data->matrix);
-    if (!data->mapping) {
+    if (data->matrix.values == data->values) {
         return CLV_OK;
     }
     void *values = clv_alloc(data->ctx, count, size);
@@ -442,7 +457,9 @@ static clv_status unmap(clv_data *data) {
         return CLV_ENOMEM;
     }
     memcpy(values, data->matrix.values, (size_t)count * size);
-    munmap(data->mapping, data->mapping_size);
+    if (data->mapping) {
+        munmap(data->mapping, data->mapping_size);
+    }
     data->mapping = NULL;
     data->mapping_size = 0;
     data->values = values;
@@ -527,7 +544,7 @@ int clv_data_scaling(const clv_data *data, const double **shift, const double **
 clv_status clv_data_scale_as(clv_data *data, const double *shift, const double *factor) {
     int64_t cols = data->matrix.cols;
     scaling s;
-    CLV_TRY(unmap(data));
+    CLV_TRY(own_values(data));
     for (int64_t j = 0; j < cols && clv_is_sparse(&data->matrix); j++) {
         if (shift[j] != 0) {
             return clv_fail(data->ctx, CLV_EDATA, "%s is sparse, and its columns would be shifted, which would fill it",
@@ -584,8 +601,8 @@ clv_status clv_data_scale_both(clv_data *data, clv_data *fresh, clv_scale scale)
     if (scale == CLV_SCALE_NONE) {
         return CLV_OK;
     }
-    CLV_TRY(unmap(data));
-    CLV_TRY(unmap(fresh));
+    CLV_TRY(own_values(data));
+    CLV_TRY(own_values(fresh));
     if (scale == CLV_SCALE_UNIT_ROWS) {
         CLV_TRY(scale_by(fresh, NULL, scale));
         return scale_by(data, NULL, scale);
@@ -598,6 +615,6 @@ clv_status clv_data_scale(clv_data *data, clv_scale scale) {
     if (scale == CLV_SCALE_NONE) {
         return CLV_OK;
     }
-    CLV_TRY(unmap(data));
+    CLV_TRY(own_values(data));
     return scale_by(data, NULL, scale);
 }

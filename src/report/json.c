@@ -273,36 +273,35 @@ static void put_data(clv_text *text, const clv_report *report) {
     const clv_data *data = report->data;
     bool points = report->affinity && report->affinity->kind != CLV_AFFINITY_PRECOMPUTED;
     const double *shift, *factor;
-    const char *between = ", \"columns\": [", *end = "";
-    bool said = *clv_data_note(data) != '\0', scaled = clv_data_scaling(data, &shift, &factor);
-    if (!said && !scaled && !points) {
-        return;
-    }
-    clv_text_add(text, " \"data\": {");
+    const char *between = " \"data\": {", *end = "";
     if (points) { /* new objects will be labeled by these */
-        clv_text_add(text, "\"fingerprint\": \"%016llx\"%s",
-                     (unsigned long long)clv_matrix_fingerprint(clv_data_matrix(data)), said || scaled ? ", " : "");
+        clv_text_add(text, "%s\"fingerprint\": \"%016llx\"", between,
+                     (unsigned long long)clv_matrix_fingerprint(clv_data_matrix(data)));
+        between = ",\n  ";
     }
-    if (said) {
+    if (*clv_data_note(data)) {
+        clv_text_add(text, "%s", between);
         put_string_field(text, "used", clv_data_note(data), "");
+        between = ",\n  ";
     }
     for (int64_t c = 0; clv_data_column(data, c); c++) {
-        clv_text_add(text, "%s", between);
+        clv_text_add(text, "%s%s", c > 0 ? ", " : between, c > 0 ? "" : "\"columns\": [");
         clv_put_json_string(text, clv_data_column(data, c));
-        between = ", ";
+        between = ",\n  ";
         end = "]";
     }
     clv_text_add(text, "%s", end);
     if (clv_data_fill(data)) {
-        clv_text_add(text, ",\n  ");
+        clv_text_add(text, "%s", between);
         put_reals(text, "fill", clv_data_fill(data), clv_data_matrix(data)->cols, "");
     }
-    clv_text_add(text, said && scaled ? ",\n  " : "");
-    if (scaled) {
+    if (clv_data_scaling(data, &shift, &factor)) {
+        clv_text_add(text, "%s", between);
         put_reals(text, "shift", shift, clv_data_matrix(data)->cols, ",\n  ");
         put_reals(text, "factor", factor, clv_data_matrix(data)->cols, "");
+        between = ",\n  ";
     }
-    clv_text_add(text, "},\n");
+    clv_text_add(text, "%s", *between == ',' ? "},\n" : "");
 }
 
 clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **out, size_t *size) {

@@ -207,6 +207,30 @@ static void test_part(void **state) {
     clv_data_free(single);
 }
 
+/* Of the caller's memory: it is looked at where it is, and never written. */
+static void test_borrowed(void **state) {
+    (void)state;
+    double values[] = {1, 2, 3, 6};
+    clv_matrix points = {2, 2, CLV_F64, values, NULL, NULL};
+    int64_t count;
+    clv_data *data, *other, *plain;
+    assert_ok(clv_data_of(ctx, &points, (const char *const[]){"a", "b"}, &data));
+    assert_ptr_equal(clv_data_matrix(data)->values, values);
+    assert_string_equal(clv_data_columns(data, &count)[1], "b");
+    assert_int_equal(count, 2);
+    assert_ok(clv_data_of(ctx, &points, NULL, &plain));
+    assert_null(clv_data_columns(plain, &count));
+    other = make_dense(2, 2, values, CLV_F64);
+    assert_ok(clv_data_scale(data, CLV_SCALE_MINMAX));
+    assert_ok(clv_data_scale(other, CLV_SCALE_MINMAX));
+    assert_memory_equal(clv_data_matrix(data)->values, clv_data_matrix(other)->values, sizeof values);
+    assert_refused(clv_data_keep_rows(plain, other), CLV_EUSAGE, NULL);
+    assert_true(values[0] == 1 && values[3] == 6);
+    clv_data_free(data);
+    clv_data_free(other);
+    clv_data_free(plain);
+}
+
 static void test_finite(void **state) {
     (void)state;
     clv_data *data = make_dense(2, 2, (double[]){1, 2, (double)NAN, 3}, CLV_F32);
@@ -243,6 +267,10 @@ static clv_status make_and_scale(clv_context *in, void *user) {
     }
     if (status == CLV_OK) {
         clv_data_free(sparse);
+        status = clv_data_of(in, &dense->matrix, (const char *const[]){"a", "b"}, &sparse);
+    }
+    if (status == CLV_OK) {
+        clv_data_free(sparse);
     }
     clv_data_free(dense);
     return status;
@@ -258,7 +286,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(test_row),    CASE(test_standard), CASE(test_minmax),       CASE(test_unit),
         CASE(test_sparse), CASE(test_both),     CASE(test_both_columns), CASE(test_part),
-        CASE(test_finite), CASE(test_sizes),    CASE(test_allocations),
+        CASE(test_finite), CASE(test_sizes),    CASE(test_allocations),  CASE(test_borrowed),
     };
     return cmocka_run_group_tests_name("matrix", tests, NULL, NULL);
 }

@@ -66,9 +66,10 @@ static clv_status make(keeper *k) {
         cli_read_options(&k->points, k->how.kind == CLV_AFFINITY_PRECOMPUTED ? CLI_MAP_SYMMETRIC : CLI_READ);
     double began = cli_seconds();
     k->how.threads = k->keep.threads;
+    cli_reading_begin(k->app, k->how.memory);
     CLI_TRY(cli_library(k->app, clv_read(ctx, k->args.operands[0], &reading, &k->data)));
-    cli_signals_restart_calls();
     CLI_TRY(cli_library(k->app, clv_data_scale(k->data, (clv_scale)k->points.scale)));
+    cli_reading_end(k->app);
     k->load_seconds = cli_seconds() - began;
     CLI_TRY(check_plan(k));
     began = cli_seconds();

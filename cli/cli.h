@@ -127,8 +127,12 @@ clv_status cli_completion(cli_app *app, const cli_command *commands, size_t coun
 
 /* From now on SIGINT and SIGTERM ask for an orderly end, once; a second one ends the program. */
 void cli_signals_catch(clv_context *ctx);
-/* Input has been read: system calls go on after a signal, so that no output is cut short by one. */
-void cli_signals_restart_calls(void);
+/* Files are being read: what they claim may take no more than the budget --memory (0: three quarters of the machine's
+ * memory). */
+void cli_reading_begin(const cli_app *app, int64_t memory);
+/* Input has been read: the methods keep to the budget by themselves, and system calls go on after a signal, so that no
+ * output is cut short by one. */
+void cli_reading_end(const cli_app *app);
 /* Whether the library is to ask about signals: not while results are being written. */
 void cli_signals_watch(clv_context *ctx, bool watch);
 bool cli_interrupted(void);

@@ -54,6 +54,7 @@ static clv_status measure_data(evaluation *e) {
                         (long long)points->rows, e->args.operands[1], (long long)e->n);
     }
     CLI_TRY(cli_library(e->app, clv_data_scale(e->data, (clv_scale)e->points.scale)));
+    cli_reading_end(e->app);
     points = clv_data_matrix(e->data);
     e->how.threads = e->options.threads;
     CLI_TRY(cli_library_on(e->app, e->options.data, clv_affinity_build(ctx, points, &e->how, &e->affinity)));
@@ -65,11 +66,12 @@ static clv_status measure_data(evaluation *e) {
 }
 
 static clv_status measure(evaluation *e) {
+    cli_reading_begin(e->app, e->how.memory);
     CLI_TRY(cli_library(e->app, clv_read_labels(e->app->ctx, e->args.operands[0], &e->n, &e->truth)));
     CLI_TRY(cli_read_labels_of(e->app, "LABELS", e->args.operands[1], e->n, &e->labels));
     CLI_TRY(cli_library(e->app, clv_compare(e->app->ctx, e->truth, e->labels, e->n, &e->scores)));
     CLI_TRY(e->options.data ? measure_data(e) : CLV_OK);
-    cli_signals_restart_calls();
+    cli_reading_end(e->app);
     return CLV_OK;
 }
 

@@ -245,6 +245,7 @@ static clv_status work(void *job) {
     model *m = job;
     clv_context *ctx = m->app->ctx;
     CLI_TRY(check(m));
+    cli_reading_begin(m->app, m->options.memory);
     CLI_TRY(cli_library(m->app, clv_claim_read(ctx, m->args.operands[0], &m->claim)));
     m->method = clv_claim_method(m->claim);
     if (!m->method || !m->method->predict) {
@@ -255,7 +256,7 @@ static clv_status work(void *job) {
     CLI_TRY(cli_take_reading(m->app, m->claim, m->args.operands[0], &m->args, &m->points));
     CLI_TRY(read_old(m));
     CLI_TRY(read_fresh(m));
-    cli_signals_restart_calls();
+    cli_reading_end(m->app);
     const clv_matrix *fresh = clv_data_matrix(m->fresh);
     clv_fresh objects = {.points = is_given(m) ? NULL : fresh, .similarities = is_given(m) ? fresh : NULL};
     CLI_TRY(check_classes(m));

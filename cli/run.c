@@ -225,6 +225,7 @@ clv_status cli_job_load(cli_job *job) {
     CLI_TRY(cli_predict_check(job));
     CLI_TRY(check_standard_input(job));
     CLI_TRY(cli_job_check_targets(job));
+    cli_reading_begin(app, job->how.memory);
     double began = cli_seconds();
     cli_progress_begin(&job->progress, app, &job->args, job->output.progress, job->output.quiet, NULL);
     cli_progress_phase(&job->progress, "reading");
@@ -245,7 +246,7 @@ clv_status cli_job_load(cli_job *job) {
     }
     CLI_TRY(check_k(job));
     CLI_TRY(cli_job_read_inputs(job));
-    cli_signals_restart_calls(); /* all that is read has been read */
+    cli_reading_end(app); /* all that is read has been read */
     return CLV_OK;
 }
 

@@ -185,8 +185,9 @@ static clv_status fit_k(segment_job *s) {
 
 static clv_status make_objects(segment_job *s) {
     double began = cli_seconds();
+    cli_reading_begin(s->app, s->options.memory);
     CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
-    cli_signals_restart_calls();
+    cli_reading_end(s->app);
     CLI_TRY(cli_segment_plan_objects(s));
     CLI_TRY(s->width ? make_pixels(s) : make_superpixels(s));
     CLI_TRY(fit_k(s));

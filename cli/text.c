@@ -196,7 +196,7 @@ static clv_status count(text_job *t) {
     clv_status status = clv_read_corpus(ctx, path, take_document, t, &t->corpus);
     cli_progress_end(&t->progress);
     CLI_TRY(cli_library(t->app, status));
-    cli_signals_restart_calls();
+    cli_reading_end(t->app);
     if (t->options.labels && !t->corpus->labels) {
         return cli_fail(t->app, CLV_EDATA, "--labels-out: no document of %s has a label", path);
     }
@@ -447,6 +447,7 @@ static clv_status write(const text_job *t) {
 static clv_status work(void *job) {
     text_job *t = job;
     CLI_TRY(check(t));
+    cli_reading_begin(t->app, t->options.memory);
     CLI_TRY(read_model(t));
     CLI_TRY(count(t));
     t->reduce.threads = t->options.threads;

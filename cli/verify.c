@@ -111,6 +111,7 @@ static bool reads_the_same(verification *v) {
 
 static clv_status judge(verification *v) {
     clv_context *ctx = v->app->ctx;
+    cli_reading_begin(v->app, v->options.memory);
     CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
     CLI_TRY(cli_take_reading(v->app, v->claim, v->args.operands[0], &v->args, &v->points));
     const char *kind = clv_claim_option(v->claim, "affinity");
@@ -125,7 +126,7 @@ static clv_status judge(verification *v) {
     if (!calls_the_same(v)) {
         return CLV_OK;
     }
-    cli_signals_restart_calls();
+    cli_reading_end(v->app);
     const verify_options *options = &v->options;
     return cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict));
 }

@@ -119,6 +119,10 @@ CLV_API void clv_context_set_time_limit(clv_context *ctx, double seconds);
 /* Bytes now held, and the most that were ever held, by everything made in this context. */
 CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak);
 
+/* What would make that more than so many bytes fails with CLV_ENOMEM and a sentence, reading of a file whose header
+ * claims too much included. 0, the default: no limit. */
+CLV_API void clv_context_set_memory_limit(clv_context *ctx, size_t bytes);
+
 /* Free an array that the library returned by itself (labels of clv_read_labels, for instance). */
 CLV_API void clv_release(clv_context *ctx, void *block);
 

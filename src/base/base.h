@@ -90,6 +90,9 @@ void clv_free_blocks(clv_context *ctx, void *const *blocks, size_t count);
 #define CLV_FREE_ALL(ctx, ...)                                                                                         \
     clv_free_blocks((ctx), (void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 char *clv_copy_text(clv_context *ctx, const char *text);
+/* CLV_ENOMEM with its sentence if so much more is over the limit of the context: for memory that is not allocated in
+ * it. */
+clv_status clv_memory_fits(clv_context *ctx, int64_t bytes);
 /* The memory budget: `asked` bytes, or half of the machine's memory when 0. */
 size_t clv_memory_budget(int64_t asked);
 

@@ -13,13 +13,13 @@ struct clv_context {
     clv_allocator allocator;
     clv_interrupt interrupt;
     void *interrupt_user;
-    _Atomic double since, deadline; /* of the work under way: its begin, its end; deadline 0: it may take for ever */
-    _Atomic double cut;             /* when work that can be done without is to end; 0: none is under way */
-    atomic_llong grace;             /* work that is still done after the deadline */
-    atomic_int overtime;            /* above 0: the deadline does not count */
-    _Atomic int64_t spare;          /* work left in overtime before the hook counts again */
-    atomic_bool patient;            /* nothing is interrupted */
-    atomic_size_t held, peak;
+    _Atomic double since, deadline;  /* of the work under way: its begin, its end; deadline 0: it may take for ever */
+    _Atomic double cut;              /* when work that can be done without is to end; 0: none is under way */
+    atomic_llong grace;              /* work that is still done after the deadline */
+    atomic_int overtime;             /* above 0: the deadline does not count */
+    _Atomic int64_t spare;           /* work left in overtime before the hook counts again */
+    atomic_bool patient;             /* nothing is interrupted */
+    atomic_size_t held, peak, limit; /* limit 0: none */
     pthread_mutex_t message_lock;
     char message[2048];
 };
@@ -231,6 +231,19 @@ void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak) {
     *peak = atomic_load(&ctx->peak);
 }
 
+void clv_context_set_memory_limit(clv_context *ctx, size_t bytes) {
+    atomic_store(&ctx->limit, bytes);
+}
+
+clv_status clv_memory_fits(clv_context *ctx, int64_t bytes) {
+    size_t limit = atomic_load(&ctx->limit), held = atomic_load(&ctx->held);
+    bool fits = limit == 0 || (held < limit && (size_t)bytes <= limit - held);
+    return fits ? CLV_OK
+                : clv_fail(ctx, CLV_ENOMEM,
+                           "%lld bytes more than the %zu held would be over the budget of %zu (--memory)",
+                           (long long)bytes, held, limit);
+}
+
 /* --- memory: a header before each block keeps what was allocated and how large it is --- */
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
@@ -260,6 +273,9 @@ void *clv_alloc(clv_context *ctx, int64_t count, size_t size) {
     bool large = bytes >= 4 * HUGE_PAGE;
     size_t alignment = large ? HUGE_PAGE : ALIGNMENT;
     size_t total = (size_t)bytes + sizeof(block_header) + alignment;
+    if (clv_memory_fits(ctx, bytes) < 0) {
+        return NULL;
+    }
     char *base = ctx->allocator.allocate(ctx->allocator.user, total);
     if (!base) {
         clv_fail(ctx, CLV_ENOMEM, "out of memory: %lld bytes could not be allocated", (long long)bytes);

@@ -162,8 +162,7 @@ static clv_status read_document(folder *f) {
                              .place = f->path,
                              .id = f->path + f->root + 1};
     clv_status status = clv_corpus_put(f->to, &document);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }
 
 static int is_shown(const struct dirent *entry) {
@@ -250,8 +249,7 @@ static clv_status read_lines(clv_corpus_builder *to, const char *path) {
     in.content = CLV_NEW(to->ctx, uint8_t, PIECE);
     clv_status status = in.content ? push_all(&lines, &in, in.content) : CLV_ENOMEM;
     clv_jsonl_close(&lines);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }
 
 static clv_status read_any(clv_corpus_builder *to, const char *path) {

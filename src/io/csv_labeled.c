@@ -84,6 +84,5 @@ clv_status clv_write_labeled(clv_context *ctx, const char *path, const char *fro
         status = put_table(ctx, bytes, options ? options : &none, clv_separator_of(from), writer, labels, n, of);
         status = clv_writer_finish(writer, status);
     }
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }

@@ -59,7 +59,7 @@ static clv_status inflate_all(inflating *i, clv_bytes bytes) {
         i->used += made;
         CLV_TRY(clv_read_on(i->in->ctx, i->in->name, made));
         if (state == Z_MEM_ERROR) {
-            return clv_fail(i->in->ctx, CLV_ENOMEM, "out of memory to inflate %s", i->in->name);
+            return CLV_ENOMEM;
         }
         if (state == Z_STREAM_END) {
             if (is_over(stream) && stream->next_in == end) {
@@ -82,7 +82,7 @@ clv_status clv_gunzip(clv_source *in, clv_bytes *bytes) {
     i.block = CLV_NEW(in->ctx, uint8_t, i.room);
     if (!i.block || inflateInit2(&i.stream, GZIP) != Z_OK) {
         clv_free(in->ctx, i.block);
-        return clv_fail(in->ctx, CLV_ENOMEM, "out of memory to inflate %s", in->name);
+        return CLV_ENOMEM;
     }
     clv_status status = inflate_all(&i, *bytes);
     inflateEnd(&i.stream);

@@ -5,15 +5,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-void clv_input_close(clv_source *in) {
+static void close_input(const clv_source *in) {
     clv_free(in->ctx, in->content);
     if (!in->standard && in->file >= 0) {
         close(in->file);
     }
+}
+
+clv_status clv_input_end(clv_source *in, clv_status status) {
+    char what[256];
+    if (status == CLV_ENOMEM) {
+        snprintf(what, sizeof what, "%s", clv_message(in->ctx));
+        clv_fail(in->ctx, status, "%s takes too much memory to read: %s", in->name, what);
+    }
+    close_input(in);
+    return status;
 }
 
 static clv_status look_at_input(clv_source *in) {
@@ -37,10 +48,7 @@ clv_status clv_input_open(clv_context *ctx, const char *path, clv_source *in) {
         in->file = open(path, O_RDONLY | O_CLOEXEC);
     }
     clv_status status = look_at_input(in);
-    if (status < 0) {
-        clv_input_close(in);
-    }
-    return status;
+    return status < 0 ? clv_input_end(in, status) : status;
 }
 
 clv_status clv_read_on(clv_context *ctx, const char *name, int64_t bytes) {
@@ -107,8 +115,5 @@ clv_status clv_input_content(clv_source *in, clv_bytes *bytes) {
 clv_status clv_input_read(clv_context *ctx, const char *path, clv_source *in, clv_bytes *bytes) {
     CLV_TRY(clv_input_open(ctx, path, in));
     clv_status status = clv_input_content(in, bytes);
-    if (status < 0) {
-        clv_input_close(in);
-    }
-    return status;
+    return status < 0 ? clv_input_end(in, status) : status;
 }

@@ -15,7 +15,8 @@ typedef struct clv_source {
 
 /* "-" is standard input. `path` is borrowed. */
 clv_status clv_input_open(clv_context *ctx, const char *path, clv_source *in);
-void clv_input_close(clv_source *in);
+/* Close it after reading ended with `status`, which is returned; a lack of memory is said to be of this file. */
+clv_status clv_input_end(clv_source *in, clv_status status);
 /* Some bytes, at most `room`; 0 at the end of the file. */
 clv_status clv_input_some(const clv_source *in, uint8_t *to, int64_t room, int64_t *got);
 /* Both at once, all of it; nothing is open after a failure. */

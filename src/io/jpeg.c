@@ -58,6 +58,13 @@ static double pixels_held(size_t bytes) {
     return 8.0 * 64 * 8 * (double)bytes;
 }
 
+/* A progressive picture is held whole while it is read: a number of 16 bits for each sample. */
+static int64_t scan_bytes(const job *j, const clv_image *image) {
+    return jpeg_has_multiple_scans((j_decompress_ptr)&j->jpeg)
+               ? image->width * image->height * image->channels * (int64_t)sizeof(JCOEF)
+               : 0;
+}
+
 static clv_status read_picture(job *j, clv_bytes bytes, clv_image *image) {
     if (setjmp(j->escape)) {
         return j->status;
@@ -75,6 +82,7 @@ static clv_status read_picture(job *j, clv_bytes bytes, clv_image *image) {
     image->height = j->jpeg.image_height;
     image->channels = j->jpeg.num_components;
     CLV_TRY(clv_image_reserve(j->ctx, j->name, pixels_held(bytes.size), image));
+    CLV_TRY(clv_memory_fits(j->ctx, scan_bytes(j, image)));
     jpeg_start_decompress(&j->jpeg);
     while (j->jpeg.output_scanline < j->jpeg.output_height) {
         JSAMPROW row = image->samples + (int64_t)j->jpeg.output_scanline * image->width * image->channels;

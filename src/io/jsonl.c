@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INFLATED = 1 << 18, LONGEST_LINE = 1 << 28, PLACE = 512 };
+enum { INFLATED = 1 << 18, LONGEST_LINE = 1 << 28, PLACE = 512, LINE_COPIES = 3 };
 
 /* --- a line --- */
 
@@ -101,6 +101,7 @@ static clv_status take_line(clv_jsonl *j, const char *line, size_t size) {
         return CLV_OK;
     }
     CLV_TRY(decode_line(j, &line, &size, &not_utf8));
+    CLV_TRY(clv_memory_fits(j->to->ctx, LINE_COPIES * (int64_t)size));
     json_t *object = json_loadb(line, size, JSON_ALLOW_NUL, &error);
     if (!object) {
         return not_json(j, &error);
@@ -146,7 +147,7 @@ static clv_status begin_inflating(clv_jsonl *j) {
     j->stream = (z_stream){.zalloc = clv_zlib_allocate, .zfree = clv_zlib_release, .opaque = ctx};
     j->inflated = CLV_NEW(ctx, uint8_t, INFLATED);
     if (!j->inflated || inflateInit2(&j->stream, GZIP) != Z_OK) {
-        return clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate %s", j->name);
+        return CLV_ENOMEM;
     }
     j->compressed = true;
     return CLV_OK;
@@ -182,7 +183,7 @@ static clv_status push_compressed(clv_jsonl *j, const uint8_t *bytes, size_t siz
         j->stream.avail_out = INFLATED;
         int state = inflate(&j->stream, Z_NO_FLUSH);
         if (state == Z_MEM_ERROR) {
-            return clv_fail(j->to->ctx, CLV_ENOMEM, "out of memory to inflate %s", j->name);
+            return CLV_ENOMEM;
         }
         if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR) {
             return damaged(j);

@@ -90,7 +90,7 @@ static clv_status inflate_start(clv_context *ctx, const variable *v, uint8_t *to
     z_stream stream = {.zalloc = clv_zlib_allocate, .zfree = clv_zlib_release, .opaque = ctx};
     *got = 0;
     if (inflateInit(&stream) != Z_OK) {
-        return clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate a variable");
+        return CLV_ENOMEM;
     }
     size_t fed = 0;
     int state = Z_OK;
@@ -108,7 +108,7 @@ static clv_status inflate_start(clv_context *ctx, const variable *v, uint8_t *to
         status = clv_read_on(ctx, "a compressed variable", (int64_t)(room - stream.avail_out));
     }
     inflateEnd(&stream);
-    return state == Z_MEM_ERROR ? clv_fail(ctx, CLV_ENOMEM, "out of memory to inflate a variable") : status;
+    return state == Z_MEM_ERROR ? CLV_ENOMEM : status;
 }
 
 /* --- which variable --- */

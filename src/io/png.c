@@ -25,9 +25,7 @@ typedef struct job {
 
 static void fail(png_structp png, png_const_charp message) {
     job *j = png_get_error_ptr(png);
-    if (j->out_of_memory) {
-        clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
-    } else {
+    if (!j->out_of_memory) { /* which is said already */
         clv_fail(j->ctx, CLV_EDATA, "%s is not a valid PNG picture: %s", j->name, message);
     }
     longjmp(j->escape, 1);
@@ -113,7 +111,7 @@ static clv_status begin(job *j) {
     j->png = (j->writer ? png_create_write_struct_2 : png_create_read_struct_2)(PNG_LIBPNG_VER_STRING, j, fail,
                                                                                 ignore_warning, j, allocate, release);
     j->info = j->png ? png_create_info_struct(j->png) : NULL;
-    return j->info ? CLV_OK : clv_fail(j->ctx, CLV_ENOMEM, "out of memory for the picture %s", j->name);
+    return j->info ? CLV_OK : CLV_ENOMEM;
 }
 
 clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out) {

@@ -119,8 +119,7 @@ static clv_status read_variable(clv_context *ctx, const char *path, const char *
     clv_bytes bytes;
     CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
     clv_status status = clv_mat_parse(ctx, bytes, variable, out);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }
 
 static clv_status read_mat(clv_context *ctx, const char *path, const char *variable, clv_data **out) {
@@ -154,8 +153,7 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
     clv_source in;
     CLV_TRY(clv_input_open(ctx, path, &in));
     clv_status status = read_matrix(&in, path, options, out);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }
 
 /* --- labels and pictures --- */
@@ -170,8 +168,7 @@ clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int6
     clv_status status = clv_has_extension(path, "npy")
                             ? clv_npy_parse_labels(ctx, bytes, n, labels)
                             : clv_csv_parse_classes(ctx, bytes, clv_separator_of(path), texts, n, labels, classes);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }
 
 clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
@@ -193,6 +190,5 @@ clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {
     clv_bytes bytes;
     CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
     clv_status status = npy ? clv_npy_parse_image(ctx, bytes, out) : parse_image(ctx, path, bytes, out);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }

@@ -257,6 +257,5 @@ clv_status clv_text_model_read(clv_context *ctx, const char *path, clv_text_mode
     *out = NULL;
     CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
     clv_status status = parse_checked(ctx, bytes, out);
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }

@@ -418,10 +418,21 @@ static clv_status get_all(const clv_place *at, const clv_method *method) {
     return clv_claim_get_fields(at, method);
 }
 
+/* What the parser will take at most: a value with its place in a list, an object, a member. */
+static int64_t parsed_bytes(const char *text, size_t size) {
+    enum { VALUE = 48, OBJECT = 240, MEMBER = 96 };
+    int64_t bytes = (int64_t)size;
+    for (size_t i = 0; i < size; i++) {
+        bytes += text[i] == ',' || text[i] == '[' ? VALUE : text[i] == '{' ? OBJECT : text[i] == ':' ? MEMBER : 0;
+    }
+    return bytes;
+}
+
 clv_status clv_claim_parse(clv_context *ctx, const char *name, const char *text, size_t size, const clv_method *method,
                            clv_claim **out) {
     json_error_t error;
     *out = NULL;
+    CLV_TRY(clv_memory_fits(ctx, parsed_bytes(text, size)));
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         return clv_fail(ctx, CLV_EDATA, "%s is not JSON: line %d, column %d: %s", name, error.line, error.column,
@@ -454,6 +465,5 @@ clv_status clv_claim_read(clv_context *ctx, const char *path, clv_claim **out) {
     if (status == CLV_OK) {
         status = clv_claim_parse(ctx, path, (const char *)bytes.data, bytes.size, NULL, out);
     }
-    clv_input_close(&in);
-    return status;
+    return clv_input_end(&in, status);
 }

@@ -206,10 +206,11 @@ typedef struct allowance {
 
 static allowance allowed(const clv_method *method, const clv_result *found) {
     double unit = method->relative ? fabs(found->objective.value) : 1;
+    double far = method->relative ? unit : fmax(fabs(found->certificate.value), 1); /* a gap may be many times F */
     double rounding = clv_result_real(found, "rounding", 0);
     double least = method->relative ? RELATIVE * unit : clv_allowed_difference(found->objective.value, found->k);
     return (allowance){.objective = least + rounding,
-                       .certificate = RELATIVE * unit + rounding,
+                       .certificate = RELATIVE * far + rounding,
                        .tolerance = method->relative ? 10 * RELATIVE * fabs(found->certificate.tolerance) : 0,
                        .undecided = UNDECIDED_PER_CLUSTER * fmax((double)found->k, 1) * unit + rounding};
 }

@@ -188,6 +188,26 @@ static void blocks_are_aligned_and_counted(void **state) {
     end_context(ctx);
 }
 
+static void limits_hold(void **state) {
+    clv_context *ctx = new_context();
+    (void)state;
+    clv_context_set_memory_limit(ctx, 1000);
+    char *first = clv_alloc(ctx, 600, 1);
+    assert_non_null(first);
+    assert_null(clv_alloc(ctx, 401, 1));
+    assert_non_null(strstr(clv_message(ctx), "401 bytes more than the 600 held"));
+    assert_int_equal(clv_memory_fits(ctx, 401), CLV_ENOMEM);
+    assert_int_equal(clv_memory_fits(ctx, 400), CLV_OK);
+    assert_null(clv_resize(ctx, first, 601, 1)); /* both are held for a moment */
+    clv_context_set_memory_limit(ctx, 500);      /* less than is held */
+    assert_null(clv_alloc(ctx, 1, 1));
+    clv_context_set_memory_limit(ctx, 0);
+    first = clv_resize(ctx, first, 5000, 1);
+    assert_non_null(first);
+    clv_free(ctx, first);
+    end_context(ctx);
+}
+
 static void zeroed_and_resized(void **state) {
     clv_context *ctx = new_context();
     int64_t *block = CLV_NEW0(ctx, int64_t, 100);
@@ -269,6 +289,7 @@ int main(void) {
         cmocka_unit_test(deadlines_nest),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(blocks_are_aligned_and_counted),
+        cmocka_unit_test(limits_hold),
         cmocka_unit_test(zeroed_and_resized),
         cmocka_unit_test(failures_leave_nothing),
         cmocka_unit_test(threads_share_an_account),

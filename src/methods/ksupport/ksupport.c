@@ -111,6 +111,8 @@ clv_status clv_ks_classes(clv_context *ctx, const double *y, int64_t samples, do
 typedef struct job {
     clv_context *ctx;
     const double *y;
+    clv_data *centered; /* X, where its columns are far from the origin; NULL: they are not */
+    double *means;      /* features: of these; NULL: all are 0 */
     clv_design x;
     int64_t models, classes_count;
     double *classes;
@@ -124,6 +126,8 @@ typedef struct job {
 
 static void job_free(job *j) {
     clv_design_free(&j->x);
+    clv_data_free(j->centered);
+    clv_free(j->ctx, j->means);
     clv_free(j->ctx, j->classes);
     clv_free(j->ctx, j->signs);
     clv_free(j->ctx, j->intercepts);
@@ -136,7 +140,10 @@ static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ks
     const double *y = input->targets->values;
     int threads = (double)x->rows * (double)x->cols <= SHORT_PASS ? 1 : clv_threads(options->control.threads);
     *j = (job){.ctx = ctx, .y = y, .models = 1};
-    CLV_TRY(clv_design_new(ctx, x, options->transposed, threads, &j->x));
+    if (options->intercept && clv_ks_is_far(x, options->transposed)) {
+        CLV_TRY(clv_ks_center(ctx, x, options->transposed, &j->centered, &j->means));
+    }
+    CLV_TRY(clv_design_new(ctx, j->centered ? clv_data_matrix(j->centered) : x, options->transposed, threads, &j->x));
     CLV_TRY(check_sizes(ctx, &j->x, options));
     CLV_TRY(check_targets(ctx, y, j->x.samples));
     j->signs = CLV_NEW(ctx, double, j->x.samples);
@@ -171,6 +178,15 @@ static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ks
     j->problem.options.solver = clv_ks_choose(options, j->x.samples, j->x.features);
     j->problem.tol = clv_ks_tolerance(&j->problem.options);
     return CLV_OK;
+}
+
+/* m'w, by which the intercept on X is less than the one on X less its means. */
+static double of_means(const job *j, const clv_list *w) {
+    double sum = 0;
+    for (int64_t i = 0; j->means && i < w->count; i++) {
+        sum += j->means[w->index[i]] * w->value[i];
+    }
+    return sum;
 }
 
 /* y of model c: +1 for its class and -1 for the others, or the targets themselves. */
@@ -243,7 +259,7 @@ static clv_status join_results(clv_result *all, clv_result *one, int64_t c) {
 }
 
 static clv_status keep_model(job *j, int64_t c, clv_result *all, clv_result *one, const clv_ks_model *model) {
-    j->intercepts[c] = model->intercept;
+    j->intercepts[c] = model->intercept - of_means(j, &model->w);
     j->passes += model->passes;
     CLV_TRY(join_results(all, one, c));
     return append_row(j->weights, c, &model->w);
@@ -365,7 +381,8 @@ static clv_status evaluate_all(job *j, const clv_matrix *weights, const double *
         set_signs(j, c);
         clv_status status = row_of(j->ctx, weights, c, &w);
         if (status == CLV_OK) {
-            status = clv_ks_evaluate(&j->problem, &w, intercepts ? intercepts + c : NULL, j->x.threads, &value, &gap);
+            double intercept = intercepts ? intercepts[c] + of_means(j, &w) : NAN;
+            status = clv_ks_evaluate(&j->problem, &w, intercepts ? &intercept : NULL, j->x.threads, &value, &gap);
         }
         clv_list_free(j->ctx, &w);
         CLV_TRY(status);
@@ -534,13 +551,16 @@ size_t clv_ksupport_bytes(const clv_input *input, const void *chosen) {
     size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
     size_t dense = sets ? 8 : 14, atoms = sets ? 32 : 0; /* newton may hand over to fcfw */
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
+    size_t centered = options->intercept && x->values && clv_ks_is_far(x, options->transposed)
+                          ? samples * features * clv_scalar_bytes(x->scalar)
+                          : 0;
     size_t square = solver == CLV_KSUPPORT_ADMM ? clv_ks_admm_memory((int64_t)samples)
                     : newton                    ? clv_ks_newton_memory((int64_t)samples, (int64_t)most)
                                                 : 0;
     if (newton && clv_ks_is_narrow((int64_t)samples, (int64_t)features)) {
         square += clv_ks_narrow_memory((int64_t)samples, (int64_t)features, threads);
     }
-    return turned + square + features * dense * number + working * samples * number +
+    return turned + centered + square + features * dense * number + working * samples * number +
            atoms * (samples + 2 * k) * number + samples * 16 * number +
            2 * clv_ksupport_set_memory((int64_t)features, threads, sorting);
 }

@@ -1,6 +1,7 @@
 /* k-support-norm regularized learning: what the stages of the method share.
  *
  *   design.c                    X, wherever and however it is kept: X'r, X w, columns
+ *   center.c                    X with columns far from the origin, beside an intercept
  *   loss.c                      logistic and squared loss, the intercept minimized out
  *   point.c                     an iterate: objective, gradient, duality gap, safe screening
  *   atoms.c                     the atoms of Frank-Wolfe, their images and the union of their supports
@@ -88,6 +89,13 @@ struct clv_design {
 clv_status clv_design_new(clv_context *ctx, const clv_matrix *x, bool transposed, int threads, clv_design *out);
 void clv_design_free(clv_design *x); /* takes one that is all zero */
 bool clv_design_has_features_as_rows(const clv_design *x);
+
+/* --- center.c --- */
+
+/* Whether X has columns whose means are thousands of times their spread. */
+bool clv_ks_is_far(const clv_matrix *x, bool transposed);
+/* X less the mean of each feature, and the means; both are the caller's, also on failure. */
+clv_status clv_ks_center(clv_context *ctx, const clv_matrix *x, bool transposed, clv_data **out, double **means);
 
 /* --- loss.c --- */
 

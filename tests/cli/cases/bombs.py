@@ -1,0 +1,97 @@
+"""Small files that claim, or inflate to, far more than --memory: one sentence, and the memory is never taken."""
+import gzip
+import json
+import os
+import re
+import struct
+import subprocess
+import zlib
+
+import harness
+from harness import case, check, npy, write
+
+BUDGET = 20 << 20
+SPARE = 100 << 20  # what is not data, sanitizers' own memory included; every bomb would take more
+
+
+def run(*args, feed=None):
+    """Exit status, standard error, and the most memory that was resident."""
+    with open("err", "wb") as err:
+        process = subprocess.Popen([harness.CLEAVE, *args], stdin=feed or subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, harness.read("err").decode(), used.ru_maxrss << 10
+
+
+def bomb(*args, feed=None):
+    _, _, idle = run("--version")
+    code, err, most = run(*args, "--memory", str(BUDGET), feed=feed)
+    check(code == 71 and err.count("\n") == 1 and re.search("--memory|budget", err), f"{args}: {code} {err}")
+    check(most < idle + BUDGET + SPARE, f"{args}: {most} bytes, {idle} for nothing")
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png(path, width, height):
+    packer = zlib.compressobj(9)
+    rows = b"".join(packer.compress(b"\0" * (1 + 3 * width)) for _ in range(height)) + packer.flush()
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+                   + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+    return path
+
+
+def mat(path, rows, cols):
+    """A matrix of zeros, compressed, as MATLAB 5 writes it."""
+    def element(kind, body):
+        return struct.pack("<II", kind, len(body)) + body + b"\0" * (-len(body) % 8)
+    content = (element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", rows, cols)) + element(1, b"X")
+               + struct.pack("<II", 9, 8 * rows * cols))
+    packer = zlib.compressobj(9)
+    packed = packer.compress(struct.pack("<II", 14, len(content) + 8 * rows * cols) + content)
+    packed += b"".join(packer.compress(bytes(8 * cols)) for _ in range(rows)) + packer.flush()
+    with open(path, "wb") as file:
+        file.write(b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM" + struct.pack("<II", 15, len(packed)) + packed)
+    return path
+
+
+@case
+def headers_that_claim():
+    write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n300000000 2 1\n1 1 1\n")
+    write("wide.svm", "1 2147483646:1\n0 1:1\n")
+    npy("y.npy", [1.0, 0.0])
+    bomb("ncut", "tall.mtx", "-k", "2")
+    bomb("ncut", "wide.svm", "-k", "2")
+    bomb("kpalm", png("p.png", 9000, 9000), "-k", "2")
+    bomb("segment", "p.png", "-k", "2", "-o", "l.png")
+    bomb("kpalm", mat("m.mat", 100000, 300), "-k", "2")
+    bomb("ksupport", "wide.svm", "y.npy", "-k", "1", "--scale", "unit-columns")
+    check(not os.path.exists("l.png"), "there is no output")
+
+
+@case
+def files_that_inflate():
+    with gzip.open("c.csv.gz", "wb") as file:
+        file.write(b"a,b\n" + b"1,2\n" * 20000000)
+    with gzip.open("d.jsonl.gz", "wb") as file:
+        file.write(json.dumps({"text": "a b " * 20000000}).encode() + b"\n")
+    bomb("kpalm", "c.csv.gz", "-k", "2")
+    bomb("text", "d.jsonl.gz", "--tfidf", "t.mtx")
+    check(not os.path.exists("t.mtx"), "there is no output")
+
+
+@case
+def streams_without_an_end():
+    with subprocess.Popen(["yes", "1,2,3"], stdout=subprocess.PIPE) as endless:
+        bomb("kpalm", "-", "-k", "2", feed=endless.stdout)
+        endless.stdout.close()
+
+
+@case
+def results_that_are_mostly_commas():
+    write("r.json", '{"cleave": "0.2.0", "labels": [' + ",".join(["0"] * 6000000) + "]}")
+    npy("x.npy", [[1.0], [2.0]])
+    bomb("verify", "r.json", "x.npy")
+    bomb("predict", "r.json", "x.npy", "-o", "l.csv")

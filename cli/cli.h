@@ -125,7 +125,7 @@ clv_status cli_completion(cli_app *app, const cli_command *commands, size_t coun
 
 /* --- interruption and the progress line (progress.c) --- */
 
-/* From now on SIGINT and SIGTERM ask for an orderly end, once; a second one ends the program. */
+/* From now on SIGINT, SIGTERM and SIGHUP ask for an orderly end, once; a second one ends the program. */
 void cli_signals_catch(clv_context *ctx);
 /* Files are being read: what they claim may take no more than the budget --memory (0: three quarters of the machine's
  * memory). */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -18,6 +19,14 @@ static pthread_mutex_t drawing = PTHREAD_MUTEX_INITIALIZER;
 static void remember_signal(int number) {
     (void)number;
     interrupted = 1;
+}
+
+/* A mapped file that became shorter: what is beyond its end cannot be read. */
+static void end_mapping(int number) {
+    static const char text[] = "cleave: a file became shorter while it was used: its data are gone\n";
+    (void)number;
+    ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(told < 0 ? EXIT_FAILURE : cli_exit_status(CLV_EIO));
 }
 
 static void draw_phase(void);
@@ -33,11 +42,15 @@ bool cli_interrupted(void) {
 }
 
 void cli_signals_catch(clv_context *ctx) {
-    struct sigaction action = {.sa_handler = remember_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = remember_signal, .sa_flags = (int)SA_RESETHAND}, before;
     sigemptyset(&action.sa_mask);
     /* Also where the caller ignores SIGINT, as a shell does for its background jobs: whoever sends it means it. */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) { /* else it was started by nohup */
+        sigaction(SIGHUP, &action, NULL);
+    }
+    signal(SIGBUS, end_mapping);
     signal(SIGPIPE, SIG_IGN);
     cli_signals_watch(ctx, true);
 }
@@ -63,6 +76,7 @@ void cli_reading_end(const cli_app *app) {
     clv_context_set_memory_limit(app->ctx, 0);
     restart_calls(SIGINT);
     restart_calls(SIGTERM);
+    restart_calls(SIGHUP);
 }
 
 void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,

@@ -12,6 +12,7 @@
 #include "kernels/kernels.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = 256, POLL = 256 };
@@ -489,10 +490,30 @@ static bool suits(const clv_matrix *points, const clv_affinity_options *options)
                  : options->landmarks == 0 && clv_home_source(points, options) != NULL;
 }
 
+/* Whether a stored diagonal that is to count as zero is so large that sums from which it is taken out again would lose
+ * their digits: it is compared with the entries of some rows. */
+static bool has_heavy_diagonal(const clv_matrix *given) {
+    enum { LOOKED_AT = 64, HEAVY = 1000 };
+    int64_t n = given->rows, step = n / LOOKED_AT + 1;
+    double own = 0, others = 0;
+    for (int64_t i = 0; i < n; i++) {
+        own = fmax(own, fabs(clv_stored(given, i * n + i)));
+        for (int64_t j = 0; j < n && i % step == 0; j++) {
+            others = j == i ? others : fmax(others, fabs(clv_stored(given, i * n + j)));
+        }
+    }
+    return own > HEAVY * others;
+}
+
+/* Whether a given matrix is copied rather than looked at where it lies. */
+static bool is_copied(const clv_matrix *given, const clv_affinity_options *options) {
+    return options->symmetrize || (options->zero_diagonal && has_heavy_diagonal(given));
+}
+
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
     int64_t bytes = clv_square_bytes(points->rows, scalar_of(options));
     bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
-    out->bytes = out->peak = given && !options->symmetrize ? 0 : (size_t)bytes;
+    out->bytes = out->peak = given && !is_copied(points, options) ? 0 : (size_t)bytes;
     if (!given) {
         clv_affinity_info source = {.n = points->rows};
         clv_home_source(points, options)->plan(points, options, &source);
@@ -542,7 +563,7 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     const clv_home_functions *functions = scalar == CLV_F32 ? &floats : &doubles;
     if (options->kind == CLV_AFFINITY_PRECOMPUTED) {
         CLV_TRY(clv_affinity_new(ctx, functions, points->rows, options, out));
-        return options->symmetrize ? copy_symmetric(points, threads, *out) : borrow(points, *out);
+        return is_copied(points, options) ? copy_symmetric(points, threads, *out) : borrow(points, *out);
     }
     clv_affinity *source;
     clv_status status = clv_home_source(points, options)->make(ctx, points, options, threads, &source);

@@ -1,6 +1,7 @@
-/* Files written whole or not at all: the bytes go to a temporary file beside the target, which is renamed when it is
- * complete and on the disk. Symbolic links are followed, the mode of an existing file is kept. What is no regular file
- * (a terminal, a pipe) is written directly. A name that ends in .gz is compressed. */
+/* Files written whole or not at all: the bytes go to a temporary file beside the target, which takes its place when it
+ * is complete and on the disk. Where the file system can, the file has no name until then, so that nothing of it stays
+ * when the program is killed. Symbolic links are followed, the mode of an existing file is kept. What is no regular
+ * file (a terminal, a pipe) is written directly. A name that ends in .gz is compressed. */
 #include "io/io.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ struct clv_writer {
     clv_status status;
     const char *path; /* as asked for, borrowed */
     bool direct;
-    char target[PATH_MAX]; /* after links */
-    char temporary[PATH_MAX];
+    char target[PATH_MAX];    /* after links */
+    char temporary[PATH_MAX]; /* "": the file has no name yet */
     bool compressed;
     z_stream stream; /* if so */
     size_t used;
@@ -80,8 +81,18 @@ static int named_descriptor(const char *path) {
     return listed && number >= 0 && number <= INT_MAX ? (int)number : -1;
 }
 
-/* A new file beside the target. Its mode comes from the umask, which only the kernel can read without changing it. */
-static clv_status open_temporary(clv_writer *w) {
+/* The file under the name `temporary`: made now or, where it is open without a name, linked. */
+static bool appear(clv_writer *w) {
+    char unnamed[64];
+    if (w->file < 0) {
+        w->file = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        return w->file >= 0;
+    }
+    snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", w->file);
+    return linkat(AT_FDCWD, unnamed, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static clv_status name_temporary(clv_writer *w) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t moment = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -90,17 +101,42 @@ static clv_status open_temporary(clv_writer *w) {
         char name[64];
         snprintf(name, sizeof name, ".cleave-%016llx.tmp", (unsigned long long)clv_rng_next(&names));
         if (!join(w->temporary, w->target, name)) {
+            w->temporary[0] = '\0';
             return refuse(w, ENAMETOOLONG);
         }
-        w->file = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (w->file >= 0) {
+        if (appear(w)) {
             return CLV_OK;
         }
         if (errno != EEXIST) {
             break;
         }
     }
+    w->temporary[0] = '\0';
     return refuse(w, errno);
+}
+
+/* A new file beside the target. Its mode comes from the umask, which only the kernel can read without changing it. */
+static clv_status open_temporary(clv_writer *w) {
+    char folder[PATH_MAX];
+    w->temporary[0] = '\0';
+#ifdef O_TMPFILE
+    if (join(folder, w->target, ".") && access("/proc/self/fd", X_OK) == 0) {
+        w->file = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    }
+#endif
+    return w->file >= 0 ? CLV_OK : name_temporary(w);
+}
+
+/* A pipe, opened when somebody reads it. A signal ends the wait, also where other calls go on after one. */
+static clv_status open_pipe(clv_writer *w) {
+    static const struct timespec slice = {.tv_nsec = 50000000};
+    while ((w->file = open(w->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
+        if (nanosleep(&slice, NULL) != 0) {
+            return clv_fail(w->ctx, CLV_ECREATE, "cannot write %s: interrupted, and nobody reads that pipe", w->path);
+        }
+    }
+    bool opened = w->file >= 0 && fcntl(w->file, F_SETFL, O_WRONLY) == 0;
+    return opened ? CLV_OK : refuse(w, errno);
 }
 
 /* The new file looks like the one that it replaces; the owner stays if we may set it. */
@@ -116,6 +152,9 @@ static clv_status open_target(clv_writer *w) {
     int descriptor = named_descriptor(w->path);
     bool exists = stat(w->path, &info) == 0;
     w->direct = descriptor >= 0 || (exists && !S_ISREG(info.st_mode));
+    if (descriptor < 0 && exists && S_ISFIFO(info.st_mode)) {
+        return open_pipe(w);
+    }
     if (w->direct) {
         w->file = descriptor >= 0 ? dup(descriptor) : open(w->path, O_WRONLY | O_CLOEXEC);
         return w->file >= 0 ? CLV_OK : refuse(w, errno);
@@ -142,7 +181,7 @@ static void drop(clv_writer *w) {
     }
     if (w->file >= 0) {
         close(w->file);
-        if (!w->direct) {
+        if (!w->direct && w->temporary[0]) {
             unlink(w->temporary);
         }
     }
@@ -243,6 +282,7 @@ static clv_status put_in_place(clv_writer *w) {
     CLV_TRY(w->status);
     if (!w->direct) {
         CLV_TRY(sync_file(w));
+        CLV_TRY(w->temporary[0] ? CLV_OK : name_temporary(w));
     }
     int file = w->file;
     w->file = -1;

@@ -157,6 +157,10 @@ static clv_status write_matrix(clv_context *ctx, const char *path, const clv_mat
     if (clv_is_sparse(matrix) && !mtx && !filled) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: a sparse matrix is written to .mtx only", path);
     }
+    if (matrix->rows < 0 || matrix->cols < 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: a matrix of %lld rows and %lld columns cannot be written", path,
+                        (long long)matrix->rows, (long long)matrix->cols);
+    }
     clv_writer *writer;
     double *room = filled ? CLV_NEW(ctx, double, matrix->cols) : NULL;
     clv_status status = filled && !room ? CLV_ENOMEM : clv_writer_open(ctx, path, &writer);

@@ -105,6 +105,8 @@ static void test_sparse(void **state) {
     unlink(path);
     assert_refused(clv_write_matrix(ctx, in_folder("m.npy"), &(clv_matrix){3, 3, CLV_F64, general, start, index}),
                    CLV_EUSAGE, "m.npy", "sparse", ".mtx", NULL);
+    assert_refused(clv_write_matrix(ctx, in_folder("m.npy"), &(clv_matrix){-1, 3, CLV_F64, general, NULL, NULL}),
+                   CLV_EUSAGE, "-1 rows", NULL);
     assert_refused(clv_write_matrix(ctx, "m.xyz", &(clv_matrix){3, 3, CLV_F64, general, start, index}), CLV_EUSAGE,
                    "m.xyz", ".npy", ".csv", ".mtx", NULL);
 }

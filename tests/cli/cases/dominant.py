@@ -375,3 +375,21 @@ def few_sets_of_many_points_are_found_without_all_similarities():
     check(held["affinity"]["home"] == "dense-f64" and few["labels"] == held["labels"], "the same sets")
     many = cleave("dominant", "x.npy", "-k", 9, "--json", "-").json()
     check(many["affinity"]["home"] == "dense-f64", "many sets")
+
+
+@case
+def a_heavy_diagonal_counts_as_zero():
+    """Whatever is stored there, and however large: the same but for rounding."""
+    points, _ = blobs(per=15)
+    for diagonal in (0.0, 1e12, 1e300):
+        a = [[diagonal if i == j else math.exp(-math.dist(p, q) ** 2) for j, q in enumerate(points)] for i, p in enumerate(points)]
+        npy("a.npy", a)
+        for solver in ("fw", "pfw", "afw", "rd"):
+            cleave("dominant", "a.npy", "--affinity", "precomputed", "--solver", solver, "-k", 3, "--json", "r.json", "-q")
+            cleave("verify", "r.json", "a.npy", out="^accepted")
+            result = json.loads(read("r.json"))
+            if diagonal == 0:
+                write(f"{solver}.json", json.dumps(result))
+            other = json.loads(read(f"{solver}.json"))
+            far = abs(result["objective"]["value"] - other["objective"]["value"])
+            check(result["labels"] == other["labels"] and far < 1e-5, f"{solver} {diagonal}: {far}")

@@ -399,7 +399,7 @@ def start(*args, **options):
 @case
 def interrupted_with_the_best_result_written():
     blobs_npy(per=100)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = start("ncut", "x.npy", "-k", 3, *LONG, "--progress", "--json", "r.json", "-o", "l.npy")
         line = process.stderr.readline().decode()
         check("objective" in line and "restart" in line, f"no progress: {line}")
@@ -435,6 +435,50 @@ def interrupted_while_reading():
     process.communicate()
     check(process.returncode in (130, -signal.SIGINT), f"exit {process.returncode}")
     check(not os.path.exists("l.npy"), "no result, no file")
+
+
+@case
+def nobody_reads_the_pipe():
+    """The run is over, and one Ctrl-C ends the wait for a reader."""
+    blobs_npy()
+    os.mkfifo("l.csv")
+    process = start("kpalm", "x.npy", "-k", 3, "--json", "r.json", "-o", "l.csv")
+    harness.wait_until_caught(process, signal.SIGINT)
+    time.sleep(1)
+    check(process.poll() is None, "it waits for a reader")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    check(process.returncode in (73, 130) and b"nobody reads that pipe" in err, f"exit {process.returncode}: {err}")
+    check(json.loads(read("r.json"))["k"] == 3, "other outputs are written")
+
+
+@case
+def killed_while_writing():
+    """Where files can do without a name until they are complete, nothing is left of one that is not."""
+    try:
+        os.close(os.open(".", os.O_TMPFILE | os.O_WRONLY))
+    except OSError as error:
+        raise harness.Skip(f"no files without a name here: {error}") from error
+    draw = random.Random(1)
+    npy("x.npy", [[draw.random(), draw.random()] for _ in range(3000)])
+    before = sorted(os.listdir("."))
+    for wait in (0.5, 1, 1.5):
+        process = start("affinity", "x.npy", "-o", "a.mtx", "--threads", 1)
+        time.sleep(wait)
+        process.kill()
+        process.communicate()
+        check(process.returncode == -signal.SIGKILL and sorted(os.listdir(".")) == before, f"{os.listdir('.')}")
+
+
+@case
+def a_mapped_file_becomes_shorter():
+    draw = random.Random(1)
+    npy("x.npy", [[draw.random() for _ in range(100)] for _ in range(10000)])
+    process = start("kpalm", "x.npy", "-k", 3, "--memory", "6M", *LONG, "--progress", "-o", "l.npy")
+    process.stderr.readline()
+    os.truncate("x.npy", 200)
+    _, err = process.communicate(timeout=60)
+    check(process.returncode == 74 and b"became shorter" in err and not os.path.exists("l.npy"), f"exit {process.returncode}: {err}")
 
 
 def on_terminal(*args, **environment):

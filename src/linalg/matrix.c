@@ -509,12 +509,10 @@ const char *const *clv_data_columns(const clv_data *data, int64_t *count) {
     return (const char *const *)data->columns;
 }
 
-/* FNV-1a over the bytes of the floats, lowest first, and of the places where the matrix is sparse. */
+/* Every number changes all bits of what comes after: xor, multiply by an odd number, fold the upper half down. */
 static uint64_t hash_number(uint64_t hash, uint32_t number) {
-    for (int byte = 0; byte < 4; byte++) {
-        hash = (hash ^ (number >> (8 * byte) & 0xff)) * UINT64_C(0x100000001b3);
-    }
-    return hash;
+    hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
 }
 
 uint64_t clv_matrix_fingerprint(const clv_matrix *points) {

@@ -17,7 +17,7 @@ wine = load_wine()
 X = StandardScaler().fit_transform(wine.data)
 
 # %%
-model = cleave.SimplicialNMF(3, affinity="knn", neighbors=20).fit(X)
+model = cleave.SimplicialNMF(3, affinity="knn", neighbors=60).fit(X)
 print(model.certificate_.sentence)
 print(f"ARI {cleave.metrics.ari(wine.target, model.labels_):.3f}")
 

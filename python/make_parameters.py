@@ -16,6 +16,10 @@ from typing import Any, NamedTuple
 # Options that have another name in scikit-learn, or one that Python does not allow; fields of results likewise.
 RENAMED = {"k": "n_clusters", "seed": "random_state", "threads": "n_jobs", "restarts": "n_init", "lambda": "alpha"}
 ATTRIBUTES = {"centers": "cluster_centers_"}
+# Of parameters that Python takes more for than the command, or says in other units.
+SAYS = {"n_jobs": "number of threads, -1: all; None: as many as OpenMP is told; the result does not depend on it",
+        "random_state": "seed of the random numbers; None: another one in each fit",
+        "time_limit": "stop after so many seconds, with the best result so far; 0: no limit"}
 
 
 class Estimator(NamedTuple):
@@ -29,9 +33,10 @@ class Estimator(NamedTuple):
     without: frozenset[str] = frozenset()  # options
     hidden: frozenset[str] = frozenset()  # fields of results
     defaults: dict[str, Any] = {}  # of parameters, where not those of the library
-    says: dict[str, str] = {}  # of parameters, where not the help of the library
+    says: dict[str, str] = {}  # of parameters, where not the help of the library or SAYS
     more: tuple[tuple[str, str, str], ...] = ()  # attributes: name, type, text
     about: str = ""  # after what the library says
+    summary: str = ""  # in place of the library's
 
 
 LINEAR = dict(
@@ -44,7 +49,10 @@ LINEAR = dict(
     without=frozenset({"loss", "transposed", "path"}),
     hidden=frozenset({"weights", "intercepts", "classes", "class_names", "lambda"}),
     defaults={"k": None, "fit_intercept": True, "max_iter": 10000},
-    says={"k": "the k of the norm: about how many weights are not 0; None: a tenth of the features"})
+    says={"k": "the k of the norm: about how many weights are not 0; None or 'auto': a tenth of the features",
+          "solver": "the algorithm; auto: newton for up to 1024 features and at least as many samples if there is no radius, "
+                    "else fcfw",
+          "tol": "tolerance of the stopping rule; auto: 1e-6 for newton, else 1e-4"})
 
 ESTIMATORS = {
     "DominantSets": Estimator(
@@ -57,7 +65,7 @@ ESTIMATORS = {
         >>> X = np.array([[0, 0], [0, 0.5], [0.5, 0], [9, 9], [9, 8], [8, 9], [40, 0]])
         >>> DominantSets(min_size=2).fit_predict(X)
         array([ 1,  1,  1,  0,  0,  0, -1], dtype=int32)
-        """),
+        """, says={"tol": "the Frank-Wolfe gap at which a cluster is done, as a share of x'Ax; auto: 1e-6"}),
     "KPalm": Estimator(
         "kpalm", "At most n k p multiplications per iteration; the points are read once.",
         ("Voldman, Sabach and Teboulle, A novel class of globally convergent algorithms for clustering problems, "
@@ -70,9 +78,12 @@ ESTIMATORS = {
                [10.,  2.]])
         >>> model.objective_, model.certificate_.holds
         (16.0, True)
-        """, defaults={"n_clusters": 8}),
+        """, defaults={"n_clusters": 8},
+        says={"tol": "tolerance of the stopping rule; auto: 1e-9, euclidean 1e-6",
+              "object_alpha": "factors of alpha, one per object, as an array; 'same': 1, 'distance': by its mean distance to all",
+              "start_membership": "memberships that kpalm starts from, an array n x n_clusters, in place of --initial-membership"}),
     "KSupportClassifier": Estimator(
-        **LINEAR, example="""
+        **LINEAR, summary="k-support-norm sparse logistic regression", example="""
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
         >>> model = KSupportClassifier(k=4).fit(X, y)
@@ -82,7 +93,7 @@ ESTIMATORS = {
                    ("coef_", "NDArray[np.float64]", "weights, 1 x features or classes x features"),
                    ("intercept_", "NDArray[np.float64]", "one per row of weights"))),
     "KSupportRegressor": Estimator(
-        **LINEAR, example="""
+        **LINEAR, summary="k-support-norm sparse least-squares regression", example="""
         >>> X, y = make_regression(100, 20, n_informative=3, random_state=0)
         >>> model = KSupportRegressor(k=3).fit(X, y)
         >>> model.certificate_.holds, bool(model.score(X, y) > 0.99)
@@ -101,7 +112,8 @@ ESTIMATORS = {
         >>> float(abs(model.affinity_matrix_[:20, 20:]).max())  # nothing between the two lines
         0.0
         """, renamed={**RENAMED, "k": "k"}, defaults={"k": None, "max_iter": 1000},
-        says={"k": "the k of the norm: about how many entries of W are not 0; None: ten per object"},
+        says={"k": "the k of the norm: about how many entries of W are not 0; None: ten per object",
+              "tol": "tolerance of the stopping rule; auto: 1e-4"},
         more=(("affinity_matrix_", "Any", "|W| + |W'|, sparse"),),
         about="`affinity_matrix_` = |W| + |W'| is an affinity of objects in the same subspace, for "
               "NormalizedCut(affinity='precomputed')."),
@@ -116,7 +128,8 @@ ESTIMATORS = {
         (True, True)
         >>> bool(model.bound_.value <= model.objective_)
         True
-        """, defaults={"n_clusters": 8}),
+        """, defaults={"n_clusters": 8},
+        says={"tol": "end a descent when a step lowers the cut by no more than `tol` max(1, cut); auto: when no label changes"}),
     "SimplicialNMF": Estimator(
         "symnmf", "A product of the affinity with k vectors per iteration.",
         ("Zhao and Gordon, Frank-Wolfe optimization for symmetric-NMF under simplicial constraint, 2018.",),
@@ -125,7 +138,8 @@ ESTIMATORS = {
         >>> memberships = SimplicialNMF(2).fit_transform(X)
         >>> memberships.sum(axis=1).round(6)
         array([1., 1., 1., 1., 1., 1.])
-        """, defaults={"n_clusters": 8}),
+        """, defaults={"n_clusters": 8},
+        says={"tol": "the Frank-Wolfe gap at which a run ends, as a share of the objective; auto: 1e-4"}),
 }
 
 ALWAYS = (("labels_", "the cluster of each object; -1: left out"),
@@ -192,34 +206,28 @@ def parameters(kind: Estimator, options: dict[str, Any], start: str | None, star
         text = option.help  # which names the value as the command does: N
         if option.meta and re.fullmatch("[A-Z]+", option.meta):
             text = re.sub(rf"\b{option.meta}\b", f"`{name}`", text)
-        found.append(Parameter(name, option.name, hint, words, default, kind.says.get(name, text)))
+        found.append(Parameter(name, option.name, hint, words, default, {**SAYS, **kind.says}.get(name, text)))
     if start:
         names = [name for name in starts.split("|") if name]
         default = options["start"].default
         listed = ", ".join(repr(name) for name in names)
-        found.append(Parameter("init", None, "ArrayLike | str | None", f"{{{listed}}} or array-like", default,
+        found.append(Parameter("init", "start", "ArrayLike | str | None", f"{{{listed}}} or array-like", default,
                                f"where a run starts: by name, or {start}"))
     found.append(Parameter("callback", None, "Callable[[dict[str, Any]], Any] | None", "callable or None", None,
                            "called in each iteration with a dict (restart, iteration, seconds, objective, certificate, "
-                           "best); returning True ends the run"))
+                           "best); returning True ends the run, and what it raises is raised by fit. It may run in another "
+                           "thread than the one that called fit, and never runs twice at a time"))
     found.append(Parameter("progress", None, "bool", "bool", False, "show a bar while fitting"))
     return found
 
 
-def in_python(text: str, kind: Estimator, names: set[str]) -> str:
+def in_python(text: str, kind: Estimator, listed: list[Parameter], tables: Any) -> str:
     """A text of the command: its flags as parameters; a sentence with a flag that is none is left out."""
-    def parameter(flag: str) -> str:
-        option = flag.replace("-", "_")
-        return kind.renamed.get(option, option)
-
-    kept = []
-    for sentence in re.split(r"(?<=\.) (?=[A-Z\-|])", " ".join(text.split())):
-        if all(parameter(flag) in names for flag in re.findall(r"--([a-z][a-z-]*)", sentence)):
-            sentence = re.sub(r"--([a-z][a-z-]*) (auto|euclidean|lloyd)\b", lambda m: f"`{parameter(m[1])}='{m[2]}'`",
-                              sentence)
-            sentence = re.sub(r"--([a-z][a-z-]*)", lambda m: f"`{parameter(m[1])}`", sentence)
-            kept.append(re.sub(r"(?<!\S)-k\b", f"`{parameter('k')}`", sentence))
-    return " ".join(kept)
+    options = tables.method_options(kind.method)
+    known = {p.option: options[p.option] for p in listed if p.option}
+    kept = [tables.flags_in_python(sentence, known, kind.renamed, "`")
+            for sentence in re.split(r"(?<=\.) (?=[A-Z\-|])", " ".join(text.split()))]
+    return " ".join(sentence for sentence in kept if "--" not in sentence)
 
 
 def fields(method: Any, kind: Estimator, library: Any) -> list[tuple[str, str, str]]:
@@ -248,14 +256,14 @@ def entry(head: str, text: str) -> list[str]:
 
 
 def documentation(name: str, kind: Estimator, method: Any, listed: list[Parameter], given: list[tuple[str, str, str]],
-                  library: Any) -> str:
-    text_of, names = library.text_of, {p.name for p in listed}
-    summary = text_of(method.summary)
-    about = " ".join([in_python(text_of(method.about), kind, names), kind.about]).strip()
+                  tables: Any, library: Any) -> str:
+    text_of = library.text_of
+    summary = kind.summary or text_of(method.summary)
+    about = " ".join([in_python(text_of(method.about), kind, listed, tables), kind.about]).strip()
     lines = [summary[:1].upper() + summary[1:] + ".", "", *textwrap.wrap(about, 114)]
     body: list[str] = []
     for p in listed:
-        body += entry(f"{p.name} : {p.words}, default={p.default!r}", in_python(p.text, kind, names) or p.text)
+        body += entry(f"{p.name} : {p.words}, default={p.default!r}", in_python(p.text, kind, listed, tables) or p.text)
     lines += section("Parameters", body)
     body = []
     labels = library.lib.clv_method_gives(method, b"labels") != library.ffi.NULL
@@ -289,7 +297,7 @@ def written(name: str, kind: Estimator, tables: Any, library: Any) -> str:
     listed = parameters(kind, options, library.text_of(method.start_holds),
                         library.text_of(method.starts) or "")
     given = fields(method, kind, library)
-    text = documentation(name, kind, method, listed, given, library)
+    text = documentation(name, kind, method, listed, given, tables, library)
     shown = textwrap.indent(text, "    ").strip().replace("\\", "\\\\")
     of = {p.name: p.option for p in listed if p.option}
     initial = {p.name: options[p.option].default for p in listed if p.option}

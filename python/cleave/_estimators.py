@@ -1,8 +1,9 @@
 """Estimators in the way of scikit-learn. Parameters and their defaults are the options of the library."""
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ try:
                               RegressorMixin, TransformerMixin)
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics.pairwise import euclidean_distances
-    from sklearn.utils import check_random_state
+    from sklearn.utils import check_random_state, gen_batches
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 except ImportError as missing:
@@ -25,7 +26,10 @@ except ImportError:  # before 1.6
         return estimator._validate_data(*args, **kwargs)
 
 from . import _parameters, _progress
+from ._functions import class_targets
 from ._library import lib
+from ._matrix import as_view, is_sparse
+from ._options import METHODS, threads_of
 from ._result import Result
 from ._run import Run
 
@@ -41,7 +45,27 @@ def _same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
 
 
-_ARRAYS = {"object_alpha", "start_membership"}  # options that name files, and parameters that are what these hold
+_ARRAYS = {"object_alpha", "start", "start_membership"}  # options that name files; parameters may be what these hold
+_SMALL = 1 << 20  # bytes of X that are copied, so that who changes it afterwards changes no model
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def _whole(fit: Fit) -> Fit:
+    """A fit that fails leaves the estimator as it was; one that is interrupted, with the result that the exception has."""
+    @functools.wraps(fit)
+    def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException as failure:
+            best = getattr(failure, "result", None)
+            if best is None or best is not vars(self).get("result_"):
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
+
+    return cast(Fit, fitted)
 
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
@@ -52,6 +76,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     _option_of: ClassVar[dict[str, str]]
     _initial: ClassVar[dict[str, Any]]
     _gives: ClassVar[tuple[str, ...]]
+    _fit_X: Any = None  # kept where objects are what new ones are compared with
+    _fingerprint: int | None = None  # of X that was not copied
     result_: Result
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -61,44 +87,36 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if parameters is not None and cls.__doc__ is None:
             cls.__doc__ = parameters.__doc__
 
-    def _options(self) -> dict[str, Any]:
-        """What the library is to be told: the parameters that are not what it does anyway."""
+    def _options(self, n: int) -> dict[str, Any]:
+        """What the library is to be told for n objects: the parameters that are not what it does anyway."""
+        arrays = self._arrays()
         found = {option: value for name, option in self._option_of.items()
                  if (value := getattr(self, name)) is not None and not _same(value, self._initial[name])
-                 and option not in self._arrays()}
-        if not isinstance(found.get("seed", 1), (int, np.integer)):
-            del found["seed"]  # fit draws one
-        if isinstance(found.get("threads"), (int, np.integer)) and found["threads"] < 0:
-            found["threads"] = max(1, int(lib.clv_default_threads()) + 1 + found["threads"])
-        if isinstance(getattr(self, "init", None), str):
-            found["start"] = self.init
+                 and option not in arrays}
+        if "threads" in found:
+            found["threads"] = threads_of(found["threads"])
+        if not isinstance(self.random_state, (int, np.integer)):
+            found["seed"] = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         return found
 
     def _arrays(self) -> dict[str, Any]:
         """Parameters that the command reads from files, given as arrays: by option."""
-        return {option: value for name, option in self._option_of.items() if option.replace("-", "_") in _ARRAYS
+        return {option: value for name, option in self._option_of.items() if option in _ARRAYS
                 and not isinstance(value := getattr(self, name), (str, int, float, type(None))) and np.ndim(value)}
 
-    def _run(self, x: Any, callback: Any = None, drawn: dict[str, int] | None = None, **inputs: Any) -> Run:
-        start = getattr(self, "init", None)
-        arrays = {option.replace("-", "_"): value for option, value in self._arrays().items()}
-        self._run_with = {**self._options(), **(drawn or {})}, None if isinstance(start, str) else start, arrays
-        return self._run_again(x, callback=callback, **inputs)
-
-    def _run_again(self, x: Any, **inputs: Any) -> Run:
-        """With the parameters of the last run, whatever they are by now."""
-        options, start, arrays = self._run_with
-        return Run(self._method, x, options, start=start, columns=getattr(self, "feature_names_in_", ()), **arrays,
-                   **inputs)
+    def _run(self, x: Any, **inputs: Any) -> Run:
+        """With the options of the fit, whatever the parameters are by now."""
+        return Run(self._method, x, self._fit_options, columns=getattr(self, "feature_names_in_", ()),
+                   renamed={option: name for name, option in self._option_of.items()}, **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
         callback, close = self.callback, None
+        if not (callback is None or callable(callback)):
+            raise TypeError(f"callback = {callback!r} cannot be called: it must be a function of one argument, or None")
+        self._fit_options = self._options(x.shape[0])
+        run = self._run(x, callback=callback, **self._arrays(), **inputs)
         if self.progress:
-            callback, close = _progress.bar(type(self).__name__, callback)
-        drawn = None
-        if not isinstance(self.random_state, (int, np.integer)):
-            drawn = {"seed": int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))}
-        run = self._run(x, callback, drawn, **inputs)
+            run.callback, close = _progress.bar(type(self).__name__, callback)
         try:
             result = run.solve()
         except KeyboardInterrupt as pressed:
@@ -112,7 +130,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         self._take(run, result)
         if result.stop == "iteration limit":
             warnings.warn(f"{type(self).__name__} stopped after {result.n_iter} iterations: {result.certificate.sentence} "
-                          f"Increase max_iter ({self.max_iter}) or tol.", ConvergenceWarning, stacklevel=3)
+                          f"Increase max_iter ({self.max_iter}) or tol.", ConvergenceWarning, stacklevel=4)
+        for sentence in getattr(self, "warnings_", ()):
+            warnings.warn(sentence, UserWarning, stacklevel=4)
 
     def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
@@ -126,6 +146,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             attribute = _parameters.ATTRIBUTES.get(name, name + "_")
             if attribute in self._gives:
                 setattr(self, attribute, value)
+        if "warnings" in result.fields:
+            self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -135,9 +157,12 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _fitted_run(self) -> Run:
         """The run, or one like it made of what was pickled."""
         if getattr(self, "_last_run", None) is None:
-            run = self._run_again(self._fit_X)
+            run = self._run(np.empty((0, self.n_features_in_)) if self._fit_X is None else self._fit_X)
             run.restore(self.result_)
             self._last_run = run
+        if self._fingerprint not in (None, self._last_run.views["points"].fingerprint()):
+            raise ValueError(f"X was changed after fit, and {type(self).__name__} predicts by the objects in it: fit again, "
+                             "or fit to a copy")
         return self._last_run
 
     def _repr_html_inner(self) -> Any:
@@ -173,12 +198,21 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 class _OfObjects(_Estimator):
     """Methods that take objects, and nothing else of them."""
 
+    @_whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X: one object per row, or similarities with affinity='precomputed'."""
-        X = self._checked(X)
-        self._fit_X = X
+        X = self._kept(self._checked(X))
         self._solve(X)
         return self
+
+    def _kept(self, x: Any) -> Any:
+        """X, to work on. Methods on similarities predict by it, and must notice when it is not what it was."""
+        self._fit_X = self._fingerprint = None
+        if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY:
+            small = (x.data if is_sparse(x) else x).nbytes <= _SMALL
+            self._fit_X = x = x.copy() if small else x
+            self._fingerprint = None if small else as_view(x).fingerprint()
+        return x
 
 
 class _Clusterer(ClusterMixin, _OfObjects):  # type: ignore[misc]
@@ -227,12 +261,12 @@ class SimplicialNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clustere
 
 
 class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _parameters.KPalm):  # type: ignore[misc]
+    @_whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to X, one object per row; objects count by their weights."""
         X = self._checked(X)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self._fit_X = X
         self._solve(X, weights=sample_weight)
         return self
 
@@ -246,16 +280,29 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         X = self._checked(X, reset=False)
         return np.asarray(euclidean_distances(X, self.cluster_centers_))
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the objective of X at the centers, each object in the cluster of its nearest one."""
+        nearest = self.predict(X)
+        X = self._checked(X, reset=False)
+        squares = np.empty(len(nearest))
+        for rows in gen_batches(len(nearest), 4096):  # of sparse rows, which are filled here, and of a large X not all at once
+            some = X[rows].toarray() if is_sparse(X) else X[rows]
+            squares[rows] = ((some - self.cluster_centers_[nearest[rows]]) ** 2).sum(axis=1)
+        values = np.sqrt(squares + self.epsilon_ ** 2) if hasattr(self, "epsilon_") else squares
+        if sample_weight is not None:
+            values *= _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return -float(values.sum())
+
 
 class _KSupport(_Estimator):
     """Linear models whose weights are few."""
 
     _loss: ClassVar[str]
 
-    def _options(self) -> dict[str, Any]:
-        found = super()._options()
+    def _options(self, n: int) -> dict[str, Any]:
+        found = super()._options(n)
         found["loss"] = self._loss
-        if self.k is None:
+        if self.k is None or _same(self.k, "auto"):
             found["k"] = max(1, self.n_features_in_ // 10)
         return found
 
@@ -287,15 +334,14 @@ class _KSupport(_Estimator):
 class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassifier):  # type: ignore[misc]
     _loss = "logistic"
 
+    @_whole
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their classes y."""
         X, y = self._samples(X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, targets = class_targets(y)
         if len(self.classes_) < 2:
             raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_[0]!r}")
-        # Numbers that a double tells apart are what the result speaks of, else 0, 1, ...
-        numeric = self.classes_.dtype.kind in "iuf" and len(np.unique(self.classes_.astype(float))) == len(self.classes_)
-        self._solve(X, targets=np.asarray(y if numeric else codes, dtype=np.float64))
+        self._solve(X, targets=targets)
         return self
 
     def _take(self, run: Run, result: Result) -> None:
@@ -331,6 +377,7 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
 class KSupportRegressor(RegressorMixin, _KSupport, _parameters.KSupportRegressor):  # type: ignore[misc]
     _loss = "squares"
 
+    @_whole
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their targets y."""
         X, y = self._samples(X, y)
@@ -348,10 +395,10 @@ class KSupportRegressor(RegressorMixin, _KSupport, _parameters.KSupportRegressor
 
 
 class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
-    def _options(self) -> dict[str, Any]:
-        found = super()._options()
+    def _options(self, n: int) -> dict[str, Any]:
+        found = super()._options(n)
         if self.k is None:
-            found["k"] = 10 * self._fit_X.shape[0]
+            found["k"] = 10 * n
         return found
 
     def _take(self, run: Run, result: Result) -> None:

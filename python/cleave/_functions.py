@@ -6,6 +6,7 @@ import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._library import Context, ffi, lib, text_of
 from ._matrix import array_of, as_view
@@ -23,9 +24,10 @@ class Verdict(NamedTuple):
     reason: str
 
 
-def options_of(ctx: Context, table: Any, given: dict[str, Any]) -> Options:
+def options_of(ctx: Context, table: Any, given: dict[str, Any], renamed: dict[str, str] | None = None) -> Options:
     """The options of a table, with the values given; None leaves a default."""
     options = Options(ctx, table)
+    ctx.renamed = renamed or {}
     for name, value in given.items():
         options.set(name, value)
     return options
@@ -47,19 +49,42 @@ def affinity(X: Any, kind: str = "gaussian", **options: Any) -> Any:
     return array_of(lib.clv_data_matrix(data), sparse=True)
 
 
-def verify(result: Result | str | os.PathLike[str], X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
-           threads: int = 0) -> Verdict:
-    """Recompute what a result claims from the raw data: a Result, or the path of a JSON file of the command or of
-    Result.save. X: the points or similarities that were given; y: the targets, of ksupport.
+def class_targets(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The classes of y, and what the library is given for them: numbers that a double tells apart as they are, all else as
+    0, 1, ... in the order of the classes."""
+    classes, codes = np.unique(y, return_inverse=True)
+    numeric = classes.dtype.kind in "iuf" and len(np.unique(classes.astype(float))) == len(classes)
+    return classes, np.asarray(y if numeric else codes, dtype=np.float64)
 
+
+def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
+           threads: int = 0) -> Verdict:
+    """Recompute what a result claims from the raw data.
+
+    Parameters
+    ----------
+    result : fitted estimator, Result or path
+        A path is that of a JSON file, of the command or of Result.save.
+    X : the points or similarities that were given
+    y : the targets, of ksupport
+    weights : the sample weights, of kpalm
+
+    Examples
+    --------
     >>> import numpy as np, cleave
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> cleave.verify(cleave.KPalm(2).fit(X).result_, X).accepted
+    >>> model = cleave.KPalm(2).fit(X)
+    >>> cleave.verify(model, X).accepted
     True
     """
     ctx = Context()
-    if y is not None and np.asarray(y).dtype.kind not in "iuf":
-        y = np.unique(y, return_inverse=True)[1]  # classes by name are 0, 1, ... in their order
+    if hasattr(result, "get_params") and not hasattr(result, "result_"):
+        raise ValueError(f"this {type(result).__name__} has no result to verify: call fit first")
+    result = getattr(result, "result_", result)
+    if not isinstance(result, (Result, str, os.PathLike)):
+        raise TypeError(f"verify takes a fitted estimator, a Result or the path of a JSON file, not a {type(result).__name__}")
+    if y is not None:
+        y = class_targets(y)[1]  # numbers, as they are in regression, stay what they are
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):

@@ -50,6 +50,8 @@ class Context:
             raise MemoryError("out of memory")
         self.pointer = place[0]
         self._made: dict[int, tuple[Any, Callable[[Any], None]]] = {}
+        self.tables: list[Any] = []  # of the options that messages may be about
+        self.renamed: dict[str, str] = {}  # those that have another name in Python
         self._flag = ffi.new("int *")
         lib.clv_context_set_interrupt(self.pointer, ffi.addressof(lib, "clv_interrupt_by_flag"), self._flag)
 
@@ -64,7 +66,13 @@ class Context:
     def check(self, status: int) -> None:
         """Raise what a status below zero stands for, with the sentence of the library."""
         if status < 0:
-            raise _EXCEPTIONS.get(status, RuntimeError)(text_of(lib.clv_message(self.pointer)) or "out of memory")
+            sentence = text_of(lib.clv_message(self.pointer)) or "out of memory"
+            raise _EXCEPTIONS.get(status, RuntimeError)(self.in_python(sentence))
+
+    def in_python(self, sentence: str) -> str:
+        """What the library says, which names options as the command does, with the parameters of Python."""
+        from ._options import in_python
+        return in_python(sentence, self.tables, self.renamed)
 
     def interrupt(self) -> None:
         """Make the call that is under way stop, from any thread."""

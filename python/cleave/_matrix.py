@@ -29,6 +29,10 @@ class View:
             self.pointer.start = ffi.cast("int64_t *", start.ctypes.data)
             self.pointer.index = ffi.cast("int32_t *", index.ctypes.data)
 
+    def fingerprint(self) -> int:
+        """A number that tells these values from others."""
+        return int(lib.clv_matrix_fingerprint(self.pointer))
+
 
 def _sparse_view(x: Any) -> View:
     csr = x.tocsr()

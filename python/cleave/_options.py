@@ -4,11 +4,12 @@ from __future__ import annotations
 import decimal
 import math
 import numbers
+import re
 from typing import Any, NamedTuple
 
 from ._library import Context, ffi, lib, text_of
 
-__all__ = ["METHODS", "Option", "Options", "describe", "method_options"]
+__all__ = ["METHODS", "Option", "Options", "describe", "flags_in_python", "in_python", "method_options", "threads_of"]
 
 
 class Option(NamedTuple):
@@ -73,6 +74,42 @@ def method_options(name: str) -> dict[str, Option]:
     return found
 
 
+def flags_in_python(text: str, options: dict[str, Option], renamed: dict[str, str], mark: str = "") -> str:
+    """A text with the flags of the command (--max-iter 50, -k) as parameters (max_iter=50, n_clusters), between marks."""
+    def parameter(found: re.Match[str]) -> str:
+        name, value = found["name"].replace("-", "_"), found["value"] or ""
+        if name not in options:
+            return found[0]
+        shown, word = renamed.get(name, name), value.strip()
+        if word and (word in options[name].choices or word == options[name].word):
+            return f"{mark}{shown}={word!r}{mark}"
+        if re.fullmatch(r"[-+]?\d[\d.]*(e[-+]?\d+)?", word):
+            return f"{mark}{shown}={word}{mark}"
+        return f"{mark}{shown}{mark}{value}"
+
+    return re.sub(r"(?<![\w-])--?(?P<name>(?<=--)[a-z][a-z-]*|k\b)(?P<value> [\w+-]+(?:\.\w+)*)?", parameter, text)
+
+
+def in_python(sentence: str, tables: list[Any], renamed: dict[str, str]) -> str:
+    """A sentence of the library with the parameters of Python in place of options: flags, names that have a dash or are one
+    letter, and others, which are words too, where something is said of their value."""
+    options = {name: option for table in tables for name, option in describe(table).items()}
+    sentence = flags_in_python(sentence, options, renamed)
+    for name in options:
+        found = re.escape(name.replace("_", "-"))
+        place = r"(?![\w-])" if "_" in name or len(name) == 1 else r"(?= = |: \d)"
+        sentence = re.sub(rf"(?<![\w'\0-]){found}{place}", "\0" + name, sentence)  # once, though alpha may stand for lambda
+    sentence = re.sub("\0([a-z_]+)", lambda found: renamed.get(found[1], found[1]), sentence)
+    return re.sub(r" = '([-+]?\d[\d.]*(?:e[-+]?\d+)?|nan|-?inf)' is ", r" = \1 is ", sentence)
+
+
+def threads_of(n_jobs: Any) -> Any:
+    """As scikit-learn counts: -1 is all, -2 all but one; the option for all else."""
+    if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
+        return max(1, int(lib.clv_default_threads()) + 1 + int(n_jobs))
+    return n_jobs
+
+
 def _as_text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -82,7 +119,7 @@ def _as_text(name: str, value: Any) -> str:
         return str(int(value))
     if isinstance(value, (numbers.Real, decimal.Decimal)):
         return repr(float(value))
-    raise TypeError(f"{name} must be a number or a text, not {type(value).__name__}: {value!r}")
+    raise TypeError(f"{name} = {value!r} is not allowed: it must be a number or a text, not a {type(value).__name__}")
 
 
 class Options:
@@ -90,6 +127,7 @@ class Options:
 
     def __init__(self, ctx: Context, table: Any, method: Any = None) -> None:
         self.ctx, self.table = ctx, table
+        ctx.tables.append(table)
         self.memory = ffi.new("char[]", table.size)
         self.pointer = ffi.cast("void *", self.memory)
         if method is None:
@@ -109,10 +147,16 @@ class Options:
         """The same for an option that was found in a table of this struct."""
         if value is None:
             return
+        name = text_of(option.name) or ""
         if option.kind == lib.CLV_OPTION_FLAG:
+            if isinstance(value, str) or str(value) not in ("True", "False", "1", "0"):
+                raise ValueError(self.ctx.in_python(f"{name} = {value!r} is not allowed: it must be True or False"))
             place = ffi.cast("int *", ffi.cast("char *", self.pointer) + option.offset)
             place[0] = int(bool(value))
             return
-        text = ffi.new("char[]", _as_text((text_of(option.name) or "").replace("-", "_"), value).encode())
+        try:
+            text = ffi.new("char[]", _as_text(name, value).encode())
+        except TypeError as wrong:
+            raise TypeError(self.ctx.in_python(str(wrong))) from None
         self._texts.append(text)
         self.ctx.check(lib.clv_options_set(self.ctx.pointer, table, self.pointer, option.name, text))

@@ -1,7 +1,8 @@
 """Sparse linear models for many k and lambda at once."""
 from __future__ import annotations
 
-from typing import Any, Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ __all__ = ["ksupport_path"]
 
 def _listed(values: Any) -> str:
     """Numbers as the option takes them."""
-    return ",".join(repr(value.item()) for value in np.atleast_1d(values))
+    given = np.atleast_1d(list(values) if isinstance(values, Iterator) else values)
+    if not given.size:
+        raise ValueError("a path needs at least one k and one alpha")
+    return ",".join(repr(value.item()) for value in given)
 
 
 def _codes(y: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
@@ -57,7 +61,7 @@ def ksupport_path(X: Any, y: Any, k: int | Iterable[int], alpha: float | Iterabl
     """
     classes = np.unique(y) if loss == "logistic" else None
     how = {"max_iter": 10000, **options, "loss": loss, "intercept": intercept, "path": f"{_listed(k)}:{_listed(alpha)}"}
-    run = Run("ksupport", X, how, targets=_codes(y, classes))
+    run = Run("ksupport", X, how, targets=_codes(y, classes), renamed={"lambda": "alpha"})
     if validation is not None:
         run.views["validation"] = as_view(validation[0])
         run.views["validation_targets"] = as_view(_codes(validation[1], classes))

@@ -63,10 +63,11 @@ class Run:
     """A method on its data: solve, then predict. Kept by an estimator as long as it may predict."""
 
     def __init__(self, name: str, points: Any, options: dict[str, Any], *,
-                 callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True, columns: Any = (),
-                 **inputs: Any) -> None:
+                 callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True,
+                 columns: Any = (), renamed: dict[str, str] | None = None, **inputs: Any) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
         self.columns = columns  # their names, if they have any
+        self.ctx.renamed = renamed or {}
         self._lock = threading.Lock()  # a context serves one thread at a time
         self.views: dict[str, View] = {"points": as_view(points)}
         for role, given in inputs.items():  # targets, weights, start: members of clv_input
@@ -76,6 +77,7 @@ class Run:
         self.failure: BaseException | None = None
         self.affinity: Affinity | None = None
         self.options = Options(self.ctx, self.method.options, self.method)
+        self.ctx.tables.append(lib.clv_control_table())
         self.places = [(self.options, self.method.options), (self.options, lib.clv_control_table())]
         if self.method.takes == lib.CLV_TAKES_AFFINITY:
             self.affinity_options = Options(self.ctx, lib.clv_affinity_table())

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,11 @@ class Texts(NamedTuple):
 
 def _add_all(ctx: Context, tfidf: Any, documents: Iterable[str | bytes]) -> None:
     """Documents that are in memory."""
+    if hasattr(documents, "columns") or isinstance(documents, Mapping):
+        raise TypeError(f"documents must be a list or a column of strings, not a {type(documents).__name__}: give its column of "
+                        "texts, as frame['text']")
+    if not isinstance(documents, Iterable):
+        raise TypeError(f"documents must be strings, or a path, not a {type(documents).__name__}")
     document = ffi.new("clv_document *")
     for number, text in enumerate(documents):
         if not isinstance(text, (str, bytes)):
@@ -70,7 +76,7 @@ def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", ngrams: s
     Parameters
     ----------
     documents : iterable of str, or path
-        A single string is a path.
+        A list, an array or a column of a frame (not a frame); a single string is a path.
     stop_words : str or list of words
         Words that are no terms: 'none', a language ('english', 'german', 'french', 'spanish', 'italian', 'portuguese',
         'dutch'), or the words themselves.
@@ -92,13 +98,19 @@ def tfidf(documents: Any, *, stop_words: str | Iterable[str] = "none", ngrams: s
     >>> cleave.tfidf(["blue cars"], like=found).matrix.toarray()
     array([[0., 1., 0., 0.]])
     """
+    return texts_of(documents, stop_words, ngrams, like, threads, memory, options)
+
+
+def texts_of(documents: Any, stop_words: Any, ngrams: Any, like: Texts | None, threads: int, memory: int,
+             options: dict[str, Any], renamed: dict[str, str] | None = None) -> Texts:
+    """The same, where options may have other names in what is said of them."""
     ctx = Context()
     how = "-".join(map(str, ngrams)) if isinstance(ngrams, tuple) else str(ngrams)
     listed = _stop_list(stop_words)
     if like is not None:
         how, listed = like.ngrams, like.stop_words
     made_of = {**options, "ngrams": how, "stop_words": (stop_words or "none") if listed is None else "list"}
-    given = options_of(ctx, lib.clv_tfidf_table(), made_of)
+    given = options_of(ctx, lib.clv_tfidf_table(), made_of, renamed)
     struct = ffi.cast("clv_tfidf_options *", given.pointer)
     struct.memory, struct.threads = memory, threads
     kept = [ffi.new("char[]", (listed or "").encode())]
@@ -177,15 +189,15 @@ def reduce(X: Any, dims: int | None = None, *, threads: int = 0, memory: int = 0
     return find_axes(X, dims, threads, memory, options)[0]
 
 
-def find_axes(X: Any, dims: int | None, threads: int, memory: int, options: dict[str, Any]) -> tuple[
-        NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def find_axes(X: Any, dims: int | None, threads: int, memory: int, options: dict[str, Any],
+              renamed: dict[str, str] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Points, the axes that they are on, and what centering takes off."""
     ctx = Context()
     matrix = X.matrix if isinstance(X, Texts) else X
     if not is_sparse(matrix):
         from scipy.sparse import csr_array
         matrix = csr_array(np.asarray(matrix))
-    how = options_of(ctx, lib.clv_reduce_table(), {**options, "dims": dims})
+    how = options_of(ctx, lib.clv_reduce_table(), {**options, "dims": dims}, renamed)
     struct = ffi.cast("clv_reduce_options *", how.pointer)
     struct.memory, struct.threads = memory, threads
     if dims is None:

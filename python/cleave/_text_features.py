@@ -12,12 +12,15 @@ try:
 except ImportError as missing:
     raise ImportError("TextFeatures needs scikit-learn: pip install scikit-learn") from missing
 
-from ._text import Texts, cluster_terms, find_axes, points_like, tfidf
+from ._options import threads_of
+from ._text import Texts, cluster_terms, find_axes, points_like, texts_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["TextFeatures"]
+
+_RENAMED = {"ngrams": "ngram_range", "seed": "random_state"}
 
 
 class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -84,13 +87,13 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_jobs = n_jobs
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """The documents X as points: strings, or the path of a folder or of a `.jsonl` or `.jsonl.gz` file."""
-        threads, (low, high) = self.n_jobs or 0, self.ngram_range
-        self.texts_ = tfidf(X, stop_words=self.stop_words, ngrams=(low, high), min_df=self.min_df, max_df=self.max_df,
-                            max_features=self.max_features, encoding=self.encoding, threads=threads)
-        points, self.axes_, self.offset_ = find_axes(
-            self.texts_, min(self.dims, *self.texts_.matrix.shape), threads, 0,
-            {"center": self.center, "tol": self.tol, "seed": self.random_state})
+        """The documents X as points: strings (a list, or a column of a frame), or the path of a folder or of a `.jsonl` or `.jsonl.gz` file."""
+        threads, (low, high) = threads_of(self.n_jobs or 0), self.ngram_range
+        texts = texts_of(X, self.stop_words, (low, high), None, threads, 0, {
+            "min_df": self.min_df, "max_df": self.max_df, "max_features": self.max_features, "encoding": self.encoding}, _RENAMED)
+        points, axes, offset = find_axes(texts, min(self.dims, *texts.matrix.shape), threads, 0, {
+            "center": self.center, "tol": self.tol, "seed": self.random_state}, _RENAMED)
+        self.texts_, self.axes_, self.offset_ = texts, axes, offset
         return points
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -102,9 +105,9 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """New documents as points, by the terms, idf and axes that were found; one without a known term is a row of zeros
         before centering."""
         check_is_fitted(self)
-        threads = self.n_jobs or 0
-        return points_like(tfidf(X, like=self.texts_, encoding=self.encoding, threads=threads), self.axes_, self.offset_,
-                           threads)
+        threads = threads_of(self.n_jobs or 0)
+        texts = texts_of(X, "none", 1, self.texts_, threads, 0, {"encoding": self.encoding}, _RENAMED)
+        return points_like(texts, self.axes_, self.offset_, threads)
 
     def cluster_terms(self, labels: Any, top: int = 10) -> list[list[tuple[str, float]]]:
         """What clusters of the documents that were fitted are about (`cleave.cluster_terms`)."""

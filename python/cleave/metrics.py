@@ -43,11 +43,23 @@ def names() -> dict[str, str]:
     return {name: meaning for name, (_, meaning) in _METRICS.items()}
 
 
+def _missing(labels: NDArray[Any]) -> int | None:
+    """The place of the first one that is none: NaN, an infinity, None, NA."""
+    if labels.dtype.kind == "O":
+        places = [i for i, label in enumerate(labels) if label is None or type(label).__name__ == "NAType" or label != label]
+    else:
+        places = list(np.flatnonzero(~np.isfinite(labels))) if labels.dtype.kind == "f" else []
+    return int(places[0]) if places else None
+
+
 def _numbered(labels: Any, what: str) -> NDArray[np.int32]:
     """Labels as the library takes them, which are whole numbers from -1 on; others are numbered in their order."""
     given = np.asarray(labels)
     if given.ndim != 1:
         raise ValueError(f"{what} must have one dimension; the shape is {given.shape}")
+    missing = _missing(given)
+    if missing is not None:
+        raise ValueError(f"entry {missing} of {what} is {given[missing]}: labels are numbers or names, and -1 of what is left out")
     whole = given.dtype.kind in "iu" or given.dtype.kind == "f" and bool(np.all(given == np.floor(given)))
     if not whole or given.size and not -2**31 <= given.min() <= given.max() < 2**31:
         given = np.unique(given, return_inverse=True)[1]
@@ -111,6 +123,9 @@ def silhouette(X: Any, labels: Any, threads: int = 0) -> float:
     """
     ctx, value = Context(), ffi.new("double *")
     given, view = _numbered(labels, "labels"), as_view(X)
+    for name, wrong in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if wrong(view.kept[0]).any():
+            raise ValueError(f"Input X contains {name}: silhouettes are of finite points")
     if len(given) != view.shape[0]:
         raise ValueError(f"X has {view.shape[0]} rows, labels are {len(given)}")
     ctx.call(lib.clv_silhouette, view.pointer, ffi.from_buffer("int32_t[]", given), threads, value)

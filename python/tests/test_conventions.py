@@ -176,7 +176,7 @@ def test_starts_by_name_and_by_array():
     again = cleave.KPalm(3, init=plain.cluster_centers_, solver="lloyd").fit(x)
     assert again.n_iter_ <= 3 and again.objective_ == pytest.approx(plain.objective_)
     assert cleave.NormalizedCut(3, init="spectral").fit(x).certificate_.holds
-    with pytest.raises(ValueError, match="start"):
+    with pytest.raises(ValueError, match="^init = 'nonsense' is not allowed"):
         cleave.NormalizedCut(3, init="nonsense").fit(x)
 
 
@@ -224,6 +224,90 @@ def test_limits_warn_and_time_limits_end():
     model = cleave.NormalizedCut(3, patience="none", time_limit=0.1).fit(x)
     assert not model.converged_ and model.result_.stop == "time limit"
     model.predict(x)  # the limit was of the fit
+
+
+@pytest.mark.parametrize("kind, parameters, words", [
+    (cleave.KPalm, dict(n_clusters=0), "n_clusters = 0 is not allowed: it must be a whole number from 1"),
+    (cleave.KPalm, dict(n_clusters=999), "n_clusters = 999 exceeds the 178 objects"),
+    (cleave.KPalm, dict(init=np.zeros((2, 13))), "where n_clusters x columns = 3 x 13"),
+    (cleave.KPalm, dict(random_state=-1), "random_state = -1 is not"),
+    (cleave.KPalm, dict(n_jobs="few"), "n_jobs = 'few' is not"),
+    (cleave.KPalm, dict(n_init=0), "n_init = 0 is not"),
+    (cleave.KPalm, dict(max_iter=2.5), "max_iter = 2.5 is not"),
+    (cleave.KPalm, dict(alpha=[1]), r"alpha = \[1\] is not allowed: it must be a number or a text, not a list"),
+    (cleave.KPalm, dict(polish="no"), "polish = 'no' is not allowed: it must be True or False"),
+    (cleave.KPalm, dict(callback=5), "callback = 5 cannot be called"),
+    (cleave.DominantSets, dict(n_clusters=999), "n_clusters = 999 exceeds"),
+    (cleave.DominantSets, dict(start_object=999), "start_object = 999 is not one of"),
+    (cleave.NormalizedCut, dict(init="zero"), "init = 'zero' is not"),
+    (cleave.NormalizedCut, dict(init=[1, 2]), "init: 2 x 1 numbers"),
+    (cleave.NormalizedCut, dict(affinity="knn", neighbors=999), "give neighbors a smaller number"),
+    (cleave.KSupportClassifier, dict(alpha=0), "alpha = 0 is not"),
+    (cleave.KSupportRegressor, dict(k=999), "k = 999 exceeds the 12 features"),
+    (cleave.MatrixPursuit, dict(alpha=1e300), "alpha = 1e.300 is too small or too large"),
+], ids=str)
+def test_what_is_refused_has_its_name_in_python(kind, parameters, words):
+    with pytest.raises((TypeError, ValueError), match="^(.*[,;] )?" + words):
+        fitted(kind, **parameters)
+
+
+@pytest.mark.filterwarnings("error")
+def test_warnings_are_warnings_of_python():
+    with pytest.raises(UserWarning, match="try gamma='auto' or a larger gamma$"):
+        cleave.SimplicialNMF(3, gamma=1e-9).fit(load_iris().data)
+
+
+def state(model):
+    return {name: value for name, value in vars(model).items() if name not in model.get_params()}
+
+
+@each
+@pytest.mark.parametrize("wrong", [dict(max_iter=-1), dict(tol="nonsense"), dict(callback=lambda progress: 1 / 0)], ids=str)
+def test_a_fit_that_fails_changes_nothing(kind, wrong):
+    model, x, y = fitted(kind)
+    before = state(model)
+    model.set_params(**wrong)
+    with pytest.raises((ValueError, ZeroDivisionError)):
+        model.fit(x[:, 2:], np.arange(len(x)) % 4)
+    after = state(model)
+    assert set(before) == set(after) and all(before[name] is after[name] for name in before)
+    if hasattr(model, "predict"):
+        assert len(model.predict(x)) == len(x)
+    fresh = kind(**wrong)
+    with pytest.raises((ValueError, ZeroDivisionError)):
+        fresh.fit(x, y)
+    assert not state(fresh)
+
+
+def test_columns_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame(load_iris().data, columns=list("abcd"))
+    for model in (cleave.KPalm(3).fit(x), cleave.NormalizedCut(3).fit(x), cleave.KSupportClassifier().fit(x, load_iris().target)):
+        with pytest.raises(ValueError, match="in the same order"):
+            model.predict(x[list("abdc")])
+        with pytest.raises(ValueError, match="unseen at fit time"):
+            model.predict(x.rename(columns={"a": "other"}))
+
+
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+def test_auto_is_what_the_documentation_says():
+    x, y = load_breast_cancer(return_X_y=True)
+    auto, none, three = (cleave.KSupportClassifier(k=k).fit(x, y).coef_ for k in ("auto", None, 3))
+    np.testing.assert_array_equal(auto, three)
+    np.testing.assert_array_equal(none, three)
+    for how, solver in (dict(), "newton"), (dict(radius=1.0), "fcfw"):
+        assert cleave.KSupportClassifier(max_iter=1, **how).fit(x[:200], y[:200]).result_.solver == solver
+
+
+def test_an_estimator_is_verified_like_its_result():
+    model, x, _ = fitted(cleave.KPalm)
+    assert cleave.verify(model, x).accepted and not cleave.verify(model, x[::-1] + 1).accepted
+    large = 2 ** 60 + np.arange(len(x)) % 2  # which a double cannot tell apart
+    assert cleave.verify(cleave.KSupportClassifier().fit(x, large), x, large).accepted
+    with pytest.raises(ValueError, match="this KPalm has no result to verify: call fit first"):
+        cleave.verify(cleave.KPalm(), x)
+    with pytest.raises(TypeError, match="a fitted estimator, a Result or the path of a JSON file, not a int"):
+        cleave.verify(5, x)
 
 
 @each

@@ -1,4 +1,5 @@
 """What goes in: arrays of all kinds, without copies where that can be; frames, files, what is refused."""
+import pickle
 import subprocess
 import sys
 import tracemalloc
@@ -118,6 +119,29 @@ def test_a_mapped_file_goes_through_mapped(tmp_path):
     model = cleave.KPalm(3).fit(mapped)
     assert np.shares_memory(model._last_run.views["points"].kept[0], mapped)
     np.testing.assert_array_equal(model.labels_, cleave.KPalm(3).fit(x).labels_)
+
+
+def change(x):
+    (x.data if scipy.sparse.issparse(x) else x)[:1] += 5
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, scipy.sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("kind", [cleave.NormalizedCut, cleave.DominantSets, cleave.SimplicialNMF])
+def test_who_changes_x_after_the_fit_does_not_change_the_model(kind, make, monkeypatch):
+    given = make(np.abs(cloud(60)))
+    model = kind(2, max_iter=200).fit(given)
+    expected = model.predict(make(np.abs(cloud(60))))
+    change(given)
+    np.testing.assert_array_equal(model.predict(make(np.abs(cloud(60)))), expected)  # it was small, and copied
+    monkeypatch.setattr(cleave._estimators, "_SMALL", 0)
+    given = make(np.abs(cloud(60)))
+    model = kind(2, max_iter=200).fit(given)
+    assert np.shares_memory(model._last_run.views["points"].kept[0], given.data if make is scipy.sparse.csr_matrix else given)
+    np.testing.assert_array_equal(model.predict(make(np.abs(cloud(60)))), expected)
+    change(given)
+    for changed in (model, pickle.loads(pickle.dumps(model))):
+        with pytest.raises(ValueError, match=f"X was changed after fit, and {kind.__name__} predicts by the objects in it"):
+            changed.predict(make(np.abs(cloud(60))))
 
 
 def test_functions():

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import adjusted_rand_score
@@ -56,6 +57,34 @@ def test_a_pickled_model_predicts_the_same(kind):
     np.testing.assert_array_equal(model.predict(points), again.predict(points))
     assert again.result_.to_json() == model.result_.to_json()
     assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.filterwarnings("ignore:.*max_iter")
+def test_what_is_pickled_is_what_predict_needs():
+    points = np.random.default_rng(0).normal(size=(500, 8))
+    starts = np.random.default_rng(1).dirichlet(np.ones(4), 500)
+    for model, needs in ((cleave.KPalm(4), False), (cleave.KPalm(4, start_membership=starts), False),
+                         (cleave.KSupportRegressor(k=2), False), (cleave.MatrixPursuit(max_iter=1), False),
+                         (cleave.NormalizedCut(3), True), (cleave.DominantSets(3), True), (cleave.SimplicialNMF(3), True)):
+        model.fit(points, points[:, 0])
+        if isinstance(model, cleave.KPalm):
+            model.set_params(start_membership=None)
+        pickled = pickle.dumps(model)
+        assert (points.tobytes() in pickled) == needs and starts.tobytes() not in pickled, model
+
+
+@pytest.mark.parametrize("how", [{}, dict(norm="euclidean"), dict(solver="lloyd"), dict(solver="weiszfeld")], ids=str)
+def test_the_score_is_minus_the_objective(how):
+    points, weights = load_iris().data, 1.0 + np.arange(150) % 3
+    model = cleave.KPalm(3, **how).fit(points, sample_weight=weights)
+    for given in (points, scipy.sparse.csr_matrix(points), points.astype(np.float32), points.tolist()):
+        assert model.score(given, sample_weight=weights) == pytest.approx(-model.objective_, rel=1e-6)
+    expected = model.transform(points[::2]).min(axis=1)
+    expected = -(expected ** 2).sum() if how.get("norm", how.get("solver")) in (None, "lloyd") else -np.sqrt(
+        expected ** 2 + model.epsilon_ ** 2).sum()
+    assert model.score(points[::2]) == pytest.approx(expected)
+    grid = GridSearchCV(cleave.KPalm(**how), {"n_clusters": [2, 4]}, cv=3, n_jobs=2).fit(points)
+    assert grid.best_params_ == {"n_clusters": 4}
 
 
 def test_two_lines_are_enough():

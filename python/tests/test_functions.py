@@ -62,6 +62,22 @@ def test_metrics_are_those_of_scikit_learn():
         cleave.compare(truth, labels[1:])
 
 
+def test_metrics_refuse_what_is_no_number():
+    for wrong in (np.nan, np.inf):
+        for x, labels, words in (([[0], [1], [wrong]], [0, 0, 1], "Input X contains (NaN|infinity)"),
+                                 ([[0], [1], [2]], [0, wrong, 1], "entry 1 of labels is (nan|inf)")):
+            with pytest.raises(ValueError, match=words):
+                cleave.silhouette(x, labels)
+        with pytest.raises(ValueError, match="entry 2 of truth is (nan|inf)"):
+            cleave.compare([0, 0, wrong], [0, 1, 1])
+        with pytest.raises(ValueError, match="entry 0 of labels is (nan|inf)"):
+            cleave.metrics.ari([0, 0, 1], np.array([wrong, 1, 1], dtype=np.float32))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        cleave.silhouette(scipy.sparse.csr_matrix([[1.0], [np.nan]]), [0, 1])
+    with pytest.raises(ValueError, match="entry 1 of truth is None"):
+        cleave.compare(["a", None, "b"], [0, 1, 1])
+
+
 def test_the_cut_of_labels_is_the_objective_of_the_method():
     x = np.random.default_rng(0).normal(size=(80, 3))
     similar = cleave.affinity(x, gamma=0.5)
@@ -95,7 +111,7 @@ def test_tfidf_is_that_of_scikit_learn():
     assert cleave.tfidf([text.encode("latin-1") for text in TEXTS]).latin1 == 1
     with pytest.raises(TypeError, match="document 1 is a float"):
         cleave.tfidf(["red", float("nan")])
-    with pytest.raises(ValueError, match="stop-words = 'other' is not allowed"):
+    with pytest.raises(ValueError, match="stop_words = 'other' is not allowed"):
         cleave.tfidf(TEXTS, stop_words="other")
     with pytest.raises(TypeError, match="has no option 'analyzer'"):
         cleave.tfidf(TEXTS, analyzer="word")
@@ -108,6 +124,28 @@ def test_tfidf_is_that_of_scikit_learn():
     for wrong in ("2-1", "0", "1-", "10", (1, 2, 3)):
         with pytest.raises(ValueError, match="ngrams = .* is not allowed"):
             cleave.tfidf(TEXTS, ngrams=wrong)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_documents_are_a_column_not_a_frame(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"text": TEXTS})
+    assert cleave.tfidf(frame["text"]).terms == cleave.tfidf(TEXTS).terms
+    assert cleave.TextFeatures(2).fit(frame["text"]).transform(frame["text"]).shape == (5, 2)
+    for wrong in (frame, {"text": TEXTS}):
+        with pytest.raises(TypeError, match=r"not a (DataFrame|dict): give its column of texts, as frame\['text'\]"):
+            cleave.tfidf(wrong)
+    with pytest.raises(TypeError, match="documents must be strings, or a path, not a NoneType"):
+        cleave.TextFeatures().fit(None)
+
+
+def test_features_of_texts_speak_of_their_parameters():
+    for name, wrong in (("ngram_range", (2, 1)), ("random_state", -1), ("dims", 0), ("max_df", -1)):
+        features = cleave.TextFeatures(2).fit(TEXTS)
+        known = features.texts_
+        with pytest.raises(ValueError, match=f"^{name} = .* is not allowed"):
+            features.set_params(**{name: wrong}).fit(TEXTS[:2])
+        assert features.texts_ is known  # a fit that fails changes nothing
 
 
 def test_new_documents_are_rows_of_the_same_columns():

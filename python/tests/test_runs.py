@@ -37,6 +37,27 @@ def test_a_callback_sees_progress_and_may_stop():
         cleave.SimplicialNMF(4, callback=fail).fit(cloud())
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, LookupError])
+@pytest.mark.parametrize("how", [dict(), dict(n_init=4, n_jobs=2)], ids=str)
+def test_what_a_callback_raises_is_raised_by_fit(kind, how):
+    seen = []
+
+    def fail(progress):
+        seen.append(threading.get_ident())
+        if len(seen) == 3:
+            raise kind("from the callback")
+
+    model = cleave.SimplicialNMF(4, tol=1e-12, callback=fail, **how)
+    with pytest.raises(kind, match="from the callback") as raised:
+        model.fit(cloud())
+    assert len(seen) == 3  # it is not called again
+    if kind is KeyboardInterrupt:  # as Ctrl-C
+        assert raised.value.result is model.result_ and len(model.predict(cloud())) == 400
+    else:
+        assert not hasattr(model, "labels_") and not hasattr(model, "n_features_in_")
+    assert model.set_params(callback=None, tol=1e-2).fit(cloud()).converged_
+
+
 @pytest.mark.parametrize("with_tqdm", [True, False], ids=["tqdm", "plain"])
 def test_a_bar_shows_progress(with_tqdm, capsys, monkeypatch):
     if with_tqdm:

@@ -285,7 +285,7 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         nearest = self.predict(X)
         X = self._checked(X, reset=False)
         squares = np.empty(len(nearest))
-        for rows in gen_batches(len(nearest), 4096):  # of sparse rows, which are filled here, and of a large X not all at once
+        for rows in gen_batches(len(nearest), 4096):  # sparse rows are filled here: not all at once
             some = X[rows].toarray() if is_sparse(X) else X[rows]
             squares[rows] = ((some - self.cluster_centers_[nearest[rows]]) ** 2).sum(axis=1)
         values = np.sqrt(squares + self.epsilon_ ** 2) if hasattr(self, "epsilon_") else squares

@@ -41,6 +41,34 @@ _EXCEPTIONS: dict[int, type[BaseException]] = {
 }
 
 
+class _Worker:
+    """A thread that is kept for the next run: a new one costs a quarter of a millisecond, most of it in OpenMP and malloc."""
+
+    idle: list[_Worker] = []
+
+    def __init__(self) -> None:
+        self.jobs: list[Callable[[_Worker], None]] = []
+        self.go = _thread.allocate_lock()
+        self.go.acquire()
+        _thread.start_new_thread(self._serve, ())
+
+    def _serve(self) -> None:
+        while True:
+            self.go.acquire()
+            self.jobs.pop()(self)  # nothing here may keep the job, and with it its data
+
+    @classmethod
+    def take(cls, job: Callable[[_Worker], None]) -> None:
+        """Have a worker do the job, which makes the worker idle before it says that it is done."""
+        worker = cls.idle.pop() if cls.idle else cls()
+        worker.jobs.append(job)
+        worker.go.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Worker.idle.clear)  # where there are no such threads
+
+
 class Context:
     """A context of the library. What is made in it keeps it alive; it serves one thread at a time."""
 
@@ -92,21 +120,24 @@ class Context:
         claim, done = _thread.allocate_lock(), _thread.allocate_lock()
         done.acquire()
 
-        def begin() -> None:
-            if claim.acquire(False):  # a signal may come between the start of the thread and the note of it
-                try:
-                    outcome.append((work(), None))
-                except BaseException as failure:  # noqa: BLE001 (raised by the thread that waits)
-                    outcome.append((None, failure))
-                finally:
-                    done.release()
+        def begin(worker: _Worker) -> None:
+            first = claim.acquire(False)  # a signal may come between the beginning and the note of it
+            found: tuple[Any, BaseException | None] = None, None
+            try:
+                found = (work(), None) if first else found
+            except BaseException as failure:  # noqa: BLE001 (raised by the thread that waits)
+                found = None, failure
+            _Worker.idle.append(worker)
+            if first:
+                outcome.append(found)
+                done.release()
 
         raised: BaseException | None = None
         begun = False
         while not outcome:
             try:
                 if not begun:
-                    _thread.start_new_thread(begin, ())
+                    _Worker.take(begin)
                     begun = True
                 done.acquire()
             except BaseException as reason:  # noqa: BLE001 (raised below)

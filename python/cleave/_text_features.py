@@ -87,7 +87,8 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_jobs = n_jobs
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """The documents X as points: strings (a list, or a column of a frame), or the path of a folder or of a `.jsonl` or `.jsonl.gz` file."""
+        """The documents X as points: strings (a list, or a column of a frame), or the path of a folder or of a `.jsonl` or
+        `.jsonl.gz` file."""
         threads, (low, high) = threads_of(self.n_jobs or 0), self.ngram_range
         texts = texts_of(X, self.stop_words, (low, high), None, threads, 0, {
             "min_df": self.min_df, "max_df": self.max_df, "max_features": self.max_features, "encoding": self.encoding}, _RENAMED)

@@ -1,4 +1,5 @@
 """Runs: threads, processes, interruption, callbacks."""
+import gc
 import multiprocessing
 import os
 import signal
@@ -6,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -126,6 +128,30 @@ def test_one_model_predicts_in_many_threads():
 
 def _labels(x):
     return cleave.NormalizedCut(3, n_jobs=2).fit(x).labels_
+
+
+def test_threads_that_work_are_kept_and_their_data_are_not():
+    threads = set()
+    for _ in range(3):
+        x = cloud(50)
+        cleave.KPalm(2, callback=lambda progress: threads.add(threading.get_ident())).fit(x)
+        held = weakref.ref(x)
+        del x
+        gc.collect()
+        assert held() is None
+    assert len(threads) == 1 and threading.get_ident() not in threads
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_signal_handler_may_fit():
+    found = []
+    former = signal.signal(signal.SIGALRM, lambda *_: found.append(cleave.KPalm(2).fit(cloud(50)).labels_))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        cleave.NormalizedCut(5, patience="none", time_limit=0.5).fit(cloud(800))
+    finally:
+        signal.signal(signal.SIGALRM, former)
+    assert len(found) == 1 and len(found[0]) == 50
 
 
 def test_fork_after_a_run():

@@ -107,7 +107,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _run(self, x: Any, **inputs: Any) -> Run:
         """With the options of the fit, whatever the parameters are by now."""
         return Run(self._method, x, self._fit_options, columns=getattr(self, "feature_names_in_", ()),
-                   renamed={option: name for name, option in self._option_of.items()}, **inputs)
+                   renamed={option: name for name, option in self._option_of.items()},
+                   fingerprint=self._fingerprint, **inputs)
 
     def _solve(self, x: Any, **inputs: Any) -> None:
         callback, close = self.callback, None
@@ -160,9 +161,6 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             run = self._run(np.empty((0, self.n_features_in_)) if self._fit_X is None else self._fit_X)
             run.restore(self.result_)
             self._last_run = run
-        if self._fingerprint not in (None, self._last_run.views["points"].fingerprint()):
-            raise ValueError(f"X was changed after fit, and {type(self).__name__} predicts by the objects in it: fit again, "
-                             "or fit to a copy")
         return self._last_run
 
     def _repr_html_inner(self) -> Any:
@@ -340,7 +338,7 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
         X, y = self._samples(X, y)
         self.classes_, targets = class_targets(y)
         if len(self.classes_) < 2:
-            raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_[0]!r}")
+            raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_.tolist()[0]!r}")
         self._solve(X, targets=targets)
         return self
 

@@ -51,13 +51,13 @@ def as_view(x: Any) -> View:
     if is_sparse(x):
         return _sparse_view(x)
     array = np.asarray(x)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"expected 2 dimensions, found {array.ndim}")
+    if array.dtype.kind == "c":
+        raise ValueError("complex numbers are not supported")
     if array.dtype != np.float32:
         array = np.asarray(array, dtype=np.float64)
-    array = np.ascontiguousarray(array)
-    if array.ndim == 1:
-        array = array[:, np.newaxis]
-    if array.ndim != 2:
-        raise ValueError(f"expected 2 dimensions, found {array.ndim}")
+    array = np.ascontiguousarray(array if array.ndim == 2 else array[:, np.newaxis])
     return View(array.shape[0], array.shape[1], lib.CLV_F32 if array.dtype == np.float32 else lib.CLV_F64, array)
 
 

@@ -64,10 +64,12 @@ class Run:
 
     def __init__(self, name: str, points: Any, options: dict[str, Any], *,
                  callback: Callable[[dict[str, Any]], Any] | None = None, trace: bool = True,
-                 columns: Any = (), renamed: dict[str, str] | None = None, **inputs: Any) -> None:
+                 columns: Any = (), renamed: dict[str, str] | None = None, fingerprint: int | None = None,
+                 **inputs: Any) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
         self.columns = columns  # their names, if they have any
         self.ctx.renamed = renamed or {}
+        self.fingerprint = fingerprint  # of points that others may change
         self._lock = threading.Lock()  # a context serves one thread at a time
         self.views: dict[str, View] = {"points": as_view(points)}
         for role, given in inputs.items():  # targets, weights, start: members of clv_input
@@ -180,8 +182,14 @@ class Run:
         """What was found."""
         return Result(self.pointer, self.method, self)
 
+    def _check_points(self) -> None:
+        """Predictions are by the points, and reports tell of them: as they were."""
+        if self.fingerprint not in (None, self.views["points"].fingerprint()):
+            raise ValueError("X was changed after fit, and this needs it as it was: fit again, or fit to a copy")
+
     def _data(self) -> Any:
         """The points as data of the library, with the names of their columns; the caller frees it."""
+        self._check_points()
         place, names = ffi.new("clv_data **"), [ffi.new("char[]", name.encode()) for name in self.columns]
         listed = ffi.new("const char *[]", names) if names else ffi.NULL
         self.ctx.check(lib.clv_data_of(self.ctx.pointer, self.views["points"].pointer, listed, place))
@@ -212,6 +220,7 @@ class Run:
 
     def predict(self, points: Any = None, similarities: Any = None) -> tuple[Any, Any]:
         """Labels of new objects, and their memberships where the method gives them."""
+        self._check_points()
         fresh, kept = ffi.new("clv_fresh *"), []
         for role, given in (("points", points), ("similarities", similarities)):
             if given is not None:

@@ -156,9 +156,13 @@ def cluster_terms(texts: Texts, labels: Any, top: int = 10) -> list[list[tuple[s
     [['apples'], ['cars']]
     """
     ctx, view = Context(), as_view(texts.matrix)
-    own = np.ascontiguousarray(labels, dtype=np.int32)
-    if own.shape != (view.shape[0],):
-        raise ValueError(f"there are {view.shape[0]} documents, but labels of shape {own.shape}")
+    given = np.asarray(labels)
+    if given.shape != (view.shape[0],):
+        raise ValueError(f"there are {view.shape[0]} documents, but labels of shape {given.shape}")
+    with np.errstate(invalid="ignore"):
+        own = np.ascontiguousarray(given.astype(np.int32))
+    if not np.array_equal(own, given) or own.min() < -1:
+        raise ValueError("labels must be whole numbers: 0, 1, ..., or -1 for no cluster")
     k = int(own.max(initial=-1)) + 1
     found, scores = np.empty((k, top), dtype=np.int32), np.empty((k, top))
     ctx.call(lib.clv_cluster_terms, view.pointer, ffi.cast("int32_t *", own.ctypes.data), k, top,

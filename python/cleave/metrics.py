@@ -62,7 +62,10 @@ def _numbered(labels: Any, what: str) -> NDArray[np.int32]:
         raise ValueError(f"entry {missing} of {what} is {given[missing]}: labels are numbers or names, and -1 of what is left out")
     whole = given.dtype.kind in "iu" or given.dtype.kind == "f" and bool(np.all(given == np.floor(given)))
     if not whole or given.size and not -2**31 <= given.min() <= given.max() < 2**31:
-        given = np.unique(given, return_inverse=True)[1]
+        try:
+            given = np.unique(given, return_inverse=True)[1]
+        except TypeError:
+            raise TypeError(f"{what} are of several kinds, which have no order: give all as numbers, or all as names") from None
     return np.ascontiguousarray(given, dtype=np.int32)
 
 

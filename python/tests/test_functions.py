@@ -76,6 +76,11 @@ def test_metrics_refuse_what_is_no_number():
         cleave.silhouette(scipy.sparse.csr_matrix([[1.0], [np.nan]]), [0, 1])
     with pytest.raises(ValueError, match="entry 1 of truth is None"):
         cleave.compare(["a", None, "b"], [0, 1, 1])
+    with pytest.raises(TypeError, match="truth are of several kinds"):
+        cleave.compare(np.array(["a", 1, 2.5], dtype=object), [0, 1, 1])
+    for wrong, words in ((np.ones((3, 1)) * 1j, "complex numbers are not supported"), (3.0, "expected 2 dimensions, found 0")):
+        with pytest.raises(ValueError, match=words):
+            cleave.affinity(wrong)
 
 
 def test_the_cut_of_labels_is_the_objective_of_the_method():
@@ -184,6 +189,9 @@ def test_terms_of_clusters():
     assert all(score > 0 for listed in found for term, score in listed)
     with pytest.raises(ValueError, match="5 documents, but labels of shape"):
         cleave.cluster_terms(texts, [0, 1])
+    for wrong in (np.nan, 0.5, -2):
+        with pytest.raises(ValueError, match="labels must be whole numbers: 0, 1, ..., or -1"):
+            cleave.cluster_terms(texts, [0, 0, 1, 1, wrong])
 
 
 def test_texts_of_files_have_labels(tmp_path):

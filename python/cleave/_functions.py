@@ -79,7 +79,7 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
     """
     ctx = Context()
     if hasattr(result, "get_params") and not hasattr(result, "result_"):
-        raise ValueError(f"this {type(result).__name__} has no result to verify: call fit first")
+        raise ValueError(f"this {type(result).__name__} has no result to verify: give an estimator of cleave that was fitted")
     result = getattr(result, "result_", result)
     if not isinstance(result, (Result, str, os.PathLike)):
         raise TypeError(f"verify takes a fitted estimator, a Result or the path of a JSON file, not a {type(result).__name__}")

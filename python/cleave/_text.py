@@ -30,15 +30,20 @@ class Texts(NamedTuple):
     stop_words: str  # those left out
 
 
-def _add_all(ctx: Context, tfidf: Any, documents: Iterable[str | bytes]) -> None:
-    """Documents that are in memory."""
+def listed(documents: Any) -> Iterable[str | bytes]:
+    """Documents that are in memory; what is no list of them is refused."""
     if hasattr(documents, "columns") or isinstance(documents, Mapping):
         raise TypeError(f"documents must be a list or a column of strings, not a {type(documents).__name__}: give its column of "
                         "texts, as frame['text']")
     if not isinstance(documents, Iterable):
         raise TypeError(f"documents must be strings, or a path, not a {type(documents).__name__}")
+    return documents
+
+
+def _add_all(ctx: Context, tfidf: Any, documents: Any) -> None:
+    """Documents that are in memory."""
     document = ffi.new("clv_document *")
-    for number, text in enumerate(documents):
+    for number, text in enumerate(listed(documents)):
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"documents must be strings; document {number} is a {type(text).__name__}")
         place = ffi.new("char[]", f"document {number}".encode())
@@ -106,14 +111,14 @@ def texts_of(documents: Any, stop_words: Any, ngrams: Any, like: Texts | None, t
     """The same, where options may have other names in what is said of them."""
     ctx = Context()
     how = "-".join(map(str, ngrams)) if isinstance(ngrams, tuple) else str(ngrams)
-    listed = _stop_list(stop_words)
+    stopped = _stop_list(stop_words)
     if like is not None:
-        how, listed = like.ngrams, like.stop_words
-    made_of = {**options, "ngrams": how, "stop_words": (stop_words or "none") if listed is None else "list"}
+        how, stopped = like.ngrams, like.stop_words
+    made_of = {**options, "ngrams": how, "stop_words": (stop_words or "none") if stopped is None else "list"}
     given = options_of(ctx, lib.clv_tfidf_table(), made_of, renamed)
     struct = ffi.cast("clv_tfidf_options *", given.pointer)
     struct.memory, struct.threads = memory, threads
-    kept = [ffi.new("char[]", (listed or "").encode())]
+    kept = [ffi.new("char[]", (stopped or "").encode())]
     struct.stop_list = kept[0]
     if like is not None:
         kept += [ffi.new("char[]", term.encode()) for term in like.terms]
@@ -127,7 +132,7 @@ def texts_of(documents: Any, stop_words: Any, ngrams: Any, like: Texts | None, t
     else:
         _add_all(ctx, made, documents)
     data = ctx.made(lambda _, *given: lib.clv_tfidf_finish(*given), "clv_data", lib.clv_data_free, made)
-    return _texts(made, data, corpus)._replace(ngrams=how, stop_words=listed or "")
+    return _texts(made, data, corpus)._replace(ngrams=how, stop_words=stopped or "")
 
 
 def _texts(made: Any, data: Any, corpus: Any) -> Texts:

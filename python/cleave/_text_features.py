@@ -1,6 +1,7 @@
 """Documents to points, in the way of scikit-learn."""
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
@@ -13,7 +14,7 @@ except ImportError as missing:
     raise ImportError("TextFeatures needs scikit-learn: pip install scikit-learn") from missing
 
 from ._options import threads_of
-from ._text import Texts, cluster_terms, find_axes, points_like, texts_of
+from ._text import Texts, cluster_terms, find_axes, listed, points_like, texts_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -107,8 +108,12 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         before centering."""
         check_is_fitted(self)
         threads = threads_of(self.n_jobs or 0)
-        texts = texts_of(X, "none", 1, self.texts_, threads, 0, {"encoding": self.encoding}, _RENAMED)
-        return points_like(texts, self.axes_, self.offset_, threads)
+        known, of_file = self.texts_, isinstance(X, (str, os.PathLike))
+        documents = X if of_file else list(listed(X))
+        if documents and not of_file:
+            documents.append(known.terms[0])  # documents without any known term are refused, but a row must not depend on others
+        texts = texts_of(documents, "none", 1, known, threads, 0, {"encoding": self.encoding}, _RENAMED)
+        return points_like(texts, self.axes_, self.offset_, threads)[:None if of_file else -1]
 
     def cluster_terms(self, labels: Any, top: int = 10) -> list[list[tuple[str, float]]]:
         """What clusters of the documents that were fitted are about (`cleave.cluster_terms`)."""

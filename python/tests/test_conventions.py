@@ -304,7 +304,7 @@ def test_an_estimator_is_verified_like_its_result():
     assert cleave.verify(model, x).accepted and not cleave.verify(model, x[::-1] + 1).accepted
     large = 2 ** 60 + np.arange(len(x)) % 2  # which a double cannot tell apart
     assert cleave.verify(cleave.KSupportClassifier().fit(x, large), x, large).accepted
-    with pytest.raises(ValueError, match="this KPalm has no result to verify: call fit first"):
+    with pytest.raises(ValueError, match="this KPalm has no result to verify: give an estimator of cleave that was fitted"):
         cleave.verify(cleave.KPalm(), x)
     with pytest.raises(TypeError, match="a fitted estimator, a Result or the path of a JSON file, not a int"):
         cleave.verify(5, x)

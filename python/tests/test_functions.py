@@ -175,6 +175,11 @@ def test_text_features(tmp_path):
         np.testing.assert_array_equal(again.transform(TEXTS[2:3]), points[2:3])
         assert list(features.get_feature_names_out()) == ["textfeatures0", "textfeatures1", "textfeatures2"]
         assert clone(features).get_params() == features.get_params()
+    whole, new = cleave.TextFeatures(3).fit(TEXTS), ["green apple", "unseen"]
+    np.testing.assert_array_equal(np.vstack([whole.transform([text]) for text in new]), whole.transform(new))
+    assert not whole.transform(["unseen"]).any()
+    with pytest.raises(ValueError, match="there are no documents"):
+        whole.transform([])
     pipeline = make_pipeline(cleave.TextFeatures(2), cleave.KPalm(2)).fit(TEXTS)
     assert len(pipeline.predict(["green apple"])) == 1
     path = tmp_path / "texts.jsonl"

@@ -359,10 +359,10 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probabilities of the classes; of more than two, those of the models divided by their sum."""
-        scores = self.decision_function(X)
-        chance = 1 / (1 + np.exp(-np.clip(scores, -700, 700)))
+        scores = np.clip(self.decision_function(X), -700, 700)
+        chance = 1 / (1 + np.exp(-scores))
         if scores.ndim == 1:
-            return np.column_stack([1 - chance, chance])
+            return np.column_stack([1 / (1 + np.exp(scores)), chance])  # which keeps its digits where 1 - chance has none
         shares: NDArray[np.float64] = chance / chance.sum(axis=1, keepdims=True)
         return shares
 

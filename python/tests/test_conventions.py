@@ -93,6 +93,8 @@ def test_names_of_classes_verify_too():
     assert list(model.classes_) == ["bad", "good"] and set(model.predict(x)) == {"bad", "good"}
     assert cleave.verify(model.result_, x, y).accepted
     np.testing.assert_allclose(np.exp(model.predict_log_proba(x)), model.predict_proba(x))
+    far = 1e6 * np.sign(model.coef_)
+    assert np.isfinite(model.predict_log_proba(np.vstack([far, -far]))).all()
 
 
 def test_a_bound_is_a_bound_and_memberships_add_up():

@@ -184,7 +184,7 @@ class Run:
 
     def _check_points(self) -> None:
         """Predictions are by the points, and reports tell of them: as they were."""
-        if self.fingerprint not in (None, self.views["points"].fingerprint()):
+        if self.fingerprint is not None and self.fingerprint != self.views["points"].fingerprint():
             raise ValueError("X was changed after fit, and this needs it as it was: fit again, or fit to a copy")
 
     def _data(self) -> Any:

@@ -150,6 +150,10 @@ clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_a
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);
 
+/* What was used of a table, and what may be wrong with it, on standard error; NULL: nothing was read. */
+void cli_tell_note(const char *path, const clv_data *data);
+void cli_tell_warning(const char *path, const clv_data *data);
+
 /* Labels from a file, which must have one for each of n objects. `what` names the option in messages. */
 clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out);
 /* Refuse options that do not go with a given similarity. */

@@ -263,8 +263,9 @@ static clv_status work(void *job) {
     CLI_TRY(cli_library_on(m->app, m->old ? m->old_path : m->args.operands[0],
                            clv_claim_predict(ctx, m->claim, m->old ? clv_data_matrix(m->old) : NULL, &objects,
                                              m->options.memory, m->options.threads, &m->found)));
-    if (!m->options.quiet && *clv_data_note(m->fresh)) {
-        fprintf(stderr, "%s: %s\n", m->args.operands[1], clv_data_note(m->fresh));
+    if (!m->options.quiet) {
+        cli_tell_note(m->args.operands[1], m->fresh);
+        cli_tell_warning(m->args.operands[1], m->fresh);
     }
     return write_all(m);
 }

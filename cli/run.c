@@ -133,13 +133,13 @@ static void tell_data(const cli_job *job) {
             clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
 }
 
-static void tell_note(const char *path, const clv_data *data) {
+void cli_tell_note(const char *path, const clv_data *data) {
     if (data && *clv_data_note(data)) {
         fprintf(stderr, "%s: %s\n", path, clv_data_note(data));
     }
 }
 
-static void tell_warning(const char *path, const clv_data *data) {
+void cli_tell_warning(const char *path, const clv_data *data) {
     if (data && *clv_data_warning(data)) {
         fprintf(stderr, "%s: warning: %s\n", path, clv_data_warning(data));
     }
@@ -238,11 +238,12 @@ clv_status cli_job_load(cli_job *job) {
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
-        tell_note(job->args.operands[0], job->data);
-        tell_note(job->prediction.input, job->fresh);
+        cli_tell_note(job->args.operands[0], job->data);
+        cli_tell_note(job->prediction.input, job->fresh);
     }
     if (!job->output.quiet) {
-        tell_warning(job->args.operands[0], job->data);
+        cli_tell_warning(job->args.operands[0], job->data);
+        cli_tell_warning(job->prediction.input, job->fresh);
     }
     CLI_TRY(check_k(job));
     CLI_TRY(cli_job_read_inputs(job));

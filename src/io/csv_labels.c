@@ -42,7 +42,7 @@ static clv_status read_label_numbers(const labels_of *r, double *numbers, bool *
         fractional = fractional < 0 && numbers[i] != floor(numbers[i]) ? i : fractional;
     }
     if (!*texts && fractional >= 0) {
-        return refuse_label(r, fractional, "is neither a whole number nor text: name the label column, or 'none'");
+        return refuse_label(r, fractional, "is neither a whole number nor text");
     }
     return CLV_OK;
 }

@@ -249,6 +249,11 @@ def classes_of_columns_in_new_data():
     write("one.csv", "city,b,a\n" + "".join(",".join(lines[i].split(",")[::-1]) + "\n" for i in (1, 4, 7)))  # Rome alone
     cleave("predict", "r.json", "one.csv", "-o", "p.csv", "-q")
     check(labels_in("p.csv") == [labels_in("l.csv")[i] for i in (0, 3, 6)], "a class that is not there is a column of zeros")
+    write("one.csv", "city,b,a\nRome,1,2\nKiel,3,4\nKiel,5,6\n")
+    said = r"one.csv: 3 columns used; city became 3 columns\none.csv: warning: the model has no city=Kiel .2 rows.: "
+    cleave("predict", "r.json", "one.csv", "-o", "p.csv", err=said)
+    cleave("kpalm", "old.csv", "-k", 3, "--categories", "onehot", "--label-column", "none", "--predict", "one.csv", "--predict-output",
+           "p.csv", err="one.csv: warning: the model has no city=Kiel .2 rows.")
 
 
 def edited(name, old, new):

@@ -395,6 +395,8 @@ static clv_status solve(cli_job *job) {
                       : clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
 }
 
+#define NO_MODEL "no model is kept, as there is no affinity that new objects could be labeled by"
+
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
@@ -405,6 +407,9 @@ static clv_status run_method(cli_job *job) {
     cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
+    if (job->rough && job->output.save_model) {
+        CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, NO_MODEL)));
+    }
     tell_warnings(job);
     if (job->suggestion[0]) {
         CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));

@@ -1406,9 +1406,11 @@ typedef struct clv_verdict {
  * could be reached. A claim to have stopped at a limit of time must name that limit among its options. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
-/* Whether a result labels new objects by those that were clustered. And those labels: of new objects that were read and
- * scaled like the old ones, by `points`, which are those (scaled; NULL where they are not needed), or with a given
- * affinity that matrix. */
+/* Whether a result can label new objects at all: CLV_EDATA with the reason where its method or its affinity cannot, or
+ * where it is a rough one that was ended before there was an affinity. Whether it labels them by those that were
+ * clustered. And those labels: of new objects that were read and scaled like the old ones, by `points`, which are those
+ * (scaled; NULL where they are not needed), or with a given affinity that matrix. */
+CLV_API clv_status clv_claim_can_predict(clv_context *ctx, const clv_claim *claim);
 CLV_API int clv_claim_needs_points(const clv_claim *claim);
 CLV_API clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv_matrix *points,
                                      const clv_fresh *fresh, int64_t memory, int64_t threads, clv_result **out);

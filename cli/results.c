@@ -329,6 +329,7 @@ clv_status cli_job_write(cli_job *job) {
                          .options = options,
                          .points = given ? NULL : clv_data_matrix(job->data),
                          .data = job->data,
-                         .terms = job->terms.terms ? &job->terms : NULL};
+                         .terms = job->terms.terms ? &job->terms : NULL,
+                         .truth = *job->truth_from ? job->truth_from : NULL};
     return write_outputs(job, &report);
 }

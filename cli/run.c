@@ -111,12 +111,45 @@ clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *
     return CLV_OK;
 }
 
+clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels) {
+    int32_t *before = rows ? malloc((size_t)n * sizeof *before + 1) : NULL;
+    if (rows && !before) {
+        return cli_fail(app, CLV_ENOMEM, "out of memory");
+    }
+    for (int64_t i = 0; before && i < n; i++) {
+        before[i] = labels[rows[i]];
+    }
+    if (before) {
+        memcpy(labels, before, (size_t)n * sizeof *before);
+    }
+    free(before);
+    return CLV_OK;
+}
+
+clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
+                                 int32_t **out, bool *by_id) {
+    clv_data *named = NULL;
+    int64_t *rows = NULL;
+    CLI_TRY(cli_read_labels_of(app, what, path, n, out));
+    clv_status status = cli_library(app, clv_read_ids(app->ctx, path, &named));
+    status = status < 0 ? status : cli_library(app, clv_match_ids(app->ctx, of, named, &rows));
+    status = status < 0 ? status : cli_order_labels(app, rows, n, *out);
+    *by_id = rows != NULL;
+    clv_data_free(named);
+    clv_release(app->ctx, rows);
+    return status;
+}
+
 static clv_status read_truth(cli_job *job) {
     int64_t n = clv_data_matrix(job->data)->rows;
     job->truth = clv_data_labels(job->data);
     if (job->points.truth) {
         int64_t all = clv_data_rows_read(job->data);
-        CLI_TRY(cli_read_labels_of(job->app, "--truth", job->points.truth, all, &job->truth_read));
+        bool by_id;
+        CLI_TRY(
+            cli_read_labels_by_id(job->app, "--truth", job->points.truth, job->data, all, &job->truth_read, &by_id));
+        snprintf(job->truth_from, sizeof job->truth_from, "%s, %s", job->points.truth,
+                 by_id ? "matched by id" : "row by row");
         for (int64_t i = 0; job->truth_read && i < n; i++) { /* of the rows that were kept */
             job->truth_read[i] = job->truth_read[clv_data_row(job->data, i)];
         }

@@ -257,10 +257,7 @@ static clv_status put_column_names(making *m) {
     return CLV_OK;
 }
 
-/* The texts of the column of ids, one after the other. */
-static clv_status put_ids(making *m, int64_t column) {
-    const clv_table *t = &m->table;
-    clv_data *data = m->data;
+clv_status clv_table_put_ids(const clv_table *t, int64_t column, clv_data *data) {
     clv_token *texts = NULL;
     clv_text all = {.ctx = t->ctx};
     char shown[CLV_COLUMN_SIZE];
@@ -437,7 +434,7 @@ static clv_status put_roles(making *m) {
             m->data->truth = clv_copy_text(t->ctx, clv_layout_call(&t->layout, c, shown));
             CLV_TRY(m->data->truth ? clv_labels_make(t, c, m->kept, m->kept_count, &m->data->labels) : CLV_ENOMEM);
         } else if (t->columns[c].role == CLV_ROLE_ID && !id) {
-            CLV_TRY(put_ids(m, c));
+            CLV_TRY(clv_table_put_ids(t, c, m->data));
             id = true;
         }
     }

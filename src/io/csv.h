@@ -108,6 +108,12 @@ clv_status clv_table_differs(const clv_table *table, int64_t column, bool *diffe
 /* The labels of a column, of the rows kept; *out is the caller's, also after a failure (csv_labels.c). */
 clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out);
 
+/* Find the columns that say which row is which, among those that have no role yet. */
+clv_status clv_table_find_ids(clv_table *table);
+/* The column that has this role; -1: none. */
+int64_t clv_table_find_role(const clv_table *table, clv_role role);
+/* The texts of the column of ids, for all rows. */
+clv_status clv_table_put_ids(const clv_table *table, int64_t column, clv_data *data);
 /* Say what each column is for. */
 clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
 enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */

@@ -226,7 +226,7 @@ static void add_unknown(unknown *u, const char *option, const char *name) {
 }
 
 /* With the columns that there are. */
-static clv_status refuse_unknown(const clv_table *t, unknown *u) {
+static clv_status refuse_unknown(const clv_table *t, unknown *u, clv_status status) {
     char shown[CLV_COLUMN_SIZE];
     int64_t columns = t->layout.columns;
     if (u->count > UNKNOWN_SHOWN) {
@@ -236,7 +236,7 @@ static clv_status refuse_unknown(const clv_table *t, unknown *u) {
     for (int64_t c = 0; c < columns && c <= NAMES_SHOWN && t->layout.header; c++) {
         clv_text_add(&u->text, "%s%s", c ? ", " : "", c < NAMES_SHOWN ? clv_layout_call(&t->layout, c, shown) : "...");
     }
-    clv_status status = u->text.status;
+    status = status == CLV_OK ? u->text.status : status;
     if (status == CLV_OK && u->count > 0) {
         status = clv_fail(t->ctx, CLV_EUSAGE, "%s has no column %s%s1 to %lld", t->start.name, u->text.data,
                           t->layout.header ? ", or by their numbers " : "", (long long)columns);
@@ -380,8 +380,7 @@ static clv_status take_names(clv_table *t, const clv_read_options *options) {
         t->columns[id].asked = true;
     }
     find_named(t, "label-column", options->label_column, &u);
-    clv_status known = refuse_unknown(t, &u);
-    return status < 0 ? status : known;
+    return refuse_unknown(t, &u, status);
 }
 
 static clv_status take_wishes(clv_table *t, const clv_read_options *options) {
@@ -402,8 +401,7 @@ static bool is_free(const clv_column *column) {
     return column->role == CLV_ROLE_NUMBERS && !column->asked;
 }
 
-/* The column that has this role, or -1. */
-static int64_t find_role(const clv_table *t, clv_role role) {
+int64_t clv_table_find_role(const clv_table *t, clv_role role) {
     int64_t c = 0;
     while (c < t->layout.columns && t->columns[c].role != role) {
         c++;
@@ -414,7 +412,7 @@ static int64_t find_role(const clv_table *t, clv_role role) {
 /* A column of text whose texts are not all different: the last one, or else the first. */
 static clv_status find_text_labels(clv_table *t) {
     const int64_t ends[] = {t->layout.columns - 1, 0};
-    for (size_t e = 0; e < 2 && find_role(t, CLV_ROLE_LABELS) < 0 && t->layout.columns > 1; e++) {
+    for (size_t e = 0; e < 2 && clv_table_find_role(t, CLV_ROLE_LABELS) < 0 && t->layout.columns > 1; e++) {
         clv_column *column = &t->columns[ends[e]];
         bool names;
         if (!is_free(column) || !is_words(column) || column->dates > 0 || column->numbers > 0 ||
@@ -435,7 +433,7 @@ static bool is_unnamed(const clv_table *t, int64_t c) {
     return c == 0 && t->layout.columns > 1 && name && name->size == 0;
 }
 
-static clv_status find_ids(clv_table *t) {
+clv_status clv_table_find_ids(clv_table *t) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         clv_column *column = &t->columns[c];
         bool differs;
@@ -469,7 +467,7 @@ static void settle_text(clv_table *t, clv_categories how) {
 }
 
 static bool has_features(const clv_table *t) {
-    return find_role(t, CLV_ROLE_NUMBERS) >= 0 || find_role(t, CLV_ROLE_CLASSES) >= 0;
+    return clv_table_find_role(t, CLV_ROLE_NUMBERS) >= 0 || clv_table_find_role(t, CLV_ROLE_CLASSES) >= 0;
 }
 
 /* When nothing else is there, numbers that look like those of rows are the data. */
@@ -484,7 +482,7 @@ static clv_status keep_something(clv_table *t) {
     if (has_features(t)) {
         return CLV_OK;
     }
-    bool ids = find_role(t, CLV_ROLE_ID) >= 0, labels = find_role(t, CLV_ROLE_LABELS) >= 0;
+    bool ids = clv_table_find_role(t, CLV_ROLE_ID) >= 0, labels = clv_table_find_role(t, CLV_ROLE_LABELS) >= 0;
     return clv_fail(t->ctx, CLV_EDATA, "%s has no column of numbers%s%s%s%s", t->start.name,
                     ids || labels ? " beside " : " that is used", ids ? "row names" : "", ids && labels ? " and " : "",
                     labels ? "labels" : "");
@@ -496,7 +494,7 @@ clv_status clv_table_assign(clv_table *t, const clv_read_options *options) {
         CLV_TRY(find_text_labels(t));
     }
     if (!(options->id_column && strcmp(options->id_column, "none") == 0)) {
-        CLV_TRY(find_ids(t));
+        CLV_TRY(clv_table_find_ids(t));
     }
     bool chosen = options->columns || (options->like && t->layout.header);
     for (int64_t c = 0; chosen && c < t->layout.columns; c++) {

@@ -453,6 +453,33 @@ static clv_status parse_mended(clv_context *in, void *user) {
     return CLV_OK;
 }
 
+/* The same rows in another order, then with the names of new classes. */
+static clv_status match_and_like(clv_context *in, void *user) {
+    static const char *const like[] = {"city=Oslo", "q"};
+    clv_data *of = NULL, *to = NULL;
+    int64_t *rows = NULL;
+    clv_status status = clv_csv_parse_ids(in, text_bytes(user, "a.csv"), 0, &of);
+    status = status < 0 ? status : clv_csv_parse_ids(in, text_bytes("id,y\n9,a\n4,b\n7,c\n", "b.csv"), 0, &to);
+    status = status < 0 ? status : clv_match_ids(in, of, to, &rows);
+    if (status >= 0) {
+        assert_true(rows[0] == 1 && rows[1] == 2 && rows[2] == 0);
+    }
+    clv_data_free(of);
+    clv_data_free(to);
+    clv_release(in, rows);
+    CLV_TRY(status);
+    CLV_TRY(clv_csv_parse(in, text_bytes(user, "a.csv"), &(clv_read_options){.like = like, .like_count = 2}, 0, &of));
+    clv_data_free(of);
+    return CLV_OK;
+}
+
+static clv_status ask_for_others(clv_context *in, void *user) {
+    clv_data *data;
+    clv_read_options how = {.columns = "k,l", .drop = "m"};
+    clv_status status = clv_csv_parse(in, text_bytes(user, "a.csv"), &how, 0, &data);
+    return status == CLV_EUSAGE ? CLV_OK : status;
+}
+
 static void test_allocations(void **state) {
     (void)state;
     char texts[] = "p,q,species\n1,2,b\n\n3,4,a\n";
@@ -465,6 +492,8 @@ static void test_allocations(void **state) {
     fail_each_allocation(parse_labeled, rows);
     char many[] = "id,q,city,r,y\n4,2,Rome,,a\n7,4,Oslo,2,b\n9,4,Rome,5,b\n";
     fail_each_allocation(parse_mended, many);
+    fail_each_allocation(match_and_like, many);
+    fail_each_allocation(ask_for_others, many);
 }
 
 int main(void) {

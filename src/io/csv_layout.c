@@ -227,6 +227,11 @@ static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, c
     bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
     const char *text = bytes.size ? (const char *)bytes.data : "";
     *csv = (clv_csv){.at = text + (marked ? 3 : 0), .end = text + bytes.size, .name = bytes.name, .line = 1};
+    if (csv->end - csv->at > 5 && memcmp(csv->at, "sep=", 4) == 0 &&
+        strchr("\r\n", csv->at[5])) { /* for spreadsheets */
+        separator = csv->at[4];
+        csv->at += 5;
+    }
     csv->separator = separator ? separator : clv_csv_guess_separator(csv);
     if (!clv_csv_next(csv)) {
         return clv_fail(ctx, CLV_EDATA, "%s is empty", bytes.name);

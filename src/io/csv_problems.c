@@ -69,7 +69,8 @@ static void check_missing(problems *p, int64_t c, const clv_read_options *option
     bool none = how == CLV_MISSING_ERROR || (int)how == CLV_MISSING_NOWHERE;
     bool provided = how == CLV_MISSING_DROP || (!none && !labels);
     int64_t count = labels ? column->no_label : column->missing.count;
-    if (count == 0 || column->role == CLV_ROLE_CLASSES || /* a class of their own */ (provided && !empty) ||
+    bool text = column->role == CLV_ROLE_NUMBERS && column->texts.count > column->numbers; /* which is said */
+    if (count == 0 || text || column->role == CLV_ROLE_CLASSES || /* a class of their own */ (provided && !empty) ||
         !begin(p)) {
         return;
     }

@@ -39,6 +39,9 @@ static void test_separators(void **state) {
 static void test_lines(void **state) {
     (void)state;
     static const double four[] = {1, 2, 3, 4};
+    check("1|2\n3|4\n", 2, 2, four);
+    check("sep=;\r\na;b\r\n1;2\r\n3;4\r\n", 2, 2, four);
+    check("sep=\t\n1\t2\n3\t4\n", 2, 2, four);
     check("1,2\r\n3,4\r\n", 2, 2, four);
     check("1,2\r3,4\r", 2, 2, four);
     check("1,2\r3,4\n", 2, 2, four);
@@ -307,6 +310,8 @@ static void test_refused(void **state) {
         {"1,2\n-inf,3\n", "a.csv: column 1 has 1 infinite cell (line 2)", "'-inf' in line 2"},
         {"1,2\n1e999,3\n", "a.csv: column 1 has 1 infinite cell (line 2)", "'1e999'"},
         {"1,2\n,3\n", "a.csv: column 1 has 1 missing cell (line 2)", ""},
+        {"1,2\n#N/A,3\n4,5\n", "a.csv: column 1 has 1 missing cell (line 2)", ""}, /* no comment */
+        {"1,2\n#DIV/0!,3\n4,5\n", "a.csv: column 1 has 1 bad cell (line 2)", ""},
         {"1,2,\n3,4,5\n", "a.csv", ""},
         {"1,2\n3,4,5\n", "a.csv: line 2 has 3 fields, 2 were expected", ""},
         {"1,2,3\n4,x\n", "a.csv: line 2 has 2 fields, 3 were expected", ""},

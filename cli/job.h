@@ -140,10 +140,11 @@ clv_status cli_terms_read(cli_job *job);
 clv_status cli_terms_find(cli_job *job);
 void cli_terms_free(cli_job *job);
 
-/* Whether what comes before the first iteration would take longer than the time limit; if so, that is said. Where a
- * pass takes long, another affinity is suggested on standard error and in job->suggestion; from there it goes into the
- * result (estimate.c). */
-bool cli_job_takes_too_long(cli_job *job, const clv_affinity_options *how);
+/* Whether what comes before the first iteration would take longer than the time limit; if so, that is said; where no
+ * affinity was asked for, it may become that of nearest neighbors instead, in `how` and job->how. Where a pass takes
+ * long, another affinity is suggested on standard error and in job->suggestion; from there it goes into the result
+ * (estimate.c). */
+bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how);
 /* An affinity of points, as the method wants it. */
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
                              clv_affinity **out);

@@ -62,6 +62,15 @@ static double sample_of(const clv_affinity_info *plan, clv_affinity_options *how
     return pairs || exact ? ratio * ratio : ratio * log(n) / log((double)few->rows);
 }
 
+/* Clusters that are found one after the other need what the first one needs. */
+static void ask_for_the_first(const clv_method *method, char *options) {
+    const clv_option *k = clv_options_find(method->options, "k");
+    int64_t one = 1;
+    if (k && method->k_meaning == CLV_K_AT_MOST) {
+        memcpy(options + k->offset, &one, sizeof one);
+    }
+}
+
 /* Zeros: it takes no time to speak of, or what is wrong will be said where it is made. */
 static estimate predict(const cli_job *job, const clv_affinity_options *how) {
     clv_context *ctx = job->app->ctx;
@@ -70,8 +79,11 @@ static estimate predict(const cli_job *job, const clv_affinity_options *how) {
     clv_affinity_options suited = *how, own = *how;
     clv_affinity_info plan;
     estimate found = {0};
+    _Alignas(max_align_t) char options[CLI_METHOD_OPTIONS];
+    memcpy(options, job->options, sizeof options);
+    ask_for_the_first(job->method, options);
     few.rows = SAMPLED;
-    if (clv_suit_affinity(ctx, job->method, &few, job->options, &suited) < 0 || suited.looks > 0 ||
+    if (clv_suit_affinity(ctx, job->method, &few, options, &suited) < 0 || suited.looks > 0 ||
         clv_affinity_plan(ctx, points, &suited, &plan) < 0) {
         return (estimate){0};
     }

@@ -236,7 +236,9 @@ static clv_status refuse_name(const cli_app *app, cli_args *args, cli_nearest *n
     char phrase[96];
     match found;
     cli_nearest_offer(nearest, "help");
-    if (known && find_option(args, known, 0, NULL, &found)) {
+    if (strcmp(nearest->typed, "save-model") == 0 && find_option(args, "predict", 0, NULL, &found)) {
+        snprintf(phrase, sizeof phrase, ", nor a need for one: --json FILE holds all that cleave predict takes");
+    } else if (known && find_option(args, known, 0, NULL, &found)) {
         snprintf(phrase, sizeof phrase, "; did you mean %s%s", known[1] ? "--" : "-", known);
     } else {
         cli_nearest_phrase(nearest, "--", phrase, sizeof phrase);

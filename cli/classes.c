@@ -64,7 +64,18 @@ static clv_status collect_names(cli_classes *c, const clv_data *const files[2]) 
     return CLV_OK;
 }
 
-static clv_status fill_table(cli_classes *c, const clv_data *const files[2]) {
+/* Where the rows of the first file are in the second; NULL: in the same order. */
+static clv_status match_rows(const cli_app *app, const char *truth, const char *predicted, int64_t **rows) {
+    clv_data *named[2] = {NULL, NULL};
+    clv_status status = cli_library(app, clv_read_ids(app->ctx, truth, &named[0]));
+    status = status < 0 ? status : cli_library(app, clv_read_ids(app->ctx, predicted, &named[1]));
+    status = status < 0 ? status : cli_library(app, clv_match_ids(app->ctx, named[0], named[1], rows));
+    clv_data_free(named[0]);
+    clv_data_free(named[1]);
+    return status;
+}
+
+static clv_status fill_table(cli_classes *c, const clv_data *const files[2], const int64_t *rows) {
     enum { MOST = 4096 };
     char number[32];
     c->n = clv_data_matrix(files[0])->rows;
@@ -81,13 +92,14 @@ static clv_status fill_table(cli_classes *c, const clv_data *const files[2]) {
     }
     for (int64_t i = 0; i < c->n; i++) {
         int64_t truth = find_name(c, name_of(files[0], i, number));
-        c->table[truth * c->count + find_name(c, name_of(files[1], i, number))]++;
+        c->table[truth * c->count + find_name(c, name_of(files[1], rows ? rows[i] : i, number))]++;
     }
     return CLV_OK;
 }
 
 clv_status cli_classes_read(cli_classes *c, const char *truth, const char *predicted) {
     clv_data *files[2] = {NULL, NULL};
+    int64_t *rows = NULL;
     clv_status status = cli_library(c->app, clv_read_targets(c->app->ctx, truth, &files[0]));
     if (status >= 0) {
         status = cli_library(c->app, clv_read_targets(c->app->ctx, predicted, &files[1]));
@@ -96,9 +108,12 @@ clv_status cli_classes_read(cli_classes *c, const char *truth, const char *predi
         status = cli_fail(c->app, CLV_EDATA, "LABELS: %s has %lld labels, but there are %lld objects", predicted,
                           (long long)clv_data_matrix(files[1])->rows, (long long)clv_data_matrix(files[0])->rows);
     }
+    status = status < 0 ? status : match_rows(c->app, truth, predicted, &rows);
     if (status >= 0) {
-        status = fill_table(c, (const clv_data *const[]){files[0], files[1]});
+        c->by_id = rows != NULL;
+        status = fill_table(c, (const clv_data *const[]){files[0], files[1]}, rows);
     }
+    clv_release(c->app->ctx, rows);
     clv_data_free(files[0]);
     clv_data_free(files[1]);
     return status;
@@ -155,8 +170,8 @@ static void print_json_string(FILE *stream, const char *text) {
 
 void cli_classes_print_json(FILE *stream, const void *what) {
     const cli_classes *c = what;
-    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"accuracy\": %.17g,\n \"classes\": [", clv_version(),
-            (long long)c->n, accuracy(c));
+    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"matched\": \"%s\", \"accuracy\": %.17g,\n \"classes\": [",
+            clv_version(), (long long)c->n, c->by_id ? "id" : "row", accuracy(c));
     for (int64_t i = 0; i < c->count; i++) {
         scores s = scores_of(c, i);
         fprintf(stream, "%s{\"name\": ", i ? ",\n  " : "");
@@ -190,8 +205,8 @@ static void print_score(FILE *stream, double value) {
 void cli_classes_print_table(FILE *stream, const void *what) {
     enum { SHOWN = 12 }; /* columns that fit on a screen */
     const cli_classes *c = what;
-    fprintf(stream, "%-16s %10lld\n%-16s %10.6f  the share of objects whose class is right\n\n", "objects",
-            (long long)c->n, "accuracy", accuracy(c));
+    fprintf(stream, "%-16s %10lld  %s\n%-16s %10.6f  the share of objects whose class is right\n\n", "objects",
+            (long long)c->n, c->by_id ? "matched by id" : "row by row", "accuracy", accuracy(c));
     fprintf(stream, "%-16s %10s %10s %10s %10s\n", "class", "precision", "recall", "f1", "objects");
     for (int64_t i = 0; i < c->count; i++) {
         scores s = scores_of(c, i);

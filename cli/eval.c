@@ -19,6 +19,8 @@ typedef struct evaluation {
     eval_options options;
     int64_t n;
     int32_t *truth, *labels;
+    bool by_id;     /* how the rows of both were matched */
+    clv_data *rows; /* what TRUTH calls its rows */
     clv_data *data;
     clv_affinity *affinity;
     clv_scores scores;
@@ -42,6 +44,15 @@ static const clv_option_table *eval_table(void) {
     return &table;
 }
 
+/* The labels of the points, which may be in another order than TRUTH. */
+static clv_status order_as_data(evaluation *e) {
+    int64_t *rows;
+    CLI_TRY(cli_library(e->app, clv_match_ids(e->app->ctx, e->data, e->rows, &rows)));
+    clv_status status = cli_order_labels(e->app, rows, e->n, e->labels);
+    clv_release(e->app->ctx, rows);
+    return status;
+}
+
 static clv_status measure_data(evaluation *e) {
     clv_context *ctx = e->app->ctx;
     bool given = e->how.kind == CLV_AFFINITY_PRECOMPUTED;
@@ -53,6 +64,7 @@ static clv_status measure_data(evaluation *e) {
         return cli_fail(e->app, CLV_EDATA, "%s has %lld rows, but %s has %lld labels", e->options.data,
                         (long long)points->rows, e->args.operands[1], (long long)e->n);
     }
+    CLI_TRY(order_as_data(e));
     CLI_TRY(cli_library(e->app, clv_data_scale(e->data, (clv_scale)e->points.scale)));
     cli_reading_end(e->app);
     points = clv_data_matrix(e->data);
@@ -68,7 +80,8 @@ static clv_status measure_data(evaluation *e) {
 static clv_status measure(evaluation *e) {
     cli_reading_begin(e->app, e->how.memory);
     CLI_TRY(cli_library(e->app, clv_read_labels(e->app->ctx, e->args.operands[0], &e->n, &e->truth)));
-    CLI_TRY(cli_read_labels_of(e->app, "LABELS", e->args.operands[1], e->n, &e->labels));
+    CLI_TRY(cli_library(e->app, clv_read_ids(e->app->ctx, e->args.operands[0], &e->rows)));
+    CLI_TRY(cli_read_labels_by_id(e->app, "LABELS", e->args.operands[1], e->rows, e->n, &e->labels, &e->by_id));
     CLI_TRY(cli_library(e->app, clv_compare(e->app->ctx, e->truth, e->labels, e->n, &e->scores)));
     CLI_TRY(e->options.data ? measure_data(e) : CLV_OK);
     cli_reading_end(e->app);
@@ -77,9 +90,11 @@ static clv_status measure(evaluation *e) {
 
 static void print_json(FILE *stream, const void *what) {
     const evaluation *e = what;
-    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"compared\": %lld, \"classes\": %lld, \"clusters\": %lld,\n",
-            clv_version(), (long long)e->scores.n, (long long)e->scores.compared, (long long)e->scores.classes,
-            (long long)e->scores.clusters);
+    fprintf(stream,
+            "{\"cleave\": \"%s\", \"n\": %lld, \"matched\": \"%s\", \"compared\": %lld, \"classes\": %lld, "
+            "\"clusters\": %lld,\n",
+            clv_version(), (long long)e->scores.n, e->by_id ? "id" : "row", (long long)e->scores.compared,
+            (long long)e->scores.classes, (long long)e->scores.clusters);
     size_t count;
     const clv_metric *metrics = clv_metrics(&count);
     fputs(" \"metrics\": {", stream);
@@ -98,8 +113,8 @@ static void print_json(FILE *stream, const void *what) {
 
 static void print_table(FILE *stream, const void *what) {
     const evaluation *e = what;
-    fprintf(stream, "%-16s %10lld  of which %lld are compared\n", "objects", (long long)e->scores.n,
-            (long long)e->scores.compared);
+    fprintf(stream, "%-16s %10lld  of which %lld are compared, %s\n", "objects", (long long)e->scores.n,
+            (long long)e->scores.compared, e->by_id ? "matched by id" : "row by row");
     fprintf(stream, "%-16s %10lld\n%-16s %10lld\n", "classes", (long long)e->scores.classes, "clusters",
             (long long)e->scores.clusters);
     size_t count;
@@ -152,6 +167,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
     clv_status status = cli_perform(app, &e.args, argc, argv, work, &e);
     clv_affinity_free(e.affinity);
     clv_data_free(e.data);
+    clv_data_free(e.rows);
     clv_release(app->ctx, e.truth);
     clv_release(app->ctx, e.labels);
     return cli_exit_status(status);
@@ -162,9 +178,10 @@ const cli_command cli_eval = {
     .summary = "all metrics of a labeling against the truth",
     .operands = {"TRUTH", "LABELS"},
     .about = "Compares two labelings of the same objects: .npy vectors of integers, or .csv files with one\n"
-             "column, or with a column of labels. A label of -1 is left out. With --data, the silhouette and the\n"
-             "normalized cut of LABELS are added; the options of points and affinity are then those of ncut. With\n"
-             "--classes, labels are classes by their names or numbers, as ksupport predicts them.\n",
+             "column, or with a column of labels. Rows are matched by their ids if both files have them. A label of\n"
+             "-1 is left out. With --data, the silhouette and the normalized cut of LABELS are added; the options\n"
+             "of points and affinity are then those of ncut. With --classes, labels are classes by their names or\n"
+             "numbers, as ksupport predicts them.\n",
     .examples = "  cleave eval truth.npy labels.npy\n"
                 "  cleave eval truth.csv labels.csv --json -\n"
                 "  cleave eval test-y.csv predicted.csv --classes\n"

@@ -8,6 +8,7 @@
 typedef struct cli_classes {
     const cli_app *app;
     int64_t n, count;
+    bool by_id;     /* how the rows of both files were matched */
     char **names;   /* of the classes in both files; owned */
     int64_t *table; /* count x count, the true class first; owned */
 } cli_classes;

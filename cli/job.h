@@ -58,10 +58,11 @@ struct cli_job {
     clv_data *targets, *start, *weights, *validation, *validation_targets; /* owned, or NULL */
     clv_data *object_alpha, *start_membership;                             /* likewise */
     clv_input input;                                                       /* what the method is given of these */
-    int32_t *truth_read;   /* owned; NULL when the labels came with the data */
-    const int32_t *truth;  /* NULL: none */
-    double *start_labels;  /* owned, from malloc: a start that was read as labels */
-    clv_matrix start_view; /* of these */
+    int32_t *truth_read;            /* owned; NULL when the labels came with the data */
+    const int32_t *truth;           /* NULL: none */
+    char truth_from[PATH_MAX + 32]; /* the file of --truth, and how its rows were found; "": none */
+    double *start_labels;           /* owned, from malloc: a start that was read as labels */
+    clv_matrix start_view;          /* of these */
     clv_affinity *affinity;
     clv_affinity_info info;
     bool rough; /* there is no time for the affinity: the result goes without */
@@ -139,10 +140,11 @@ clv_status cli_terms_read(cli_job *job);
 clv_status cli_terms_find(cli_job *job);
 void cli_terms_free(cli_job *job);
 
-/* Whether what comes before the first iteration would take longer than the time limit; if so, that is said. Where a
- * pass takes long, another affinity is suggested on standard error and in job->suggestion; from there it goes into the
- * result (estimate.c). */
-bool cli_job_takes_too_long(cli_job *job, const clv_affinity_options *how);
+/* Whether what comes before the first iteration would take longer than the time limit; if so, that is said; where no
+ * affinity was asked for, it may become that of nearest neighbors instead, in `how` and job->how. Where a pass takes
+ * long, another affinity is suggested on standard error and in job->suggestion; from there it goes into the result
+ * (estimate.c). */
+bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how);
 /* An affinity of points, as the method wants it. */
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
                              clv_affinity **out);
@@ -150,8 +152,17 @@ clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_a
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);
 
+/* What was used of a table, and what may be wrong with it, on standard error; NULL: nothing was read. */
+void cli_tell_note(const char *path, const clv_data *data);
+void cli_tell_warning(const char *path, const clv_data *data);
+
 /* Labels from a file, which must have one for each of n objects. `what` names the option in messages. */
 clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out);
+/* The same for the n rows of the file of `of`, in their order: matched by their ids where both files have them. */
+clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
+                                 int32_t **out, bool *by_id);
+/* labels[i] becomes labels[rows[i]]; NULL: nothing changes. */
+clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels);
 /* Refuse options that do not go with a given similarity. */
 clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how, const cli_points_options *points);
 

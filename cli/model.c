@@ -248,10 +248,7 @@ static clv_status work(void *job) {
     cli_reading_begin(m->app, m->options.memory);
     CLI_TRY(cli_library(m->app, clv_claim_read(ctx, m->args.operands[0], &m->claim)));
     m->method = clv_claim_method(m->claim);
-    if (!m->method || !m->method->predict) {
-        return cli_fail(m->app, CLV_EUSAGE, "%s: results of %s cannot label new objects", m->args.operands[0],
-                        clv_claim_result(m->claim)->method);
-    }
+    CLI_TRY(cli_library_on(m->app, m->args.operands[0], clv_claim_can_predict(ctx, m->claim)));
     CLI_TRY(check_parts(m));
     CLI_TRY(cli_take_reading(m->app, m->claim, m->args.operands[0], &m->args, &m->points));
     CLI_TRY(read_old(m));
@@ -263,8 +260,12 @@ static clv_status work(void *job) {
     CLI_TRY(cli_library_on(m->app, m->old ? m->old_path : m->args.operands[0],
                            clv_claim_predict(ctx, m->claim, m->old ? clv_data_matrix(m->old) : NULL, &objects,
                                              m->options.memory, m->options.threads, &m->found)));
-    if (!m->options.quiet && *clv_data_note(m->fresh)) {
-        fprintf(stderr, "%s: %s\n", m->args.operands[1], clv_data_note(m->fresh));
+    if (!m->options.quiet) {
+        if (isnan(clv_claim_result(m->claim)->objective.value)) {
+            fprintf(stderr, "%s: warning: a rough result, of whose labels nothing is claimed\n", m->args.operands[0]);
+        }
+        cli_tell_note(m->args.operands[1], m->fresh);
+        cli_tell_warning(m->args.operands[1], m->fresh);
     }
     return write_all(m);
 }

@@ -34,6 +34,12 @@ clv_status cli_predict_check(const cli_job *job) {
     const cli_predict_options *prediction = &job->prediction;
     const cli_special *special = job->special;
     bool wanted = prediction->output || prediction->membership;
+    if (job->how.kind == CLV_AFFINITY_MINIMAX && (prediction->input || job->output.save_model)) {
+        return cli_fail(job->app, CLV_EUSAGE,
+                        "--%s cannot be used with --affinity minimax: new points would change the paths between the "
+                        "old ones",
+                        prediction->input ? "predict" : "save-model");
+    }
     if (!prediction->input && !wanted) {
         return CLV_OK;
     }
@@ -46,12 +52,6 @@ clv_status cli_predict_check(const cli_job *job) {
     if (!prediction->input) {
         return cli_fail(job->app, CLV_EUSAGE, "--%s needs --predict FILE, the new objects",
                         prediction->output ? "predict-output" : "predict-membership");
-    }
-    if (job->how.kind == CLV_AFFINITY_MINIMAX) {
-        return cli_fail(
-            job->app, CLV_EUSAGE,
-            "--predict cannot be used with --affinity minimax: new points would change the paths between the "
-            "old ones");
     }
     return CLV_OK;
 }

@@ -288,7 +288,7 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     write_rendered(&out, clv_report_trace, report, output->trace);
     write_rendered(&out, clv_report_html, report, output->report);
     write_rendered(&out, clv_report_json, report, output->json);
-    if (output->save_model) {
+    if (output->save_model && !job->rough) { /* else there is a warning */
         char path[PATH_MAX];
         cli_model_path(output->json, path);
         cli_outputs_note(&out, path,
@@ -329,6 +329,7 @@ clv_status cli_job_write(cli_job *job) {
                          .options = options,
                          .points = given ? NULL : clv_data_matrix(job->data),
                          .data = job->data,
-                         .terms = job->terms.terms ? &job->terms : NULL};
+                         .terms = job->terms.terms ? &job->terms : NULL,
+                         .truth = *job->truth_from ? job->truth_from : NULL};
     return write_outputs(job, &report);
 }

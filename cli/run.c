@@ -111,12 +111,45 @@ clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *
     return CLV_OK;
 }
 
+clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels) {
+    int32_t *before = rows ? malloc((size_t)n * sizeof *before + 1) : NULL;
+    if (rows && !before) {
+        return cli_fail(app, CLV_ENOMEM, "out of memory");
+    }
+    for (int64_t i = 0; before && i < n; i++) {
+        before[i] = labels[rows[i]];
+    }
+    if (before) {
+        memcpy(labels, before, (size_t)n * sizeof *before);
+    }
+    free(before);
+    return CLV_OK;
+}
+
+clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
+                                 int32_t **out, bool *by_id) {
+    clv_data *named = NULL;
+    int64_t *rows = NULL;
+    CLI_TRY(cli_read_labels_of(app, what, path, n, out));
+    clv_status status = cli_library(app, clv_read_ids(app->ctx, path, &named));
+    status = status < 0 ? status : cli_library(app, clv_match_ids(app->ctx, of, named, &rows));
+    status = status < 0 ? status : cli_order_labels(app, rows, n, *out);
+    *by_id = rows != NULL;
+    clv_data_free(named);
+    clv_release(app->ctx, rows);
+    return status;
+}
+
 static clv_status read_truth(cli_job *job) {
     int64_t n = clv_data_matrix(job->data)->rows;
     job->truth = clv_data_labels(job->data);
     if (job->points.truth) {
         int64_t all = clv_data_rows_read(job->data);
-        CLI_TRY(cli_read_labels_of(job->app, "--truth", job->points.truth, all, &job->truth_read));
+        bool by_id;
+        CLI_TRY(
+            cli_read_labels_by_id(job->app, "--truth", job->points.truth, job->data, all, &job->truth_read, &by_id));
+        snprintf(job->truth_from, sizeof job->truth_from, "%s, %s", job->points.truth,
+                 by_id ? "matched by id" : "row by row");
         for (int64_t i = 0; job->truth_read && i < n; i++) { /* of the rows that were kept */
             job->truth_read[i] = job->truth_read[clv_data_row(job->data, i)];
         }
@@ -133,13 +166,13 @@ static void tell_data(const cli_job *job) {
             clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
 }
 
-static void tell_note(const char *path, const clv_data *data) {
+void cli_tell_note(const char *path, const clv_data *data) {
     if (data && *clv_data_note(data)) {
         fprintf(stderr, "%s: %s\n", path, clv_data_note(data));
     }
 }
 
-static void tell_warning(const char *path, const clv_data *data) {
+void cli_tell_warning(const char *path, const clv_data *data) {
     if (data && *clv_data_warning(data)) {
         fprintf(stderr, "%s: warning: %s\n", path, clv_data_warning(data));
     }
@@ -238,11 +271,12 @@ clv_status cli_job_load(cli_job *job) {
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
-        tell_note(job->args.operands[0], job->data);
-        tell_note(job->prediction.input, job->fresh);
+        cli_tell_note(job->args.operands[0], job->data);
+        cli_tell_note(job->prediction.input, job->fresh);
     }
     if (!job->output.quiet) {
-        tell_warning(job->args.operands[0], job->data);
+        cli_tell_warning(job->args.operands[0], job->data);
+        cli_tell_warning(job->prediction.input, job->fresh);
     }
     CLI_TRY(check_k(job));
     CLI_TRY(cli_job_read_inputs(job));
@@ -394,6 +428,8 @@ static clv_status solve(cli_job *job) {
                       : clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
 }
 
+#define NO_MODEL "no model is kept, as there is no affinity that new objects could be labeled by"
+
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
@@ -404,6 +440,9 @@ static clv_status run_method(cli_job *job) {
     cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
+    if (job->rough && job->output.save_model) {
+        CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, NO_MODEL)));
+    }
     tell_warnings(job);
     if (job->suggestion[0]) {
         CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));

@@ -320,6 +320,14 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
+/* What a table calls its rows, beside the labels that clv_read_labels takes of it: rows without columns, with
+ * clv_data_id, which is NULL where it has no names for them; so also of other files and of standard input. */
+CLV_API clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out);
+/* Where the rows of the file of `of` are in that of `in` (from 0), by their ids. Where one of them has no ids, and the
+ * other none that are called "row", which are numbers from 1, *rows is NULL: they are in the same order. CLV_EDATA: ids
+ * that only one has, or twice. Free with clv_release. */
+CLV_API clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *in, int64_t **rows);
+
 /* Read targets, one number per sample: a matrix with one column or one row, the labels of .svm as the numbers that they
  * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
 CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
@@ -1366,6 +1374,7 @@ typedef struct clv_report {
     const clv_matrix *points;      /* for pictures */
     const clv_data *data;          /* for what was used of the file; NULL: nothing is said of it */
     const clv_report_terms *terms; /* what clusters of documents are about; NULL: not known */
+    const char *truth;             /* where the labels compared with are from, if not from the data; NULL: they are */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */
@@ -1406,9 +1415,11 @@ typedef struct clv_verdict {
  * could be reached. A claim to have stopped at a limit of time must name that limit among its options. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
-/* Whether a result labels new objects by those that were clustered. And those labels: of new objects that were read and
- * scaled like the old ones, by `points`, which are those (scaled; NULL where they are not needed), or with a given
- * affinity that matrix. */
+/* Whether a result can label new objects at all: CLV_EDATA with the reason where its method or its affinity cannot, or
+ * where it is a rough one that was ended before there was an affinity. Whether it labels them by those that were
+ * clustered. And those labels: of new objects that were read and scaled like the old ones, by `points`, which are those
+ * (scaled; NULL where they are not needed), or with a given affinity that matrix. */
+CLV_API clv_status clv_claim_can_predict(clv_context *ctx, const clv_claim *claim);
 CLV_API int clv_claim_needs_points(const clv_claim *claim);
 CLV_API clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv_matrix *points,
                                      const clv_fresh *fresh, int64_t memory, int64_t threads, clv_result **out);

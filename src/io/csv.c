@@ -73,12 +73,15 @@ static clv_status keep_rows(making *m) {
 
 /* --- classes --- */
 
-/* The classes of a column of text; cells that are missing are one of their own. */
+/* The classes of a column of text; cells that are missing are one of their own, whatever the word for it. */
 static clv_status code_column(making *m, int64_t c) {
     const clv_table *t = &m->table;
     clv_token *texts = NULL;
     m->classes[c] = CLV_TAKE(&m->work, int32_t, t->rows);
     clv_status status = m->classes[c] ? clv_table_texts(t, c, &texts) : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < t->rows; i++) {
+        texts[i].size = clv_is_missing(&texts[i]) ? 0 : texts[i].size;
+    }
     if (status == CLV_OK) {
         status = clv_code_texts(t->ctx, texts, t->rows, m->classes[c]);
     }
@@ -254,10 +257,7 @@ static clv_status put_column_names(making *m) {
     return CLV_OK;
 }
 
-/* The texts of the column of ids, one after the other. */
-static clv_status put_ids(making *m, int64_t column) {
-    const clv_table *t = &m->table;
-    clv_data *data = m->data;
+clv_status clv_table_put_ids(const clv_table *t, int64_t column, clv_data *data) {
     clv_token *texts = NULL;
     clv_text all = {.ctx = t->ctx};
     char shown[CLV_COLUMN_SIZE];
@@ -279,6 +279,42 @@ static clv_status put_ids(making *m, int64_t column) {
     return status;
 }
 
+/* Where a name is among those of other data; their number: nowhere. */
+static int64_t find_like(const clv_read_options *options, const char *name) {
+    int64_t l = 0;
+    while (l < options->like_count && strcmp(options->like[l], name) != 0) {
+        l++;
+    }
+    return l;
+}
+
+/* Classes that other data do not have: their rows are of none. */
+static clv_status warn_of_new_classes(making *m) {
+    enum { SHOWN = 5 };
+    clv_data *data = m->data;
+    const double *values = data->values;
+    clv_text warning = {.ctx = data->ctx};
+    int64_t cols = data->matrix.cols, found = 0;
+    for (int64_t c = 0; c < cols; c++) {
+        if (find_like(m->options, data->columns[c]) < m->options->like_count || found++ >= SHOWN) {
+            continue;
+        }
+        double rows = 0;
+        for (int64_t i = 0; i < data->matrix.rows; i++) {
+            rows += values[i * cols + c];
+        }
+        clv_text_add(&warning, "%s%s (%.0f row%s)", found == 1 ? "the model has no " : ", ", data->columns[c], rows,
+                     rows == 1 ? "" : "s");
+    }
+    if (found > SHOWN) {
+        clv_text_add(&warning, " and %lld more", (long long)(found - SHOWN));
+    }
+    clv_text_add(&warning, found > 0 ? ": in these rows all columns of the class are 0" : "");
+    clv_free(data->ctx, data->warning);
+    data->warning = warning.data;
+    return warning.status;
+}
+
 /* The columns in the order of other data; a class that is not there is a column of zeros. */
 static clv_status arrange(making *m) {
     const clv_read_options *options = m->options;
@@ -293,14 +329,13 @@ static clv_status arrange(making *m) {
     clv_status status = values && names ? CLV_OK : CLV_ENOMEM;
     clv_free(data->ctx, data->fill); /* in another order; who asks for these columns knows it */
     data->fill = NULL;
-    for (int64_t l = 0; status == CLV_OK && l < to; l++) {
-        int64_t c = 0;
-        while (c < from && strcmp(data->columns[c], options->like[l]) != 0) {
-            c++;
-        }
-        for (int64_t i = 0; i < rows && c < from; i++) {
+    for (int64_t c = 0; status == CLV_OK && c < from; c++) {
+        int64_t l = find_like(options, data->columns[c]);
+        for (int64_t i = 0; i < rows && l < to; i++) {
             values[i * to + l] = old[i * from + c];
         }
+    }
+    for (int64_t l = 0; status == CLV_OK && l < to; l++) {
         names[l] = clv_copy_text(data->ctx, options->like[l]);
         status = names[l] ? CLV_OK : CLV_ENOMEM;
     }
@@ -333,8 +368,9 @@ static void note_roles(const making *m, clv_text *note) {
     }
     for (int64_t c = 0; c < t->layout.columns; c++) {
         if (t->columns[c].role == CLV_ROLE_CLASSES) {
-            clv_text_add(note, "; %s became %lld columns", clv_layout_call(&t->layout, c, shown),
-                         (long long)m->texts[c].count);
+            int64_t count = t->columns[c].wanted > 0 ? t->columns[c].wanted : m->texts[c].count;
+            clv_text_add(note, "; %s became %lld column%s", clv_layout_call(&t->layout, c, shown), (long long)count,
+                         count == 1 ? "" : "s");
         }
     }
 }
@@ -342,9 +378,12 @@ static void note_roles(const making *m, clv_text *note) {
 static clv_status put_note(making *m) {
     const clv_table *t = &m->table;
     clv_text note = {.ctx = t->ctx};
-    int64_t gone = t->rows - m->kept_count;
-    clv_text_add(&note, "%s%lld column%s used", t->layout.header ? "" : "no header; ", (long long)m->width,
-                 m->width == 1 ? "" : "s");
+    int64_t gone = t->rows - m->kept_count, used = 0;
+    for (int64_t c = 0; c < t->layout.columns; c++) {
+        used += t->columns[c].role == CLV_ROLE_NUMBERS || t->columns[c].role == CLV_ROLE_CLASSES;
+    }
+    clv_text_add(&note, "%s%lld column%s used", t->layout.header ? "" : "no header; ", (long long)used,
+                 used == 1 ? "" : "s");
     note_roles(m, &note);
     if (gone > 0) {
         clv_text_add(&note, "; %lld row%s with missing cells dropped", (long long)gone, gone == 1 ? "" : "s");
@@ -371,7 +410,7 @@ static clv_status put_warning(making *m) {
             continue;
         }
         CLV_TRY(clv_table_differs(t, c, &differs));
-        if (differs || (named && column->whole)) {
+        if (differs || (named && column->fractions.count == 0)) {
             clv_text_add(&warning,
                          "%s%s %s and is used as a feature: if it only says which row is which, use --drop %lld",
                          warning.size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
@@ -395,7 +434,7 @@ static clv_status put_roles(making *m) {
             m->data->truth = clv_copy_text(t->ctx, clv_layout_call(&t->layout, c, shown));
             CLV_TRY(m->data->truth ? clv_labels_make(t, c, m->kept, m->kept_count, &m->data->labels) : CLV_ENOMEM);
         } else if (t->columns[c].role == CLV_ROLE_ID && !id) {
-            CLV_TRY(put_ids(m, c));
+            CLV_TRY(clv_table_put_ids(t, c, m->data));
             id = true;
         }
     }
@@ -430,7 +469,11 @@ static clv_status make(making *m, clv_bytes bytes, char separator) {
     CLV_TRY(put_note(m));
     CLV_TRY(put_warning(m));
     CLV_TRY(put_values(m));
-    return options->like && m->table.layout.header ? arrange(m) : CLV_OK;
+    if (!options->like || !m->table.layout.header) {
+        return CLV_OK;
+    }
+    CLV_TRY(warn_of_new_classes(m));
+    return arrange(m);
 }
 
 clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,

@@ -43,13 +43,18 @@ const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown
 /* "species", or "column 5". */
 const char *clv_layout_call(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]);
 
-/* --- cells --- */
+/* --- cells (csv_cells.c) --- */
 
 typedef enum clv_cell { CLV_CELL_NUMBER, CLV_CELL_MISSING, CLV_CELL_INFINITE, CLV_CELL_TEXT } clv_cell;
 /* What a field is, with its value if it is a number; where the separator is no comma, 59,6 is 59.6. */
 clv_cell clv_cell_of(const clv_csv *csv, const clv_token *field, double *value);
-/* Whether a field says nothing even among labels, where None, - and . may be names of classes. */
+/* Whether a field is empty, or a word for that: NA, null, ?, ... */
+bool clv_is_missing(const clv_token *field);
+/* Whether it says nothing even among labels, where None, - and . may be names of classes. */
 bool clv_is_no_label(const clv_token *field);
+/* Of texts: a date, with or without a time after it; a number in a spelling that is not read: 12%, $1,234.50, 1'234. */
+bool clv_is_date(const clv_token *field);
+bool clv_is_odd_number(const clv_token *field);
 
 /* --- the columns (csv_columns.c) --- */
 
@@ -74,10 +79,11 @@ typedef struct clv_column {
     const char *why;
     bool asked; /* by --columns */
     int64_t numbers;
-    bool whole; /* all of the numbers are */
+    clv_places fractions; /* among them: those that are not whole */
     clv_places missing, infinite, texts;
-    int64_t no_label; /* of those missing: what says nothing even among labels */
-    int64_t dates;    /* among the texts */
+    int64_t no_label;   /* of those missing: what says nothing even among labels */
+    int64_t dates, odd; /* among the texts; odd numbers */
+    int64_t wanted;     /* of CLASSES that other data say: how many these are */
 } clv_column;
 
 /* All rows, read once. */
@@ -102,6 +108,12 @@ clv_status clv_table_differs(const clv_table *table, int64_t column, bool *diffe
 /* The labels of a column, of the rows kept; *out is the caller's, also after a failure (csv_labels.c). */
 clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out);
 
+/* Find the columns that say which row is which, among those that have no role yet. */
+clv_status clv_table_find_ids(clv_table *table);
+/* The column that has this role; -1: none. */
+int64_t clv_table_find_role(const clv_table *table, clv_role role);
+/* The texts of the column of ids, for all rows. */
+clv_status clv_table_put_ids(const clv_table *table, int64_t column, clv_data *data);
 /* Say what each column is for. */
 clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
 enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */

@@ -5,7 +5,6 @@
  * and by being different in every row; the rest are features. Memory: the matrix of all columns. */
 #include "io/csv.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,37 +21,14 @@ static void add_place(clv_places *places, int64_t line, const clv_token *field) 
     places->count++;
 }
 
-static int count_digits(const clv_token *field, size_t *at) {
-    size_t first = *at;
-    while (*at < field->size && isdigit((unsigned char)field->text[*at])) {
-        (*at)++;
-    }
-    return (int)(*at - first);
-}
-
-/* 2024-01-31, 31.01.2024 or 1/31/24, with or without a time after it. */
-static bool is_date(const clv_token *field) {
-    size_t at = 0;
-    int first = count_digits(field, &at);
-    if (first < 1 || first > 4 || at >= field->size || !strchr("-/.", field->text[at])) {
-        return false;
-    }
-    char mark = field->text[at++];
-    int second = count_digits(field, &at);
-    if (second < 1 || second > 2 || at >= field->size || field->text[at] != mark) {
-        return false;
-    }
-    at++;
-    int third = count_digits(field, &at);
-    return third >= 1 && third <= 4 && (at == field->size || field->text[at] == ' ' || field->text[at] == 'T');
-}
-
 static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, const clv_token *field) {
     double value = NAN;
     switch (clv_cell_of(csv, field, &value)) {
     case CLV_CELL_NUMBER:
         column->numbers++;
-        column->whole = column->whole && value == floor(value);
+        if (value != floor(value)) {
+            add_place(&column->fractions, csv->record_line, field);
+        }
         if (csv->comma && memchr(field->text, ',', field->size)) {
             add_place(&t->commas, csv->record_line, field);
         } else if (csv->comma && memchr(field->text, '.', field->size)) {
@@ -68,7 +44,8 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
         return NAN;
     case CLV_CELL_TEXT:
         add_place(&column->texts, csv->record_line, field);
-        column->dates += is_date(field);
+        column->dates += clv_is_date(field);
+        column->odd += clv_is_odd_number(field);
         return NAN;
     }
     return NAN;
@@ -135,9 +112,6 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
 clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const clv_layout_request *request) {
     CLV_TRY(clv_layout_read(t->ctx, bytes, separator, request, &t->start, &t->layout));
     CLV_TRY(reserve_rows(t));
-    for (int64_t c = 0; c < t->layout.columns; c++) {
-        t->columns[c].whole = true;
-    }
     clv_token *fields = CLV_NEW(t->ctx, clv_token, t->layout.columns);
     clv_status status = fields ? read_rows(t, fields) : CLV_ENOMEM;
     clv_free(t->ctx, fields);
@@ -194,7 +168,11 @@ static bool is_text(const clv_column *column) {
     return column->texts.count > column->numbers;
 }
 
-/* A few rows settle most columns. */
+/* Numbers in a spelling that is not read are neither names nor classes. */
+static bool is_words(const clv_column *column) {
+    return is_text(column) && column->odd < column->texts.count;
+}
+
 static bool has_large(const clv_table *t, int64_t c) {
     for (int64_t i = 0; i < t->rows; i++) {
         if (fabs(t->values[i * t->layout.columns + c]) >= 0x1p53) {
@@ -204,18 +182,19 @@ static bool has_large(const clv_table *t, int64_t c) {
     return false;
 }
 
+/* A few rows settle most columns. */
 clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
     enum { FEW = 1000 };
     const clv_column *column = &t->columns[c];
     *differs = false;
-    if (column->numbers == t->rows && column->whole) {
+    if (column->numbers == t->rows && column->fractions.count == 0) {
         CLV_TRY(are_distinct(t, c, t->rows < FEW ? t->rows : FEW, differs));
         if (*differs && t->rows > FEW) {
             CLV_TRY(are_distinct(t, c, t->rows, differs));
         }
     }
     /* A text is enough: some names are numbers. And whole numbers may be too large to be told apart as such. */
-    bool large = column->whole && !*differs && has_large(t, c);
+    bool large = column->fractions.count == 0 && !*differs && has_large(t, c);
     if ((column->texts.count > 0 || large) && column->missing.count == 0) {
         clv_token *texts = NULL;
         int64_t repeated = -1;
@@ -232,14 +211,42 @@ clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
 
 /* --- what the caller says --- */
 
-static clv_status refuse_name(const clv_table *t, const char *option, const char *name) {
-    return clv_fail(t->ctx, CLV_EUSAGE, "--%s: there is no column '%s' in %s: it must be %sa number from 1 to %lld",
-                    option, name, t->start.name, t->layout.header ? "a name of its header or " : "",
-                    (long long)t->layout.columns);
+/* Columns that are asked for and are not there: all of them in one message. */
+typedef struct unknown {
+    clv_text text;
+    int64_t count;
+} unknown;
+enum { UNKNOWN_SHOWN = 8, NAMES_SHOWN = 20 };
+
+static void add_unknown(unknown *u, const char *option, const char *name) {
+    char shown[CLV_SHOWN_SIZE];
+    if (u->count++ < UNKNOWN_SHOWN) {
+        clv_text_add(&u->text, "%s'%s' (--%s)", u->count > 1 ? ", " : "", clv_show(shown, name, strlen(name)), option);
+    }
 }
 
-/* The columns of one item of a list: a name, a number, or a range of numbers. */
-static clv_status find_item(const clv_table *t, const char *option, char *item, int64_t *first, int64_t *last) {
+/* With the columns that there are. */
+static clv_status refuse_unknown(const clv_table *t, unknown *u, clv_status status) {
+    char shown[CLV_COLUMN_SIZE];
+    int64_t columns = t->layout.columns;
+    if (u->count > UNKNOWN_SHOWN) {
+        clv_text_add(&u->text, " and %lld more", (long long)(u->count - UNKNOWN_SHOWN));
+    }
+    clv_text_add(&u->text, ": its columns are ");
+    for (int64_t c = 0; c < columns && c <= NAMES_SHOWN && t->layout.header; c++) {
+        clv_text_add(&u->text, "%s%s", c ? ", " : "", c < NAMES_SHOWN ? clv_layout_call(&t->layout, c, shown) : "...");
+    }
+    status = status == CLV_OK ? u->text.status : status;
+    if (status == CLV_OK && u->count > 0) {
+        status = clv_fail(t->ctx, CLV_EUSAGE, "%s has no column %s%s1 to %lld", t->start.name, u->text.data,
+                          t->layout.header ? ", or by their numbers " : "", (long long)columns);
+    }
+    clv_free(t->ctx, u->text.data);
+    return status;
+}
+
+/* The columns of one item of a list: a name, a number, or a range of numbers; false: they are not there. */
+static bool find_item(const clv_table *t, char *item, int64_t *first, int64_t *last) {
     *first = *last = clv_layout_find(&t->layout, item);
     char *dash = strchr(item + (item[0] != '\0'), '-');
     if (*first < 0 && dash) {
@@ -248,7 +255,7 @@ static clv_status find_item(const clv_table *t, const char *option, char *item, 
         *last = clv_layout_find(&t->layout, dash + 1);
         *dash = '-';
     }
-    return *first >= 0 && *last >= *first ? CLV_OK : refuse_name(t, option, item);
+    return *first >= 0 && *last >= *first;
 }
 
 typedef void (*mark)(clv_column *column);
@@ -263,7 +270,7 @@ static void mark_dropped(clv_column *column) {
 }
 
 /* Mark the columns of "age,height,5-9"; a name that holds a comma stands in quotes there. */
-static clv_status mark_list(clv_table *t, const char *option, const char *list, mark set) {
+static clv_status mark_list(clv_table *t, const char *option, const char *list, mark set, unknown *u) {
     if (list && !*list) {
         return clv_fail(t->ctx, CLV_EUSAGE, "--%s '' names no column: it must be a list such as age,height,5-9",
                         option);
@@ -277,8 +284,11 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
         next += quoted && *next == ',';
         *end = '\0';
         int64_t first, last;
-        status = find_item(t, option, item, &first, &last);
-        for (int64_t c = first; status == CLV_OK && c <= last; c++) {
+        bool found = find_item(t, item, &first, &last);
+        if (!found) {
+            add_unknown(u, option, item);
+        }
+        for (int64_t c = first; found && c <= last; c++) {
             set(&t->columns[c]);
         }
         at = next;
@@ -335,6 +345,7 @@ static clv_status take_like(clv_table *t, const clv_read_options *options) {
         }
         t->columns[c].asked = true;
         t->columns[c].role = class ? CLV_ROLE_CLASSES : CLV_ROLE_NUMBERS;
+        t->columns[c].wanted += class;
     }
     clv_status status = lost.status;
     if (status == CLV_OK && count > 0) {
@@ -345,18 +356,38 @@ static clv_status take_like(clv_table *t, const clv_read_options *options) {
     return status;
 }
 
+/* A column that an option names, or "none"; -1: it names none. */
+static int64_t find_named(const clv_table *t, const char *option, const char *name, unknown *u) {
+    if (!name || strcmp(name, "none") == 0) {
+        return -1;
+    }
+    int64_t c = clv_layout_find(&t->layout, name);
+    if (c < 0) {
+        add_unknown(u, option, name);
+    }
+    return c;
+}
+
+static clv_status take_names(clv_table *t, const clv_read_options *options) {
+    unknown u = {.text = {.ctx = t->ctx}};
+    clv_status status = mark_list(t, "columns", options->columns, mark_asked, &u);
+    if (status == CLV_OK) {
+        status = mark_list(t, "drop", options->drop, mark_dropped, &u);
+    }
+    int64_t id = find_named(t, "id-column", options->id_column, &u);
+    if (id >= 0) {
+        t->columns[id].role = CLV_ROLE_ID;
+        t->columns[id].asked = true;
+    }
+    find_named(t, "label-column", options->label_column, &u);
+    return refuse_unknown(t, &u, status);
+}
+
 static clv_status take_wishes(clv_table *t, const clv_read_options *options) {
     if (options->like && t->layout.header) {
         CLV_TRY(take_like(t, options));
     }
-    CLV_TRY(mark_list(t, "columns", options->columns, mark_asked));
-    CLV_TRY(mark_list(t, "drop", options->drop, mark_dropped));
-    if (options->id_column && strcmp(options->id_column, "none") != 0) {
-        int64_t id = clv_layout_find(&t->layout, options->id_column);
-        CLV_TRY(id >= 0 ? CLV_OK : refuse_name(t, "id-column", options->id_column));
-        t->columns[id].role = CLV_ROLE_ID;
-        t->columns[id].asked = true;
-    }
+    CLV_TRY(take_names(t, options));
     int64_t label = t->layout.label;
     if (label >= 0 && (options->label_column || (!t->columns[label].asked && !t->columns[label].why))) {
         t->columns[label].role = CLV_ROLE_LABELS;
@@ -370,8 +401,7 @@ static bool is_free(const clv_column *column) {
     return column->role == CLV_ROLE_NUMBERS && !column->asked;
 }
 
-/* The column that has this role, or -1. */
-static int64_t find_role(const clv_table *t, clv_role role) {
+int64_t clv_table_find_role(const clv_table *t, clv_role role) {
     int64_t c = 0;
     while (c < t->layout.columns && t->columns[c].role != role) {
         c++;
@@ -382,10 +412,10 @@ static int64_t find_role(const clv_table *t, clv_role role) {
 /* A column of text whose texts are not all different: the last one, or else the first. */
 static clv_status find_text_labels(clv_table *t) {
     const int64_t ends[] = {t->layout.columns - 1, 0};
-    for (size_t e = 0; e < 2 && find_role(t, CLV_ROLE_LABELS) < 0 && t->layout.columns > 1; e++) {
+    for (size_t e = 0; e < 2 && clv_table_find_role(t, CLV_ROLE_LABELS) < 0 && t->layout.columns > 1; e++) {
         clv_column *column = &t->columns[ends[e]];
         bool names;
-        if (!is_free(column) || !is_text(column) || column->dates > 0 || column->numbers > 0 ||
+        if (!is_free(column) || !is_words(column) || column->dates > 0 || column->numbers > 0 ||
             (ends[e] == 0 && t->layout.shifted)) {
             continue;
         }
@@ -403,14 +433,14 @@ static bool is_unnamed(const clv_table *t, int64_t c) {
     return c == 0 && t->layout.columns > 1 && name && name->size == 0;
 }
 
-static clv_status find_ids(clv_table *t) {
+clv_status clv_table_find_ids(clv_table *t) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         clv_column *column = &t->columns[c];
         bool differs;
         if (!is_free(column)) {
             continue;
         }
-        bool first_text = c == 0 && t->layout.columns > 1 && is_text(column) && column->numbers == 0;
+        bool first_text = c == 0 && t->layout.columns > 1 && is_words(column) && column->numbers == 0;
         if ((c == 0 && t->layout.shifted) || is_unnamed(t, c)) {
             column->role = CLV_ROLE_ID;
         } else if (first_text || clv_layout_names_rows(&t->layout, c)) {
@@ -430,14 +460,14 @@ static void settle_text(clv_table *t, clv_categories how) {
         if (how == CLV_CATEGORIES_DROP) {
             column->role = CLV_ROLE_DROPPED;
             column->why = column->dates == column->texts.count ? "dates" : "text";
-        } else if (how == CLV_CATEGORIES_ONEHOT && column->dates < column->texts.count) {
+        } else if (how == CLV_CATEGORIES_ONEHOT && column->dates < column->texts.count && is_words(column)) {
             column->role = CLV_ROLE_CLASSES;
         }
     }
 }
 
 static bool has_features(const clv_table *t) {
-    return find_role(t, CLV_ROLE_NUMBERS) >= 0 || find_role(t, CLV_ROLE_CLASSES) >= 0;
+    return clv_table_find_role(t, CLV_ROLE_NUMBERS) >= 0 || clv_table_find_role(t, CLV_ROLE_CLASSES) >= 0;
 }
 
 /* When nothing else is there, numbers that look like those of rows are the data. */
@@ -452,7 +482,7 @@ static clv_status keep_something(clv_table *t) {
     if (has_features(t)) {
         return CLV_OK;
     }
-    bool ids = find_role(t, CLV_ROLE_ID) >= 0, labels = find_role(t, CLV_ROLE_LABELS) >= 0;
+    bool ids = clv_table_find_role(t, CLV_ROLE_ID) >= 0, labels = clv_table_find_role(t, CLV_ROLE_LABELS) >= 0;
     return clv_fail(t->ctx, CLV_EDATA, "%s has no column of numbers%s%s%s%s", t->start.name,
                     ids || labels ? " beside " : " that is used", ids ? "row names" : "", ids && labels ? " and " : "",
                     labels ? "labels" : "");
@@ -464,7 +494,7 @@ clv_status clv_table_assign(clv_table *t, const clv_read_options *options) {
         CLV_TRY(find_text_labels(t));
     }
     if (!(options->id_column && strcmp(options->id_column, "none") == 0)) {
-        CLV_TRY(find_ids(t));
+        CLV_TRY(clv_table_find_ids(t));
     }
     bool chosen = options->columns || (options->like && t->layout.header);
     for (int64_t c = 0; chosen && c < t->layout.columns; c++) {

@@ -42,7 +42,7 @@ static clv_status read_label_numbers(const labels_of *r, double *numbers, bool *
         fractional = fractional < 0 && numbers[i] != floor(numbers[i]) ? i : fractional;
     }
     if (!*texts && fractional >= 0) {
-        return refuse_label(r, fractional, "is neither a whole number nor text: name the label column, or 'none'");
+        return refuse_label(r, fractional, "is neither a whole number nor text");
     }
     return CLV_OK;
 }
@@ -169,6 +169,28 @@ clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separat
     }
     *n = read.rows;
     return CLV_OK;
+}
+
+static clv_status find_row_names(clv_table *t, clv_bytes bytes, char separator, clv_data *data) {
+    int64_t column;
+    CLV_TRY(clv_table_read(t, bytes, separator, &(clv_layout_request){.only_labels = true}));
+    CLV_TRY(choose_column(t, &column));
+    t->columns[column].role = CLV_ROLE_LABELS;
+    if (t->layout.columns == 2 && clv_layout_names_rows(&t->layout, 1 - column)) {
+        t->columns[1 - column].role = CLV_ROLE_ID; /* also if they repeat, by mistake */
+    }
+    CLV_TRY(clv_table_find_ids(t));
+    data->matrix.rows = t->rows;
+    column = clv_table_find_role(t, CLV_ROLE_ID);
+    return column >= 0 ? clv_table_put_ids(t, column, data) : CLV_OK;
+}
+
+clv_status clv_csv_parse_ids(clv_context *ctx, clv_bytes bytes, char separator, clv_data **out) {
+    clv_table t = {.ctx = ctx};
+    CLV_TRY(clv_data_new(ctx, bytes.name, out));
+    clv_status status = find_row_names(&t, bytes, separator, *out);
+    clv_table_free(&t);
+    return clv_data_made(status, out);
 }
 
 clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels) {

@@ -1,4 +1,4 @@
-/* Which line of a CSV file is a header, what its names say, and what a cell is.
+/* Which line of a CSV file is a header, and what its names say.
  *
  * A header that is taken for data is refused later, as it is no number; data taken for a header would be lost in
  * silence. So the first record is a header only if it could not be a row: over every column that holds a number in
@@ -43,46 +43,7 @@ static bool is_id_name(const clv_token *field) {
     return is_one_of(field, words, true) || ends_as_id(field);
 }
 
-/* --- cells --- */
-
-/* Nothing, or a word for it. Case matters: Na is sodium. */
-static bool is_missing(const clv_token *field) {
-    static const char *const words[] = {"",    "NA",   "N/A",  "n/a", "<NA>", "#N/A", "NULL", "NaN",
-                                        "nan", "null", "None", "?",   "-",    ".",    "NAN",  NULL};
-    return is_one_of(field, words, false);
-}
-
-bool clv_is_no_label(const clv_token *field) {
-    static const char *const words[] = {"None", "-", ".", NULL};
-    return is_missing(field) && !is_one_of(field, words, false);
-}
-
-/* A number with a decimal comma. */
-static bool has_comma_number(const clv_token *field, double *value) {
-    char text[64];
-    const char *comma = memchr(field->text, ',', field->size);
-    if (!comma || field->size >= sizeof text) {
-        return false;
-    }
-    memcpy(text, field->text, field->size);
-    text[comma - field->text] = '.';
-    return clv_field_number(&(clv_token){text, field->size, false}, value);
-}
-
-/* Numbers first: most cells are. */
-clv_cell clv_cell_of(const clv_csv *csv, const clv_token *field, double *value) {
-    bool number = clv_field_number(field, value);
-    if (number && isfinite(*value)) {
-        return CLV_CELL_NUMBER;
-    }
-    if (is_missing(field) || (number && isnan(*value))) {
-        return CLV_CELL_MISSING;
-    }
-    if (number || (csv->comma && has_comma_number(field, value))) {
-        return isfinite(*value) ? CLV_CELL_NUMBER : CLV_CELL_INFINITE;
-    }
-    return CLV_CELL_TEXT;
-}
+/* --- what the first records hold --- */
 
 static bool is_number(const clv_csv *csv, const clv_token *field) {
     double value;
@@ -168,7 +129,7 @@ static bool has_only_names(const clv_csv *csv, const clv_layout *layout) {
     bool names = false;
     for (int64_t c = 0; c < layout->first_count; c++) {
         const clv_token *field = &layout->first[c];
-        if (is_number(csv, field) || (is_missing(field) && c > 0)) {
+        if (is_number(csv, field) || (clv_is_missing(field) && c > 0)) {
             return false;
         }
         names = names || is_name(csv, field);
@@ -238,17 +199,6 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
 
 /* --- labels --- */
 
-static clv_status find_asked_label(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
-                                   clv_layout *layout) {
-    layout->label = clv_layout_find(layout, request->label_column);
-    if (layout->label >= 0) {
-        return CLV_OK;
-    }
-    return clv_fail(ctx, CLV_EUSAGE, "label column '%s' is not in %s: it must be 'none', %sa number from 1 to %lld",
-                    request->label_column, csv->name, layout->header ? "a name of its header, or " : "",
-                    (long long)layout->columns);
-}
-
 /* A y beside an x is a coordinate. */
 static int64_t find_label_name(const clv_layout *layout) {
     bool has_x = find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0;
@@ -261,15 +211,11 @@ static int64_t find_label_name(const clv_layout *layout) {
     return -1;
 }
 
-static clv_status find_label(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
-                             clv_layout *layout) {
-    layout->label = -1;
-    if (!request->label_column) {
-        layout->label = layout->columns > 1 ? find_label_name(layout) : -1;
-    } else if (strcmp(request->label_column, "none") != 0) {
-        return find_asked_label(ctx, csv, request, layout);
+static int64_t find_label(const clv_layout_request *request, const clv_layout *layout) {
+    if (request->label_column) { /* who knows what else is asked for says what is not there */
+        return strcmp(request->label_column, "none") == 0 ? -1 : clv_layout_find(layout, request->label_column);
     }
-    return CLV_OK;
+    return layout->columns > 1 ? find_label_name(layout) : -1;
 }
 
 /* --- all of it --- */
@@ -281,6 +227,11 @@ static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, c
     bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
     const char *text = bytes.size ? (const char *)bytes.data : "";
     *csv = (clv_csv){.at = text + (marked ? 3 : 0), .end = text + bytes.size, .name = bytes.name, .line = 1};
+    if (csv->end - csv->at > 5 && memcmp(csv->at, "sep=", 4) == 0 &&
+        strchr("\r\n", csv->at[5])) { /* for spreadsheets */
+        separator = csv->at[4];
+        csv->at += 5;
+    }
     csv->separator = separator ? separator : clv_csv_guess_separator(csv);
     if (!clv_csv_next(csv)) {
         return clv_fail(ctx, CLV_EDATA, "%s is empty", bytes.name);
@@ -305,7 +256,8 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
         return clv_fail(ctx, CLV_EDATA, "%s has a header and no data after it", bytes.name);
     }
     *csv = layout->header ? second : first;
-    return find_label(ctx, csv, request, layout);
+    layout->label = find_label(request, layout);
+    return CLV_OK;
 }
 
 void clv_layout_free(clv_context *ctx, clv_layout *layout) {

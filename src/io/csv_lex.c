@@ -38,13 +38,24 @@ static void pass_blanks(clv_csv *csv) {
     }
 }
 
+/* A line that begins with #, unless that is one of the errors of a spreadsheet in its first cell. */
+static bool is_comment(const char *at, const char *end) {
+    static const char *const errors[] = {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"};
+    bool comment = *at == '#';
+    for (size_t e = 0; comment && e < CLV_COUNT(errors); e++) {
+        size_t size = strlen(errors[e]);
+        comment = (size_t)(end - at) < size || memcmp(at, errors[e], size) != 0;
+    }
+    return comment;
+}
+
 bool clv_csv_next(clv_csv *csv) {
     while (csv->at < csv->end) {
         const char *at = csv->at;
         while (at < csv->end && is_blank(*at)) {
             at++;
         }
-        if (at < csv->end && !is_line_end(*at) && *at != '#') {
+        if (at < csv->end && !is_line_end(*at) && !is_comment(at, csv->end)) {
             csv->record_line = csv->line;
             return true;
         }
@@ -184,10 +195,10 @@ char clv_csv_guess_separator(const clv_csv *csv) {
     if (!clv_csv_next(&ahead)) {
         return ',';
     }
-    static const char candidates[] = {';', '\t', ','};
+    static const char candidates[][4] = {{';', '\t', ',', '|'}, {',', '\t', ';', '|'}};
     for (size_t pass = 0; pass < 2; pass++) { /* first those of both records */
-        for (size_t i = 0; i < sizeof candidates; i++) {
-            char c = candidates[pass ? sizeof candidates - 1 - i : i];
+        for (size_t i = 0; i < sizeof candidates[pass]; i++) {
+            char c = candidates[pass][i];
             if (pass ? count_in_line(ahead.at, ahead.end, c) > 0 : separates(&ahead, c)) {
                 return c;
             }

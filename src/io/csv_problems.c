@@ -69,7 +69,9 @@ static void check_missing(problems *p, int64_t c, const clv_read_options *option
     bool none = how == CLV_MISSING_ERROR || (int)how == CLV_MISSING_NOWHERE;
     bool provided = how == CLV_MISSING_DROP || (!none && !labels);
     int64_t count = labels ? column->no_label : column->missing.count;
-    if (count == 0 || (provided && !empty) || !begin(p)) {
+    bool text = column->role == CLV_ROLE_NUMBERS && column->texts.count > column->numbers; /* which is said */
+    if (count == 0 || text || column->role == CLV_ROLE_CLASSES || /* a class of their own */ (provided && !empty) ||
+        !begin(p)) {
         return;
     }
     add_cells(p, c, &column->missing, "missing");
@@ -98,13 +100,18 @@ static void check_texts(problems *p, int64_t c) {
         clv_text_add(&p->text, " is not a number");
         return;
     }
-    bool dates = column->dates == column->texts.count;
-    clv_text_add(&p->text, "%s holds %s, not numbers (", clv_layout_show(&p->table->layout, c, shown),
-                 dates ? "dates" : "text");
+    bool dates = column->dates == column->texts.count, odd = column->odd == column->texts.count;
+    clv_text_add(&p->text, "%s holds %s (", clv_layout_show(&p->table->layout, c, shown),
+                 dates ? "dates, not numbers"
+                 : odd ? "numbers in a spelling that is not read"
+                       : "text, not numbers");
     add_first(p, &column->texts);
-    clv_text_add(&p->text, "): %s", dates ? "replace them by numbers, such as days since the first one, or " : "");
+    clv_text_add(&p->text, "): %s",
+                 dates ? "replace them by numbers, such as days since the first one, or "
+                 : odd ? "write them in digits with a decimal point alone, or "
+                       : "");
     add_option(p, "drop", c);
-    if (!dates) {
+    if (!dates && !odd) {
         clv_text_add(&p->text, ", ");
         add_option(p, "label-column", c);
         clv_text_add(&p->text, " or --categories onehot");
@@ -118,6 +125,20 @@ static void check_infinite(problems *p, int64_t c) {
         clv_text_add(&p->text, ": ");
         add_first(p, infinite);
         clv_text_add(&p->text, " is not a finite number");
+    }
+}
+
+/* Labels are whole numbers or texts. */
+static void check_fractions(problems *p, int64_t c) {
+    const clv_column *column = &p->table->columns[c];
+    char shown[CLV_COLUMN_SIZE];
+    if (column->role == CLV_ROLE_LABELS && column->texts.count == 0 && column->fractions.count > 0 && begin(p)) {
+        clv_text_add(&p->text, "%s is the column of labels, but holds fractions (",
+                     clv_layout_show(&p->table->layout, c, shown));
+        add_first(p, &column->fractions);
+        clv_text_add(&p->text, "): ");
+        add_option(p, "drop", c);
+        clv_text_add(&p->text, ", or --label-column none to use it as a feature");
     }
 }
 
@@ -168,6 +189,7 @@ clv_status clv_table_check(const clv_table *t, const clv_read_options *options) 
             check_missing(&p, c, options);
             check_texts(&p, c);
             check_infinite(&p, c);
+            check_fractions(&p, c);
         }
     }
     return refuse(&p);

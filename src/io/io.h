@@ -114,6 +114,8 @@ clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separato
 /* The same with the classes (unless NULL), if they are texts; `texts`: take numbers for texts, too. */
 clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
                                  int32_t **labels, clv_classes *classes);
+/* What it calls its rows, if it does: rows without columns. */
+clv_status clv_csv_parse_ids(clv_context *ctx, clv_bytes bytes, char separator, clv_data **out);
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 

@@ -180,6 +180,18 @@ clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32
     return clv_read_classes(ctx, path, false, n, labels, NULL);
 }
 
+clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out) {
+    clv_source in;
+    clv_bytes bytes;
+    *out = NULL;
+    if (!clv_is_table(path) || strcmp(path, "-") == 0) {
+        return clv_data_new(ctx, path, out);
+    }
+    CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
+    clv_status status = clv_csv_parse_ids(ctx, bytes, clv_separator_of(path), out);
+    return clv_input_end(&in, status);
+}
+
 clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {
     *out = (clv_image){0};
     bool npy = clv_has_extension(path, "npy");

@@ -77,6 +77,11 @@ static void put_headline(clv_text *text, const clv_report *report) {
         clv_put_html(text, clv_data_note(report->data));
         clv_text_add(text, "</p>\n");
     }
+    if (report->truth) {
+        clv_text_add(text, "<p class=\"note\">truth: ");
+        clv_put_html(text, report->truth);
+        clv_text_add(text, "</p>\n");
+    }
     clv_text_add(text, "<div class=\"claim %s\"><p><strong>", certificate->holds ? "holds" : "fails");
     clv_put_html(text, clv_certificate_words(result));
     clv_text_add(text, "</strong></p><p>");

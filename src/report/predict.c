@@ -4,6 +4,7 @@
 #include "report/report.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A claim that names what does not exist cannot be used. */
 static clv_status refuse_claim(clv_context *ctx, const clv_verdict *doubt) {
@@ -13,6 +14,26 @@ static clv_status refuse_claim(clv_context *ctx, const clv_verdict *doubt) {
 int clv_claim_needs_points(const clv_claim *claim) {
     const clv_method *method = clv_claim_method(claim);
     return method && method->takes == CLV_TAKES_AFFINITY;
+}
+
+clv_status clv_claim_can_predict(clv_context *ctx, const clv_claim *claim) {
+    const clv_method *method = clv_claim_method(claim);
+    const char *kind = clv_claim_option(claim, "affinity");
+    if (!method || !method->predict) {
+        return clv_fail(ctx, CLV_EDATA, "results of '%.80s' cannot label new objects", claim->method);
+    }
+    if (clv_claim_needs_points(claim) && kind && strcmp(kind, "minimax") == 0) {
+        return clv_fail(ctx, CLV_EDATA,
+                        "a result with a minimax affinity cannot label new objects: they would change the paths "
+                        "between the old ones");
+    }
+    if (clv_claim_needs_points(claim) && !claim->kind[0] && isnan(claim->result->objective.value)) {
+        return clv_fail(ctx, CLV_EDATA,
+                        "this rough result cannot label new objects: %s was ended before it had the affinity to label "
+                        "them by; give it more time, or an affinity that takes less (knn)",
+                        method->name);
+    }
+    return CLV_OK;
 }
 
 static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, const clv_input *input,
@@ -43,9 +64,7 @@ clv_status clv_claim_predict(clv_context *ctx, const clv_claim *claim, const clv
     clv_options_room options;
     clv_verdict doubt = {0};
     *out = NULL;
-    if (!method || !method->predict) {
-        return clv_fail(ctx, CLV_EUSAGE, "results of '%.80s' cannot label new objects", claim->method);
-    }
+    CLV_TRY(clv_claim_can_predict(ctx, claim));
     if (clv_claim_needs_points(claim) && (!points || points->rows != claim->result->n)) {
         return clv_fail(
             ctx, CLV_EDATA,

@@ -45,6 +45,10 @@ static void put_run(clv_text *text, const clv_report *report) {
         put_name(text, "data");
         clv_text_add(text, "%s\n", clv_data_note(report->data));
     }
+    if (report->truth) {
+        put_name(text, "truth");
+        clv_text_add(text, "%s\n", report->truth);
+    }
     put_size(text, result);
     if (report->affinity && report->affinity->landmarks > 0) {
         put_landmarks(text, report->affinity);

@@ -33,12 +33,15 @@ static void test_separators(void **state) {
     assert_dense(data, 2, 2, four);
     clv_data_free(data);
     assert_refused(clv_csv_parse(ctx, text_bytes("1,2\n3,4\n", "a.tsv"), NULL, '\t', &data), CLV_EDATA,
-                   "a.tsv: column 1 holds text", "1,2", NULL);
+                   "a.tsv: column 1 holds numbers in a spelling that is not read", "1,2", NULL);
 }
 
 static void test_lines(void **state) {
     (void)state;
     static const double four[] = {1, 2, 3, 4};
+    check("1|2\n3|4\n", 2, 2, four);
+    check("sep=;\r\na;b\r\n1;2\r\n3;4\r\n", 2, 2, four);
+    check("sep=\t\n1\t2\n3\t4\n", 2, 2, four);
     check("1,2\r\n3,4\r\n", 2, 2, four);
     check("1,2\r3,4\r", 2, 2, four);
     check("1,2\r3,4\n", 2, 2, four);
@@ -100,8 +103,11 @@ static void test_label_column(void **state) {
     assert_refused(parse("p,q\n1,2\n", &(clv_read_options){.label_column = "r"}, &data), CLV_EUSAGE, "'r'", "a.csv",
                    "1 to 2", NULL);
     assert_refused(parse("1,2\n", &(clv_read_options){.label_column = "3"}, &data), CLV_EUSAGE, "'3'", "1 to 2", NULL);
-    assert_refused(parse("p,target\n1,2\n1,2.5\n", NULL, &data), CLV_EDATA, "a.csv row 2 column 2", "2.5", "none",
-                   NULL);
+    assert_refused(parse("p,target\n1,2\n1,2.5\n", NULL, &data), CLV_EDATA,
+                   "a.csv: column 2 'target' is the column of labels, but holds fractions ('2.5' in line 3)",
+                   "--label-column none", NULL);
+    assert_refused(parse("p,y\n1,2\n,2.5\n", NULL, &data), CLV_EDATA, "column 1 'p' has 1 missing cell (line 3)",
+                   "; column 2 'y' is the column of labels", NULL); /* both at once */
     static const char *const incomplete[] = {"p,y\n1,1\n1,\n", "p,y\n1,1\n1,nan\n", "p,y\n1,a\n1,NA\n"};
     for (size_t c = 0; c < sizeof incomplete / sizeof incomplete[0]; c++) {
         assert_refused(parse(incomplete[c], NULL, &data), CLV_EDATA, "a.csv: column 2 'y' has 1 missing cell (line 3)",
@@ -203,6 +209,11 @@ static void test_chosen_columns(void **state) {
     }
     assert_refused(parse(text, &(clv_read_options){.columns = "a,g"}, &data), CLV_EUSAGE, "--columns", "'g'", "1 to 6",
                    NULL);
+    clv_read_options wrong = {.columns = "g,a,h", .drop = "i", .id_column = "j", .label_column = "k"};
+    assert_refused(parse(text, &wrong, &data), CLV_EUSAGE,
+                   "a.csv has no column 'g' (--columns), 'h' (--columns), 'i' (--drop), 'j' (--id-column), 'k' "
+                   "(--label-column): its columns are a, b, c,d, e, f, y",
+                   NULL);
     assert_refused(parse(text, &(clv_read_options){.drop = "3-9"}, &data), CLV_EUSAGE, "--drop", "'3-9'", NULL);
     assert_refused(parse(text, &(clv_read_options){.id_column = "k"}, &data), CLV_EUSAGE, "--id-column", "'k'", NULL);
     assert_ok(parse(text, &(clv_read_options){.id_column = "e"}, &data));
@@ -222,11 +233,57 @@ static void test_categories(void **state) {
     assert_dense(data, 3, 3, (double[]){1, 0, 1, 2, 1, 0, 3, 0, 1});
     assert_string_equal(clv_data_column(data, 1), "city=Oslo");
     assert_string_equal(clv_data_column(data, 2), "city=Rome");
-    assert_string_equal(clv_data_note(data), "3 columns used; truth: y; city became 2 columns");
+    assert_string_equal(clv_data_note(data), "2 columns used; truth: y; city became 2 columns");
+    clv_data_free(data);
+    assert_ok(
+        parse("a,city,y\n1,,0\n2,Oslo,1\n3,NA,1\n", &(clv_read_options){.categories = CLV_CATEGORIES_ONEHOT}, &data));
+    assert_dense(data, 3, 3, (double[]){1, 1, 0, 2, 0, 1, 3, 1, 0}); /* what is missing is one class */
+    clv_data_free(data);
+    assert_ok(parse("a,b,city\n1,4,Rome\n2,5,Rome\n",
+                    &(clv_read_options){.categories = CLV_CATEGORIES_ONEHOT, .label_column = "none"}, &data));
+    assert_string_equal(clv_data_note(data), "3 columns used; city became 1 column");
     clv_data_free(data);
     assert_ok(parse(text, &(clv_read_options){.categories = CLV_CATEGORIES_DROP}, &data));
     assert_dense(data, 3, 1, (double[]){1, 2, 3});
     assert_string_equal(clv_data_note(data), "1 column used; truth: y; dropped: city (text)");
+    clv_data_free(data);
+}
+
+/* By the names of other data: what is used of this file, and classes that those do not have. */
+static void test_like(void **state) {
+    (void)state;
+    static const char *const like[] = {"city=Oslo", "city=Rome", "city=Ulm", "a"};
+    clv_data *data;
+    clv_read_options options = {.like = like, .like_count = 4};
+    assert_ok(parse("id,a,city,b\nu,1,Rome,0\nv,2,Bonn,0\nw,3,,0\nx,4,Bonn,0\n", &options, &data));
+    assert_dense(data, 4, 4, (double[]){0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4});
+    assert_string_equal(clv_data_note(data), "2 columns used; dropped: id (row names); city became 3 columns");
+    assert_string_equal(clv_data_warning(data), "the model has no city= (1 row), city=Bonn (2 rows): in these rows all "
+                                                "columns of the class are 0");
+    clv_data_free(data);
+}
+
+/* Numbers that people write otherwise are neither row names, nor labels, nor classes. */
+static void test_odd_numbers(void **state) {
+    (void)state;
+    static const char *const spellings[][2] = {{"12%", "13.5 %"},          {"$1", "$2"},
+                                               {"\"1,234\"", "\"2,345\""}, {"1'234", "2'345"},
+                                               {"\u20ac5", "7\u20ac"},     {"1\u00a0234", "2\u202f345"},
+                                               {"\u22125", "\u22126"},     {"(5)", "(6)"}};
+    static const char *const shapes[] = {"a,b\n%s,1\n%s,2\n", "b,a\n1,%s\n2,%s\n3,%s\n"};
+    char text[128];
+    clv_data *data;
+    for (size_t s = 0; s < sizeof spellings / sizeof spellings[0]; s++) {
+        for (size_t shape = 0; shape < 2; shape++) {
+            const char *const *cell = spellings[s];
+            snprintf(text, sizeof text, shapes[shape], cell[0], cell[1], cell[1]);
+            clv_read_options options = {.categories = CLV_CATEGORIES_ONEHOT};
+            assert_refused(parse(text, &options, &data), CLV_EDATA, "'a' holds numbers in a spelling that is not read",
+                           "--drop 'a'", NULL);
+        }
+    }
+    assert_ok(parse("a,b\n1.2.3,1\n1.2.4,2\n", NULL, &data)); /* names all the same */
+    assert_string_equal(clv_data_note(data), "1 column used; dropped: a (row names)");
     clv_data_free(data);
 }
 
@@ -253,13 +310,15 @@ static void test_refused(void **state) {
         {"1,2\n-inf,3\n", "a.csv: column 1 has 1 infinite cell (line 2)", "'-inf' in line 2"},
         {"1,2\n1e999,3\n", "a.csv: column 1 has 1 infinite cell (line 2)", "'1e999'"},
         {"1,2\n,3\n", "a.csv: column 1 has 1 missing cell (line 2)", ""},
+        {"1,2\n#N/A,3\n4,5\n", "a.csv: column 1 has 1 missing cell (line 2)", ""}, /* no comment */
+        {"1,2\n#DIV/0!,3\n4,5\n", "a.csv: column 1 has 1 bad cell (line 2)", ""},
         {"1,2,\n3,4,5\n", "a.csv", ""},
         {"1,2\n3,4,5\n", "a.csv: line 2 has 3 fields, 2 were expected", ""},
         {"1,2,3\n4,x\n", "a.csv: line 2 has 2 fields, 3 were expected", ""},
         {"1,2\n3,\"4\n", "a.csv line 2: a quote is opened", ""},
         {"1,2\n3,\"4\"x\n", "a.csv line 2", "'x' after the closing quote"},
         {"1,0x10\n", "a.csv", "not numbers ('0x10' in line 1)"},
-        {"1,1 2\n", "a.csv", "not numbers ('1 2' in line 1)"},
+        {"1,1 2\n", "a.csv", "is not read ('1 2' in line 1)"},
         {"\xff\xfe"
          "1,2",
          "UTF-16", ""},
@@ -399,6 +458,33 @@ static clv_status parse_mended(clv_context *in, void *user) {
     return CLV_OK;
 }
 
+/* The same rows in another order, then with the names of new classes. */
+static clv_status match_and_like(clv_context *in, void *user) {
+    static const char *const like[] = {"city=Oslo", "q"};
+    clv_data *of = NULL, *to = NULL;
+    int64_t *rows = NULL;
+    clv_status status = clv_csv_parse_ids(in, text_bytes(user, "a.csv"), 0, &of);
+    status = status < 0 ? status : clv_csv_parse_ids(in, text_bytes("id,y\n9,a\n4,b\n7,c\n", "b.csv"), 0, &to);
+    status = status < 0 ? status : clv_match_ids(in, of, to, &rows);
+    if (status >= 0) {
+        assert_true(rows[0] == 1 && rows[1] == 2 && rows[2] == 0);
+    }
+    clv_data_free(of);
+    clv_data_free(to);
+    clv_release(in, rows);
+    CLV_TRY(status);
+    CLV_TRY(clv_csv_parse(in, text_bytes(user, "a.csv"), &(clv_read_options){.like = like, .like_count = 2}, 0, &of));
+    clv_data_free(of);
+    return CLV_OK;
+}
+
+static clv_status ask_for_others(clv_context *in, void *user) {
+    clv_data *data;
+    clv_read_options how = {.columns = "k,l", .drop = "m"};
+    clv_status status = clv_csv_parse(in, text_bytes(user, "a.csv"), &how, 0, &data);
+    return status == CLV_EUSAGE ? CLV_OK : status;
+}
+
 static void test_allocations(void **state) {
     (void)state;
     char texts[] = "p,q,species\n1,2,b\n\n3,4,a\n";
@@ -411,26 +497,19 @@ static void test_allocations(void **state) {
     fail_each_allocation(parse_labeled, rows);
     char many[] = "id,q,city,r,y\n4,2,Rome,,a\n7,4,Oslo,2,b\n9,4,Rome,5,b\n";
     fail_each_allocation(parse_mended, many);
+    fail_each_allocation(match_and_like, many);
+    fail_each_allocation(ask_for_others, many);
 }
 
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_separators),
-        CASE(test_lines),
-        CASE(test_header),
-        CASE(test_all_problems_at_once),
-        CASE(test_missing),
-        CASE(test_chosen_columns),
-        CASE(test_categories),
-        CASE(test_decimal_commas),
-        CASE(test_label_column),
-        CASE(test_refused),
-        CASE(test_many_short_lines),
-        CASE(test_labels),
-        CASE(test_files),
-        CASE(test_standard_input),
-        CASE(test_allocations),
+        CASE(test_separators),           CASE(test_lines),        CASE(test_header),
+        CASE(test_all_problems_at_once), CASE(test_missing),      CASE(test_chosen_columns),
+        CASE(test_categories),           CASE(test_like),         CASE(test_odd_numbers),
+        CASE(test_decimal_commas),       CASE(test_label_column), CASE(test_refused),
+        CASE(test_many_short_lines),     CASE(test_labels),       CASE(test_files),
+        CASE(test_standard_input),       CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_csv", tests, NULL, NULL);
 }

@@ -386,3 +386,42 @@ def options_that_no_run_has_are_rejected():
     cleave("verify", "r.json", "x.npy", out="^accepted")
     write("r.json", read("r.json").decode().replace('"options": {', '"options": {"exactness": 1, '))
     cleave("verify", "r.json", "x.npy", code=1, out="^rejected: an option exactness is claimed, which ncut does not have")
+
+
+@case
+def labels_are_matched_by_id():
+    points, labels = blobs()
+    rows = [f"u{i},{x:.4f},{y:.4f}\n" for i, (x, y) in enumerate(points)]
+    write("x.csv", "id,a,b\n" + "".join(rows))
+    named = [f"u{i},{('ant', 'bee', 'cow')[c]}\n" for i, c in enumerate(labels)]
+    turned = named[::-1]
+    write("y.csv", "id,kind\n" + "".join(named))
+    write("turned.csv", "id,kind\n" + "".join(turned))
+    for extra, said in (([], "of which 60 are compared, matched by id"), (["--classes"], "60  matched by id")):
+        cleave("eval", "y.csv", "turned.csv", *extra, out=said)
+        found = cleave("eval", "turned.csv", "y.csv", *extra, "--json", "-").json()
+        check(found["matched"] == "id" and (found if extra else found["metrics"])["accuracy"] == 1, str(found))
+    of_data = cleave("eval", "y.csv", "y.csv", "--data", "x.csv", "--json", "-").json()["metrics"]
+    check(cleave("eval", "turned.csv", "y.csv", "--data", "x.csv", "--json", "-").json()["metrics"] == of_data, "the order of the points")
+    best = cleave("kpalm", "x.csv", "-k", 3, "--truth", "y.csv", "--report", "r.html", out=r"truth +y.csv, matched by id\n").out
+    check(b"truth: y.csv, matched by id" in read("r.html"), "the page")
+    same = cleave("kpalm", "x.csv", "-k", 3, "--truth", "turned.csv").out
+    check([line for line in best.split("\n") if line.startswith("ari")] == [line for line in same.split("\n") if line.startswith("ari")],
+          "the same truth")
+    write("bare.csv", "".join(line.split(",")[1] for line in named))
+    cleave("eval", "y.csv", "bare.csv", out="60 are compared, row by row")
+    cleave("kpalm", "x.csv", "-k", 3, "--truth", "bare.csv", out="truth +bare.csv, row by row\n")
+    npy("x.npy", points)
+    cleave("kpalm", "x.npy", "-k", 3, "-o", "l.csv", "-q")  # beside the numbers of the rows
+    lines = read("l.csv").decode().split()
+    write("l2.csv", "\n".join(lines[:1] + lines[:0:-1]) + "\n")
+    check(cleave("eval", "l.csv", "l2.csv", "--json", "-").json()["metrics"]["ari"] == 1, "by their numbers")
+    cleave("kpalm", "x.npy", "-k", 3, "--truth", "l2.csv", out=r"truth +l2.csv, matched by id\n(.*\n)*ari +1\n")
+    write("other.csv", "id,kind\n" + "".join(named[:-2]) + "v1,ant\nv2,ant\n")
+    lacks = r"other.csv lacks 2 of the 60 rows of {}, 'u58' first: rows are matched by their ids; to compare them in their order, "
+    cleave("eval", "y.csv", "other.csv", code=65, err=lacks.format("y.csv"))
+    cleave("eval", "y.csv", "other.csv", "--classes", code=65, err=lacks.format("y.csv"))
+    cleave("kpalm", "x.csv", "-k", 3, "--truth", "other.csv", code=65, err=lacks.format("x.csv"))
+    write("twice.csv", "id,kind\n" + "".join(named[:-1]) + named[0])
+    for pair in (("y.csv", "twice.csv"), ("twice.csv", "y.csv")):
+        cleave("eval", *pair, code=65, err="twice.csv has two rows 'u0', and rows are matched by their ids")

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import harness
-from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, two_blocks, without, write)
+from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, same_partition, two_blocks, without, write)
 
 LONG = ("--restarts", "100000000")  # never ends by itself
 
@@ -340,7 +340,8 @@ def the_time_limit_counts_while_input_is_awaited():
 def a_time_limit_always_leaves_labels():
     draw = random.Random(5)
     npy("x.npy", [[draw.gauss(0, 1) for _ in range(200)] for _ in range(3000)])
-    for method, extra in (("ncut", []), ("symnmf", []), ("ncut", ["--affinity", "knn"]),
+    for method, extra in (("ncut", []), ("symnmf", []), ("ncut", ["--affinity", "knn"]), ("ncut", ["--landmarks", 500]),
+                          ("symnmf", ["--landmarks", 500]),
                           ("dominant", ["--affinity", "minimax"]), ("dominant", ["--affinity", "distance"]),
                           ("ncut", ["--affinity", "cosine", "--home", "dense-f64"]), ("dominant", ["--home", "computed"])):
         k = [] if method == "dominant" else ["-k", 3]
@@ -366,6 +367,29 @@ def too_many_pairs_for_the_limit_are_not_begun():
     labels = json.loads(read("r.json"))["labels"]
     check(all(labels[i] == labels[i % 3] for i in range(60000)) and len(set(labels)) == 3, "k-means has had its time")
     check("objective" in run.out, run.out)
+
+
+@case
+def neighbors_take_the_place_of_too_many_pairs():
+    draw = random.Random(7)
+    npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(3)] for i in range(200000)])
+    one = ("--threads", 1, "--json", "r.json", "-o", "l.npy")
+    said = "about .* would pass over all pairs of 200000 objects, and the time limit is 40 s: --affinity knn takes their place, in about "
+    cleave("ncut", "x.npy", "-k", 3, "--time-limit", 40, *one, err=f"^warning: {said}")
+    result = json.loads(read("r.json"))
+    check(result["options"]["affinity"] == result["affinity"]["kind"] == "knn", "as it was done")
+    check(re.match(said, result["warnings"][-1]), f"{result['warnings']}")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    first = cleave("dominant", "x.npy", "--time-limit", 2, *one, err="")  # one cluster after the other: without a pass over all pairs
+    check("pairs" not in first.err and json.loads(read("r.json"))["objective"]["value"] > 0, first.err)
+    # What is asked for stays, in whatever time there is; and neighbors and landmarks have estimates of their own.
+    for extra, what in ((["--affinity", "gaussian"], "pass over all pairs of"), (["--affinity", "knn"], "go into the nearest neighbors of"),
+                        (["--landmarks", 3000], "go into the landmarks of")):
+        limit = 40 if "gaussian" in extra else 0.2
+        cleave("ncut", "x.npy", "-k", 3, "--time-limit", limit, *extra, *one, err=f"^warning: about .* would {what} 200000 objects before the "
+               f"first iteration of ncut, and the time limit is {limit} s: the labels will be those of k-means")
+        labels = json.loads(read("r.json"))["labels"]
+        check(len(labels) == 200000 and (limit < 40 or same_partition(labels, [i % 3 for i in range(200000)])), "k-means has had its time")
 
 
 @case

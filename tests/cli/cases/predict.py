@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import random
 
 from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, read_rows, two_blocks, write
 
@@ -249,6 +250,11 @@ def classes_of_columns_in_new_data():
     write("one.csv", "city,b,a\n" + "".join(",".join(lines[i].split(",")[::-1]) + "\n" for i in (1, 4, 7)))  # Rome alone
     cleave("predict", "r.json", "one.csv", "-o", "p.csv", "-q")
     check(labels_in("p.csv") == [labels_in("l.csv")[i] for i in (0, 3, 6)], "a class that is not there is a column of zeros")
+    write("one.csv", "city,b,a\nRome,1,2\nKiel,3,4\nKiel,5,6\n")
+    said = r"one.csv: 3 columns used; city became 3 columns\none.csv: warning: the model has no city=Kiel .2 rows.: "
+    cleave("predict", "r.json", "one.csv", "-o", "p.csv", err=said)
+    cleave("kpalm", "old.csv", "-k", 3, "--categories", "onehot", "--label-column", "none", "--predict", "one.csv", "--predict-output",
+           "p.csv", err="one.csv: warning: the model has no city=Kiel .2 rows.")
 
 
 def edited(name, old, new):
@@ -304,3 +310,36 @@ def dropped_rows_are_dropped_from_the_second_file_too():
     csv("w.csv", [[1.0 + i % 2] for i in range(len(points))])
     cleave("kpalm", "x.csv", "-k", 3, "--missing", "drop", "--sample-weights", "w.csv", "--json", "r.json", "-q")
     cleave("verify", "r.json", "x.csv", "w.csv", out="^accepted")
+
+
+@case
+def results_that_cannot_predict_say_so_before_anything_else():
+    points, _ = blobs_npy()
+    for extra in (["--json", "m.json"], []):
+        cleave("ncut", "x.npy", "-k", 3, "--affinity", "minimax", "--save-model", *extra, code=64,
+               err="--save-model cannot be used with --affinity minimax: ")
+    check(not os.path.exists("m.json"), "refused before the run")
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "minimax", "--json", "m.json", "-q")
+    cleave("predict", "m.json", "x.npy", "-o", "l.csv", code=65, err="m.json: a result with a minimax affinity cannot label new")
+    cleave("kpalm", "x.npy", "-k", 3, "--save-model", code=64, err="no option --save-model, nor a need for one: --json FILE holds all")
+    cleave("pursuit", "x.npy", "-k", 3, "--json", "m.json", "-q")
+    cleave("predict", "m.json", "x.npy", "-o", "l.csv", code=65, err="m.json: results of 'pursuit' cannot label new objects")
+
+
+@case
+def a_rough_result_keeps_no_model():
+    draw = random.Random(5)
+    npy("x.npy", [[draw.gauss(0, 1) for _ in range(200)] for _ in range(3000)])
+    for method in ("ncut", "symnmf"):
+        cleave(method, "x.npy", "-k", 3, "--time-limit", 1e-6, "--json", "r.json", "--save-model", "-o", "l.csv",
+               err="had no time to evaluate a start: .*\nwarning: no model is kept, as there is no affinity")
+        check("no model is kept" in json.loads(read("r.json"))["warnings"][-1] and not os.path.exists("r.clv"), "and none is")
+        for data in ([], ["--data", "x.npy"]):
+            cleave("predict", "r.json", "x.npy", "-o", "p.csv", *data, code=65,
+                   err=f"r.json: this rough result cannot label new objects: {method} was ended before it had the affinity")
+    npy("a.npy", two_blocks())
+    cleave("ncut", "a.npy", "-k", 2, "--affinity", "precomputed", "--json", "r.json", "--save-model", "-q")
+    claim = json.loads(read("r.json"))
+    claim["objective"]["value"] = claim["certificate"]["value"] = None  # ended between its affinity and its first start
+    write("r.json", json.dumps(claim))
+    cleave("predict", "r.json", "a.npy", "-o", "p.csv", err="r.json: warning: a rough result, of whose labels nothing is claimed")

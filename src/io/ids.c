@@ -1,0 +1,113 @@
+/* Rows of one file that are those of another, by what both files call them. O(n log n). */
+#include "io/io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct named_row {
+    const char *id;
+    int64_t row;
+} named_row;
+typedef char number[24];
+
+/* Two files of n rows each. */
+typedef struct matching {
+    clv_context *ctx;
+    const clv_data *of, *in;
+    int64_t n;
+    named_row *wanted, *known;
+    number *numbers; /* of the rows of a file that has no names for them */
+} matching;
+
+static int compare_ids(const void *a, const void *b) {
+    return strcmp(((const named_row *)a)->id, ((const named_row *)b)->id);
+}
+
+/* Whether the ids of both can be compared: both have some, or one has none and the other numbers of rows, which stand
+ * beside the labels of such data. */
+static bool can_match(const clv_data *a, const clv_data *b) {
+    const clv_data *only = a->ids ? a : b;
+    return (a->ids && b->ids) || (only->ids && strcmp(only->id_name, "row") == 0);
+}
+
+static void name_rows(matching *m, const clv_data *data, named_row *rows) {
+    for (int64_t i = 0; i < m->n; i++) {
+        if (!data->ids) {
+            snprintf(m->numbers[i], sizeof m->numbers[i], "%lld", (long long)i + 1);
+        }
+        rows[i] = (named_row){data->ids ? data->ids + data->id_at[i] : m->numbers[i], i};
+    }
+}
+
+static clv_status refuse_twice(const matching *m, const clv_data *data, const char *id) {
+    char shown[CLV_SHOWN_SIZE];
+    return clv_fail(m->ctx, CLV_EDATA, "%s has two rows '%s', and rows are matched by their ids: make them differ",
+                    data->name, clv_show(shown, id, strlen(id)));
+}
+
+static clv_status sort_known(const matching *m) {
+    qsort(m->known, (size_t)m->n, sizeof *m->known, compare_ids);
+    for (int64_t i = 1; i < m->n; i++) {
+        if (compare_ids(&m->known[i - 1], &m->known[i]) == 0) {
+            return refuse_twice(m, m->in, m->known[i].id);
+        }
+    }
+    return CLV_OK;
+}
+
+/* Rows that were found are marked: -1 for what is found again. */
+static clv_status find_rows(const matching *m, int64_t *rows) {
+    char shown[CLV_SHOWN_SIZE];
+    const char *first = NULL;
+    int64_t lost = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        named_row *found = bsearch(&m->wanted[i], m->known, (size_t)m->n, sizeof *m->known, compare_ids);
+        if (found && found->row < 0) {
+            return refuse_twice(m, m->of, found->id);
+        }
+        first = found || first ? first : m->wanted[i].id;
+        lost += !found;
+        if (found) {
+            rows[i] = found->row;
+            found->row = -1;
+        }
+    }
+    return lost == 0 ? CLV_OK
+                     : clv_fail(m->ctx, CLV_EDATA,
+                                "%s lacks %lld of the %lld rows of %s, '%s' first: rows are matched by their ids; to "
+                                "compare them in their order, take the ids out of one file",
+                                m->in->name, (long long)lost, (long long)m->n, m->of->name,
+                                clv_show(shown, first, strlen(first)));
+}
+
+static clv_status match(matching *m, int64_t *rows) {
+    name_rows(m, m->of, m->wanted);
+    name_rows(m, m->in, m->known);
+    CLV_TRY(sort_known(m));
+    return find_rows(m, rows);
+}
+
+clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *in, int64_t **rows) {
+    int64_t count[] = {clv_data_rows_read(of), clv_data_rows_read(in)};
+    matching m = {.ctx = ctx, .of = of, .in = in, .n = count[!of->ids]};
+    *rows = NULL;
+    if (!can_match(of, in)) {
+        return CLV_OK;
+    }
+    if (count[0] != count[1] && count[0] > 0 && count[1] > 0) { /* 0: it is no table */
+        return clv_fail(ctx, CLV_EDATA, "%s has %lld rows, but %s has %lld", in->name, (long long)count[1], of->name,
+                        (long long)count[0]);
+    }
+    m.wanted = CLV_NEW(ctx, named_row, m.n);
+    m.known = CLV_NEW(ctx, named_row, m.n);
+    m.numbers = CLV_NEW(ctx, number, of->ids && in->ids ? 1 : m.n);
+    *rows = CLV_NEW(ctx, int64_t, m.n);
+    clv_status status = m.wanted && m.known && m.numbers && *rows ? match(&m, *rows) : CLV_ENOMEM;
+    CLV_FREE_ALL(ctx, m.wanted, m.known, m.numbers);
+    if (status < 0) {
+        clv_free(ctx, *rows);
+        *rows = NULL;
+    }
+    return status;
+}

@@ -59,6 +59,7 @@ typedef struct clv_dominant_problem {
     const uint8_t *gone;   /* n: peeled off */
     double tol, largest;   /* no similarity exceeds `largest` */
     clv_seed seed;
+    bool compact; /* rd: on a copy of the similarities of the active objects */
 } clv_dominant_problem;
 
 /* --- the arena: r on those objects that matter, each in a slot; x = scale y, r = scale rho --- */
@@ -173,6 +174,8 @@ typedef struct clv_replicator {
     double value, squares, similarity, gap;
     double step; /* |x(t+1) - x(t)| of the last one */
 } clv_replicator;
+/* Whether it is to work on a copy of the similarities of the active objects: they are few, and there is room. */
+bool clv_replicator_compacts(const clv_dominant_problem *problem);
 clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out);
 void clv_replicator_free(clv_replicator *s);
 /* x of n, of sum 1 and 0 on objects that are gone. */

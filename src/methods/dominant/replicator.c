@@ -9,22 +9,22 @@
 /* Below this share of all objects a copy pays: a product costs a little more than half as much. */
 #define FEW 0.75
 
-/* Whether there is room for copies of all that may search side by side. */
-static bool fits(const clv_dominant_problem *p) {
+/* Decided before searches begin side by side, and for as many as there can be: threads do not matter. */
+bool clv_replicator_compacts(const clv_dominant_problem *p) {
+    const clv_dominant_options *options = p->options;
     size_t now, most;
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
     clv_context_memory(p->ctx, &now, &most);
-    double count = (double)p->active_count, copy = info.cost.resident && !info.sparse ? 8 * count * count : 0;
-    return (double)now + copy * clv_threads(p->options->control.threads) <= (double)clv_affinity_budget(p->affinity);
+    double count = (double)p->active_count, searches = (double)(options->multistart + options->control.restarts);
+    double copy = info.cost.resident && !info.sparse ? 8 * count * count : 0, work = 128 * (double)p->n;
+    return count <= FEW * (double)p->n &&
+           (double)now + searches * (copy + work) <= (double)clv_affinity_budget(p->affinity);
 }
 
 /* The operator on the active objects alone. */
 static clv_status leave_out(clv_replicator *s) {
     const clv_dominant_problem *p = s->problem;
-    if ((double)p->active_count > FEW * (double)p->n || !fits(p)) {
-        return CLV_OK;
-    }
     CLV_TRY(clv_affinity_subset(p->affinity, p->active, p->active_count, &s->left));
     s->affinity = s->left;
     s->object = p->active;
@@ -35,7 +35,7 @@ static clv_status leave_out(clv_replicator *s) {
 clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out) {
     clv_context *ctx = problem->ctx;
     *out = (clv_replicator){.problem = problem, .threads = threads, .affinity = problem->affinity, .m = problem->n};
-    CLV_TRY(leave_out(out));
+    CLV_TRY(problem->compact ? leave_out(out) : CLV_OK);
     out->x = CLV_NEW(ctx, double, out->m);
     out->before = CLV_NEW(ctx, double, out->m);
     out->r = CLV_NEW(ctx, double, out->m);

@@ -19,6 +19,14 @@ static const clv_option_table *segment_table(void) {
                           "objects more than N steps apart are not similar (ncut)"),
         CLI_NUMBER_OPTION(CLV_OPTION_REAL, segment_options, sigma, "sigma", 0, 0.3, 1e-3, 1e3, NULL, "S",
                           "width of the similarity, as a share of the median distance of objects (ncut)"),
+        CLI_FILE_OPTION(segment_options, solver, "solver", 0, "NAME",
+                        "one of the method's own solvers, by its name in cleave METHOD --help"),
+        {.name = "polish",
+         .kind = CLV_OPTION_FLAG,
+         .offset = offsetof(segment_options, polish),
+         .initial = 1,
+         .most = 1,
+         .help = "go on after the solver until no single move lowers the cut, then search (ncut)"},
         CLI_NUMBER_OPTION(CLV_OPTION_INT, segment_options, least, "min-piece", 0, 0, 0, 0x1p31 - 1, "auto", "N",
                           "connected pieces of fewer pixels join a neighbor; auto: a thousandth of the picture"),
         CLI_MEMORY_OPTION(segment_options),
@@ -90,7 +98,7 @@ static clv_status read_pixels(segment_job *s) {
 static clv_status check_uses(const segment_job *s) {
     static const char *const of_superpixels[] = {"superpixels", "compactness", "rounds", "color",
                                                  "histogram",   "texture",     "place"};
-    static const char *const of_graphs[] = {"reach", "sigma"};
+    static const char *const of_graphs[] = {"reach", "sigma", "polish"};
     const cli_segmenter *method = s->segmenter;
     for (size_t i = 0; s->width && i < CLI_COUNT(of_superpixels); i++) {
         if (cli_args_given(&s->args, of_superpixels[i])) {
@@ -120,8 +128,21 @@ static void set_k(segment_job *s) {
     *(int64_t *)(void *)(s->method_options + k->offset) = s->options.k;
 }
 
+/* What the method has been told besides its defaults. */
+static clv_status set_solver(segment_job *s) {
+    clv_context *ctx = s->app->ctx;
+    const char *solver = s->options.solver;
+    if (solver) {
+        CLI_TRY(cli_library(s->app, clv_options_set(ctx, s->method->options, s->method_options, "solver", solver)));
+    }
+    if (!s->options.polish && s->segmenter->near) {
+        CLI_TRY(cli_library(s->app, clv_options_set(ctx, s->method->options, s->method_options, "polish", "false")));
+    }
+    return CLV_OK;
+}
+
 /* The method that was asked for, with its options. */
-static void set_method(segment_job *s) {
+static clv_status set_method(segment_job *s) {
     s->method = cli_segment_method(s->options.method);
     s->segmenter = cli_segmenter_of(s->method);
     clv_method_defaults(s->method, s->method_options, s->method->options->size);
@@ -136,11 +157,12 @@ static void set_method(segment_job *s) {
         s->chosen_k = true;
     }
     set_k(s);
+    return set_solver(s);
 }
 
 static clv_status check(segment_job *s) {
     const segment_options *o = &s->options;
-    set_method(s);
+    CLI_TRY(set_method(s));
     if (!o->output && !o->overlay && !o->fill && !o->labels && !o->points && !o->dry_run) {
         return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
     }

@@ -11,6 +11,8 @@ typedef struct segment_options {
     const char *pixels;
     int64_t reach;
     double sigma;
+    const char *solver; /* NULL: the method's own */
+    int polish;
     int64_t least;  /* pixels of a piece; 0: auto */
     int64_t memory; /* 0: auto */
     const char *output, *overlay, *fill, *labels, *points, *json;

@@ -1075,10 +1075,12 @@ CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method,
 /* ncut: minimize 1/2 sum_c cut(c, rest) / vol(c) over partitions into k nonempty clusters. Objects without any
  * similarity (degree 0) are left out: label -1. */
 typedef enum clv_ncut_solver {
-    CLV_NCUT_FPC,      /* fractional programming */
-    CLV_NCUT_SPECTRAL, /* eigenvectors of the normalized affinity, rounded */
-    CLV_NCUT_FINC,     /* quadratic transform, objects in turn */
-    CLV_NCUT_FCD       /* exact moves of single objects, in turn */
+    CLV_NCUT_FPC,         /* fractional programming */
+    CLV_NCUT_SPECTRAL,    /* eigenvectors of the normalized affinity, rounded */
+    CLV_NCUT_FINC,        /* quadratic transform, objects in turn */
+    CLV_NCUT_FCD,         /* exact moves of single objects, in turn */
+    CLV_NCUT_DINKELBACH,  /* k = 2: Dinkelbach's transform, objects in turn */
+    CLV_NCUT_FINC_AT_ONCE /* quadratic transform, all objects at once: for comparison */
 } clv_ncut_solver;
 typedef enum clv_ncut_rounding { CLV_NCUT_KMEANS, CLV_NCUT_ROTATION } clv_ncut_rounding;
 typedef enum clv_ncut_shift {
@@ -1170,6 +1172,7 @@ typedef struct clv_dominant_options {
     int sampling;            /* clv_dominant_sampling, of these starts */
     double overlap;          /* percent of its members that such a cluster may share with better ones */
     int64_t start_object;    /* from 0: the first cluster starts there; -1: as `start` says */
+    double change;           /* a search ends also where a step moves x by at most this, |x(t+1) - x(t)|; 0: never */
 } clv_dominant_options;
 
 CLV_METHOD_FUNCTIONS(dominant)
@@ -1331,6 +1334,7 @@ typedef struct clv_scores {
     double assignment_rate; /* share of objects with a label other than -1 */
     int64_t n, compared;    /* objects, and those compared */
     int64_t classes, clusters;
+    double nmi_max; /* mutual information by the larger of the two entropies */
 } clv_scores;
 
 CLV_API clv_status clv_compare(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,

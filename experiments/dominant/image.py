@@ -12,7 +12,7 @@ from math import atan2, hypot, pi
 from common import npy
 from common.charts import document, text
 from common.markdown import table
-from methods import METHODS, labels_before_assignment, options, scores_before_assignment
+from methods import METHODS, labels_before_assignment, options, scores_before_assignment, title_of
 
 K, SHIFTS = 3, (40, 120)
 FW_STEPS, RD_STEPS = 10000, 250
@@ -22,9 +22,7 @@ LARGE = 3
 
 Score = namedtuple("Score", "method shift seconds rate sizes before after labels assigned")
 
-HEAD = f"""# Dominant sets on an image: figure 2
-
-Johnell and Haghir Chehreghani, *Efficient Optimization of Dominant Set Clustering with Frank-Wolfe Algorithms*, section 6.3:
+HEAD = f"""Johnell and Haghir Chehreghani, *Efficient Optimization of Dominant Set Clustering with Frank-Wolfe Algorithms*, section 6.3:
 minimax (path-based) affinity of the pixels' colors, K = {K}; the FW variants take t = {FW_STEPS} steps, RD {RD_STEPS}.
 Published: "the FW variants visually yield more meaningful and consistent results compared to RD, and separate better the
 airplane from the background"; no numbers, and no shift is named. ARI is the mean over the segmentations by hand that were
@@ -84,13 +82,17 @@ def mean_of(values):
     return f"{statistics.mean(values):.3f}" if values else "-"
 
 
-def report(cleave, features, width, height, truth):
-    """{file name: text}."""
+def measure(cleave, features, width, height, truth, quick):
+    """(rows of features, scores)."""
     rows = npy.rows(features)
     if len(rows) != width * height or len(rows[0]) != 3:
         raise SystemExit(f"{features} is {len(rows)} x {len(rows[0])}: {width * height} pixels of 3 features are needed")
     with tempfile.TemporaryDirectory() as folder:
-        found = [study(cleave, features, method, shift, truth, folder) for shift in SHIFTS for method in METHODS]
+        return rows, [study(cleave, features, method, shift, truth, folder) for shift in (SHIFTS[:1] if quick else SHIFTS) for method in METHODS]
+
+
+def report(rows, found, width, height, quick):
+    """{file name: text}."""
     tiles = [("image", [color(row) for row in rows])]
     for score in found:
         pixels = [COLORS[label] if label >= 0 else LEFT_OUT for label in score.labels]
@@ -98,6 +100,6 @@ def report(cleave, features, width, height, truth):
     lines = [[score.method, str(score.shift), f"{score.seconds:.2f}", f"{score.rate:.3f}", " ".join(map(str, score.sizes)),
               mean_of(score.before), mean_of(score.after), f"{max(score.after):.3f}" if score.after else "-"]
              for score in found]
-    parts = [HEAD, "![Figure 2: clusters by color; white pixels have none](figure2.svg)\n",
+    parts = [f"# {title_of('Dominant sets on an image: figure 2', quick)}\n", HEAD, "![Figure 2: clusters by color; white pixels have none](figure2.svg)\n",
              table(["method", "shift", "seconds", "AR", "sizes", "ARI, assigned", "ARI, post-assigned", "best person"], lines)]
     return {"image.md": "\n".join(parts), "figure2.svg": picture(tiles, width, height)}

@@ -17,13 +17,28 @@ FRANK_WOLFE = [
 ]
 METHODS = [*FRANK_WOLFE, Method("RD", "rd", "center", "#d02020", dot)]
 
-CUTOFF = 2e-12
+CUTOFF, EPSILON = 2e-12, 2.220446049250313e-16
 
 
 def options(method, steps, cutoff=CUTOFF):
-    """The algorithm as printed: no face solve, and no end before rounding allows no further step."""
-    return ["--solver", method.solver, "--start", method.start, "--max-iter", steps, "--tol", 0, "--cutoff", cutoff,
+    """The algorithm as printed: no face solve, and no end before a step of at most epsilon."""
+    return ["--solver", method.solver, "--start", method.start, "--max-iter", steps, "--tol", 0, "--change", EPSILON, "--cutoff", cutoff,
             "--no-face-solve"]
+
+
+def shown(method, steps, cutoff=CUTOFF):
+    """The same in one line."""
+    return " ".join(map(str, options(method, steps, cutoff)))
+
+
+def named(title):
+    """The method of this title."""
+    return next(method for method in METHODS if method.title == title)
+
+
+def title_of(words, quick):
+    """Of a report."""
+    return words + (" (quick: smaller sizes)" if quick else "")
 
 
 def labels_before_assignment(result, cutoff=CUTOFF):

@@ -9,7 +9,7 @@ from collections import namedtuple
 from common import npy
 from common.charts import Panel, document, dot, round_steps, text
 from common.markdown import table
-from methods import FRANK_WOLFE, METHODS, labels_before_assignment, options, scores_before_assignment
+from methods import FRANK_WOLFE, METHODS, labels_before_assignment, options, scores_before_assignment, title_of
 
 N, K, STARTS, STEPS, SHIFT = 1000, 4, 4, 1000, 15
 REPETITIONS = 10
@@ -24,9 +24,7 @@ LEFT_OUT = "#bbbbbb"
 
 Score = namedtuple("Score", "passes assigned ari v ari_after v_after")
 
-HEAD = f"""# Multi-start dominant sets: figures 3 and 4
-
-Johnell and Haghir Chehreghani, *Efficient Optimization of Dominant Set Clustering with Frank-Wolfe Algorithms*, section 6.5:
+HEAD = f"""Johnell and Haghir Chehreghani, *Efficient Optimization of Dominant Set Clustering with Frank-Wolfe Algorithms*, section 6.5:
 {N} objects in the plane, a share p of them uniform noise, the others in {K} Gaussians of 10, 20, 30 and 40 %, A = max(D) - D,
 shift {SHIFT}, {STARTS} sampled starts per pass, t = {STEPS}, K = {K}, overlap at most 10 %. Means of {REPETITIONS} seeds on
 one data set for each p. The paper does not print the means of the Gaussians; here they are the corners of a square with
@@ -67,7 +65,7 @@ def mean_score(scores):
     return Score(*(statistics.mean(field) for field in zip(*scores)))
 
 
-def study_noise(cleave, noise, folder):
+def study_noise(cleave, noise, repetitions, folder):
     """{(sampling, method): mean score} on one data set, with plain peeling for comparison, and what figure 3 shows."""
     rows, classes = points_of(noise)
     paths = os.path.join(folder, "x.npy"), os.path.join(folder, "y.npy")
@@ -77,7 +75,7 @@ def study_noise(cleave, noise, folder):
     for name, sampling in SAMPLINGS:
         for method in FRANK_WOLFE:
             starts = ["--multistart", STARTS, "--sampling", sampling]
-            runs = [run(cleave, paths, method, *starts, "--seed", seed) for seed in range(1, REPETITIONS + 1)]
+            runs = [run(cleave, paths, method, *starts, "--seed", seed) for seed in range(1, repetitions + 1)]
             found[name, method.title] = mean_score([score(cleave, result, paths, folder) for result in runs])
             shown = shown or (rows, classes, labels_before_assignment(runs[0]))
     plain = next(method for method in METHODS if method.title == "PFW-V")
@@ -107,7 +105,7 @@ def curves(found):
             panel = Panel((50 + 330 * column, 40 + 270 * row, 270, 190), (0, NOISE[-1]), up)
             parts += panel.frame(f"{name}: {title}", round_steps(*panel.across), round_steps(*up))
             for method in FRANK_WOLFE:
-                values = [(noise, getattr(found[noise][name, method.title], field)) for noise in NOISE]
+                values = [(noise, getattr(found[noise][name, method.title], field)) for noise in found]
                 parts += panel.curve(values, method.color, method.mark)
             parts.append(text(panel.x + panel.width / 2, panel.y + panel.height + 34, "noise p", "middle"))
     for place, method in enumerate(FRANK_WOLFE):
@@ -119,7 +117,7 @@ def summary(found):
     """A row a method: means over the noise ratios."""
     rows = []
     for name, title in found[NOISE[0]]:
-        mean = mean_score([found[noise][name, title] for noise in NOISE])
+        mean = mean_score([found[noise][name, title] for noise in found])
         published = "-" if name == "plain" else "about 2"
         rows.append([f"{name}, {title}", published, f"{mean.passes:.2f}", *(f"{value:.2f}" for value in mean[1:])])
     return table(["method", "passes, published", "passes, ours", "AR", "ARI, assigned", "V, assigned",
@@ -129,22 +127,27 @@ def summary(found):
 def by_noise(found, field):
     """A row a noise ratio."""
     columns = list(found[NOISE[0]])
-    rows = [[f"{noise:g}", *(f"{getattr(found[noise][key], field):.2f}" for key in columns)] for noise in NOISE]
+    rows = [[f"{noise:g}", *(f"{getattr(found[noise][key], field):.2f}" for key in columns)] for noise in found]
     return table(["p", *(" ".join(key) for key in columns)], rows)
 
 
-def report(cleave):
-    """{file name: text}."""
+def measure(cleave, quick):
+    """({noise: {(sampling, method): score}}, what figure 3 shows)."""
     found, panels = {}, []
     with tempfile.TemporaryDirectory() as folder:
-        for noise in NOISE:
-            found[noise], (rows, classes, labels) = study_noise(cleave, noise, folder)
+        for noise in SHOWN if quick else NOISE:
+            found[noise], (rows, classes, labels) = study_noise(cleave, noise, 2 if quick else REPETITIONS, folder)
             if noise in SHOWN:
                 panels += [(f"p = {noise:g}: data", rows, classes), (f"p = {noise:g}: FW, UNI", rows, labels)]
-    parts = [HEAD, "![Figure 3: two of the data sets, and the clusters that FW finds from the first seed](figure3.svg)\n",
+    return found, panels
+
+
+def report(found, panels, quick):
+    """{file name: text}."""
+    parts = [f"# {title_of('Multi-start dominant sets: figures 3 and 4', quick)}\n", HEAD,
+             "![Figure 3: two of the data sets, and the clusters that FW finds from the first seed](figure3.svg)\n",
              "## Means over the noise ratios\n", summary(found),
-             "Published: about two passes for all, no significant difference between FW, PFW and AFW nor between UNI and\n"
-             "DPP, AFW-B slightly worse. *plain* is peeling one cluster at a time, a pass each.\n",
+             "*plain* is peeling one cluster at a time, a pass each.\n",
              "![Figure 4: passes and ARI by noise](figure4.svg)\n"]
     for field, title in (("passes", "Passes"), ("ari", "ARI, assigned"), ("ari_after", "ARI, post-assigned")):
         parts += [f"## {title}, by noise\n", by_noise(found, field)]

@@ -73,6 +73,7 @@ static void measure_information(const clv_contingency *table, clv_scores *out) {
     out->homogeneity = share_kept(class_given_cluster, class_entropy);
     out->completeness = share_kept(cluster_given_class, cluster_entropy);
     out->nmi = share_kept(out->vi, class_entropy + cluster_entropy);
+    out->nmi_max = fmin(out->homogeneity, out->completeness); /* the larger entropy gives the smaller share */
     double sum = out->homogeneity + out->completeness;
     out->v_measure = sum > 0 ? 2 * out->homogeneity * out->completeness / sum : 0.0;
 }
@@ -103,7 +104,7 @@ static clv_status measure(const clv_contingency *table, clv_scores *out) {
     out->clusters = table->clusters;
     if (table->objects == 0) {
         out->ari = out->nmi = out->homogeneity = out->completeness = out->v_measure = NAN;
-        out->accuracy = out->vi = out->purity = NAN;
+        out->accuracy = out->vi = out->purity = out->nmi_max = NAN;
         return CLV_OK;
     }
     CLV_TRY(clv_match(table, &covered));
@@ -118,6 +119,7 @@ const clv_metric *clv_metrics(size_t *count) {
     static const clv_metric metrics[] = {
         {"ari", offsetof(clv_scores, ari), "adjusted Rand index"},
         {"nmi", offsetof(clv_scores, nmi), "normalized mutual information"},
+        {"nmi_max", offsetof(clv_scores, nmi_max), "the same by the larger of the two entropies"},
         {"homogeneity", offsetof(clv_scores, homogeneity), "clusters hold one class each"},
         {"completeness", offsetof(clv_scores, completeness), "classes lie in one cluster each"},
         {"v_measure", offsetof(clv_scores, v_measure), "harmonic mean of these two"},

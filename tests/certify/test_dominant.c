@@ -17,8 +17,21 @@ static void bounds_of(const given *g, double shift, double *most, double *least)
     }
 }
 
-/* f never falls, and the least gap so far obeys (24), (25) and (27). The gap of the proofs is twice ours, so that the
- * factor 2 before the root is gone. */
+/* Theorem 2: pairwise steps are swaps and drops at most 3 n! times as often as good, by sum_l n! / (n - l)! for l up to
+ * the support, so that (26) holds. Beyond 20 objects the factor says nothing that a double could show. */
+static void check_pairwise_rate(const given *g, double most, double t, double good, double rise, double smallest) {
+    double orders = 1;
+    for (int64_t i = 2; i <= g->n; i++) {
+        orders *= (double)i;
+    }
+    assert_true(t <= 3 * orders * (good + 1)); /* the last run of them may have no good step after it yet */
+    if (good > 0 && t <= 3 * orders * good) {
+        assert_true(smallest <= sqrt(6 * orders * most * rise / t) * (1 + 1e-9) + 1e-14);
+    }
+}
+
+/* f never falls, and the least gap so far obeys (24), (25), (26) and (27). The gap of the proofs is twice ours, so that
+ * the factor 2 before the root is gone. */
 static void check_trace(const clv_result *result, const given *g, const clv_dominant_options *options) {
     double most, least, smallest = HUGE_VAL, first = result->trace[0].objective;
     bounds_of(g, options->shift, &most, &least);
@@ -35,6 +48,9 @@ static void check_trace(const clv_result *result, const given *g, const clv_domi
         }
         if (good > 0) {
             assert_true(smallest <= sqrt(beta * rise / good) * (1 + 1e-9) + 1e-14);
+        }
+        if (pairwise && t > 0) {
+            check_pairwise_rate(g, most, (double)t, good, rise, smallest);
         }
         if (options->solver == CLV_DOMINANT_AFW && (double)t + 1 > support) {
             assert_true(row->extra[2] == 0);
@@ -67,6 +83,89 @@ static void traces_obey_the_theorems(void **unused) {
         free_given(g);
     }
     assert_true(rows > 5000);
+    clv_context_free(ctx);
+}
+
+/* Theorem 2 where its factor is small: 3 to 6 objects, from all starts. Swaps do occur there. */
+static void pairwise_steps_of_few_objects_obey_theorem_2(void **unused) {
+    (void)unused;
+    clv_context *ctx = open_context();
+    double swaps = 0, bad = 0;
+    for (int variant = 0; variant < 400; variant++) {
+        given *g = new_given(3 + variant % 4, (uint64_t)variant + 77, 0.2, 0, 0);
+        clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, variant % 3 == 2 ? 0.4 : 0);
+        options.k = 1;
+        options.start = variant % 2 ? "center" : "random";
+        options.face_solve = 0;
+        options.control.seed = variant;
+        options.control.tol = 1e-12;
+        options.control.max_iter = 3000;
+        options.control.keep_trace = 1;
+        clv_result *result = solve(ctx, a, &options);
+        check_trace(result, g, &options);
+        swaps += result->trace[result->trace_count - 1].extra[2];
+        bad += result->trace[result->trace_count - 1].extra[1];
+        clv_result_free(result);
+        clv_affinity_free(a);
+        free_given(g);
+    }
+    assert_true(swaps > 20 && bad > 20);
+    clv_context_free(ctx);
+}
+
+/* The weights after so many steps. */
+static void weights_after(clv_context *ctx, const clv_affinity *a, clv_dominant_options options, int64_t steps,
+                          double *x) {
+    options.change = 0;
+    options.control.max_iter = steps;
+    clv_result *result = solve(ctx, a, &options);
+    column_of(result, 0, x);
+    clv_result_free(result);
+}
+
+static double distance(const double *x, const double *y, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += (x[i] - y[i]) * (x[i] - y[i]);
+    }
+    return sqrt(sum);
+}
+
+/* The paper's other rule: the run ends with the first step that moves x by no more than asked for. */
+static void a_short_step_ends_a_search(void **unused) {
+    (void)unused;
+    enum { N = 50 };
+    static const double changes[] = {1e-2, 1e-3, 2e-4};
+    clv_context *ctx = open_context();
+    given *g = new_given(N, 5, 0.2, 0, 0);
+    clv_affinity *a = hold_base(ctx, g, HELD_DOUBLES, 1);
+    double last[N], before[N], earlier[N];
+    int longer = 0;
+    for (int variant = 0; variant < 4 * 3; variant++) {
+        clv_dominant_options options = plain_options(variant % 4, 2);
+        options.k = 1;
+        options.start = "center";
+        options.face_solve = 0;
+        options.control.tol = 0;
+        options.control.max_iter = 20000;
+        options.change = changes[variant / 4];
+        clv_result *result = solve(ctx, a, &options);
+        int64_t steps = result->iterations;
+        assert_int_equal(result->stop, CLV_STALLED);
+        column_of(result, 0, last);
+        weights_after(ctx, a, options, steps - 1, before);
+        assert_true(distance(last, before, N) <= options.change * (1 + 1e-6));
+        if (steps > 1) { /* equal weights may already be that near, for rd */
+            weights_after(ctx, a, options, steps - 2, earlier);
+            assert_true(distance(before, earlier, N) > options.change * (1 - 1e-6));
+            longer++;
+        }
+        clv_result_free(result);
+    }
+    assert_true(longer >= 10);
+    clv_affinity_free(a);
+    free_given(g);
     clv_context_free(ctx);
 }
 
@@ -588,6 +687,8 @@ static void a_short_time_limit_has_a_result(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_obey_the_theorems),
+        cmocka_unit_test(pairwise_steps_of_few_objects_obey_theorem_2),
+        cmocka_unit_test(a_short_step_ends_a_search),
         cmocka_unit_test(away_steps_are_infection_and_immunization),
         cmocka_unit_test(small_answers_are_stationary_points),
         cmocka_unit_test(cliques_come_off_in_order),

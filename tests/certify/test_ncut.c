@@ -1,5 +1,5 @@
 /* ncut against brute force: the optimum over all partitions, objective and certificate from the raw matrix, planted
- * optima, and the monotone descent of proposition 5. */
+ * optima, the monotone descent of proposition 5, the surrogate of FPC with (32) and (33), Dinkelbach's transform. */
 #include "brute_force.h"
 
 static clv_result *solve(clv_context *ctx, const clv_affinity *a, int64_t k, int64_t restarts, int64_t seed) {
@@ -136,6 +136,154 @@ static void never_rises_on_semidefinite_matrices(void **unused) {
     clv_context_free(ctx);
 }
 
+/* --- the surrogate of FPC: f = sum N / V, g(X | Y) = sum 2 y'W x / vol(y) - N(y) vol(x) / vol(y)^2 --- */
+
+static double f_of(const double *w, int64_t n, const int32_t *labels, int64_t k) {
+    return (double)k - 2 * brute_ncut(w, n, labels, k);
+}
+
+static double g_of(const double *w, int64_t n, const int32_t *x, const int32_t *y, int64_t k) {
+    double g = 0;
+    for (int32_t c = 0; c < k; c++) {
+        double between = 0, within = 0, volume_x = 0, volume_y = 0;
+        for (int64_t e = 0; e < n * n; e++) {
+            int64_t i = e / n, j = e % n;
+            between += y[i] == c && x[j] == c ? w[e] : 0;
+            within += y[i] == c && y[j] == c ? w[e] : 0;
+            volume_x += x[i] == c ? w[e] : 0;
+            volume_y += y[i] == c ? w[e] : 0;
+        }
+        g += 2 * between / volume_y - within * volume_x / (volume_y * volume_y);
+    }
+    return g;
+}
+
+static void random_labels(clv_rng *rng, int32_t *labels, int64_t n, int64_t k) {
+    for (int64_t i = 0; i < n; i++) {
+        labels[i] = i < k ? (int32_t)i : (int32_t)clv_rng_below(rng, k);
+    }
+}
+
+/* (32) and (33) at random pairs; on an indefinite matrix (32) fails somewhere, so that it is no empty claim. */
+static void the_surrogate_bounds_the_objective(void **unused) {
+    (void)unused;
+    enum { N = 14 };
+    double w[N * N];
+    int32_t x[N], y[N];
+    clv_rng rng = clv_rng_stream(32, 33);
+    int64_t above = 0;
+    for (int trial = 0; trial < 400; trial++) {
+        int64_t k = 2 + trial % 4;
+        bool semidefinite = trial % 4 != 3;
+        if (semidefinite) {
+            random_semidefinite(&rng, w, N);
+        } else {
+            random_similarity(&rng, w, N, true);
+        }
+        random_labels(&rng, x, N, k);
+        random_labels(&rng, y, N, k);
+        assert_true(fabs(g_of(w, N, y, y, k) - f_of(w, N, y, k)) <= 1e-12);
+        bool below = g_of(w, N, x, y, k) <= f_of(w, N, x, k) + 1e-12;
+        assert_true(below || !semidefinite);
+        above += !below;
+    }
+    assert_true(above > 0);
+}
+
+/* Labels after so many steps of plain FPC, or of another solver. */
+static clv_result *solve_plainly(clv_context *ctx, const clv_affinity *a, int64_t k, int solver, int64_t steps,
+                                 int64_t seed) {
+    clv_ncut_options options;
+    clv_result *result = NULL;
+    clv_ncut_defaults(&options);
+    options.k = k;
+    options.solver = solver;
+    options.start = "random";
+    options.polish = 0;
+    options.control.max_iter = steps;
+    options.control.seed = seed;
+    options.control.threads = 1;
+    options.control.keep_trace = 1;
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &result), CLV_OK);
+    return result;
+}
+
+/* The h of a trace is g of two iterates in turn, lies between f before and f after the step, and never falls. */
+static void the_trace_has_a_monotone_h(void **unused) {
+    (void)unused;
+    enum { N = 40 };
+    static double w[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(25, 1);
+    int64_t steps = 0;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 30; trial++) {
+        int64_t k = 2 + trial % 4;
+        random_semidefinite(&rng, w, N);
+        clv_affinity *a = affinity_of(ctx, w, N);
+        clv_result *whole = solve_plainly(ctx, a, k, CLV_NCUT_FPC, 1000, trial);
+        clv_result *before = solve_plainly(ctx, a, k, CLV_NCUT_FPC, 0, trial);
+        assert_string_equal(whole->trace_extras[0], "h");
+        assert_true(isnan(whole->trace[0].extra[0]));
+        for (int64_t t = 1; t < whole->trace_count; t++) {
+            double h = whole->trace[t].extra[0];
+            clv_result *after = solve_plainly(ctx, a, k, CLV_NCUT_FPC, t, trial);
+            assert_true(fabs(h - g_of(w, N, after->labels, before->labels, k)) <= 1e-12);
+            assert_true(f_of(w, N, before->labels, k) <= h + 1e-12 && h <= f_of(w, N, after->labels, k) + 1e-12);
+            assert_true(t == 1 || h >= whole->trace[t - 1].extra[0] - 1e-12);
+            clv_result_free(before);
+            before = after;
+            steps++;
+        }
+        clv_result_free(before);
+        clv_result_free(whole);
+        clv_affinity_free(a);
+    }
+    assert_true(steps > 60);
+    clv_context_free(ctx);
+}
+
+/* Two clusters by Dinkelbach's transform: the cut never rises, and its end is one that no single move improves, on any
+ * matrix. FINC all at once may end anywhere, and says the truth of it. */
+static void transforms_end_where_they_say(void **unused) {
+    (void)unused;
+    enum { N = 30 };
+    static double w[N * N];
+    clv_context *ctx;
+    clv_rng rng = clv_rng_stream(6, 6);
+    clv_ncut_options options;
+    clv_result *refused = NULL;
+    int64_t optima = 0;
+    assert_int_equal(clv_context_new(NULL, &ctx), CLV_OK);
+    for (int trial = 0; trial < 40; trial++) {
+        int64_t n = trial % 2 ? 9 : N;
+        random_similarity(&rng, w, n, trial % 4 < 2);
+        clv_affinity *a = affinity_of(ctx, w, n);
+        clv_result *result = solve_plainly(ctx, a, 2, CLV_NCUT_DINKELBACH, 1000, trial);
+        check_claims(result, w, n);
+        assert_true(result->stop == CLV_CONVERGED && result->certificate.holds);
+        for (int64_t t = 1; t < result->trace_count; t++) {
+            assert_true(result->trace[t].objective <= result->trace[t - 1].objective + 1e-14);
+        }
+        optima += n == 9 && result->objective.value <= brute_optimum(w, n, 2) + 1e-12;
+        clv_result_free(result);
+        result = solve_plainly(ctx, a, 3, CLV_NCUT_FINC_AT_ONCE, 1000, trial);
+        check_claims(result, w, n);
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    assert_true(optima > 0);
+    random_similarity(&rng, w, N, true);
+    clv_affinity *a = affinity_of(ctx, w, N);
+    clv_ncut_defaults(&options);
+    options.k = 3;
+    options.solver = CLV_NCUT_DINKELBACH;
+    assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = a}, &options, &refused), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "k = 2"));
+    clv_affinity_free(a);
+    clv_context_free(ctx);
+}
+
 static clv_result *evaluate(clv_context *ctx, const clv_affinity *a, const int32_t *labels, int64_t k) {
     clv_ncut_options options;
     clv_result *answer = NULL, *found = NULL;
@@ -228,6 +376,9 @@ int main(void) {
         cmocka_unit_test(recovers_planted_blocks),
         cmocka_unit_test(disconnected_blocks_have_no_cut),
         cmocka_unit_test(never_rises_on_semidefinite_matrices),
+        cmocka_unit_test(the_surrogate_bounds_the_objective),
+        cmocka_unit_test(the_trace_has_a_monotone_h),
+        cmocka_unit_test(transforms_end_where_they_say),
         cmocka_unit_test(certificate_is_exact_on_ugly_weights),
         cmocka_unit_test(claims_on_a_factor_are_those_of_its_entries),
     };

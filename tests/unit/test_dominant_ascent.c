@@ -201,8 +201,16 @@ static void count_change(const double *before, const double *after, int64_t n, i
 }
 
 typedef struct tally {
-    int64_t steps, drops, swaps, jumps;
+    int64_t steps, drops, swaps, jumps, lengths;
 } tally;
+
+static double distance(const double *x, const double *y, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += (x[i] - y[i]) * (x[i] - y[i]);
+    }
+    return sqrt(sum);
+}
 
 /* Steps from an object, each checked, until the gap is nothing. `faces`: every so many steps a jump. */
 static void walk(clv_ascent *s, const given *g, int64_t object, int64_t steps, int64_t faces, tally *seen) {
@@ -222,9 +230,12 @@ static void walk(clv_ascent *s, const given *g, int64_t object, int64_t steps, i
             seen->jumps += s->value > value;
             check_fresh(s, g->dense, x, r);
         } else {
+            s->step = HUGE_VAL;
             assert_int_equal(clv_ascent_step(s, &stuck), CLV_OK);
             check_fresh(s, g->dense, x, r);
             count_change(before, x, n, &drops, &swaps);
+            assert_true(s->step == HUGE_VAL || fabs(s->step - distance(before, x, n)) <= 1e-12);
+            seen->lengths += s->step < HUGE_VAL;
         }
         assert_true(s->value >= value - 1e-15 * (1 + s->problem->options->shift));
         assert_int_equal(s->drops, drops);
@@ -557,31 +568,37 @@ static void the_replicator_follows_its_formula(void **unused) {
     enum { N = 40 };
     clv_context *ctx = new_context();
     given *g = new_given(N, 7, 0.2, 0, 4);
-    double x[N], r[N];
-    for (int variant = 0; variant < 4 * HOLDINGS; variant++) {
+    double x[N], r[N], own[N];
+    for (int variant = 0; variant < 8 * HOLDINGS; variant++) {
         clv_affinity *base, *a = hold(ctx, g, (holding)(variant % HOLDINGS), variant / HOLDINGS % 2, &base);
         setting s;
         clv_replicator state;
-        double shift = variant >= 2 * HOLDINGS ? 1.5 : 0;
-        open_setting(&s, ctx, a, CLV_DOMINANT_RD, shift, 5);
+        double shift = variant / (2 * HOLDINGS) % 2 ? 1.5 : 0;
+        bool few = variant >= 4 * HOLDINGS; /* of the objects are left: it works on a copy */
+        open_setting(&s, ctx, a, CLV_DOMINANT_RD, shift, few ? 2 : 5);
+        s.problem.compact = clv_replicator_compacts(&s.problem);
         assert_int_equal(clv_replicator_new(&s.problem, 1, &state), CLV_OK);
+        assert_int_equal(state.m, few ? s.problem.active_count : N);
         for (int64_t i = 0; i < N; i++) {
             x[i] = s.gone[i] ? 0 : 1 / (double)s.problem.active_count;
         }
         assert_int_equal(clv_replicator_set(&state, x), CLV_OK);
         for (int t = 0; t < 50; t++) {
-            double value = fresh_r(g->dense, N, shift, x, r), most = -HUGE_VAL;
+            double value = fresh_r(g->dense, N, shift, x, r), most = -HUGE_VAL, way = 0;
+            clv_replicator_get(&state, own);
             for (int64_t i = 0; i < N; i++) {
                 most = s.gone[i] ? most : fmax(most, r[i]);
-                assert_true(fabs(state.x[i] - x[i]) <= 1e-13);
-                x[i] *= (r[i] + shift) / (value + shift);
+                assert_true(fabs(own[i] - x[i]) <= 1e-13);
+                double next = x[i] * (r[i] + shift) / (value + shift);
+                way += (next - x[i]) * (next - x[i]);
+                x[i] = next;
             }
             assert_true(fabs(state.value - value) <= 1e-13 && fabs(state.gap - (most - value)) <= 1e-13);
             double before = state.value;
             bool stuck = true;
             assert_int_equal(clv_replicator_step(&state, &stuck), CLV_OK);
             assert_false(stuck);
-            assert_true(state.value >= before - 1e-15);
+            assert_true(state.value >= before - 1e-15 && fabs(state.step - sqrt(way)) <= 1e-13);
         }
         clv_replicator_free(&state);
         close_setting(&s);

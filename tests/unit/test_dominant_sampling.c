@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { N = 6, SUBSETS = 1 << N, DRAWS = 20000, MANY = 900 };
+enum { N = 6, SUBSETS = 1 << N, DRAWS = 20000, MANY = 1100 };
 
 static const double few_points[N * 2] = {0, 0, 0.3, 0.1, 1.4, 0, 0.2, 2, 2.2, 1.9, 1, 1.1};
 
@@ -280,7 +280,7 @@ static void test_rank(void **state) {
     clv_affinity *a = build(ctx, &points, CLV_AFFINITY_GAUSSIAN, true);
     int64_t *active = count_up(MANY), out[MANY];
     (void)state;
-    for (int64_t m = 40; m <= MANY; m += 430) { /* 40, 470, 900 */
+    for (int64_t m = 40; m <= MANY; m += 530) { /* 40, 570, 1100 */
         clv_rng rng = clv_rng_stream(1, (uint64_t)m);
         for (int draw = 0; draw < 5; draw++) {
             for (int64_t count = BLOBS; count <= 40; count += 18) {
@@ -290,7 +290,7 @@ static void test_rank(void **state) {
             }
         }
     }
-    for (int64_t m = 40; m <= MANY; m += 860) {
+    for (int64_t m = 40; m <= MANY; m += 1060) {
         clv_rng rng = clv_rng_stream(2, 0);
         assert_int_equal(clv_sample_dpp(ctx, a, active, m, m, &rng, out), CLV_OK);
         assert_distinct(out, m, active, m, MANY);

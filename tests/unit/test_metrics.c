@@ -134,6 +134,8 @@ static void check(const labelings *l) {
     assert_near(s.homogeneity, homogeneity);
     assert_near(s.completeness, completeness);
     assert_near(s.nmi, class_count == 1 && cluster_count == 1 ? 1 : 2 * mutual / (of_class + of_cluster));
+    double larger = fmax(of_class, of_cluster);
+    assert_near(s.nmi_max, class_count == 1 && cluster_count == 1 ? 1 : mutual / larger);
     double sum = homogeneity + completeness;
     assert_true(fabs(s.v_measure - (sum > 0 ? 2 * homogeneity * completeness / sum : 0)) < 1e-7);
     int64_t covered = cover_by_trying(l, classes, 0, class_count, clusters, cluster_count, 0);
@@ -217,7 +219,8 @@ static void nothing_to_compare(void **state) {
     clv_scores s;
     (void)state;
     assert_int_equal(clv_compare(ctx, truth, labels, 3, &s), CLV_OK);
-    assert_true(isnan(s.ari) && isnan(s.nmi) && isnan(s.homogeneity) && isnan(s.completeness) && isnan(s.v_measure));
+    assert_true(isnan(s.ari) && isnan(s.nmi) && isnan(s.nmi_max) && isnan(s.homogeneity) && isnan(s.completeness) &&
+                isnan(s.v_measure));
     assert_true(isnan(s.accuracy) && isnan(s.vi) && isnan(s.purity));
     assert_near(s.assignment_rate, 2.0 / 3);
     assert_true(s.n == 3 && s.compared == 0 && s.classes == 0 && s.clusters == 0);

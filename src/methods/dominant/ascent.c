@@ -183,6 +183,7 @@ static clv_status step_along(clv_ascent *s, int64_t i, double step, bool drops) 
     double r = s->scale * s->arena.rho[i], f = s->value, x = s->scale * s->y[i], left = 1 - step;
     double weight = step / (s->scale * left);
     CLV_TRY(follow(s, i, weight, -1, 0));
+    s->step = fabs(step) * sqrt(fmax(s->squares - 2 * x + 1, 0)); /* of step (e_i - x) */
     s->y[i] += weight;
     note_entry(s, i);
     if (drops) {
@@ -215,6 +216,7 @@ static clv_status step_pairwise(clv_ascent *s, int64_t i, int64_t j) {
     double step = step_length(slope, 2 * bend, most), weight = step / s->scale;
     bool entered = s->position[i] < 0;
     CLV_TRY(follow(s, i, weight, j, -weight));
+    s->step = step * sqrt(2);
     s->y[i] += weight;
     s->y[j] -= weight;
     note_entry(s, i);

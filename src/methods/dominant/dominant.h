@@ -59,6 +59,7 @@ typedef struct clv_dominant_problem {
     const uint8_t *gone;   /* n: peeled off */
     double tol, largest;   /* no similarity exceeds `largest` */
     clv_seed seed;
+    bool compact; /* rd: on a copy of the similarities of the active objects */
 } clv_dominant_problem;
 
 /* --- the arena: r on those objects that matter, each in a slot; x = scale y, r = scale rho --- */
@@ -123,6 +124,7 @@ typedef struct clv_ascent {
     double squares;            /* x'x */
     double similarity;         /* x'Ax when x was last set: without the cancellation in value + shift * squares */
     int64_t drops, swaps;      /* since clv_ascent_begin */
+    double step;               /* |x(t+1) - x(t)| of the last step; a jump on a face has none (HUGE_VAL) */
     double moved;              /* weight that changed place since the arena was loaded */
     double *full;              /* n: work, x of all objects */
     int64_t *objects;          /* n: work */
@@ -163,13 +165,22 @@ clv_status clv_face_jump(clv_ascent *s);
 typedef struct clv_replicator {
     const clv_dominant_problem *problem;
     int threads;
-    double *before;           /* n: the weights before a step */
-    double *x, *r, *diagonal; /* n: weights, Bx, and what the affinity keeps on its diagonal (NULL: zeros) */
+    const clv_affinity *affinity; /* of the m objects that it works on: all, */
+    clv_affinity *left;           /* or those that are left, in a copy; else NULL */
+    const int64_t *object;        /* m: where a place of x belongs; NULL: the objects are all */
+    int64_t m;
+    double *before;           /* m: the weights before a step */
+    double *x, *r, *diagonal; /* m: weights, Bx, and what the affinity keeps on its diagonal (NULL: zeros) */
     double value, squares, similarity, gap;
+    double step; /* |x(t+1) - x(t)| of the last one */
 } clv_replicator;
+/* Whether it is to work on a copy of the similarities of the active objects: they are few, and there is room. */
+bool clv_replicator_compacts(const clv_dominant_problem *problem);
 clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out);
 void clv_replicator_free(clv_replicator *s);
+/* x of n, of sum 1 and 0 on objects that are gone. */
 clv_status clv_replicator_set(clv_replicator *s, const double *x);
+void clv_replicator_get(const clv_replicator *s, double *x);
 clv_status clv_replicator_step(clv_replicator *s, bool *stuck);
 
 /* --- single.c: one dominant set --- */

@@ -25,6 +25,8 @@ static const clv_option options[] = {
                  "percent of its members that such a cluster may share with better ones"),
     CLV_OPT_INT(T, start_object, "start-object", 0, -1, -1, 0x1p31 - 1, NULL, "I",
                 "the first cluster starts at this object, from 0; -1: none"),
+    CLV_OPT_REAL(T, change, "change", 0, 0, 2, NULL, "E",
+                 "a set is done also where a step moves x by at most E (2-norm); 0: never"),
 };
 static const clv_option_table table = {"dominant", options, CLV_COUNT(options), sizeof(T)};
 #undef T

@@ -54,16 +54,18 @@ clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_do
 }
 
 clv_dominant_problem clv_peel_problem(const clv_peeling *p) {
-    return (clv_dominant_problem){.ctx = p->ctx,
-                                  .affinity = p->affinity,
-                                  .options = p->options,
-                                  .n = p->n,
-                                  .active_count = p->active_count,
-                                  .active = p->active,
-                                  .gone = p->gone,
-                                  .tol = isnan(p->options->control.tol) ? 1e-6 : p->options->control.tol,
-                                  .largest = p->largest,
-                                  .seed = {.object = -1}};
+    clv_dominant_problem problem = {.ctx = p->ctx,
+                                    .affinity = p->affinity,
+                                    .options = p->options,
+                                    .n = p->n,
+                                    .active_count = p->active_count,
+                                    .active = p->active,
+                                    .gone = p->gone,
+                                    .tol = isnan(p->options->control.tol) ? 1e-6 : p->options->control.tol,
+                                    .largest = p->largest,
+                                    .seed = {.object = -1}};
+    problem.compact = p->options->solver == CLV_DOMINANT_RD && clv_replicator_compacts(&problem);
+    return problem;
 }
 
 clv_status clv_without_diagonal(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,

@@ -30,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { POOL = 512 };
+enum { POOL = 1024 };
 
 /* Shares of a projection below this are rounding. */
 static const double NO_SHARE = 1e-13;

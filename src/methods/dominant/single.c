@@ -113,6 +113,7 @@ static clv_status single_start(void *state, clv_rng *rng, clv_iterate *out) {
 static clv_status single_step(void *state, clv_iterate *out) {
     single *s = state;
     bool stuck = false;
+    s->ascent.step = HUGE_VAL;
     if (s->replicates) {
         CLV_TRY(clv_replicator_step(&s->replicator, &stuck));
     } else if (clv_face_is_due(&s->ascent)) {
@@ -121,7 +122,8 @@ static clv_status single_step(void *state, clv_iterate *out) {
         CLV_TRY(clv_ascent_step(&s->ascent, &stuck));
     }
     show(s, out);
-    out->stalled = out->stalled || stuck;
+    double change = s->problem->options->change, step = s->replicates ? s->replicator.step : s->ascent.step;
+    out->stalled = out->stalled || stuck || (change > 0 && step <= change);
     return CLV_OK;
 }
 
@@ -161,7 +163,7 @@ static clv_status single_save(void *state, void *snap) {
     snapshot *to = snap;
     int64_t n = s->problem->n;
     if (s->replicates) {
-        memcpy(to->x, s->replicator.x, (size_t)n * sizeof *to->x);
+        clv_replicator_get(&s->replicator, to->x);
     } else {
         clv_ascent_get(&s->ascent, to->x);
     }

@@ -81,7 +81,7 @@ static void keep_one_member(clv_partition *s, int32_t c) {
 
 /* One member kept may have been the only arrival of another emptied cluster, hence the rounds: each round fixes a
  * cluster for good, as those kept are never called away again. */
-static void keep_all_clusters(clv_partition *s) {
+void clv_keep_clusters(clv_partition *s) {
     int64_t c = 0;
     clv_partition_count(s, s->wanted);
     while (c < s->problem->k) {
@@ -94,8 +94,20 @@ static void keep_all_clusters(clv_partition *s) {
     }
 }
 
+/* h of (25) for the labels chosen, mu being that of the labels now: between f before the step and f after it. */
+static double surrogate(const clv_partition *s) {
+    long double h = 0;
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        h += s->wanted[i] >= 0 ? score(s, s->wanted[i], i) : 0;
+    }
+    return (double)h;
+}
+
 clv_status clv_fpc_step(clv_partition *s, int64_t *moved) {
     choose_labels(s);
-    keep_all_clusters(s);
+    clv_keep_clusters(s);
+    if (s->problem->show_certificates) {
+        s->surrogate = surrogate(s);
+    }
     return clv_partition_adopt(s, moved);
 }

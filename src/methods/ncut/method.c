@@ -5,7 +5,8 @@
 static const clv_option options[] = {
     CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N",
                 "the number of clusters; auto: by the largest gap between eigenvalues"),
-    CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd", "how a start is improved"),
+    CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd|dinkelbach|finc-at-once",
+                   "how a start is improved; dinkelbach: k = 2"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),
     CLV_OPT_CHOICE(T, rounding, "rounding", CLV_NCUT_KMEANS, "kmeans|rotation",
                    "how eigenvectors are turned into labels"),

@@ -4,7 +4,12 @@
  * sweep without a move is the certificate: no single move improves. It needs no definiteness of W.
  *
  * FINC (Chen et al. 2022) by the quadratic transform: with y_c = sqrt(N_c) / V_c fixed over a sweep, the object goes
- * where sum_c 2 y_c sqrt(N_c) - y_c^2 V_c rises most; N and V follow each move.
+ * where sum_c 2 y_c sqrt(N_c) - y_c^2 V_c rises most; N and V follow each move. All at once, nothing follows, and the
+ * cut may rise: another reading of a heuristic that the FPC paper does not describe.
+ *
+ * Dinkelbach's transform for k = 2, where ncut = V cut / (2 V_1 V_2) is a single ratio: with its value y fixed over a
+ * sweep, the object changes sides if cut - y V_1 V_2 falls, and each sweep that moves one lowers the ratio. A sweep
+ * without a move is the same certificate: what falls below 0 is a lower ratio.
  *
  * A sweep costs O(n k) and a row of W for every move. Sums are measured anew after it, so that rounding does not
  * gather in N and V. When time ends it between two moves, the moves made stand. */
@@ -15,8 +20,14 @@
 #include <math.h>
 #include <string.h>
 
-/* The best cluster for object i, or its own when nothing gains. */
-static int32_t best_exact(const clv_partition *s, int64_t i) {
+/* The best cluster for object i, or its own when nothing gains; `fixed` over a sweep is what the rule says. */
+typedef struct rule {
+    int32_t (*best)(const clv_partition *s, int64_t i, const double *fixed);
+    const double *fixed;
+} rule;
+
+static int32_t best_exact(const clv_partition *s, int64_t i, const double *fixed) {
+    (void)fixed;
     double leave = clv_partition_leave(s, i), best = CLV_LEAST_GAIN * (double)s->problem->k;
     int32_t own = s->labels[i], target = own;
     for (int32_t c = 0; c < s->problem->k; c++) {
@@ -53,13 +64,19 @@ static int32_t best_transformed(const clv_partition *s, int64_t i, const double 
     return target;
 }
 
-/* The cluster that object i goes to: by exact gains, or by those of FINC with `y`. */
-static int32_t best_of(const clv_partition *s, int64_t i, const double *y) {
+/* The other one of two clusters, if cut - y V_1 V_2 falls by more than rounding, in the unit of ncut. */
+static int32_t best_by_ratio(const clv_partition *s, int64_t i, const double *y) {
+    const clv_ncut_problem *p = s->problem;
     int32_t own = s->labels[i];
-    if (own < 0 || s->size[own] < 2) {
-        return own;
-    }
-    return y ? best_transformed(s, i, y) : best_exact(s, i);
+    double ours = s->volume[own], theirs = s->volume[1 - own], degree = p->degree[i];
+    double fall = degree - 2 * s->sums[own * p->n + i] + p->diagonal[i] + *y * degree * (ours - theirs - degree);
+    return fall * (ours + theirs) > 4 * CLV_LEAST_GAIN * ours * theirs ? 1 - own : own;
+}
+
+/* The cluster that object i goes to. */
+static int32_t best_of(const clv_partition *s, int64_t i, const rule *by) {
+    int32_t own = s->labels[i];
+    return own < 0 || s->size[own] < 2 ? own : by->best(s, i, by->fixed);
 }
 
 /* --- where W = F F', but for the diagonal ---
@@ -112,14 +129,14 @@ static void move(const factored *f, int64_t i, int32_t to) {
 }
 
 /* The objects first..first + count - 1 in turn. */
-static void sweep_some(const factored *f, int64_t first, int64_t count, const double *y, int64_t *moved) {
+static void sweep_some(const factored *f, int64_t first, int64_t count, const rule *by, int64_t *moved) {
     bool changed = false;
     look(f, first, count);
     for (int64_t i = first; i < first + count; i++) {
         if (changed) {
             look(f, i, 1);
         }
-        int32_t target = best_of(f->s, i, y);
+        int32_t target = best_of(f->s, i, by);
         if (target != f->s->labels[i]) {
             move(f, i, target);
             changed = true;
@@ -129,7 +146,7 @@ static void sweep_some(const factored *f, int64_t first, int64_t count, const do
 }
 
 /* A sweep from object `first` on. */
-static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, int64_t first, const double *y,
+static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, int64_t first, const rule *by,
                                   int64_t *moved) {
     const clv_ncut_problem *p = s->problem;
     factored f = {s, *factor, CLV_NEW(p->ctx, double, p->k * factor->cols)};
@@ -140,7 +157,7 @@ static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, in
     clv_blas_serial_begin();
     gather(&f);
     for (int64_t i = first; i < p->n && !stopped; i += AHEAD) {
-        sweep_some(&f, i, p->n - i < AHEAD ? p->n - i : AHEAD, y, moved);
+        sweep_some(&f, i, p->n - i < AHEAD ? p->n - i : AHEAD, by, moved);
         stopped = clv_interrupted(p->ctx);
     }
     clv_blas_serial_end();
@@ -150,22 +167,22 @@ static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, in
 
 /* --- sweeps --- */
 
-/* Exact moves, or those of FINC with `y`. After more moves than pay, those on a factor go on without the sums. */
-static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
+/* After more moves than pay, those on a factor go on without the sums. */
+static clv_status sweep(clv_partition *s, const rule *by, int64_t *moved) {
     int64_t few = clv_partition_few_moves(s->problem);
     clv_matrix factor;
     bool factored = clv_affinity_factor(s->problem->affinity, &factor);
     clv_status status = CLV_OK;
     *moved = 0;
     for (int64_t i = 0; i < s->problem->n && status == CLV_OK; i++) {
-        int32_t target = best_of(s, i, y);
+        int32_t target = best_of(s, i, by);
         if (target != s->labels[i]) {
             CLV_TRY(clv_partition_move(s, i, target));
             status = clv_partition_poll(s);
             (*moved)++;
         }
         if (factored && *moved > few) {
-            return sweep_by_factor(s, &factor, i + 1, y, moved);
+            return sweep_by_factor(s, &factor, i + 1, by, moved);
         }
     }
     clv_partition_measure(s);
@@ -174,13 +191,31 @@ static clv_status sweep(clv_partition *s, const double *y, int64_t *moved) {
 }
 
 clv_status clv_move_sweep(clv_partition *s, int64_t *moved) {
-    return sweep(s, NULL, moved);
+    return sweep(s, &(rule){best_exact, NULL}, moved);
+}
+
+/* y of (14), in a column that is free between columns; k <= n. */
+static const double *transform_of(clv_partition *s) {
+    for (int64_t c = 0; c < s->problem->k; c++) {
+        s->column[c] = clv_ratio(sqrt(fmax(s->within[c], 0)), s->volume[c]);
+    }
+    return s->column;
 }
 
 clv_status clv_finc_sweep(clv_partition *s, int64_t *moved) {
-    double *y = s->column; /* free between columns; k <= n */
-    for (int64_t c = 0; c < s->problem->k; c++) {
-        y[c] = clv_ratio(sqrt(fmax(s->within[c], 0)), s->volume[c]);
+    return sweep(s, &(rule){best_transformed, transform_of(s)}, moved);
+}
+
+clv_status clv_finc_step(clv_partition *s, int64_t *moved) {
+    rule by = {best_transformed, transform_of(s)};
+    for (int64_t i = 0; i < s->problem->n; i++) {
+        s->wanted[i] = best_of(s, i, &by);
     }
-    return sweep(s, y, moved);
+    clv_keep_clusters(s);
+    return clv_partition_adopt(s, moved);
+}
+
+clv_status clv_dinkelbach_sweep(clv_partition *s, int64_t *moved) {
+    double y = clv_ratio(s->volume[0] - s->within[0], s->volume[0] * s->volume[1]);
+    return sweep(s, &(rule){best_by_ratio, &y}, moved);
 }

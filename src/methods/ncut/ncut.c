@@ -115,6 +115,7 @@ static clv_status show(ncut_run *run, bool certificate, clv_iterate *out) {
     clv_partition *s = &run->now;
     out->value = s->value;
     out->converged = run->phase == DONE;
+    out->extra[0] = s->surrogate;
     if (certificate && run->is_local) {
         CLV_TRY(clv_affinity_group_sums(s->problem->affinity, s->labels, s->problem->k, s->sums, s->threads));
     }
@@ -126,6 +127,7 @@ static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
     CLV_TRY(set_start_labels(&run->now, rng));
     CLV_TRY(clv_partition_refresh(&run->now));
     run->now.ties = clv_rng_next(rng);
+    run->now.surrogate = NAN;
     run->rng = *rng;
     begin_phases(run);
     return show(run, run->now.problem->show_certificates, out);
@@ -136,8 +138,11 @@ static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
 /* One step of the solver. On an indefinite affinity FPC may rise: then the polish takes over, or without one it goes on
  * for a while, as the best iterate is kept. */
 static clv_status descend(ncut_run *run, clv_iterate *out) {
-    static clv_status (*const steps[])(clv_partition *, int64_t *) = {
-        [CLV_NCUT_FPC] = clv_fpc_step, [CLV_NCUT_FINC] = clv_finc_sweep, [CLV_NCUT_FCD] = clv_move_sweep};
+    static clv_status (*const steps[])(clv_partition *, int64_t *) = {[CLV_NCUT_FPC] = clv_fpc_step,
+                                                                      [CLV_NCUT_FINC] = clv_finc_sweep,
+                                                                      [CLV_NCUT_FCD] = clv_move_sweep,
+                                                                      [CLV_NCUT_DINKELBACH] = clv_dinkelbach_sweep,
+                                                                      [CLV_NCUT_FINC_AT_ONCE] = clv_finc_step};
     clv_partition *s = &run->now;
     const clv_ncut_options *options = &s->problem->options;
     double before = s->value;
@@ -217,6 +222,7 @@ static clv_status go_on(ncut_run *run, clv_iterate *out) {
 static clv_status ncut_step(void *state, clv_iterate *out) {
     ncut_run *run = state;
     run->now.measured = false;
+    run->now.surrogate = NAN;
     clv_status status = go_on(run, out);
     if (clv_is_stop(status) && run->now.measured) { /* what the sweep has moved so far counts */
         out->value = run->now.value;
@@ -464,6 +470,11 @@ static clv_status set_problem(clv_context *ctx, const clv_input *input, const cl
     p->k = p->options.k;
     CLV_TRY(find_spectrum(p, &info));
     p->k = p->options.k;
+    if (options->solver == CLV_NCUT_DINKELBACH && p->k != 2) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "solver dinkelbach is for k = 2, where the cut is a single ratio, not for k = %lld",
+                        (long long)p->k);
+    }
     CLV_TRY(find_shift(p));
     if (input->start) {
         CLV_TRY(give_start(p, input->start));
@@ -504,6 +515,7 @@ static clv_status add_findings(const clv_ncut_problem *p, bool chosen, clv_resul
 
 static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, clv_result **out) {
     clv_solver solver = {.method = &clv_ncut_method,
+                         .extras = {options->solver == CLV_NCUT_FPC ? "h" : NULL},
                          .tolerance = CLV_GAIN_TOLERANCE * (double)p->k,
                          .problem = p,
                          .create = ncut_create,

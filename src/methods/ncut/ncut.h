@@ -4,7 +4,7 @@
  *   starts.c     random, k-means++, components
  *   spectral.c   eigenpairs of the normalized affinity, their rounding to labels, the bound, the choice of k
  *   fpc.c        a step of fractional programming (FPC)
- *   moves.c      a sweep of exact single moves (FCD, the polish), a sweep by the quadratic transform (FINC)
+ *   moves.c      sweeps of single moves: exact (FCD, the polish), by the quadratic transform (FINC), by Dinkelbach's
  *   kicks.c      perturbations of a local optimum (iterated local search)
  *   local.c      polish and search on sparse graphs, by what was touched
  *   predict.c    labels of new objects
@@ -59,6 +59,7 @@ typedef struct clv_partition {
     int64_t *moved, *picked;  /* n: work, objects that a step moves or looks at */
     double *column, *second;  /* n: work */
     double value;             /* ncut */
+    double surrogate;         /* h of (25) of the last step of FPC, where someone looks at every iterate */
     uint64_t ties;            /* decides between clusters that are equally good, by clv_prefers */
     bool measured;            /* a sweep that was given up has left it sound, value included */
 } clv_partition;
@@ -152,6 +153,10 @@ int64_t clv_choose_k(const clv_spectrum *spectrum, int64_t components);
 clv_status clv_fpc_step(clv_partition *s, int64_t *moved);
 clv_status clv_move_sweep(clv_partition *s, int64_t *moved);
 clv_status clv_finc_sweep(clv_partition *s, int64_t *moved);
+clv_status clv_finc_step(clv_partition *s, int64_t *moved);        /* all at once */
+clv_status clv_dinkelbach_sweep(clv_partition *s, int64_t *moved); /* k = 2 */
+/* Of `wanted`: a cluster that would be empty keeps the member that loses least by staying, by the score of FPC. */
+void clv_keep_clusters(clv_partition *s);
 
 /* --- kicks.c: a random change that a polish does not simply undo --- */
 clv_status clv_kick(clv_partition *s, clv_rng *rng);

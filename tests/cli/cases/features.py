@@ -495,6 +495,21 @@ def segment_two_colors():
 
 
 @case
+def segment_solvers():
+    rows = two_colors()
+    png("p.png", rows)
+    for solver in ("fpc", "spectral", "finc", "fcd", "dinkelbach"):
+        result = cleave("segment", "p.png", "-o", "l.npy", "-k", 2, "--method", "ncut", "--solver", solver, "--no-polish", "--json", "-").json()
+        labels = read_matrix("l.npy")
+        wrong = sum(labels[y][x] != (rows[y][x][2] > 100) for y in range(40) for x in range(60))
+        check(result["solver"] == solver and wrong < 40, f"{solver}: {wrong} pixels on the wrong side")
+    cleave("segment", "p.png", "-o", "l.npy", "--solver", "afw", "-q")
+    cleave("segment", "p.png", "-o", "l.npy", "--solver", "fpc", code=64, err="solver.*fpc.*fw, pfw, afw")
+    cleave("segment", "p.png", "-o", "l.npy", "--no-polish", code=64, err="polish cannot be used with --method dominant")
+    cleave("segment", "p.png", "-o", "l.npy", "--method", "ncut", "-k", 3, "--solver", "dinkelbach", code=64, err="k = 2")
+
+
+@case
 def segment_odd_pictures():
     png("one.png", [[(10, 20, 30)]])
     cleave("segment", "one.png", "-o", "l.png", "--overlay", "o.png", out="segments +1")

@@ -195,4 +195,4 @@ def completion_knows_what_help_knows():
     for name in names:
         listed = re.findall(r"^  (?:-\w, |    )(--[a-z][a-z0-9-]*)", cleave(name, "--help").out, re.M)
         check(listed and set(listed) <= set(complete(name, "--")), f"every option of {name}")
-    check(complete("ncut", "--solver", "f") == ["fpc", "finc", "fcd"], "the values of a choice")
+    check(complete("ncut", "--solver", "f") == ["fpc", "finc", "fcd", "finc-at-once"], "the values of a choice")

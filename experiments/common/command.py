@@ -1,7 +1,14 @@
 """Calls of the command that an experiment is about."""
 
 import json
+import resource
 import subprocess
+import time
+
+
+def processor_seconds():
+    """Of all commands that have ended."""
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
 class Cleave:
@@ -22,6 +29,13 @@ class Cleave:
     def result(self, method, data, *options):
         """The JSON result of a method."""
         return json.loads(self.run(method, data, "--json", "-", *options))
+
+    def timed(self, method, data, *options):
+        """The JSON result, the processor seconds of the whole command, and which share they are of those that passed."""
+        used, began = processor_seconds(), time.monotonic()
+        result = self.result(method, data, *options)
+        seconds = processor_seconds() - used
+        return result, seconds, seconds / (time.monotonic() - began)
 
     def scores(self, truth, labels):
         """The metrics of a file of labels against a file of true ones."""

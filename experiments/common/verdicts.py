@@ -40,7 +40,7 @@ def document(title, rows, command, quick):
     cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     lines = ["| " + " | ".join(row) + " |" for row in [HEADER, ["---"] * len(HEADER), *cells]]
     head = f"# {title}{' (quick: smaller sizes, no verdicts to rely on)' if quick else ''}\n\n"
-    made = f"Made by `{command}` in {seconds:.0f} s of processor time. {count(rows)}\n\n"
+    made = f"Made by `{command}` in {seconds:.0f} s of processor time, which is what seconds are in the table, too. {count(rows)}\n\n"
     return head + made + "\n".join(lines) + "\n"
 
 

@@ -50,6 +50,10 @@ def course_of(path, share):
     return {**course, "seconds": [share * seconds for seconds in course["seconds"]]}
 
 
+class TooSlow(Exception):
+    """A run was over before its first iterate."""
+
+
 def limit(kernel, seconds):
     """Seconds for a solver: with the kernel that only pictures are made with, a quarter."""
     return seconds if kernel == "paper" else seconds / 4
@@ -69,5 +73,7 @@ def study(cleave, data, the_set, kernel, seconds):
         for solver, options in SOLVERS.items():
             result, _, share = cleave.timed("symnmf", points, *fixed, *options)
             course = course_of(trace, share)
+            if not course["objective"]:
+                raise TooSlow
             runs.append(Run(solver, result, course, paper_stop(course["objective"])))
     return Study(the_set, kernel, gamma, first, runs)

@@ -1250,7 +1250,15 @@ typedef enum clv_ksupport_inner {
     CLV_KSUPPORT_PQN,
     CLV_KSUPPORT_PAIRWISE
 } clv_ksupport_inner;
+typedef enum clv_ksupport_atoms {
+    CLV_KSUPPORT_USED, /* those without weight go, and an iterate becomes one where the objective would rise */
+    CLV_KSUPPORT_ALL   /* every vertex that was found and nothing else: as published */
+} clv_ksupport_atoms;
 typedef enum clv_ksupport_step { CLV_KSUPPORT_BACKTRACKING, CLV_KSUPPORT_FIXED } clv_ksupport_step;
+typedef enum clv_ksupport_momentum {
+    CLV_KSUPPORT_RESTARTED, /* begins anew where the objective rises */
+    CLV_KSUPPORT_PLAIN      /* never: as published */
+} clv_ksupport_momentum;
 typedef enum clv_ksupport_rule {
     CLV_KSUPPORT_GAP,   /* duality gap / objective <= tol */
     CLV_KSUPPORT_CHANGE /* relative change of the objective in one iteration <= tol: the rule of the paper */
@@ -1275,6 +1283,10 @@ typedef struct clv_ksupport_options {
     const char *start;   /* "zero". input.start: weights, models x p; as many models as there will be: 1, or with three
                             classes and more one per class */
     const char *path;    /* "K,K,...:L,L,...": every k with every lambda, instead of k and lambda; NULL: none */
+    double inner_accuracy; /* of fcfw: what a correction may leave, as a share of the objective; 0: a part of tol */
+    int atoms;             /* clv_ksupport_atoms, of fcfw */
+    int momentum;          /* clv_ksupport_momentum, of fista */
+    double rho;            /* of admm: its penalty; 0: balanced between the residuals */
 } clv_ksupport_options;
 
 CLV_METHOD_FUNCTIONS(ksupport)
@@ -1303,6 +1315,10 @@ typedef struct clv_pursuit_options {
     int inner;
     int step;
     int rule;
+    double inner_accuracy;
+    int atoms;
+    int momentum;
+    double rho;
 } clv_pursuit_options;
 
 CLV_METHOD_FUNCTIONS(pursuit)

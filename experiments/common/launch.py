@@ -25,6 +25,11 @@ def check_program(parser, chosen):
         parser.error(f"{chosen.cleave} is not there: run make first")
 
 
+def said(paper, chosen):
+    """The command that makes RESULTS.md of a paper."""
+    return f"experiments/run {paper}" + (f" --threads {chosen.threads}" if chosen.threads else "")
+
+
 def write_report(outdir, files, first):
     """Write {file name: text}, and say where the first to read is."""
     os.makedirs(outdir, exist_ok=True)

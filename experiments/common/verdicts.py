@@ -34,13 +34,13 @@ def processor_seconds():
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def document(title, rows, command, quick):
-    """The text of RESULTS.md."""
+def document(title, rows, command, quick, note=""):
+    """The text of RESULTS.md; `note` says what was left out."""
     seconds = processor_seconds()
     cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     lines = ["| " + " | ".join(row) + " |" for row in [HEADER, ["---"] * len(HEADER), *cells]]
     head = f"# {title}{' (quick: smaller sizes, no verdicts to rely on)' if quick else ''}\n\n"
-    made = f"Made by `{command}` in {seconds:.0f} s of processor time. {count(rows)}\n\n"
+    made = f"Made by `{command}` in {seconds:.0f} s of processor time, which is what seconds are in the table, too. {count(rows)}{note and ' ' + note}\n\n"
     return head + made + "\n".join(lines) + "\n"
 
 

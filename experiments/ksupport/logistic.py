@@ -1,115 +1,142 @@
-"""Figure 1: logistic regression on the synthetic data of the paper, by all methods."""
+"""Figure 1: logistic regression on the synthetic data of the paper."""
 
 import subprocess
+from collections import namedtuple
 
-from common.markdown import table
-from methods import COLORS, METHODS, RULES
-from pictures import by_k, by_time
+from methods import FEW, LINES, METHODS, PUBLISHED, RULE, Method, Run, table_of
+from pictures import by_iteration, by_k, by_time
 
-SIZES = {False: (1000000, 500, 10000, [2000, 4000, 6000, 8000, 10000]), True: (20000, 200, 1000, [200, 600, 1000])}
-GROUPS, LAMBDA, RIDGE, VALIDATION = 20, 0.1, 1e-3, 200
+# `methods`: names, or None for all; `limit`: seconds after which a run is ended.
+Size = namedtuple("Size", "title features samples relevant ks replications methods limit")
+PROTOCOL = Size("1/20 of the features, 200 samples", 50000, 200, 500, [100, 200, 300, 400, 500], 10, None, 30)
+FULL = Size("published size", 1000000, 500, 10000, [2000, 10000], 1, FEW, 300)
+QUICK = PROTOCOL._replace(title="quick: 1/200 of the features, 200 samples", features=5000, relevant=500, ks=[100, 500], replications=2, limit=5)
+GROUPS, RIDGE, VALIDATION = 20, 1e-3, 100
+GRID = [1, 0.3, 0.1, 0.03]
+NEWTON = Method("semismooth Newton, ours", {"solver": "newton"}, "#000000")
+OF_LOGISTIC = {"working-set": "false", "screening": "false"}
+ACCURACIES = ("1e-2", "1e-3", "1e-4")
 
-HEAD = """# Logistic regression: figure 1{quick}
+# `runs`: {k: {method: [Run, ...]}}; `weights`: {k: [lambda, ...]}; `curves`: {k: {method: [(iteration, seconds, share above F*), ...]}};
+# `rates`: the same curve of Algorithm 1 with corrections to the end; `inexact`: {k: {accuracy: share above F*}}
+Study = namedtuple("Study", "size runs weights curves rates inexact")
 
-Liu, Yuan, Zhang, Liu and Metaxas, *Efficient k-Support-Norm Regularized Minimization via Fully Corrective Frank-Wolfe Method*,
-section 4.1: p = {features} features, M = {samples} samples of length 1, the first {relevant} features in {groups} groups with a mean drawn for each
-group and sample, the others noise; labels by the logistic model with weights 1 on the relevant features. lambda = {weight},
-tau = {ridge}, X in floats, {threads} threads; reading X once takes {floor:.3f} s here ({bandwidth:.1f} GB/s). The paper takes lambda from a validation set and does not print
-it. Runs are ended after {limit} s.
 
-What the paper reports, by its figure 1: k-FCFW is several times faster than FISTA with any of the three proximity operators, ADMM-AS is slower than
-all and does not reach the accuracy, and k-FCFW takes far fewer iterations.
-"""
+def words_of(method):
+    """As published, Algorithm 1 looks at all features in every iteration."""
+    return {**method.options, **(OF_LOGISTIC if method.name == PUBLISHED else {})}
 
 
 class Bench:
-    """The program with the data in it; one line in, some lines out."""
+    """The program with the data of a replication in it; one line in, some lines out."""
 
-    def __init__(self, path, threads, quick, seconds):
-        features, samples, relevant, _ = SIZES[quick]
-        command = [path, features, samples, relevant, GROUPS, 1, threads, "features", VALIDATION]
-        self.limit = seconds
-        self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True)
+    def __init__(self, path, size, seed):
+        command = [path, size.features, size.samples, size.relevant, GROUPS, seed, 1, "features", VALIDATION]
+        self.limit = size.limit
+        self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def ask(self, question):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+    def line(self, k, weight, options):
+        """The question, without its end."""
+        words = {"k": k, "lambda": weight, "ridge": RIDGE, "time-limit": self.limit, **options}
+        return " ".join(f"{name} {value}" for name, value in words.items())
+
+    def answer(self):
+        """The fields of an answer."""
+        said = self.process.stdout.readline()
+        if not said:
+            raise RuntimeError("ksupport_bench ended")
+        return said.split("|", 1)[1].split()
+
+    def ask(self, k, weight, options):
         """The fields of the answer."""
-        self.process.stdin.write(question + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"ksupport_bench ended at: {question}")
-        return answer.split("|", 1)[1].split()
+        print(self.line(k, weight, options), file=self.process.stdin, flush=True)
+        return self.answer()
 
-    def trace(self, question):
-        """[(seconds, objective)] of a run."""
-        self.process.stdin.write(f"trace {question}\nbandwidth\n")
-        self.process.stdin.flush()
+    def trace(self, k, weight, options):
+        """[(iteration, seconds, objective)] of a run."""
+        print(f"trace {self.line(k, weight, options)}\nbandwidth", file=self.process.stdin, flush=True)
         points = []
-        while True:
-            answer = self.process.stdout.readline()
-            if not answer or answer.startswith("bandwidth"):
-                return points
-            fields = answer.split("|", 1)[1].split()
-            points.append((float(fields[1]), float(fields[2])))
+        while len(fields := self.answer()) > 1:
+            points.append((int(fields[0]), float(fields[1]), float(fields[2])))
+        return points
 
 
-def question(k, seconds, *options):
-    """A line for the program."""
-    words = {"k": k, "lambda": LAMBDA, "ridge": RIDGE, "time-limit": seconds}
-    for more in options:
-        words.update(more)
-    return " ".join(f"{name} {value}" for name, value in words.items())
+def choose_weight(bench, k):
+    """The lambda with the largest AUC on the validation samples, of equals the largest."""
+    return max(GRID, key=lambda weight: (float(bench.ask(k, weight, {"solver": "fcfw"})[7]), weight))
 
 
-def row_of(name, fields, floor):
-    """Of the table."""
-    seconds, iterations, passes, objective, gap, nonzeros, precision, auc = fields[:8]
-    ended = "" if fields[8] == "converged" else f" ({' '.join(fields[8:])})"
-    return [name, f"{float(seconds):.3f}{ended}", iterations, passes, f"{float(seconds) / max(float(passes) * floor, 1e-9):.2f}",
-            f"{float(objective):.6f}", gap, nonzeros, precision, auc]
+def above(points, least):
+    """(iteration, seconds, share above F*)."""
+    return [(t, seconds, max(value / least - 1, 1e-12)) for t, seconds, value in points[1:]]
 
 
-def study(bench, ks, floor):
-    """Tables by rule and k, seconds for the picture."""
-    parts, seconds = [], {name: [] for name, _ in METHODS}
-    header = ["method", "seconds", "iterations", "passes over X", "seconds / (passes x reading X)", "F", "relative gap", "nonzeros",
-              "precision", "AUC"]
-    for words, rule in RULES:
-        for k in ks:
-            rows = []
-            for name, options in METHODS:
-                fields = bench.ask(question(k, bench.limit, options, rule))
-                rows.append(row_of(name, fields, floor))
-                if rule["rule"] == "change":
-                    seconds[name].append((k, float(fields[0])))
-            parts.append(f"## Until {words}, k = {k}\n\n{table(header, rows)}")
-    return parts, seconds
+def look_closer(bench, k, weight, least, methods, study):
+    """Curves, the rate of Theorem 1, and Remark 2."""
+    published = {**words_of(METHODS[0]), "rule": "gap", "tol": "1e-8", "max-iter": "200"}
+    study.curves[k] = {one.name: above(bench.trace(k, weight, {**words_of(one), "rule": "gap", "tol": "1e-6", "max-iter": "500"}), least)
+                       for one in methods}
+    study.rates[k] = above(bench.trace(k, weight, {**published, "inner-accuracy": "1e-12"}), least)
+    study.inexact[k] = {accuracy: float(bench.ask(k, weight, {**published, "inner-accuracy": accuracy})[3]) / least - 1
+                        for accuracy in ACCURACIES}
 
 
-def convergence(bench, k):
-    """(F - F*) / F* by time of each method."""
-    least = float(bench.ask(question(k, bench.limit, {"solver": "newton", "tol": "1e-9"}))[3])
-    found = {}
-    for name, options in METHODS:
-        points = bench.trace(question(k, bench.limit / 4, options, {"rule": "gap", "tol": "1e-6"}))
-        found[name] = [(s, max((value - least) / least, 1e-12)) for s, value in points[1:]]
-    return found
+def measure(path, size):
+    """All replications of a size."""
+    methods = [one for one in [*METHODS, NEWTON] if size.methods is None or one.name in size.methods]
+    study = Study(size, {k: {one.name: [] for one in methods} for k in size.ks}, {k: [] for k in size.ks}, {}, {}, {})
+    for seed in range(1, size.replications + 1):
+        with Bench(path, size, seed) as bench:
+            for k in size.ks:
+                weight = choose_weight(bench, k)
+                least = float(bench.ask(k, weight, {"solver": "newton", "tol": "1e-8"})[3])
+                study.weights[k].append(weight)
+                for one in methods:
+                    fields = bench.ask(k, weight, {**words_of(one), **RULE})
+                    study.runs[k][one.name].append(Run(float(fields[0]), int(fields[1]), float(fields[3]), float(fields[4]),
+                                                       fields[8] == "converged", least))
+                if seed == 1 and size.methods is None and k in (size.ks[0], size.ks[-1]):
+                    look_closer(bench, k, weight, least, methods, study)
+    return study
 
 
-def report(path, threads, quick, seconds):
+def section(study):
+    """(text, {file name: picture}) of a size."""
+    size, files, colors = study.size, {}, {one.name: one.color for one in [*METHODS, NEWTON]}
+    name = "logistic-" + "".join(c if c.isalnum() else "-" for c in size.title)
+    seconds = {method: [(k, sum(run.seconds for run in study.runs[k][method]) / size.replications) for k in size.ks]
+               for method in study.runs[size.ks[0]]}
+    files[f"{name}.svg"] = by_k(f"{size.title}: mean seconds by k", seconds, colors, size.ks)
+    parts = [f"## {size.title}: p = {size.features}, M = {size.samples}, p' = {size.relevant}, {size.replications} "
+             f"replication{'s' if size.replications > 1 else ''}\n", f"![seconds by k]({name}.svg)\n"]
+    for k, curves in study.curves.items():
+        files[f"{name}-{k}-iterations.svg"] = by_iteration(f"k = {k}: F / F* - 1 by iteration", curves, colors)
+        files[f"{name}-{k}-seconds.svg"] = by_time(f"k = {k}: F / F* - 1 by processor seconds", curves, colors)
+        parts.append(f"![by iteration]({name}-{k}-iterations.svg) ![by seconds]({name}-{k}-seconds.svg)\n")
+    for k in size.ks:
+        parts.append(f"### k = {k}; lambda of the replications: {', '.join(f'{w:g}' for w in study.weights[k])}\n\n{table_of(study.runs[k])}")
+    return "\n".join(parts), files
+
+
+def report(studies):
     """{file name: text}."""
-    features, samples, relevant, ks = SIZES[quick]
-    bench = Bench(path, threads, quick, seconds)
-    bandwidth = float(bench.ask("bandwidth")[0])
-    floor = features * samples * 4e-9 / bandwidth
-    head = HEAD.format(features=features, samples=samples, relevant=relevant, groups=GROUPS, weight=LAMBDA, ridge=RIDGE,
-                       threads=threads, floor=floor, bandwidth=bandwidth, limit=bench.limit, quick=" (quick: smaller sizes)" if quick else "")
-    parts, seconds = study(bench, ks, floor)
-    files = {"logistic-time.svg": by_k("seconds to the paper's rule, by k", seconds, COLORS, ks)}
-    pictures = ["![seconds by k](logistic-time.svg)"]
-    for k in (ks[0], ks[-1]):
-        files[f"logistic-{k}.svg"] = by_time(f"(F - F*) / F* by seconds, k = {k}", convergence(bench, k), COLORS)
-        pictures.append(f"![convergence](logistic-{k}.svg)")
-    files["logistic.md"] = "\n".join([head, *pictures, "", *parts])
-    return files
+    sections = [section(study) for study in studies]
+    head = f"""# Logistic regression: figure 1{' (quick: smaller sizes)' if studies[0].size is QUICK else ''}
+
+Section 4.1: samples of length 1. The first p' features are in {GROUPS} groups; an entry of one of them is its group's mean, drawn from N(0, 1) for each sample
+and group, plus N(0, 1); the others are N(0, 1). (The paper does not say whether means are drawn once or for each sample; drawn once, they are the same in both classes.)
+Labels by the logistic model with weights 1 on the relevant features. tau = {RIDGE:g}; the paper's tau is not printed. lambda: the one of {', '.join(f'{w:g}' for w in GRID)} with
+the largest AUC on {VALIDATION} validation samples. Every replication draws new data. F* by semismooth Newton to a gap of 1e-8. Curves: first replication.
+
+{LINES}
+"""
+    return {"logistic.md": head + "\n".join(text for text, _ in sections),
+            **{name: picture for _, files in sections for name, picture in files.items()}}

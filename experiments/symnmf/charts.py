@@ -45,7 +45,7 @@ def panel(left, title, curves, colors):
         parts += [line(x, bottom, x, bottom + 4), text(x, bottom + 18, label(e), "middle")]
     bottom = box[1] + box[3]
     parts += [line(box[0], bottom, box[0] + box[2], bottom), line(box[0], box[1], box[0], bottom)]
-    parts.append(text(box[0] + box[2] / 2, bottom + 36, "seconds", "middle"))
+    parts.append(text(box[0] + box[2] / 2, bottom + 36, "processor seconds", "middle"))
     for name, curve in curves.items():
         path = " ".join("{:.1f},{:.1f}".format(*place(log10(x), log10(y))) for x, y in curve)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colors[name]}" stroke-width="1.8"/>')

@@ -4,10 +4,11 @@
 
 #include "../unit/failing.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { SAMPLES = 40, FEATURES = 150, K = 9 };
+enum { SAMPLES = 40, FEATURES = 150, DECISIVE = 10, K = 9, STEPS = 40 };
 
 typedef struct data {
     double x[SAMPLES * FEATURES], turned[SAMPLES * FEATURES], y[SAMPLES];
@@ -24,7 +25,7 @@ static void make_data(data *d, uint64_t seed, clv_ksupport_loss loss) {
             double entry = clv_rng_normal(&rng);
             d->x[m * FEATURES + j] = d->turned[j * SAMPLES + m] = (double)(float)entry;
             d->single[m * FEATURES + j] = (float)entry;
-            score += j < 10 ? entry : 0;
+            score += j < DECISIVE ? entry : 0;
         }
         score += clv_rng_normal(&rng);
         d->y[m] = loss == CLV_KSUPPORT_SQUARES ? score + 2 : score > 0.5 ? 7 : -3;
@@ -299,6 +300,136 @@ static void test_objective_of_fcfw_never_rises(void **state) {
         }
         clv_result_free(result);
     }
+}
+
+/* --- Algorithm 1 as published --- */
+
+static clv_ksupport_options published(int loss) {
+    clv_ksupport_options options = defaults(loss);
+    options.solver = CLV_KSUPPORT_FCFW;
+    options.inner = CLV_KSUPPORT_PQN;
+    options.atoms = CLV_KSUPPORT_ALL;
+    options.working_set = options.screening = 0;
+    return options;
+}
+
+/* It comes to the optimum; corrections that end early leave an error of their size, which does not add up (Remark 2).
+ */
+static void test_inner_accuracy(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    for (int trial = 0; trial < 4; trial++) {
+        clv_ksupport_options options = published(trial % 2);
+        make_data(&d, 150 + (uint64_t)trial, (clv_ksupport_loss)(trial % 2));
+        options.intercept = trial / 2;
+        double least = optimum(ctx, &d, options), worst = 0;
+        options.control.max_iter = 150;
+        options.control.tol = 1e-9;
+        for (int digits = 2; digits <= 6; digits += 2) {
+            options.inner_accuracy = pow(10, -digits);
+            clv_result *result = solve(ctx, &d.dense, d.y, &options);
+            double above = result->objective.value / least - 1;
+            assert_true(above >= -1e-9 && above <= 2 * options.inner_accuracy);
+            worst = fmax(worst, above);
+            clv_result_free(result);
+        }
+        assert_true(worst > 1e-5); /* the option does something */
+    }
+}
+
+/* X'r + tau w of dense weights, and its k largest entries over -2 lambda. */
+static void find_vertex(const data *d, const clv_ksupport_options *options, const double *w, double *u) {
+    double gradient[FEATURES] = {0}, sorted[FEATURES];
+    for (int64_t m = 0; m < SAMPLES; m++) {
+        const double *x = d->x + m * FEATURES;
+        double margin = clv_dot(x, w, FEATURES, 1), sign = d->y[m] > 0 ? 1 : -1;
+        double slope = options->loss == CLV_KSUPPORT_SQUARES ? margin - d->y[m] : -sign / (1 + exp(sign * margin));
+        for (int64_t j = 0; j < FEATURES; j++) {
+            gradient[j] += slope * x[j];
+        }
+    }
+    for (int64_t j = 0; j < FEATURES; j++) {
+        gradient[j] += options->ridge * w[j];
+        sorted[j] = fabs(gradient[j]);
+    }
+    double bar = clv_nth_smallest(sorted, FEATURES, FEATURES - options->k);
+    for (int64_t j = 0; j < FEATURES; j++) {
+        u[j] = fabs(gradient[j]) >= bar ? -gradient[j] / (2 * options->lambda) : 0;
+    }
+}
+
+/* The least eigenvalue of the products of `count` vectors. */
+static double least_eigenvalue(const double (*vectors)[FEATURES], lapack_int count) {
+    double products[STEPS * STEPS], values[STEPS];
+    for (lapack_int i = 0; i < count; i++) {
+        for (lapack_int j = 0; j < count; j++) {
+            products[i * count + j] = clv_dot(vectors[i], vectors[j], FEATURES, 1);
+        }
+    }
+    assert_int_equal(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'U', count, products, count, values), 0);
+    return values[0];
+}
+
+/* L of f, by the trace of X'X. */
+static double smoothness(const data *d, const clv_ksupport_options *options) {
+    double trace = clv_dot(d->x, d->x, SAMPLES * FEATURES, 1);
+    return (options->loss == CLV_KSUPPORT_SQUARES ? 1 : 0.25) * trace + options->ridge;
+}
+
+/* Theorem 1: F - F* after t steps is at most (1 - zeta)^t of the first, zeta = min(rho beta / (4 L r^2), 1/2); and as
+ * measured, at most 0.4^t. Where the solution has k entries it is an atom itself, so that M is that and the vertices;
+ * rho is the ridge, and beta the square of the least singular value, as the proof needs it. */
+static void test_linear_rate(void **state) {
+    clv_context *ctx = *state;
+    static data d;
+    static double atoms[STEPS][FEATURES], w[FEATURES];
+    int tested = 0;
+    for (int trial = 0; trial < 12; trial++) {
+        clv_ksupport_options options = published(CLV_KSUPPORT_LOGISTIC);
+        double error[STEPS], radius = 0;
+        int count = 1;
+        int64_t support = 0;
+        make_data(&d, 170 + (uint64_t)trial, CLV_KSUPPORT_LOGISTIC);
+        options.k = DECISIVE;
+        options.ridge = 1;
+        options.lambda = 100;
+        options.inner_accuracy = 1e-14;
+        options.control.tol = 1e-13;
+        double least = optimum(ctx, &d, options);
+        for (; count < STEPS; count++) {
+            options.control.max_iter = count - 1;
+            clv_result *result = solve(ctx, &d.dense, d.y, &options);
+            error[count - 1] = result->objective.value - least;
+            clv_matrix_row(clv_result_matrix(result, "weights"), 0, w);
+            clv_result_free(result);
+            if (error[count - 1] <= 1e-7 * least) {
+                break;
+            }
+            find_vertex(&d, &options, w, atoms[count]);
+            radius = fmax(radius, sqrt(clv_dot(atoms[count], atoms[count], FEATURES, 1)));
+        }
+        assert_true(count > 2 && count < STEPS);
+        options.solver = CLV_KSUPPORT_NEWTON;
+        options.control.tol = 1e-10;
+        options.control.max_iter = 1000;
+        clv_result *solution = solve(ctx, &d.dense, d.y, &options);
+        clv_matrix_row(clv_result_matrix(solution, "weights"), 0, atoms[0]);
+        clv_result_free(solution);
+        for (int64_t j = 0; j < FEATURES; j++) {
+            support += atoms[0][j] != 0;
+        }
+        if (support > options.k) {
+            continue;
+        }
+        tested++;
+        double beta = least_eigenvalue((const double(*)[FEATURES])atoms, count);
+        double zeta = fmin(options.ridge * beta / (4 * smoothness(&d, &options) * radius * radius), 0.5);
+        for (int t = 1; t < count; t++) {
+            assert_true(error[t] <= pow(1 - zeta, t) * error[0]);
+            assert_true(error[t] <= pow(0.4, t) * error[0]);
+        }
+    }
+    assert_true(tested >= 3);
 }
 
 /* Every iterate's gap is at least its distance to the optimum. */
@@ -1059,6 +1190,8 @@ int main(void) {
         CASE(test_working_set_and_threads),
         CASE(test_few_features),
         CASE(test_objective_of_fcfw_never_rises),
+        CASE(test_inner_accuracy),
+        CASE(test_linear_rate),
         CASE(test_gap_bounds_the_distance),
         CASE(test_evaluation_from_raw_data),
         CASE(test_screening_is_safe),

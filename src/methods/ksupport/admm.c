@@ -5,9 +5,9 @@
  * The first has the form x = (rho v - X'r) / (rho + tau), v = z - u, with r the slope of the loss at t = X x; so t
  * solves t + K r(t) / (rho + tau) = rho X v / (rho + tau), K = X X', a system in the samples whose Jacobian is I + K
  * diag(h) / (rho + tau): damped Newton. K is formed once, samples^2 features / 2 multiplications. rho is balanced
- * between the two residuals (Boyd et al. 2011, 3.4.1). The iterate is z; its slope gives the gap by a pass of its own,
- * which is made when r, itself a dual point, bounds the gap well enough. Cost: K, then a pass for X v, a pass for X'r,
- * X z, and the proximity operator; samples^3 for a Newton step. */
+ * between the two residuals (Boyd et al. 2011, 3.4.1) unless it is given. The iterate is z; its slope gives the gap by
+ * a pass of its own, which is made when r, itself a dual point, bounds the gap well enough. Cost: K, then a pass for X
+ * v, a pass for X'r, X z, and the proximity operator; samples^3 for a Newton step. */
 #include "methods/ksupport/ksupport.h"
 
 #include <cblas.h>
@@ -143,11 +143,16 @@ static clv_status admm_start(void *state, clv_point *point) {
 static clv_status prepare(admm *run) {
     const clv_design *x = run->problem->x;
     double trace = 0;
+    double given = run->problem->options.rho;
     if (x->does->pull) {
-        run->rho = x->does->scale(x);
+        run->rho = given > 0 ? given : x->does->scale(x);
         return CLV_OK;
     }
     CLV_TRY(form_gram(run));
+    if (given > 0) {
+        run->rho = given;
+        return CLV_OK;
+    }
     for (int64_t m = 0; m < x->samples; m++) {
         trace += run->gram[m * x->samples + m];
     }
@@ -272,7 +277,7 @@ static void update_z(admm *run) {
         primal += apart * apart;
         dual += run->rho * run->rho * move * move;
     }
-    double factor = primal > 100 * dual ? 2 : dual > 100 * primal ? 0.5 : 1;
+    double factor = p->options.rho > 0 ? 1 : primal > 100 * dual ? 2 : dual > 100 * primal ? 0.5 : 1;
     run->rho *= factor;
     for (int64_t j = 0; factor != 1 && j < p->x->features; j++) {
         run->u[j] /= factor;

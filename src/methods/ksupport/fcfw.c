@@ -10,6 +10,8 @@
  *   - The hull bounds F from above, so that a correction can raise F itself; then the iterate
  *     before it becomes an atom, with its norm, and the correction is repeated: F never rises.
  *   - Atoms without weight for a while are dropped; features are screened out as the gap falls.
+ * --atoms all leaves the last two out but for the screening; with --inner pqn --no-working-set
+ * --no-screening it is the algorithm as published, and --inner-accuracy the epsilon of Remark 2.
  *
  * Cost: a pass over X an iteration, and k columns for the image of the new atom; the corrections
  * are O(samples t). */
@@ -88,15 +90,24 @@ static clv_status measure_sum(fcfw *run, clv_point *point) {
     return clv_point_measure(point);
 }
 
-/* Add the vertex, correct, and see to it that the objective does not rise. */
+/* What a correction may leave, as a share of the objective. */
+static double inner_accuracy(const clv_ks_problem *p) {
+    bool exact = p->options.inner == CLV_KSUPPORT_PROJECTED_NEWTON;
+    return p->options.inner_accuracy > 0 ? p->options.inner_accuracy : (exact ? 1e-7 : 0.1) * p->tol;
+}
+
+/* Add the vertex and correct; unless all atoms are kept, as published, see to it that the objective does not rise. */
 static clv_status correct(fcfw *run, clv_point *point, double square, const double *image) {
-    bool exact = run->problem->options.inner == CLV_KSUPPORT_PROJECTED_NEWTON;
-    double value = point->value, before = point->square, accuracy = (exact ? 1e-7 : 0.1) * run->problem->tol * value;
+    bool published = run->problem->options.atoms == CLV_KSUPPORT_ALL;
+    double value = point->value, before = point->square, accuracy = inner_accuracy(run->problem) * value;
     CLV_TRY(clv_list_copy(run->problem->ctx, &run->before, &point->w));
     memcpy(run->margin, point->margin, (size_t)run->problem->x->samples * sizeof *run->margin);
     CLV_TRY(clv_atoms_add(&run->atoms, &run->vertex, square, image));
     CLV_TRY(clv_master_solve(&run->atoms, accuracy, point->margin, &point->intercept));
     CLV_TRY(measure_sum(run, point));
+    if (published) {
+        return CLV_OK;
+    }
     if (point->value > value && run->before.count > 0) {
         CLV_TRY(clv_atoms_add(&run->atoms, &run->before, before, run->margin));
         for (int64_t i = 0; i + 1 < run->atoms.count; i++) {

@@ -3,7 +3,7 @@
  * From y = w + momentum (w - w before): w = prox of lambda / L at y - grad f(y) / L, f the loss and the ridge; over the
  * ball of a radius its projection. L is fixed, the largest eigenvalue of X'X by power iterations times the curvature of
  * the loss, or found by backtracking from a low guess. The momentum starts afresh when the objective rises (O'Donoghue
- * and Candes 2015).
+ * and Candes 2015), unless --momentum plain.
  *
  * The slope of the loss at y is a dual point, which bounds F* from below at no further pass over X; F at w less the
  * best such bound is the gap that is watched. Where it is small enough, the gap of w itself is computed, by one more
@@ -204,7 +204,7 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
         run->lipschitz *= 2;
         CLV_TRY(try_step(run, point));
     }
-    extrapolate(run, point, point->value > run->last);
+    extrapolate(run, point, p->options.momentum == CLV_KSUPPORT_RESTARTED && point->value > run->last);
     run->last = point->value;
     point->gap = clv_ks_clamp(point->value - run->bound);
     return CLV_OK;

@@ -29,6 +29,7 @@ typedef struct master {
     double *margin, *slope, *curvature;   /* n */
     double *alpha, *trial, *grad, *model; /* t: now, tried, gradient, linear term of the model */
     double *hessian, *weighted, *work;    /* t x t; t x n; 2 t^2 + 8 t */
+    double *bend, *lean, constant;        /* squares: phi = constant + lean'alpha + alpha'bend alpha / 2; else NULL */
     double *memory;                       /* pqn: 2 x MEMORY x t */
     double *direction, *shifted;          /* pairwise: n */
     double intercept, value;
@@ -51,6 +52,10 @@ static clv_status master_new(clv_atoms *atoms, double *margin, double intercept,
     m->hessian = CLV_TAKE(&m->room, double, t *t);
     m->weighted = CLV_TAKE(&m->room, double, weighted ? t *n : 1);
     m->work = CLV_TAKE(&m->room, double, 2 * t * t + 8 * t);
+    if (!weighted) {
+        m->bend = CLV_TAKE(&m->room, double, t *t);
+        m->lean = CLV_TAKE(&m->room, double, t);
+    }
     m->memory = CLV_TAKE(&m->room, double, quasi ? 2 * MEMORY *t : 1);
     m->direction = CLV_TAKE(&m->room, double, n);
     m->shifted = CLV_TAKE(&m->room, double, n);
@@ -61,10 +66,40 @@ static double entry(const master *m, const double *table, int64_t i, int64_t j) 
     return table[i * m->atoms->capacity + j];
 }
 
+/* For squares phi is itself quadratic, and its coefficients are at hand. */
+static void find_coefficients(master *m) {
+    const clv_atoms *atoms = m->atoms;
+    const clv_ks_problem *p = m->problem;
+    double share = p->loss.intercept ? 1 / (double)m->n : 0, sum = clv_sum(p->loss.y, m->n, p->loss.threads);
+    m->constant = 0.5 * (clv_dot(p->loss.y, p->loss.y, m->n, p->loss.threads) - share * sum * sum);
+    for (int64_t i = 0; i < m->t; i++) {
+        for (int64_t j = 0; j < m->t; j++) {
+            m->bend[i * m->t + j] = entry(m, atoms->gram, i, j) - share * atoms->total[i] * atoms->total[j] +
+                                    (p->tau > 0 ? p->tau * entry(m, atoms->inner, i, j) : 0);
+        }
+        m->lean[i] = -atoms->target[i] + share * sum * atoms->total[i];
+        m->lean[i] += p->radius > 0 ? 0 : p->lambda * atoms->atom[i].square;
+    }
+}
+
+/* lean + bend alpha into `slope`. Returns phi. */
+static double evaluate_squares(const master *m, const double *alpha, double *slope) {
+    double value = m->constant;
+    for (int64_t i = 0; i < m->t; i++) {
+        double bent = cblas_ddot((int)m->t, m->bend + i * m->t, 1, alpha, 1);
+        value += alpha[i] * (m->lean[i] + 0.5 * bent);
+        slope[i] = m->lean[i] + bent;
+    }
+    return value;
+}
+
 /* phi at alpha, with margins, slopes and curvatures there. */
 static double evaluate(master *m, const double *alpha) {
     const clv_ks_problem *p = m->problem;
     double penalty = 0, ridge = 0;
+    if (m->bend) {
+        return evaluate_squares(m, alpha, m->work);
+    }
     memset(m->margin, 0, (size_t)m->n * sizeof *m->margin);
     for (int64_t i = 0; i < m->t; i++) {
         if (alpha[i] > 0) {
@@ -81,6 +116,10 @@ static double evaluate(master *m, const double *alpha) {
 
 static void find_gradient(master *m) {
     const clv_ks_problem *p = m->problem;
+    if (m->bend) {
+        evaluate_squares(m, m->alpha, m->grad);
+        return;
+    }
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m->t, (int)m->n, 1, m->atoms->image, (int)m->n, m->slope, 1, 0,
                 m->grad, 1);
     for (int64_t i = 0; i < m->t; i++) {
@@ -157,22 +196,6 @@ static void newton(master *m, double accuracy) {
             return;
         }
     }
-}
-
-/* For squares phi is itself quadratic, and its coefficients are at hand. */
-static void solve_squares(master *m) {
-    const clv_atoms *atoms = m->atoms;
-    const clv_ks_problem *p = m->problem;
-    double share = p->loss.intercept ? 1 / (double)m->n : 0, mean = share * clv_sum(p->loss.y, m->n, 1);
-    for (int64_t i = 0; i < m->t; i++) {
-        for (int64_t j = 0; j < m->t; j++) {
-            m->hessian[i * m->t + j] = entry(m, atoms->gram, i, j) - share * atoms->total[i] * atoms->total[j] +
-                                       (p->tau > 0 ? p->tau * entry(m, atoms->inner, i, j) : 0);
-        }
-        m->model[i] = -atoms->target[i] + mean * atoms->total[i];
-        m->model[i] += p->radius > 0 ? 0 : p->lambda * atoms->atom[i].square;
-    }
-    clv_quadratic_solve(m->hessian, m->model, m->t, m->alpha, m->work);
 }
 
 /* --- pqn --- */
@@ -292,6 +315,13 @@ static double best_step(master *m, int64_t to, int64_t from, double most) {
     double low = 0, high = most, step = most, pull = 0, bend = 0;
     int64_t stride = m->atoms->capacity;
     const double *inner = m->atoms->inner;
+    if (m->bend) {
+        double across = to >= 0 && from >= 0 ? m->bend[to * m->t + from] : 0;
+        double slope = (to >= 0 ? m->grad[to] : 0) - (from >= 0 ? m->grad[from] : 0);
+        double curve =
+            (to >= 0 ? m->bend[to * m->t + to] : 0) + (from >= 0 ? m->bend[from * m->t + from] : 0) - 2 * across;
+        return curve > 0 ? fmin(-slope / curve, most) : most;
+    }
     for (int64_t i = 0; i < m->n; i++) {
         m->direction[i] = part(m->atoms->image + i, m->n * to, m->n * from);
     }
@@ -366,15 +396,17 @@ clv_status clv_master_solve(clv_atoms *atoms, double accuracy, double *margin, d
     clv_status status = master_new(atoms, margin, *intercept, &m);
     if (status == CLV_OK) {
         clv_ksupport_inner inner = (clv_ksupport_inner)atoms->problem->options.inner;
-        bool quadratic = inner == CLV_KSUPPORT_PROJECTED_NEWTON && atoms->problem->loss.kind == CLV_KSUPPORT_SQUARES;
         memcpy(m.alpha, atoms->weight, (size_t)m.t * sizeof *m.alpha);
-        m.value = quadratic ? 0 : evaluate(&m, m.alpha);
+        if (m.bend) {
+            find_coefficients(&m);
+        }
+        m.value = evaluate(&m, m.alpha);
         if (inner == CLV_KSUPPORT_PQN) {
             quasi_newton(&m, accuracy);
         } else if (inner == CLV_KSUPPORT_PAIRWISE) {
             pairwise(&m, accuracy);
-        } else if (quadratic) {
-            solve_squares(&m);
+        } else if (m.bend) {
+            clv_quadratic_solve(m.bend, m.lean, m.t, m.alpha, m.work);
         } else {
             newton(&m, accuracy);
         }

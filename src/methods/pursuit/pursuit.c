@@ -68,7 +68,11 @@ static clv_ksupport_options as_ksupport(const clv_pursuit_options *options) {
     same.radius = options->radius;
     same.prox = options->prox;
     same.inner = options->inner;
+    same.inner_accuracy = options->inner_accuracy;
+    same.atoms = options->atoms;
     same.step = options->step;
+    same.momentum = options->momentum;
+    same.rho = options->rho;
     same.rule = options->rule;
     same.screening = same.working_set = 0;
     return same;
@@ -92,6 +96,7 @@ static clv_status job_new(clv_context *ctx, const clv_matrix *points, const clv_
                         "lambda = %g is too small or too large for points with entries up to %g: scale them",
                         options->lambda, ldexp(1, j->points.exponent));
     }
+    same.rho = ldexp(same.rho, -2 * j->points.exponent);
     j->x = clv_pursuit_design(&j->points);
     j->problem = (clv_ks_problem){
         .ctx = ctx,

@@ -370,26 +370,32 @@ def too_many_pairs_for_the_limit_are_not_begun():
 
 
 @case
-def neighbors_take_the_place_of_too_many_pairs():
+def too_little_time_for_neighbors_and_landmarks():
+    """What is asked for stays, in whatever time there is; and each has an estimate of its own."""
     draw = random.Random(7)
-    npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(3)] for i in range(200000)])
+    npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(3)] for i in range(100000)])
     one = ("--threads", 1, "--json", "r.json", "-o", "l.npy")
-    said = "about .* would pass over all pairs of 200000 objects, and the time limit is 40 s: --affinity knn takes their place, in about "
-    cleave("ncut", "x.npy", "-k", 3, "--time-limit", 40, *one, err=f"^warning: {said}")
-    result = json.loads(read("r.json"))
-    check(result["options"]["affinity"] == result["affinity"]["kind"] == "knn", "as it was done")
-    check(re.match(said, result["warnings"][-1]), f"{result['warnings']}")
-    cleave("verify", "r.json", "x.npy", out="^accepted")
+    for extra, what, limit in ((["--affinity", "gaussian"], "pass over all pairs of", 1), (["--affinity", "knn"], "go into the nearest neighbors of", 0.1),
+                               (["--landmarks", 3000], "go into the landmarks of", 0.1)):
+        cleave("ncut", "x.npy", "-k", 3, "--time-limit", limit, *extra, *one, err=f"^warning: about .* would {what} 100000 objects before the "
+               f"first iteration of ncut, and the time limit is {limit} s: the labels will be those of k-means")
+        check(len(json.loads(read("r.json"))["labels"]) == 100000, "labels")
     first = cleave("dominant", "x.npy", "--time-limit", 2, *one, err="")  # one cluster after the other: without a pass over all pairs
     check("pairs" not in first.err and json.loads(read("r.json"))["objective"]["value"] > 0, first.err)
-    # What is asked for stays, in whatever time there is; and neighbors and landmarks have estimates of their own.
-    for extra, what in ((["--affinity", "gaussian"], "pass over all pairs of"), (["--affinity", "knn"], "go into the nearest neighbors of"),
-                        (["--landmarks", 3000], "go into the landmarks of")):
-        limit = 40 if "gaussian" in extra else 0.2
-        cleave("ncut", "x.npy", "-k", 3, "--time-limit", limit, *extra, *one, err=f"^warning: about .* would {what} 200000 objects before the "
-               f"first iteration of ncut, and the time limit is {limit} s: the labels will be those of k-means")
-        labels = json.loads(read("r.json"))["labels"]
-        check(len(labels) == 200000 and (limit < 40 or same_partition(labels, [i % 3 for i in range(200000)])), "k-means has had its time")
+
+
+@case
+def neighbors_take_the_place_of_too_many_pairs():
+    draw = random.Random(7)
+    npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(3)] for i in range(100000)])
+    run = cleave("ncut", "x.npy", "-k", 3, "--time-limit", 8, "--threads", 1, "--json", "r.json", "-o", "l.npy", err="")
+    result = json.loads(read("r.json"))
+    if "knn takes their place" not in run.err:
+        raise harness.Skip(f"this machine is too fast or too slow for it: {run.err}")
+    said = "about .* would pass over all pairs of 100000 objects, and the time limit is 8 s: --affinity knn takes their place, in about "
+    check(re.search(said, run.err) and re.match(said, result["warnings"][-1]), f"{run.err} {result['warnings']}")
+    check(result["options"]["affinity"] == result["affinity"]["kind"] == "knn", "as it was done")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
 
 
 @case

@@ -111,6 +111,9 @@ static clv_status no_object(const clv_affinity *a, int64_t i) {
 }
 
 static clv_status check_objects(const clv_affinity *a, const int64_t *objects, int64_t count) {
+    if (count < 0) {
+        return clv_fail(a->ctx, CLV_EUSAGE, "%lld objects cannot be listed", (long long)count);
+    }
     for (int64_t m = 0; m < count; m++) {
         if (!is_object(a, objects[m])) {
             return no_object(a, objects[m]);
@@ -224,6 +227,9 @@ clv_status clv_affinity_rows(const clv_affinity *a, int64_t first, int64_t count
 /* --- sums and products --- */
 
 clv_status clv_affinity_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {
+    if (k < 1) {
+        return clv_fail(a->ctx, CLV_EUSAGE, "%lld vectors cannot be multiplied: there must be 1 or more", (long long)k);
+    }
     return CALL(a, apply, x, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 

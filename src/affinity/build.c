@@ -249,6 +249,10 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     *out = NULL;
     CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
     int threads = clv_threads(options->threads);
+    if (!points->values && !(clv_is_sparse(points) && points->start[points->rows] == 0)) {
+        return clv_fail(ctx, CLV_EUSAGE, "the points have no values");
+    }
+    CLV_TRY(clv_csr_check(ctx, "the points", points, false));
     CLV_TRY(plan_home(ctx, points, options, &maker, &plan));
     CLV_TRY(options->kind == CLV_AFFINITY_PRECOMPUTED ? clv_affinity_check(ctx, points, options, threads)
                                                       : clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));

@@ -42,10 +42,13 @@ static clv_status look_at_input(clv_source *in) {
 clv_status clv_input_open(clv_context *ctx, const char *path, clv_source *in) {
     bool standard = strcmp(path, "-") == 0;
     *in = (clv_source){.ctx = ctx, .name = standard ? "standard input" : path, .standard = standard};
-    in->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    while (in->file < 0 && errno == EINTR) { /* a FIFO waits for its writer */
+    struct stat info;
+    bool pipe = !standard && stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+    int how = O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0); /* its writer is waited for below */
+    in->file = standard ? STDIN_FILENO : open(path, how);
+    while (in->file < 0 && errno == EINTR) {
         CLV_TRY(clv_read_on(ctx, in->name, 0));
-        in->file = open(path, O_RDONLY | O_CLOEXEC);
+        in->file = open(path, how);
     }
     clv_status status = look_at_input(in);
     return status < 0 ? clv_input_end(in, status) : status;

@@ -161,6 +161,10 @@ static clv_status write_matrix(clv_context *ctx, const char *path, const clv_mat
         return clv_fail(ctx, CLV_EUSAGE, "%s: a matrix of %lld rows and %lld columns cannot be written", path,
                         (long long)matrix->rows, (long long)matrix->cols);
     }
+    if (!matrix->values && matrix->rows > 0 && matrix->cols > 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: the matrix to write has no values", path);
+    }
+    CLV_TRY(clv_csr_check(ctx, path, matrix, false));
     clv_writer *writer;
     double *room = filled ? CLV_NEW(ctx, double, matrix->cols) : NULL;
     clv_status status = filled && !room ? CLV_ENOMEM : clv_writer_open(ctx, path, &writer);

@@ -203,14 +203,17 @@ static bool stop_possible(clv_stop stop, int64_t iterations, const clv_control *
                       (long long)control->max_iter, (long long)iterations);
 }
 
+enum { MOST_PARTS = 1000000 };
+
 static bool restart_possible(const clv_result *result, const clv_method *method, const clv_control *control, int64_t r,
                              clv_verdict *out) {
     const clv_restart *restart = &result->restarts[r];
-    bool limited = method->k_meaning == CLV_K_CLUSTERS; /* else the iterations of several parts are added up */
+    /* Else the iterations of several parts are added up: sets on ever fewer objects, models, rows of a path. */
+    double parts = method->k_meaning == CLV_K_CLUSTERS ? 1 : (double)result->n * (double)control->restarts + MOST_PARTS;
     if (!iterations_possible(restart->iterations, out)) {
         return false;
     }
-    if (limited && restart->iterations > control->max_iter) {
+    if ((double)restart->iterations > parts * (double)control->max_iter) {
         return clv_reject(out, "%lld iterations are claimed of restart %lld, but max-iter is %lld",
                           (long long)restart->iterations, (long long)r + 1, (long long)control->max_iter);
     }
@@ -303,8 +306,8 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
     if (result->drift < 0 || result->drift > 1) { /* a share of the objective; NaN is not said */
         return clv_reject(out, "the drift claimed lies outside 0..1");
     }
-    if (isnan(certificate->value) && result->stop != CLV_CANCELLED) {
-        return clv_reject(out, "there is no certificate, but the run is not claimed to have been cancelled");
+    if (isnan(certificate->value) && !was_cut(result)) {
+        return clv_reject(out, "there is no certificate, but the run is not claimed to have been cut short");
     }
     if (certificate->holds != (certificate->value <= certificate->tolerance)) {
         return clv_reject(out, "the certificate is claimed %s, which contradicts its own value and tolerance",

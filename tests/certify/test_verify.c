@@ -322,7 +322,7 @@ static void contradictions_are_noticed(void **unused) {
     check_rejected("\"options\"", "\"home\": ", "\"computed\"", "option home is claimed to be 'computed'");
     check_rejected("\"affinity\": {", "\"gamma\": ", "1.1", "different numbers");
     check_rejected("\"options\"", "\"gamma\": ", "1.1", "different numbers");
-    check_rejected("\"certificate\"", "\"value\": ", "null", "not claimed to have been cancelled");
+    check_rejected("\"certificate\"", "\"value\": ", "null", "not claimed to have been cut short");
 }
 
 static void impossible_claims_are_noticed(void **unused) {

@@ -193,6 +193,24 @@ static clv_status check_stops(clv_context *ctx, const clv_result *answer) {
     return CLV_OK;
 }
 
+/* Steps of a cluster are within the limit, and part of those of the run; sets that were not kept took steps, too. */
+static clv_status check_steps(clv_context *ctx, const clv_dominant_options *options, const clv_result *answer) {
+    int64_t count, most = options->control.max_iter;
+    const int64_t *steps = clv_result_integers(answer, "clusters.iterations", &count);
+    double sum = 0;
+    for (int64_t c = 0; steps && c < count; c++) {
+        if (steps[c] < 0 || steps[c] > most) {
+            return clv_fail(ctx, CLV_EDATA, "cluster %lld took %lld iterations, where 0 to %lld are possible",
+                            (long long)c, (long long)steps[c], (long long)most);
+        }
+        sum += (double)steps[c];
+    }
+    return sum <= (double)answer->iterations || !answer->method
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "the clusters took %.0f iterations, but the run %lld", sum,
+                          (long long)answer->iterations);
+}
+
 static clv_status check_course(clv_context *ctx, const clv_dominant_options *options, const clv_result *answer) {
     int64_t count;
     const int64_t *pass = clv_result_integers(answer, "clusters.pass", &count);
@@ -204,6 +222,7 @@ static clv_status check_course(clv_context *ctx, const clv_dominant_options *opt
         return clv_fail(ctx, CLV_EDATA, "the answer lacks its clusters");
     }
     CLV_TRY(pass ? check_passes(ctx, options, answer, pass) : CLV_OK);
+    CLV_TRY(check_steps(ctx, options, answer));
     return check_stops(ctx, answer);
 }
 
@@ -239,11 +258,11 @@ static clv_status judge(const clv_peeling *p, const clv_result *answer, const cl
 }
 
 /* The options by which a run that was cut short is judged: it may have asked for more clusters, and has assigned
- * nothing any more. */
+ * nothing any more. Where a set was at its limit of iterations, what it had by then may have been none. */
 static clv_dominant_options options_for(const clv_dominant_options *given, const clv_result *answer) {
     clv_dominant_options options = *given;
     bool cut_short = answer->stop == CLV_TIME_LIMIT || answer->stop == CLV_CANCELLED;
-    options.k = cut_short ? answer->k : options.k;
+    options.k = cut_short || answer->stop == CLV_ITERATION_LIMIT ? answer->k : options.k;
     options.assign = options.assign && !cut_short;
     return options;
 }

@@ -423,6 +423,9 @@ clv_status clv_ksupport_evaluate_answer(clv_context *ctx, const clv_input *input
         return clv_fail(ctx, CLV_EDATA, "there are %lld intercepts of %lld models", (long long)count,
                         (long long)weights->rows);
     }
+    if (!intercepts && own.intercept && answer->method) { /* what a run gave says it; a program may leave it out */
+        return clv_fail(ctx, CLV_EDATA, "the answer lacks its intercepts");
+    }
     own.k = answer->k;
     own.lambda = clv_result_real(answer, "lambda", own.lambda);
     CLV_TRY(check_row(ctx, options, answer, own.lambda));
@@ -523,7 +526,7 @@ clv_status clv_ksupport_predict_fresh(clv_context *ctx, const clv_input *input, 
     (void)input;
     p.classes = clv_result_reals(result, "classes", &p.class_count);
     p.intercepts = clv_result_reals(result, "intercepts", &count);
-    if (!p.weights || (p.intercepts && count != p.weights->rows)) {
+    if (!p.weights || (p.intercepts ? count != p.weights->rows : own->intercept)) {
         return clv_fail(ctx, CLV_EUSAGE, "the result has no weights, or not one intercept per model");
     }
     clv_status status = clv_design_new(ctx, fresh->points, own->transposed, clv_threads(own->control.threads), &design);

@@ -393,3 +393,24 @@ def a_heavy_diagonal_counts_as_zero():
             other = json.loads(read(f"{solver}.json"))
             far = abs(result["objective"]["value"] - other["objective"]["value"])
             check(result["labels"] == other["labels"] and far < 1e-5, f"{solver} {diagonal}: {far}")
+
+
+@case
+def iterations_that_cannot_be():
+    blobs_npy()
+    cleave("dominant", "x.npy", "-k", 3, "--json", "r.json", "-q")
+
+    def forge(change):
+        result = json.loads(read("r.json"))
+        change(result)
+        write("false.json", json.dumps(result))
+        return cleave("verify", "false.json", "x.npy", code=1, out="^rejected").out
+
+    def set_all(result, count):
+        result["iterations"] = result["restarts"][0]["iterations"] = count
+
+    check("max-iter" in forge(lambda result: set_all(result, 10**15)), "more than any run can have")
+    check("the clusters took" in forge(lambda result: set_all(result, 1)), "fewer than its clusters")
+    check("iterations, where" in forge(lambda result: result["clusters"][0].update(iterations=10**9)), "more than the limit")
+    cleave("dominant", "x.npy", "-k", 3, "--max-iter", 0, "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", out="^accepted")

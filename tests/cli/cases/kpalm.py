@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import harness
-from harness import case, check, cleave, npy, read, read_npy_labels, without, write
+from harness import blobs_npy, case, check, cleave, npy, read, read_npy_labels, without, write
 
 
 def points(n=300, groups=3, seed=1, columns=2):
@@ -214,3 +214,18 @@ def limits_and_interruption():
     _, err = process.communicate(timeout=60)
     check(process.returncode == 130 and json.loads(read("i.json"))["stop"] == "cancelled", f"{process.returncode}: {err}")
     cleave("verify", "i.json", "x.npy", out="^accepted")
+
+
+@case
+def a_limit_may_leave_no_certificate():
+    """Where there was no time to compute it, nothing is claimed, and what is claimed holds."""
+    blobs_npy()
+    cleave("kpalm", "x.npy", "-k", 3, "--time-limit", 100, "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    result["stop"] = result["restarts"][0]["stop"] = "time limit"
+    result["certificate"].update(value=None, holds=False)
+    write("cut.json", json.dumps(result))
+    cleave("verify", "cut.json", "x.npy", out="^accepted")
+    result["stop"] = result["restarts"][0]["stop"] = "converged"
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", code=1, out="^rejected")

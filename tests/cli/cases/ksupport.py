@@ -87,6 +87,17 @@ def columns_far_from_the_origin():
 
 
 @case
+def a_model_without_its_intercepts_is_none():
+    classes()
+    fit("-k", 5, "--intercept", "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    del result["intercepts"]
+    write("false.json", json.dumps(result))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="^rejected: .*lacks its intercepts")
+    cleave("predict", "false.json", "x.npy", "-o", "l.csv", code=64, err="intercept")
+
+
+@case
 def gaps_of_huge_numbers_are_compared_by_their_digits():
     r = random.Random(4)
     npy("x.npy", [[r.gauss(0, 1e69) for _ in range(20)] for _ in range(40)])
@@ -150,7 +161,7 @@ def the_result_is_a_whole_model():
                         ("classes", [0, 1])):
         write("false.json", json.dumps({**result, name: value}))
         cleave("verify", "false.json", "x.npy", "y.csv", code=1, out="^rejected")
-    del result["intercepts"], result["classes"]
+    del result["classes"]
     write("less.json", json.dumps(result))
     cleave("verify", "less.json", "x.npy", "y.csv", code=1, out="^rejected: classes is not claimed, but the data give it")
     npy("y.npy", [[7.0 if v > 0 else -3.0] for v in y])

@@ -468,6 +468,16 @@ def interrupted_while_reading():
 
 
 @case
+def nobody_writes_the_pipe():
+    os.mkfifo("p.csv")
+    cleave("kpalm", "p.csv", "-k", 3, "--time-limit", 0.3, "-o", "l.csv", code=75, err="time limit")
+    process = start("kpalm", "p.csv", "-k", 3, "-o", "l.csv", "-q")
+    subprocess.run("sleep 0.3; (sleep 0.3; printf '1,2\\n3,4\\n'; sleep 0.3; printf '5,6\\n') >p.csv", shell=True, check=True)
+    process.communicate(timeout=60)
+    check(process.returncode == 0 and len(read("l.csv").splitlines()) == 4, "three objects, slowly written")
+
+
+@case
 def nobody_reads_the_pipe():
     """The run is over, and one Ctrl-C ends the wait for a reader."""
     blobs_npy()

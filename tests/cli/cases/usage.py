@@ -196,3 +196,10 @@ def completion_knows_what_help_knows():
         listed = re.findall(r"^  (?:-\w, |    )(--[a-z][a-z0-9-]*)", cleave(name, "--help").out, re.M)
         check(listed and set(listed) <= set(complete(name, "--")), f"every option of {name}")
     check(complete("ncut", "--solver", "f") == ["fpc", "finc", "fcd", "finc-at-once"], "the values of a choice")
+
+
+@case
+def tolerances_that_prove_nothing():
+    blobs_npy()
+    for method in ("kpalm", "symnmf", "ncut", "dominant"):
+        cleave(method, "x.npy", "-k", 3, "--tol", 1e308, code=64, err="--tol.*1e\\+?06|--tol.*1000000")

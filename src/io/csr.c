@@ -72,8 +72,7 @@ clv_status clv_csr_from_entries(clv_context *ctx, const char *name, int64_t rows
     *out = NULL;
     clv_data *data;
     if ((size_t)rows > clv_memory_budget(0) / sizeof(int64_t)) {
-        return clv_fail(ctx, CLV_ENOMEM, "%s has %lld rows, too many for the memory of this machine", name,
-                        (long long)rows);
+        return clv_fail(ctx, CLV_ENOMEM, "its %lld rows are too many for the memory of this machine", (long long)rows);
     }
     CLV_TRY(clv_data_new_csr(ctx, name, rows, cols, count, &data));
     placed *sorted = CLV_NEW(ctx, placed, count);

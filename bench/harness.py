@@ -28,9 +28,10 @@ CLEAVE = os.path.join(ROOT, "build/cleave")
 DATA = os.environ.get("CLEAVE_DATA", os.path.join(ROOT, "../shared/data"))
 FAMILIES = ("affinity", "ncut", "dominant", "symnmf", "kpalm", "ksupport", "features")
 PEERS = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "faiss-cpu", "skglm", "celer", "scikit-image")
-SETS = ("baseline", "avx2", "avx512")
+SETS = ("baseline", "avx2", "avx512")  # from the least to the best
 PEER_LIMIT = int(os.environ.get("CLEAVE_BENCH_LIMIT", 60))  # seconds; who takes longer has no time, and is not run again
-LOAD_LIMIT = 0.2  # cores that others keep busy, at the beginning: more is said beside the table
+THREADS = 2  # of bench/RESULTS.md
+LOAD_LIMIT = 0.2  # cores that others keep busy, before a row or after it: more is said beside the table
 
 sys.path.append(os.path.join(ROOT, "experiments/common"))
 
@@ -379,6 +380,12 @@ def say(words):
     print(words, file=sys.stderr, flush=True)
 
 
+def refuse(words):
+    """Nothing is measured, and nothing written."""
+    say(f"bench: {words}")
+    sys.exit(2)
+
+
 def runnable(isa):
     """Whether the machine has this instruction set."""
     return subprocess.run([CLEAVE, "eval", "--help"], env={**os.environ, "CLEAVE_ISA": isa}, capture_output=True).returncode == 0
@@ -412,7 +419,7 @@ def write(path, words):
         file.write(words)
 
 
-def busy_cores(seconds=2):
+def busy_cores(seconds=1):
     """How many cores work while we do not."""
     def idle():
         with open("/proc/stat") as file:
@@ -428,13 +435,17 @@ class Parts:
     """What was measured, a file each: an interruption loses one part, and a part can be measured again without the others."""
 
     def __init__(self, chosen, sets):
-        self.folder = os.path.join(ROOT, "build/bench", "quick" if chosen.quick else "parts")
+        # Other sets or threads have a folder of their own: they must not take the place of what the record is made of.
+        asked = f"-{'-'.join(sets)}-{chosen.threads}" if chosen.isa or chosen.threads != THREADS else ""
+        self.folder = os.path.join(ROOT, "build/bench", ("quick" if chosen.quick else "parts") + asked)
         self.setting = {"machine": machine(), "versions": versions(), "sets": sets, "threads": chosen.threads,
-                        "rounds": 1 if chosen.quick else chosen.rounds, "load": busy_cores()}
+                        "rounds": 1 if chosen.quick else chosen.rounds}
+        self.load = busy_cores()
 
     def keep(self, name, found):
-        """A part with how and when it was measured."""
-        part = {"found": found, "day": time.strftime("%Y-%m-%d", time.gmtime()), **self.setting}
+        """A part with how and when it was measured, and the load before or after it, whichever is more."""
+        before, self.load = self.load, busy_cores()
+        part = {"found": found, "day": time.strftime("%Y-%m-%d", time.gmtime()), "load": max(before, self.load), **self.setting}
         write(os.path.join(self.folder, name + ".json"), json.dumps(part))
 
     def read(self, name):
@@ -474,12 +485,22 @@ def results_of(rows, parts):
             for row, part in read if part]
 
 
+def place_of(rows, parts, chosen):
+    """Where the report goes, and which parts it would lack as bench/RESULTS.md, if it is not to go there for that."""
+    record, draft = (os.path.join(ROOT, folder, "bench/RESULTS.md") for folder in ("", "build"))
+    wanted = os.path.abspath(chosen.output) if chosen.output else draft if chosen.quick else record
+    names = [*(row.name for row in rows), *("threads-" + row.name for row in rows if row.threads), "roofline"]
+    lacking = [name for name in names if not parts.read(name)] if os.path.realpath(wanted) == os.path.realpath(record) else []
+    return (draft if lacking else wanted), lacking
+
+
 def report(rows, parts, chosen, sets):
-    """All parts that are there, into chosen.output and ratios.svg beside it."""
+    """All parts that are there, into a file and ratios.svg beside it; a sentence that says where that is."""
     rounds = parts.setting["rounds"]
     how = "QUICK, once at the smallest size: no figures to believe" if chosen.quick else f"{rounds} rounds, medians and quartiles"
     title = f"Benchmarks, sets {', '.join(sets)}, {chosen.threads} threads: {how}"
-    words = [f"# {title}", __doc__.split("\n\n", 1)[1].strip(), f"Machine: {machine()}. Versions: {versions()}.", "![ratios](ratios.svg)"]
+    words = [f"# {title}", __doc__.split("\n\n", 1)[1].strip(),
+             "Machine: {machine}. Versions: {versions}.".format(**parts.setting), "![ratios](ratios.svg)"]
     results = results_of(rows, parts)
     words += [f"## {row.name}: {row.title}\n\n{note}{row_table(row, found, sets)}" for row, found, note in results]
     lines = [part["found"] for part in (parts.read("threads-" + row.name) for row in rows) if part]
@@ -489,19 +510,45 @@ def report(rows, parts, chosen, sets):
     roofline = parts.read("roofline")
     if roofline:
         words.append("## roofline\n\n" + parts.differs(roofline) + roofline["found"])
-    write(chosen.output, "\n\n".join(words) + "\n")
-    write(os.path.join(os.path.dirname(chosen.output), "ratios.svg"), picture([(row, found) for row, found, _ in results], sets, title))
+    path, lacking = place_of(rows, parts, chosen)
+    write(path, "\n\n".join(words) + "\n")
+    write(os.path.join(os.path.dirname(path), "ratios.svg"), picture([(row, found) for row, found, _ in results], sets, title))
+    return f"{path} and ratios.svg beside it" + lacking_words(lacking, parts)
+
+
+def lacking_words(lacking, parts):
+    """Why bench/RESULTS.md is as it was, if it is."""
+    some = ", ".join(lacking[:3]) + (f" and {len(lacking) - 3} more" if len(lacking) > 3 else "")
+    return f"; bench/RESULTS.md was left alone: in {parts.folder} is no {some} of this machine, these sets and threads" if some else ""
+
+
+def build():
+    """What is measured."""
+    subprocess.run(["cmake", "--build", os.path.join(ROOT, "build"), "--target", "cleave_cli", "roofline"], check=True,
+                   stdout=sys.stderr)
+
+
+def sets_of(asked):
+    """The instruction sets that were asked for, or all that the machine has, from the least to the best."""
+    sets = [isa for isa in SETS if isa in (asked or SETS) and runnable(isa)]
+    lacking = [isa for isa in asked or [] if isa not in sets]
+    if lacking:
+        refuse(f"this machine has no set '{lacking[0]}' of --isa {','.join(asked)}, only {', '.join(filter(runnable, SETS))}")
+    return sets
 
 
 def bench(chosen):
     """Everything that was asked for, a part at a time, each into the report at once."""
     began = time.time()
-    sets = [isa for isa in chosen.isa or SETS if runnable(isa)] or sys.exit(f"bench: this machine has none of {chosen.isa}")
     if chosen.quick:
         os.environ["CLEAVE_BENCH_LIMIT"] = "10"  # of the peers, which read it
     families = {family: importlib.import_module(family).ROWS for family in FAMILIES}
     rows = [row for of_family in families.values() for row in of_family]
     wanted = [(family, row) for family, of_family in families.items() for row in of_family if re.search(chosen.rows, row.name)]
+    if not wanted and not re.search(chosen.rows, "roofline"):
+        refuse(f"no row matches '{chosen.rows.pattern}'; the rows are {', '.join(row.name for row in rows)}, roofline")
+    build()
+    sets = sets_of(chosen.isa)
     parts = Parts(chosen, sets)
     if re.search(chosen.rows, "roofline"):
         parts.keep("roofline", roofline_table(sets, parts.setting["rounds"]))
@@ -511,8 +558,8 @@ def bench(chosen):
             line = thread_line(row, chosen.quick, sets[-1], chosen.threads, parts.setting["rounds"])
             parts.keep("threads-" + row.name, line)
         report(rows, parts, chosen, sets)
-    report(rows, parts, chosen, sets)
-    say(f"bench: {chosen.output} and ratios.svg beside it, {time.time() - began:.0f} s")
+    where = report(rows, parts, chosen, sets)
+    say(f"bench: {time.time() - began:.0f} s: {where}")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,8 @@ class Row:
     unit: str = "n"
     scored: str = "objective"
     threads: bool = False  # also with one thread and several, idle and busy
-    limit: str = ""  # why it is slower than a peer where it is, or gains little by threads
+    targets: dict = dataclasses.field(default_factory=dict)  # peer or row: its time / ours is to be this, where that is not 1
+    limit: str = ""  # why it is slower than a peer where it is, misses a target, or gains little by threads
 
 
 def load():
@@ -267,41 +268,54 @@ def thread_line(row, quick, isa, threads, rounds):
             spread_of(times[1, True]), spread_of(times[threads, True]), f"{harm:.2f}"]
 
 
-def thread_table(lines, isa, threads):
-    """One line per method."""
+def thread_table(measured, parts, isa, threads):
+    """One line per method; before them, how they were measured where that differs from the others."""
+    notes = {}
+    for part in measured:
+        notes.setdefault(parts.differs(part).strip(), []).append(part["found"][0])
+    said = [f"- {', '.join(names)}: {note}\n" for note, names in notes.items() if note]
     head = ["row", "size", "1 thread, idle", f"{threads} threads, idle", "speed-up", "1 thread, busy", f"{threads} threads, busy",
             f"{threads} / 1, busy"]
     return (f"Set {isa}. Targets: idle, a speed-up of {SPEED_UP} or more on 2 threads; busy (one process per core that never rests "
-            f"beside it), {threads} threads take at most {HARM:.2f} of the time of one.\n\n" + markdown([head, ["---"] * 8, *lines]))
+            f"beside it), {threads} threads take at most {HARM:.2f} of the time of one.\n\n" + "".join([*said, "\n"] if said else []) +
+            markdown([head, ["---"] * 8, *(part["found"] for part in measured)]))
 
 
 # --- what is behind ---
 
 SPEED_UP, HARM = 1.6, 1.10  # of two threads: at least, idle; at most, busy
+NO_REASON = "**No reason is given.**"  # a test finds it in bench/RESULTS.md
 
 
-def behind(results, lines, isa):
-    """Every row that is slower than a peer with the best set, has a worse answer, or misses a target of threads; and why."""
-    said = []
-    for row, found, _ in results:
-        slow = []
-        for size, sides in found.items():
-            ours = next(side for side in sides if side.isa == isa)
-            for peer in (side for side in sides if not side.isa and side.seconds):
-                value = ratio(row, ours, peer)
-                if value is None:
-                    slow.append(f"at {size} its answer is not as good as that of {peer.name}")
-                elif value < 1:
-                    slow.append(f"at {size} {peer.name} takes {value:.2f} of its time")
+def slow_at(row, size, sides, others):
+    """Whom it does not reach at one size, by how much, with which sets; others: {row: what was found at each size}."""
+    ours = {side.isa: side for side in sides if side.isa}
+    rivals = [(side.name, {isa: ratio(row, own, side) for isa, own in ours.items()}) for side in sides if not side.isa and side.seconds]
+    rivals += [(other, {side.isa: side.median / ours[side.isa].median for side in others[other][size]
+                        if side.isa and side.seconds and ours[side.isa].seconds})
+               for other in row.targets if size in others.get(other, {})]
+    for name, values in rivals:
+        aim = row.targets.get(name, 1)
+        worse = [isa for isa, value in values.items() if value is None]
+        slow = [f"{value:.2f} ({isa})" for isa, value in values.items() if value is not None and value < aim]
+        if worse:
+            yield f"at {size} its answer is not as good as that of {name} ({', '.join(worse)})"
         if slow:
-            said.append(f"- {row.name}: {'; '.join(slow)}. {row.limit}".rstrip())
+            yield f"at {size} {name} takes {', '.join(slow)} of its time" + (f", with an aim of {aim:g}" if aim != 1 else "")
+
+
+def behind(results, lines):
+    """Every row that with some set is slower than a peer, has a worse answer or misses a target, also of threads; and why."""
+    others = {row.name: found for row, found, _ in results}
+    missed = [(row.name, row, [words for size, sides in found.items() for words in slow_at(row, size, sides, others)])
+              for row, found, _ in results]
     rows = {row.name: row for row, _, _ in results}
     for name, _, _, _, speed, _, _, harm in lines:
-        missed = ([f"{speed} on 2 threads, idle"] if float(speed[:-1]) < SPEED_UP else []) + (
-            [f"{harm} of the time of one thread on 2, busy"] if float(harm) > HARM else [])
-        if missed:
-            said.append(f"- threads, {name}: {'; '.join(missed)}. {rows[name].limit if name in rows else ''}".rstrip())
-    return f"Set {isa}.\n\n" + ("\n".join(said) or "Nothing.")
+        missed.append((f"threads, {name}", rows.get(name), [f"{speed} on 2 threads, idle"] * (float(speed[:-1]) < SPEED_UP) + [
+            f"{harm} of the time of one thread on 2, busy"] * (float(harm) > HARM)))
+    said = [f"- {name}: {'; '.join(words)}. {row and row.limit or NO_REASON}" for name, row, words in missed if words]
+    return ("The peers use all that the machine has, also where cleave is held to a lesser set. An aim is a target other than "
+            "to be as fast.\n\n" + ("\n".join(said) or "Nothing."))
 
 
 # --- roofline ---
@@ -440,7 +454,7 @@ class Parts:
         self.folder = os.path.join(ROOT, "build/bench", ("quick" if chosen.quick else "parts") + asked)
         self.setting = {"machine": machine(), "versions": versions(), "sets": sets, "threads": chosen.threads,
                         "rounds": 1 if chosen.quick else chosen.rounds}
-        self.load = busy_cores()
+        self.quick, self.load = chosen.quick, busy_cores()
 
     def keep(self, name, found):
         """A part with how and when it was measured, and the load before or after it, whichever is more."""
@@ -457,13 +471,16 @@ class Parts:
             return None
         return part if all(part[key] == self.setting[key] for key in ("machine", "sets", "threads")) else None
 
-    def differs(self, part):
-        """A sentence where a part was measured by another cleave, beside others, or in fewer rounds."""
+    def differs(self, part, row=None):
+        """Sentences where a part was measured by another cleave, beside others, in fewer rounds, or not at all sizes of a row."""
         said = [] if part["versions"] == self.setting["versions"] else [f"Measured on {part['day']} with {part['versions']}."]
         if part["load"] > LOAD_LIMIT:
             said.append(f"**Other work kept {part['load']:.1f} cores busy: the times say little.**")
         if part["rounds"] != self.setting["rounds"]:
             said.append(f"{part['rounds']} rounds.")
+        later = [str(size) for size in row.sizes if str(size) not in part["found"]] if row and not self.quick else []
+        if later:
+            said.append(f"Not measured yet: {', '.join(later)}.")
         return " ".join(said) + "\n\n" if said else ""
 
 
@@ -479,9 +496,9 @@ def measure_row(row, family, parts, chosen, sets):
 
 
 def results_of(rows, parts):
-    """[(row, what was found at each size, a sentence of how)] of the rows that were measured."""
+    """[(row, what was found at each size, sentences of how)] of the rows that were measured."""
     read = [(row, parts.read(row.name)) for row in rows]
-    return [(row, {size: [Side(**side) for side in sides] for size, sides in part["found"].items()}, parts.differs(part))
+    return [(row, {size: [Side(**side) for side in sides] for size, sides in part["found"].items()}, parts.differs(part, row))
             for row, part in read if part]
 
 
@@ -503,10 +520,10 @@ def report(rows, parts, chosen, sets):
              "Machine: {machine}. Versions: {versions}.".format(**parts.setting), "![ratios](ratios.svg)"]
     results = results_of(rows, parts)
     words += [f"## {row.name}: {row.title}\n\n{note}{row_table(row, found, sets)}" for row, found, note in results]
-    lines = [part["found"] for part in (parts.read("threads-" + row.name) for row in rows) if part]
-    if lines:
-        words.append("## threads\n\n" + thread_table(lines, sets[-1], chosen.threads))
-    words.append("## behind\n\n" + behind(results, lines, sets[-1]))
+    threads = [part for part in (parts.read("threads-" + row.name) for row in rows) if part]
+    if threads:
+        words.append("## threads\n\n" + thread_table(threads, parts, sets[-1], chosen.threads))
+    words.append("## behind\n\n" + behind(results, [part["found"] for part in threads]))
     roofline = parts.read("roofline")
     if roofline:
         words.append("## roofline\n\n" + parts.differs(roofline) + roofline["found"])

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(1, os.path.join(ROOT, "bench"))
@@ -37,7 +38,8 @@ def line(name, speed="1.70x"):
 
 
 def words_of(path):
-    with open(path, encoding="utf-8") as file:
+    """Of a file of the project that harness works on."""
+    with open(os.path.join(harness.ROOT, path), encoding="utf-8") as file:
         return file.read()
 
 
@@ -53,11 +55,15 @@ def refused(function, *arguments):
     raise AssertionError("nothing was refused")
 
 
+def section(report, name):
+    return report.split(f"## {name}")[1].split("\n## ")[0]
+
+
 def checks(cleave):
     def parts():
-        """Of a project in the folder of the test, with a record."""
-        harness.ROOT, harness.CLEAVE, harness.busy_cores = os.getcwd(), cleave, lambda: 0.0
-        harness.write(os.path.abspath(RECORD), "the record\n")
+        """Of a project made for it, with a record."""
+        harness.ROOT, harness.CLEAVE, harness.busy_cores = tempfile.mkdtemp(dir=os.getcwd()), cleave, lambda: 0.0
+        harness.write(os.path.join(harness.ROOT, RECORD), "the record\n")
         return harness.Parts(chosen(), ["baseline", "avx2"])
 
     def bench_refuses():
@@ -88,4 +94,29 @@ def checks(cleave):
         assert "left alone" not in said and "## one" in words_of(RECORD) and "## two" in words_of(RECORD), said
         return "the record is written when all rows are there, and by its own sets and threads"
 
-    return bench_refuses, bench_loses_no_row
+    def bench_says_what_is_behind():
+        rows = [row("fast"), row("slow", threads=True), row("held", limit="Because."), row("aims", targets={"peer": 2, "fast": 0.7})]
+        kept = parts()
+        harness.busy_cores = lambda: 1.5
+        kept.keep("threads-slow", line("slow", "1.20x"))
+        kept.load, harness.busy_cores = 0.0, lambda: 0.0
+        kept.keep("fast", times(0.5, 0.5))
+        kept.keep("slow", times(1.5, 2, sizes=(10,)))
+        kept.keep("held", times(2, 0.5))
+        kept.keep("aims", times(0.4, 0.8))
+        harness.report(rows, kept, chosen(), ["baseline", "avx2"])
+        report = words_of(DRAFT)
+        behind = section(report, "behind").splitlines()
+        found = {said.split(": ")[0][2:]: said for said in behind if said.startswith("- ")}
+        assert sorted(found) == ["aims", "held", "slow", "threads, slow"], found
+        assert "0.50 (baseline) of its time" in found["held"] and "avx2" not in found["held"] and "Because." in found["held"], found
+        assert "0.67 (baseline), 0.50 (avx2) of its time" in found["slow"], found
+        assert "at 10 peer takes 1.25 (avx2) of its time, with an aim of 2" in found["aims"] and "baseline" not in found["aims"], found
+        assert "at 20 fast takes 0.62 (avx2) of its time, with an aim of 0.7" in found["aims"], found
+        assert all((harness.NO_REASON in said) == (name != "held") for name, said in found.items()), found
+        assert "kept 1.5 cores busy" in section(report, "threads") and "slow: " in section(report, "threads"), report
+        assert "Not measured yet: 20." in section(report, "slow") and "Not measured" not in section(report, "fast"), report
+        assert harness.NO_REASON not in words_of(os.path.join(ROOT, RECORD)), "a row of bench/RESULTS.md is behind without a reason"
+        return "every set, the reasons, aims of our own, and work beside the threads"
+
+    return bench_refuses, bench_loses_no_row, bench_says_what_is_behind

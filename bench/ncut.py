@@ -89,7 +89,7 @@ ROWS = [
                    "-o", "ours.npy"],
         ("affinity", "solve"), {"NumPy FPC": numpy_fpc}, lambda data, labels: cut_of(data["w"], labels, K),
         scored="cut", threads=True),
-    Row("ncut-graph", f"graph of 15 neighbors, k = {GRAPH_K}, all defaults", (2000, 6000, 18000), neighbor_graph,
+    Row("ncut-graph", f"graph of 15 neighbors, k = {GRAPH_K}, all defaults", (6000, 18000, 50000), neighbor_graph,
         lambda n: ["ncut", "graph.mtx", "--affinity", "precomputed", "-k", GRAPH_K, "-o", "ours.npy"],
         ("affinity", "solve"), {"SpectralClustering, arpack": spectral("arpack"), "SpectralClustering, lobpcg": spectral("lobpcg")},
         lambda data, labels: cut_of(data["graph"], labels, GRAPH_K), scored="cut", threads=True,

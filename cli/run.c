@@ -297,6 +297,21 @@ size_t cli_job_memory(const cli_job *job, int64_t threads) {
     return method_memory(job, &job->info, threads);
 }
 
+/* The budget named is the least whole number of MiB that is enough. */
+static clv_status refuse_budget(const cli_job *job, size_t held, size_t method) {
+    const size_t mib = (size_t)1 << 20;
+    if (cli_has_affinity(job)) {
+        return cli_fail(job->app, CLV_ENOMEM,
+                        "--memory %lld is too small: %s itself needs %zu bytes, besides the data and the affinity; "
+                        "--dry-run without --memory lists what is needed",
+                        (long long)job->how.memory, job->method->name, method);
+    }
+    return cli_fail(
+        job->app, CLV_ENOMEM,
+        "--memory %lld is too small: the data take %zu bytes, and %s needs %zu more; --memory %zuM would do",
+        (long long)job->how.memory, held, job->method->name, method, (held + method) / mib + 1);
+}
+
 /* The options to build with: the budget less the bytes of the method on one thread, as the home must not depend on the
  * number of threads, nor may the result. */
 static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out) {
@@ -309,8 +324,7 @@ static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out
     }
     if (out->memory > 0) {
         if (held + method >= (size_t)out->memory) {
-            return cli_fail(job->app, CLV_ENOMEM, "--memory %lld is too small: %s itself needs %zu bytes",
-                            (long long)out->memory, job->method->name, method);
+            return refuse_budget(job, held, method);
         }
         out->memory -= (int64_t)method;
     }

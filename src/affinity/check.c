@@ -4,6 +4,7 @@
 #include "affinity/kinds.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK = 128 };
 
@@ -66,26 +67,93 @@ static clv_status report(clv_context *ctx, const rules *r, int64_t i, int64_t j)
                     row, col, value, col, row, mirror);
 }
 
-/* The first place in the block of rows from i0 that is not as it must be, as i * n + j, or INT64_MAX. */
-static int64_t first_fault_dense(const rules *r, int64_t i0) {
+/* --- dense: tiles with their mirrors, so that every number is read once --- */
+
+typedef struct dense_tile {
+    _Alignas(64) double value[CLV_TILE * CLV_TILE];
+    int64_t i, j, rows, cols; /* where it begins, and what of it is in the matrix */
+} dense_tile;
+
+/* A tile that sticks out of the matrix has zeros there. */
+static void read_tile(const clv_matrix *given, int64_t i, int64_t j, dense_tile *tile) {
+    int64_t n = given->rows;
+    tile->i = i;
+    tile->j = j;
+    tile->rows = n - i < CLV_TILE ? n - i : CLV_TILE;
+    tile->cols = n - j < CLV_TILE ? n - j : CLV_TILE;
+    if (tile->rows < CLV_TILE || tile->cols < CLV_TILE) {
+        memset(tile->value, 0, sizeof tile->value);
+    }
+    for (int64_t r = 0; r < tile->rows; r++) {
+        double *to = tile->value + r * CLV_TILE;
+        int64_t from = (i + r) * n + j;
+        if (given->scalar == CLV_F32) {
+            clv_kernels->widen(to, (const float *)given->values + from, tile->cols);
+        } else {
+            memcpy(to, (const double *)given->values + from, (size_t)tile->cols * sizeof *to);
+        }
+    }
+}
+
+/* Refuses too much, as it knows neither means nor the diagonal: such tiles are looked at entry by entry. With means
+ * no difference is too large. */
+static bool surely_good(const rules *r, const dense_tile *tile, const double *mirror) {
+    double tolerance = r->options->symmetrize ? 2 : r->tolerance;
+    bool good = true;
+    for (int64_t row = 0; row < tile->rows && good; row++) {
+        int64_t at = row * CLV_TILE;
+        good = clv_kernels->all_alike(tile->value + at, mirror + at, tile->cols, r->options->least, tolerance);
+    }
+    return good;
+}
+
+/* The first place in a tile that is not as it must be, as i * n + j, or INT64_MAX. A difference counts in the upper
+ * half. */
+static int64_t first_fault_in(const rules *r, const dense_tile *tile) {
     const clv_matrix *given = r->given;
-    int64_t n = given->rows, fault = INT64_MAX;
-    int64_t i1 = n - i0 < BLOCK ? n : i0 + BLOCK;
-    for (int64_t j0 = 0; j0 < n && goes_on(r, BLOCK * BLOCK); j0 += BLOCK) {
-        int64_t j1 = n - j0 < BLOCK ? n : j0 + BLOCK;
-        for (int64_t i = i0; i < i1; i++) {
-            for (int64_t j = j0; j < j1; j++) {
-                double value = clv_stored(given, i * n + j);
-                double mirror = j > i || r->options->symmetrize ? clv_stored(given, j * n + i) : value;
-                if (!is_good(r, i, j, value, mirror) && i * n + j < fault) {
-                    fault = i * n + j;
-                }
+    int64_t n = given->rows;
+    for (int64_t i = tile->i; i < tile->i + tile->rows; i++) {
+        for (int64_t j = tile->j; j < tile->j + tile->cols; j++) {
+            double value = clv_stored(given, i * n + j);
+            double mirror = j > i || r->options->symmetrize ? clv_stored(given, j * n + i) : value;
+            if (!is_good(r, i, j, value, mirror)) {
+                return i * n + j;
+            }
+        }
+    }
+    return INT64_MAX;
+}
+
+/* In the tile at (i, j), which is not below the diagonal, and in its mirror. */
+static int64_t first_fault_of_pair(const rules *r, int64_t i, int64_t j) {
+    dense_tile tile, below;
+    _Alignas(64) double mirror[CLV_TILE * CLV_TILE];
+    read_tile(r->given, i, j, &tile);
+    read_tile(r->given, j, i, &below);
+    clv_kernels->transpose_tile(mirror, below.value);
+    if (surely_good(r, &tile, mirror)) {
+        return INT64_MAX;
+    }
+    int64_t here = first_fault_in(r, &tile), there = first_fault_in(r, &below);
+    return here < there ? here : there;
+}
+
+/* In the block of rows from i0 on, right of the diagonal, and in its mirror. Blocks are wider than tiles, as a file
+ * that is mapped comes by pages. */
+static int64_t first_fault_dense(const rules *r, int64_t i0) {
+    int64_t n = r->given->rows, fault = INT64_MAX;
+    for (int64_t j0 = i0; j0 < n && goes_on(r, 2 * BLOCK * BLOCK); j0 += BLOCK) {
+        for (int64_t i = i0; i < n && i < i0 + BLOCK; i += CLV_TILE) {
+            for (int64_t j = j0 > i ? j0 : i; j < n && j < j0 + BLOCK; j += CLV_TILE) {
+                int64_t found = first_fault_of_pair(r, i, j);
+                fault = found < fault ? found : fault;
             }
         }
     }
     return fault;
 }
 
+/* The first place in the block of rows from i0 on. */
 static int64_t first_fault_sparse(const rules *r, int64_t i0) {
     const clv_matrix *given = r->given;
     int64_t n = given->rows, fault = INT64_MAX;

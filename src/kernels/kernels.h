@@ -108,6 +108,8 @@ typedef struct clv_kernel_set {
     int64_t (*place_of_largest)(const double *r, int64_t n);                      /* the first */
     int64_t (*place_of_least)(const double *r, const int32_t *at, int64_t count); /* the t with the least r[at[t]] */
     int64_t (*count_above)(const float *x, int64_t n, float bar);                 /* |x| >= bar */
+    /* all x and y finite and at least `least`, |x - y| <= tolerance max(|x|, |y|) */
+    bool (*all_alike)(const double *x, const double *y, int64_t n, double least, double tolerance);
     void (*steepest)(const double *g, const double *w, int64_t n, clv_steepest *out);
 
     /* --- columns.h --- */

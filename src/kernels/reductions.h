@@ -136,6 +136,17 @@ static int64_t count_above(const float *x, int64_t n, float bar) {
     return count;
 }
 
+static bool all_alike(const double *x, const double *y, int64_t n, double least, double tolerance) {
+    int64_t good = 1;
+#pragma omp simd reduction(& : good)
+    for (int64_t i = 0; i < n; i++) {
+        double left = fabs(x[i]), right = fabs(y[i]), larger = left > right ? left : right;
+        int64_t both = (x[i] >= least) & (y[i] >= least);
+        good &= both & (larger <= DBL_MAX) & (fabs(x[i] - y[i]) <= tolerance * larger);
+    }
+    return good;
+}
+
 static void steepest(const double *g, const double *w, int64_t n, clv_steepest *out) {
     double along = 0, least = HUGE_VAL, most = -HUGE_VAL;
 #pragma omp simd reduction(+ : along) reduction(min : least) reduction(max : most)

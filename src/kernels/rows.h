@@ -25,17 +25,25 @@ static void sparse_key_row(const double *value, const int32_t *index, int64_t no
     }
 }
 
+/* Two nonzeros at a time, each with sums of its own, as an addition waits for the one before it. */
 static void sparse_times_row(const double *value, const int32_t *index, int64_t nonzeros, const double *restrict x,
                              double *restrict y) {
-    double sums[CLV_SPMM_WIDTH] = {0};
-    for (int64_t e = 0; e < nonzeros; e++) {
-        const double *from = x + (int64_t)index[e] * CLV_SPMM_WIDTH;
-#pragma omp simd
-        for (int c = 0; c < CLV_SPMM_WIDTH; c++) {
-            sums[c] += value[e] * from[c];
+    enum { PARTS = CLV_SPMM_WIDTH / DOUBLES };
+    doubles even[PARTS] = {{0}}, odd[PARTS] = {{0}};
+    int64_t e = 0;
+    for (; e + 2 <= nonzeros; e += 2) {
+        const double *a = x + (int64_t)index[e] * CLV_SPMM_WIDTH, *b = x + (int64_t)index[e + 1] * CLV_SPMM_WIDTH;
+        for (int v = 0; v < PARTS; v++) {
+            even[v] += value[e] * *(const loose_doubles *)(a + v * DOUBLES);
+            odd[v] += value[e + 1] * *(const loose_doubles *)(b + v * DOUBLES);
         }
     }
-    memcpy(y, sums, sizeof sums);
+    for (int v = 0; v < PARTS; v++) {
+        if (e < nonzeros) {
+            even[v] += value[e] * *(const loose_doubles *)(x + (int64_t)index[e] * CLV_SPMM_WIDTH + v * DOUBLES);
+        }
+        *(loose_doubles *)(y + v * DOUBLES) = even[v] + odd[v];
+    }
 }
 
 /* All in floats, each rounded to the safe side by CLV_LOOSE. */

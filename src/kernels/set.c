@@ -73,6 +73,7 @@ const clv_kernel_set TABLE(CLV_SET) = {
     .place_of_largest = place_of_largest,
     .place_of_least = place_of_least,
     .count_above = count_above,
+    .all_alike = all_alike,
     .steepest = steepest,
     .add_products = add_products,
     .add_squares = add_squares,

@@ -6,6 +6,7 @@
 #include "failing.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { DENSE, SINGLE, SPARSE, FORMS };
 
@@ -250,6 +251,48 @@ static void test_refusals(void **state) {
     end_context(ctx);
 }
 
+/* Whether entry (i, j) breaks a rule, by definition; a mirror that is infinite breaks one at its own place. */
+static bool breaks_rule(const given *g, int64_t i, int64_t j, const clv_affinity_options *o) {
+    double value = g->values[i * g->n + j], mirror = g->values[j * g->n + i];
+    double here = o->symmetrize && isfinite(mirror) ? (value + mirror) / 2 : value;
+    bool too_small = here < o->least && !(i == j && o->zero_diagonal);
+    return !isfinite(value) || too_small || (!o->symmetrize && value != mirror && !isinf(mirror));
+}
+
+/* Faults anywhere in a dense matrix, of any kind: the first in row order is named, on any number of threads. */
+static void test_first_place(void **state) {
+    static const double faults[] = {-6, 3, NAN, INFINITY, -INFINITY};
+    clv_context *ctx = new_context();
+    (void)state;
+    for (int64_t draw = 0; draw < 120; draw++) {
+        clv_rng rng = clv_rng_stream(77, (uint64_t)draw);
+        given g = new_given(1 + clv_rng_below(&rng, 300), -5, draw % 2);
+        clv_affinity_options o = options_of(draw % 4 != 1, -5, draw % 3 == 0);
+        for (int64_t f = 0; f <= draw % 7; f++) {
+            g.values[clv_rng_below(&rng, g.n * g.n)] = faults[clv_rng_below(&rng, 5)];
+        }
+        int64_t first = 0;
+        while (first < g.n * g.n && !breaks_rule(&g, first / g.n, first % g.n, &o)) {
+            first++;
+        }
+        write_forms(&g);
+        for (int v = 0; v < 2 * SPARSE && first < g.n * g.n; v++) {
+            clv_matrix matrix = as_form(&g, v / 2);
+            clv_affinity *a;
+            char place[64];
+            snprintf(place, sizeof place, "row %lld, column %lld is", (long long)(first / g.n) + 1,
+                     (long long)(first % g.n) + 1);
+            o.threads = 1 + 2 * (v % 2);
+            assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_EDATA);
+            if (!strstr(clv_message(ctx), place)) {
+                fail_msg("'%s' is not in '%s'", place, clv_message(ctx));
+            }
+        }
+        free_given(&g);
+    }
+    end_context(ctx);
+}
+
 static void test_options(void **state) {
     clv_context *ctx = new_context();
     clv_affinity_options o;
@@ -327,8 +370,8 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operators), cmocka_unit_test(test_refusals), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_operators), cmocka_unit_test(test_refusals), cmocka_unit_test(test_first_place),
+        cmocka_unit_test(test_options),   cmocka_unit_test(test_bytes),    cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

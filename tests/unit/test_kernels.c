@@ -586,6 +586,36 @@ static void check_count_above(const clv_kernel_set *set) {
 }
 TEST_EACH_SET(count_above)
 
+/* One entry that is not as the others are, wherever it is; a few that are just allowed. */
+static void check_all_alike(const clv_kernel_set *set) {
+    static const double odd[][3] = {{1, 1, 1},         {1, 1.25, 1},
+                                    {1, 1.26, 0},      {-1, -1, 1},
+                                    {-2, -2, 0},       {0, 0, 1},
+                                    {-1, -2, 0},       {DBL_MAX, DBL_MAX, 1},
+                                    {NAN, 1, 0},       {1, NAN, 0},
+                                    {NAN, NAN, 0},     {HUGE_VAL, 1, 0},
+                                    {1, HUGE_VAL, 0},  {HUGE_VAL, HUGE_VAL, 0},
+                                    {-HUGE_VAL, 1, 0}, {1, -HUGE_VAL, 0}};
+    kernel_name = "all_alike";
+    FOR_LENGTHS(n, 0) {
+        double *x = ROOM(double, n + 1) + 1, *y = ROOM(double, n + 1) + 1;
+        for (int64_t i = 0; i < n; i++) {
+            x[i] = y[i] = (double)i - 1;
+        }
+        expect(set->all_alike(x, y, n, -1, 0.2), "nothing is wrong", n, -1);
+        for (int64_t i = 0; i < n; i++) {
+            for (size_t v = 0; v < sizeof odd / sizeof odd[0]; v++) {
+                x[i] = odd[v][0];
+                y[i] = odd[v][1];
+                expect_same(set->all_alike(x, y, n, -1, 0.2), odd[v][2], n, i);
+            }
+            x[i] = y[i] = (double)i - 1;
+        }
+        release();
+    }
+}
+TEST_EACH_SET(all_alike)
+
 /* --- distances --- */
 
 /* Two panels, far from the origin: no digit may be lost. Object 5 of the left one is object 9 of the right one. */
@@ -681,8 +711,8 @@ int main(void) {
         cmocka_unit_test(test_passes_f64), cmocka_unit_test(test_rows_f32),       cmocka_unit_test(test_rows_f64),
         cmocka_unit_test(test_exp),        cmocka_unit_test(test_sums),           cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_places),     cmocka_unit_test(test_place_of_least), cmocka_unit_test(test_count_above),
-        cmocka_unit_test(test_distances),  cmocka_unit_test(test_row_distances),  cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_steepest),
+        cmocka_unit_test(test_all_alike),  cmocka_unit_test(test_distances),      cmocka_unit_test(test_row_distances),
+        cmocka_unit_test(test_transpose),  cmocka_unit_test(test_steepest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

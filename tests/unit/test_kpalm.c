@@ -1,5 +1,5 @@
 /* kpalm: the kernels against their definitions, the fast form against the plain one, options and refusals, policies on
- * empty clusters and odd data, sameness over threads. Theory and optima are in tests/certify. */
+ * empty clusters and odd data, sameness over threads, memory. Theory and optima are in tests/certify. */
 #include "failing.h"
 
 #include "base/options.h"
@@ -931,6 +931,34 @@ static void hasty_starts_are_distinct(void **unused) {
     clv_context_free(ctx);
 }
 
+/* What a run holds at most, in the ways that lists of weights become long or do not. */
+static void memory_is_an_upper_bound(void **unused) {
+    enum { AS_USUAL, LARGE_ALPHA, CONSTANT, BY_DISTANCE, EUCLIDEAN, LLOYD, WAYS };
+    (void)unused;
+    for (int run = 0; run < KINDS * WAYS; run++) {
+        int way = run / KINDS;
+        data *d = make(30000, 2, run % KINDS, 3);
+        clv_context *ctx = new_context();
+        clv_kpalm_options options = options_for(40);
+        clv_input input = {.points = &d->matrix};
+        size_t now, peak;
+        options.alpha = way == LARGE_ALPHA ? 1e4 : NAN;
+        options.schedule = way == CONSTANT ? CLV_KPALM_CONSTANT : CLV_KPALM_GEOMETRIC;
+        options.object_alpha = way == BY_DISTANCE ? "distance" : "same";
+        options.norm = way == EUCLIDEAN ? CLV_KPALM_EUCLIDEAN : CLV_KPALM_SQUARED;
+        options.solver = way == LLOYD ? CLV_KPALM_LLOYD : CLV_KPALM_KPALM;
+        options.control.threads = 1 + run % 2;
+        options.control.max_iter = 10;
+        clv_result_free(solve(ctx, &d->matrix, &options));
+        clv_context_memory(ctx, &now, &peak);
+        if (peak > clv_kpalm_memory(&input, &options)) {
+            fail_msg("way %d, kind %d: %zu bytes, not %zu", way, run % KINDS, peak, clv_kpalm_memory(&input, &options));
+        }
+        clv_context_free(ctx);
+        free(d);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_distances),
@@ -954,6 +982,7 @@ int main(void) {
         cmocka_unit_test(new_points_go_to_the_nearest_center),
         cmocka_unit_test(an_interruption_keeps_an_answer),
         cmocka_unit_test(hasty_starts_are_distinct),
+        cmocka_unit_test(memory_is_an_upper_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -427,9 +427,9 @@ size_t clv_kpalm_bytes(const clv_input *input, const void *chosen) {
     problem.euclidean = options->norm == CLV_KPALM_EUCLIDEAN;
     problem.options = *options;
     clv_kpalm_divide(&problem);
-    size_t answer = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options);
     size_t result = sizeof(clv_result) + n * sizeof(int32_t) + k * (sizeof(int64_t) + p * sizeof(double));
     bool varied = input->object_alpha || (options->object_alpha && strcmp(options->object_alpha, "same") != 0);
+    size_t answer = snapshot_size(&problem), state = clv_kpalm_state_memory(&problem, options, varied);
     size_t given = (varied ? n * sizeof(double) : 0) + (input->start_membership ? n * k * sizeof(double) : 0);
     return (size_t)clv_driver_workers(&control) * state + clv_driver_memory(&control, answer) + result +
            n * sizeof(double) + given;

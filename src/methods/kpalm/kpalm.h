@@ -120,6 +120,9 @@ static inline double clv_mass_in(const clv_kpalm_problem *p, const double *sums,
     return sums[l * (p->p + 1) + p->p];
 }
 
+/* Clusters of an object up to which its weights are stored in any case. */
+enum { CLV_SHORT = 8 };
+
 /* The weights of the objects of a block that are in several clusters, object by object: its place in the block, how
  * many clusters, where their weights begin, and the clusters; the weights beside, in the type of the points. */
 typedef struct clv_pool {
@@ -224,8 +227,9 @@ typedef struct clv_kpalm_state {
 clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, void **out);
 void clv_kpalm_state_free(clv_context *ctx, void *state); /* takes NULL */
 
-/* Bytes of a state, with the lists of weights as long as they usually become. */
-size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options);
+/* Bytes of a state, at most, unless most objects stay equally near to many centers. `varied`: alpha has a factor per
+ * object. */
+size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied);
 
 /* The panel of x(t), t no later than now, and that of the current centers. */
 static inline const clv_panel *clv_panel_at(const clv_kpalm_state *s, int64_t t) {
@@ -308,6 +312,8 @@ int64_t clv_soft_find(const clv_pool *pool, int64_t at, clv_listed *out);
 void clv_soft_load(const clv_pool *pool, const clv_listed *from, const clv_panel *panel, void *row);
 /* The worker's fresh pool becomes that of the block. */
 clv_status clv_soft_keep(clv_kpalm_state *s, clv_worker *w, int64_t block);
+/* Bytes of all lists, of the rows and of what is replayed. */
+size_t clv_soft_bytes(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied);
 clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out);
 void clv_soft_rows_free(clv_context *ctx, clv_soft_rows *rows);
 /* The weights of all objects into rows; these as a matrix; and back to labels and pools. */
@@ -339,6 +345,9 @@ double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk);
 clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved);
 
 /* --- starts.c --- */
+
+/* Bytes of what chooses centers. */
+size_t clv_seeding_bytes(const clv_kpalm_problem *p);
 clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng);
 /* Give every center without mass an object of another cluster; `gain` is by how much sigma (squared distances) falls.
  */

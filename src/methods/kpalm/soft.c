@@ -12,9 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Clusters of an object up to which its weights are stored in any case. */
-enum { SHORT = 8 };
-
 /* --- what becomes of a row --- */
 
 /* An object that has just become wholly part of one cluster, the one in w->index. */
@@ -77,12 +74,12 @@ static void put_aside(clv_visit *v, int64_t r, int64_t to) {
 
 /* Whether the sums of an object are made cluster by cluster, not in a tile of objects. */
 static bool is_short(const clv_kpalm_state *s, int64_t support) {
-    return support <= SHORT || clv_is_sparse(s->problem->points);
+    return support <= CLV_SHORT || clv_is_sparse(s->problem->points);
 }
 
 /* Whether the weights of an object in several clusters are stored. */
 static bool must_keep(const clv_kpalm_state *s, const clv_projection *found, bool replayed) {
-    return !replayed || found->support <= SHORT || s->t + 1 >= s->panel_count;
+    return !replayed || found->support <= CLV_SHORT || s->t + 1 >= s->panel_count;
 }
 
 /* An object in several clusters: its weights to the pool, unless they will be replayed. */
@@ -134,7 +131,8 @@ static bool conclude_full(clv_visit *v, int64_t r, bool replayed) {
     const clv_panel *panel = clv_panel_now(s);
     const clv_projection *found = &w->projected[r];
     if (is_short(s, found->support) || must_keep(s, found, replayed)) {
-        clv_tile_collect(panel, clv_tile_row(panel, v->w->weights, r), found->support <= SHORT, w->index, w->listed);
+        clv_tile_collect(panel, clv_tile_row(panel, v->w->weights, r), found->support <= CLV_SHORT, w->index,
+                         w->listed);
     }
     return conclude_row(v, r, found, replayed);
 }
@@ -227,11 +225,11 @@ static bool advance_short(clv_visit *v, int64_t r, const clv_pool *pool, const c
     clv_worker *w = v->w;
     const clv_panel *panel = clv_panel_now(s);
     const void *keys = clv_tile_row(panel, w->keys, r);
-    double entry[SHORT], key[SHORT], least = HUGE_VAL;
+    double entry[CLV_SHORT], key[CLV_SHORT], least = HUGE_VAL;
     double alpha = clv_alpha_in_units(s->problem, s->t) * clv_alpha_factor(s->problem, w->rows[r]);
     double inverse = fmin(1 / alpha, 1e200);
     int64_t count = from->count, below = 0;
-    if (count > SHORT || s->problem->euclidean || s->hardened) {
+    if (count > CLV_SHORT || s->problem->euclidean || s->hardened) {
         return false;
     }
     for (int64_t e = 0; e < count; e++) {

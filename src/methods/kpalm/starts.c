@@ -214,6 +214,11 @@ static clv_status new_seeding(clv_kpalm_state *s, int draws, bool linear, seedin
     return g->rows && g->sums ? clv_panel_new(p->ctx, p->points, draws, &g->panel) : CLV_ENOMEM;
 }
 
+size_t clv_seeding_bytes(const clv_kpalm_problem *p) {
+    size_t draws = MOST_DRAWS * (size_t)(p->p + p->chunks) * sizeof(double);
+    return (size_t)p->n * sizeof(bool) + draws + clv_panel_bytes(p->points, MOST_DRAWS);
+}
+
 static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, bool linear) {
     const clv_kpalm_problem *p = s->problem;
     seeding g;

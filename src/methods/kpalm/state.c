@@ -125,20 +125,22 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, vo
     return CLV_OK;
 }
 
-size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options) {
-    size_t n = (size_t)p->n, k = (size_t)p->k, q = (size_t)p->p + 1;
-    size_t size = clv_scalar_bytes(p->points->scalar), entry = size + sizeof(int32_t);
-    size_t width = (size_t)clv_panel_width(p->points->scalar, p->k);
+static size_t worker_bytes(const clv_kpalm_problem *p) {
+    size_t k = (size_t)p->k, block = (size_t)p->block, size = clv_scalar_bytes(p->points->scalar);
+    size_t width = (size_t)clv_panel_width(p->points->scalar, p->k), entry = size + sizeof(int32_t);
+    size_t tiles = CLV_TILE_ROWS * (2 * width + (size_t)clv_tile_pitch(p->points)) * size;
+    size_t lines = CLV_PROJECTED_AT_ONCE * width * size + (width + 1) * entry + k * (sizeof(double) + sizeof(bool));
+    size_t lists = p->hard ? entry : block * (k * entry + 3 * sizeof(int32_t));
+    return sizeof(clv_worker) + tiles + lines + block * (2 * sizeof(int64_t) + sizeof(uint8_t)) + lists;
+}
+
+size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied) {
+    size_t n = (size_t)p->n, k = (size_t)p->k, q = (size_t)p->p + 1, chunks = (size_t)p->chunks;
     size_t threads = (size_t)clv_driver_threads_each(&options->control);
-    size_t worker = CLV_TILE_ROWS * (2 * width + (size_t)clv_tile_pitch(p->points)) * size;
-    size_t objects = n * (sizeof(int32_t) + 2 * sizeof(float));
-    size_t sums = (2 * (size_t)p->chunks + 4) * k * q * sizeof(double);
-    size_t panels = (size_t)(1 + p->form.replay) * clv_panel_bytes(p->points, p->k);
-    if (!p->hard) {
-        bool brief = options->schedule == CLV_KPALM_GEOMETRIC && p->form.replay > 0;
-        objects += n * (brief ? 4 : k) * entry;
-        objects += p->keeps_weights ? n * (sizeof(int64_t) + k * (sizeof(int32_t) + sizeof(double))) : 0;
-        worker += (size_t)p->block * k * entry;
-    }
-    return sizeof(clv_kpalm_state) + objects + sums + panels + clv_vicinity_bytes(p) + threads * worker;
+    size_t objects = n * (sizeof(int32_t) + 2 * sizeof(float)) + (p->hard ? 0 : clv_soft_bytes(p, options, varied));
+    size_t sums = (2 * chunks + 4) * k * q * sizeof(double) + chunks * sizeof(clv_tally);
+    size_t centers = 4 * k * (sizeof(double) + sizeof(float));                       /* what is known of each */
+    size_t panels = (size_t)(2 + p->form.replay) * clv_panel_bytes(p->points, p->k); /* one of movers */
+    return sizeof(clv_kpalm_state) + objects + sums + centers + panels + clv_vicinity_bytes(p) + clv_seeding_bytes(p) +
+           threads * worker_bytes(p);
 }

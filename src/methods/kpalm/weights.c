@@ -88,6 +88,27 @@ void clv_soft_begin(const clv_kpalm_state *s, const clv_panel *panel, int64_t i,
     }
 }
 
+/* --- bytes --- */
+
+/* Clusters to an object that the lists have room for. Where alpha is halved in every iteration and is not large at
+ * first, lists are short once replaying ends: more than so many centers are then equally near to few objects only. */
+static size_t listed_clusters(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied) {
+    enum { ENOUGH = 5 };      /* iterations that are replayed */
+    const double largest = 3; /* alpha(0) by default, at most */
+    bool halved = options->schedule == CLV_KPALM_GEOMETRIC && options->alpha_unit != CLV_KPALM_ONE;
+    bool large = options->alpha > largest || options->gamma_w > largest || varied;
+    return halved && !large && p->form.replay >= ENOUGH && p->k > CLV_SHORT ? CLV_SHORT : (size_t)p->k;
+}
+
+size_t clv_soft_bytes(const clv_kpalm_problem *p, const clv_kpalm_options *options, bool varied) {
+    size_t n = (size_t)p->n, k = (size_t)p->k;
+    size_t entry = clv_scalar_bytes(p->points->scalar) + sizeof(int32_t);
+    size_t lists = HEAD * sizeof(int32_t) + listed_clusters(p, options, varied) * entry;
+    size_t replayed = p->affine ? (size_t)p->form.replay * sizeof(float) : 0;
+    size_t rows = p->keeps_weights ? sizeof(int64_t) + k * (sizeof(int32_t) + sizeof(double)) : 0;
+    return n * (lists + replayed + rows) + (n / (size_t)p->block + 1) * sizeof(clv_pool);
+}
+
 /* --- all weights --- */
 
 clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out) {

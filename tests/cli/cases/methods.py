@@ -3,7 +3,7 @@ import os
 import re
 import struct
 
-from harness import case, check, csv, extend, npy, read, read_npy_labels, read_rows, write
+from harness import case, check, cleave, csv, extend, npy, read, read_npy_labels, read_rows, write
 
 POINTS = [[0.0, 5.0], [4.0, 1.0], [2.0, 3.0], [8.0, 7.0], [6.0, 9.0]]
 TABLE = [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
@@ -48,8 +48,19 @@ def dry_run_of_points_alone():
 def a_budget_of_points_alone():
     npy("x.npy", POINTS)
     for extra in [], ["--dry-run"]:
-        extend("soft", "x.npy", "--memory", 200, *extra, code=71, err="--memory 200 is too small: soft itself needs 160")
+        extend("soft", "x.npy", "--memory", 200, *extra, code=71, err="and soft needs 160 more; --memory 1M would do")
         extend("soft", "x.npy", "--memory", "1M", "-q", *extra)
+
+
+@case
+def the_budget_that_is_named_is_the_least_that_will_do():
+    npy("x.npy", [[float(i), float(i * i % 977)] for i in range(100000)])
+    told = cleave("kpalm", "x.npy", "-k", 3, "--memory", "2M", code=71).err
+    found = re.search(r"the data take (\d+) bytes, and kpalm needs (\d+) more; --memory (\d+)M would do", told)
+    check(found and int(found[1]) + int(found[2]) > 2 << 20, told)
+    enough = int(found[3])
+    cleave("kpalm", "x.npy", "-k", 3, "--memory", f"{enough}M", "-q", "--max-iter", 2)
+    cleave("kpalm", "x.npy", "-k", 3, "--memory", f"{enough - 1}M", code=71, err=f"--memory {enough}M would do")
 
 
 @case

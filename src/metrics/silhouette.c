@@ -117,6 +117,7 @@ clv_status clv_silhouette(clv_context *ctx, const clv_matrix *points, const int3
                           double *out) {
     silhouette s = {.ctx = ctx, .kept.ctx = ctx, .n = points->rows, .threads = clv_threads(threads)};
     CLV_TRY(clv_labels_check(ctx, "labels", labels, s.n));
+    CLV_TRY(clv_csr_check(ctx, "the points", points, false));
     clv_status status = prepare(&s, points, labels);
     if (status == CLV_OK && !clv_asked_to_stop(ctx)) {
         clv_overtime_begin(ctx); /* of few objects it is there however late it is */

@@ -151,6 +151,10 @@ static void refusals(void **state) {
     labels[3] = -5;
     assert_int_equal(clv_silhouette(ctx, &p.views[0], labels, 1, &value), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "number 4 of the labels is -5"));
+    labels[3] = 1;
+    p.index[2] = FEATURES;
+    assert_int_equal(clv_silhouette(ctx, &p.views[2], labels, 1, &value), CLV_EUSAGE);
+    assert_non_null(strstr(clv_message(ctx), "the points: column 5 of row"));
     p.views[0].rows = 0;
     assert_int_equal(clv_silhouette(ctx, &p.views[0], labels, 1, &value), CLV_EDATA);
     end_context(ctx);

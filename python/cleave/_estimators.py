@@ -28,7 +28,7 @@ except ImportError:  # before 1.6
 from . import _parameters, _progress
 from ._functions import class_targets
 from ._library import lib
-from ._matrix import as_view, is_sparse
+from ._matrix import as_view, check_sparse, is_sparse
 from ._options import METHODS, threads_of
 from ._result import Result
 from ._run import Run
@@ -43,6 +43,11 @@ _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 def _same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
+
+
+def _own(value: Any) -> Any:
+    """What an attribute is: a copy, so that who edits it in place edits no result, by which models predict."""
+    return value.copy() if hasattr(value, "copy") else value
 
 
 _ARRAYS = {"object_alpha", "start", "start_membership"}  # options that name files; parameters may be what these hold
@@ -129,6 +134,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             if close is not None:
                 close()
         self._take(run, result)
+        if result.stop == "time limit" and not result.certificate.holds:
+            warnings.warn(f"{type(self).__name__} stopped at its time limit: {result.certificate.sentence} Increase time_limit "
+                          f"({self.time_limit}) or tol.", ConvergenceWarning, stacklevel=4)
         if result.stop == "iteration limit":
             warnings.warn(f"{type(self).__name__} stopped after {result.n_iter} iterations: {result.certificate.sentence} "
                           f"Increase max_iter ({self.max_iter}) or tol.", ConvergenceWarning, stacklevel=4)
@@ -138,15 +146,15 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
         self.objective_, self.certificate_, self.bound_ = result.objective, result.certificate, result.bound
-        self.converged_, self.n_iter_, self.trace_ = result.converged, result.n_iter, result.trace
+        self.converged_, self.n_iter_, self.trace_ = result.converged, result.n_iter, _own(result.trace)
         if result.labels is not None:
-            self.labels_ = result.labels
+            self.labels_ = _own(result.labels)
         for attribute in self._gives:  # of an earlier fit
             self.__dict__.pop(attribute, None)
         for name, value in result.fields.items():
             attribute = _parameters.ATTRIBUTES.get(name, name + "_")
             if attribute in self._gives:
-                setattr(self, attribute, value)
+                setattr(self, attribute, _own(value))
         if "warnings" in result.fields:
             self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
 
@@ -189,6 +197,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if self._is_plain(x, reset):
             self.n_features_in_ = x.shape[1]
             return x
+        check_sparse(x)
         return validate_data(self, x, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                              ensure_min_samples=2 if reset else 1)
 
@@ -229,7 +238,7 @@ class _Clusterer(ClusterMixin, _OfObjects):  # type: ignore[misc]
     def _of_new(self, X: Any) -> tuple[NDArray[np.int32], Any]:
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        given = getattr(self, "affinity", None) == "precomputed"
+        given = self._fit_options.get("affinity") == "precomputed"
         return self._fitted_run().predict(**{"similarities" if given else "points": X})
 
     @property
@@ -266,6 +275,11 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._solve(X, weights=sample_weight)
+        sizes = self.result_.sizes
+        found = self.result_.k if sizes is None else int(np.count_nonzero(sizes))
+        if found < self.result_.k:
+            warnings.warn(f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.result_.k}). Possibly due "
+                          "to duplicate points in X.", ConvergenceWarning, stacklevel=3)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:
@@ -276,7 +290,11 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         """Distances to the centers."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        return np.asarray(euclidean_distances(X, self.cluster_centers_))
+        centers = self.result_.centers
+        if not is_sparse(X):  # by norms and products, which have no digits left far from 0
+            middle = centers.mean(axis=0)
+            X, centers = X - middle, centers - middle
+        return np.asarray(euclidean_distances(X, centers))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective of X at the centers, each object in the cluster of its nearest one."""
@@ -285,8 +303,9 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         squares = np.empty(len(nearest))
         for rows in gen_batches(len(nearest), 4096):  # sparse rows are filled here: not all at once
             some = X[rows].toarray() if is_sparse(X) else X[rows]
-            squares[rows] = ((some - self.cluster_centers_[nearest[rows]]) ** 2).sum(axis=1)
-        values = np.sqrt(squares + self.epsilon_ ** 2) if hasattr(self, "epsilon_") else squares
+            squares[rows] = ((some - self.result_.centers[nearest[rows]]) ** 2).sum(axis=1)
+        epsilon = self.result_.fields.get("epsilon")
+        values = squares if epsilon is None else np.sqrt(squares + epsilon ** 2)
         if sample_weight is not None:
             values *= _check_sample_weight(sample_weight, X, dtype=np.float64)
         return -float(values.sum())
@@ -310,6 +329,7 @@ class _KSupport(_Estimator):
                 x) == len(y):
             self.n_features_in_ = x.shape[1]
             return x, y
+        check_sparse(x)
         x, y = validate_data(self, x, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                              y_numeric=self._loss == "squares")
         if self._loss == "logistic":
@@ -318,9 +338,9 @@ class _KSupport(_Estimator):
 
     def _model(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         weights = self.result_.weights
-        weights = weights.toarray() if hasattr(weights, "toarray") else weights
+        weights = weights.toarray() if hasattr(weights, "toarray") else _own(weights)
         intercepts = self.result_.fields.get("intercepts", np.zeros(len(weights)))
-        return weights, np.atleast_1d(intercepts)
+        return weights, np.array(intercepts, ndmin=1)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -396,7 +416,7 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
     def _options(self, n: int) -> dict[str, Any]:
         found = super()._options(n)
         if self.k is None:
-            found["k"] = 10 * n
+            found["k"] = min(10 * n, n * n)
         return found
 
     def _take(self, run: Run, result: Result) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ._library import ffi, lib
 
-__all__ = ["View", "array_of", "as_view", "is_sparse"]
+__all__ = ["View", "array_of", "as_view", "check_sparse", "is_sparse"]
 
 
 def is_sparse(x: Any) -> bool:
@@ -34,7 +34,26 @@ class View:
         return int(lib.clv_matrix_fingerprint(self.pointer))
 
 
+def check_sparse(x: Any) -> None:
+    """Refuse a matrix whose arrays do not fit together: SciPy takes them for granted, and reads beyond their ends."""
+    form = x.format if is_sparse(x) else None
+    if form not in ("csr", "csc"):
+        return
+    lines, most = x.shape if form == "csr" else x.shape[::-1]
+    start, index = np.asarray(x.indptr), np.asarray(x.indices)
+    if len(start) != lines + 1 or start[0] != 0 or (start[1:] < start[:-1]).any():
+        raise ValueError(f"the sparse matrix is damaged: its indptr must be {lines + 1} numbers that rise from 0")
+    used = int(start[-1])
+    if used > min(len(index), len(x.data)):
+        raise ValueError(f"the sparse matrix is damaged: its indptr ends at {used}, but there are {len(index)} indices and "
+                         f"{len(x.data)} values")
+    if used and not 0 <= index[:used].min() <= index[:used].max() < most:
+        raise ValueError(f"the sparse matrix is damaged: its indices are from {index[:used].min()} to {index[:used].max()}, "
+                         f"and must be from 0 to {most - 1}")
+
+
 def _sparse_view(x: Any) -> View:
+    check_sparse(x)
     csr = x.tocsr()
     if not csr.has_sorted_indices or not getattr(csr, "has_canonical_format", True):
         csr = csr.copy()

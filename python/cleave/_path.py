@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._functions import class_targets
 from ._matrix import as_view
 from ._result import Result
 from ._run import Run
@@ -22,16 +23,23 @@ def _listed(values: Any) -> str:
     return ",".join(repr(value.item()) for value in given)
 
 
-def _codes(y: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
-    """Targets as numbers: classes by their places."""
-    if classes is None:
-        return np.asarray(y, dtype=np.float64)
+def _without_nan(y: Any, whose: str) -> NDArray[Any]:
     given = np.asarray(y)
+    if given.dtype.kind == "f" and np.isnan(given).any():
+        raise ValueError(f"{whose} contain NaN: every sample needs its target")
+    return given
+
+
+def _codes(y: Any, classes: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Validation targets as numbers: classes by those that the library has for them."""
+    given = _without_nan(y, "the validation targets")
+    if classes is None:
+        return np.asarray(given, dtype=np.float64)
     places = np.minimum(np.searchsorted(classes, given), len(classes) - 1)
     if not np.array_equal(classes[places], given):
         raise ValueError(f"the validation targets have {given[classes[places] != given][:1].tolist()[0]!r}, "
                          "which is not among the classes of y")
-    return places.astype(np.float64)
+    return class_targets(classes)[1][places]
 
 
 def ksupport_path(X: Any, y: Any, k: int | Iterable[int], alpha: float | Iterable[float], *,
@@ -59,9 +67,10 @@ def ksupport_path(X: Any, y: Any, k: int | Iterable[int], alpha: float | Iterabl
     >>> result.fields["path.k"]
     array([2, 2, 5, 5])
     """
-    classes = np.unique(y) if loss == "logistic" else None
+    y = _without_nan(y, "the targets y")
+    classes, targets = class_targets(y) if loss == "logistic" else (None, np.asarray(y, dtype=np.float64))
     how = {"max_iter": 10000, **options, "loss": loss, "intercept": intercept, "path": f"{_listed(k)}:{_listed(alpha)}"}
-    run = Run("ksupport", X, how, targets=_codes(y, classes), renamed={"lambda": "alpha"})
+    run = Run("ksupport", X, how, targets=targets, renamed={"lambda": "alpha"})
     if validation is not None:
         run.views["validation"] = as_view(validation[0])
         run.views["validation_targets"] = as_view(_codes(validation[1], classes))

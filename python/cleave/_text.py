@@ -169,6 +169,8 @@ def cluster_terms(texts: Texts, labels: Any, top: int = 10) -> list[list[tuple[s
     if not np.array_equal(own, given) or own.min() < -1:
         raise ValueError("labels must be whole numbers: 0, 1, ..., or -1 for no cluster")
     k = int(own.max(initial=-1)) + 1
+    if k > len(own):
+        raise ValueError(f"label {k - 1} is not among 0 to {len(own) - 1}: there are {len(own)} documents, and no more clusters")
     found, scores = np.empty((k, top), dtype=np.int32), np.empty((k, top))
     ctx.call(lib.clv_cluster_terms, view.pointer, ffi.cast("int32_t *", own.ctypes.data), k, top,
              ffi.cast("int32_t *", found.ctypes.data), ffi.cast("double *", scores.ctypes.data))

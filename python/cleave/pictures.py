@@ -44,6 +44,9 @@ class Regions:
         self.labels = _as_labels(regions)
         if self.labels.size and self.labels.min() < 0:
             raise ValueError(f"regions are numbered from 0; {self.labels.min()} is among them")
+        if self.labels.max(initial=-1) >= self.labels.size:
+            raise ValueError(f"region {self.labels.max()} is not among 0 to {self.labels.size - 1}: there are "
+                             f"{self.labels.size} pixels, and no more regions")
         self.pointer = ffi.new("clv_regions *")
         self.pointer.height, self.pointer.width = self.labels.shape
         self.pointer.count = int(self.labels.max(initial=-1)) + 1
@@ -70,6 +73,8 @@ def _as_labels(labels: Any) -> NDArray[np.int32]:
     if given.ndim != 2 or given.dtype.kind not in "iu":
         raise ValueError("labels of pixels are whole numbers, height x width; "
                          f"these have the shape {given.shape} and are of {given.dtype}")
+    if given.size and not -2**31 <= given.min() <= given.max() < 2**31:
+        raise ValueError(f"labels of pixels are from {-2**31} to {2**31 - 1}; these are from {given.min()} to {given.max()}")
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
@@ -174,7 +179,10 @@ def adjacency(regions: Any) -> Any:
 def similarity(regions: Any, points: Any, reach: int = 8, sigma: float = 0.3) -> Any:
     """Similarities of regions at most `reach` steps apart, by the distances of their points: sparse, for
     `affinity='precomputed'`."""
-    return _data(lib.clv_region_similarity, Regions(regions), as_view(points), reach, sigma)
+    view = as_view(points)
+    if not np.isfinite(view.kept[0]).all():
+        raise ValueError("the points contain NaN or infinity: similarities are of finite points")
+    return _data(lib.clv_region_similarity, Regions(regions), view, reach, sigma)
 
 
 def tidy(labels: Any, least: int, fill: bool = True) -> NDArray[np.int32]:

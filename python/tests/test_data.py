@@ -153,3 +153,25 @@ def test_functions():
     assert scipy.sparse.issparse(graph) and abs(graph - graph.T).nnz == 0
     assert cleave.compare([0, 0, 1, 1], [1, 1, 0, 0])["ari"] == 1
     assert -1 <= cleave.silhouette(x, np.arange(50) % 3) <= 1
+
+
+def damaged(make):
+    """A matrix with one array that does not fit the others, in every way."""
+    whole = make(cloud(6))
+    for name, edit in (("indices", lambda a: a + 5), ("indices", lambda a: a - 9), ("indptr", lambda a: a[::-1]),
+                       ("indptr", lambda a: a + (np.arange(len(a)) == 2) * 99), ("indptr", lambda a: a * 2),
+                       ("data", lambda a: a[:7]), ("indices", lambda a: a[:7]), ("indptr", lambda a: a[:-1])):
+        other = whole.copy()
+        setattr(other, name, edit(getattr(other, name)))
+        yield other
+
+
+@pytest.mark.parametrize("make", [scipy.sparse.csr_matrix, scipy.sparse.csc_array])
+def test_damaged_sparse_matrices_are_refused(make):
+    y = np.arange(6) % 2
+    model = cleave.KPalm(2).fit(make(cloud(6)))
+    for x in damaged(make):
+        for use in (model.predict, cleave.KPalm(2).fit, cleave.affinity, lambda x: cleave.KSupportClassifier().fit(x, y),
+                    lambda x: cleave.KSupportRegressor().fit(x, y + 0.5), lambda x: cleave.silhouette(x, y), cleave.reduce):
+            with pytest.raises(ValueError, match="the sparse matrix is damaged: its ind"):
+                use(x)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -115,6 +116,72 @@ def test_precomputed_similarities_give_what_points_give():
     np.testing.assert_array_equal(by_points.labels_, given.labels_)
     assert given.objective_ == pytest.approx(by_points.objective_, rel=1e-12)
     np.testing.assert_array_equal(given.predict(similar[:10]), by_points.predict(points[:10]))
+
+
+def test_the_affinity_of_new_objects_is_that_of_the_fit():
+    points = load_iris().data
+    similar = cleave.affinity(points, gamma=0.3)
+    model = cleave.NormalizedCut(3, affinity="precomputed").fit(similar)
+    expected = model.predict(similar[:10])
+    np.testing.assert_array_equal(model.set_params(affinity="gaussian").predict(similar[:10]), expected)
+
+
+@pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
+def test_models_predict_by_their_results_and_not_by_copies_of_these(kind):
+    points = load_iris().data
+    model = kind().fit(points[::2])
+    json, expected = model.result_.to_json(), model.predict(points)
+    for name in ("labels_", "membership_", "cluster_centers_", "medoids_"):
+        if hasattr(model, name):
+            held = getattr(model, name)
+            (held.data if scipy.sparse.issparse(held) else held)[:] = 0
+    for used in (model, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(used.predict(points), expected)
+    assert model.result_.to_json() == json and model.result_.labels.any()
+
+
+def test_centers_are_those_of_the_fit():
+    points = load_iris().data
+    model = cleave.KPalm(3).fit(points)
+    expected = model.predict(points), model.transform(points), model.score(points)
+    model.cluster_centers_ = model.cluster_centers_[::-1] + 1
+    np.testing.assert_array_equal(model.predict(points), expected[0])
+    np.testing.assert_array_equal(model.transform(points), expected[1])
+    assert model.score(points) == expected[2]
+
+
+def test_distances_far_from_the_origin():
+    points = load_iris().data
+    near = cleave.KPalm(3).fit(points)
+    far = cleave.KPalm(3, init=near.cluster_centers_ + 1e8).fit(points + 1e8)
+    np.testing.assert_allclose(far.transform(points + 1e8), near.transform(points), atol=1e-6)
+
+
+def test_what_was_not_reached_is_a_warning():
+    points = np.random.default_rng(0).normal(size=(3000, 20))
+    with pytest.warns(ConvergenceWarning, match="KPalm stopped at its time limit: .* Increase time_limit"):
+        cleave.KPalm(50, time_limit=1e-9).fit(points)
+    with pytest.warns(ConvergenceWarning, match="distinct clusters .2. found smaller than n_clusters .4."):
+        cleave.KPalm(4).fit(np.repeat([[0.0], [1.0]], 5, axis=0))
+
+
+@pytest.mark.filterwarnings("ignore:MatrixPursuit stopped")
+@pytest.mark.parametrize("n", [2, 5, 9, 10])
+def test_few_rows_are_enough_to_pursue(n):
+    assert cleave.MatrixPursuit().fit(np.random.default_rng(0).normal(size=(n, 3))).weights_.shape == (n, n)
+
+
+@pytest.mark.parametrize("names", [np.array([-1, 1]), np.array([3.5, 9]), np.array(["no", "yes"]), np.array([False, True])], ids=str)
+def test_a_path_has_the_classes_that_it_was_given(names):
+    points, places = load_breast_cancer(return_X_y=True)
+    y = names[places]
+    result = cleave.ksupport_path(points[::2], y[::2], k=3, alpha=[10, 1], validation=(points[1::2], y[1::2]))
+    assert cleave.verify(result, points[::2], y[::2]).accepted
+    assert max(result.fields["path.score"]) > 0.8
+    with pytest.raises(ValueError, match="the targets y contain NaN"):
+        cleave.ksupport_path(points, np.where(places, np.nan, 1.0), k=3, alpha=1)
+    with pytest.raises(ValueError, match="the validation targets contain NaN"):
+        cleave.ksupport_path(points, y, k=3, alpha=1, validation=(points, np.where(places, np.nan, 1.0)))
 
 
 def test_pipelines_and_grids():

@@ -197,6 +197,8 @@ def test_terms_of_clusters():
     for wrong in (np.nan, 0.5, -2):
         with pytest.raises(ValueError, match="labels must be whole numbers: 0, 1, ..., or -1"):
             cleave.cluster_terms(texts, [0, 0, 1, 1, wrong])
+    with pytest.raises(ValueError, match="label 1000000000 is not among 0 to 4"):
+        cleave.cluster_terms(texts, [0, 0, 1, 1, 10**9])
 
 
 def test_texts_of_files_have_labels(tmp_path):
@@ -269,6 +271,17 @@ def test_features_of_pictures():
         cleave.pictures.overlay(picture, regions[1:])
     with pytest.raises(ValueError, match="numbered from 0; -1"):
         cleave.pictures.adjacency(regions - 1)
+    far = regions.astype(np.int64)
+    far[0, 0] = 10**9
+    with pytest.raises(ValueError, match=f"region 1000000000 is not among 0 to {far.size - 1}"):
+        cleave.pictures.region_points(picture, far)
+    far[0, 0] = 2**32  # 0, if only 32 bits were looked at
+    for use in (cleave.pictures.adjacency, lambda far: cleave.pictures.tidy(far, 2), lambda far: cleave.pictures.overlay(picture, far)):
+        with pytest.raises(ValueError, match="labels of pixels are from -2147483648 to 2147483647; these are from 0 to 4294967296"):
+            use(far)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="the points contain NaN or infinity"):
+            cleave.pictures.similarity(regions, np.where(np.arange(count) == 3, wrong, 0.0)[:, None])
 
 
 def test_segments():

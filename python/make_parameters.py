@@ -19,6 +19,7 @@ ATTRIBUTES = {"centers": "cluster_centers_"}
 # Of parameters that Python takes more for than the command, or says in other units.
 SAYS = {"n_jobs": "number of threads, -1: all; None: as many as OpenMP is told; the result does not depend on it",
         "random_state": "seed of the random numbers; None: another one in each fit",
+        "n_init": "independent starts; the best is kept. One where nothing is drawn: from an array, or by a method without chance",
         "time_limit": "stop after so many seconds, with the best result so far; 0: no limit"}
 
 

@@ -1,6 +1,7 @@
 """Functions beside the estimators: affinities, verification."""
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._library import Context, ffi, lib, text_of
+from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import array_of, as_view
 from ._options import Options
 from ._result import Result
@@ -57,6 +58,11 @@ def class_targets(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     return classes, np.asarray(y if numeric else codes, dtype=np.float64)
 
 
+# What the library, which speaks of the files of the command, says of data that are missing or too many.
+_FILES = {"give them as the last file": "give them as weights", "only its data are needed": "leave weights out",
+          "give two files of data": "give X and y, and no weights", "give one file of data": "give X, and no y or weights"}
+
+
 def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
            threads: int = 0) -> Verdict:
     """Recompute what a result claims from the raw data.
@@ -89,12 +95,15 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):
             result.save(path)
-        claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, os.fsencode(path))
+        claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     for role, given in (("points", X), ("targets", y), ("weights", weights)):
         if given is not None:
             kept.append(as_view(given))
             setattr(data, role, kept[-1].pointer)
     verdict = ffi.new("clv_verdict *")
-    ctx.call(lib.clv_claim_verify, claim, data, memory, threads, verdict)
+    try:
+        ctx.call(lib.clv_claim_verify, claim, data, memory, threads, verdict)
+    except ValueError as wrong:
+        raise ValueError(functools.reduce(lambda said, words: said.replace(*words), _FILES.items(), str(wrong))) from None
     return Verdict(bool(verdict.accepted), text_of(ffi.cast("char *", verdict.reason)) or "")

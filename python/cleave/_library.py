@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from ._binding import ffi
 
-__all__ = ["Context", "ffi", "lib", "text_of"]
+__all__ = ["Context", "ffi", "lib", "path_of", "text_of"]
 
 
 def _load() -> Any:
@@ -27,6 +27,14 @@ lib = _load()
 def text_of(pointer: Any) -> str | None:
     """A C string, or None for NULL."""
     return None if pointer == ffi.NULL else ffi.string(pointer).decode()
+
+
+def path_of(path: Any) -> bytes:
+    """A path as the library takes it: texts of C end at the first null."""
+    found = os.fsencode(path)
+    if b"\0" in found:
+        raise ValueError(f"embedded null byte in the path {path!r}")
+    return found
 
 
 _EXCEPTIONS: dict[int, type[BaseException]] = {

@@ -112,6 +112,8 @@ def threads_of(n_jobs: Any) -> Any:
 
 def _as_text(name: str, value: Any) -> str:
     if isinstance(value, str):
+        if "\0" in value:
+            raise ValueError(f"{name} = {value!r} is not allowed: embedded null character")
         return value
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()
@@ -156,7 +158,7 @@ class Options:
             return
         try:
             text = ffi.new("char[]", _as_text(name, value).encode())
-        except TypeError as wrong:
-            raise TypeError(self.ctx.in_python(str(wrong))) from None
+        except (TypeError, ValueError) as wrong:
+            raise type(wrong)(self.ctx.in_python(str(wrong))) from None
         self._texts.append(text)
         self.ctx.check(lib.clv_options_set(self.ctx.pointer, table, self.pointer, option.name, text))

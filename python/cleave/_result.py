@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib import recfunctions
 
-from ._library import Context, ffi, lib, text_of
+from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import array_of, numbers
 
 __all__ = ["Bound", "Certificate", "Result"]
@@ -145,4 +145,4 @@ class Result:
         """Write the JSON result, which `cleave verify` and `cleave.verify` read; whole or not at all."""
         ctx = Context()
         data = self.to_json().encode()
-        ctx.check(lib.clv_write_text(ctx.pointer, os.fsencode(path), data, len(data)))
+        ctx.check(lib.clv_write_text(ctx.pointer, path_of(path), data, len(data)))

@@ -86,6 +86,9 @@ class Run:
             self.places.append((self.affinity_options, lib.clv_affinity_table()))
         for option, value in options.items():
             self._set(option, value)
+        for role in self.views:  # where the command writes the name of a file
+            if lib.clv_options_find(self.method.options, role.replace("_", "-").encode()) != ffi.NULL:
+                self._set(role, "array")
         if not options.get("threads"):
             self._set("threads", int(lib.clv_default_threads()))
         self.pointer: Any = None

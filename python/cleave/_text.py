@@ -1,6 +1,8 @@
 """Features of texts: tf-idf, and its reduction to a few columns, as `cleave text` makes them."""
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._functions import options_of
-from ._library import Context, ffi, lib, text_of
+from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import array_of, as_view, is_sparse, numbers
 
 __all__ = ["Texts", "cluster_terms", "reduce", "tfidf"]
@@ -41,9 +43,16 @@ def listed(documents: Any) -> Iterable[str | bytes]:
 
 
 def _add_all(ctx: Context, tfidf: Any, documents: Any) -> None:
-    """Documents that are in memory."""
+    """Documents that are in memory. Some at a time are added apart; they are asked for here, since what gives them may serve
+    this thread only."""
+    given = enumerate(listed(documents))
+    while some := list(itertools.islice(given, 100)):
+        ctx.apart(functools.partial(_add_some, ctx, tfidf, some))
+
+
+def _add_some(ctx: Context, tfidf: Any, documents: list[tuple[int, Any]]) -> None:
     document = ffi.new("clv_document *")
-    for number, text in enumerate(listed(documents)):
+    for number, text in documents:
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"documents must be strings; document {number} is a {type(text).__name__}")
         place = ffi.new("char[]", f"document {number}".encode())
@@ -61,7 +70,7 @@ def _read_all(ctx: Context, tfidf: Any, path: Any) -> Any:
     def take(document: Any, user: Any) -> int:
         return int(lib.clv_tfidf_add(tfidf, document))
 
-    return ctx.made(lib.clv_read_corpus, "clv_corpus", lib.clv_corpus_free, os.fsencode(path), take, ffi.NULL)
+    return ctx.made(lib.clv_read_corpus, "clv_corpus", lib.clv_corpus_free, path_of(path), take, ffi.NULL)
 
 
 def _stop_list(stop_words: str | Iterable[str] | None) -> str | None:

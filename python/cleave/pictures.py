@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._functions import options_of
-from ._library import Context, ffi, lib
+from ._library import Context, ffi, lib, path_of
 from ._matrix import array_of, as_view, numbers
 
 __all__ = ["adjacency", "histograms", "hsv", "lbp", "overlay", "pixel_points", "read", "region_points", "resize",
@@ -102,7 +102,7 @@ def _image(function: Any, *arguments: Any) -> NDArray[np.uint8]:
 
 def read(path: str | os.PathLike[str]) -> NDArray[np.uint8]:
     """A picture from a file: .png, .jpg, or .npy of uint8."""
-    return _image(lib.clv_read_image, os.fsencode(path))
+    return _image(lib.clv_read_image, path_of(path))
 
 
 def resize(image: Any, width: int, height: int) -> NDArray[np.uint8]:

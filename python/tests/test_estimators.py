@@ -102,6 +102,10 @@ def test_arrays_take_the_place_of_files():
     assert given.objective_ != plain.objective_
     assert (given.result_.fields["alpha_least"], given.result_.fields["alpha_most"]) == (50, 150)
     assert clone(given).fit(X).objective_ == given.objective_
+    said = given.result_.to_dict()["options"]
+    assert said["start"] == said["object-alpha"] == said["start-membership"] == "array"
+    assert all(cleave.verify(model, X).accepted for model in (plain, given))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(given)).predict(X), given.predict(X))
     for wrong, why in ((dict(object_alpha=0 * factors), "the factor 0 of object 1"), (dict(object_alpha="far"), "must be same or distance"),
                        (dict(start_membership=memberships[:5]), "5 x 3 numbers"), (dict(start_membership="w.npy"), "give the memberships")):
         with pytest.raises(ValueError, match=why):

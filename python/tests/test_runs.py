@@ -218,6 +218,32 @@ def test_ctrl_c_leaves_the_best_so_far():
     assert interrupted(INTERRUPTED, 0.2) == "stopped 800 cancelled 800\n"
 
 
+READING = """
+import signal, threading
+import numpy as np, cleave
+signal.signal(signal.SIGINT, signal.default_int_handler)
+words = [f"word{i}" for i in range(100000)]
+draws = np.random.default_rng(0).integers(100000, size=(8, 400000))
+documents = [" ".join(words[i] for i in row) for row in draws]
+own, features = [], cleave.TextFeatures(2, ngram_range=(1, 3), n_jobs=1)
+def given():
+    for number in range(1000):
+        own.append(threading.get_ident())
+        yield documents[number % 8]
+print("ready", flush=True)
+try:
+    features.fit(given())
+    print("finished")
+except KeyboardInterrupt as pressed:
+    print("stopped", set(own) == {threading.get_ident()}, len(own) < 1000, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_while_documents_are_counted():
+    assert interrupted(READING, 1.0) == "stopped True True\n"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_before_there_is_anything():
     assert interrupted(BUILDING, 0.5) == "stopped False\n"
@@ -232,3 +258,18 @@ def test_failures_are_exceptions():
         cleave.verify("no-such-file.json", cloud())
     with pytest.raises(MemoryError):
         cleave.NormalizedCut(3, memory=1000).fit(cloud(3000))
+    for use in (lambda path: cleave.verify(path, cloud()), cleave.pictures.read, cleave.tfidf, cleave.KPalm(2).fit(cloud()).result_.save,
+                lambda path: cleave.KPalm(2, init=path).fit(cloud())):
+        with pytest.raises(ValueError, match="embedded null"):
+            use("a\0b")
+
+
+def test_verify_speaks_of_its_arguments():
+    x, y = cloud(40), np.arange(40) % 2
+    plain, weighted = cleave.KPalm(2).fit(x), cleave.KPalm(2).fit(x, sample_weight=y + 1.0)
+    linear = cleave.KSupportClassifier(1).fit(x, y)
+    for result, given, why in ((plain, dict(weights=y + 1.0), "without sample weights: leave weights out"),
+                               (weighted, {}, "with sample weights: give them as weights"), (linear, {}, "ksupport, give X and y, and no weights"),
+                               (plain, dict(y=y), "kpalm, give X, and no y or weights")):
+        with pytest.raises(ValueError, match=why):
+            cleave.verify(result, x, **given)

@@ -349,6 +349,35 @@ static void test_threads(void **state) {
     clv_data_free(two);
 }
 
+static int stop_in_a_while(void *user) {
+    int *left = user;
+    return (*left)-- <= 0;
+}
+
+/* A batch is given up between its chunks, of which a document of 200,000 bytes is one, and while they join. */
+static void test_stopped(void **state) {
+    (void)state;
+    static char text[200000];
+    const clv_document document = {.text = text, .size = sizeof text, .place = "x", .decoded = true};
+    clv_tfidf_options o;
+    clv_tfidf *t;
+    memset(text, 'x', sizeof text);
+    clv_tfidf_defaults(&o);
+    o.threads = 1;
+    for (int polls = 0; polls < 40; polls++) {
+        int left = polls;
+        clv_status status = CLV_OK;
+        assert_int_equal(clv_tfidf_new(ctx, &o, &t), CLV_OK);
+        clv_context_set_interrupt(ctx, stop_in_a_while, &left);
+        for (int i = 0; status == CLV_OK && i < 21; i++) {
+            status = clv_tfidf_add(t, &document);
+        }
+        assert_int_equal(status, CLV_EINTERRUPTED);
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        clv_tfidf_free(t);
+    }
+}
+
 static void test_encodings(void **state) {
     (void)state;
     clv_tfidf_options o;
@@ -421,6 +450,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_ngrams, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_like, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_threads, open_context, close_context),
+        cmocka_unit_test_setup_teardown(test_stopped, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_encodings, open_context, close_context),
         cmocka_unit_test_setup_teardown(test_refused, open_context, close_context),
     };

@@ -18,6 +18,7 @@
 
 /* WORTH_THREADS: nonzeros; for fewer, waking threads takes longer. */
 enum { BATCH_BYTES = 4 << 20, CHUNK_BYTES = 128 << 10, WORTH_THREADS = 1 << 16 };
+enum { CHUNK_WORK = 64 * CHUNK_BYTES }; /* as clv_worked counts: some ten milliseconds */
 
 typedef struct chunk {
     int64_t first, count; /* documents of the batch */
@@ -266,10 +267,8 @@ static clv_status join_chunk(clv_tfidf *t, const chunk *c) {
 }
 
 static clv_status count_batch(clv_tfidf *t) {
+    atomic_bool stopped = false;
     int64_t count;
-    if (clv_interrupted(t->ctx)) {
-        return clv_stop_failure(t->ctx, "counting terms");
-    }
     CLV_TRY(cut_batch(t, &count));
     for (int64_t d = 0, at = 0; d < t->pieces_count; d++) {
         t->pieces[d].text = t->texts.data + at;
@@ -278,10 +277,16 @@ static clv_status count_batch(clv_tfidf *t) {
 #pragma omp parallel for num_threads(clv_team(clv_threads(t->options.threads))) schedule(dynamic) if (count > 1)
     for (int64_t c = 0; c < count; c++) {
         chunk *own = &t->chunks[c];
+        if (!clv_goes_on(t->ctx, &stopped, CHUNK_WORK)) {
+            continue;
+        }
         own->status = clv_count_terms(t->ctx, t->pieces + own->first, own->count, &t->grams, &own->counts);
     }
-    for (int64_t c = 0; c < count; c++) {
+    for (int64_t c = 0; c < count && clv_goes_on(t->ctx, &stopped, CHUNK_WORK); c++) {
         CLV_TRY(join_chunk(t, &t->chunks[c]));
+    }
+    if (stopped) {
+        return clv_stop_failure(t->ctx, "counting terms");
     }
     t->pieces_count = 0;
     t->texts.size = 0;

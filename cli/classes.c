@@ -1,6 +1,7 @@
 /* eval --classes: predictions against true classes by name, without matching: accuracy, precision and recall of each
  * class, the confusion table. */
 #include "eval.h"
+#include "job.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,17 +65,6 @@ static clv_status collect_names(cli_classes *c, const clv_data *const files[2]) 
     return CLV_OK;
 }
 
-/* Where the rows of the first file are in the second; NULL: in the same order. */
-static clv_status match_rows(const cli_app *app, const char *truth, const char *predicted, int64_t **rows) {
-    clv_data *named[2] = {NULL, NULL};
-    clv_status status = cli_library(app, clv_read_ids(app->ctx, truth, &named[0]));
-    status = status < 0 ? status : cli_library(app, clv_read_ids(app->ctx, predicted, &named[1]));
-    status = status < 0 ? status : cli_library(app, clv_match_ids(app->ctx, named[0], named[1], rows));
-    clv_data_free(named[0]);
-    clv_data_free(named[1]);
-    return status;
-}
-
 static clv_status fill_table(cli_classes *c, const clv_data *const files[2], const int64_t *rows) {
     enum { MOST = 4096 };
     char number[32];
@@ -108,7 +98,7 @@ clv_status cli_classes_read(cli_classes *c, const char *truth, const char *predi
         status = cli_fail(c->app, CLV_EDATA, "LABELS: %s has %lld labels, but there are %lld objects", predicted,
                           (long long)clv_data_matrix(files[1])->rows, (long long)clv_data_matrix(files[0])->rows);
     }
-    status = status < 0 ? status : match_rows(c->app, truth, predicted, &rows);
+    status = status < 0 ? status : cli_library(c->app, clv_match_ids(c->app->ctx, files[0], files[1], &rows));
     if (status >= 0) {
         c->by_id = rows != NULL;
         status = fill_table(c, (const clv_data *const[]){files[0], files[1]}, rows);
@@ -206,7 +196,7 @@ void cli_classes_print_table(FILE *stream, const void *what) {
     enum { SHOWN = 12 }; /* columns that fit on a screen */
     const cli_classes *c = what;
     fprintf(stream, "%-16s %10lld  %s\n%-16s %10.6f  the share of objects whose class is right\n\n", "objects",
-            (long long)c->n, c->by_id ? "matched by id" : "row by row", "accuracy", accuracy(c));
+            (long long)c->n, cli_matched(c->by_id), "accuracy", accuracy(c));
     fprintf(stream, "%-16s %10s %10s %10s %10s\n", "class", "precision", "recall", "f1", "objects");
     for (int64_t i = 0; i < c->count; i++) {
         scores s = scores_of(c, i);

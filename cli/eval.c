@@ -114,7 +114,7 @@ static void print_json(FILE *stream, const void *what) {
 static void print_table(FILE *stream, const void *what) {
     const evaluation *e = what;
     fprintf(stream, "%-16s %10lld  of which %lld are compared, %s\n", "objects", (long long)e->scores.n,
-            (long long)e->scores.compared, e->by_id ? "matched by id" : "row by row");
+            (long long)e->scores.compared, cli_matched(e->by_id));
     fprintf(stream, "%-16s %10lld\n%-16s %10lld\n", "classes", (long long)e->scores.classes, "clusters",
             (long long)e->scores.clusters);
     size_t count;

@@ -7,30 +7,43 @@
 
 /* --- targets and weights --- */
 
-clv_status cli_read_targets(const cli_app *app, const char *path, const char *of, int64_t samples,
-                            const clv_data *known, clv_data **out) {
-    CLI_TRY(cli_library(app, known ? clv_read_targets_like(app->ctx, path, known, out)
-                                   : clv_read_targets(app->ctx, path, out)));
-    int64_t count = clv_data_matrix(*out)->rows;
-    if (count != samples) {
-        return cli_fail(app, CLV_EDATA, "%s has %lld targets, but %s has %lld samples", path, (long long)count, of,
-                        (long long)samples);
+/* The rows of what was read become those of `of`; how, is said with -v. */
+static clv_status take_rows(const cli_job *job, const char *path, const clv_data *of, clv_data *read) {
+    bool by_id;
+    CLI_TRY(cli_take_rows(job->app, of, read, &by_id));
+    if (job->output.verbose) {
+        fprintf(stderr, "%s: %s\n", path, cli_matched(by_id));
     }
     return CLV_OK;
 }
 
+/* Whether objects are the rows of the data, not their columns. */
+static bool has_objects_in_rows(const cli_job *job) {
+    const clv_option *option = clv_options_find(job->method->options, "transposed");
+    return !option || !*(const int *)(const void *)(job->options + option->offset);
+}
+
+clv_status cli_read_targets(const cli_job *job, const char *path, const clv_data *of, const char *of_path,
+                            const clv_data *known, clv_data **out) {
+    const cli_app *app = job->app;
+    bool in_rows = has_objects_in_rows(job);
+    int64_t samples = in_rows ? clv_data_rows_read(of) : clv_data_matrix(of)->cols;
+    CLI_TRY(cli_library(app, known ? clv_read_targets_like(app->ctx, path, known, out)
+                                   : clv_read_targets(app->ctx, path, out)));
+    int64_t count = clv_data_matrix(*out)->rows;
+    if (count != samples) {
+        return cli_fail(app, CLV_EDATA, "%s has %lld targets, but %s has %lld samples", path, (long long)count, of_path,
+                        (long long)samples);
+    }
+    return in_rows ? take_rows(job, path, of, *out) : CLV_OK;
+}
+
 static clv_status read_targets(cli_job *job) {
-    const clv_method *method = job->method;
-    const clv_matrix *points = clv_data_matrix(job->data);
-    if (method->takes != CLV_TAKES_SAMPLES) {
+    const char *const *paths = job->args.operands;
+    if (job->method->takes != CLV_TAKES_SAMPLES) {
         return CLV_OK;
     }
-    bool dropped = clv_data_rows_read(job->data) > points->rows;
-    int64_t samples = dropped           ? clv_data_rows_read(job->data)
-                      : method->objects ? method->objects(points, job->options)
-                                        : points->rows;
-    CLI_TRY(cli_read_targets(job->app, job->args.operands[1], job->args.operands[0], samples, NULL, &job->targets));
-    CLI_TRY(dropped ? cli_library(job->app, clv_data_keep_rows(job->targets, job->data)) : CLV_OK);
+    CLI_TRY(cli_read_targets(job, paths[1], job->data, paths[0], NULL, &job->targets));
     job->input.targets = clv_data_matrix(job->targets);
     return CLV_OK;
 }
@@ -54,8 +67,7 @@ clv_status cli_read_objects(const cli_job *job, const char *option, const char *
                         "--%s: %s is %lld x %lld, but there must be %lld numbers for each of the %lld objects", option,
                         path, (long long)m->rows, (long long)m->cols, (long long)cols, (long long)n);
     }
-    bool dropped = n > clv_data_matrix(job->data)->rows;
-    return dropped ? cli_library(job->app, clv_data_keep_rows(*out, job->data)) : CLV_OK;
+    return take_rows(job, path, job->data, *out);
 }
 
 static clv_status read_weights(cli_job *job) {
@@ -70,9 +82,18 @@ static clv_status read_weights(cli_job *job) {
 /* --- the start: the name of one, or a file --- */
 
 /* Labels may be texts in a CSV file: read as such, they become a column of numbers. */
-static clv_status read_start_labels(cli_job *job, const char *path, int64_t n) {
+static clv_status read_start_labels(cli_job *job, const char *path) {
+    int64_t n = clv_data_matrix(job->data)->rows;
     int32_t *labels = NULL;
-    CLI_TRY(cli_read_labels_of(job->app, "--start", path, n, &labels));
+    bool by_id;
+    clv_status status = cli_read_object_labels(job, "--start", path, &labels, &by_id);
+    if (status < 0) {
+        clv_release(job->app->ctx, labels);
+        return status;
+    }
+    if (job->output.verbose) {
+        fprintf(stderr, "%s: %s\n", path, cli_matched(by_id));
+    }
     job->start_labels = malloc((size_t)n * sizeof *job->start_labels);
     for (int64_t i = 0; job->start_labels && i < n; i++) {
         job->start_labels[i] = labels[i];
@@ -104,16 +125,17 @@ static bool holds_labels(const cli_job *job, clv_status read) {
 }
 
 static clv_status read_start_file(cli_job *job, const char *path) {
-    int64_t n = clv_data_matrix(job->data)->rows;
     clv_status status = clv_read(job->app->ctx, path, NULL, &job->start);
     if (status == CLV_ENOINPUT || status == CLV_EINTERRUPTED) {
         return cli_library(job->app, status);
     }
     if (holds_labels(job, status)) {
-        return read_start_labels(job, path, n);
+        return read_start_labels(job, path);
     }
-    job->input.start = status < 0 ? NULL : clv_data_matrix(job->start);
-    return cli_library(job->app, status);
+    CLI_TRY(cli_library(job->app, status));
+    job->input.start = clv_data_matrix(job->start);
+    return cli_has_affinity(job) ? take_rows(job, path, job->data, job->start)
+                                 : CLV_OK; /* else it is no row per object */
 }
 
 static clv_status read_start(cli_job *job) {

@@ -107,9 +107,14 @@ clv_status cli_job_check_targets(const cli_job *job);
 clv_status cli_job_read_inputs(cli_job *job);
 /* A file that an option names, with `cols` numbers (1: also in a row) for each object that was kept. */
 clv_status cli_read_objects(const cli_job *job, const char *option, const char *path, int64_t cols, clv_data **out);
-/* Targets of a file, one for each of `samples` of `of`; texts mean what they mean in `known`, unless that is NULL. */
-clv_status cli_read_targets(const cli_app *app, const char *path, const char *of, int64_t samples,
+/* Targets of a file, one for each sample of `of`, which was read from `of_path`; texts mean what they mean in `known`,
+ * unless that is NULL. */
+clv_status cli_read_targets(const cli_job *job, const char *path, const clv_data *of, const char *of_path,
                             const clv_data *known, clv_data **out);
+/* Labels of a file that an option names, one for each object that was kept. */
+clv_status cli_read_object_labels(const cli_job *job, const char *what, const char *path, int32_t **out, bool *by_id);
+/* "matched by id", or "row by row". */
+const char *cli_matched(bool by_id);
 
 /* Memberships, one row per object of `of` and one column per cluster (results.c). */
 clv_status cli_write_memberships(const cli_app *app, const char *path, const clv_matrix *matrix, const clv_data *of);
@@ -161,6 +166,9 @@ clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *
 /* The same for the n rows of the file of `of`, in their order: matched by their ids where both files have them. */
 clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
                                  int32_t **out, bool *by_id);
+/* The rows of what was read become the objects of `of`: in the order of their ids where both files have them, and those
+ * that were kept alone. A vector that lies in a row stays as it is. */
+clv_status cli_take_rows(const cli_app *app, const clv_data *of, clv_data *read, bool *by_id);
 /* labels[i] becomes labels[rows[i]]; NULL: nothing changes. */
 clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels);
 /* Refuse options that do not go with a given similarity. */

@@ -97,14 +97,14 @@ static clv_status read_validation(cli_job *job) {
         cli_read_as(&reading, job->data);
     }
     CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, path, &reading, &job->validation)));
-    const clv_matrix *x = job->input.validation = clv_data_matrix(job->validation);
+    job->input.validation = clv_data_matrix(job->validation);
     if (job->points.scale == CLV_SCALE_UNIT_ROWS) {
         CLI_TRY(cli_library(job->app, clv_data_scale(job->validation, CLV_SCALE_UNIT_ROWS)));
     } else if (job->points.scale != CLV_SCALE_NONE) {
         return cli_fail(job->app, CLV_EUSAGE, "--validation-x works only with --scale none and --scale unit-rows");
     }
-    CLI_TRY(cli_read_targets(job->app, job->own.validation_y, path, job->method->objects(x, job->options), job->targets,
-                             &job->validation_targets));
+    CLI_TRY(
+        cli_read_targets(job, job->own.validation_y, job->validation, path, job->targets, &job->validation_targets));
     job->input.validation_targets = clv_data_matrix(job->validation_targets);
     return CLV_OK;
 }

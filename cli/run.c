@@ -140,19 +140,40 @@ clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const cha
     return status;
 }
 
+clv_status cli_take_rows(const cli_app *app, const clv_data *of, clv_data *read, bool *by_id) {
+    int64_t all = clv_data_rows_read(of), *rows = NULL;
+    *by_id = false;
+    if (clv_data_matrix(read)->rows != all) {
+        return CLV_OK;
+    }
+    CLI_TRY(cli_library(app, clv_match_ids(app->ctx, of, read, &rows)));
+    *by_id = rows != NULL;
+    clv_status status =
+        rows || all > clv_data_matrix(of)->rows ? cli_library(app, clv_data_keep_rows(read, of, rows)) : CLV_OK;
+    clv_release(app->ctx, rows);
+    return status;
+}
+
+const char *cli_matched(bool by_id) {
+    return by_id ? "matched by id" : "row by row";
+}
+
+clv_status cli_read_object_labels(const cli_job *job, const char *what, const char *path, int32_t **out, bool *by_id) {
+    int64_t n = clv_data_matrix(job->data)->rows, all = clv_data_rows_read(job->data);
+    CLI_TRY(cli_read_labels_by_id(job->app, what, path, job->data, all, out, by_id));
+    for (int64_t i = 0; i < n; i++) { /* of the rows that were kept */
+        (*out)[i] = (*out)[clv_data_row(job->data, i)];
+    }
+    return CLV_OK;
+}
+
 static clv_status read_truth(cli_job *job) {
-    int64_t n = clv_data_matrix(job->data)->rows;
+    const char *path = job->points.truth;
     job->truth = clv_data_labels(job->data);
-    if (job->points.truth) {
-        int64_t all = clv_data_rows_read(job->data);
+    if (path) {
         bool by_id;
-        CLI_TRY(
-            cli_read_labels_by_id(job->app, "--truth", job->points.truth, job->data, all, &job->truth_read, &by_id));
-        snprintf(job->truth_from, sizeof job->truth_from, "%s, %s", job->points.truth,
-                 by_id ? "matched by id" : "row by row");
-        for (int64_t i = 0; job->truth_read && i < n; i++) { /* of the rows that were kept */
-            job->truth_read[i] = job->truth_read[clv_data_row(job->data, i)];
-        }
+        CLI_TRY(cli_read_object_labels(job, "--truth", path, &job->truth_read, &by_id));
+        snprintf(job->truth_from, sizeof job->truth_from, "%s, %s", path, cli_matched(by_id));
         job->truth = job->truth_read;
     }
     return CLV_OK;

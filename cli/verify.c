@@ -1,5 +1,5 @@
 /* cleave verify: recompute the objective and the certificate of a result from the raw data. Exit 0 accepted, 1 not. */
-#include "cli.h"
+#include "job.h"
 
 #include <string.h>
 
@@ -34,18 +34,16 @@ static clv_status read_second(verification *v, clv_input *input) {
     if (v->args.operand_count < 3) {
         return CLV_OK;
     }
-    const char *path = v->args.operands[2];
-    bool dropped = clv_data_rows_read(v->data) > clv_data_matrix(v->data)->rows;
-    if (method && method->takes == CLV_TAKES_SAMPLES) {
+    const char *path = v->args.operands[2], *columns = clv_claim_option(v->claim, "transposed");
+    bool by_id;
+    bool samples = method && method->takes == CLV_TAKES_SAMPLES;
+    if (samples) {
         CLI_TRY(cli_library(v->app, clv_read_targets(v->app->ctx, path, &v->second)));
-        input->targets = clv_data_matrix(v->second);
     } else {
         CLI_TRY(cli_library(v->app, clv_read(v->app->ctx, path, NULL, &v->second)));
-        input->weights = clv_data_matrix(v->second);
     }
-    return dropped && clv_data_matrix(v->second)->rows == clv_data_rows_read(v->data)
-               ? cli_library(v->app, clv_data_keep_rows(v->second, v->data))
-               : CLV_OK;
+    *(samples ? &input->targets : &input->weights) = clv_data_matrix(v->second);
+    return columns && strcmp(columns, "true") == 0 ? CLV_OK : cli_take_rows(v->app, v->data, v->second, &by_id);
 }
 
 /* Whether two lists of names are the same. */

@@ -305,8 +305,9 @@ CLV_API clv_status clv_data_set_ids(clv_data *data, const char *name, const char
 /* How many rows the file has; with CLV_MISSING_DROP there may be fewer in the matrix, and the number of a row in the
  * file, from 0. */
 CLV_API int64_t clv_data_rows_read(const clv_data *data);
-/* Of a dense matrix with a row for each row of that file, keep those that `of` has kept. */
-CLV_API clv_status clv_data_keep_rows(clv_data *data, const clv_data *of);
+/* Of a dense matrix with a row for each row of the file of `of`, keep those that `of` has kept, without ids of their
+ * own; `order` says where the rows of that file are in the matrix (clv_match_ids; NULL: in the same order). */
+CLV_API clv_status clv_data_keep_rows(clv_data *data, const clv_data *of, const int64_t *order);
 CLV_API int64_t clv_data_row(const clv_data *data, int64_t row);
 /* What stood for missing cells, one number per column of the matrix; NULL: nothing did. */
 CLV_API const double *clv_data_fill(const clv_data *data);
@@ -323,13 +324,15 @@ CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *
 /* What a table calls its rows, beside the labels that clv_read_labels takes of it: rows without columns, with
  * clv_data_id, which is NULL where it has no names for them; so also of other files and of standard input. */
 CLV_API clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out);
-/* Where the rows of the file of `of` are in that of `in` (from 0), by their ids. Where one of them has no ids, and the
- * other none that are called "row", which are numbers from 1, *rows is NULL: they are in the same order. CLV_EDATA: ids
- * that only one has, or twice. Free with clv_release. */
+/* Where the rows of the file of `of` are in that of `in` (from 0), by their ids. Ids that are called "row" and are
+ * numbers from 1 to n are the places of rows: they go with others of this kind, or with rows that have no ids. Names of
+ * rows go with names of rows. Else *rows is NULL: both are in the same order. CLV_EDATA: ids that only one has, or
+ * twice. Free with clv_release. */
 CLV_API clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *in, int64_t **rows);
 
 /* Read targets, one number per sample: a matrix with one column or one row, the labels of .svm as the numbers that they
- * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1. */
+ * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1, with the ids of their
+ * file. */
 CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
 /* The same for targets that are to be compared with others: texts become the numbers that they are in `known`, which
  * clv_read_targets read; a text that is not there is refused, and so are texts where those are numbers. */

@@ -24,11 +24,21 @@ static int compare_ids(const void *a, const void *b) {
     return strcmp(((const named_row *)a)->id, ((const named_row *)b)->id);
 }
 
-/* Whether the ids of both can be compared: both have some, or one has none and the other numbers of rows, which stand
- * beside the labels of such data. */
+/* Whether rows are called by their numbers, as they are beside the labels of data without ids. */
+static bool is_numbered(const clv_data *data) {
+    int64_t n = clv_data_rows_read(data), numbers = 0;
+    for (int64_t i = 0; data->ids && strcmp(data->id_name, "row") == 0 && i < n; i++) {
+        char *end;
+        long long number = strtoll(data->ids + data->id_at[i], &end, 10);
+        numbers += !*end && number >= 1 && number <= n;
+    }
+    return numbers > 0 && numbers == n;
+}
+
+/* Whether the ids of both can be compared: names with names, numbers of rows with numbers or with rows that have no
+ * ids. The name of a row may look like the number of another one. */
 static bool can_match(const clv_data *a, const clv_data *b) {
-    const clv_data *only = a->ids ? a : b;
-    return (a->ids && b->ids) || (only->ids && strcmp(only->id_name, "row") == 0);
+    return a->ids && b->ids ? is_numbered(a) == is_numbered(b) : is_numbered(a) || is_numbered(b);
 }
 
 static void name_rows(matching *m, const clv_data *data, named_row *rows) {

@@ -7,8 +7,16 @@
 
 static const char with_texts[] = "csv|tsv";
 
+static void take_ids(clv_data *from, clv_data *to) {
+    to->ids = from->ids;
+    to->id_at = from->id_at;
+    to->id_name = from->id_name;
+    from->ids = from->id_name = NULL;
+    from->id_at = NULL;
+}
+
 /* A vector, or the labels of a file that has features, too. */
-static clv_status fill_numbers(const clv_data *from, clv_data **out) {
+static clv_status fill_numbers(clv_data *from, clv_data **out) {
     const clv_matrix labels = {.rows = from->matrix.rows, .cols = 1, .values = from->targets};
     const clv_matrix *m = from->targets ? &labels : &from->matrix;
     if (m->rows != 1 && m->cols != 1) {
@@ -20,16 +28,25 @@ static clv_status fill_numbers(const clv_data *from, clv_data **out) {
     for (int64_t i = 0; i < m->rows; i++) {
         clv_matrix_row(m, i, values + i * m->cols);
     }
+    if (m->cols == 1) {
+        take_ids(from, *out);
+    }
     return CLV_OK;
 }
 
-static clv_status fill_labels(clv_context *ctx, const char *name, const int32_t *labels, int64_t count,
+static clv_status fill_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t count,
                               clv_data **out) {
-    CLV_TRY(clv_data_new_dense(ctx, name, count, 1, CLV_F64, out));
-    for (int64_t i = 0; i < count; i++) {
+    clv_data *named;
+    CLV_TRY(clv_read_ids(ctx, path, &named));
+    clv_status status = clv_data_new_dense(ctx, path, count, 1, CLV_F64, out);
+    if (status == CLV_OK) {
+        take_ids(named, *out);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
         ((double *)(*out)->values)[i] = (double)labels[i];
     }
-    return CLV_OK;
+    clv_data_free(named);
+    return status;
 }
 
 /* --- texts --- */

@@ -212,7 +212,7 @@ int64_t clv_data_rows_read(const clv_data *data) {
     return data->rows ? data->rows_read : data->matrix.rows;
 }
 
-clv_status clv_data_keep_rows(clv_data *data, const clv_data *of) {
+clv_status clv_data_keep_rows(clv_data *data, const clv_data *of, const int64_t *order) {
     int64_t rows = of->matrix.rows;
     size_t stride = (size_t)data->matrix.cols * (data->matrix.scalar == CLV_F32 ? sizeof(float) : sizeof(double));
     if (clv_is_sparse(&data->matrix) || data->matrix.values != data->values ||
@@ -220,10 +220,18 @@ clv_status clv_data_keep_rows(clv_data *data, const clv_data *of) {
         return clv_fail(data->ctx, CLV_EUSAGE, "%s: rows can be kept of a dense matrix with the %lld rows of %s alone",
                         data->name, (long long)clv_data_rows_read(of), of->name);
     }
-    for (int64_t i = 0; i < rows; i++) {
-        memmove((char *)data->values + (size_t)i * stride, (char *)data->values + (size_t)clv_data_row(of, i) * stride,
-                stride);
+    char *kept = clv_alloc(data->ctx, rows, stride);
+    if (!kept) {
+        return CLV_ENOMEM;
     }
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t at = clv_data_row(of, i);
+        memcpy(kept + (size_t)i * stride, (char *)data->values + (size_t)(order ? order[at] : at) * stride, stride);
+    }
+    CLV_FREE_ALL(data->ctx, data->values, data->ids, data->id_at, data->id_name);
+    data->ids = data->id_name = NULL;
+    data->id_at = NULL;
+    data->matrix.values = data->values = kept;
     data->matrix.rows = rows;
     return CLV_OK;
 }

@@ -224,7 +224,7 @@ static void test_borrowed(void **state) {
     assert_ok(clv_data_scale(data, CLV_SCALE_MINMAX));
     assert_ok(clv_data_scale(other, CLV_SCALE_MINMAX));
     assert_memory_equal(clv_data_matrix(data)->values, clv_data_matrix(other)->values, sizeof values);
-    assert_refused(clv_data_keep_rows(plain, other), CLV_EUSAGE, NULL);
+    assert_refused(clv_data_keep_rows(plain, other, NULL), CLV_EUSAGE, NULL);
     assert_true(values[0] == 1 && values[3] == 6);
     clv_data_free(data);
     clv_data_free(other);

@@ -425,3 +425,33 @@ def labels_are_matched_by_id():
     write("twice.csv", "id,kind\n" + "".join(named[:-1]) + named[0])
     for pair in (("y.csv", "twice.csv"), ("twice.csv", "y.csv")):
         cleave("eval", *pair, code=65, err="twice.csv has two rows 'u0', and rows are matched by their ids")
+
+
+@case
+def weights_and_starts_are_matched_by_id():
+    points, labels = blobs()
+    write("x.csv", "id,a,b\n" + "".join(f"u{i},{x:.4f},{y:.4f}\n" for i, (x, y) in enumerate(points)))
+    for name, order in (("w", range(60)), ("v", range(59, -1, -1))):
+        write(f"{name}.csv", "id,w\n" + "".join(f"u{i},{1 + i % 7}\n" for i in order))
+        write(f"{name}l.csv", "id,kind\n" + "".join(f"u{i},{('ant', 'bee', 'cow')[i * i % 7 % 3]}\n" for i in order))
+        cleave("kpalm", "x.csv", "-k", 3, "--sample-weights", f"{name}.csv", "--json", f"{name}.json", "-qv", err=f"{name}.csv: matched by id\n")
+        cleave("ncut", "x.csv", "-k", 3, "--start", f"{name}l.csv", "--max-iter", 0, "-o", f"{name}o.csv", "-qv", err=f"{name}l.csv: matched by id\n")
+    first, second = (json.loads(read(f"{name}.json")) for name in "wv")
+    check(first["objective"] == second["objective"] and first["centers"] == second["centers"], "weights")
+    for name in "wv":
+        cleave("verify", "w.json", "x.csv", f"{name}.csv", out="^accepted")
+    check(read("wo.csv") == read("vo.csv"), "starts")
+
+
+@case
+def row_numbers_are_no_ids():
+    """Of data without ids, labels stand beside numbers of rows: these are not the ids of another file."""
+    points, labels = blobs()
+    npy("x.npy", points)
+    cleave("kpalm", "x.npy", "-k", 3, "-o", "l.csv", "-q")
+    write("y.csv", "id,kind\n" + "".join(f"{1 + 7 * i % 60},{('ant', 'bee', 'cow')[c]}\n" for i, c in enumerate(labels)))
+    for extra in ([], ["--data", "x.npy"]):
+        found = cleave("eval", "y.csv", "l.csv", *extra, "--json", "-").json()
+        check(found["matched"] == "row" and found["metrics"]["ari"] > 0.9, str(found))
+    check(cleave("eval", "l.csv", "y.csv", "--json", "-").json()["matched"] == "row", "the other way")
+    cleave("kpalm", "x.npy", "-k", 3, "--truth", "y.csv", out="truth +y.csv, row by row\n")

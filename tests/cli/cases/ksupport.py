@@ -225,6 +225,34 @@ def svm(path, rows, labels):
 
 
 @case
+def targets_are_matched_by_id():
+    """The same answer, whatever the order of Y; ids that do not match are refused."""
+    x, y = regression(features=6)
+    names = [f"u{i}" for i in range(len(x))]
+    turned = list(range(len(x)))[::-1]
+    write("x.csv", "id," + ",".join("abcdef") + "\n" + "".join(",".join([n] + [repr(v) for v in row]) + "\n" for n, row in zip(names, x)))
+    for kind, of in (("numbers", lambda v: repr(v)), ("texts", lambda v: "up" if v > 0 else "down")):
+        for name, order in (("y", range(len(x))), ("turned", turned)):
+            write(f"{name}.csv", "id,out\n" + "".join(f"{names[i]},{of(y[i])}\n" for i in order))
+        loss = ("--loss", "squares") if kind == "numbers" else ()
+        found = []
+        for name in ("y", "turned"):
+            cleave("ksupport", "x.csv", f"{name}.csv", "-k", 3, *loss, "--json", "r.json", "-qv", err=f"{name}.csv: matched by id\n")
+            cleave("verify", "r.json", "x.csv", f"{name}.csv", out="^accepted")
+            found.append(json.loads(read("r.json"))["weights"])
+        check(found[0] == found[1], f"{kind}: the same model")
+        cleave("verify", "r.json", "x.csv", "y.csv", out="^accepted")
+        scores = [json.loads(cleave("ksupport", "x.csv", "y.csv", "--path", "2,3:0.1", *loss, "--validation-x", "x.csv", "--validation-y",
+                                    f"{name}.csv", "--json", "-").out)["path"] for name in ("y", "turned")]
+        check([row["score"] for row in scores[0]] == [row["score"] for row in scores[1]], f"{kind}: validation")
+    write("bare.csv", "out\n" + "".join(f"{v}\n" for v in y))
+    cleave("ksupport", "x.csv", "bare.csv", "-k", 3, "--loss", "squares", "-qv", err="bare.csv: row by row\n")
+    write("other.csv", "id,out\n" + "".join(f"v{i},{v}\n" for i, v in enumerate(y)))
+    cleave("ksupport", "x.csv", "other.csv", "-k", 3, "--loss", "squares", code=65, err="other.csv lacks 40 of the 40 rows of x.csv, 'u0' first")
+    cleave("verify", "r.json", "x.csv", "other.csv", code=65, err="other.csv lacks 40 of the 40 rows of x.csv")
+
+
+@case
 def targets_mean_what_they_say():
     x, y = regression()
     svm("r.svm", [[1.0], [3.0], [20.0], [-8.0]], [0.5, 1.5, 10.0, -4.0])

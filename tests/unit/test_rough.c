@@ -159,6 +159,40 @@ static void without_similarities_there_are_labels(void **unused) {
     end_context(w.ctx);
 }
 
+/* While there is time, k-means begins again: the best of twenty starts, not the first. */
+static void time_that_is_left_goes_into_starts(void **unused) {
+    (void)unused;
+    enum { SEEDS = 5, SIDE = 7, EACH = 30, GROUPS = SIDE * SIDE };
+    double values[GROUPS * EACH][2];
+    clv_matrix points = {.rows = GROUPS * EACH, .cols = 2, .values = values};
+    const clv_method *method = clv_method_find("ncut");
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(5, 0);
+    int merged[2] = {0};
+    for (int i = 0; i < GROUPS * EACH; i++) {
+        values[i][0] = 20 * (i / EACH % SIDE) + clv_rng_normal(&rng);
+        values[i][1] = 20 * (i / EACH / SIDE) + clv_rng_normal(&rng);
+    }
+    for (int turn = 0; turn < 2 * SEEDS; turn++) {
+        int limited = turn % 2;
+        clv_options_room options;
+        clv_result *result = NULL;
+        clv_method_defaults(method, options.bytes, method->options->size);
+        assert_int_equal(clv_options_set(ctx, method->options, options.bytes, "k", "49"), CLV_OK);
+        ((clv_control *)(void *)options.bytes)->seed = turn / 2;
+        clv_context_set_time_limit(ctx, limited ? 1e6 : 0);
+        assert_int_equal(clv_solve_roughly(ctx, method, &(clv_input){.points = &points}, options.bytes, &result),
+                         CLV_OK);
+        for (int64_t c = 0; c < GROUPS; c++) {
+            merged[limited] += result->sizes[c] > EACH;
+        }
+        clv_result_free(result);
+    }
+    assert_true(merged[0] > 0 && merged[1] == 0);
+    clv_context_set_time_limit(ctx, 0);
+    end_context(ctx);
+}
+
 static int count_polls(void *user) {
     ++*(int *)user;
     return 0;
@@ -232,7 +266,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_interruption_has_labels),         cmocka_unit_test(weights_of_a_start_are_a_result),
         cmocka_unit_test(without_similarities_there_are_labels), cmocka_unit_test(a_kick_asks_between_its_moves),
-        cmocka_unit_test(a_passed_deadline_has_labels),
+        cmocka_unit_test(a_passed_deadline_has_labels),          cmocka_unit_test(time_that_is_left_goes_into_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

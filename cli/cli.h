@@ -183,6 +183,13 @@ clv_status cli_take_reading(const cli_app *app, const clv_claim *claim, const ch
 void cli_read_like(clv_read_options *reading, const char *const *names, int64_t count, const double *fill,
                    int64_t fill_count);
 void cli_read_as(clv_read_options *reading, const clv_data *data);
+/* Whether what was read so from `path` has these columns. Where its file has no names for them, they are taken by their
+ * place, with a warning unless `quiet`; refused are another number, and classes of text, whose places differ from file
+ * to file. */
+clv_status cli_check_columns(const cli_app *app, const char *path, const clv_data *data, const char *const *names,
+                             int64_t count, bool quiet);
+/* Whether two lists of names are the same. */
+bool cli_are_same(const char *const *a, int64_t a_count, const char *const *b, int64_t b_count);
 /* The reading options that they stand for. */
 enum { CLI_READ, CLI_MAP, CLI_MAP_SYMMETRIC }; /* clv_read_options.map */
 clv_read_options cli_read_options(const cli_points_options *points, int map);

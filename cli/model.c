@@ -114,11 +114,15 @@ static clv_status read_fresh(model *m) {
     int64_t count, filled;
     const char *const *names = clv_claim_columns(m->claim, &count), *rows = clv_claim_option(m->claim, "transposed");
     const double *fill = clv_claim_fill(m->claim, &filled);
-    if (!rows || strcmp(rows, "true") != 0) { /* columns are features */
+    bool features = !rows || strcmp(rows, "true") != 0; /* the columns */
+    if (features) {
         cli_read_like(&reading, names, count, fill, filled);
     }
     reading.missing = m->options.missing ? CLV_MISSING_DROP : reading.missing;
     CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->args.operands[1], &reading, &m->fresh)));
+    if (features && !given) {
+        CLI_TRY(cli_check_columns(m->app, m->args.operands[1], m->fresh, names, count, m->options.quiet));
+    }
     int64_t cols = clv_data_matrix(m->fresh)->cols, wanted = m->old ? clv_data_matrix(m->old)->cols : cols;
     if (cols != wanted) {
         return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but %lld are needed", m->args.operands[1],

@@ -87,6 +87,41 @@ void cli_read_as(clv_read_options *reading, const clv_data *data) {
     cli_read_like(reading, names, count, clv_data_fill(data), clv_data_matrix(data)->cols);
 }
 
+bool cli_are_same(const char *const *a, int64_t a_count, const char *const *b, int64_t b_count) {
+    bool same = a_count == b_count;
+    for (int64_t i = 0; same && i < a_count; i++) {
+        same = strcmp(a[i], b[i]) == 0;
+    }
+    return same;
+}
+
+clv_status cli_check_columns(const cli_app *app, const char *path, const clv_data *data, const char *const *names,
+                             int64_t count, bool quiet) {
+    int64_t found, cols = clv_data_matrix(data)->cols, class = 0;
+    const char *const *own = clv_data_columns(data, &found);
+    if (!names || count < 1 || cli_are_same(names, count, own, found)) {
+        return CLV_OK;
+    }
+    if (cols != count) {
+        return cli_fail(app, CLV_EDATA, "%s has %lld columns without names, but the model was made of %lld, '%s' first",
+                        path, (long long)cols, (long long)count, names[0]);
+    }
+    while (class < count && !strchr(names[class], '=')) {
+        class ++;
+    }
+    if (class < count) {
+        return cli_fail(app, CLV_EDATA,
+                        "%s has no names of columns, and the model has '%s', which is found by its name alone: give it "
+                        "a header",
+                        path, names[class]);
+    }
+    if (!quiet) {
+        fprintf(stderr, "%s: warning: its columns have no names and are taken by their place: '%s' first\n", path,
+                names[0]);
+    }
+    return CLV_OK;
+}
+
 /* An option for every matrix of the answer: --centers FILE. */
 static void add_matrices(cli_output_room *room, const clv_method *method) {
     for (size_t f = 0; f < method->gives_count && room->matrix_count < CLI_MATRIX_FILES; f++) {

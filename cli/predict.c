@@ -74,12 +74,17 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
         return CLV_OK;
     }
     clv_read_options like = *reading;
-    if (job->how.kind != CLV_AFFINITY_PRECOMPUTED) {
+    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    if (!given) {
         cli_read_as(&like, job->data);
     }
     CLI_TRY(read_file(job, &like, &job->fresh));
+    if (!given) {
+        CLI_TRY(cli_check_columns(job->app, job->prediction.input, job->fresh, like.like, like.like_count,
+                                  job->output.quiet));
+    }
     int64_t objects = clv_data_matrix(job->data)->rows, found = clv_data_matrix(job->fresh)->cols;
-    if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && found != objects) {
+    if (given && found != objects) {
         return cli_fail(job->app, CLV_EDATA, "--predict: %s has %lld columns, but %s has %lld objects",
                         job->prediction.input, (long long)found, job->args.operands[0], (long long)objects);
     }

@@ -296,7 +296,7 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     }
     write_rendered(&out, clv_report_table, report, table ? "-" : NULL);
     cli_signals_watch(job->app->ctx, true);
-    if (job->fresh) {
+    if (job->fresh && !job->rough) {
         cli_outputs_note(&out, "", cli_predict_write(job));
     }
     if (job->special->write) {

@@ -463,7 +463,17 @@ static clv_status solve(cli_job *job) {
                       : clv_solve(job->app->ctx, job->method, &job->input, job->options, &job->result);
 }
 
-#define NO_MODEL "no model is kept, as there is no affinity that new objects could be labeled by"
+#define NO_AFFINITY ", as there is no affinity that new objects could be labeled by"
+
+/* What there cannot be without an affinity. */
+static clv_status warn_of_rough(cli_job *job) {
+    const char *const lacks[] = {job->output.save_model ? "no model is kept" NO_AFFINITY : NULL,
+                                 job->fresh ? "there are no predictions" NO_AFFINITY : NULL};
+    for (size_t i = 0; job->rough && i < CLI_COUNT(lacks); i++) {
+        CLI_TRY(lacks[i] ? cli_library(job->app, clv_result_add_warning(job->result, lacks[i])) : CLV_OK);
+    }
+    return CLV_OK;
+}
 
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
@@ -475,9 +485,7 @@ static clv_status run_method(cli_job *job) {
     cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
-    if (job->rough && job->output.save_model) {
-        CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, NO_MODEL)));
-    }
+    CLI_TRY(warn_of_rough(job));
     tell_warnings(job);
     if (job->suggestion[0]) {
         CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));

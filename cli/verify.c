@@ -46,21 +46,12 @@ static clv_status read_second(verification *v, clv_input *input) {
     return columns && strcmp(columns, "true") == 0 ? CLV_OK : cli_take_rows(v->app, v->data, v->second, &by_id);
 }
 
-/* Whether two lists of names are the same. */
-static bool are_same(const char *const *a, int64_t a_count, const char *const *b, int64_t b_count) {
-    bool same = a_count == b_count;
-    for (int64_t i = 0; same && i < a_count; i++) {
-        same = strcmp(a[i], b[i]) == 0;
-    }
-    return same;
-}
-
 /* Whether the columns have the names that are claimed. */
 static bool names_the_same(verification *v) {
     int64_t claimed_count, count;
     const char *const *claimed = clv_claim_columns(v->claim, &claimed_count), *const *now =
                                                                                   clv_data_columns(v->data, &count);
-    bool same = !claimed || are_same(claimed, claimed_count, now, count);
+    bool same = !claimed || cli_are_same(claimed, claimed_count, now, count);
     if (!same) {
         snprintf(v->verdict.reason, sizeof v->verdict.reason,
                  "the columns of %s do not have the names that are claimed", v->args.operands[1]);
@@ -73,7 +64,7 @@ static bool calls_the_same(verification *v) {
     const clv_field *claimed = clv_result_field(clv_claim_result(v->claim), "class_names");
     int64_t count = 0;
     const char *const *now = v->second ? clv_data_classes(v->second, &count) : NULL;
-    bool same = !v->second || are_same(claimed ? claimed->texts : NULL, claimed ? claimed->count : 0, now, count);
+    bool same = !v->second || cli_are_same(claimed ? claimed->texts : NULL, claimed ? claimed->count : 0, now, count);
     if (!same) {
         snprintf(v->verdict.reason, sizeof v->verdict.reason,
                  "the classes of %s do not have the names that are claimed", v->args.operands[2]);

@@ -257,6 +257,33 @@ def classes_of_columns_in_new_data():
            "p.csv", err="one.csv: warning: the model has no city=Kiel .2 rows.")
 
 
+@case
+def new_data_without_names():
+    """Columns are taken by their place, and that is said; what only names can tell is refused."""
+    points, _ = blobs()
+    write("old.csv", "a,b\n" + "".join(f"{x},{y}\n" for x, y in points))
+    csv("bare.csv", points)
+    csv("more.csv", [[x, y, x] for x, y in points])
+    said = "bare.csv: warning: its columns have no names and are taken by their place: 'a' first\n"
+    for method, *keep in (("kpalm",), ("ncut", "--save-model")):
+        run = (method, "old.csv", "-k", 3, "--json", "r.json", *keep, "--predict")
+        cleave(*run, "bare.csv", "--predict-output", "l.csv", err=said)
+        cleave("predict", "r.json", "bare.csv", "-o", "p.csv", err=said)
+        check(labels_in("p.csv") == labels_in("l.csv"), "the same labels")
+        cleave("predict", "r.json", "bare.csv", "-o", "p.csv", "-q", err="^$")
+        more = "more.csv has 3 columns without names, but the model was made of 2, 'a' first"
+        cleave("predict", "r.json", "more.csv", "-o", "p.csv", code=65, err=more)
+        cleave(*run, "more.csv", "--predict-output", "l.csv", code=65, err=more)
+    cities = [f"{x},{('Rome', 'Oslo')[i % 2]}\n" for i, (x, _) in enumerate(points)]
+    write("old.csv", "a,city\n" + "".join(cities))
+    write("bare.csv", "".join(cities).replace("Rome", "Turin"))
+    run = ("kpalm", "old.csv", "-k", 3, "--categories", "onehot", "--label-column", "none", "--json", "r.json", "-q")
+    refused = "bare.csv has no names of columns, and the model has 'city=Oslo', which is found by its name alone: give it a header"
+    cleave(*run)
+    cleave("predict", "r.json", "bare.csv", "-o", "p.csv", code=65, err=refused)
+    cleave(*run, "--predict", "bare.csv", "--predict-output", "l.csv", code=65, err=refused)
+
+
 def edited(name, old, new):
     text = read(name).decode()
     check(old in text, f"{old} is not in {name}")
@@ -337,6 +364,9 @@ def a_rough_result_keeps_no_model():
         for data in ([], ["--data", "x.npy"]):
             cleave("predict", "r.json", "x.npy", "-o", "p.csv", *data, code=65,
                    err=f"r.json: this rough result cannot label new objects: {method} was ended before it had the affinity")
+        cleave(method, "x.npy", "-k", 3, "--time-limit", 1e-6, "-o", "l.csv", "--predict", "x.npy", "--predict-output", "n.csv", "--json", "r.json",
+               err="had no time to evaluate a start: .*\nwarning: there are no predictions, as there is no affinity")
+        check(len(labels_in("l.csv")) == 3000 and not os.path.exists("n.csv"), "labels alone")
     npy("a.npy", two_blocks())
     cleave("ncut", "a.npy", "-k", 2, "--affinity", "precomputed", "--json", "r.json", "--save-model", "-q")
     claim = json.loads(read("r.json"))

@@ -393,6 +393,9 @@ static clv_status put_note(making *m) {
                      m->options->missing == CLV_MISSING_MEAN ? "mean" : "median");
     }
     clv_text_add(&note, t->commas.count > 0 ? "; decimal commas" : "");
+    if (t->comments > 0) {
+        clv_text_add(&note, "; %lld comment line%s skipped", (long long)t->comments, t->comments == 1 ? "" : "s");
+    }
     m->data->note = note.data;
     return note.status;
 }

@@ -96,6 +96,7 @@ typedef struct clv_table {
     clv_column *columns;       /* owned */
     clv_places counts;         /* lines with another number of fields; `first` is the last field of one */
     int64_t found;             /* the number of fields of the first of them */
+    int64_t comments;          /* lines that were passed over */
     clv_places commas, points; /* numbers with a decimal comma, with a decimal point */
 } clv_table;
 clv_status clv_table_read(clv_table *table, clv_bytes bytes, char separator, const clv_layout_request *request);

@@ -106,6 +106,7 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
             row[c] = read_cell(t, &csv, &t->columns[c], &fields[c]);
         }
     }
+    t->comments = csv.comments;
     return CLV_OK;
 }
 

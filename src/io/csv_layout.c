@@ -220,6 +220,14 @@ static int64_t find_label(const clv_layout_request *request, const clv_layout *l
 
 /* --- all of it --- */
 
+/* How many fields tell a record that begins with # from a comment: those of the second record without one, as a header
+ * may be shorter; or of the first, if all of them begin so. */
+static int64_t expect_fields(const clv_csv *csv) {
+    clv_csv ahead = *csv;
+    int64_t first = clv_csv_next(&ahead) ? clv_csv_pass(&ahead) : 0;
+    return ahead.fields == 0 && first > 0 && clv_csv_next(&ahead) ? clv_csv_pass(&ahead) : first;
+}
+
 static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, clv_csv *csv) {
     if (bytes.size >= 2 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 || memcmp(bytes.data, "\xfe\xff", 2) == 0)) {
         return clv_fail(ctx, CLV_EDATA, "%s is UTF-16 text: save it as UTF-8", bytes.name);
@@ -232,7 +240,10 @@ static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, c
         separator = csv->at[4];
         csv->at += 5;
     }
+    clv_csv plain = *csv;
+    csv->fields = clv_csv_next(&plain) ? 0 : -1;
     csv->separator = separator ? separator : clv_csv_guess_separator(csv);
+    csv->fields = expect_fields(csv);
     if (!clv_csv_next(csv)) {
         return clv_fail(ctx, CLV_EDATA, "%s is empty", bytes.name);
     }

@@ -53,6 +53,38 @@ static void test_lines(void **state) {
     check("1e0,+2.\n.3e1,400e-2\n", 2, 2, four);
 }
 
+static void check_note(const char *text, const clv_read_options *options, int64_t rows, int64_t cols,
+                       const char *note) {
+    clv_data *data;
+    clv_status status = parse(text, options, &data);
+    if (status != CLV_OK) {
+        print_error("reading '%s': %s\n", text, clv_message(ctx));
+    }
+    assert_ok(status);
+    assert_string_equal(clv_data_note(data), note);
+    assert_int_equal(clv_data_matrix(data)->rows, rows);
+    assert_int_equal(clv_data_matrix(data)->cols, cols);
+    clv_data_free(data);
+}
+
+/* A line that begins with # and has the fields of a row is one. */
+static void test_hashes(void **state) {
+    (void)state;
+    check_note("tag,a,b\n#x,1,2\n#y,3,5\n", NULL, 2, 2, "2 columns used; dropped: tag (row names)");
+    check_note("#x,1,2\n#y,3,5\n#z,1,1\n", NULL, 3, 2, "no header; 2 columns used; dropped: column 1 (row names)");
+    check_note("#x;1;2\n#y;3;5\n", NULL, 2, 2, "no header; 2 columns used; dropped: column 1 (row names)");
+    check_note("#,a,b\n1,1,2\n2,3,5\n", NULL, 2, 2, "2 columns used; dropped: # (row names)");
+    check_note("#\ta\tb\n1\t1\t2\n2\t3\t5\n", NULL, 2, 2, "2 columns used; dropped: # (row names)");
+    check_note("# of 2024, by hand\na,b\n1,2\n# half\n3,5\n#\n", NULL, 2, 2, "2 columns used; 3 comment lines skipped");
+    check_note("# a b\n1 2\n3 5\n", NULL, 2, 2, "no header; 2 columns used; 1 comment line skipped");
+    check_note("#one\n1\n5\n2\n", NULL, 3, 1, "no header; 1 column used; 1 comment line skipped");
+    check_note("a,b\n#N/A,1\n1,2\n", &(clv_read_options){.missing = CLV_MISSING_MEAN}, 2, 2,
+               "2 columns used; 1 missing cell replaced by the mean");
+    clv_data *data;
+    assert_refused(parse("a,b\n1,2\n#3,4\n", NULL, &data), CLV_EDATA, "'#3' in line 3 is not a number", NULL);
+    assert_refused(parse("# of, nothing\n", NULL, &data), CLV_EDATA, "a.csv is empty", NULL);
+}
+
 static void test_header(void **state) {
     (void)state;
     static const double four[] = {1, 2, 3, 4};
@@ -504,12 +536,24 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_separators),           CASE(test_lines),        CASE(test_header),
-        CASE(test_all_problems_at_once), CASE(test_missing),      CASE(test_chosen_columns),
-        CASE(test_categories),           CASE(test_like),         CASE(test_odd_numbers),
-        CASE(test_decimal_commas),       CASE(test_label_column), CASE(test_refused),
-        CASE(test_many_short_lines),     CASE(test_labels),       CASE(test_files),
-        CASE(test_standard_input),       CASE(test_allocations),
+        CASE(test_separators),
+        CASE(test_lines),
+        CASE(test_hashes),
+        CASE(test_header),
+        CASE(test_all_problems_at_once),
+        CASE(test_missing),
+        CASE(test_chosen_columns),
+        CASE(test_categories),
+        CASE(test_like),
+        CASE(test_odd_numbers),
+        CASE(test_decimal_commas),
+        CASE(test_label_column),
+        CASE(test_refused),
+        CASE(test_many_short_lines),
+        CASE(test_labels),
+        CASE(test_files),
+        CASE(test_standard_input),
+        CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_csv", tests, NULL, NULL);
 }

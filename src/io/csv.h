@@ -17,6 +17,7 @@ typedef struct clv_layout {
     clv_token *first, *second; /* the first two records; owned */
     int64_t first_count, second_count;
     bool header;         /* the first record names the columns */
+    bool doubt;          /* it may be otherwise */
     int64_t header_line; /* where it stands */
     clv_csv top;         /* at the first record */
     bool shifted;        /* it is one field shorter than the rows: the first column holds row names */

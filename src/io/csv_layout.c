@@ -2,7 +2,8 @@
  *
  * A header that is taken for data is refused later, as it is no number; data taken for a header would be lost in
  * silence. So the first record is a header only if it could not be a row: over every column that holds a number in
- * the second record it has a name. A record that is neither is an error. */
+ * the second record it has a name, or it numbers the columns as no row would. A record that is neither is an error;
+ * of one that may be both it is said what it was taken for. */
 #include "io/csv.h"
 
 #include <math.h>
@@ -166,6 +167,125 @@ static bool looks_like_header(const clv_csv *csv, const clv_layout *layout, int6
     return numbers ? names : shift == 0 && has_only_names(csv, layout);
 }
 
+/* --- headers of numbers: 0 to p - 1, years --- */
+
+/* Whole numbers one after the other. */
+typedef struct series {
+    int64_t count, first, last, step;
+    bool even, one_way; /* all steps are the same; all go up, or all down */
+} series;
+
+static void add_number(series *s, int64_t value) {
+    int64_t step = value - s->last;
+    s->first = s->count == 0 ? value : s->first;
+    s->step = s->count == 1 ? step : s->step;
+    s->even = s->count < 2 || (s->even && step == s->step);
+    s->one_way = s->count == 0 || (s->one_way && step != 0 && (step > 0) == (s->step > 0));
+    s->last = value;
+    s->count++;
+}
+
+static bool goes_up(const series *s) {
+    return s->count > 1 && s->even && s->step > 0;
+}
+
+/* What a first record of numbers and names holds, and the second one below its numbers. */
+typedef struct numbering {
+    series above, below;
+    int64_t others; /* below: fractions and texts */
+    int64_t excess; /* the sum below less that above */
+    int64_t names;
+    bool unnamed;     /* the first field is empty */
+    bool over_number; /* a name stands over a number */
+    bool labels;      /* one is a name of labels */
+} numbering;
+
+/* Digits alone, few enough for any sum. */
+static bool is_whole(const clv_token *field, int64_t *value) {
+    enum { MOST = 9 };
+    bool whole = field->size > 0 && field->size <= MOST;
+    *value = 0;
+    for (size_t i = 0; whole && i < field->size; i++) {
+        whole = field->text[i] >= '0' && field->text[i] <= '9';
+        *value = 10 * *value + (field->text[i] - '0');
+    }
+    return whole;
+}
+
+static void add_below(numbering *n, int64_t above, const clv_token *field) {
+    int64_t value;
+    if (is_whole(field, &value)) {
+        add_number(&n->below, value);
+        n->excess += value - above;
+    } else {
+        n->others += !clv_is_missing(field);
+    }
+}
+
+/* A y may be a class, beside n, unless it stands over a number. */
+static void add_name(numbering *n, const clv_token *field, bool over_number) {
+    n->names++;
+    n->over_number = n->over_number || over_number;
+    n->labels = n->labels || (is_label_name(field) && (over_number || !clv_field_equals(field, "y", true)));
+}
+
+/* False: the first record holds something else, too. */
+static bool read_numbering(const clv_csv *csv, const clv_layout *layout, numbering *n) {
+    for (int64_t c = 0; c < layout->first_count; c++) {
+        const clv_token *field = &layout->first[c], *below = &layout->second[c];
+        int64_t value;
+        if (is_whole(field, &value)) {
+            add_number(&n->above, value);
+            add_below(n, value, below);
+        } else if (is_name(csv, field)) {
+            add_name(n, field, is_number(csv, below));
+        } else if (c == 0 && field->size == 0 && !clv_is_missing(below)) {
+            n->unnamed = true;
+        } else {
+            return false;
+        }
+    }
+    return n->above.count > 0 && n->above.one_way;
+}
+
+/* Whether the second record counts as the first does, as rows of tables may: on in equal steps (behind an empty field,
+ * in the same ones), or in another order. */
+static bool counts_below(const numbering *n) {
+    bool up = goes_up(&n->below) && (!n->unnamed || n->below.step == n->above.step);
+    return n->below.count == n->above.count && (up || n->excess == 0);
+}
+
+/* Whether the first record numbers the columns; *doubt: it may be otherwise. */
+static bool numbers_columns(const clv_csv *csv, const clv_layout *layout, bool *doubt) {
+    enum { SOME = 3, SEVERAL = 4, MANY = 10 }; /* numbers in order that are less and less by chance */
+    numbering n = {0};
+    if (layout->first_count != layout->second_count || layout->first_count < 2 || !read_numbering(csv, layout, &n)) {
+        return false;
+    }
+    const series *above = &n.above;
+    bool by_one = goes_up(above) && above->step == 1, split = n.below.count == 0 && n.others > 0;
+    bool from_start = by_one && above->first <= 1;
+    if (n.unnamed) {
+        bool rows = begins_row_numbers(&layout->second[0]) || is_text(csv, &layout->second[0]);
+        *doubt = !by_one && !rows;
+        return rows || from_start || !counts_below(&n);
+    }
+    if (n.labels) {
+        return true;
+    }
+    if (n.over_number || !goes_up(above) || counts_below(&n)) {
+        return false;
+    }
+    if (n.names > 0) {
+        bool header = above->count >= SOME || (by_one && split);
+        *doubt = header ? above->count < SOME || (above->count < MANY && !split) : by_one;
+        return header;
+    }
+    bool header = from_start && (above->count >= SEVERAL || split);
+    *doubt = header ? above->count < SEVERAL || (above->count < MANY && !split) : from_start;
+    return header;
+}
+
 /* A first record that is neither a header nor a row; a cell that is missing may be one of either. */
 static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const clv_layout *layout,
                                   const clv_layout_request *request, int64_t asked) {
@@ -190,7 +310,8 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
         layout->shifted = shorter;
     } else if (request->header == CLV_HEADER_DETECT) {
         layout->shifted = shorter && looks_like_header(csv, layout, 1, asked);
-        layout->header = layout->shifted || looks_like_header(csv, layout, 0, asked);
+        layout->header =
+            layout->shifted || looks_like_header(csv, layout, 0, asked) || numbers_columns(csv, layout, &layout->doubt);
         CLV_TRY(layout->header ? CLV_OK : check_first_row(ctx, csv, layout, request, asked));
     }
     layout->columns = layout->shifted ? layout->second_count : layout->first_count;

@@ -101,6 +101,57 @@ static void test_header(void **state) {
     assert_refused(parse("a,b\n", NULL, &data), CLV_EDATA, "a.csv has a header and no data", NULL);
 }
 
+/* Numbers name columns: as pandas and R write them, but not where a row may begin so. */
+static void test_numbered_header(void **state) {
+    (void)state;
+    static const char row_names[] = "2 columns used; dropped: column 1 (row names)";
+    static const char doubt[] = "the first line names the columns (--header no: it is a row); ";
+    static const char other[] = "no header (--header yes: the first line names the columns); ";
+    static const struct {
+        const char *text;
+        int64_t rows, cols;
+        const char *before, *note;
+    } cases[] = {
+        {",0,1\n0,1.5,2\n1,3,4\n", 2, 2, "", row_names},
+        {",0,1\n17,1,2\n12,3,4\n", 2, 2, "", row_names},
+        {"\"\",\"2019\",\"2021\"\n\"1\",5,6\n\"2\",7,9\n", 2, 2, "", row_names},
+        {"\"\",\"2021\",\"2019\"\n\"Oslo\",5,6\n\"Rome\",7,9\n", 2, 2, "", row_names},
+        {",5,7\n8,2,9\n9,4,1\n", 2, 2, doubt, row_names},
+        {"0,1,2,3\n5.1,3.5,1.4,0.2\n4.9,3,1.4,0.2\n", 2, 4, "", "4 columns used"},
+        {"1,2,3,4\n5.1,3.5,1.4,0.2\n", 1, 4, "", "4 columns used"},
+        {"0,1\n-1.5,0.25\n3,4\n", 2, 2, doubt, "2 columns used"},
+        {"0,1,2,3\n5,0,0,7\n", 1, 4, doubt, "4 columns used"},
+        {"0,1,2,3,4,5,6,7,8,9\n5,0,0,7,0,0,0,0,1,0\n", 1, 10, "", "10 columns used"},
+        {"0,1,2,3,label\n5.1,3.5,1.4,0.2,a\n4,3,1,0.2,b\n", 2, 4, "", "4 columns used; truth: label"},
+        {"0,1,2,3,class\n5,3,1,0,1\n4,3,1,0,0\n", 2, 4, "", "4 columns used; truth: class"},
+        {"0,1,2\n5.1,3.5,a\n4,3,a\n", 2, 2, doubt, "2 columns used; truth: 2"},
+        {"land,2019,2020,2021\nF,1.5,2,3\nD,1,2,3\n", 2, 3, doubt, "3 columns used; dropped: land (row names)"},
+        {"land,2019,2020,2021\nF,1.5,2.5,3.5\nD,1,2,3\n", 2, 3, "", "3 columns used; dropped: land (row names)"},
+        /* rows */
+        {"1,2\n3,4\n", 2, 2, "", "no header; 2 columns used"},
+        {"0,1,2,3\n4,5,6,7\n", 2, 4, "", "no header; 4 columns used"},
+        {"1,2,3,4\n2,1,4,3\n", 2, 4, "", "no header; 4 columns used"}, /* ranks */
+        {"1,2,3\n3,4,3\n", 2, 3, other, "3 columns used"},
+        {"5,3,2,1\n5.1,3.5,1.4,0.2\n", 2, 4, "", "no header; 4 columns used"},
+        {"0,1,2,3.5\n5.1,3.5,1.4,0.2\n", 2, 4, "", "no header; 4 columns used"},
+        {"5,3,a\n5.1,3.5,b\n1,2,a\n", 3, 2, "", "no header; 2 columns used; truth: column 3"},
+        {"1,3,y\n3,5,n\n1,2,y\n", 3, 2, "", "no header; 2 columns used; truth: column 3"},
+        {"a,1,2,3\nb,3,4,5\na,1,3,6\n", 3, 3, "", "no header; 3 columns used; truth: column 1"},
+    };
+    char note[256];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        snprintf(note, sizeof note, "%s%s", cases[c].before, cases[c].note);
+        check_note(cases[c].text, NULL, cases[c].rows, cases[c].cols, note);
+    }
+    check_note("0,1,2,3\n5.1,3.5,1.4,0.2\n", &(clv_read_options){.header = CLV_HEADER_NO}, 2, 4,
+               "no header; 4 columns used");
+    check_note("1,2\n3,4\n", &(clv_read_options){.header = CLV_HEADER_YES}, 1, 2, "2 columns used");
+    clv_data *data;
+    assert_refused(parse(",1.5,2\n1,2,3\n", NULL, &data), CLV_EDATA, "column 1 has 1 missing cell (line 1)", NULL);
+    assert_refused(parse("a,2019\n1,2\n", NULL, &data), CLV_EDATA, "line 1 column 1: 'a' is not a number",
+                   "--header yes", NULL);
+}
+
 static void check_labels(const char *text, const char *column, int64_t n, int64_t cols, const int32_t *labels) {
     clv_data *data;
     assert_ok(parse(text, &(clv_read_options){.label_column = column}, &data));
@@ -539,6 +590,7 @@ int main(void) {
         CASE(test_separators),
         CASE(test_lines),
         CASE(test_hashes),
+        CASE(test_numbered_header),
         CASE(test_header),
         CASE(test_all_problems_at_once),
         CASE(test_missing),

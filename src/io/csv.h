@@ -38,6 +38,8 @@ int64_t clv_layout_find_name(const clv_layout *layout, const char *name, size_t 
 int64_t clv_layout_find(const clv_layout *layout, const char *wanted);
 /* Whether the header names a column as one names rows: id, index, row, key, ..., and whatever ends in _id. */
 bool clv_layout_names_rows(const clv_layout *layout, int64_t column);
+/* Whether it names one as one names labels: label, class, target, ...; a y beside an x is a coordinate. */
+bool clv_layout_names_labels(const clv_layout *layout, int64_t column);
 /* "column 5 'species'", or "column 5" where there is no name. */
 enum { CLV_COLUMN_SIZE = CLV_SHOWN_SIZE + 40 };
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]);
@@ -84,6 +86,7 @@ typedef struct clv_column {
     clv_places missing, infinite, texts;
     int64_t no_label;   /* of those missing: what says nothing even among labels */
     int64_t dates, odd; /* among the texts; odd numbers */
+    int64_t digits;     /* among the texts: those that begin as a number does */
     int64_t wanted;     /* of CLASSES that other data say: how many these are */
 } clv_column;
 

@@ -20,8 +20,9 @@ static bool is_one_of(const clv_token *field, const char *const *words, bool ign
 }
 
 static bool is_label_name(const clv_token *field) {
-    static const char *const words[] = {"label",   "labels",   "class", "target",  "species", "y",
-                                        "variety", "category", "truth", "outcome", "cluster", NULL};
+    static const char *const words[] = {"label",   "labels",       "class",          "target", "species",
+                                        "y",       "variety",      "category",       "truth",  "outcome",
+                                        "cluster", "cleave_label", "cleave_cluster", NULL};
     return is_one_of(field, words, true);
 }
 
@@ -320,16 +321,19 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
 
 /* --- labels --- */
 
-/* A y beside an x is a coordinate. */
+bool clv_layout_names_labels(const clv_layout *layout, int64_t column) {
+    const clv_token *name = clv_layout_name(layout, column);
+    bool named = name && is_label_name(name);
+    return named &&
+           !(clv_field_equals(name, "y", true) && (find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0));
+}
+
 static int64_t find_label_name(const clv_layout *layout) {
-    bool has_x = find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0;
-    for (int64_t c = 0; c < layout->columns; c++) {
-        const clv_token *name = clv_layout_name(layout, c);
-        if (name && is_label_name(name) && !(has_x && clv_field_equals(name, "y", true))) {
-            return c;
-        }
+    int64_t c = 0;
+    while (c < layout->columns && !clv_layout_names_labels(layout, c)) {
+        c++;
     }
-    return -1;
+    return c < layout->columns ? c : -1;
 }
 
 static int64_t find_label(const clv_layout_request *request, const clv_layout *layout) {

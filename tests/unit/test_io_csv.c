@@ -308,6 +308,30 @@ static void test_chosen_columns(void **state) {
     clv_data_free(data);
 }
 
+/* Labels beside the labels are no features. */
+static void test_other_labels(void **state) {
+    (void)state;
+    static const char text[] = "a,b,species,target\n1,2,u,0\n3,4,v,1\n5,6,v,1\n";
+    check_note(text, NULL, 3, 2, "2 columns used; truth: species; dropped: target (labels too)");
+    check_note(text, &(clv_read_options){.label_column = "target"}, 3, 2,
+               "2 columns used; truth: target; dropped: species (labels too)");
+    check_note(text, &(clv_read_options){.columns = "a,target"}, 3, 2, "2 columns used; truth: species");
+    check_note("a,b,label,cluster,cleave_label\n1,2,u,0,1\n3,4,v,1,1\n", NULL, 2, 2,
+               "2 columns used; truth: label; dropped: cluster (labels too), cleave_label (labels too)");
+    check_note("x,y,class\n1,2,0\n3,4,1\n", NULL, 2, 2, "2 columns used; truth: class");
+}
+
+static void test_no_column_is_left(void **state) {
+    (void)state;
+    static const clv_read_options none[] = {
+        {.columns = "a", .drop = "a"}, {.drop = "a,b"}, {.columns = "a,b", .drop = "a-b"}};
+    clv_data *data;
+    for (size_t c = 0; c < sizeof none / sizeof none[0]; c++) {
+        assert_refused(parse("id,a,b\n1,2,3\n2,4,5\n", &none[c], &data), CLV_EUSAGE, "a.csv: no column is left", NULL);
+    }
+    check_note("id,a,b\n1,2,3\n2,4,5\n", &(clv_read_options){.columns = "id"}, 2, 1, "1 column used");
+}
+
 static void test_categories(void **state) {
     (void)state;
     static const char text[] = "a,city,y\n1,Rome,0\n2,Oslo,1\n3,Rome,1\n";
@@ -365,6 +389,13 @@ static void test_odd_numbers(void **state) {
                            "--drop 'a'", NULL);
         }
     }
+    static const char *const ends[] = {"1.234.567", "5 kg", "12:30:00", "5-Jan-24"};
+    for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++) { /* nor is a last column the truth */
+        snprintf(text, sizeof text, "b,a\n1,%s\n2,%s\n3,9 and more\n", ends[e], ends[e]);
+        assert_refused(parse(text, NULL, &data), CLV_EDATA, "column 2 'a' holds text that begins with digits", ends[e],
+                       "write them as numbers; or --drop 'a', --label-column 'a'", NULL);
+    }
+    check_note("b,a\n1,1st\n2,last\n3,last\n", NULL, 3, 1, "1 column used; truth: a");
     assert_ok(parse("a,b\n1.2.3,1\n1.2.4,2\n", NULL, &data)); /* names all the same */
     assert_string_equal(clv_data_note(data), "1 column used; dropped: a (row names)");
     clv_data_free(data);
@@ -596,6 +627,8 @@ int main(void) {
         CASE(test_missing),
         CASE(test_chosen_columns),
         CASE(test_categories),
+        CASE(test_other_labels),
+        CASE(test_no_column_is_left),
         CASE(test_like),
         CASE(test_odd_numbers),
         CASE(test_decimal_commas),

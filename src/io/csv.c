@@ -470,7 +470,10 @@ static clv_status put_rows(making *m) {
 
 static clv_status make(making *m, clv_bytes bytes, char separator) {
     const clv_read_options *options = m->options;
-    clv_layout_request request = {.header = options->header, .label_column = options->label_column};
+    clv_layout_request request = {.header = options->header,
+                                  .label_column = options->label_column,
+                                  .like = options->like,
+                                  .like_count = options->like_count};
     CLV_TRY(clv_table_read(&m->table, bytes, separator, &request));
     CLV_TRY(clv_table_assign(&m->table, options));
     CLV_TRY(clv_table_check(&m->table, options));

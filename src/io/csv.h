@@ -11,6 +11,8 @@ typedef struct clv_layout_request {
     clv_header header;
     const char *label_column; /* a name, a number from 1 or "none"; NULL: detect */
     bool only_labels;         /* the file is read for its labels alone */
+    const char *const *like;  /* the columns of other data, which this file should have */
+    int64_t like_count;
 } clv_layout_request;
 
 typedef struct clv_layout {

@@ -302,6 +302,20 @@ static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const cl
     return CLV_OK;
 }
 
+/* Whether the first record has all names of the columns of other data, but for those of classes. */
+static bool has_like(const clv_layout_request *request, const clv_layout *layout) {
+    bool found = false, lost = false;
+    for (int64_t l = 0; request->like && l < request->like_count && !lost; l++) {
+        bool class = strchr(request->like[l], '=') != NULL, here = false;
+        for (int64_t c = 0; c < layout->first_count && !here; c++) {
+            here = clv_field_equals(&layout->first[c], request->like[l], false);
+        }
+        found = found || here;
+        lost = !here && !class;
+    }
+    return found && !lost && layout->first_count == layout->second_count;
+}
+
 static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
                               clv_layout *layout) {
     int64_t asked = asked_number(request);
@@ -311,8 +325,8 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
         layout->shifted = shorter;
     } else if (request->header == CLV_HEADER_DETECT) {
         layout->shifted = shorter && looks_like_header(csv, layout, 1, asked);
-        layout->header =
-            layout->shifted || looks_like_header(csv, layout, 0, asked) || numbers_columns(csv, layout, &layout->doubt);
+        layout->header = layout->shifted || looks_like_header(csv, layout, 0, asked) || has_like(request, layout) ||
+                         numbers_columns(csv, layout, &layout->doubt);
         CLV_TRY(layout->header ? CLV_OK : check_first_row(ctx, csv, layout, request, asked));
     }
     layout->columns = layout->shifted ? layout->second_count : layout->first_count;

@@ -370,6 +370,16 @@ static void test_like(void **state) {
     clv_data_free(data);
 }
 
+/* Numbers that name columns of other data name those of this file. */
+static void test_like_numbers(void **state) {
+    (void)state;
+    static const char *const like[] = {"0", "1"};
+    clv_read_options options = {.like = like, .like_count = 2};
+    check_note("0,1\n5,6\n1,2\n", &options, 2, 2, "2 columns used");
+    check_note("1,0\n5,6\n", &options, 1, 2, "2 columns used");
+    check_note("7,0\n5,6\n", &options, 2, 2, "no header; 2 columns used");
+}
+
 /* Numbers that people write otherwise are neither row names, nor labels, nor classes. */
 static void test_odd_numbers(void **state) {
     (void)state;
@@ -630,6 +640,7 @@ int main(void) {
         CASE(test_other_labels),
         CASE(test_no_column_is_left),
         CASE(test_like),
+        CASE(test_like_numbers),
         CASE(test_odd_numbers),
         CASE(test_decimal_commas),
         CASE(test_label_column),

@@ -6,6 +6,7 @@
 #include "io/csv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What becomes of a table. */
@@ -375,6 +376,13 @@ static void note_roles(const making *m, clv_text *note) {
     }
 }
 
+static const char *say_header(const clv_layout *layout) {
+    if (layout->header) {
+        return layout->doubt ? "the first line names the columns (--header no: it is a row); " : "";
+    }
+    return layout->doubt ? "no header (--header yes: the first line names the columns); " : "no header; ";
+}
+
 static clv_status put_note(making *m) {
     const clv_table *t = &m->table;
     clv_text note = {.ctx = t->ctx};
@@ -382,8 +390,7 @@ static clv_status put_note(making *m) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         used += t->columns[c].role == CLV_ROLE_NUMBERS || t->columns[c].role == CLV_ROLE_CLASSES;
     }
-    clv_text_add(&note, "%s%lld column%s used", t->layout.header ? "" : "no header; ", (long long)used,
-                 used == 1 ? "" : "s");
+    clv_text_add(&note, "%s%lld column%s used", say_header(&t->layout), (long long)used, used == 1 ? "" : "s");
     note_roles(m, &note);
     if (gone > 0) {
         clv_text_add(&note, "; %lld row%s with missing cells dropped", (long long)gone, gone == 1 ? "" : "s");
@@ -393,6 +400,9 @@ static clv_status put_note(making *m) {
                      m->options->missing == CLV_MISSING_MEAN ? "mean" : "median");
     }
     clv_text_add(&note, t->commas.count > 0 ? "; decimal commas" : "");
+    if (t->comments > 0) {
+        clv_text_add(&note, "; %lld comment line%s skipped", (long long)t->comments, t->comments == 1 ? "" : "s");
+    }
     m->data->note = note.data;
     return note.status;
 }
@@ -411,12 +421,17 @@ static clv_status put_warning(making *m) {
         }
         CLV_TRY(clv_table_differs(t, c, &differs));
         if (differs || (named && column->fractions.count == 0)) {
+            char number[CLV_COLUMN_SIZE];
+            snprintf(number, sizeof number, "%lld", (long long)c + 1);
+            if (clv_layout_find(&t->layout, number) != c) { /* it is the name of another one */
+                clv_layout_call(&t->layout, c, number);
+            }
             clv_text_add(&warning,
-                         "%s%s %s and is used as a feature: if it only says which row is which, use --drop %lld",
+                         "%s%s %s and is used as a feature: if it only says which row is which, use --drop %s",
                          warning.size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
                          differs ? "has a different whole number in every row"
                                  : "is named like an id, but repeats or is incomplete,",
-                         (long long)c + 1);
+                         number);
         }
     }
     m->data->warning = warning.data;
@@ -455,7 +470,10 @@ static clv_status put_rows(making *m) {
 
 static clv_status make(making *m, clv_bytes bytes, char separator) {
     const clv_read_options *options = m->options;
-    clv_layout_request request = {.header = options->header, .label_column = options->label_column};
+    clv_layout_request request = {.header = options->header,
+                                  .label_column = options->label_column,
+                                  .like = options->like,
+                                  .like_count = options->like_count};
     CLV_TRY(clv_table_read(&m->table, bytes, separator, &request));
     CLV_TRY(clv_table_assign(&m->table, options));
     CLV_TRY(clv_table_check(&m->table, options));

@@ -11,12 +11,15 @@ typedef struct clv_layout_request {
     clv_header header;
     const char *label_column; /* a name, a number from 1 or "none"; NULL: detect */
     bool only_labels;         /* the file is read for its labels alone */
+    const char *const *like;  /* the columns of other data, which this file should have */
+    int64_t like_count;
 } clv_layout_request;
 
 typedef struct clv_layout {
     clv_token *first, *second; /* the first two records; owned */
     int64_t first_count, second_count;
     bool header;         /* the first record names the columns */
+    bool doubt;          /* it may be otherwise */
     int64_t header_line; /* where it stands */
     clv_csv top;         /* at the first record */
     bool shifted;        /* it is one field shorter than the rows: the first column holds row names */
@@ -37,6 +40,8 @@ int64_t clv_layout_find_name(const clv_layout *layout, const char *name, size_t 
 int64_t clv_layout_find(const clv_layout *layout, const char *wanted);
 /* Whether the header names a column as one names rows: id, index, row, key, ..., and whatever ends in _id. */
 bool clv_layout_names_rows(const clv_layout *layout, int64_t column);
+/* Whether it names one as one names labels: label, class, target, ...; a y beside an x is a coordinate. */
+bool clv_layout_names_labels(const clv_layout *layout, int64_t column);
 /* "column 5 'species'", or "column 5" where there is no name. */
 enum { CLV_COLUMN_SIZE = CLV_SHOWN_SIZE + 40 };
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]);
@@ -83,6 +88,7 @@ typedef struct clv_column {
     clv_places missing, infinite, texts;
     int64_t no_label;   /* of those missing: what says nothing even among labels */
     int64_t dates, odd; /* among the texts; odd numbers */
+    int64_t digits;     /* among the texts: those that begin as a number does */
     int64_t wanted;     /* of CLASSES that other data say: how many these are */
 } clv_column;
 
@@ -96,6 +102,7 @@ typedef struct clv_table {
     clv_column *columns;       /* owned */
     clv_places counts;         /* lines with another number of fields; `first` is the last field of one */
     int64_t found;             /* the number of fields of the first of them */
+    int64_t comments;          /* lines that were passed over */
     clv_places commas, points; /* numbers with a decimal comma, with a decimal point */
 } clv_table;
 clv_status clv_table_read(clv_table *table, clv_bytes bytes, char separator, const clv_layout_request *request);

@@ -5,6 +5,7 @@
  * and by being different in every row; the rest are features. Memory: the matrix of all columns. */
 #include "io/csv.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
         add_place(&column->texts, csv->record_line, field);
         column->dates += clv_is_date(field);
         column->odd += clv_is_odd_number(field);
+        column->digits += isdigit((unsigned char)field->text[0]) != 0;
         return NAN;
     }
     return NAN;
@@ -106,6 +108,7 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
             row[c] = read_cell(t, &csv, &t->columns[c], &fields[c]);
         }
     }
+    t->comments = csv.comments;
     return CLV_OK;
 }
 
@@ -409,14 +412,15 @@ int64_t clv_table_find_role(const clv_table *t, clv_role role) {
     return c < t->layout.columns ? c : -1;
 }
 
-/* A column of text whose texts are not all different: the last one, or else the first. */
+/* A column of text whose texts are not all different: the last one, or else the first. What mostly begins with digits
+ * (5 kg, 12:30, 5-Jan-24) is rather a number or a time. */
 static clv_status find_text_labels(clv_table *t) {
     const int64_t ends[] = {t->layout.columns - 1, 0};
     for (size_t e = 0; e < 2 && clv_table_find_role(t, CLV_ROLE_LABELS) < 0 && t->layout.columns > 1; e++) {
         clv_column *column = &t->columns[ends[e]];
         bool names;
         if (!is_free(column) || !is_words(column) || column->dates > 0 || column->numbers > 0 ||
-            (ends[e] == 0 && t->layout.shifted)) {
+            2 * column->digits > column->texts.count || (ends[e] == 0 && t->layout.shifted)) {
             continue;
         }
         CLV_TRY(clv_table_differs(t, ends[e], &names));
@@ -466,13 +470,27 @@ static void settle_text(clv_table *t, clv_categories how) {
     }
 }
 
+/* What is named like labels beside the labels, as an earlier --output-data leaves it, would give the answer away. A y
+ * is a feature beside labels that were asked for. */
+static void drop_other_labels(clv_table *t, const clv_read_options *options) {
+    for (int64_t c = 0; c < t->layout.columns && clv_table_find_role(t, CLV_ROLE_LABELS) >= 0; c++) {
+        const clv_token *name = clv_layout_name(&t->layout, c);
+        if (is_free(&t->columns[c]) && clv_layout_names_labels(&t->layout, c) &&
+            !(options->label_column && clv_field_equals(name, "y", true))) {
+            t->columns[c].role = CLV_ROLE_DROPPED;
+            t->columns[c].why = "labels too";
+        }
+    }
+}
+
 static bool has_features(const clv_table *t) {
     return clv_table_find_role(t, CLV_ROLE_NUMBERS) >= 0 || clv_table_find_role(t, CLV_ROLE_CLASSES) >= 0;
 }
 
-/* When nothing else is there, numbers that look like those of rows are the data. */
-static clv_status keep_something(clv_table *t) {
-    for (int64_t c = 0; c < t->layout.columns && !has_features(t); c++) {
+/* When nothing else is there, and nobody chose, numbers that look like those of rows are the data. */
+static clv_status keep_something(clv_table *t, const clv_read_options *options) {
+    bool chosen = options->columns || options->drop;
+    for (int64_t c = 0; c < t->layout.columns && !chosen && !has_features(t); c++) {
         clv_column *column = &t->columns[c];
         bool numbered = column->role == CLV_ROLE_ID && !column->asked && column->numbers == t->rows;
         if (numbered && !(c == 0 && t->layout.shifted)) {
@@ -481,6 +499,12 @@ static clv_status keep_something(clv_table *t) {
     }
     if (has_features(t)) {
         return CLV_OK;
+    }
+    if (chosen) {
+        return clv_fail(t->ctx, CLV_EUSAGE,
+                        "%s: no column is left by --columns and --drop: columns that name rows or hold labels are used "
+                        "only if --columns names them",
+                        t->start.name);
     }
     bool ids = clv_table_find_role(t, CLV_ROLE_ID) >= 0, labels = clv_table_find_role(t, CLV_ROLE_LABELS) >= 0;
     return clv_fail(t->ctx, CLV_EDATA, "%s has no column of numbers%s%s%s%s", t->start.name,
@@ -500,6 +524,7 @@ clv_status clv_table_assign(clv_table *t, const clv_read_options *options) {
     for (int64_t c = 0; chosen && c < t->layout.columns; c++) {
         t->columns[c].role = is_free(&t->columns[c]) ? CLV_ROLE_DROPPED : t->columns[c].role;
     }
+    drop_other_labels(t, options);
     settle_text(t, options->categories);
-    return keep_something(t);
+    return keep_something(t, options);
 }

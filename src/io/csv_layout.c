@@ -2,7 +2,8 @@
  *
  * A header that is taken for data is refused later, as it is no number; data taken for a header would be lost in
  * silence. So the first record is a header only if it could not be a row: over every column that holds a number in
- * the second record it has a name. A record that is neither is an error. */
+ * the second record it has a name, or it numbers the columns as no row would. A record that is neither is an error;
+ * of one that may be both it is said what it was taken for. */
 #include "io/csv.h"
 
 #include <math.h>
@@ -19,8 +20,9 @@ static bool is_one_of(const clv_token *field, const char *const *words, bool ign
 }
 
 static bool is_label_name(const clv_token *field) {
-    static const char *const words[] = {"label",   "labels",   "class", "target",  "species", "y",
-                                        "variety", "category", "truth", "outcome", "cluster", NULL};
+    static const char *const words[] = {"label",   "labels",       "class",          "target", "species",
+                                        "y",       "variety",      "category",       "truth",  "outcome",
+                                        "cluster", "cleave_label", "cleave_cluster", NULL};
     return is_one_of(field, words, true);
 }
 
@@ -166,6 +168,125 @@ static bool looks_like_header(const clv_csv *csv, const clv_layout *layout, int6
     return numbers ? names : shift == 0 && has_only_names(csv, layout);
 }
 
+/* --- headers of numbers: 0 to p - 1, years --- */
+
+/* Whole numbers one after the other. */
+typedef struct series {
+    int64_t count, first, last, step;
+    bool even, one_way; /* all steps are the same; all go up, or all down */
+} series;
+
+static void add_number(series *s, int64_t value) {
+    int64_t step = value - s->last;
+    s->first = s->count == 0 ? value : s->first;
+    s->step = s->count == 1 ? step : s->step;
+    s->even = s->count < 2 || (s->even && step == s->step);
+    s->one_way = s->count == 0 || (s->one_way && step != 0 && (step > 0) == (s->step > 0));
+    s->last = value;
+    s->count++;
+}
+
+static bool goes_up(const series *s) {
+    return s->count > 1 && s->even && s->step > 0;
+}
+
+/* What a first record of numbers and names holds, and the second one below its numbers. */
+typedef struct numbering {
+    series above, below;
+    int64_t others; /* below: fractions and texts */
+    int64_t excess; /* the sum below less that above */
+    int64_t names;
+    bool unnamed;     /* the first field is empty */
+    bool over_number; /* a name stands over a number */
+    bool labels;      /* one is a name of labels */
+} numbering;
+
+/* Digits alone, few enough for any sum. */
+static bool is_whole(const clv_token *field, int64_t *value) {
+    enum { MOST = 9 };
+    bool whole = field->size > 0 && field->size <= MOST;
+    *value = 0;
+    for (size_t i = 0; whole && i < field->size; i++) {
+        whole = field->text[i] >= '0' && field->text[i] <= '9';
+        *value = 10 * *value + (field->text[i] - '0');
+    }
+    return whole;
+}
+
+static void add_below(numbering *n, int64_t above, const clv_token *field) {
+    int64_t value;
+    if (is_whole(field, &value)) {
+        add_number(&n->below, value);
+        n->excess += value - above;
+    } else {
+        n->others += !clv_is_missing(field);
+    }
+}
+
+/* A y may be a class, beside n, unless it stands over a number. */
+static void add_name(numbering *n, const clv_token *field, bool over_number) {
+    n->names++;
+    n->over_number = n->over_number || over_number;
+    n->labels = n->labels || (is_label_name(field) && (over_number || !clv_field_equals(field, "y", true)));
+}
+
+/* False: the first record holds something else, too. */
+static bool read_numbering(const clv_csv *csv, const clv_layout *layout, numbering *n) {
+    for (int64_t c = 0; c < layout->first_count; c++) {
+        const clv_token *field = &layout->first[c], *below = &layout->second[c];
+        int64_t value;
+        if (is_whole(field, &value)) {
+            add_number(&n->above, value);
+            add_below(n, value, below);
+        } else if (is_name(csv, field)) {
+            add_name(n, field, is_number(csv, below));
+        } else if (c == 0 && field->size == 0 && !clv_is_missing(below)) {
+            n->unnamed = true;
+        } else {
+            return false;
+        }
+    }
+    return n->above.count > 0 && n->above.one_way;
+}
+
+/* Whether the second record counts as the first does, as rows of tables may: on in equal steps (behind an empty field,
+ * in the same ones), or in another order. */
+static bool counts_below(const numbering *n) {
+    bool up = goes_up(&n->below) && (!n->unnamed || n->below.step == n->above.step);
+    return n->below.count == n->above.count && (up || n->excess == 0);
+}
+
+/* Whether the first record numbers the columns; *doubt: it may be otherwise. */
+static bool numbers_columns(const clv_csv *csv, const clv_layout *layout, bool *doubt) {
+    enum { SOME = 3, SEVERAL = 4, MANY = 10 }; /* numbers in order that are less and less by chance */
+    numbering n = {0};
+    if (layout->first_count != layout->second_count || layout->first_count < 2 || !read_numbering(csv, layout, &n)) {
+        return false;
+    }
+    const series *above = &n.above;
+    bool by_one = goes_up(above) && above->step == 1, split = n.below.count == 0 && n.others > 0;
+    bool from_start = by_one && above->first <= 1;
+    if (n.unnamed) {
+        bool rows = begins_row_numbers(&layout->second[0]) || is_text(csv, &layout->second[0]);
+        *doubt = !by_one && !rows;
+        return rows || from_start || !counts_below(&n);
+    }
+    if (n.labels) {
+        return true;
+    }
+    if (n.over_number || !goes_up(above) || counts_below(&n)) {
+        return false;
+    }
+    if (n.names > 0) {
+        bool header = above->count >= SOME || (by_one && split);
+        *doubt = header ? above->count < SOME || (above->count < MANY && !split) : by_one;
+        return header;
+    }
+    bool header = from_start && (above->count >= SEVERAL || split);
+    *doubt = header ? above->count < SEVERAL || (above->count < MANY && !split) : from_start;
+    return header;
+}
+
 /* A first record that is neither a header nor a row; a cell that is missing may be one of either. */
 static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const clv_layout *layout,
                                   const clv_layout_request *request, int64_t asked) {
@@ -181,6 +302,20 @@ static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const cl
     return CLV_OK;
 }
 
+/* Whether the first record has all names of the columns of other data, but for those of classes. */
+static bool has_like(const clv_layout_request *request, const clv_layout *layout) {
+    bool found = false, lost = false;
+    for (int64_t l = 0; request->like && l < request->like_count && !lost; l++) {
+        bool class = strchr(request->like[l], '=') != NULL, here = false;
+        for (int64_t c = 0; c < layout->first_count && !here; c++) {
+            here = clv_field_equals(&layout->first[c], request->like[l], false);
+        }
+        found = found || here;
+        lost = !here && !class;
+    }
+    return found && !lost && layout->first_count == layout->second_count;
+}
+
 static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_layout_request *request,
                               clv_layout *layout) {
     int64_t asked = asked_number(request);
@@ -190,7 +325,8 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
         layout->shifted = shorter;
     } else if (request->header == CLV_HEADER_DETECT) {
         layout->shifted = shorter && looks_like_header(csv, layout, 1, asked);
-        layout->header = layout->shifted || looks_like_header(csv, layout, 0, asked);
+        layout->header = layout->shifted || looks_like_header(csv, layout, 0, asked) || has_like(request, layout) ||
+                         numbers_columns(csv, layout, &layout->doubt);
         CLV_TRY(layout->header ? CLV_OK : check_first_row(ctx, csv, layout, request, asked));
     }
     layout->columns = layout->shifted ? layout->second_count : layout->first_count;
@@ -199,16 +335,19 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
 
 /* --- labels --- */
 
-/* A y beside an x is a coordinate. */
+bool clv_layout_names_labels(const clv_layout *layout, int64_t column) {
+    const clv_token *name = clv_layout_name(layout, column);
+    bool named = name && is_label_name(name);
+    return named &&
+           !(clv_field_equals(name, "y", true) && (find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0));
+}
+
 static int64_t find_label_name(const clv_layout *layout) {
-    bool has_x = find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0;
-    for (int64_t c = 0; c < layout->columns; c++) {
-        const clv_token *name = clv_layout_name(layout, c);
-        if (name && is_label_name(name) && !(has_x && clv_field_equals(name, "y", true))) {
-            return c;
-        }
+    int64_t c = 0;
+    while (c < layout->columns && !clv_layout_names_labels(layout, c)) {
+        c++;
     }
-    return -1;
+    return c < layout->columns ? c : -1;
 }
 
 static int64_t find_label(const clv_layout_request *request, const clv_layout *layout) {
@@ -219,6 +358,14 @@ static int64_t find_label(const clv_layout_request *request, const clv_layout *l
 }
 
 /* --- all of it --- */
+
+/* How many fields tell a record that begins with # from a comment: those of the second record without one, as a header
+ * may be shorter; or of the first, if all of them begin so. */
+static int64_t expect_fields(const clv_csv *csv) {
+    clv_csv ahead = *csv;
+    int64_t first = clv_csv_next(&ahead) ? clv_csv_pass(&ahead) : 0;
+    return ahead.fields == 0 && first > 0 && clv_csv_next(&ahead) ? clv_csv_pass(&ahead) : first;
+}
 
 static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, clv_csv *csv) {
     if (bytes.size >= 2 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 || memcmp(bytes.data, "\xfe\xff", 2) == 0)) {
@@ -232,7 +379,10 @@ static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, c
         separator = csv->at[4];
         csv->at += 5;
     }
+    clv_csv plain = *csv;
+    csv->fields = clv_csv_next(&plain) ? 0 : -1;
     csv->separator = separator ? separator : clv_csv_guess_separator(csv);
+    csv->fields = expect_fields(csv);
     if (!clv_csv_next(csv)) {
         return clv_fail(ctx, CLV_EDATA, "%s is empty", bytes.name);
     }

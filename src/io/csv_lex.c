@@ -38,36 +38,8 @@ static void pass_blanks(clv_csv *csv) {
     }
 }
 
-/* A line that begins with #, unless that is one of the errors of a spreadsheet in its first cell. */
-static bool is_comment(const char *at, const char *end) {
-    static const char *const errors[] = {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"};
-    bool comment = *at == '#';
-    for (size_t e = 0; comment && e < CLV_COUNT(errors); e++) {
-        size_t size = strlen(errors[e]);
-        comment = (size_t)(end - at) < size || memcmp(at, errors[e], size) != 0;
-    }
-    return comment;
-}
-
-bool clv_csv_next(clv_csv *csv) {
-    while (csv->at < csv->end) {
-        const char *at = csv->at;
-        while (at < csv->end && is_blank(*at)) {
-            at++;
-        }
-        if (at < csv->end && !is_line_end(*at) && !is_comment(at, csv->end)) {
-            csv->record_line = csv->line;
-            return true;
-        }
-        csv->at = at;
-        pass_line(csv);
-    }
-    return false;
-}
-
-/* The rest of a quoted field; `at` is after the opening quote. */
-static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_token *field) {
-    int64_t opened = csv->line;
+/* The rest of a quoted field; `at` is after the opening quote. False: it is never closed. */
+static bool quoted_field(clv_csv *csv, clv_token *field) {
     *field = (clv_token){csv->at, 0, false};
     for (; csv->at < csv->end; csv->at++) {
         char c = *csv->at;
@@ -75,7 +47,7 @@ static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_token *field)
             if (csv->end - csv->at < 2 || csv->at[1] != '"') {
                 field->size = (size_t)(csv->at - field->text);
                 csv->at++;
-                return CLV_OK;
+                return true;
             }
             field->doubled = true;
             csv->at++;
@@ -83,7 +55,7 @@ static clv_status quoted_field(clv_context *ctx, clv_csv *csv, clv_token *field)
             csv->line++;
         }
     }
-    return clv_fail(ctx, CLV_EDATA, "%s line %lld: a quote is opened and never closed", csv->name, (long long)opened);
+    return false;
 }
 
 static void plain_field(clv_csv *csv, clv_token *field) {
@@ -106,12 +78,17 @@ static void plain_field(clv_csv *csv, clv_token *field) {
     *field = (clv_token){first, (size_t)(at - first), false};
 }
 
-clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool *last) {
+/* What is wrong with a field. */
+typedef enum lexed { LEX_FINE, LEX_UNCLOSED, LEX_BEHIND_QUOTE } lexed;
+
+static lexed next_field(clv_csv *csv, clv_token *field, bool *last) {
     pass_blanks(csv);
     bool quoted = csv->at < csv->end && *csv->at == '"';
     if (quoted) {
         csv->at++;
-        CLV_TRY(quoted_field(ctx, csv, field));
+        if (!quoted_field(csv, field)) {
+            return LEX_UNCLOSED;
+        }
     } else {
         plain_field(csv, field);
     }
@@ -121,14 +98,80 @@ clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool 
     if (*last) {
         pass_line_end(csv);
     } else if (csv->separator == ' ' && csv->at > stop) {
-        return CLV_OK;
+        return LEX_FINE;
     } else if (*csv->at != csv->separator) {
-        return clv_fail(ctx, CLV_EDATA, "%s line %lld: '%c' after the closing quote of a field", csv->name,
-                        (long long)csv->line, *csv->at);
+        return LEX_BEHIND_QUOTE;
     } else {
         csv->at++;
     }
+    return LEX_FINE;
+}
+
+clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool *last) {
+    int64_t opened = csv->line;
+    switch (next_field(csv, field, last)) {
+    case LEX_UNCLOSED:
+        return clv_fail(ctx, CLV_EDATA, "%s line %lld: a quote is opened and never closed", csv->name,
+                        (long long)opened);
+    case LEX_BEHIND_QUOTE:
+        return clv_fail(ctx, CLV_EDATA, "%s line %lld: '%c' after the closing quote of a field", csv->name,
+                        (long long)csv->line, *csv->at);
+    case LEX_FINE:
+        break;
+    }
     return CLV_OK;
+}
+
+int64_t clv_csv_pass(clv_csv *csv) {
+    clv_token field;
+    int64_t count = 0;
+    for (bool last = false; !last; count++) {
+        if (next_field(csv, &field, &last) != LEX_FINE) {
+            return 0;
+        }
+    }
+    return count;
+}
+
+/* A line that begins with # and is none of the errors of a spreadsheet in its first cell. */
+static bool has_hash(const char *at, const char *end) {
+    static const char *const errors[] = {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"};
+    bool hash = *at == '#';
+    for (size_t e = 0; hash && e < CLV_COUNT(errors); e++) {
+        size_t size = strlen(errors[e]);
+        hash = (size_t)(end - at) < size || memcmp(at, errors[e], size) != 0;
+    }
+    return hash;
+}
+
+/* Such a line is a record (#ff0000,1,2) if it has the fields of one. Before the first record a line of "# words, more
+ * words" is a comment all the same, and so is any line in a file of one column. */
+static bool is_comment(const clv_csv *csv, const char *at) {
+    if (!has_hash(at, csv->end)) {
+        return false;
+    }
+    clv_csv ahead = *csv;
+    bool words = csv->end - at > 1 && is_blank(at[1]) && (at[1] != csv->separator || csv->separator == ' ');
+    bool early = csv->record_line == 0 && (words || csv->fields == 1);
+    return csv->fields == 0 || (csv->fields > 0 && (early || clv_csv_pass(&ahead) != csv->fields));
+}
+
+bool clv_csv_next(clv_csv *csv) {
+    while (csv->at < csv->end) {
+        const char *at = csv->at;
+        while (at < csv->end && is_blank(*at)) {
+            at++;
+        }
+        bool blank = at == csv->end || is_line_end(*at);
+        if (!blank && !is_comment(csv, at)) {
+            csv->record_line = csv->line;
+            return true;
+        }
+        csv->comments += !blank;
+        csv->at = at;
+        pass_line(csv);
+    }
+    return false;
 }
 
 clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, int64_t *count) {

@@ -101,15 +101,18 @@ static void check_texts(problems *p, int64_t c) {
         return;
     }
     bool dates = column->dates == column->texts.count, odd = column->odd == column->texts.count;
+    bool digits = 2 * column->digits > column->texts.count;
     clv_text_add(&p->text, "%s holds %s (", clv_layout_show(&p->table->layout, c, shown),
-                 dates ? "dates, not numbers"
-                 : odd ? "numbers in a spelling that is not read"
-                       : "text, not numbers");
+                 dates    ? "dates, not numbers"
+                 : odd    ? "numbers in a spelling that is not read"
+                 : digits ? "text that begins with digits, not numbers"
+                          : "text, not numbers");
     add_first(p, &column->texts);
     clv_text_add(&p->text, "): %s",
-                 dates ? "replace them by numbers, such as days since the first one, or "
-                 : odd ? "write them in digits with a decimal point alone, or "
-                       : "");
+                 dates    ? "replace them by numbers, such as days since the first one, or "
+                 : odd    ? "write them in digits with a decimal point alone, or "
+                 : digits ? "if these are numbers, dates or times, write them as numbers; or "
+                          : "");
     add_option(p, "drop", c);
     if (!dates && !odd) {
         clv_text_add(&p->text, ", ");

@@ -78,12 +78,16 @@ typedef struct clv_csv {
     char separator;      /* ' ' stands for runs of blanks */
     bool comma;          /* numbers may have a decimal comma: it separates nothing, and something else does */
     int64_t line;        /* of `at`, from 1 */
-    int64_t record_line; /* where the current record began */
+    int64_t record_line; /* where the current record began; 0: there was none */
+    int64_t fields;      /* of a record: a line that begins with # and has as many is one; 0: none is, -1: all are */
+    int64_t comments;    /* lines passed over */
 } clv_csv;
 /* Go to the next record, past blank lines and comments; false at the end. */
 bool clv_csv_next(clv_csv *csv);
 /* The next field of the record, and whether it was the last one. */
 clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool *last);
+/* Past the record: how many fields it has; 0: its quotes are wrong. */
+int64_t clv_csv_pass(clv_csv *csv);
 /* The rest of the record as `count` fields; owned, also after a failure. */
 clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, int64_t *count);
 /* The separator that the first two records suggest. */

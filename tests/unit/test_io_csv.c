@@ -53,6 +53,38 @@ static void test_lines(void **state) {
     check("1e0,+2.\n.3e1,400e-2\n", 2, 2, four);
 }
 
+static void check_note(const char *text, const clv_read_options *options, int64_t rows, int64_t cols,
+                       const char *note) {
+    clv_data *data;
+    clv_status status = parse(text, options, &data);
+    if (status != CLV_OK) {
+        print_error("reading '%s': %s\n", text, clv_message(ctx));
+    }
+    assert_ok(status);
+    assert_string_equal(clv_data_note(data), note);
+    assert_int_equal(clv_data_matrix(data)->rows, rows);
+    assert_int_equal(clv_data_matrix(data)->cols, cols);
+    clv_data_free(data);
+}
+
+/* A line that begins with # and has the fields of a row is one. */
+static void test_hashes(void **state) {
+    (void)state;
+    check_note("tag,a,b\n#x,1,2\n#y,3,5\n", NULL, 2, 2, "2 columns used; dropped: tag (row names)");
+    check_note("#x,1,2\n#y,3,5\n#z,1,1\n", NULL, 3, 2, "no header; 2 columns used; dropped: column 1 (row names)");
+    check_note("#x;1;2\n#y;3;5\n", NULL, 2, 2, "no header; 2 columns used; dropped: column 1 (row names)");
+    check_note("#,a,b\n1,1,2\n2,3,5\n", NULL, 2, 2, "2 columns used; dropped: # (row names)");
+    check_note("#\ta\tb\n1\t1\t2\n2\t3\t5\n", NULL, 2, 2, "2 columns used; dropped: # (row names)");
+    check_note("# of 2024, by hand\na,b\n1,2\n# half\n3,5\n#\n", NULL, 2, 2, "2 columns used; 3 comment lines skipped");
+    check_note("# a b\n1 2\n3 5\n", NULL, 2, 2, "no header; 2 columns used; 1 comment line skipped");
+    check_note("#one\n1\n5\n2\n", NULL, 3, 1, "no header; 1 column used; 1 comment line skipped");
+    check_note("a,b\n#N/A,1\n1,2\n", &(clv_read_options){.missing = CLV_MISSING_MEAN}, 2, 2,
+               "2 columns used; 1 missing cell replaced by the mean");
+    clv_data *data;
+    assert_refused(parse("a,b\n1,2\n#3,4\n", NULL, &data), CLV_EDATA, "'#3' in line 3 is not a number", NULL);
+    assert_refused(parse("# of, nothing\n", NULL, &data), CLV_EDATA, "a.csv is empty", NULL);
+}
+
 static void test_header(void **state) {
     (void)state;
     static const double four[] = {1, 2, 3, 4};
@@ -67,6 +99,57 @@ static void test_header(void **state) {
     assert_refused(parse("a,2\n1,2\n", &(clv_read_options){.header = CLV_HEADER_NO, .label_column = "none"}, &data),
                    CLV_EDATA, "a.csv: column 1 has 1 bad cell (line 1): 'a' in line 1 is not a number", NULL);
     assert_refused(parse("a,b\n", NULL, &data), CLV_EDATA, "a.csv has a header and no data", NULL);
+}
+
+/* Numbers name columns: as pandas and R write them, but not where a row may begin so. */
+static void test_numbered_header(void **state) {
+    (void)state;
+    static const char row_names[] = "2 columns used; dropped: column 1 (row names)";
+    static const char doubt[] = "the first line names the columns (--header no: it is a row); ";
+    static const char other[] = "no header (--header yes: the first line names the columns); ";
+    static const struct {
+        const char *text;
+        int64_t rows, cols;
+        const char *before, *note;
+    } cases[] = {
+        {",0,1\n0,1.5,2\n1,3,4\n", 2, 2, "", row_names},
+        {",0,1\n17,1,2\n12,3,4\n", 2, 2, "", row_names},
+        {"\"\",\"2019\",\"2021\"\n\"1\",5,6\n\"2\",7,9\n", 2, 2, "", row_names},
+        {"\"\",\"2021\",\"2019\"\n\"Oslo\",5,6\n\"Rome\",7,9\n", 2, 2, "", row_names},
+        {",5,7\n8,2,9\n9,4,1\n", 2, 2, doubt, row_names},
+        {"0,1,2,3\n5.1,3.5,1.4,0.2\n4.9,3,1.4,0.2\n", 2, 4, "", "4 columns used"},
+        {"1,2,3,4\n5.1,3.5,1.4,0.2\n", 1, 4, "", "4 columns used"},
+        {"0,1\n-1.5,0.25\n3,4\n", 2, 2, doubt, "2 columns used"},
+        {"0,1,2,3\n5,0,0,7\n", 1, 4, doubt, "4 columns used"},
+        {"0,1,2,3,4,5,6,7,8,9\n5,0,0,7,0,0,0,0,1,0\n", 1, 10, "", "10 columns used"},
+        {"0,1,2,3,label\n5.1,3.5,1.4,0.2,a\n4,3,1,0.2,b\n", 2, 4, "", "4 columns used; truth: label"},
+        {"0,1,2,3,class\n5,3,1,0,1\n4,3,1,0,0\n", 2, 4, "", "4 columns used; truth: class"},
+        {"0,1,2\n5.1,3.5,a\n4,3,a\n", 2, 2, doubt, "2 columns used; truth: 2"},
+        {"land,2019,2020,2021\nF,1.5,2,3\nD,1,2,3\n", 2, 3, doubt, "3 columns used; dropped: land (row names)"},
+        {"land,2019,2020,2021\nF,1.5,2.5,3.5\nD,1,2,3\n", 2, 3, "", "3 columns used; dropped: land (row names)"},
+        /* rows */
+        {"1,2\n3,4\n", 2, 2, "", "no header; 2 columns used"},
+        {"0,1,2,3\n4,5,6,7\n", 2, 4, "", "no header; 4 columns used"},
+        {"1,2,3,4\n2,1,4,3\n", 2, 4, "", "no header; 4 columns used"}, /* ranks */
+        {"1,2,3\n3,4,3\n", 2, 3, other, "3 columns used"},
+        {"5,3,2,1\n5.1,3.5,1.4,0.2\n", 2, 4, "", "no header; 4 columns used"},
+        {"0,1,2,3.5\n5.1,3.5,1.4,0.2\n", 2, 4, "", "no header; 4 columns used"},
+        {"5,3,a\n5.1,3.5,b\n1,2,a\n", 3, 2, "", "no header; 2 columns used; truth: column 3"},
+        {"1,3,y\n3,5,n\n1,2,y\n", 3, 2, "", "no header; 2 columns used; truth: column 3"},
+        {"a,1,2,3\nb,3,4,5\na,1,3,6\n", 3, 3, "", "no header; 3 columns used; truth: column 1"},
+    };
+    char note[256];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        snprintf(note, sizeof note, "%s%s", cases[c].before, cases[c].note);
+        check_note(cases[c].text, NULL, cases[c].rows, cases[c].cols, note);
+    }
+    check_note("0,1,2,3\n5.1,3.5,1.4,0.2\n", &(clv_read_options){.header = CLV_HEADER_NO}, 2, 4,
+               "no header; 4 columns used");
+    check_note("1,2\n3,4\n", &(clv_read_options){.header = CLV_HEADER_YES}, 1, 2, "2 columns used");
+    clv_data *data;
+    assert_refused(parse(",1.5,2\n1,2,3\n", NULL, &data), CLV_EDATA, "column 1 has 1 missing cell (line 1)", NULL);
+    assert_refused(parse("a,2019\n1,2\n", NULL, &data), CLV_EDATA, "line 1 column 1: 'a' is not a number",
+                   "--header yes", NULL);
 }
 
 static void check_labels(const char *text, const char *column, int64_t n, int64_t cols, const int32_t *labels) {
@@ -225,6 +308,30 @@ static void test_chosen_columns(void **state) {
     clv_data_free(data);
 }
 
+/* Labels beside the labels are no features. */
+static void test_other_labels(void **state) {
+    (void)state;
+    static const char text[] = "a,b,species,target\n1,2,u,0\n3,4,v,1\n5,6,v,1\n";
+    check_note(text, NULL, 3, 2, "2 columns used; truth: species; dropped: target (labels too)");
+    check_note(text, &(clv_read_options){.label_column = "target"}, 3, 2,
+               "2 columns used; truth: target; dropped: species (labels too)");
+    check_note(text, &(clv_read_options){.columns = "a,target"}, 3, 2, "2 columns used; truth: species");
+    check_note("a,b,label,cluster,cleave_label\n1,2,u,0,1\n3,4,v,1,1\n", NULL, 2, 2,
+               "2 columns used; truth: label; dropped: cluster (labels too), cleave_label (labels too)");
+    check_note("x,y,class\n1,2,0\n3,4,1\n", NULL, 2, 2, "2 columns used; truth: class");
+}
+
+static void test_no_column_is_left(void **state) {
+    (void)state;
+    static const clv_read_options none[] = {
+        {.columns = "a", .drop = "a"}, {.drop = "a,b"}, {.columns = "a,b", .drop = "a-b"}};
+    clv_data *data;
+    for (size_t c = 0; c < sizeof none / sizeof none[0]; c++) {
+        assert_refused(parse("id,a,b\n1,2,3\n2,4,5\n", &none[c], &data), CLV_EUSAGE, "a.csv: no column is left", NULL);
+    }
+    check_note("id,a,b\n1,2,3\n2,4,5\n", &(clv_read_options){.columns = "id"}, 2, 1, "1 column used");
+}
+
 static void test_categories(void **state) {
     (void)state;
     static const char text[] = "a,city,y\n1,Rome,0\n2,Oslo,1\n3,Rome,1\n";
@@ -263,6 +370,16 @@ static void test_like(void **state) {
     clv_data_free(data);
 }
 
+/* Numbers that name columns of other data name those of this file. */
+static void test_like_numbers(void **state) {
+    (void)state;
+    static const char *const like[] = {"0", "1"};
+    clv_read_options options = {.like = like, .like_count = 2};
+    check_note("0,1\n5,6\n1,2\n", &options, 2, 2, "2 columns used");
+    check_note("1,0\n5,6\n", &options, 1, 2, "2 columns used");
+    check_note("7,0\n5,6\n", &options, 2, 2, "no header; 2 columns used");
+}
+
 /* Numbers that people write otherwise are neither row names, nor labels, nor classes. */
 static void test_odd_numbers(void **state) {
     (void)state;
@@ -282,6 +399,13 @@ static void test_odd_numbers(void **state) {
                            "--drop 'a'", NULL);
         }
     }
+    static const char *const ends[] = {"1.234.567", "5 kg", "12:30:00", "5-Jan-24"};
+    for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++) { /* nor is a last column the truth */
+        snprintf(text, sizeof text, "b,a\n1,%s\n2,%s\n3,9 and more\n", ends[e], ends[e]);
+        assert_refused(parse(text, NULL, &data), CLV_EDATA, "column 2 'a' holds text that begins with digits", ends[e],
+                       "write them as numbers; or --drop 'a', --label-column 'a'", NULL);
+    }
+    check_note("b,a\n1,1st\n2,last\n3,last\n", NULL, 3, 1, "1 column used; truth: a");
     assert_ok(parse("a,b\n1.2.3,1\n1.2.4,2\n", NULL, &data)); /* names all the same */
     assert_string_equal(clv_data_note(data), "1 column used; dropped: a (row names)");
     clv_data_free(data);
@@ -504,12 +628,28 @@ static void test_allocations(void **state) {
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
-        CASE(test_separators),           CASE(test_lines),        CASE(test_header),
-        CASE(test_all_problems_at_once), CASE(test_missing),      CASE(test_chosen_columns),
-        CASE(test_categories),           CASE(test_like),         CASE(test_odd_numbers),
-        CASE(test_decimal_commas),       CASE(test_label_column), CASE(test_refused),
-        CASE(test_many_short_lines),     CASE(test_labels),       CASE(test_files),
-        CASE(test_standard_input),       CASE(test_allocations),
+        CASE(test_separators),
+        CASE(test_lines),
+        CASE(test_hashes),
+        CASE(test_numbered_header),
+        CASE(test_header),
+        CASE(test_all_problems_at_once),
+        CASE(test_missing),
+        CASE(test_chosen_columns),
+        CASE(test_categories),
+        CASE(test_other_labels),
+        CASE(test_no_column_is_left),
+        CASE(test_like),
+        CASE(test_like_numbers),
+        CASE(test_odd_numbers),
+        CASE(test_decimal_commas),
+        CASE(test_label_column),
+        CASE(test_refused),
+        CASE(test_many_short_lines),
+        CASE(test_labels),
+        CASE(test_files),
+        CASE(test_standard_input),
+        CASE(test_allocations),
     };
     return cmocka_run_group_tests_name("io_csv", tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void test_names_over_numbers_are_a_header(void **state) {
     (void)state;
     check_four("1,2\n3,4\n", "no header; 2 columns used", NULL);
     check_four("a,b\n1,2\n3,4\n", "2 columns used", NULL);
-    check_four("# made by hand\n\na,b\n1,2\n3,4\n", "2 columns used", NULL);
+    check_four("# made by hand\n\na,b\n1,2\n3,4\n", "2 columns used; 1 comment line skipped", NULL);
     check_four("RI,Na\n1,2\n3,4\n", "2 columns used", NULL); /* sodium is not missing */
     check_four("1stFlrSF,b\n1,2\n3,4\n", "2 columns used", NULL);
     check_four("None.,null_\n1,2\n3,4\n", "2 columns used", NULL);

@@ -102,6 +102,29 @@ def row_numbers_and_row_names_are_not_clustered():
 
 
 @case
+def numbers_that_name_columns():
+    points, _ = blobs()
+    expected = plain_labels(points)
+    rows = read("plain.csv").decode().split()
+    files = {
+        "to_csv()": [",0,1"] + [f"{i},{row}" for i, row in enumerate(rows)],
+        "to_csv(index=False)": ["0,1"] + rows,
+        "with labels": ["0,1,label"] + [f"{row},a" for row in rows],
+        "R, years": ['"","2019","2020"'] + [f'"{i + 1}",{row}' for i, row in enumerate(rows)],
+        "colors": ["color,a,b"] + [f"#ff{i:04x},{row}" for i, row in enumerate(rows)],
+    }
+    for name, lines in files.items():
+        write("p.csv", "\n".join(lines) + "\n")
+        result = cleave("ncut", "p.csv", "-k", 3, "--json", "-").json()
+        check(result["labels"] == expected, f"{name}: the same points, the same labels")
+    write("p.csv", "\n".join(files["to_csv(index=False)"]) + "\n")
+    cleave("ncut", "p.csv", "-k", 3, "--header", "no", out="no header; 2 columns used")
+    cleave("ncut", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")
+    check(read("o.csv").decode().startswith("0,1,label\n"), "the header stays one")
+    cleave("ncut", "o.csv", "-k", 3, out="2 columns used; truth: label")
+
+
+@case
 def what_was_used_of_a_file_is_always_said():
     points, labels = blobs()
     plain_labels(points)

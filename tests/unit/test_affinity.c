@@ -729,9 +729,31 @@ static void test_interrupt(void **state) {
     free_problem(&q);
 }
 
+/* Views that a program got wrong are refused before they are read. */
+static void test_views_that_cannot_be(void **state) {
+    double values[] = {1, 2, 3}, x[3] = {1, 1, 1}, y[3];
+    int64_t start[] = {0, 1, 2, 3};
+    int32_t index[] = {0, 77, 1};
+    clv_affinity_options o;
+    clv_affinity *a;
+    (void)state;
+    clv_affinity_defaults(&o);
+    o.gamma = 1;
+    assert_refused(&(clv_matrix){3, 3, CLV_F64, values, start, index}, &o, CLV_EUSAGE, "column 77 of row 2");
+    assert_refused(&(clv_matrix){3, 1, CLV_F64, NULL, NULL, NULL}, &o, CLV_EUSAGE, "no values");
+    o.kind = CLV_AFFINITY_PRECOMPUTED;
+    assert_refused(&(clv_matrix){3, 3, CLV_F64, values, start, index}, &o, CLV_EUSAGE, "column 77 of row 2");
+    o.kind = CLV_AFFINITY_GAUSSIAN;
+    assert_int_equal(clv_affinity_build(ctx, &(clv_matrix){3, 1, CLV_F64, values, NULL, NULL}, &o, &a), CLV_OK);
+    assert_int_equal(clv_affinity_apply(a, x, -1, y, 1), CLV_EUSAGE);
+    assert_int_equal(clv_affinity_combine(a, (int64_t[]){0}, x, -5, y, 1), CLV_EUSAGE);
+    clv_affinity_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gaussian),
+        cmocka_unit_test(test_views_that_cannot_be),
         cmocka_unit_test(test_exponential),
         cmocka_unit_test(test_cosine),
         cmocka_unit_test(test_distance),

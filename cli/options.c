@@ -97,7 +97,7 @@ bool cli_are_same(const char *const *a, int64_t a_count, const char *const *b, i
 
 clv_status cli_check_columns(const cli_app *app, const char *path, const clv_data *data, const char *const *names,
                              int64_t count, bool quiet) {
-    int64_t found, cols = clv_data_matrix(data)->cols, class = 0;
+    int64_t found, cols = clv_data_matrix(data)->cols, at = 0;
     const char *const *own = clv_data_columns(data, &found);
     if (!names || count < 1 || cli_are_same(names, count, own, found)) {
         return CLV_OK;
@@ -106,14 +106,14 @@ clv_status cli_check_columns(const cli_app *app, const char *path, const clv_dat
         return cli_fail(app, CLV_EDATA, "%s has %lld columns without names, but the model was made of %lld, '%s' first",
                         path, (long long)cols, (long long)count, names[0]);
     }
-    while (class < count && !strchr(names[class], '=')) {
-        class ++;
+    while (at < count && !strchr(names[at], '=')) {
+        at++;
     }
-    if (class < count) {
+    if (at < count) {
         return cli_fail(app, CLV_EDATA,
                         "%s has no names of columns, and the model has '%s', which is found by its name alone: give it "
                         "a header",
-                        path, names[class]);
+                        path, names[at]);
     }
     if (!quiet) {
         fprintf(stderr, "%s: warning: its columns have no names and are taken by their place: '%s' first\n", path,

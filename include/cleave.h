@@ -322,7 +322,8 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
 /* What a table calls its rows, beside the labels that clv_read_labels takes of it: rows without columns, with
- * clv_data_id, which is NULL where it has no names for them; so also of other files and of standard input. */
+ * clv_data_id, which is NULL where it has no names for them; so also of other files and of streams, which cannot be
+ * read twice. */
 CLV_API clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out);
 /* Where the rows of the file of `of` are in that of `in` (from 0), by their ids. Ids that are called "row" and are
  * numbers from 1 to n are the places of rows: they go with others of this kind, or with rows that have no ids. Names of

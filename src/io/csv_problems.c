@@ -97,7 +97,8 @@ static void check_texts(problems *p, int64_t c) {
         add_cells(p, c, &column->texts, "bad");
         clv_text_add(&p->text, ": ");
         add_first(p, &column->texts);
-        clv_text_add(&p->text, " is not a number");
+        clv_text_add(&p->text, " is not a number: correct or empty it, or ");
+        add_option(p, "drop", c);
         return;
     }
     bool dates = column->dates == column->texts.count, odd = column->odd == column->texts.count;

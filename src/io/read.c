@@ -187,8 +187,12 @@ clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out) {
     if (!clv_is_table(path) || strcmp(path, "-") == 0) {
         return clv_data_new(ctx, path, out);
     }
-    CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
-    clv_status status = clv_csv_parse_ids(ctx, bytes, clv_separator_of(path), out);
+    CLV_TRY(clv_input_open(ctx, path, &in));
+    if (in.size < 0) { /* a pipe, whose labels were read before, has nothing left */
+        return clv_input_end(&in, clv_data_new(ctx, path, out));
+    }
+    clv_status status = clv_input_content(&in, &bytes);
+    status = status < 0 ? status : clv_csv_parse_ids(ctx, bytes, clv_separator_of(path), out);
     return clv_input_end(&in, status);
 }
 

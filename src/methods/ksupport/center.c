@@ -25,39 +25,45 @@ static double entry(const layout *l, int64_t feature, int64_t sample) {
     return clv_stored(l->x, feature * l->by_feature + sample * l->by_sample);
 }
 
-/* Mean and standard deviation of a feature over every `step`-th sample. Differences from the first one are added up,
- * which a mean far away does not harm. */
-static double look_at(const layout *l, int64_t feature, int64_t step, double *spread) {
-    double first = entry(l, feature, 0), sum = 0, squares = 0, count = 0;
-    for (int64_t i = 0; i < l->samples; i += step, count++) {
-        double d = entry(l, feature, i) - first;
-        sum += d;
-        squares += d * d;
+/* Means and standard deviations of `count` features from `first` on, over every `step`-th sample. Differences from
+ * sample 0 are added up, which a mean far away does not harm. */
+static void look_at(const layout *l, int64_t first, int64_t count, int64_t step, double *means, double *spreads) {
+    double looks = (double)((l->samples + step - 1) / step);
+    for (int64_t j = 0; j < count; j++) {
+        means[j] = spreads[j] = 0;
     }
-    *spread = sqrt(fmax(squares / count - sum / count * (sum / count), 0));
-    return first + sum / count;
-}
-
-/* A column of one value has no spread: it is held against the largest of the others. */
-static bool is_far(double mean, double spread, double largest) {
-    return fabs(mean) > FAR * (spread > 0 ? spread : largest);
+    for (int64_t i = 0; i < l->samples; i += step) {
+        for (int64_t j = 0; j < count; j++) {
+            double d = entry(l, first + j, i) - entry(l, first + j, 0);
+            means[j] += d / looks;
+            spreads[j] += d * d / looks;
+        }
+    }
+    for (int64_t j = 0; j < count; j++) {
+        spreads[j] = sqrt(fmax(spreads[j] - means[j] * means[j], 0));
+        means[j] += entry(l, first + j, 0);
+    }
 }
 
 bool clv_ks_is_far(const clv_matrix *x, bool transposed) {
+    enum { STRIP = 512 };
     layout l = layout_of(x, transposed);
     int64_t step = l.samples / LOOKED_AT + 1;
-    double largest = 0, spread, constant = 0;
+    double largest = 0, constant = 0, means[STRIP], spreads[STRIP];
     bool far = false;
     if (clv_is_sparse(x) || l.samples < 2) {
         return false; /* to center would fill it */
     }
-    for (int64_t j = 0; j < l.features; j++) {
-        double mean = look_at(&l, j, step, &spread);
-        largest = fmax(largest, spread);
-        constant = spread > 0 ? constant : fmax(constant, fabs(mean));
-        far = far || (spread > 0 && is_far(mean, spread, 0));
+    for (int64_t first = 0; first < l.features; first += STRIP) {
+        int64_t count = l.features - first < STRIP ? l.features - first : STRIP;
+        look_at(&l, first, count, step, means, spreads);
+        for (int64_t j = 0; j < count; j++) {
+            largest = fmax(largest, spreads[j]);
+            constant = spreads[j] > 0 ? constant : fmax(constant, fabs(means[j]));
+            far = far || (spreads[j] > 0 && fabs(means[j]) > FAR * spreads[j]);
+        }
     }
-    return far || (largest > 0 && is_far(constant, 0, largest));
+    return far || (largest > 0 && constant > FAR * largest); /* columns of one value are held against the others */
 }
 
 /* In the order of memory: the mean of each feature, by differences from its first sample. */

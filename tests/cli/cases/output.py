@@ -478,6 +478,17 @@ def nobody_writes_the_pipe():
 
 
 @case
+def labels_from_a_pipe():
+    """Which is read once: it has no ids."""
+    write("t.csv", "id,label\n7,0\n8,1\n9,0\n")
+    os.mkfifo("p.csv")
+    process = start("eval", "t.csv", "p.csv", "--json", "-")
+    subprocess.run("printf '0\\n1\\n0\\n' >p.csv", shell=True, check=True)
+    out, err = process.communicate(timeout=60)
+    check(process.returncode == 0 and json.loads(out)["matched"] == "row", f"exit {process.returncode}: {out} {err}")
+
+
+@case
 def nobody_reads_the_pipe():
     """The run is over, and one Ctrl-C ends the wait for a reader."""
     blobs_npy()

@@ -318,6 +318,39 @@ def behind(results, lines):
             "to be as fast.\n\n" + ("\n".join(said) or "Nothing."))
 
 
+# --- aims without a peer ---
+
+
+def aim_names():
+    """Of their parts."""
+    import aims
+    return ["aims-" + aim.name for aim in aims.AIMS]
+
+
+def measure_aims(parts, chosen, sets):
+    """Those that were asked for; each is kept at once. They have one size, which is not quick."""
+    import aims
+    for aim in aims.AIMS:
+        if re.search(chosen.rows, "aims-" + aim.name) and not chosen.quick:
+            found = {}
+            for isa in sets:
+                with Folder():
+                    found[isa] = aims.measured(aim, isa, chosen.threads)
+                say(f"aims-{aim.name}, {isa}: {found[isa]}")
+            parts.keep("aims-" + aim.name, found)
+
+
+def aims_words(kept, parts, sets):
+    """How they were measured where that differs, then their table."""
+    import aims
+    notes = {}
+    for name, part in kept:
+        notes.setdefault(parts.differs({**part, "rounds": parts.setting["rounds"]}).strip(), []).append(name[len("aims-"):])
+    said = [f"- {', '.join(names)}: {note}\n" for note, names in notes.items() if note]
+    return (aims.__doc__.split("\n")[0] + " Bold: missed.\n\n" + "".join([*said, "\n"] if said else []) +
+            aims.table({name[len("aims-"):]: part["found"] for name, part in kept}, sets))
+
+
 # --- roofline ---
 
 
@@ -506,7 +539,7 @@ def place_of(rows, parts, chosen):
     """Where the report goes, and which parts it would lack as bench/RESULTS.md, if it is not to go there for that."""
     record, draft = (os.path.join(ROOT, folder, "bench/RESULTS.md") for folder in ("", "build"))
     wanted = os.path.abspath(chosen.output) if chosen.output else draft if chosen.quick else record
-    names = [*(row.name for row in rows), *("threads-" + row.name for row in rows if row.threads), "roofline"]
+    names = [*(row.name for row in rows), *("threads-" + row.name for row in rows if row.threads), *aim_names(), "roofline"]
     lacking = [name for name in names if not parts.read(name)] if os.path.realpath(wanted) == os.path.realpath(record) else []
     return (draft if lacking else wanted), lacking
 
@@ -524,6 +557,9 @@ def report(rows, parts, chosen, sets):
     if threads:
         words.append("## threads\n\n" + thread_table(threads, parts, sets[-1], chosen.threads))
     words.append("## behind\n\n" + behind(results, [part["found"] for part in threads]))
+    kept = [(name, part) for name, part in ((name, parts.read(name)) for name in aim_names()) if part]
+    if kept:
+        words.append("## aims\n\n" + aims_words(kept, parts, sets))
     roofline = parts.read("roofline")
     if roofline:
         words.append("## roofline\n\n" + parts.differs(roofline) + roofline["found"])
@@ -541,7 +577,7 @@ def lacking_words(lacking, parts):
 
 def build():
     """What is measured."""
-    subprocess.run(["cmake", "--build", os.path.join(ROOT, "build"), "--target", "cleave_cli", "roofline"], check=True,
+    subprocess.run(["cmake", "--build", os.path.join(ROOT, "build"), "--target", "cleave_cli", "roofline", "ksupport_bench"], check=True,
                    stdout=sys.stderr)
 
 
@@ -562,8 +598,9 @@ def bench(chosen):
     families = {family: importlib.import_module(family).ROWS for family in FAMILIES}
     rows = [row for of_family in families.values() for row in of_family]
     wanted = [(family, row) for family, of_family in families.items() for row in of_family if re.search(chosen.rows, row.name)]
-    if not wanted and not re.search(chosen.rows, "roofline"):
-        refuse(f"no row matches '{chosen.rows.pattern}'; the rows are {', '.join(row.name for row in rows)}, roofline")
+    others = [*aim_names(), "roofline"]
+    if not wanted and not any(re.search(chosen.rows, name) for name in others):
+        refuse(f"no row matches '{chosen.rows.pattern}'; the rows are {', '.join([*(row.name for row in rows), *others])}")
     build()
     sets = sets_of(chosen.isa)
     parts = Parts(chosen, sets)
@@ -575,6 +612,7 @@ def bench(chosen):
             line = thread_line(row, chosen.quick, sets[-1], chosen.threads, parts.setting["rounds"])
             parts.keep("threads-" + row.name, line)
         report(rows, parts, chosen, sets)
+    measure_aims(parts, chosen, sets)
     where = report(rows, parts, chosen, sets)
     say(f"bench: {time.time() - began:.0f} s: {where}")
 

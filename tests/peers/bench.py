@@ -82,16 +82,22 @@ def checks(cleave):
         kept.keep("one", times(1, 1))
         kept.keep("threads-one", line("one"))
         said = harness.report(rows, kept, chosen(), ["baseline", "avx2"])
-        assert "was left alone" in said and "two, roofline" in said, said
+        assert "was left alone" in said and "two, aims-" in said, said
         assert words_of(RECORD) == "the record\n" and "## one" in words_of(DRAFT)
         kept.keep("roofline", "")
         kept.keep("two", times(1, 1))
+        said = harness.report(rows, kept, chosen(), ["baseline", "avx2"])
+        assert "was left alone" in said and harness.aim_names()[0] in said, said
+        for name in harness.aim_names():
+            kept.keep(name, {"baseline": (0, ""), "avx2": (1e9, "slow")})
         other = harness.Parts(chosen(isa=["avx2"]), ["avx2"])
         other.keep("two", times(1, 1))
         harness.report(rows, other, chosen(isa=["avx2"]), ["avx2"])
         assert words_of(RECORD) == "the record\n"
         said = harness.report(rows, kept, chosen(), ["baseline", "avx2"])
         assert "left alone" not in said and "## one" in words_of(RECORD) and "## two" in words_of(RECORD), said
+        aims = section(words_of(RECORD), "aims")
+        assert "**1e+09 s** (slow)" in aims and "- a sweep of symnmf" in aims and "1e+09 (slow)" in aims, aims
         return "the record is written when all rows are there, and by its own sets and threads"
 
     def bench_says_what_is_behind():

@@ -16,11 +16,23 @@
 
 typedef struct cli_app {
     clv_context *ctx;
-    const char *program; /* as it was called, for commands that are shown to be typed */
-    const char *command; /* "ncut", or NULL */
-    double started;      /* on the clock of cli_seconds */
-    bool completing;     /* a shell is told what can be typed: help gives words instead of sentences */
+    const char *program;         /* as it was called, for commands that are shown to be typed */
+    const char *command;         /* "ncut", or NULL */
+    double started;              /* on the clock of cli_seconds */
+    bool completing;             /* a shell is told what can be typed: help gives words instead of sentences */
+    struct cli_outcome *outcome; /* where a run says what came of it; NULL: nobody asks */
 } cli_app;
+
+/* What came of a run, for a command that runs others. */
+typedef struct cli_outcome {
+    int64_t n, k;
+    bool labeled; /* k is a number of clusters */
+    char objective[32];
+    double value, bound, ari; /* NaN: there is none */
+    bool holds;               /* its certificate */
+    double seconds;
+} cli_outcome;
+void cli_outcome_note(const cli_app *app, const clv_result *result, double ari);
 
 double cli_seconds(void);
 /* Seconds since the program began. */
@@ -73,6 +85,8 @@ typedef struct cli_command {
     int (*run)(cli_app *app, const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
+/* A command by its name; NULL: there is none. */
+const cli_command *cli_command_find(const char *name);
 extern const cli_command cli_affinity, cli_segment, cli_text, cli_eval, cli_predict_command, cli_verify, cli_demo;
 
 enum { CLI_GROUPS = 8, CLI_OPTIONS = 32 };

@@ -122,3 +122,16 @@ void cli_json_number(FILE *stream, double value) {
         fputs("null", stream);
     }
 }
+
+void cli_outcome_note(const cli_app *app, const clv_result *result, double ari) {
+    if (app->outcome) {
+        *app->outcome = (cli_outcome){.n = result->n,
+                                      .k = result->k,
+                                      .labeled = result->labels != NULL,
+                                      .value = result->objective.value,
+                                      .bound = result->bound.name ? result->bound.value : (double)NAN,
+                                      .ari = ari,
+                                      .holds = result->certificate.holds != 0};
+        snprintf(app->outcome->objective, sizeof app->outcome->objective, "%s", result->objective.name);
+    }
+}

@@ -1,64 +1,84 @@
-/* cleave demo: the main job on data that come with the program.
+/* cleave demo: every method on data that come with the program.
  *
- * Two tables are written beside the report, iris and two rings, and clustered by the very command lines that are shown
- * at the end, so that what the reader sees can be typed again. */
-#include "embedded/iris.h" /* made from data/iris.csv by the build */
-#include "job.h"
+ * A show is a few command lines. They are run as they are printed, by the same functions as if they were typed, on
+ * files in a folder beside the page that lists them all. */
+#include "demo.h"
 
+#include <errno.h>
 #include <math.h>
-#include <string.h>
+#include <sys/stat.h>
 
-enum { RING_POINTS = 150, STEM = 1024, NAME = STEM + 32, ARGS = 16 };
+enum { STEM = 1024, PATH = STEM + 64, WORDS = 24, LINE = 512, STEPS = 2, FILES = 64, REJECTED = 1 };
 
 typedef struct demo_options {
     const char *report;
+    int list;
 } demo_options;
 
 typedef struct demo {
-    const cli_app *app;
+    cli_app *app;
     cli_args args;
     demo_options options;
-    char stem[STEM]; /* the report's name without .html */
+    char stem[STEM]; /* the report's name without .html: the folder of everything else */
+    int code;        /* the first exit status that is not 0 */
+    cli_outcome outcomes[16];
 } demo;
 
-typedef struct demo_set {
-    const char *name;
-    cli_printer print;
-    const char *page; /* what its page is called after the stem */
-    const char *options;
-} demo_set;
+/* In a step, @ stands for the folder. The last step is the one that the table is about. */
+typedef struct demo_show {
+    const char *name, *about;
+    const char *steps[STEPS + 1];
+    const char *shows; /* what its page is: a file in the folder */
+} demo_show;
 
-static void print_iris(FILE *stream, const void *none) {
-    (void)none;
-    fputs(embedded_iris, stream);
-}
-
-/* A number in [0, 1) from splitmix64: the same points everywhere. */
-static double uniform(uint64_t *state) {
-    uint64_t bits = (*state += 0x9e3779b97f4a7c15u);
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    return (double)((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
-}
-
-static void print_rings(FILE *stream, const void *none) {
-    (void)none;
-    static const double pi = 3.14159265358979323846;
-    uint64_t state = 1;
-    fputs("x,y,ring\n", stream);
-    for (int i = 0; i < 2 * RING_POINTS; i++) {
-        bool outer = i >= RING_POINTS;
-        double radius = (outer ? 3.0 : 1.2) + 0.5 * (uniform(&state) - 0.5);
-        double angle = 2 * pi * uniform(&state);
-        fprintf(stream, "%.4f,%.4f,%s\n", radius * cos(angle), radius * sin(angle), outer ? "outer" : "inner");
-    }
-}
-
-static const demo_set sets[] = {
-    {"iris", print_iris, ".html", "-k 3 --restarts 20"},
-    {"rings", print_rings, "-rings.html", "-k 2 --affinity minimax --restarts 20"},
+static const demo_show shows[] = {
+    {"iris",
+     "normalized cut of the iris flowers, from the best of 20 starts; a bound says how far the best possible cut can "
+     "be",
+     {"ncut @iris.csv -k 3 --restarts 20 --json @iris.json --report @iris.html"},
+     "iris.html"},
+    {"rings",
+     "two rings, one in the other: similarity along paths tells them apart",
+     {"ncut @rings.csv -k 2 --affinity minimax --report @rings.html"},
+     "rings.html"},
+    {"moons",
+     "two moons: a graph of nearest neighbors",
+     {"ncut @moons.csv -k 2 --affinity knn --report @moons.html"},
+     "moons.html"},
+    {"roads",
+     "a road map of four quarters: a graph of your own",
+     {"ncut @roads.mtx -k 4 --affinity precomputed --report @roads.html"},
+     "roads.html"},
+    {"noisy",
+     "three groups among noise: dominant sets leave out what belongs nowhere",
+     {"dominant @noisy.csv -k 3 --report @noisy.html"},
+     "noisy.html"},
+    {"overlap",
+     "three groups that overlap: memberships that sum to 1, not just labels",
+     {"symnmf @overlap.csv -k 3 --report @overlap.html"},
+     "overlap.html"},
+    {"outliers",
+     "four groups and some gross errors: k-median does not follow the errors, k-means would",
+     {"kpalm @outliers.csv -k 4 --norm euclidean --report @outliers.html"},
+     "outliers.html"},
+    {"genes",
+     "90 patients, 400 genes, of which 8 matter: a sparse model, proved optimal up to its gap",
+     {"ksupport @genes.csv @diagnosis.csv -k 8 --lambda 10 --weights @weights.csv --report @genes.html"},
+     "genes.html"},
+    {"picture",
+     "a picture into segments",
+     {"segment @picture.png -k 5 -o @segments.png --overlay @borders.png --fill @fill.png"},
+     "borders.png"},
+    {"documents",
+     "36 short texts into points, then into clusters, with the terms that tell what each is about",
+     {"text @documents.jsonl -o @documents.npy --labels-out @topics.npy --model @documents.clv --stop-words english",
+      "ncut @documents.npy -k 4 --affinity cosine --terms @documents.clv --truth @topics.npy --report @documents.html"},
+     "documents.html"},
 };
-enum { SETS = CLI_COUNT(sets) };
+enum { SHOWS = CLI_COUNT(shows) };
+
+/* What nobody else has: an answer that was tampered with is found out. */
+static const char tampered[] = "verify @tampered.json @iris.csv", honest[] = "verify @iris.json @iris.csv";
 
 static const clv_option_table *demo_table(void) {
     static const clv_option options[] = {
@@ -67,131 +87,411 @@ static const clv_option_table *demo_table(void) {
          .offset = offsetof(demo_options, report),
          .choices = "cleave-demo.html",
          .meta = "FILE.html",
-         .help = "the page to write; the data and the page of the second set go beside it"},
+         .help = "the page that lists all runs; data and pages go to a folder of the same name without .html"},
+        CLI_FLAG_OPTION(demo_options, list, "list", 0, "say what NAME can be, and stop"),
     };
-    static const clv_option_table table = {"demo", options, 1, 0};
+    static const clv_option_table table = {"demo", options, CLI_COUNT(options), 0};
     return &table;
 }
 
-static void name_data(const demo *d, const demo_set *set, char *path, size_t size) {
-    snprintf(path, size, "%s-%s.csv", d->stem, set->name);
+/* --- names and lines --- */
+
+static void name_file(const demo *d, const char *name, char *path) {
+    snprintf(path, PATH, "%s/%s", d->stem, name);
 }
 
-static void name_page(const demo *d, const demo_set *set, char *path, size_t size) {
-    if (set == &sets[0]) {
-        snprintf(path, size, "%s", d->options.report);
-    } else {
-        snprintf(path, size, "%s%s", d->stem, set->page);
+/* The words of a step, with the folder in them. */
+typedef struct words {
+    char text[WORDS][PATH];
+    char *argv[WORDS + 1];
+    int count;
+} words;
+
+static void split(const demo *d, const char *step, words *w) {
+    char line[LINE], *rest = NULL;
+    snprintf(line, sizeof line, "%s", step);
+    w->count = 0;
+    for (char *word = strtok_r(line, " ", &rest); word && w->count < WORDS - 1; word = strtok_r(NULL, " ", &rest)) {
+        char *into = w->text[w->count];
+        if (*word == '@') {
+            name_file(d, word + 1, into);
+        } else {
+            snprintf(into, PATH, "%s", word);
+        }
+        w->argv[w->count++] = into;
+    }
+    w->argv[w->count] = NULL;
+}
+
+/* A word as a shell takes it. */
+static void print_word(FILE *stream, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+";
+    if (word[strspn(word, plain)] == '\0') {
+        fputs(word, stream);
+        return;
+    }
+    fputc('\'', stream);
+    for (; *word; word++) {
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stream);
+    }
+    fputc('\'', stream);
+}
+
+static void print_step(FILE *stream, const demo *d, const char *step) {
+    static words w;
+    split(d, step, &w);
+    print_word(stream, d->app->program);
+    for (int i = 0; i < w.count; i++) {
+        fputc(' ', stream);
+        print_word(stream, w.argv[i]);
     }
 }
 
+/* --- before the work --- */
+
+static bool is_listed(char names[FILES][PATH], size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All files of all steps. */
+static size_t list_files(const demo *d, char names[FILES][PATH]) {
+    static words w;
+    size_t count = 0;
+    for (size_t s = 0; s < SHOWS; s++) {
+        for (const char *const *step = shows[s].steps; *step; step++) {
+            split(d, *step, &w);
+            for (int i = 0; i < w.count; i++) {
+                bool ours = strncmp(w.argv[i], d->stem, strlen(d->stem)) == 0;
+                if (ours && count < FILES && !is_listed(names, count, w.argv[i])) {
+                    snprintf(names[count++], PATH, "%s", w.argv[i]);
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static clv_status make_folder(const demo *d) {
+    struct stat found;
+    if (mkdir(d->stem, 0777) != 0 && (errno != EEXIST || stat(d->stem, &found) != 0 || !S_ISDIR(found.st_mode))) {
+        return cli_fail(d->app, CLV_ECREATE,
+                        "%s: no folder for the data and pages can be made here (%s); --report FILE.html "
+                        "names another place",
+                        d->stem, strerror(errno));
+    }
+    return CLV_OK;
+}
+
+/* Whether the page can be written, and is none of the files in the folder. */
 static clv_status check(demo *d) {
-    const cli_target page = {"report", d->options.report, "html|htm"};
-    char names[2 * SETS][NAME];
-    cli_target targets[2 * SETS];
-    CLI_TRY(cli_targets_check(d->app, &page, 1, NULL, 0));
-    if (strlen(page.path) >= STEM) {
+    static char names[FILES][PATH];
+    static cli_target targets[FILES + 1];
+    targets[0] = (cli_target){"report", d->options.report, "html|htm"};
+    CLI_TRY(cli_targets_check(d->app, targets, 1, NULL, 0));
+    const char *page = d->options.report, *dot = strrchr(page, '.');
+    if (strlen(page) >= STEM) {
         return cli_fail(d->app, CLV_ECREATE, "--report: the name has more than %d characters", STEM - 1);
     }
-    snprintf(d->stem, sizeof d->stem, "%.*s", (int)(strrchr(page.path, '.') - page.path), page.path);
-    for (size_t i = 0; i < 2 * SETS; i++) {
-        (i % 2 ? name_data : name_page)(d, &sets[i / 2], names[i], sizeof names[i]);
-        targets[i] = (cli_target){"report", names[i], NULL};
+    snprintf(d->stem, sizeof d->stem, "%.*s", (int)(dot - page), page);
+    CLI_TRY(make_folder(d));
+    size_t count = list_files(d, names);
+    for (size_t i = 0; i < count; i++) {
+        targets[i + 1] = (cli_target){"report", names[i], NULL};
     }
-    return cli_targets_check(d->app, targets, CLI_COUNT(targets), NULL, 0);
+    return cli_targets_check(d->app, targets, count + 1, NULL, 0);
 }
 
-static void print_row(const demo_set *set, const cli_job *job) {
-    const clv_result *result = job->result;
-    bool holds = result->certificate.holds != 0;
-    printf("%-6s %4lld %2lld  %10.6f  %s%-13s%s  %6.3f  %6.3f  %8.3f  %s\n", set->name, (long long)result->n,
-           (long long)result->k, result->objective.value, cli_styled(holds ? CLI_GREEN : CLI_PLAIN),
-           holds ? "holds" : "does not hold", cli_styled(CLI_PLAIN), job->scores.ari, job->scores.accuracy,
-           result->seconds, clv_stop_name(result->stop));
+/* --- one run --- */
+
+static void note(demo *d, int code) {
+    d->code = d->code ? d->code : code;
 }
 
-/* Run the set's command line through the same steps as the command itself. */
-static clv_status solve_set(const demo *d, const demo_set *set, cli_job *job, int argc, char **argv) {
-    const clv_method *method = clv_method_find("ncut");
-    const cli_command command = cli_method_command(method);
-    CLI_TRY(cli_job_open(d->app, &command, method, argc, argv, job));
-    CLI_TRY(cli_job_load(job));
-    CLI_TRY(cli_job_solve(job));
-    clv_status written = cli_job_write(job);
-    print_row(set, job);
-    CLI_TRY(cli_flush(d->app));
-    return cli_interrupted() ? CLV_EINTERRUPTED : written;
-}
-
-static clv_status run_set(const demo *d, const demo_set *set) {
-    char data[NAME], page[NAME], options[128];
-    char *argv[ARGS] = {data, "--report", page, "--quiet"};
-    int argc = 4;
-    name_data(d, set, data, sizeof data);
-    name_page(d, set, page, sizeof page);
-    snprintf(options, sizeof options, "%s", set->options);
-    char *rest = NULL;
-    for (char *word = strtok_r(options, " ", &rest); word && argc < ARGS; word = strtok_r(NULL, " ", &rest)) {
-        argv[argc++] = word;
-    }
+static int write_file(const demo *d, const demo_file *file) {
+    char path[PATH], from[PATH];
     cli_outputs out = {.app = d->app};
-    cli_outputs_print(&out, data, set->print, NULL);
-    CLI_TRY(out.first);
-    cli_job job;
-    clv_status status = solve_set(d, set, &job, argc, argv);
-    cli_job_close(&job);
-    return status;
+    name_file(d, file->name, path);
+    if (file->print) {
+        cli_outputs_print(&out, path, file->print, NULL);
+    } else if (file->write) {
+        cli_outputs_note(&out, path, file->write(d->app, path));
+    } else {
+        name_file(d, file->of, from);
+        cli_outputs_note(&out, path, file->change(d->app, from, path));
+    }
+    return cli_exit_status(out.first);
+}
+
+/* Those of the bundled files that a step names; the first exit status that is not 0. */
+static int write_files(const demo *d, const char *step) {
+    int code = 0;
+    for (size_t i = 0; i < demo_file_count; i++) {
+        const char *at = strstr(step, demo_files[i].name);
+        if (at && at[-1] == '@') {
+            int written = write_file(d, &demo_files[i]);
+            code = code ? code : written;
+        }
+    }
+    return code;
+}
+
+/* A step by the command's own function; its exit status. */
+static int run_step(demo *d, const char *step, bool quiet) {
+    static words w;
+    split(d, step, &w);
+    const char *before = d->app->command;
+    const cli_command *command = cli_command_find(w.argv[0]);
+    if (quiet) {
+        w.argv[w.count++] = "--quiet";
+        w.argv[w.count] = NULL;
+    }
+    cli_signals_watch(d->app->ctx, true);
+    d->app->command = command->name;
+    int code = command->run(d->app, command, w.count - 1, w.argv + 1);
+    d->app->command = before;
+    return code;
+}
+
+static int run_show(demo *d, const demo_show *show, cli_outcome *outcome, bool alone) {
+    double began = cli_seconds();
+    int code = 0;
+    d->app->outcome = outcome;
+    for (const char *const *step = show->steps; *step && code == 0; step++) {
+        code = write_files(d, *step);
+        if (code) {
+            break;
+        }
+        if (alone) {
+            printf("$ ");
+            print_step(stdout, d, *step);
+            printf("\n");
+            fflush(stdout);
+        }
+        code = run_step(d, *step, !alone);
+    }
+    d->app->outcome = NULL;
+    outcome->seconds = cli_seconds() - began;
+    note(d, code);
+    return code;
+}
+
+/* --- the table and what follows it --- */
+
+static void print_head(void) {
+    printf("%sEvery method on bundled data%s\n\n%-10s %-9s %5s %4s  %-24s %-13s  %-14s %6s %8s\n", cli_styled(CLI_BOLD),
+           cli_styled(CLI_PLAIN), "run", "method", "n", "k", "objective", "certificate", "bound", "ari", "seconds");
+}
+
+#define ROUNDING 1e-12
+
+static double without_rounding(double value) {
+    return fabs(value) <= ROUNDING ? 0 : value;
+}
+
+static void print_row(const demo_show *show, const cli_outcome *o) {
+    char method[16], objective[48], bound[32] = "", ari[16] = "", clusters[16] = "";
+    const char *last = show->steps[1] ? show->steps[1] : show->steps[0];
+    snprintf(method, sizeof method, "%.*s", (int)strcspn(last, " "), last);
+    snprintf(objective, sizeof objective, "%s %.6g", o->objective, without_rounding(o->value));
+    if (o->labeled) {
+        snprintf(clusters, sizeof clusters, "%lld", (long long)o->k);
+    }
+    if (isfinite(o->bound) && fabs(o->value - o->bound) <= ROUNDING) {
+        snprintf(bound, sizeof bound, "reached");
+    } else if (isfinite(o->bound)) {
+        snprintf(bound, sizeof bound, "%.1f %% below", 100 * fabs(o->value - o->bound) / fmax(fabs(o->value), 1e-300));
+    }
+    if (isfinite(o->ari)) {
+        snprintf(ari, sizeof ari, "%.3f", o->ari);
+    }
+    printf("%-10s %-9s %5lld %4s  %-24s %s%-13s%s  %-14s %6s %8.3f\n", show->name, method, (long long)o->n, clusters,
+           objective, cli_styled(o->holds ? CLI_GREEN : CLI_PLAIN), o->holds ? "holds" : "does not hold",
+           cli_styled(CLI_PLAIN), bound, ari, o->seconds);
+}
+
+static void print_escaped(FILE *stream, const char *text) {
+    for (; *text; text++) {
+        fputs(*text == '&' ? "&amp;" : *text == '<' ? "&lt;" : *text == '"' ? "&quot;" : (char[]){*text, '\0'}, stream);
+    }
+}
+
+/* A file in the folder as the page, beside the folder, links it. */
+static void print_link(FILE *stream, const demo *d, const char *name) {
+    const char *folder = strrchr(d->stem, '/');
+    for (const char *at = folder ? folder + 1 : d->stem; *at; at++) {
+        if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+            strchr("-_.", *at)) {
+            fputc(*at, stream);
+        } else {
+            fprintf(stream, "%%%02X", (unsigned char)*at);
+        }
+    }
+    fprintf(stream, "/%s", name);
+}
+
+static const char page_head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+    "content=\"width=device-width\">"
+    "<title>cleave demo</title>\n<style>"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 "
+    "1rem;color:#1b1f24;background:#fff}"
+    "a{color:#0060b0}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem "
+    ".6rem;vertical-align:top;"
+    "border-bottom:1px solid #d0d7de}code{font-size:.85em;overflow-wrap:anywhere}.w{overflow-x:auto}img{max-width:100%}"
+    "@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79b8ff}th,td{border-color:#"
+    "30363d}}"
+    "</style></head><body>\n<h1>cleave demo</h1>\n<p>Each run solves an optimization problem and says how good its "
+    "answer "
+    "is. \"Holds\" means that the certificate was recomputed from the data at the end: a statement about the problem "
+    "that was solved, not about whether the clusters are useful.</p>\n<div "
+    "class=\"w\"><table><thead><tr><th>run<th>what it "
+    "shows<th>objective<th>certificate<th>ARI<th>command</tr></thead><tbody>\n";
+
+static void print_page(FILE *stream, const void *what) {
+    const demo *d = what;
+    fputs(page_head, stream);
+    for (size_t i = 0; i < SHOWS; i++) {
+        const cli_outcome *o = &d->outcomes[i];
+        fputs("<tr><td><a href=\"", stream);
+        print_link(stream, d, shows[i].shows);
+        fprintf(stream, "\">%s</a><td>%s<td>%s %.6g<td>%s<td>", shows[i].name, shows[i].about, o->objective,
+                without_rounding(o->value), o->holds ? "holds" : "does not hold");
+        if (isfinite(o->ari)) {
+            fprintf(stream, "%.3f", o->ari);
+        }
+        for (const char *const *step = shows[i].steps; *step; step++) {
+            char line[4 * LINE] = "";
+            FILE *text = fmemopen(line, sizeof line - 1, "w");
+            if (text) {
+                print_step(text, d, *step);
+                fclose(text);
+            }
+            fputs(step == shows[i].steps ? "<td><code>" : "<br><code>", stream);
+            print_escaped(stream, line);
+            fputs("</code>", stream);
+        }
+        fputs("</tr>\n", stream);
+    }
+    fputs("</tbody></table></div>\n</body></html>\n", stream);
 }
 
 static void print_next(const demo *d) {
-    char data[NAME], page[NAME];
-    printf("\n%sOpen in a browser%s\n", cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
-    for (size_t i = 0; i < SETS; i++) {
-        name_page(d, &sets[i], page, sizeof page);
-        printf("  %s\n", page);
+    printf("\n%sOpen in a browser%s\n  %s\n\n%sType next%s\n", cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN),
+           d->options.report, cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
+    for (size_t i = 0; i < SHOWS; i++) {
+        for (const char *const *step = shows[i].steps; *step; step++) {
+            printf("  ");
+            print_step(stdout, d, *step);
+            printf("\n");
+        }
     }
-    printf("\n%sType next%s\n", cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
-    for (size_t i = 0; i < SETS; i++) {
-        name_data(d, &sets[i], data, sizeof data);
-        printf("  %s ncut %s %s\n", d->app->program, data, sets[i].options);
+}
+
+/* The result of the iris flowers as it is, and with one label changed. */
+static clv_status verify_both(demo *d) {
+    printf("\n%sAn answer can be checked%s: the same result as it is, and with one label changed by hand\n\n",
+           cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
+    const char *const steps[] = {honest, tampered};
+    for (size_t i = 0; i < CLI_COUNT(steps); i++) {
+        note(d, write_files(d, steps[i]));
+        printf("$ ");
+        print_step(stdout, d, steps[i]);
+        printf("\n");
+        CLI_TRY(cli_flush(d->app));
+        int code = run_step(d, steps[i], false);
+        if (code != (i == 0 ? 0 : REJECTED)) {
+            note(d, code ? code : REJECTED);
+            return CLV_OK;
+        }
     }
-    name_data(d, &sets[0], data, sizeof data);
-    printf("  %s ncut %s %s --json result.json -o labels.csv\n", d->app->program, data, sets[0].options);
-    printf("  %s verify result.json %s\n", d->app->program, data);
+    return CLV_OK;
+}
+
+static clv_status run_all(demo *d) {
+    print_head();
+    for (size_t i = 0; i < SHOWS; i++) {
+        int code = run_show(d, &shows[i], &d->outcomes[i], false);
+        if (cli_interrupted()) {
+            return CLV_EINTERRUPTED;
+        }
+        if (code == 0) {
+            print_row(&shows[i], &d->outcomes[i]);
+        }
+        CLI_TRY(cli_flush(d->app));
+    }
+    printf("\nA certificate is recomputed from the data at the end of each run; the bound is what no answer can beat. "
+           "ari compares\n"
+           "the clusters with true classes, which the method does not see.\n");
+    CLI_TRY(verify_both(d));
+    if (cli_interrupted()) {
+        return CLV_EINTERRUPTED;
+    }
+    cli_outputs out = {.app = d->app};
+    cli_outputs_print(&out, d->options.report, print_page, d);
+    note(d, out.first < 0 ? cli_exit_status(out.first) : 0);
+    if (d->code == 0) {
+        print_next(d);
+    }
+    return cli_flush(d->app);
+}
+
+/* --- all of it --- */
+
+static clv_status list_shows(const demo *d) {
+    for (size_t i = 0; i < SHOWS; i++) {
+        printf("%-10s %s\n", shows[i].name, shows[i].about);
+    }
+    return cli_flush(d->app);
+}
+
+static clv_status run_one(demo *d, const char *name) {
+    for (size_t i = 0; i < SHOWS; i++) {
+        if (strcmp(name, shows[i].name) == 0) {
+            return run_show(d, &shows[i], &d->outcomes[i], true) ? CLV_OK : cli_flush(d->app); /* a failure was told */
+        }
+    }
+    cli_nearest nearest = {.typed = name};
+    char phrase[96];
+    for (size_t i = 0; i < SHOWS; i++) {
+        cli_nearest_offer(&nearest, shows[i].name);
+    }
+    return cli_fail(d->app, CLV_EUSAGE, "there is no run '%s'%s (see cleave demo --list)", name,
+                    cli_nearest_phrase(&nearest, "", phrase, sizeof phrase));
 }
 
 static clv_status work(void *job) {
     demo *d = job;
-    cli_outputs out = {.app = d->app};
+    if (d->options.list) {
+        return list_shows(d);
+    }
     CLI_TRY(check(d));
-    printf("%sNormalized cut of two data sets, best of 20 starts each%s\n\n"
-           "data      n  k        ncut  certificate       ari  accur.   seconds  stop\n",
-           cli_styled(CLI_BOLD), cli_styled(CLI_PLAIN));
-    for (size_t i = 0; i < SETS; i++) {
-        clv_status status = run_set(d, &sets[i]);
-        CLI_TRY(status == CLV_ECREATE ? CLV_OK : status); /* the other set may still be written */
-        cli_outputs_note(&out, "-", status);
-    }
-    printf("\nThe certificate holds when moving any one object to another cluster would not lower the cut;\n"
-           "ari and accuracy compare the clusters with the true classes, which the method does not see.\n");
-    if (out.first >= 0) {
-        print_next(d);
-    }
-    CLI_TRY(cli_flush(d->app));
-    return out.first;
+    return d->args.operand_count ? run_one(d, d->args.operands[0]) : run_all(d);
 }
 
 static int run(cli_app *app, const cli_command *command, int argc, char **argv) {
-    demo d = {.app = app, .args = {.command = command}};
+    static demo d;
+    d = (demo){.app = app, .args = {.command = command}};
     cli_args_own(&d.args, demo_table(), &d.options);
-    return cli_exit_status(cli_perform(app, &d.args, argc, argv, work, &d));
+    int status = cli_exit_status(cli_perform(app, &d.args, argc, argv, work, &d));
+    return status ? status : d.code;
 }
 
 const cli_command cli_demo = {
     .name = "demo",
-    .summary = "cluster bundled data: a table, and pages to open",
-    .about = "Clusters the iris flowers and two rings, prints what came out, and writes a page for each.\n",
+    .summary = "every method on bundled data: a table, and pages to open",
+    .operands = {"[NAME]"},
+    .about =
+        "Runs every method on small data that come with the program, prints what came out, checks an answer and one\n"
+        "that was tampered with, and writes a page for each run and one that lists them. With NAME, one of them "
+        "alone.\n",
     .examples = "  cleave demo\n"
+                "  cleave demo --list\n"
+                "  cleave demo moons\n"
                 "  cleave demo --report somewhere/demo.html\n",
     .run = run,
 };

@@ -23,7 +23,7 @@ static void list_commands(void) {
     }
 }
 
-static const cli_command *find_command(const char *name) {
+const cli_command *cli_command_find(const char *name) {
     for (size_t i = 0; i < command_count; i++) {
         if (strcmp(commands[i].name, name) == 0) {
             return &commands[i];
@@ -39,7 +39,7 @@ static clv_status unknown_command(const cli_app *app, const char *typed) {
     }
     const char *known = cli_synonym(typed);
     char phrase[96];
-    if (known && find_command(known)) {
+    if (known && cli_command_find(known)) {
         snprintf(phrase, sizeof phrase, "; did you mean %s", known);
     } else {
         cli_nearest_phrase(&nearest, "", phrase, sizeof phrase);
@@ -62,7 +62,7 @@ static clv_status check_isa(const cli_app *app) {
 }
 
 static int run_command(cli_app *app, const char *name, int argc, char **argv) {
-    const cli_command *command = find_command(name);
+    const cli_command *command = cli_command_find(name);
     if (!command) {
         return cli_exit_status(unknown_command(app, name));
     }

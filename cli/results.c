@@ -331,5 +331,6 @@ clv_status cli_job_write(cli_job *job) {
                          .data = job->data,
                          .terms = job->terms.terms ? &job->terms : NULL,
                          .truth = *job->truth_from ? job->truth_from : NULL};
+    cli_outcome_note(job->app, job->result, report.scores ? job->scores.ari : (double)NAN);
     return write_outputs(job, &report);
 }

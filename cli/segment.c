@@ -377,6 +377,9 @@ static void print_table(FILE *stream, const void *what) {
 static clv_status write(const segment_job *s) {
     const segment_options *o = &s->options;
     cli_outputs out = {.app = s->app};
+    if (s->result) {
+        cli_outcome_note(s->app, s->result, (double)NAN);
+    }
     write_labels(&out, s, o->output, o->numbers);
     write_labels(&out, s, o->labels, true);
     cli_outputs_matrix(&out, o->points, s->points);

@@ -1,8 +1,8 @@
-# Bundled data as C: data/NAME.csv becomes "embedded/NAME.h" in the build folder with
+# Bundled data as C: data/NAME.csv or .jsonl becomes "embedded/NAME.h" in the build folder with
 #     static const char embedded_NAME[];   the bytes and a NUL
 # so that `cleave demo` needs no file at run time.
 function(cleave_embed_data target)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/*.csv)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/*.csv ${PROJECT_SOURCE_DIR}/data/*.jsonl)
   foreach(file IN LISTS files)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     get_filename_component(name ${file} NAME_WE)
@@ -10,7 +10,7 @@ function(cleave_embed_data target)
     file(READ ${file} hex HEX)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/embedded/${name}.h @ONLY
-      CONTENT "/* data/${name}.csv, made by CMake. */\nstatic const char embedded_${identifier}[] = {\n${bytes}0};\n")
+      CONTENT "/* From data/, made by CMake. */\nstatic const char embedded_${identifier}[] = {\n${bytes}0};\n")
   endforeach()
   target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 endfunction()

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import urllib.parse
 
 import harness
 from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, shared,
@@ -310,27 +311,58 @@ def verify_refuses_what_is_no_result():
 @case
 def demo():
     shown = cleave("demo", out="iris").out
-    check("rings" in shown and "cleave-demo.html" in shown, shown)
-    check_page("cleave-demo.html")
-    check_page("cleave-demo-rings.html")
-    iris = [line.split() for line in shown.splitlines() if line.startswith("iris ")][0]
-    check(iris[1:3] == ["150", "3"], f"{iris}")
-    rings = [line.split() for line in shown.splitlines() if line.startswith("rings ")][0]
-    check(rings[4:6] == ["holds", "1.000"], f"minimax paths tell the rings apart: {rings}")
+    names = [line.split()[0] for line in cleave("demo", "--list").out.splitlines()]
+    rows = {line.split()[0]: line.split() for line in shown[:shown.index("A certificate")].splitlines()[3:] if line}
+    check(list(rows) == names and len(names) == 10, f"{rows}")
+    used = {row[1] for row in rows.values()}
+    check(used == {"ncut", "dominant", "symnmf", "kpalm", "ksupport", "segment"}, f"every method: {used}")
+    check(all("holds" in row for row in rows.values()), f"{rows}")
+    check(rows["iris"][2:4] == ["150", "3"], f"{rows['iris']}")
+    for name in ("rings", "moons"):
+        check(rows[name][-2] == "1.000", f"the right similarities tell them apart: {rows[name]}")
+    check(float(rows["outliers"][-2]) > 0.95, f"k-median does not follow the errors: {rows['outliers']}")
+    check("accepted: " in shown and "rejected: " in shown, "an honest result and one that was tampered with")
+    check("cleave-demo.html" in shown, shown)
+    page = read("cleave-demo.html").decode()
+    for link in re.findall('href="([^"]*)"', page):
+        check(os.path.getsize(link), link)
+    check(len(re.findall("href=", page)) == len(names), page)
+    for name in names:
+        if name != "picture":
+            check_page(f"cleave-demo/{name}.html")
     # The commands that it shows work as they stand.
-    commands = shown[shown.index("Type next"):].splitlines()[1:]
-    typed = [line.split()[1:] for line in commands]
-    check(len(typed) == 4, f"{typed}")
-    for args in typed:
-        text = cleave(*args).out
-        check(args[0] != "verify" or text.startswith("accepted"), text)
+    commands = [line.split()[1:] for line in shown[shown.index("Type next"):].splitlines()[1:]]
+    check(len(commands) == len(names) + 1, f"{commands}")
+    for args in commands:
+        cleave(*args)
+
+
+@case
+def demo_of_one():
+    text = cleave("demo", "moons", out=r"ncut cleave-demo/moons\.csv").out
+    check("Proved" in text, text)
+    check(sorted(os.listdir(".")) == ["cleave-demo"] and sorted(os.listdir("cleave-demo")) == ["moons.csv", "moons.html"], "only its files")
+    cleave("demo", "moonz", code=64, err="did you mean moons.*--list")
+
+
+@case
+def demo_in_a_folder_with_odd_names():
+    os.mkdir("a b<c")
+    shown = cleave("demo", "--report", "a b<c/it's & more.html").out
+    page = read("a b<c/it's & more.html").decode()
+    check("b<c" not in page and "& more" not in page, "escaped")
+    link = re.findall('href="([^"]*)"', page)[0]
+    check(os.path.getsize(os.path.join("a b<c", urllib.parse.unquote(link))), link)
+    line = next(line for line in shown[shown.index("Type next"):].splitlines() if "moons" in line)
+    check(subprocess.run(line.strip(), shell=True, capture_output=True).returncode == 0, f"as a shell takes it: {line}")
 
 
 @case
 def demo_elsewhere():
     os.mkdir("there")
     cleave("demo", "--report", "there/d.html", out="there/d.html")
-    check(sorted(os.listdir("there")) == ["d-iris.csv", "d-rings.csv", "d-rings.html", "d.html"], os.listdir("there"))
+    check(sorted(os.listdir("there")) == ["d", "d.html"], os.listdir("there"))
+    check(os.path.exists("there/d/iris.csv") and os.path.exists("there/d/picture.png"), os.listdir("there/d"))
     check(os.listdir(".") == ["there"], "nothing elsewhere")
 
 
@@ -338,7 +370,7 @@ def demo_elsewhere():
 def bundled_iris_is_the_iris_data():
     cleave("demo")
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    check(read("cleave-demo-iris.csv") == read(os.path.join(here, "data", "iris.csv")), "the bytes of data/iris.csv")
+    check(read("cleave-demo/iris.csv") == read(os.path.join(here, "data", "iris.csv")), "the bytes of data/iris.csv")
 
 
 @case

@@ -212,7 +212,7 @@ def outputs_do_not_meet_through_links():
         cleave("ncut", "none.npy", "-k", 3, "-o", one, "--trace", other, code=64, err="--output and --trace both name .*: give")
     cleave("ncut", "none.npy", "-k", 3, "-o", "a.csv", "--trace", "e.csv", code=66)
     cleave("ncut", "none.npy", "-k", 3, "-o", "loop.csv", "--trace", "e.csv", code=66)
-    os.symlink("demo-iris.csv", "demo.html")
+    os.symlink("demo/iris.csv", "demo.html")
     cleave("demo", "--report", "demo.html", code=64, err="both name")
 
 
@@ -249,10 +249,13 @@ def every_command_goes_on_after_a_failed_output():
     check(os.path.getsize("c.npy"), "the centers are there")
     cleave("ncut", "x.npy", "-k", 3, "--dry-run", "--json", "/dev/full", code=73, out="resident", err="/dev/full")
     cleave("demo", "--report", "full.html", code=73, out="rings", err="full.html")
-    check(os.path.getsize("full-rings.html") and os.path.getsize("full-iris.csv"), "the other page is there")
-    os.symlink("/dev/full", "d-iris.csv")
-    cleave("demo", "--report", "d.html", code=73, out="rings", err="d-iris.csv")
-    check(os.path.getsize("d-rings.html"), "the other set is there")
+    check(os.path.getsize("full/rings.html") and os.path.getsize("full/iris.csv"), "the other pages are there")
+    os.mkdir("d")
+    os.symlink("/dev/full", "d/moons.csv")
+    cleave("demo", "--report", "d.html", code=73, out="rings", err="d/moons.csv")
+    check(os.path.getsize("d/rings.html") and os.path.getsize("d/roads.html"), "the other sets are there")
+    write("file", "")
+    cleave("demo", "--report", "file.html", code=73, err="file: no folder")
 
 
 @case

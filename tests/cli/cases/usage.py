@@ -95,7 +95,7 @@ def operands():
     cleave("eval", "a.npy", code=64, err="LABELS is missing")
     cleave("verify", "a.json", code=64, err="DATA is missing")
     cleave("verify", "a", "b", "c", "d", code=64, err=r"'d' is one argument too many: verify takes .* and \[Y\]")
-    cleave("demo", "a.npy", code=64, err="too many")
+    cleave("demo", "iris", "rings", code=64, err="too many")
 
 
 @case

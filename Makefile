@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 300
 # Ninja where there is one; a build folder that exists keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 
-.PHONY: all deps demo python check check-full check-arm bench install format lint fuzz coverage clean help
+.PHONY: all deps demo python check check-full check-arm bench dist deb install format lint fuzz coverage clean help
 
 all: ## build build/cleave (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -36,6 +36,13 @@ check-arm: ## the kernels compiled for 64-bit ARM, under an emulator; a part of 
 
 bench: all ## side-by-side runs against peers, into bench/RESULTS.md (about an hour)
 	bench/run
+
+dist: ## the sources of the last commit as build/dist/cleave-VERSION.tar.gz
+	@scripts/dist
+
+deb: ## Debian packages of them, checked by lintian
+	@scripts/deps --deb
+	@scripts/dist --deb
 
 install: all ## install to PREFIX (default /usr/local); DESTDIR is honored
 	$(CMAKE) --install build --prefix $(PREFIX)

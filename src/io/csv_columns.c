@@ -248,6 +248,22 @@ static clv_status refuse_unknown(const clv_table *t, unknown *u, clv_status stat
     return status;
 }
 
+/* Whether a name that an option gives is that of one column at most. */
+static clv_status check_once(const clv_table *t, const char *option, const char *name) {
+    int64_t places[] = {-1, -1}, count = 0;
+    for (int64_t c = 0; c < t->layout.columns && count < 2; c++) {
+        const clv_token *field = clv_layout_name(&t->layout, c);
+        if (field && clv_field_equals(field, name, false)) {
+            places[count++] = c + 1;
+        }
+    }
+    return count < 2
+               ? CLV_OK
+               : clv_fail(t->ctx, CLV_EUSAGE,
+                          "--%s: %s has more than one column '%s', as columns %lld and %lld: say which by its number",
+                          option, t->start.name, name, (long long)places[0], (long long)places[1]);
+}
+
 /* The columns of one item of a list: a name, a number, or a range of numbers; false: they are not there. */
 static bool find_item(const clv_table *t, char *item, int64_t *first, int64_t *last) {
     *first = *last = clv_layout_find(&t->layout, item);
@@ -288,6 +304,7 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
         *end = '\0';
         int64_t first, last;
         bool found = find_item(t, item, &first, &last);
+        status = check_once(t, option, item);
         if (!found) {
             add_unknown(u, option, item);
         }
@@ -360,15 +377,16 @@ static clv_status take_like(clv_table *t, const clv_read_options *options) {
 }
 
 /* A column that an option names, or "none"; -1: it names none. */
-static int64_t find_named(const clv_table *t, const char *option, const char *name, unknown *u) {
+static clv_status find_named(const clv_table *t, const char *option, const char *name, unknown *u, int64_t *c) {
+    *c = -1;
     if (!name || strcmp(name, "none") == 0) {
-        return -1;
+        return CLV_OK;
     }
-    int64_t c = clv_layout_find(&t->layout, name);
-    if (c < 0) {
+    *c = clv_layout_find(&t->layout, name);
+    if (*c < 0) {
         add_unknown(u, option, name);
     }
-    return c;
+    return check_once(t, option, name);
 }
 
 static clv_status take_names(clv_table *t, const clv_read_options *options) {
@@ -377,12 +395,17 @@ static clv_status take_names(clv_table *t, const clv_read_options *options) {
     if (status == CLV_OK) {
         status = mark_list(t, "drop", options->drop, mark_dropped, &u);
     }
-    int64_t id = find_named(t, "id-column", options->id_column, &u);
+    int64_t id = -1, label;
+    if (status == CLV_OK) {
+        status = find_named(t, "id-column", options->id_column, &u, &id);
+    }
     if (id >= 0) {
         t->columns[id].role = CLV_ROLE_ID;
         t->columns[id].asked = true;
     }
-    find_named(t, "label-column", options->label_column, &u);
+    if (status == CLV_OK) {
+        status = find_named(t, "label-column", options->label_column, &u, &label);
+    }
     return refuse_unknown(t, &u, status);
 }
 

@@ -212,7 +212,7 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
 }
 
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
-                               clv_affinity_options *options) {
+                               clv_affinity_options *options, size_t *bytes) {
     clv_affinity_options named = *options;
     const clv_home_maker *maker;
     clv_affinity_info plan;
@@ -222,6 +222,7 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
         return clv_fail(ctx, CLV_EUSAGE, "home = %s is not the name of a home", home);
     }
     CLV_TRY(plan_home(ctx, points, &named, &maker, &plan));
+    *bytes = plan.bytes;
     if (named.home == CLV_HOME_DENSE32) {
         options->home = CLV_HOME_DENSE32;
         return CLV_OK;

@@ -33,6 +33,8 @@ def a_model_and_its_verification():
     check("labels" not in result and result["weights"]["rows"] == 1 and result["weights"]["cols"] == 60, "weights")
     cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
     cleave("verify", "r.json", "x.npy", code=64, err="x.npy has no column of targets: give a file of them")
+    write("false.json", json.dumps({**result, "data_passes": 0}))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="^rejected: data_passes is claimed to be 0")
     result["objective"]["value"] *= 1.001
     result["restarts"][0]["objective"] *= 1.001
     write("false.json", json.dumps(result))

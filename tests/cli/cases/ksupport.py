@@ -82,6 +82,9 @@ def columns_far_from_the_origin():
                 check(abs(result["objective"]["value"] / near["objective"]["value"] - 1) < close, f"{loss} {solver} {files}")
                 check(result["certificate"]["holds"], f"{loss} {solver} {files}: {result['certificate']}")
                 cleave("verify", "r.json", *files[:2], out="^accepted")
+    said = "warning: columns of X have means of more than 100 times their spread.*: use --intercept, or --scale standard"
+    cleave("ksupport", "far.npy", "y.npy", "-k", 3, "--solver", "fcfw", err=said, out="does not hold")
+    cleave("ksupport", "far.npy", "y.npy", "-k", 3, "--solver", "fcfw", "--scale", "standard")
     fit("-k", 3, "--intercept", "--predict", "x.npy", "--scores", "near.csv", "-q")
     cleave("ksupport", "far.npy", "y.npy", "-k", 3, "--intercept", "--predict", "far.npy", "--scores", "far.csv", "-q")
     for a, b in zip(read_rows("near.csv"), read_rows("far.csv")):

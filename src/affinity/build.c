@@ -256,7 +256,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     CLV_TRY(clv_csr_check(ctx, "the points", points, false));
     CLV_TRY(plan_home(ctx, points, options, &maker, &plan));
     CLV_TRY(options->kind == CLV_AFFINITY_PRECOMPUTED ? clv_affinity_check(ctx, points, options, threads)
-                                                      : clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));
+                                                      : clv_points_check(ctx, points));
     clv_affinity_options own = options_of(maker, options);
     clv_context_memory(ctx, &held, &most);
     clv_status status = maker->make(ctx, points, &own, threads, &a);

@@ -362,3 +362,14 @@ def a_name_of_two_columns_is_that_of_none():
         cleave("kpalm", "t.csv", "-k", 2, option, "a", code=64,
                err=f"{option}: t.csv has more than one column 'a', as columns 1 and 3: say which by its number$")
     cleave("kpalm", "t.csv", "-k", 2, "--columns", "1,3", out="2 columns used")
+
+
+@case
+def points_too_small_to_be_squared():
+    points, _ = blobs()
+    write("small.csv", "".join(f"{x * 1e-160!r},{y * 1e-160!r}\n" for x, y in points))
+    for method in ("ncut", "symnmf", "dominant"):
+        cleave(method, "small.csv", "-k", 3, code=65, err="small.csv: points: the largest number, .*e-1.*, is too small to be squared: scale them")
+    cleave("ncut", "small.csv", "-k", 3, "--scale", "standard")
+    npy("zero.npy", [[0.0, 0.0]] * 5)
+    cleave("ncut", "zero.npy", "-k", 2)

@@ -257,25 +257,30 @@ static clv_status put_column_names(making *m) {
     return CLV_OK;
 }
 
+typedef struct id_list {
+    clv_text text; /* all ids, each with its NUL */
+    int64_t *at;   /* where they begin */
+} id_list;
+
+static clv_status add_id(void *user, int64_t row, const clv_token *field) {
+    id_list *ids = user;
+    ids->at[row] = (int64_t)ids->text.size;
+    for (size_t at = 0; field->doubled && at < field->size; at += 1 + (field->text[at] == '"')) {
+        clv_text_append(&ids->text, field->text + at, 1);
+    }
+    clv_text_append(&ids->text, field->text, field->doubled ? 0 : field->size);
+    clv_text_append(&ids->text, "", 1);
+    return ids->text.status;
+}
+
 clv_status clv_table_put_ids(const clv_table *t, int64_t column, clv_data *data) {
-    clv_token *texts = NULL;
-    clv_text all = {.ctx = t->ctx};
     char shown[CLV_COLUMN_SIZE];
     const clv_token *name = clv_layout_name(&t->layout, column);
     data->id_at = CLV_NEW(t->ctx, int64_t, t->rows);
     data->id_name = clv_copy_text(t->ctx, name && name->size > 0 ? clv_layout_call(&t->layout, column, shown) : "id");
-    clv_status status = data->id_at && data->id_name ? clv_table_texts(t, column, &texts) : CLV_ENOMEM;
-    for (int64_t i = 0; status == CLV_OK && i < t->rows; i++) {
-        const clv_token *text = &texts[i];
-        data->id_at[i] = (int64_t)all.size;
-        for (size_t at = 0; at < text->size; at += 1 + (text->doubled && text->text[at] == '"')) {
-            clv_text_append(&all, text->text + at, 1);
-        }
-        clv_text_append(&all, "", 1);
-        status = all.status;
-    }
-    clv_free(t->ctx, texts);
-    data->ids = all.data;
+    id_list ids = {.text = {.ctx = t->ctx}, .at = data->id_at};
+    clv_status status = ids.at && data->id_name ? clv_table_visit(t, column, add_id, &ids) : CLV_ENOMEM;
+    data->ids = ids.text.data;
     return status;
 }
 

@@ -107,6 +107,9 @@ typedef struct clv_table {
 } clv_table;
 clv_status clv_table_read(clv_table *table, clv_bytes bytes, char separator, const clv_layout_request *request);
 void clv_table_free(clv_table *table);
+/* The field of one column in each row, one after the other. */
+typedef clv_status (*clv_field_visit)(void *user, int64_t row, const clv_token *field);
+clv_status clv_table_visit(const clv_table *table, int64_t column, clv_field_visit visit, void *user);
 /* The fields of one column, one per row; owned, also after a failure. */
 clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **out);
 

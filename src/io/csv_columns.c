@@ -126,13 +126,9 @@ void clv_table_free(clv_table *t) {
     CLV_FREE_ALL(t->ctx, t->values, t->columns);
 }
 
-clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) {
+clv_status clv_table_visit(const clv_table *t, int64_t column, clv_field_visit visit, void *user) {
     clv_csv csv = t->start;
     int64_t row = 0;
-    *out = CLV_NEW(t->ctx, clv_token, t->rows);
-    if (!*out) {
-        return CLV_ENOMEM;
-    }
     while (clv_csv_next(&csv)) {
         clv_token field, kept = {0};
         int64_t found = 0;
@@ -141,16 +137,41 @@ clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) 
             kept = found == column ? field : kept;
         }
         if (found == t->layout.columns) {
-            (*out)[row++] = kept;
+            CLV_TRY(visit(user, row++, &kept));
         }
     }
     return CLV_OK;
 }
 
+static clv_status keep_text(void *user, int64_t row, const clv_token *field) {
+    clv_token *texts = user;
+    texts[row] = *field;
+    return CLV_OK;
+}
+
+clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) {
+    *out = CLV_NEW(t->ctx, clv_token, t->rows);
+    return *out ? clv_table_visit(t, column, keep_text, *out) : CLV_ENOMEM;
+}
+
 /* --- what differs in every row --- */
+
+/* Whether the first `count` numbers of a column rise, as the numbers of rows mostly do. */
+static bool are_rising(const clv_table *t, int64_t column, int64_t count) {
+    const double *at = t->values + column;
+    int64_t i = 1, width = t->layout.columns;
+    while (i < count && at[i * width] > at[(i - 1) * width]) {
+        i++;
+    }
+    return i >= count;
+}
 
 /* Whether the first `count` numbers of a column are all different. */
 static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count, bool *distinct) {
+    *distinct = are_rising(t, column, count);
+    if (*distinct) {
+        return CLV_OK;
+    }
     double *sorted = CLV_NEW(t->ctx, double, count);
     if (!sorted) {
         return CLV_ENOMEM;

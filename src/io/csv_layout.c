@@ -26,13 +26,18 @@ static bool is_label_name(const clv_token *field) {
     return is_one_of(field, words, true);
 }
 
-/* customer_id, Customer ID, customer.id; customerId, CustomerID. */
+/* customer_id, Customer ID, customer.id, order_no, Kunden-Nr.; customerId, CustomerID. */
 static bool ends_as_id(const clv_token *field) {
+    static const char *const words[] = {"id", "no", "no.", "nr", "nr.", "key"};
     const char *end = field->text + field->size;
-    if (field->size < 3 || !clv_same_letters(end - 2, "id", 2)) {
-        return false;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t size = strlen(words[w]);
+        if (field->size > size + 1 && clv_same_letters(end - size, words[w], size) &&
+            strchr("_ .-", end[-(ptrdiff_t)size - 1])) {
+            return true;
+        }
     }
-    return (field->size > 3 && strchr("_ .-", end[-3])) || (end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z');
+    return field->size > 2 && clv_same_letters(end - 2, "id", 2) && end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z';
 }
 
 static bool is_id_name(const clv_token *field) {

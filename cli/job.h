@@ -130,6 +130,9 @@ int cli_job_run(const cli_app *app, const cli_command *command, const clv_method
 /* The command of a method, as its description says. */
 cli_command cli_method_command(const clv_method *method);
 
+/* New objects: by the names of the columns of the old ones; where these have none, in the same order, but for a label
+ * column that is named and not there: new objects often have none. */
+clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out);
 /* New objects (predict.c): the options, whether they go together, reading, labels to their file. */
 const clv_option_table *cli_predict_table(const clv_method *method);
 clv_status cli_predict_check(const cli_job *job);

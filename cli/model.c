@@ -123,7 +123,7 @@ static clv_status read_fresh(model *m) {
     reading.settled = true;
     reading.targets =
         m->method->takes == CLV_TAKES_SAMPLES; /* where columns have no names, those of labels may be there */
-    CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->args.operands[1], &reading, &m->fresh)));
+    CLI_TRY(cli_read_fresh(m->app, m->args.operands[1], &reading, &m->fresh));
     if (features && !given) {
         CLI_TRY(cli_check_columns(m->app, m->args.operands[1], m->fresh, names, count, m->options.quiet));
     }

@@ -369,9 +369,25 @@ static clv_status warn_of_means(const clv_input *input, const clv_ksupport_optio
                : CLV_OK;
 }
 
+/* Each value of y is a class, and a regression would be taken for very many. */
+static clv_status warn_of_fractions(clv_result *result) {
+    const clv_field *classes = clv_result_field(result, "classes");
+    bool fractions = false;
+    for (int64_t c = 0; classes && c < classes->count; c++) {
+        fractions = fractions || classes->reals[c] != floor(classes->reals[c]);
+    }
+    return fractions && classes->count > 2
+               ? clv_result_warn(result,
+                                 "each of the %lld values of y is taken for a class, and not all of them are whole "
+                                 "numbers: for a regression, use --loss squares",
+                                 (long long)classes->count)
+               : CLV_OK;
+}
+
 clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *chosen, clv_result **out) {
     const clv_ksupport_options *options = chosen;
     CLV_TRY(options->path ? clv_ks_walk(ctx, input, options, out) : solve(ctx, input, options, out));
+    CLV_TRY(warn_of_fractions(*out));
     return warn_of_means(input, options, *out);
 }
 

@@ -436,6 +436,12 @@ def targets_in_a_column_of_the_samples():
     cleave("verify", "r.json", "false.csv", code=1, out="^rejected")
     write("new.csv", f"{names}\n{rows[0]}\n")
     cleave("predict", "r.json", "new.csv", "--scores", "s.csv", "-q")
+    cleave("ksupport", "one.csv", "-k", 3, "--label-column", "price", err="warning: each of the 40 values of y is taken for a class, .*use --loss squares")
+    write("bare.csv", "".join(f"{row},{v!r}\n" for row, v in zip(rows, y)))  # without names, new samples may lack the column
+    cleave("ksupport", "bare.csv", *tight[:-2], "--label-column", 7, "--json", "b.json", "-q")
+    csv("samples.csv", x[:3])
+    cleave("predict", "b.json", "samples.csv", "--scores", "s.csv", "-q")
+    check(len(read_rows("s.csv")) == 3, "scores of new samples")
     cleave("ksupport", "one.csv", "-k", 3, "--loss", "squares", code=64, err="one.csv has no column of targets: .*--label-column$")
     write("lost.csv", f"{names},price\n" + "".join(f"{row},{'.' if i == 2 else repr(v)}\n" for i, (row, v) in enumerate(zip(rows, y))))
     cleave("ksupport", "lost.csv", *tight, "--label-column", "price", code=65, err=r"'price' has 1 missing cell \(line 4\) and is the target: --missing drop$")

@@ -107,7 +107,7 @@ clv_status cli_write_memberships(const cli_app *app, const char *path, const clv
     if (!names) {
         return cli_fail(app, CLV_ENOMEM, "out of memory");
     }
-    clv_status status = clv_write_named(app->ctx, path, matrix, of, names);
+    clv_status status = clv_write_named(app->ctx, path, matrix, of, 0, names);
     free(names);
     return cli_library(app, status);
 }
@@ -126,8 +126,7 @@ clv_status cli_write_scores(const cli_app *app, const char *path, const clv_matr
             snprintf(numbers[c], sizeof numbers[c], "%.15g", known ? classes->reals[class] : 0);
             names[c] = !known ? "value" : class_names ? class_names[class] : numbers[c];
         }
-        status = cli_library(app, cli_has_ending(path, "npy") ? clv_write_matrix(app->ctx, path, scores)
-                                                              : clv_write_named(app->ctx, path, scores, of, names));
+        status = cli_library(app, clv_write_named(app->ctx, path, scores, of, NAN, names));
     } else {
         cli_fail(app, status, "out of memory");
     }
@@ -173,7 +172,7 @@ static clv_status write_centers(const cli_job *job, const char *path, const clv_
         shown.values = values;
         shown.scalar = CLV_F64;
     }
-    clv_status status = matrix->cols > 0 && names[0] ? clv_write_named(job->app->ctx, path, &shown, NULL, names)
+    clv_status status = matrix->cols > 0 && names[0] ? clv_write_named(job->app->ctx, path, &shown, NULL, 0, names)
                                                      : clv_write_dense(job->app->ctx, path, &shown);
     free(names);
     free(values);
@@ -189,7 +188,7 @@ static bool has_named_columns(const cli_job *job, const char *path, const clv_ma
 /* Weights of features, say. */
 static clv_status write_by_column(const cli_job *job, const char *path, const clv_matrix *matrix) {
     const char **names = name_columns(job, matrix->cols);
-    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, NULL, names))
+    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, NULL, 0, names))
                               : cli_fail(job->app, CLV_ENOMEM, "out of memory");
     free(names);
     return status;

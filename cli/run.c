@@ -99,18 +99,6 @@ clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options 
 
 /* --- data --- */
 
-clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out) {
-    int64_t count = 0;
-    CLI_TRY(cli_library(app, clv_read_labels(app->ctx, path, &count, out)));
-    if (count != n) {
-        clv_release(app->ctx, *out);
-        *out = NULL;
-        return cli_fail(app, CLV_EDATA, "%s: %s has %lld labels, but there are %lld objects", what, path,
-                        (long long)count, (long long)n);
-    }
-    return CLV_OK;
-}
-
 clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels) {
     int32_t *before = rows ? malloc((size_t)n * sizeof *before + 1) : NULL;
     if (rows && !before) {
@@ -130,9 +118,11 @@ clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const cha
                                  int32_t **out, bool *by_id) {
     clv_data *named = NULL;
     int64_t *rows = NULL;
-    CLI_TRY(cli_read_labels_of(app, what, path, n, out));
-    clv_status status = cli_library(app, clv_read_ids(app->ctx, path, &named));
-    status = status < 0 ? status : cli_library(app, clv_match_ids(app->ctx, of, named, &rows));
+    CLI_TRY(cli_library(app, clv_read_named_labels(app->ctx, path, &named, out)));
+    int64_t count = clv_data_matrix(named)->rows;
+    clv_status status = count == n ? cli_library(app, clv_match_ids(app->ctx, of, named, &rows))
+                                   : cli_fail(app, CLV_EDATA, "%s: %s has %lld labels, but there are %lld objects",
+                                              what, path, (long long)count, (long long)n);
     status = status < 0 ? status : cli_order_labels(app, rows, n, *out);
     *by_id = rows != NULL;
     clv_data_free(named);
@@ -207,11 +197,16 @@ static clv_status scale(cli_job *job) {
     return cli_library(job->app, clv_data_scale(job->data, how));
 }
 
+/* "Y" for "[Y]". */
+static const char *operand_name(const char *operand) {
+    return operand && strcmp(operand, "[Y]") == 0 ? "Y" : operand;
+}
+
 static clv_status check_standard_input(const cli_job *job) {
     const char *first = NULL;
     for (size_t i = 0; i <= CLI_OPERANDS; i++) {
         const char *path = i < CLI_OPERANDS ? job->args.operands[i] : job->prediction.input;
-        const char *name = i < CLI_OPERANDS ? job->args.command->operands[i] : "--predict";
+        const char *name = i < CLI_OPERANDS ? operand_name(job->args.command->operands[i]) : "--predict";
         if (path && strcmp(path, "-") == 0) {
             if (first) {
                 return cli_fail(job->app, CLV_EUSAGE, "%s and %s cannot both be standard input", first, name);
@@ -269,6 +264,7 @@ static clv_status check_table_options(const cli_job *job) {
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
     clv_read_options reading = cli_read_options(&job->points, stays_in_file(job));
+    reading.targets = job->method->takes == CLV_TAKES_SAMPLES && !job->args.operands[1];
     CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE,
@@ -286,8 +282,8 @@ clv_status cli_job_load(cli_job *job) {
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
     CLI_TRY(cli_predict_read(job, &reading));
     CLI_TRY(read_truth(job));
-    CLI_TRY(scale(job));
     CLI_TRY(cli_terms_read(job));
+    CLI_TRY(scale(job));
     cli_progress_end(&job->progress);
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
@@ -562,7 +558,8 @@ static const char *cli_about_data(clv_takes takes) {
                                         "(file.mat:variable); .npy of floats or\n"
                                         "doubles stays in its file. Y holds one target per sample: numbers, or texts "
                                         "in .csv; of an .svm file\n"
-                                        "its labels.\n"
+                                        "its labels. Without Y the targets are a column of X, by its name or "
+                                        "--label-column.\n"
            : takes == CLV_TAKES_AFFINITY
                ? "DATA holds one object per row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
                  "- is CSV from standard input. With --affinity precomputed, DATA is the n x n similarity itself.\n"
@@ -599,7 +596,7 @@ cli_command cli_method_command(const clv_method *method) {
     bool samples = method->takes == CLV_TAKES_SAMPLES;
     return (cli_command){.name = method->name,
                          .summary = method->summary,
-                         .operands = {samples ? "X" : "DATA", samples ? "Y" : NULL},
+                         .operands = {samples ? "X" : "DATA", samples ? "[Y]" : NULL},
                          .about = method->about,
                          .about_data = cli_about_data(method->takes),
                          .examples = method->examples,

@@ -92,8 +92,11 @@ bool clv_design_has_features_as_rows(const clv_design *x);
 
 /* --- center.c --- */
 
-/* Whether X has columns whose means are thousands of times their spread. */
-bool clv_ks_is_far(const clv_matrix *x, bool transposed);
+/* Whether X has columns whose means are so many times their spread: thousands cost an intercept its digits, and less is
+ * enough to hold up a solver that has none. */
+#define CLV_KS_FAR 1e3
+#define CLV_KS_OFF 100
+bool clv_ks_is_far(const clv_matrix *x, bool transposed, double times);
 /* X less the mean of each feature, and the means; both are the caller's, also on failure. */
 clv_status clv_ks_center(clv_context *ctx, const clv_matrix *x, bool transposed, clv_data **out, double **means);
 

@@ -49,6 +49,7 @@ static void add_tables(cli_job *job) {
     cli_args_add(&job->args, cli_job_how_table(job), &job->how);
     cli_args_add(&job->args, clv_control_table(), job->options);
     cli_args_own(&job->args, cli_output_table(&job->output_room, method), &job->output);
+    cli_args_own(&job->args, cli_checkpoint_table(), &job->checkpoint);
     if (method->abilities & CLV_WEIGHS_OBJECTS) {
         cli_args_add(&job->args, cli_job_weights_table(), job);
     }
@@ -83,7 +84,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     if (job->args.help) {
         return CLV_OK;
     }
-    clv_context_set_time_limit(app->ctx, cli_control(job)->time_limit);
+    CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit));
     CLI_TRY(check_required(job));
     CLI_TRY(job->special->check ? job->special->check(job) : CLV_OK);
     return cli_library(app, clv_method_check(app->ctx, method, job->options));
@@ -485,6 +486,7 @@ static clv_status run_method(cli_job *job) {
     cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
+    cli_checkpoint_end(&job->checkpoint, job->result, job->output.quiet);
     CLI_TRY(warn_of_rough(job));
     tell_warnings(job);
     if (job->suggestion[0]) {

@@ -402,7 +402,7 @@ clv_status clv_session_begin(clv_context *ctx, const char *method, const char *a
     }
     *s = (clv_session){.ctx = ctx, .asked = asked, .data = data, .max_iter = max_iter, .max_iter_then = max_iter};
     pthread_mutex_init(&s->lock, NULL);
-    s->began = since;
+    s->began = since > 0 ? since : clv_seconds();
     s->due = clv_seconds() + asked->every;
     s->method = clv_copy_text(ctx, method);
     s->about = clv_copy_text(ctx, about);

@@ -51,7 +51,7 @@ typedef struct clv_session {
 /* That of the context, or NULL: nothing is to be kept. */
 clv_session *clv_session_of(clv_context *ctx);
 /* The one for a solve, or NULL where there is nothing to do; it goes on from the checkpoint that the context was given,
- * if that is one of the same work, else CLV_EDATA. `since`: when the work began, by clv_seconds. */
+ * if that is one of the same work, else CLV_EDATA. `since`: when the work began, by clv_seconds; 0: now. */
 clv_status clv_session_begin(clv_context *ctx, const char *method, const char *about, uint64_t data, int64_t max_iter,
                              double since, clv_session **out);
 /* The last checkpoint is written; takes NULL. Whether all were kept. */

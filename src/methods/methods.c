@@ -291,8 +291,7 @@ static clv_status solve_in_time(clv_context *ctx, const clv_method *method, cons
                         spent, limit);
     }
     clv_deadline before = clv_deadline_begin(ctx, limit > 0 ? limit - spent : 0);
-    double since = before.since > 0 ? before.since : clv_seconds();
-    clv_status status = solve_and_keep(ctx, method, input, options, since, out);
+    clv_status status = solve_and_keep(ctx, method, input, options, before.since, out);
     double seconds = clv_deadline_end(ctx, before) + spent;
     CLV_TRY(status);
     clv_result *result = *out;

@@ -31,7 +31,7 @@ clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const vo
 void clv_name_solver(const clv_method *method, const void *options, clv_result *result);
 
 /* The session of checkpoints for a solve under the options at their full size, if there are to be any and none is under
- * way; else NULL. `since`: when the work began (fingerprint.c). */
+ * way; else NULL. `since`: as for clv_session_begin (fingerprint.c). */
 clv_status clv_begin_checkpoints(clv_context *ctx, const clv_method *method, const clv_input *input,
                                  const void *options, double since, clv_session **out);
 

@@ -308,11 +308,13 @@ clv_status cli_job_load(cli_job *job) {
 
 /* --- affinity --- */
 
-/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. */
+/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. A checkpoint holds
+ * what lasts of the state, packed and as a file. */
 static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
     clv_input input = job->input;
     input.plan = plan;
-    return cli_method_bytes(job->method, &input, job->options, threads);
+    size_t bytes = cli_method_bytes(job->method, &input, job->options, threads);
+    return job->checkpoint.path || job->checkpoint.resume ? 2 * bytes : bytes;
 }
 
 size_t cli_job_memory(const cli_job *job, int64_t threads) {

@@ -124,10 +124,10 @@ CLV_API void clv_context_set_time_limit(clv_context *ctx, double seconds);
  * data: a resumed solve is given those again. */
 typedef int (*clv_checkpoint_writer)(const void *bytes, size_t size, void *user);
 CLV_API void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer writer, void *user, double every);
-/* The next clv_solve in this context goes on from this checkpoint (copied). CLV_EDATA with a sentence where the bytes
- * are none, are damaged, or were made by another version; clv_solve refuses other data and other options, but for
- * threads, time_limit, which includes the time taken before, and max_iter, which may be larger as long as it ended
- * nothing that other work followed. */
+/* The next clv_solve in this context goes on from this checkpoint (copied; NULL: from none). CLV_EDATA with a sentence
+ * where the bytes are none, are damaged, or were made by another version; clv_solve refuses other data and other
+ * options, but for threads, time_limit, which includes the time taken before, and max_iter, which may be larger as long
+ * as it ended nothing that other work followed. */
 CLV_API clv_status clv_context_resume(clv_context *ctx, const void *bytes, size_t size);
 /* The seconds that it had taken to come there; 0: there is nothing to resume. */
 CLV_API double clv_context_spent(clv_context *ctx);

@@ -285,9 +285,16 @@ static clv_status check_version(clv_context *ctx, const front *f) {
                      f->version, clv_version());
 }
 
+static void forget_resume(clv_context *ctx);
+
 clv_status clv_context_resume(clv_context *ctx, const void *bytes, size_t size) {
     clv_checkpointing *asked = clv_checkpointing_of(ctx);
     front f = {0};
+    if (!bytes) {
+        forget_resume(ctx);
+        asked->spent = 0;
+        return CLV_OK;
+    }
     CLV_TRY(check_bytes(ctx, bytes, size));
     clv_archive a = clv_archive_from(ctx, (const unsigned char *)bytes + FRONT, size - FRONT - TAIL);
     pass_front(&a, &f);
@@ -385,6 +392,7 @@ static void free_session(clv_session *s) {
     clv_free(s->ctx, s);
 }
 
+/* What was to be resumed has been, or cannot be. */
 static void forget_resume(clv_context *ctx) {
     clv_checkpointing *asked = clv_checkpointing_of(ctx);
     clv_set_aside(ctx, -(int64_t)asked->resume_size);
@@ -398,6 +406,7 @@ clv_status clv_session_begin(clv_context *ctx, const char *method, const char *a
     clv_checkpointing *asked = clv_checkpointing_of(ctx);
     clv_session *s = *out = CLV_NEW0(ctx, clv_session, 1);
     if (!s) {
+        forget_resume(ctx);
         return CLV_ENOMEM;
     }
     *s = (clv_session){.ctx = ctx, .asked = asked, .data = data, .max_iter = max_iter, .max_iter_then = max_iter};
@@ -409,8 +418,8 @@ clv_status clv_session_begin(clv_context *ctx, const char *method, const char *a
     clv_status status = s->method && s->about ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK && asked->resume) {
         status = take_over(s);
-        forget_resume(ctx);
     }
+    forget_resume(ctx);
     if (status < 0) {
         free_session(s);
         *out = NULL;

@@ -496,6 +496,14 @@ static clv_status read_bytes(const unsigned char *bytes, size_t size, char *mess
     return status;
 }
 
+/* The hash made right again: what is behind it must be as safe. */
+static void seal(unsigned char *bytes, size_t size) {
+    uint64_t hash = clv_hash(1, bytes, size - 8);
+    for (int b = 0; b < 8; b++) {
+        bytes[size - 8 + (size_t)b] = (unsigned char)(hash >> (8 * b));
+    }
+}
+
 static void test_damaged(void **state) {
     static const scenario own = {"kpalm", "k=3", "", 30, 0};
     kept from = {0};
@@ -513,17 +521,14 @@ static void test_damaged(void **state) {
         bytes[at] ^= 0x20;
     }
     assert_int_equal(read_bytes(bytes, size, message, sizeof message), CLV_OK);
+    unsigned char *version = memmem(bytes, size, CLV_VERSION, strlen(CLV_VERSION));
+    version[0] ^= 1;
+    seal(bytes, size);
+    assert_int_equal(read_bytes(bytes, size, message, sizeof message), CLV_EDATA);
+    assert_non_null(strstr(message, "was made by cleave 1.2.0, and this is " CLV_VERSION));
     assert_int_equal(read_bytes((const unsigned char *)"1,2,3\n4,5,6\n", 12, message, sizeof message), CLV_EDATA);
     assert_non_null(strstr(message, "no checkpoint"));
     free_kept(&from);
-}
-
-/* The hash made right again: what is behind it must be as safe. */
-static void seal(unsigned char *bytes, size_t size) {
-    uint64_t hash = clv_hash(1, bytes, size - 8);
-    for (int b = 0; b < 8; b++) {
-        bytes[size - 8 + (size_t)b] = (unsigned char)(hash >> (8 * b));
-    }
 }
 
 static void change(unsigned char *bytes, size_t size, clv_rng *rng) {

@@ -46,6 +46,7 @@ static const scenario scenarios[] = {
     {"dominant", "solver=afw k=3 shift=0.1", "gaussian", 0, 0},
     {"dominant", "solver=rd k=3 max-iter=50", "gaussian", 0, 0},
     {"dominant", "k=3 start=random restarts=3", "gaussian computed", 0, 0},
+    {"dominant", "k=2 max-iter=600", "gaussian computed", 9000, 0}, /* an arena of some objects */
     {"dominant", "k=all", "knn", 0, 0},
     {"dominant", "k=6 multistart=5 sampling=dpp", "gaussian", 0, 0},
     {"ksupport", "k=2 solver=fcfw ridge=0.1", "", 0, 0},

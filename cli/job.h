@@ -53,6 +53,7 @@ struct cli_job {
     cli_output_room output_room;
     cli_predict_options prediction;
     cli_own_options own;
+    cli_checkpoint checkpoint;
     clv_data *data;                                                        /* the first operand */
     clv_data *fresh;                                                       /* new objects, or NULL */
     clv_data *targets, *start, *weights, *validation, *validation_targets; /* owned, or NULL */

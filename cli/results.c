@@ -7,7 +7,7 @@
 
 /* --- targets --- */
 
-enum { COMMON = 7, GIVEN = 4 };
+enum { COMMON = 8, GIVEN = 4 };
 
 /* The texts among the options of a method are files to read (--start), or names that are no file. */
 static void list_given(const cli_job *job, const char *list[GIVEN]) {
@@ -46,7 +46,7 @@ static clv_status check_output_data(const cli_job *job) {
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
-    enum { OTHERS = CLI_OPERANDS + 4 };
+    enum { OTHERS = CLI_OPERANDS + 5 };
     char model[PATH_MAX] = "";
     CLI_TRY(check_output_data(job));
     if (output->save_model) {
@@ -62,7 +62,8 @@ clv_status cli_job_check_targets(const cli_job *job) {
         {"report", output->report, "html|htm"},
         {"predict-output", job->prediction.output, "npy|csv|txt"},
         {"predict-membership", job->prediction.membership, "npy|csv"},
-        {"save-model", *model ? model : NULL, "clv"}};
+        {"save-model", *model ? model : NULL, "clv"},
+        {"checkpoint", job->checkpoint.path, NULL}};
     const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
     if (is_standard(output->output) && is_standard(output->json)) {
@@ -73,6 +74,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
     inputs[CLI_OPERANDS + 1] = job->points.truth;
     inputs[CLI_OPERANDS + 2] = job->sample_weights;
     inputs[CLI_OPERANDS + 3] = output->terms;
+    inputs[CLI_OPERANDS + 4] = cli_checkpoint_is_input(&job->checkpoint) ? job->checkpoint.resume : NULL;
     if (job->special->files) {
         job->special->files(job, own);
     }

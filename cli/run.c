@@ -49,6 +49,7 @@ static void add_tables(cli_job *job) {
     cli_args_add(&job->args, cli_job_how_table(job), &job->how);
     cli_args_add(&job->args, clv_control_table(), job->options);
     cli_args_own(&job->args, cli_output_table(&job->output_room, method), &job->output);
+    cli_args_own(&job->args, cli_checkpoint_table(), &job->checkpoint);
     if (method->abilities & CLV_WEIGHS_OBJECTS) {
         cli_args_add(&job->args, cli_job_weights_table(), job);
     }
@@ -83,7 +84,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     if (job->args.help) {
         return CLV_OK;
     }
-    clv_context_set_time_limit(app->ctx, cli_control(job)->time_limit);
+    CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit));
     CLI_TRY(check_required(job));
     CLI_TRY(job->special->check ? job->special->check(job) : CLV_OK);
     return cli_library(app, clv_method_check(app->ctx, method, job->options));
@@ -303,11 +304,13 @@ clv_status cli_job_load(cli_job *job) {
 
 /* --- affinity --- */
 
-/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. */
+/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. A checkpoint holds
+ * what lasts of the state, packed and as a file. */
 static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
     clv_input input = job->input;
     input.plan = plan;
-    return cli_method_bytes(job->method, &input, job->options, threads);
+    size_t bytes = cli_method_bytes(job->method, &input, job->options, threads);
+    return job->checkpoint.path || job->checkpoint.resume ? 2 * bytes : bytes;
 }
 
 size_t cli_job_memory(const cli_job *job, int64_t threads) {
@@ -481,6 +484,7 @@ static clv_status run_method(cli_job *job) {
     cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
+    cli_checkpoint_end(&job->checkpoint, job->result, job->output.quiet);
     CLI_TRY(warn_of_rough(job));
     tell_warnings(job);
     if (job->suggestion[0]) {

@@ -116,6 +116,22 @@ CLV_API int64_t clv_default_threads(void);
  * result however short the limit. 0: no limit. */
 CLV_API void clv_context_set_time_limit(clv_context *ctx, double seconds);
 
+/* Checkpoints: what a run has found and where it is, so that another process can go on from there and end with the same
+ * result, bit for bit, on any number of threads. From the first start of a run on the writer gets all of it every so
+ * many seconds (0: after each iteration), and once more when the run ends, for whatever reason; from one thread at a
+ * time, though not always the same. The bytes are borrowed. Not 0: it was not kept; the run goes on, and its result
+ * has a warning. NULL takes the writer away. Only what the engine and the method know is in a checkpoint, none of the
+ * data: a resumed solve is given those again. */
+typedef int (*clv_checkpoint_writer)(const void *bytes, size_t size, void *user);
+CLV_API void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer writer, void *user, double every);
+/* The next clv_solve in this context goes on from this checkpoint (copied; NULL: from none). CLV_EDATA with a sentence
+ * where the bytes are none, are damaged, or were made by another version; clv_solve refuses other data and other
+ * options, but for threads, time_limit, which includes the time taken before, and max_iter, which may be larger as long
+ * as it ended nothing that other work followed. */
+CLV_API clv_status clv_context_resume(clv_context *ctx, const void *bytes, size_t size);
+/* The seconds that it had taken to come there; 0: there is nothing to resume. */
+CLV_API double clv_context_spent(clv_context *ctx);
+
 /* Bytes now held, and the most that were ever held, by everything made in this context. */
 CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak);
 
@@ -955,7 +971,8 @@ enum {
     CLV_WEIGHS_OBJECTS = 1, /* input.weights */
     CLV_STARTS_GIVEN = 2,   /* input.start */
     CLV_READS_IN_ORDER = 4, /* points are read from the first to the last: they may stay in a mapped file */
-    CLV_VALIDATES = 8       /* input.validation */
+    CLV_VALIDATES = 8,      /* input.validation */
+    CLV_CHECKPOINTS = 16    /* clv_context_set_checkpoint: all of its iterations are the driver's */
 };
 
 /* What the option k stands for. */

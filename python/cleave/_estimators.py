@@ -124,7 +124,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if self.progress:
             run.callback, close = _progress.bar(type(self).__name__, callback)
         try:
-            result = run.solve()
+            result = run.solve(self.checkpoint, self.checkpoint_every, self.resume)
         except KeyboardInterrupt as pressed:
             if run.pointer is not None:  # the best so far
                 self._take(run, run.result())

@@ -453,19 +453,6 @@ static clv_status judge(const clv_symnmf_problem *p, const clv_matrix *membershi
     return add_findings(p, membership, labels, found);
 }
 
-/* The start that was asked for, the one in its place where there were no eigenvectors, or what was given in a file. */
-static clv_status check_start_taken(clv_context *ctx, const clv_symnmf_options *options, const clv_result *answer) {
-    const clv_field *taken = clv_result_field(answer, "start_taken");
-    const char *name = taken && taken->texts ? taken->texts[0] : NULL;
-    bool possible = !name || is_start(options, name) || strcmp(name, "labels") == 0 ||
-                    strcmp(name, "memberships") == 0 ||
-                    (is_start(options, "spectral") && answer->k > 1 && strcmp(name, "kmeans++") == 0);
-    return possible
-               ? CLV_OK
-               : clv_fail(ctx, CLV_EDATA, "start_taken is claimed to be '%.80s', but the start '%.80s' was asked for",
-                          name, options->start);
-}
-
 clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, const void *options,
                                       const clv_result *answer, clv_result *found) {
     const clv_control *control = options;
@@ -473,7 +460,6 @@ clv_status clv_symnmf_evaluate_answer(clv_context *ctx, const clv_input *input, 
     clv_memberships s = {0};
     const clv_matrix *membership;
     CLV_TRY(clv_answer_matrix(ctx, answer, "membership", answer->n, answer->k, &membership));
-    CLV_TRY(check_start_taken(ctx, options, answer));
     CLV_TRY(clv_check_k(ctx, &clv_symnmf_method, answer->k, answer->n));
     double tol = control->tol > 0 ? control->tol : (double)NAN;
     CLV_TRY(describe(ctx, input->affinity, answer->k, tol, control->threads, &p));

@@ -44,8 +44,8 @@ typedef struct clv_session {
     clv_record **records;  /* by their numbers; NULL: nothing is known of that run */
     int64_t record_count, next;
     clv_packed file;
-    bool unkept; /* a checkpoint was not kept by the writer, or there was no memory for it: */
-    bool broken; /* then there are no more */
+    bool unkept;        /* a checkpoint was not kept by the writer, or there was no memory for it: */
+    atomic_bool broken; /* then there are no more */
 } clv_session;
 
 /* That of the context, or NULL: nothing is to be kept. */

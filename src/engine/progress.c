@@ -141,8 +141,11 @@ clv_status clv_progress_open(clv_run *r, clv_run_worker *workers) {
         return clv_fail(r->ctx, CLV_EUSAGE, "%s cannot keep checkpoints", r->solver->method->name);
     }
     CLV_TRY(clv_session_open(r->session, r->solver->run - 1, &r->record));
-    CLV_TRY(identify(r));
+    pthread_mutex_lock(&r->session->lock); /* other runs may be under way, and write */
+    clv_status status = identify(r);
     lift_limit(r);
+    pthread_mutex_unlock(&r->session->lock);
+    CLV_TRY(status);
     r->began -= r->record->filed + r->record->slot_count > 0 ? r->session->asked->spent : 0;
     CLV_TRY(load_attempts(r));
     r->restored = r->count;

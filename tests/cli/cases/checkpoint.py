@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import harness
-from harness import case, check, cleave, npy, read
+from harness import case, check, cleave, extend, npy, read
 
 # Long enough to be killed on the way.
 COMMANDS = [
@@ -194,3 +194,10 @@ def segments():
     check(read("a.npy") == read("b.npy"), "another segmentation")
     cleave("segment", "p.npy", "--superpixels", "60", "-k", "3", "-q", "-o", "b.npy", "--resume", "c.ckpt", code=65,
            err="this run has k=3")
+
+
+@case
+def a_method_that_cannot_says_so():
+    data(n=30)
+    extend("soft", "x.npy", "--checkpoint", "c.ckpt", code=64, err="soft cannot keep checkpoints, nor go on from one")
+    check(not os.path.exists("c.ckpt"), "a checkpoint of nothing")

@@ -5,6 +5,7 @@
  * option cannot change what an old command line means; a wrong name is answered with the nearest right one. */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct arg_cursor {
@@ -205,7 +206,28 @@ static void nearest_choice(const clv_option *option, const char *value, char *ph
     cli_nearest_phrase(&nearest, "", phrase, size);
 }
 
-static clv_status set(const cli_app *app, const match *to, const char *value) {
+/* LOW:HIGH, or auto, where a command takes these for k. */
+static clv_status set_range(const cli_app *app, cli_args *args, const match *to, const char *value) {
+    char *end = NULL, rest = 0;
+    long long least = strtoll(value, &end, 10), most = -1;
+    bool automatic = strcmp(value, "auto") == 0;
+    bool whole = end > value && sscanf(end, ":%lld%c", &most, &rest) == 1 && least >= 1 && most >= least;
+    if (!automatic && !(whole && (double)most <= to->option->most)) {
+        return cli_fail(app, CLV_EUSAGE,
+                        "-k '%s' is not allowed: a range is LOW:HIGH, two whole numbers from 1 on, as 2:12", value);
+    }
+    args->k_least = automatic ? -1 : (int64_t)least;
+    args->k_most = automatic ? -1 : (int64_t)most;
+    to->group->given[to->option - to->group->table->options] = true;
+    return CLV_OK;
+}
+
+static clv_status set(const cli_app *app, cli_args *args, const match *to, const char *value) {
+    bool is_k = args->k_ranges && strcmp(to->option->name, "k") == 0;
+    if (is_k && (strchr(value, ':') || strcmp(value, "auto") == 0)) {
+        return set_range(app, args, to, value);
+    }
+    args->k_least = is_k ? 0 : args->k_least; /* the last one counts */
     clv_status status = clv_options_set(app->ctx, to->group->table, to->group->options, to->option->name, value);
     if (status < 0) {
         const char *said =
@@ -219,7 +241,7 @@ static clv_status set(const cli_app *app, const match *to, const char *value) {
 }
 
 /* The next argument as a value. One that looks like a long option is a forgotten value; `--name=--value` gives it. */
-static clv_status set_next(const cli_app *app, const match *to, arg_cursor *cursor) {
+static clv_status set_next(const cli_app *app, cli_args *args, const match *to, arg_cursor *cursor) {
     const char *value = cursor->at + 1 < cursor->argc ? cursor->argv[cursor->at + 1] : NULL;
     if (!value || (strncmp(value, "--", 2) == 0 && value[2])) {
         char allowed[256];
@@ -227,7 +249,7 @@ static clv_status set_next(const cli_app *app, const match *to, arg_cursor *curs
         return cli_fail(app, CLV_EUSAGE, "--%s needs a value: %s", to->option->name, *allowed ? allowed : "VALUE");
     }
     cursor->at++;
-    return set(app, to, value);
+    return set(app, args, to, value);
 }
 
 /* With what it is called here, if this command has that, or what it looks like. */
@@ -258,12 +280,12 @@ static clv_status parse_long(const cli_app *app, cli_args *args, arg_cursor *cur
         return refuse_name(app, args, &nearest);
     }
     if (found.option->kind != CLV_OPTION_FLAG) {
-        return equals ? set(app, &found, equals + 1) : set_next(app, &found, cursor);
+        return equals ? set(app, args, &found, equals + 1) : set_next(app, args, &found, cursor);
     }
     if (equals) {
         return cli_fail(app, CLV_EUSAGE, "--%s takes no value, but was given '%s'", name, equals + 1);
     }
-    return set(app, &found, found.off ? "false" : "true");
+    return set(app, args, &found, found.off ? "false" : "true");
 }
 
 static clv_status parse_short(const cli_app *app, cli_args *args, arg_cursor *cursor) {
@@ -277,9 +299,9 @@ static clv_status parse_short(const cli_app *app, cli_args *args, arg_cursor *cu
             return cli_fail(app, CLV_EUSAGE, "there is no option -%c (see cleave %s --help)", *at, args->command->name);
         }
         if (found.option->kind != CLV_OPTION_FLAG) {
-            return at[1] ? set(app, &found, at + 1) : set_next(app, &found, cursor);
+            return at[1] ? set(app, args, &found, at + 1) : set_next(app, args, &found, cursor);
         }
-        CLI_TRY(set(app, &found, "true"));
+        CLI_TRY(set(app, args, &found, "true"));
     }
     return CLV_OK;
 }
@@ -306,6 +328,15 @@ static clv_status add_operand(const cli_app *app, cli_args *args, const char *op
     const cli_command *command = args->command;
     size_t taken = operands_taken(command), used = 0;
     char names[128] = "options only";
+    bool any = taken == CLI_OPERANDS && strcmp(command->operands[taken - 1], "[...]") == 0;
+    if (args->operand_count == taken && any) {
+        if (args->more_count == CLI_MORE) {
+            return cli_fail(app, CLV_EUSAGE, "'%s' is one file too many: %s takes at most %d", operand, command->name,
+                            CLI_OPERANDS + CLI_MORE);
+        }
+        args->more[args->more_count++] = operand;
+        return CLV_OK;
+    }
     if (args->operand_count == taken) {
         for (size_t i = 0; i < taken && used < sizeof names; i++) {
             used +=
@@ -315,6 +346,17 @@ static clv_status add_operand(const cli_app *app, cli_args *args, const char *op
     }
     args->operands[args->operand_count++] = operand;
     return CLV_OK;
+}
+
+size_t cli_args_files(const cli_args *args, size_t first, const char **list) {
+    size_t count = 0;
+    for (size_t i = first; i < args->operand_count; i++) {
+        list[count++] = args->operands[i];
+    }
+    for (size_t i = 0; i < args->more_count; i++) {
+        list[count++] = args->more[i];
+    }
+    return count;
 }
 
 static clv_status parse_one(const cli_app *app, cli_args *args, arg_cursor *cursor, bool *ended) {

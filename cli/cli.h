@@ -73,12 +73,13 @@ void cli_json_number(FILE *stream, double value);
 
 /* --- commands and their arguments (main.c, args.c, help.c) --- */
 
-enum { CLI_OPERANDS = 3 };
+enum { CLI_OPERANDS = 3, CLI_MORE = 1024 };
 
 typedef struct cli_command {
     const char *name;
     const char *summary;                /* one line, for the list of commands */
-    const char *operands[CLI_OPERANDS]; /* their names; the last ones may be left out if [in brackets]; NULL: no more */
+    const char *operands[CLI_OPERANDS]; /* their names; the last ones may be left out if [in brackets], and the
+                                           last may be repeated if it is [...]; NULL: no more */
     const char *about;                  /* a paragraph or two for the help */
     const char *about_data;             /* one more, about the operands; or NULL */
     const char *examples;               /* lines to type, indented by two spaces */
@@ -103,9 +104,13 @@ typedef struct cli_args {
     cli_group groups[CLI_GROUPS];
     size_t group_count;
     const char *operands[CLI_OPERANDS];
-    size_t operand_count;
-    bool help;       /* --help was given: nothing else was checked */
-    bool k_optional; /* -k may be left out although its default is out of its range */
+    size_t operand_count;       /* of these */
+    const char *more[CLI_MORE]; /* beyond them, of a command that takes any number */
+    size_t more_count;
+    bool help;               /* --help was given: nothing else was checked */
+    bool k_optional;         /* -k may be left out although its default is out of its range */
+    bool k_ranges;           /* -k may be LOW:HIGH, or auto */
+    int64_t k_least, k_most; /* such a range: 0, none was given; of auto -1, until the objects are known */
 } cli_args;
 
 /* Add a table; the struct at `options` must hold its defaults already. */
@@ -117,6 +122,8 @@ clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **a
 clv_status cli_perform(const cli_app *app, cli_args *args, int argc, char **argv, clv_status (*work)(void *job),
                        void *job);
 bool cli_args_given(const cli_args *args, const char *name);
+/* All operands from number `first` on, in a list with room for CLI_OPERANDS + CLI_MORE; returns how many. */
+size_t cli_args_files(const cli_args *args, size_t first, const char **list);
 /* Whether an option must be given: a number whose default is out of its range, unless that has a name of its own. */
 bool cli_is_required(const clv_option *option);
 
@@ -184,10 +191,13 @@ typedef struct cli_points_options {
     const char *columns, *drop, *id_column; /* NULL: not given */
     int missing, categories;                /* clv_missing, clv_categories */
     const char *truth;                      /* a file, or NULL */
+    int soft;                               /* of partitions: memberships for labels */
 } cli_points_options;
 
 /* "points": scale, header, the columns, and truth where `with_truth`. */
 const clv_option_table *cli_points_table(bool with_truth);
+/* Of a method on partitions. */
+const clv_option_table *cli_partitions_table(void);
 /* The part of it that says how to read. */
 const clv_option_table *cli_reading_table(void);
 /* What was not given here is read as the result in `path` was read. */

@@ -28,7 +28,8 @@ typedef struct cli_special {
     bool k_optional;                               /* -k may be left out: the method's check says when */
 } cli_special;
 
-extern const cli_special cli_ksupport_special, cli_pursuit_special, cli_dominant_special, cli_kpalm_special;
+extern const cli_special cli_ksupport_special, cli_pursuit_special, cli_dominant_special, cli_kpalm_special,
+    cli_consensus_special;
 
 /* New objects to label, and where to. */
 typedef struct cli_predict_options {
@@ -37,7 +38,7 @@ typedef struct cli_predict_options {
 
 /* Options that a command has beside those of its method: files, or NULL. */
 typedef struct cli_own_options {
-    const char *path_output, *validation_x, *validation_y, *scores, *graph;
+    const char *path_output, *validation_x, *validation_y, *scores, *graph, *confidence;
 } cli_own_options;
 
 struct cli_job {
@@ -57,7 +58,7 @@ struct cli_job {
     clv_data *data;                                                        /* the first operand */
     clv_data *fresh;                                                       /* new objects, or NULL */
     clv_data *targets, *start, *weights, *validation, *validation_targets; /* owned, or NULL */
-    clv_data *object_alpha, *start_membership;                             /* likewise */
+    clv_data *object_alpha, *start_membership, *widths;                    /* likewise */
     clv_input input;                                                       /* what the method is given of these */
     int32_t *truth_read;            /* owned; NULL when the labels came with the data */
     const int32_t *truth;           /* NULL: none */
@@ -89,6 +90,11 @@ static inline bool cli_has_affinity(const cli_job *job) {
     return job->method->takes == CLV_TAKES_AFFINITY;
 }
 
+/* Whether it works on other clusterings. */
+static inline bool cli_takes_partitions(const cli_job *job) {
+    return job->method->takes == CLV_TAKES_PARTITIONS;
+}
+
 /* The steps in their order; each needs the one before it. A job is closed in any state. */
 clv_status cli_job_open(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv,
                         cli_job *job);
@@ -97,6 +103,10 @@ clv_status cli_job_plan(cli_job *job);  /* whether the method fits the budget, a
 clv_status cli_job_solve(cli_job *job); /* affinity, method, metrics */
 clv_status cli_job_write(cli_job *job); /* all outputs; goes on after a failed one and returns the first failure */
 void cli_job_close(cli_job *job);
+
+/* DATA: one file of points, or of a method on partitions several (consensus.c). */
+clv_status cli_partitions_read(cli_job *job);
+clv_status cli_partitions_name(cli_job *job);
 
 /* Parts of these steps (run.c, inputs.c, results.c). */
 const clv_option_table *cli_job_how_table(const cli_job *job); /* the options of the affinity, or of memory alone */

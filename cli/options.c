@@ -42,6 +42,16 @@ const clv_option_table *cli_reading_table(void) {
     return &table;
 }
 
+const clv_option_table *cli_partitions_table(void) {
+    static const clv_option options[] = {
+        CLI_FLAG_OPTION(cli_points_options, soft, "soft", 0,
+                        "take the memberships of results that have them, instead of their labels"),
+        CLI_FILE_OPTION(cli_points_options, truth, "truth", 0, "FILE", "true labels, to add metrics: .npy or .csv"),
+    };
+    static const clv_option_table table = {"inputs", options, CLI_COUNT(options), 0};
+    return &table;
+}
+
 clv_read_options cli_read_options(const cli_points_options *points, int map) {
     clv_read_options options = {.header = (clv_header)points->header,
                                 .map = map,
@@ -165,7 +175,7 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
     *table = (clv_option_table){.title = "output", .options = room->options};
     if (clv_method_gives(method, "labels")) {
         memcpy(room->options, of_labels, sizeof of_labels);
-        table->count = CLI_COUNT(of_labels);
+        table->count = method->takes == CLV_TAKES_PARTITIONS ? 1 : CLI_COUNT(of_labels); /* the rest is about points */
     }
     add_matrices(room, method);
     if (clv_method_gives(method, "centers")) {

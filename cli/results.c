@@ -64,7 +64,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
         {"predict-membership", job->prediction.membership, "npy|csv"},
         {"save-model", *model ? model : NULL, "clv"},
         {"checkpoint", job->checkpoint.path, NULL}};
-    const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
+    const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN + CLI_MORE] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
     if (is_standard(output->output) && is_standard(output->json)) {
         return cli_fail(job->app, CLV_EUSAGE, "--output and --json cannot both be standard output: give one a file");
@@ -87,6 +87,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
         targets[COMMON + CLI_OWN_FILES + m] = (cli_target){info->name, output->matrices[m], matrix_endings(info)};
     }
     list_given(job, inputs + OTHERS + CLI_OWN_FILES);
+    memcpy(inputs + OTHERS + CLI_OWN_FILES + GIVEN, job->args.more, sizeof job->args.more);
     return cli_targets_check(job->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
 }
 
@@ -315,7 +316,7 @@ clv_status cli_job_write(cli_job *job) {
                                         job->sample_weights ? cli_job_weights_table() : NULL,
                                         NULL};
     const void *options[] = {job->options, &job->points, &job->how, job->options, job};
-    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
+    bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED || cli_takes_partitions(job); /* there are no points */
     char scale[32];
     clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);
     clv_report report = {.result = job->result,

@@ -18,7 +18,8 @@ const clv_option_table *cli_job_how_table(const cli_job *job) {
 }
 
 const clv_option_table *cli_job_points_table(const cli_job *job) {
-    return cli_points_table(clv_method_gives(job->method, "labels") != NULL);
+    return cli_takes_partitions(job) ? cli_partitions_table()
+                                     : cli_points_table(clv_method_gives(job->method, "labels") != NULL);
 }
 
 const clv_option_table *cli_job_weights_table(void) {
@@ -31,7 +32,7 @@ const clv_option_table *cli_job_weights_table(void) {
 static const cli_special *find_special(const clv_method *method) {
     static const cli_special none = {0};
     static const cli_special *const specials[] = {&cli_ksupport_special, &cli_pursuit_special, &cli_dominant_special,
-                                                  &cli_kpalm_special};
+                                                  &cli_kpalm_special, &cli_consensus_special};
     for (size_t i = 0; i < CLI_COUNT(specials); i++) {
         if (strcmp(specials[i]->method, method->name) == 0) {
             return specials[i];
@@ -45,6 +46,7 @@ static void add_tables(cli_job *job) {
     clv_affinity_defaults(&job->how);
     clv_method_defaults(method, job->options, method->options->size);
     cli_args_add(&job->args, method->options, job->options);
+    clv_options_defaults(cli_points_table(true), &job->points); /* also where only some of them can be given */
     cli_args_own(&job->args, cli_job_points_table(job), &job->points);
     cli_args_add(&job->args, cli_job_how_table(job), &job->how);
     cli_args_add(&job->args, clv_control_table(), job->options);
@@ -67,11 +69,34 @@ static clv_status check_required(const cli_job *job) {
     for (size_t i = 0; i < table->count; i++) {
         const clv_option *option = &table->options[i];
         if (cli_is_required(option) && !cli_args_given(&job->args, option->name) && !job->special->k_optional) {
-            return cli_fail(job->app, CLV_EUSAGE, "%s needs -%c %s (%s)", job->method->name, option->letter,
-                            option->meta, option->help);
+            return cli_fail(job->app, CLV_EUSAGE, "%s needs -%c %.*s (%s)", job->method->name, option->letter,
+                            (int)strcspn(option->meta, "|"), option->meta, option->help);
         }
     }
     return CLV_OK;
+}
+
+/* Until a range is solved, k is the largest of it. */
+static clv_status set_k(cli_job *job, int64_t k) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)k);
+    return cli_library(job->app, clv_options_set(job->app->ctx, job->method->options, job->options, "k", text));
+}
+
+/* Of auto, as far as there are objects. */
+static clv_status resolve_range(cli_job *job) {
+    enum { LEAST = 2, MOST = 12 };
+    int64_t rows = clv_data_matrix(job->data)->rows;
+    if (job->args.k_least == 0) {
+        return CLV_OK;
+    }
+    if (job->args.k_least < 0) {
+        job->args.k_most = rows - 1 < MOST ? rows - 1 : MOST;
+        job->args.k_least = LEAST < job->args.k_most ? LEAST : job->args.k_most;
+    }
+    return job->args.k_most < 1 ? cli_fail(job->app, CLV_EDATA, "-k auto needs at least 2 objects, and %s has %lld",
+                                           job->args.operands[0], (long long)rows)
+                                : set_k(job, job->args.k_most);
 }
 
 clv_status cli_job_open(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv,
@@ -79,6 +104,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     *job = (cli_job){.app = app, .method = method, .special = find_special(method), .silhouette = NAN};
     job->args.command = command;
     job->args.k_optional = job->special->k_optional;
+    job->args.k_ranges = method->k_meaning == CLV_K_CLUSTERS && clv_method_gives(method, "labels");
     add_tables(job);
     CLI_TRY(cli_args_parse(app, &job->args, argc, argv));
     if (job->args.help) {
@@ -86,6 +112,10 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     }
     CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit));
     CLI_TRY(check_required(job));
+    if (job->args.k_least != 0 && (job->checkpoint.path || cli_args_given(&job->args, "resume"))) {
+        return cli_fail(app, CLV_EUSAGE, "--checkpoint and --resume are for one k, not for a range");
+    }
+    CLI_TRY(job->args.k_least != 0 ? set_k(job, job->args.k_most > 0 ? job->args.k_most : 2) : CLV_OK);
     CLI_TRY(job->special->check ? job->special->check(job) : CLV_OK);
     return cli_library(app, clv_method_check(app->ctx, method, job->options));
 }
@@ -280,7 +310,9 @@ clv_status cli_job_load(cli_job *job) {
     double began = cli_seconds();
     cli_progress_begin(&job->progress, app, &job->args, job->output.progress, job->output.quiet, NULL);
     cli_progress_phase(&job->progress, "reading");
-    CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
+    CLI_TRY(cli_takes_partitions(job)
+                ? cli_partitions_read(job)
+                : cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
     CLI_TRY(cli_predict_read(job, &reading));
     CLI_TRY(read_truth(job));
     CLI_TRY(cli_terms_read(job));
@@ -296,6 +328,7 @@ clv_status cli_job_load(cli_job *job) {
         cli_tell_warning(job->args.operands[0], job->data);
         cli_tell_warning(job->prediction.input, job->fresh);
     }
+    CLI_TRY(resolve_range(job));
     CLI_TRY(check_k(job));
     CLI_TRY(cli_job_read_inputs(job));
     cli_reading_end(app); /* all that is read has been read */
@@ -395,6 +428,11 @@ static clv_status build_affinity(cli_job *job) {
     }
     cli_progress_phase(&job->progress, "building the affinity");
     job->rough = cli_job_takes_too_long(job, &how);
+    if (job->args.k_least > 0) { /* it is built for each k, where it must be */
+        cli_progress_end(&job->progress);
+        job->info.n = clv_data_matrix(job->data)->rows;
+        return CLV_OK;
+    }
     clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);
@@ -453,7 +491,32 @@ static clv_status tell_failure(const cli_job *job, clv_status status) {
     return cli_library(job->app, status);
 }
 
+/* All k of the range; the options then have the one that was taken. */
+static clv_status solve_range(cli_job *job) {
+    clv_affinity_options how;
+    clv_input input = job->input;
+    CLI_TRY(remaining_budget(job, &how));
+    input.points = clv_data_matrix(job->data);
+    clv_status status =
+        clv_solve_range(job->app->ctx, job->method, &input, job->options, job->args.k_least, job->args.k_most,
+                        cli_has_affinity(job) ? &how : NULL, &job->affinity, &job->result);
+    if (job->affinity) {
+        clv_affinity_describe(job->affinity, &job->info);
+        job->input.affinity = job->affinity;
+    }
+    job->rough = cli_has_affinity(job) && (status == CLV_ETIME || status == CLV_EINTERRUPTED);
+    return status;
+}
+
 static clv_status solve(cli_job *job) {
+    if (job->args.k_least > 0 && !job->rough) {
+        clv_status status = solve_range(job);
+        int64_t k = job->result ? job->result->k : job->args.k_least;
+        CLI_TRY(set_k(job, k));
+        if (!job->rough) {
+            return status;
+        }
+    }
     bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED;
     const clv_matrix *data = clv_data_matrix(job->data);
     clv_affinity_info plan = {.n = data->rows};
@@ -490,6 +553,7 @@ static clv_status run_method(cli_job *job) {
     if (job->suggestion[0]) {
         CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));
     }
+    CLI_TRY(cli_takes_partitions(job) ? cli_partitions_name(job) : CLV_OK);
     return name_classes(job);
 }
 
@@ -544,7 +608,8 @@ void cli_job_close(cli_job *job) {
                               job->validation,
                               job->validation_targets,
                               job->object_alpha,
-                              job->start_membership};
+                              job->start_membership,
+                              job->widths};
     clv_result_free(job->result);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->truth_read);
@@ -558,12 +623,16 @@ void cli_job_close(cli_job *job) {
 /* --- all of it --- */
 
 static const char *cli_about_data(clv_takes takes) {
-    return takes == CLV_TAKES_SAMPLES ? "X holds one sample per row: .npy, .csv, .tsv, .txt, .mtx, .svm, .mat "
-                                        "(file.mat:variable); .npy of floats or\n"
-                                        "doubles stays in its file. Y holds one target per sample: numbers, or texts "
-                                        "in .csv; of an .svm file\n"
-                                        "its labels. Without Y the targets are a column of X, by its name or "
-                                        "--label-column.\n"
+    return takes == CLV_TAKES_PARTITIONS
+               ? "Each input is a result that --json wrote, or a file of labels (.csv, .tsv, .txt, integer .npy; -1: "
+                 "left\nout) or of memberships (.npy, n x k). Rows are matched by ids where files have them, else they "
+                 "are in\nthe same order.\n"
+           : takes == CLV_TAKES_SAMPLES ? "X holds one sample per row: .npy, .csv, .tsv, .txt, .mtx, .svm, .mat "
+                                          "(file.mat:variable); .npy of floats or\n"
+                                          "doubles stays in its file. Y holds one target per sample: numbers, or texts "
+                                          "in .csv; of an .svm file\n"
+                                          "its labels. Without Y the targets are a column of X, by its name or "
+                                          "--label-column.\n"
            : takes == CLV_TAKES_AFFINITY
                ? "DATA holds one object per row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
                  "- is CSV from standard input. With --affinity precomputed, DATA is the n x n similarity itself.\n"
@@ -597,10 +666,16 @@ static int run_command(cli_app *app, const cli_command *command, int argc, char 
 }
 
 cli_command cli_method_command(const clv_method *method) {
-    bool samples = method->takes == CLV_TAKES_SAMPLES;
+    bool samples = method->takes == CLV_TAKES_SAMPLES, several = method->takes == CLV_TAKES_PARTITIONS;
     return (cli_command){.name = method->name,
                          .summary = method->summary,
-                         .operands = {samples ? "X" : "DATA", samples ? "[Y]" : NULL},
+                         .operands = {several   ? "R1.json"
+                                      : samples ? "X"
+                                                : "DATA",
+                                      several   ? "R2.json"
+                                      : samples ? "[Y]"
+                                                : NULL,
+                                      several ? "[...]" : NULL},
                          .about = method->about,
                          .about_data = cli_about_data(method->takes),
                          .examples = method->examples,

@@ -196,7 +196,8 @@ const cli_segmenter *cli_segmenter_of(const clv_method *method) {
 }
 
 static bool can_segment(const clv_method *method) {
-    return method->takes != CLV_TAKES_SAMPLES && clv_method_gives(method, "labels");
+    bool of_pixels = method->takes == CLV_TAKES_AFFINITY || method->takes == CLV_TAKES_POINTS;
+    return of_pixels && clv_method_gives(method, "labels");
 }
 
 const clv_method *cli_segment_method(int number) {

@@ -15,7 +15,7 @@ typedef struct verification {
     cli_points_options points;
     verify_options options;
     clv_claim *claim;
-    clv_data *data, *second; /* second: NULL when there is one file */
+    clv_data *data, *second; /* second: NULL when there is one file; of partitions their widths */
     clv_verdict verdict;
 } verification;
 
@@ -106,10 +106,31 @@ static bool reads_the_same(verification *v) {
     return same && names_the_same(v) && fills_the_same(v);
 }
 
+/* The inputs of a consensus, in the order in which they were given. */
+static clv_status judge_partitions(verification *v) {
+    const char *paths[CLI_OPERANDS + CLI_MORE], *soft = clv_claim_option(v->claim, "soft");
+    int64_t count = (int64_t)cli_args_files(&v->args, 1, paths);
+    clv_context *ctx = v->app->ctx;
+    CLI_TRY(cli_library(
+        v->app, clv_read_partitions(ctx, paths, count, soft && strcmp(soft, "true") == 0, &v->data, &v->second)));
+    clv_input input = {.points = clv_data_matrix(v->data), .widths = v->second ? clv_data_matrix(v->second) : NULL};
+    cli_reading_end(v->app);
+    return cli_library(v->app,
+                       clv_claim_verify(ctx, v->claim, &input, v->options.memory, v->options.threads, &v->verdict));
+}
+
 static clv_status judge(verification *v) {
     clv_context *ctx = v->app->ctx;
     cli_reading_begin(v->app, v->options.memory);
     CLI_TRY(cli_library(v->app, clv_claim_read(ctx, v->args.operands[0], &v->claim)));
+    const clv_method *method = clv_claim_method(v->claim);
+    if (method && method->takes == CLV_TAKES_PARTITIONS) {
+        return judge_partitions(v);
+    }
+    if (v->args.more_count > 0) {
+        return cli_fail(v->app, CLV_EUSAGE, "'%s' is one file too many: a result of %s has at most two files of data",
+                        v->args.more[0], clv_claim_result(v->claim)->method);
+    }
     CLI_TRY(cli_take_reading(v->app, v->claim, v->args.operands[0], &v->args, &v->points));
     const char *kind = clv_claim_option(v->claim, "affinity");
     bool given = kind && strcmp(kind, "precomputed") == 0;
@@ -154,11 +175,12 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 const cli_command cli_verify = {
     .name = "verify",
     .summary = "check a result against the raw data: accept or reject it",
-    .operands = {"RESULT.json", "DATA", "[Y]"},
+    .operands = {"RESULT.json", "DATA", "[...]"},
     .about = "Reads a result that --json wrote, prepares DATA as the options of that result say, and recomputes its\n"
              "objective, its certificate and every field that follows from the answer. The exit status is 0 when\n"
-             "all are as claimed and the result does not contradict itself, and 1 otherwise, with the reason. Y is\n"
-             "the second file: the targets of ksupport, unless they are a column of DATA, or sample weights.\n",
+             "all are as claimed and the result does not contradict itself, and 1 otherwise, with the reason. A\n"
+             "second file holds the targets of ksupport, unless they are a column of DATA, or sample weights; for a\n"
+             "consensus, name all its inputs.\n",
     .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
                 "  cleave verify result.json points.csv\n",
     .run = run,

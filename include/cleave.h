@@ -955,7 +955,8 @@ typedef struct clv_input {
     const clv_affinity_info *plan; /* for memory: an affinity that is not built yet; only n known: leave out the rest */
     const clv_matrix *object_alpha;     /* kpalm: a factor of alpha per object, more than 0 */
     const clv_matrix *start_membership; /* kpalm: n x k, rows that add up to 1 */
-    const void *room[2];                /* for later versions: NULL */
+    const clv_matrix *widths; /* consensus: points are memberships, so many columns for each of its inputs; one row */
+    const void *room[1];      /* for later versions: NULL */
 } clv_input;
 
 /* New objects; methods on similarities take either. Both borrowed. */
@@ -964,7 +965,12 @@ typedef struct clv_fresh {
     const clv_matrix *similarities; /* to the objects that were clustered: new x old, dense or CSR */
 } clv_fresh;
 
-typedef enum clv_takes { CLV_TAKES_AFFINITY, CLV_TAKES_POINTS, CLV_TAKES_SAMPLES } clv_takes;
+typedef enum clv_takes {
+    CLV_TAKES_AFFINITY,
+    CLV_TAKES_POINTS,
+    CLV_TAKES_SAMPLES,
+    CLV_TAKES_PARTITIONS /* input.points: a column of labels for each of several clusterings of the objects */
+} clv_takes;
 
 /* What else a method can do with its input: bits. */
 enum {
@@ -1075,6 +1081,16 @@ CLV_API size_t clv_memory(const clv_method *method, const clv_input *input, cons
 /* What the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that suits k. */
 CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
                                      const void *options, clv_affinity_options *how);
+
+/* Runs for every k from `least` to `most`, and the result of the k that they suggest, by a rule that looks at the
+ * agreement of runs on subsamples, the silhouette and the gaps between eigenvalues (docs/cli.md). It has the table
+ * "k_table": k, objective, gap_percent, eigengap, silhouette, stability, spread, seconds (NaN: not known), and the
+ * sentence "k_reason". input->points are points, labels, or with `how` of the kind PRECOMPUTED similarities; `how` says
+ * how affinities are built, NULL for methods that take none. `*affinity` (owned) is that of the result, or NULL. The
+ * time limit of the options is for all of it: cut short, the choice is among the rows that were reached. */
+CLV_API clv_status clv_solve_range(clv_context *ctx, const clv_method *method, const clv_input *input,
+                                   const void *options, int64_t least, int64_t most, const clv_affinity_options *how,
+                                   clv_affinity **affinity, clv_result **out);
 
 /* The five functions of one method, with the types of its own. */
 #define CLV_METHOD_FUNCTIONS(name_)                                                                                    \
@@ -1252,6 +1268,34 @@ CLV_METHOD_FUNCTIONS(kpalm)
 /* The result has centers, and memberships where objects are left in several clusters (a run that was stopped early; of
  * more than 2^20 numbers, every object is put to its nearest center instead). input.weights are the s_i. New points
  * belong to the nearest center, ties go to the smaller label. */
+
+/* consensus: one clustering from several of the same objects. input.points has a column for each: its labels, any
+ * numbers, -1 where it leaves an object out. With input.widths points are memberships side by side (dense or CSR), of
+ * which those of an object in one input add up to 1, or are all 0. Minimizes the normalized cut of the share of the
+ * inputs that put two objects together, with a certificate for all n objects, or solves symnmf or dominant on that. No
+ * n x n numbers are formed; objects with the same labels everywhere cost as much as one. */
+typedef enum clv_consensus_core { CLV_CONSENSUS_NCUT, CLV_CONSENSUS_SYMNMF, CLV_CONSENSUS_DOMINANT } clv_consensus_core;
+
+typedef struct clv_consensus_options {
+    clv_control control;
+    int64_t k;        /* of dominant: at most; 0: only with medoid */
+    int method;       /* clv_consensus_core */
+    int64_t patience; /* of ncut: the search ends after so many kicks in a row without gain; -1: 20, or 2e6 / groups of
+                         more than 1e5, but 3 at least */
+    int medoid;       /* the labels are those of the input with the largest mean adjusted Rand index to the others */
+} clv_consensus_options;
+
+CLV_METHOD_FUNCTIONS(consensus)
+/* The result has a "confidence" per object, how likely an input that knows it puts it with another object of its
+ * cluster; and a table "inputs" with the agreement ("ari") of each with the consensus. result->solver is the name of
+ * the method that was used: its objective and certificate are those of that method. */
+/* The inputs of a consensus from files: results (.json) and labels (.csv, .tsv, .txt, integer .npy), matched by ids
+ * where they have them, memberships (.npy of n x k reals). With `soft`, results that have memberships which add up to 1
+ * give these instead of their labels. `points` has the names of the files as its columns, or, where an input is soft,
+ * the memberships side by side and their `widths` (else NULL). Inputs of other objects are refused by name: counts,
+ * ids, or fingerprints of points that were read and scaled in the same way. */
+CLV_API clv_status clv_read_partitions(clv_context *ctx, const char *const *paths, int64_t count, int soft,
+                                       clv_data **points, clv_data **widths);
 
 /* ksupport: minimize sum_m loss(y_m, x_m w + b) + tau/2 ||w||^2 + lambda (||w||_k^sp)^2, sparse linear models by the
  * squared k-support norm (convex); or, with a radius, without the last term over ||w||_k^sp <= radius. */

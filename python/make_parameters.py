@@ -20,6 +20,8 @@ ATTRIBUTES = {"centers": "cluster_centers_"}
 SAYS = {"n_jobs": "number of threads, -1: all; None: as many as OpenMP is told; the result does not depend on it",
         "random_state": "seed of the random numbers; None: another one in each fit",
         "n_init": "independent starts; the best is kept. One where nothing is drawn: from an array, or by a method without chance",
+        "n_clusters": "the number of clusters; (least, most), a range or 'auto', which is (2, 12): one for each, with `k_table_`, "
+                      "and of these the suggested one",
         "time_limit": "stop after so many seconds, with the best result so far; 0: no limit"}
 
 
@@ -56,6 +58,22 @@ LINEAR = dict(
           "tol": "tolerance of the stopping rule; auto: 1e-6 for newton, else 1e-4"})
 
 ESTIMATORS = {
+    "Consensus": Estimator(
+        "consensus", "n M k operations per sweep of M inputs; objects that no input tells apart cost as much as one.",
+        ("Strehl and Ghosh, Cluster ensembles: a knowledge reuse framework for combining multiple partitions, 2002.",
+         "Fred and Jain, Combining multiple clusterings using evidence accumulation, 2005."),
+        """
+        >>> a, b, c = [0, 0, 0, 1, 1, 1], [5, 5, 5, 9, 9, 9], [0, 0, 1, 1, 1, -1]
+        >>> model = Consensus(2).fit([a, b, c])
+        >>> bool(model.labels_[2] == model.labels_[0]), model.certificate_.holds
+        (True, True)
+        >>> model.confidence_.round(2)
+        array([0.89, 0.89, 0.78, 1.  , 1.  , 1.  ])
+        """, defaults={"n_clusters": 8},
+        says={"tol": "not used: the search ends where no move lowers the cut"},
+        more=(("agreement_", "NDArray[np.float64]", "of each input with the consensus, the adjusted Rand index"),),
+        about="X is a list of clusterings of the same objects (fitted estimators, results, labels, memberships), or an array "
+              "with a column of labels for each."),
     "DominantSets": Estimator(
         "dominant",
         "A step reads two rows of the affinity; where entries are computed, only those of objects that matter.",
@@ -181,6 +199,8 @@ def hints(option: Any, name: str) -> tuple[str, str]:
     """The type of a parameter, as a hint and in words."""
     if name == "random_state":
         return "int | np.random.RandomState | None", "int, RandomState instance or None"
+    if name == "n_clusters" and option.meta == "N|LOW:HIGH":
+        return 'int | Literal["auto"] | tuple[int, int] | range', "int, (least, most), range or 'auto'"
     if name == "n_jobs":
         return "int | None", "int or None"
     if option.kind == "choice":

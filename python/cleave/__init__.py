@@ -16,15 +16,15 @@ from ._text import Texts, cluster_terms, reduce, tfidf
 from .metrics import compare, silhouette
 
 if TYPE_CHECKING:
-    from ._estimators import (DominantSets, KPalm, KSupportClassifier, KSupportRegressor, MatrixPursuit, NormalizedCut,
-                              SimplicialNMF)
+    from ._estimators import (Consensus, DominantSets, KPalm, KSupportClassifier, KSupportRegressor, MatrixPursuit,
+                              NormalizedCut, SimplicialNMF)
     from ._text_features import TextFeatures
 
 __version__: str = _text_of(_lib.clv_version()) or ""
 __all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "cluster_terms", "compare",
            "ksupport_path", "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
-__all__ += ["DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit", "NormalizedCut",
-            "SimplicialNMF", "TextFeatures"]
+__all__ += ["Consensus", "DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit",
+            "NormalizedCut", "SimplicialNMF", "TextFeatures"]
 
 
 def __getattr__(name: str) -> Any:

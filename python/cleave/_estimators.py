@@ -30,6 +30,7 @@ from ._functions import class_targets
 from ._library import lib
 from ._matrix import as_view, check_sparse, is_sparse
 from ._options import METHODS, threads_of
+from ._partitions import stack
 from ._result import Result
 from ._run import Run
 
@@ -43,6 +44,17 @@ _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 
 def _same(value: Any, other: Any) -> bool:
     return type(value) is type(other) and bool(value == other)
+
+
+def _range_of(value: Any, n: int) -> tuple[int, int] | None:
+    """The numbers of clusters that are asked for at once: (least, most), a range, or "auto"; None: it is one number."""
+    if isinstance(value, str) and value == "auto":
+        return min(2, max(n - 1, 1)), max(min(12, n - 1), 1)
+    if isinstance(value, range) and len(value) and value.step == 1:
+        return value.start, value.stop - 1
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, (int, np.integer)) for end in value):
+        return int(value[0]), int(value[1])
+    return None
 
 
 def _own(value: Any) -> Any:
@@ -81,9 +93,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     _option_of: ClassVar[dict[str, str]]
     _initial: ClassVar[dict[str, Any]]
     _gives: ClassVar[tuple[str, ...]]
+    _ranges: ClassVar[bool] = False  # whether n_clusters may be a range
     _fit_X: Any = None  # kept where objects are what new ones are compared with
     _fingerprint: int | None = None  # of X that was not copied
     result_: Result
+    k_table_: Any  # of a range of n_clusters: a record array, a row for each
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """An estimator is documented where its parameters are."""
@@ -109,6 +123,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         return {option: value for name, option in self._option_of.items() if option in _ARRAYS
                 and not isinstance(value := getattr(self, name), (str, int, float, type(None))) and np.ndim(value)}
 
+    def _k_range(self, n: int) -> tuple[int, int] | None:
+        return _range_of(self.n_clusters, n) if self._ranges else None
+
     def _run(self, x: Any, **inputs: Any) -> Run:
         """With the options of the fit, whatever the parameters are by now."""
         return Run(self._method, x, self._fit_options, columns=getattr(self, "feature_names_in_", ()),
@@ -120,7 +137,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if not (callback is None or callable(callback)):
             raise TypeError(f"callback = {callback!r} cannot be called: it must be a function of one argument, or None")
         self._fit_options = self._options(x.shape[0])
+        k_range = self._k_range(x.shape[0])
+        if k_range is not None:
+            self._fit_options["k"] = max(k_range[1], 1)  # until the one that is taken is known
         run = self._run(x, callback=callback, **self._arrays(), **inputs)
+        run.k_range = k_range
         if self.progress:
             run.callback, close = _progress.bar(type(self).__name__, callback)
         try:
@@ -155,6 +176,12 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             attribute = _parameters.ATTRIBUTES.get(name, name + "_")
             if attribute in self._gives:
                 setattr(self, attribute, _own(value))
+        self.__dict__.pop("k_table_", None)
+        if run.k_range is not None:
+            self._fit_options["k"] = result.k
+        if "k_table.k" in result.fields:
+            columns = {name.split(".")[1]: value for name, value in result.fields.items() if name.startswith("k_table.")}
+            self.k_table_ = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
         if "warnings" in result.fields:
             self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
 
@@ -226,6 +253,10 @@ class _Clusterer(ClusterMixin, _OfObjects):  # type: ignore[misc]
     """Methods that give labels."""
 
     labels_: NDArray[np.int32]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._ranges = hasattr(cls, "_method") and METHODS[cls._method].k_meaning == lib.CLV_K_CLUSTERS
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
         """Fit to X, and the clusters of its objects."""
@@ -448,6 +479,42 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
         """|W| + |W'|, sparse; made when it is first asked for."""
         strength = abs(self.weights_)
         return strength + strength.T
+
+
+class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignore[misc]
+    labels_: NDArray[np.int32]
+    _ranges = True
+
+    @_whole
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to X: a list of clusterings of the same objects, each a fitted estimator, a result, labels (-1: left out) or
+        memberships (n x k); or an array with a column of labels for each."""
+        widths = None
+        if isinstance(X, (list, tuple)):
+            X, widths = stack(X)
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        else:
+            X = self._checked(X)
+        self._solve(X, widths=widths)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
+        """Fit to X, and the clusters of its objects."""
+        return self.fit(X).labels_
+
+    def _options(self, n: int) -> dict[str, Any]:
+        found = super()._options(n)
+        if self.medoid:
+            found["k"] = None  # as it is left
+        return found
+
+    def _k_range(self, n: int) -> tuple[int, int] | None:
+        return None if self.medoid else super()._k_range(n)
+
+    def _take(self, run: Run, result: Result) -> None:
+        super()._take(run, result)
+        self.agreement_ = _own(result.fields["inputs.ari"])
 
 
 def _other(name: str) -> Any:

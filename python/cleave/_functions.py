@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import array_of, as_view
 from ._options import Options
+from ._partitions import stack
 from ._result import Result
 from ._run import Affinity
 
@@ -71,7 +72,7 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
     ----------
     result : fitted estimator, Result or path
         A path is that of a JSON file, of the command or of Result.save.
-    X : the points or similarities that were given
+    X : the points or similarities that were given; of a consensus its list of clusterings
     y : the targets, of ksupport
     weights : the sample weights, of kpalm
 
@@ -97,7 +98,10 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
             result.save(path)
         claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
-    for role, given in (("points", X), ("targets", y), ("weights", weights)):
+    method, widths = lib.clv_claim_method(claim), None
+    if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS and isinstance(X, (list, tuple)):
+        X, widths = stack(X)
+    for role, given in (("points", X), ("targets", y), ("weights", weights), ("widths", widths)):
         if given is not None:
             kept.append(as_view(given))
             setattr(data, role, kept[-1].pointer)

@@ -171,6 +171,11 @@ class Context:
                 self._made[int(ffi.cast("intptr_t", place[0]))] = (place[0], free)
         return place[0]
 
+    def keep(self, made: Any, free: Callable[[Any], None]) -> Any:
+        """Something that another call made, freed with the context."""
+        self._made[int(ffi.cast("intptr_t", made))] = (made, free)
+        return made
+
     def free(self, made: Any) -> None:
         """Free what was made before the context goes."""
         pointer, free = self._made.pop(int(ffi.cast("intptr_t", made)))

@@ -83,7 +83,8 @@ class Result:
         self.objective = float(pointer.objective.value)
         self.objective_name = text_of(pointer.objective.name)
         certificate = pointer.certificate
-        sentence = text_of(lib.clv_certificate_sentence(method, ffi.addressof(pointer, "certificate"))) or ""
+        by = lib.clv_method_find(pointer.solver) if method.takes == lib.CLV_TAKES_PARTITIONS else method
+        sentence = text_of(lib.clv_certificate_sentence(by, ffi.addressof(pointer, "certificate"))) or ""
         self.certificate = Certificate(text_of(certificate.name) or "", float(certificate.value),
                                        float(certificate.tolerance), bool(certificate.holds), sentence)
         name = text_of(pointer.bound.name)

@@ -52,10 +52,11 @@ def put_field(ctx: Context, pointer: Any, method: Any, name: str, value: Any) ->
 class Affinity:
     """Similarities of objects: of points by a formula, or given. Built once, used by any number of runs in its context."""
 
-    def __init__(self, ctx: Context, points: View, options: Options) -> None:
+    def __init__(self, ctx: Context, points: View, options: Options, pointer: Any = None) -> None:
         self.ctx, self.points, self.options = ctx, points, options
-        self.pointer = ctx.made(lib.clv_affinity_build, "clv_affinity", lib.clv_affinity_free, points.pointer,
-                                ffi.cast("clv_affinity_options *", options.pointer))
+        self.pointer = pointer if pointer is not None else ctx.made(
+            lib.clv_affinity_build, "clv_affinity", lib.clv_affinity_free, points.pointer,
+            ffi.cast("clv_affinity_options *", options.pointer))
         self.info = ffi.new("clv_affinity_info *")
         lib.clv_affinity_describe(self.pointer, self.info)
 
@@ -93,6 +94,7 @@ class Run:
         if not options.get("threads"):
             self._set("threads", int(lib.clv_default_threads()))
         self.pointer: Any = None
+        self.k_range: tuple[int, int] | None = None  # least and most, in place of the option k
         self.built_seconds = self.total_seconds = 0.0
 
     @property
@@ -186,6 +188,9 @@ class Run:
 
         def work() -> None:
             function = lib.clv_solve
+            if self.k_range is not None:
+                self._solve_range(*self.k_range)
+                return
             try:
                 self.build()
             except TimeoutError:  # labels without similarities, of which nothing is claimed
@@ -207,6 +212,26 @@ class Run:
         if self.failure is not None:
             raise self.failure
         return self.result()
+
+    def _solve_range(self, least: int, most: int) -> None:
+        """For every k, with the table and the affinity of the one that is taken."""
+        how = ffi.NULL
+        if self.method.takes == lib.CLV_TAKES_AFFINITY:
+            how = ffi.cast("clv_affinity_options *", self.affinity_options.pointer)
+        made = []
+
+        def solve(ctx: Any, *arguments: Any) -> int:
+            affinity = ffi.new("clv_affinity **")
+            status = int(lib.clv_solve_range(ctx, *arguments[:-1], affinity, arguments[-1]))
+            made.append(affinity)
+            return status
+
+        self.pointer = self.ctx.made(solve, "clv_result", lib.clv_result_free, self.method, self._input(),
+                                     self.options.pointer, least, most, how)
+        if made[0][0] != ffi.NULL:
+            pointer = self.ctx.keep(made[0][0], lib.clv_affinity_free)
+            self.affinity = Affinity(self.ctx, self.views["points"], self.affinity_options, pointer)
+        self._set("k", int(self.pointer.k))
 
     def result(self) -> Result:
         """What was found."""

@@ -76,7 +76,8 @@ def _prepared(method: str, points: Any, objects: Any, graph: dict[str, Any], opt
 def _can_segment(name: str) -> bool:
     """Whether a method gives labels without being taught."""
     method = lib.clv_method_find(name.encode())
-    return bool(method.takes != lib.CLV_TAKES_SAMPLES and lib.clv_method_gives(method, b"labels") != ffi.NULL)
+    of_pixels = method.takes in (lib.CLV_TAKES_AFFINITY, lib.CLV_TAKES_POINTS)
+    return bool(of_pixels and lib.clv_method_gives(method, b"labels") != ffi.NULL)
 
 
 def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

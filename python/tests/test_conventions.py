@@ -42,7 +42,7 @@ def test_a_fitted_model_says_what_it_found_and_proves(kind, tmp_path):
     assert model.n_iter_ >= 1 and model.n_features_in_ == x.shape[1]
     assert {"restart", "iteration", "seconds", "objective", "certificate"} <= set(model.trace_.dtype.names)
     assert len(model.trace_) > 0
-    assert (model.bound_ is not None) == (kind is cleave.NormalizedCut)
+    assert (model.bound_ is not None) == (kind in (cleave.NormalizedCut, cleave.Consensus))
     declared = {name for base in kind.__mro__ for name in getattr(base, "__annotations__", {})}
     assert {name for name in vars(model) if name.endswith("_")} <= declared
     targets = y if kind._method == "ksupport" else None
@@ -68,6 +68,10 @@ def test_the_command_verifies_what_python_saved_and_writes_the_same(kind, tmp_pa
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", np.asarray(y, dtype=float))
     data = [str(tmp_path / "x.npy")] + ([str(tmp_path / "y.npy")] if kind._method == "ksupport" else [])
+    if kind is cleave.Consensus:  # a file of labels for each column
+        data = [str(tmp_path / f"{j}.npy") for j in range(x.shape[1])]
+        for path, column in zip(data, np.transpose(x)):
+            np.save(path, np.unique(column, return_inverse=True)[1].astype(np.int32))
     run = subprocess.run([COMMAND, "verify", tmp_path / "python.json", *data], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     said = model.result_.to_dict()

@@ -241,3 +241,43 @@ def test_pipelines_and_grids():
     model = make_pipeline(StandardScaler(), cleave.KSupportClassifier(tol=1e-3))
     grid = GridSearchCV(model, {"ksupportclassifier__k": [2, 10]}, cv=3).fit(x, y)
     assert grid.best_score_ > 0.93
+
+
+def test_a_consensus_takes_all_that_has_labels():
+    truth = np.repeat([0, 1, 2], 20)
+    x = np.random.default_rng(0).normal(size=(60, 2)) + np.array([[0, 0], [9, 0], [0, 9]])[truth]
+    cut, means = cleave.NormalizedCut(3, random_state=0).fit(x), cleave.KPalm(3, random_state=0).fit(x)
+    soft = cleave.SimplicialNMF(3, random_state=0).fit(x)
+    names = np.array(["a", "b", "c"])[truth]
+    inputs = [cut, means.result_, soft.membership_, names, list(truth)]
+    model = cleave.Consensus(3).fit(inputs)
+    assert cleave.compare(truth, model.labels_)["ari"] == 1 and len(model.agreement_) == 5
+    assert cleave.verify(model, inputs).accepted and not cleave.verify(model, inputs[::-1][:4]).accepted
+    table = np.column_stack([cut.labels_, means.labels_, truth])
+    hard = cleave.Consensus(3).fit(table)
+    np.testing.assert_array_equal(hard.labels_, cleave.Consensus(3).fit([cut, means, truth]).labels_)
+    assert cleave.verify(hard, [cut, means, truth]).accepted
+    left_out = np.where(np.arange(len(truth)) < 2, -1, truth)
+    assert (cleave.Consensus(3).fit([left_out, left_out]).labels_[:2] == -1).all()
+    assert cleave.Consensus(medoid=True).fit([cut, means, truth]).result_.k == 3
+    with pytest.raises(ValueError, match="input 2 has 2 objects, but input 1 has"):
+        cleave.Consensus(3).fit([truth, [0, 1]])
+    with pytest.raises(ValueError, match="must add up to 1"):
+        cleave.Consensus(3).fit([truth, np.full((len(truth), 2), 0.4)])
+
+
+def test_a_range_of_clusters_takes_one_and_lists_all():
+    truth = np.repeat([0, 1, 2], 25)
+    x = np.random.default_rng(1).normal(size=(75, 2)) + np.array([[0, 0], [14, 0], [0, 14]])[truth]
+    for asked, kind in (("auto", cleave.NormalizedCut), ((2, 5), cleave.KPalm), (range(2, 6), cleave.SimplicialNMF)):
+        model = kind(asked, random_state=0).fit(x)
+        assert model.result_.k == 3 and cleave.compare(truth, model.labels_)["ari"] == 1
+        assert list(model.k_table_.k) == list(range(2, 13 if asked == "auto" else 6))
+        assert model.k_table_.objective[1] == model.objective_ and "k = 3" in model.result_.k_reason
+        assert cleave.verify(model, x).accepted and model.result_.to_dict()["options"]["k"] == 3
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(x[:4]), model.predict(x[:4]))
+        assert not hasattr(clone(model).set_params(n_clusters=3).fit(x), "k_table_")
+    parts = [cleave.KPalm(k, random_state=0).fit(x) for k in (3, 3, 4)]
+    assert cleave.Consensus((2, 4)).fit(parts).result_.k == 3
+    with pytest.raises(ValueError, match="5:2 is not allowed"):
+        cleave.KPalm((5, 2)).fit(x)

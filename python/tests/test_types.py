@@ -23,7 +23,7 @@ proof: cleave.Certificate = model.certificate_
 holds: bool = proof.holds
 bound: float = model.bound_.value if model.bound_ is not None else 0.0
 centers: NDArray[np.float64] = KPalm(3, norm="euclidean").fit(x, sample_weight=[1, 1, 2, 2]).cluster_centers_
-memberships: NDArray[np.float64] = SimplicialNMF("auto" if holds else 2).fit_transform(x)  # error: arg-type
+memberships: NDArray[np.float64] = SimplicialNMF("none" if holds else 2).fit_transform(x)  # error: arg-type
 classes: NDArray[Any] = KSupportClassifier(k=None, alpha=0.5).fit(x, labels).predict(x)
 verdict: bool = cleave.verify(model.result_, x).accepted
 score: float = cleave.compare(labels, labels)["ari"]

@@ -78,7 +78,8 @@ static clv_status hash_input(clv_context *ctx, const clv_input *input, int threa
                                        input->validation,
                                        input->validation_targets,
                                        input->object_alpha,
-                                       input->start_membership};
+                                       input->start_membership,
+                                       input->widths};
     *out = 0;
     for (size_t i = 0; i < CLV_COUNT(parts); i++) {
         CLV_TRY(hash_matrix(ctx, parts[i], threads, out));

@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const clv_method *const methods[] = {&clv_dominant_method, &clv_symnmf_method,   &clv_ncut_method,
-                                            &clv_kpalm_method,    &clv_ksupport_method, &clv_pursuit_method};
+                                            &clv_kpalm_method,    &clv_ksupport_method, &clv_pursuit_method,
+                                            &clv_consensus_method};
 
 const clv_method *const *clv_methods(size_t *count) {
     *count = CLV_COUNT(methods);
@@ -172,6 +173,7 @@ static clv_status check_views(clv_context *ctx, const clv_input *input) {
     } views[] = {{"points", input->points},
                  {"weights", input->weights},
                  {"start", input->start},
+                 {"widths", input->widths},
                  {"validation", input->validation}};
     for (size_t v = 0; v < CLV_COUNT(views); v++) {
         CLV_TRY(views[v].view ? clv_csr_check(ctx, views[v].name, views[v].view, false) : CLV_OK);

@@ -7,7 +7,7 @@
 #include "engine/driver.h"
 
 extern const clv_method clv_dominant_method, clv_symnmf_method, clv_ncut_method, clv_kpalm_method, clv_ksupport_method,
-    clv_pursuit_method;
+    clv_pursuit_method, clv_consensus_method;
 
 /* The functions that the description of a method points to; not every method has a check and a prediction. */
 #define CLV_METHOD_PARTS(name_)                                                                                        \

@@ -24,7 +24,7 @@ static wide pairs_in(const int64_t *sizes, int64_t count) {
 }
 
 /* (index - expected) / (mean - expected), both multiplied by 2 (all pairs): below 2^125 for 2^31 objects. */
-static double adjusted_rand(const clv_contingency *table) {
+double clv_adjusted_rand(const clv_contingency *table) {
     wide together = pairs_in(table->count, table->cells), all = pairs(table->objects);
     wide in_class = pairs_in(table->class_size, table->classes);
     wide in_cluster = pairs_in(table->cluster_size, table->clusters);
@@ -110,7 +110,7 @@ static clv_status measure(const clv_contingency *table, clv_scores *out) {
     CLV_TRY(clv_match(table, &covered));
     CLV_TRY(measure_purity(table, out));
     out->accuracy = (double)covered / (double)table->objects;
-    out->ari = adjusted_rand(table);
+    out->ari = clv_adjusted_rand(table);
     measure_information(table, out);
     return CLV_OK;
 }

@@ -32,6 +32,8 @@ typedef struct clv_contingency {
 clv_status clv_contingency_new(clv_context *ctx, const int32_t *truth, const int32_t *labels, int64_t n,
                                clv_contingency *out);
 void clv_contingency_free(clv_contingency *table);
+/* Of the counts and sizes alone; counts of 0 may be among them. */
+double clv_adjusted_rand(const clv_contingency *table);
 
 /* --- the best one-to-one matching of classes to clusters (matching.c): how many objects it covers --- */
 

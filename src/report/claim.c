@@ -364,7 +364,8 @@ static clv_status get_core(const clv_place *at) {
 /* What neither every result has nor this method gives is nothing that it can have said. */
 static void doubt_foreign_fields(const clv_place *at, const clv_method *method) {
     static const char core[] = "cleave|method|solver|n|k|seed|data|options|affinity|objective|bound|certificate|stop|"
-                               "iterations|seconds|drift|restarts|sizes|left_out|labels|metrics|terms";
+                               "iterations|seconds|drift|restarts|sizes|left_out|labels|metrics|terms|"
+                               "k_table|k_reason";
     const char *name;
     json_t *value;
     json_object_foreach(at->root, name, value) {

@@ -108,6 +108,9 @@ double clv_gap_percent(const clv_result *result) {
 
 const char *clv_certificate_words(const clv_result *result) {
     const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
+    if (method && method->takes == CLV_TAKES_PARTITIONS) { /* the sentence is of the method that it was found by */
+        method = clv_method_find(result->solver);
+    }
     return method ? clv_certificate_sentence(method, &result->certificate) : "";
 }
 

@@ -252,6 +252,13 @@ static void put_tables(clv_text *text, const clv_result *result) {
     }
 }
 
+static void put_range(clv_text *text, const clv_result *result) {
+    clv_text_add(text, "<h2>The number of clusters</h2>\n<p class=\"note\">");
+    clv_put_html(text, clv_result_text(result, "k_reason"));
+    clv_text_add(text, ".</p>\n");
+    clv_put_k_plot(text, result);
+}
+
 static void put_plane(clv_text *text, const clv_plane *plane, const clv_result *result) {
     clv_text_add(text, "<h2>The objects</h2>\n<p class=\"note\">On their first two principal components, colored by "
                        "cluster");
@@ -330,6 +337,10 @@ static void put_page(clv_text *text, const clv_report *report, const clv_plane *
     }
     if (report->terms && result->sizes) {
         put_terms(text, report->terms, result);
+    }
+    const clv_field *range = clv_result_field(result, "k_table.k");
+    if (range && range->count > 0 && range->integers && clv_result_text(result, "k_reason")) {
+        put_range(text, result);
     }
     put_tables(text, result);
     if (plane->count > 0) {

@@ -67,6 +67,8 @@ void clv_put_option(clv_text *text, const clv_report *report, const clv_option *
 /* The color of a cluster, as CSS has it. */
 void clv_put_color(clv_text *text, int64_t cluster);
 void clv_put_convergence_plot(clv_text *text, const clv_result *result);
+/* Of a result that has the table of a range of k. */
+void clv_put_k_plot(clv_text *text, const clv_result *result);
 
 /* Points on their first two principal components. */
 typedef struct clv_plane {

@@ -182,6 +182,88 @@ void clv_put_convergence_plot(clv_text *text, const clv_result *result) {
     clv_text_add(text, "</svg>\n");
 }
 
+/* --- a range of k --- */
+
+/* One column of the table, divided by `unit`, with a bar for what it may be off by. */
+static void put_k_curve(clv_text *text, const axes *a, const clv_field *k, const double *values, const double *spread,
+                        double unit, int color) {
+    char command = 'M';
+    clv_text_add(text, "<path fill=\"none\" stroke-width=\"2\" stroke=\"");
+    clv_put_color(text, color);
+    clv_text_add(text, "\" d=\"");
+    for (int64_t i = 0; i < k->count; i++) {
+        if (isfinite(values[i])) {
+            put_point(text, command, a, (double)k->integers[i], values[i] / unit);
+            command = 'L';
+        }
+    }
+    for (int64_t i = 0; spread && i < k->count; i++) {
+        if (isfinite(values[i]) && isfinite(spread[i])) {
+            put_point(text, 'M', a, (double)k->integers[i], fmax(values[i] - spread[i], a->low));
+            put_point(text, 'L', a, (double)k->integers[i], fmin(values[i] + spread[i], a->high));
+        }
+    }
+    clv_text_add(text, "\"/>\n");
+}
+
+static double largest(const double *values, int64_t count) {
+    double most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        most = isfinite(values[i]) ? fmax(most, values[i]) : most;
+    }
+    return most;
+}
+
+static void put_k_axes(clv_text *text, const axes *a, const clv_field *k, int64_t taken) {
+    for (int i = 0; i <= 4; i++) {
+        put_grid_line(text, a, i / 4.0, 3);
+    }
+    for (int64_t i = 0; i < k->count; i++) {
+        bool is_taken = k->integers[i] == taken;
+        clv_text_add(text, "<text class=\"tick\" text-anchor=\"middle\"%s y=\"%d\" x=\"",
+                     is_taken ? " font-weight=\"bold\"" : "", a->height - BOTTOM + 18);
+        put_tenths(text, x_of(a, (double)k->integers[i]));
+        clv_text_add(text, "\">%s%lld</text>\n", is_taken ? "k = " : "", (long long)k->integers[i]);
+    }
+    clv_text_add(text, "<path class=\"grid\" stroke-dasharray=\"4 4\" d=\"");
+    put_point(text, 'M', a, (double)taken, a->low);
+    put_point(text, 'L', a, (double)taken, a->high);
+    clv_text_add(text, "\"/>\n");
+}
+
+void clv_put_k_plot(clv_text *text, const clv_result *result) {
+    static const struct {
+        const char *field, *name;
+        int color;
+    } curves[] = {{"k_table.stability", "stability", 0},
+                  {"k_table.silhouette", "silhouette", 1},
+                  {"k_table.eigengap", "eigenvalue gap, by the largest", 2}};
+    const clv_field *k = clv_result_field(result, "k_table.k");
+    int64_t count;
+    axes a = {.left = (double)k->integers[0] - 0.5,
+              .right = (double)k->integers[k->count - 1] + 0.5,
+              .low = 0,
+              .high = 1.05,
+              .height = CURVE_HEIGHT};
+    open_svg(text, a.height, "stability, silhouette and eigenvalue gap by the number of clusters");
+    put_k_axes(text, &a, k, result->k);
+    for (size_t c = 0, shown = 0; c < sizeof curves / sizeof *curves; c++) {
+        const double *values = clv_result_reals(result, curves[c].field, &count);
+        double most = values && count == k->count ? largest(values, count) : 0;
+        if (!(most > 0)) {
+            continue;
+        }
+        put_k_curve(text, &a, k, values, c == 0 ? clv_result_reals(result, "k_table.spread", &count) : NULL,
+                    c == 2 ? most : 1, curves[c].color);
+        int x = LEFT + 20 + 230 * (int)shown++;
+        clv_text_add(text, "<circle r=\"5\" cx=\"%d\" cy=\"%d\" fill=\"", x, a.height - 8);
+        clv_put_color(text, curves[c].color);
+        clv_text_add(text, "\"/><text class=\"tick\" x=\"%d\" y=\"%d\">%s</text>\n", x + 10, a.height - 4,
+                     curves[c].name);
+    }
+    clv_text_add(text, "</svg>\n");
+}
+
 /* --- the points in the plane --- */
 
 /* Both components on one scale, centered. */

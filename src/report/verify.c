@@ -100,7 +100,7 @@ static clv_status scale_as_claimed(clv_context *ctx, const clv_claim *claim, con
 /* Options of the command, which say how the data were read and what was done with them. */
 static bool is_of_the_command(const char *name) {
     static const char names[] =
-        "scale|header|label-column|columns|drop|id-column|missing|categories|truth|memory|sample-weights";
+        "scale|header|label-column|columns|drop|id-column|missing|categories|truth|memory|sample-weights|soft";
     return clv_is_listed(names, name);
 }
 
@@ -455,6 +455,9 @@ static clv_status check_data(clv_context *ctx, const clv_method *method, const c
                              const clv_input *data) {
     bool weighted = clv_result_integer(claim->result, "weighted", 0) != 0, pairs = method->takes == CLV_TAKES_SAMPLES;
     bool weighs = method->abilities & CLV_WEIGHS_OBJECTS;
+    if (method->takes == CLV_TAKES_PARTITIONS) {
+        return data->points ? CLV_OK : clv_fail(ctx, CLV_EUSAGE, "there are no inputs to verify a consensus by");
+    }
     if (pairs != (data->targets != NULL) || (data->weights && !weighs)) {
         return clv_fail(ctx, CLV_EUSAGE, "to verify a result of %s, give %s of data", method->name,
                         pairs ? "two files" : "one file");
@@ -482,7 +485,11 @@ static clv_status check_claims(clv_context *ctx, const clv_result *result) {
 static clv_status judge_on(clv_context *ctx, const clv_method *method, const clv_claim *claim, const clv_input *data,
                            const void *options, int64_t memory, clv_data **scaled, clv_verdict *out) {
     clv_affinity_info plan = {.n = data->points->rows};
-    clv_input input = {.points = data->points, .targets = data->targets, .weights = data->weights, .plan = &plan};
+    clv_input input = {.points = data->points,
+                       .targets = data->targets,
+                       .weights = data->weights,
+                       .plan = &plan,
+                       .widths = data->widths};
     int64_t left = 0;
     STEP(scale_as_claimed(ctx, claim, data->points, memory, scaled, out));
     input.points = *scaled ? clv_data_matrix(*scaled) : data->points;
@@ -495,8 +502,21 @@ static clv_status judge_on(clv_context *ctx, const clv_method *method, const clv
                                                : judge(ctx, method, claim, &input, options, out);
 }
 
-clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *method, const clv_claim *claim,
-                               const clv_input *data, int64_t memory, int64_t threads, clv_verdict *out) {
+/* A consensus claims what the method claims that it was found by, in fields of its own. */
+static clv_method rules_of(const clv_method *method, const clv_claim *claim) {
+    clv_method rules = *method;
+    const clv_method *core = method->takes == CLV_TAKES_PARTITIONS ? clv_method_find(claim->solver) : NULL;
+    if (core) {
+        rules.k_meaning = core->k_meaning;
+        rules.bound = core->bound;
+        rules.relative = core->relative;
+    }
+    return rules;
+}
+
+clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *named, const clv_claim *claim, const clv_input *data,
+                               int64_t memory, int64_t threads, clv_verdict *out) {
+    const clv_method rules = rules_of(named, claim), *method = &rules;
     clv_options_room options;
     clv_data *scaled = NULL;
     *out = (clv_verdict){.objective.value = NAN, .certificate.value = NAN};

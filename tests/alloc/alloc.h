@@ -47,6 +47,7 @@ clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t 
 clv_status fit(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 clv_status pursue(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 clv_status report(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+clv_status range_of_k(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 clv_status verify(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 
 /* Of documents and pictures (features.c). */

@@ -45,6 +45,12 @@ static clv_status write_numbers(clv_context *ctx, const double *points, const in
     clv_matrix floats = {POINTS, COLUMNS, CLV_F32, single, NULL, NULL};
     clv_matrix similarity = {POINTS, POINTS, CLV_F64, square, NULL, NULL};
     clv_matrix graph = {POINTS, POINTS, CLV_F64, ring, start, index};
+    double even[2 * POINTS];
+    for (int i = 0; i < 2 * POINTS; i++) {
+        even[i] = 0.5;
+    }
+    clv_matrix memberships = {POINTS, 2, CLV_F64, even, NULL, NULL};
+    CLV_TRY(clv_write_matrix(ctx, "memberships.npy", &memberships));
     CLV_TRY(clv_write_matrix(ctx, "points.npy", &dense));
     CLV_TRY(clv_write_matrix(ctx, "floats.npy", &floats));
     CLV_TRY(clv_write_matrix(ctx, "points.mtx", &dense));

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MOST_ALLOCATIONS = 20000 };
@@ -136,7 +137,8 @@ static bool run_scenario(const scenario *one, int64_t threads) {
     return good;
 }
 
-static int run_all(int64_t threads) {
+/* All of them, or those whose name has `only` in it. */
+static int run_all(int64_t threads, const char *only) {
     clv_context *ctx = NULL;
     int wrong = 0;
     if (clv_context_new(NULL, &ctx) < 0 || write_fixtures(ctx) < 0) {
@@ -146,16 +148,18 @@ static int run_all(int64_t threads) {
     }
     clv_context_free(ctx);
     for (size_t i = 0; i < scenario_count; i++) {
-        wrong += !run_scenario(&scenarios[i], threads);
+        wrong += strstr(scenarios[i].name, only) && !run_scenario(&scenarios[i], threads);
     }
     size_t methods;
     const clv_method *const *list = clv_methods(&methods);
     for (size_t i = 0; i < methods; i++) {
         char name[64];
         snprintf(name, sizeof name, "method %s", list[i]->name);
-        wrong += !run_scenario(&(scenario){.name = name, .run = use_method, .kind = (int)i}, threads);
+        scenario one = {.name = name, .run = use_method, .kind = (int)i};
+        wrong += strstr(name, only) && !run_scenario(&one, threads);
+        one.run = go_on;
         snprintf(name, sizeof name, "checkpoints of %s", list[i]->name);
-        wrong += !run_scenario(&(scenario){.name = name, .run = go_on, .kind = (int)i}, threads);
+        wrong += strstr(name, only) && !run_scenario(&one, threads);
     }
     printf("%zu scenarios on %lld threads, %d failed\n", scenario_count + 2 * methods, (long long)threads, wrong);
     return wrong > 0;
@@ -180,7 +184,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int status = run_all(threads);
+    int status = run_all(threads, argc > 2 ? argv[2] : "");
     remove_folder(folder);
     return status;
 }

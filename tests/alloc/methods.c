@@ -320,6 +320,18 @@ clv_status center(clv_context *ctx, holder *made, const scenario *self, int64_t 
     return CLV_OK;
 }
 
+/* A range of one k, on subsamples too: of points, which kpalm starts from the row before, and of similarities. */
+clv_status range_of_k(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    const clv_method *method = clv_method_find(self->kind ? "ncut" : "kpalm");
+    clv_affinity_options how = how_to_build(&(scenario){.kind = CLV_AFFINITY_GAUSSIAN}, threads);
+    clv_options_room options;
+    clv_method_defaults(method, options.bytes, method->options->size);
+    ((clv_control *)(void *)options.bytes)->threads = threads;
+    CLV_TRY(clv_read(ctx, "points.npy", NULL, &made->data[0]));
+    return clv_solve_range(ctx, method, &(clv_input){.points = clv_data_matrix(made->data[0])}, options.bytes,
+                           self->kind ? 3 : 2, 3, self->kind ? &how : NULL, &made->affinity, &made->result);
+}
+
 /* --- reports --- */
 
 typedef clv_status (*report_writer)(clv_context *, const clv_report *, char **, size_t *);

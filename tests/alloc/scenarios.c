@@ -15,6 +15,16 @@ static clv_status map_file(clv_context *ctx, holder *made, const scenario *self,
     return clv_read(ctx, self->file, &(clv_read_options){.map = 1}, &made->data[0]);
 }
 
+/* Labels of two files by their ids, and those of a result beside memberships, which make all of them soft. */
+static clv_status read_partitions(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
+    static const char *const hard[] = {"labels.csv", "labels.npy", "result.json"}, *const soft[] = {"labels.csv",
+                                                                                                    "memberships.npy"};
+    (void)self;
+    (void)threads;
+    CLV_TRY(clv_read_partitions(ctx, hard, 3, 0, &made->data[0], &made->data[1]));
+    return clv_read_partitions(ctx, soft, 2, 1, &made->data[2], &made->data[3]);
+}
+
 static clv_status read_labels(clv_context *ctx, holder *made, const scenario *self, int64_t threads) {
     int64_t n;
     (void)threads;
@@ -221,6 +231,7 @@ const scenario scenarios[] = {
     {"read targets svm", read_targets, "points.svm", 0, 0},
     {"read targets csv", read_targets, "points.csv", 0, 0},
     {"read labels column", read_labels, "points.csv", 0, 0},
+    {"read partitions", read_partitions, NULL, 0, 0},
     {"write npy", write_matrix, "out.npy", 0, 0},
     {"write csv", write_matrix, "out.csv", 0, 0},
     {"write mtx array", write_matrix, "out.mtx", 0, 0},
@@ -286,6 +297,8 @@ const scenario scenarios[] = {
     {"report json", report, NULL, AFFINITY(GAUSSIAN, AUTO)},
     {"report html, table and trace", report, "points.csv", AFFINITY(GAUSSIAN, AUTO)},
     {"verify", verify, NULL, 0, 0},
+    {"range of k, kpalm", range_of_k, NULL, 0, 0},
+    {"range of k, ncut", range_of_k, NULL, 1, 0},
     {"documents to points", read_documents, "docs.jsonl", 0, 0},
     {"compressed documents to components", read_documents, "docs.jsonl.gz", 1, 0},
     {"reduce by Lanczos", reduce_band, NULL, 0, 0},

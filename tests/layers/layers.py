@@ -28,7 +28,7 @@ ARROWS = {
     "sets": ["linalg"],
     "engine": ["linalg"],
     "metrics": ["linalg", "affinity"],
-    "methods": ["engine", "sets", "affinity"],
+    "methods": ["engine", "sets", "affinity", "metrics"],
     "report": ["io", "features", "metrics", "methods"],
 }
 

@@ -10,7 +10,8 @@
 
 #define T clv_kpalm_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "the number of clusters"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N|LOW:HIGH",
+                "the number of clusters; of a range, or auto (2:12), the one that its table suggests"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_KPALM_KPALM, "kpalm|lloyd|weiszfeld",
                    "the algorithm; lloyd: k-means, weiszfeld: k-median"),
     CLV_OPT_CHOICE(T, norm, "norm", CLV_KPALM_NORM_AUTO, "auto|squared|euclidean",

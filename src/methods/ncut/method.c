@@ -3,8 +3,8 @@
 
 #define T clv_ncut_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N",
-                "the number of clusters; auto: by the largest gap between eigenvalues"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N|LOW:HIGH",
+                "the number of clusters; of a range, or auto (2:12), the one that its table suggests"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_NCUT_FPC, "fpc|spectral|finc|fcd|dinkelbach|finc-at-once",
                    "how a start is improved; dinkelbach: k = 2"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "random, spectral, kmeans++, or a file of labels"),

@@ -5,7 +5,8 @@
 
 #define T clv_symnmf_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N", "the number of clusters"),
+    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, NULL, "N|LOW:HIGH",
+                "the number of clusters; of a range, or auto (2:12), the one that its table suggests"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_SYMNMF_ROWS, "rows|fw|pairwise|pgd|spg|penalty", "the algorithm"),
     CLV_OPT_TEXT(T, start, "start", "spectral", "NAME|FILE",
                  "spectral, random, kmeans++, or a file of labels or memberships"),

@@ -1,0 +1,87 @@
+/* symnmf and dominant on the co-association: F is written out, a row per object, and F F' is their low-rank affinity.
+ */
+#include "methods/consensus/consensus.h"
+
+#include "affinity/affinity.h"
+#include "linalg/linalg.h"
+
+#include <string.h>
+
+const clv_method *clv_consensus_inner(const clv_consensus_options *options) {
+    bool cut = options->medoid || options->method == CLV_CONSENSUS_NCUT;
+    return cut ? &clv_ncut_method : options->method == CLV_CONSENSUS_SYMNMF ? &clv_symnmf_method : &clv_dominant_method;
+}
+
+/* The affinity, with the matrix that it borrows. */
+typedef struct association {
+    clv_data *factor;
+    clv_affinity *affinity;
+} association;
+
+static void free_association(association *a) {
+    clv_affinity_free(a->affinity);
+    clv_data_free(a->factor);
+}
+
+static clv_status new_association(const clv_groups *g, const clv_method *method, int64_t threads, association *out) {
+    clv_affinity_options how;
+    *out = (association){0};
+    CLV_TRY(clv_data_new_dense(g->ctx, "co-association", g->n, g->width, CLV_F64, &out->factor));
+    double *rows = out->factor->values;
+    memset(rows, 0, (size_t)(g->n * g->width) * sizeof *rows);
+    for (int64_t i = 0; i < g->n; i++) {
+        int64_t group = g->group[i], end = group < 0 ? 0 : g->start[group + 1];
+        for (int64_t e = group < 0 ? 0 : g->start[group]; e < end; e++) {
+            rows[i * g->width + g->index[e]] = g->value[e];
+        }
+    }
+    clv_affinity_defaults(&how);
+    how.kind = CLV_AFFINITY_PRECOMPUTED;
+    how.threads = threads;
+    how.zero_diagonal = method == &clv_dominant_method;
+    return clv_affinity_lowrank(g->ctx, clv_data_matrix(out->factor), &how, &out->affinity);
+}
+
+/* The options of the inner method: k and the control are those of the consensus, objects that dominant leaves out go to
+ * the cluster that they are most similar to. */
+static void set_options(const clv_consensus_options *options, const clv_method *method, clv_options_room *out) {
+    clv_method_defaults(method, out->bytes, method->options->size);
+    clv_control *control = (clv_control *)(void *)out->bytes;
+    size_t size = control->size;
+    *control = options->control;
+    control->size = size;
+    control->time_limit = 0; /* the deadline is set */
+    if (method == &clv_symnmf_method) {
+        ((clv_symnmf_options *)(void *)out->bytes)->k = options->k;
+    } else {
+        ((clv_dominant_options *)(void *)out->bytes)->k = options->k;
+        ((clv_dominant_options *)(void *)out->bytes)->assign = 1;
+    }
+}
+
+clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_options *options, clv_result **out) {
+    const clv_method *method = clv_consensus_inner(options);
+    clv_options_room own;
+    association a;
+    set_options(options, method, &own);
+    clv_status status = new_association(g, method, options->control.threads, &a);
+    if (status == CLV_OK) {
+        status = method->solve(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, out);
+    }
+    free_association(&a);
+    return status;
+}
+
+clv_status clv_consensus_evaluate_inner(const clv_groups *g, const clv_consensus_options *options,
+                                        const clv_result *answer, clv_result *found) {
+    const clv_method *method = clv_consensus_inner(options);
+    clv_options_room own;
+    association a;
+    set_options(options, method, &own);
+    clv_status status = new_association(g, method, options->control.threads, &a);
+    if (status == CLV_OK) {
+        status = method->evaluate(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, answer, found);
+    }
+    free_association(&a);
+    return status;
+}

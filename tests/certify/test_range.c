@@ -1,0 +1,215 @@
+/* Ranges of k: the rows are those of runs on their own, the result is that of the row taken, and limits hold for all.
+ */
+#include "cleave.h"
+
+#include "base/base.h"
+#include "methods/range.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PER = 40, CLOUDS = 4, N = PER * CLOUDS, P = 2 };
+
+typedef struct world {
+    clv_context *ctx;
+    double values[N * P];
+    int32_t truth[N];
+    clv_matrix points;
+} world;
+
+static int set_up(void **state) {
+    static world w;
+    static const double places[CLOUDS][P] = {{0, 0}, {12, 0}, {0, 12}, {14, 14}};
+    clv_rng rng = clv_rng_stream(5, 0);
+    for (int i = 0; i < N; i++) {
+        w.truth[i] = i % CLOUDS;
+        for (int f = 0; f < P; f++) {
+            w.values[i * P + f] = places[i % CLOUDS][f] + clv_rng_normal(&rng);
+        }
+    }
+    w.points = (clv_matrix){.rows = N, .cols = P, .values = w.values};
+    *state = &w;
+    return clv_context_new(NULL, &w.ctx);
+}
+
+static int tear_down(void **state) {
+    size_t now, peak;
+    world *w = *state;
+    clv_context_memory(w->ctx, &now, &peak);
+    clv_context_free(w->ctx);
+    return now != 0;
+}
+
+static clv_result *solve(world *w, const char *name, const void *options, int64_t least, int64_t most,
+                         clv_affinity **a) {
+    const clv_method *method = clv_method_find(name);
+    clv_affinity_options how;
+    clv_result *result = NULL;
+    clv_affinity_defaults(&how);
+    bool similar = method->takes == CLV_TAKES_AFFINITY;
+    if (clv_solve_range(w->ctx, method, &(clv_input){.points = &w->points}, options, least, most, similar ? &how : NULL,
+                        a, &result) < 0) {
+        fail_msg("%s: %s", name, clv_message(w->ctx));
+    }
+    assert_int_equal(*a != NULL, similar);
+    return result;
+}
+
+static void check_truth(world *w, const clv_result *result) {
+    clv_scores scores;
+    assert_int_equal(result->k, CLOUDS);
+    assert_int_equal(clv_compare(w->ctx, w->truth, result->labels, N, &scores), CLV_OK);
+    assert_true(scores.ari == 1);
+    assert_non_null(strstr(clv_result_text(result, "k_reason"), "k = 4"));
+}
+
+/* Four clouds far apart are found by all methods, and the result is one of its k: its own evaluation says so. */
+static void test_the_number_of_clouds(void **state) {
+    world *w = *state;
+    static const char *const names[] = {"ncut", "symnmf", "kpalm"};
+    for (size_t m = 0; m < CLV_COUNT(names); m++) {
+        const clv_method *method = clv_method_find(names[m]);
+        clv_options_room options;
+        clv_affinity *a = NULL;
+        clv_result *found = NULL;
+        int64_t count;
+        clv_method_defaults(method, options.bytes, method->options->size);
+        clv_result *result = solve(w, names[m], options.bytes, 2, 6, &a);
+        check_truth(w, result);
+        const int64_t *k = clv_result_integers(result, "k_table.k", &count);
+        assert_true(count == 5 && k[0] == 2 && k[4] == 6);
+        const double *objective = clv_result_reals(result, "k_table.objective", &count);
+        assert_true(objective[2] == result->objective.value);
+        const double *stability = clv_result_reals(result, "k_table.stability", &count);
+        assert_true(stability[2] == 1);
+        for (int i = 0; i < count && strcmp(names[m], "kpalm") == 0; i++) { /* never worse with one center more */
+            assert_true(i == 0 || objective[i] <= objective[i - 1]);
+        }
+        assert_int_equal(clv_options_set(w->ctx, method->options, options.bytes, "k", "4"), CLV_OK);
+        const clv_input input = {.affinity = a, .points = a ? NULL : &w->points};
+        assert_int_equal(clv_evaluate(w->ctx, method, &input, options.bytes, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * fabs(found->objective.value));
+        clv_result_free(found);
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+}
+
+/* The same labels in all inputs: their number is where the eigenvalues fall. */
+static void test_consensus(void **state) {
+    world *w = *state;
+    clv_consensus_options options;
+    double labels[N * 3];
+    clv_rng rng = clv_rng_stream(9, 0);
+    for (int e = 0; e < N * 3; e++) {
+        labels[e] = clv_rng_uniform(&rng) < 0.05 ? (double)clv_rng_below(&rng, CLOUDS) : w->truth[e / 3];
+    }
+    clv_matrix points = w->points;
+    w->points = (clv_matrix){.rows = N, .cols = 3, .values = labels};
+    clv_consensus_defaults(&options);
+    clv_affinity *a = NULL;
+    clv_result *result = solve(w, "consensus", &options, 2, 8, &a);
+    check_truth(w, result);
+    clv_result_free(result);
+    for (int e = 0; e < N * 3; e++) { /* no more groups than clusters: the range ends there, with a word about it */
+        labels[e] = w->truth[e / 3];
+    }
+    result = solve(w, "consensus", &options, 2, 8, &a);
+    int64_t count;
+    clv_result_integers(result, "k_table.k", &count);
+    assert_int_equal(count, 3);
+    assert_non_null(clv_result_field(result, "warnings"));
+    clv_result_free(result);
+    w->points = points;
+}
+
+/* --- limits --- */
+
+static int stop_soon(void *user) {
+    return ++*(int *)user > 400;
+}
+
+/* Whatever ends the run, there is a result, of the rows that were reached. */
+static void test_limits_are_for_all(void **state) {
+    world *w = *state;
+    clv_ncut_options options;
+    clv_affinity *a = NULL;
+    int asked = 0;
+    int64_t count;
+    clv_ncut_defaults(&options);
+    options.control.time_limit = 1e-9;
+    clv_result *result = solve(w, "ncut", &options, 2, 40, &a);
+    clv_result_integers(result, "k_table.k", &count);
+    assert_true(count >= 1 && count < 39 && clv_result_field(result, "warnings"));
+    clv_result_free(result);
+    clv_affinity_free(a);
+    options.control.time_limit = 0;
+    clv_context_set_interrupt(w->ctx, stop_soon, &asked);
+    result = solve(w, "ncut", &options, 2, 40, &a);
+    clv_result_integers(result, "k_table.k", &count);
+    assert_true(count >= 1 && count < 39 && result->labels);
+    clv_context_set_interrupt(w->ctx, NULL, NULL);
+    clv_result_free(result);
+    clv_affinity_free(a);
+}
+
+static void test_refusals(void **state) {
+    world *w = *state;
+    clv_kpalm_options options;
+    clv_affinity *a;
+    clv_result *result;
+    const clv_method *method = clv_method_find("kpalm");
+    const int64_t wrong[][2] = {{0, 3}, {3, 2}, {2, N + 1}};
+    clv_kpalm_defaults(&options);
+    const clv_input input = {.points = &w->points};
+    for (size_t i = 0; i < CLV_COUNT(wrong); i++) {
+        assert_int_equal(clv_solve_range(w->ctx, method, &input, &options, wrong[i][0], wrong[i][1], NULL, &a, &result),
+                         CLV_EUSAGE);
+    }
+    clv_dominant_options other;
+    clv_dominant_defaults(&other);
+    assert_int_equal(clv_solve_range(w->ctx, clv_method_find("dominant"), &input, &other, 2, 3, NULL, &a, &result),
+                     CLV_EUSAGE);
+    const clv_input started = {.points = &w->points, .start = &w->points};
+    assert_int_equal(clv_solve_range(w->ctx, method, &started, &options, 2, 3, NULL, &a, &result), CLV_EUSAGE);
+}
+
+/* --- the rule --- */
+
+static void test_rule(void **state) {
+    char reason[256];
+    (void)state;
+    clv_k_row rows[] = {{.k = 2, .stability = 0.9, .eigengap = 0.1},
+                        {.k = 3, .stability = 0.99, .eigengap = 0.2},
+                        {.k = 4, .stability = 0.976, .eigengap = NAN},
+                        {.k = 5, .stability = 0.976, .eigengap = 0.3}};        /* which is not enough for 5 */
+    assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 2); /* the largest that holds */
+    assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 3);
+    rows[3].stop = CLV_TIME_LIMIT;
+    assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 1);
+    rows[1].stability = rows[2].stability = 0.8;
+    assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0); /* else the most stable, */
+    rows[2].spread = 0.25;                                                     /* or one that may be */
+    assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 2);
+    for (int i = 0; i < 4; i++) {
+        rows[i].stability = NAN;
+    }
+    assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_number_of_clouds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_consensus, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limits_are_for_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test(test_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

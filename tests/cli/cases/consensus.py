@@ -1,0 +1,95 @@
+"""cleave consensus: inputs of all kinds, what is said of them, verification, refusals."""
+import json
+
+from harness import blobs_npy, case, check, cleave, read, same_partition, write
+
+
+FAR = ((0, 0), (9, 0), (0, 9))
+
+
+def inputs():
+    """Results of three methods on the same points, and a file of labels with ids."""
+    points, truth = blobs_npy(centers=FAR)
+    cleave("ncut", "x.npy", "-k", 3, "--json", "a.json", "-q")
+    cleave("kpalm", "x.npy", "-k", 2, "--json", "b.json", "-q")
+    cleave("symnmf", "x.npy", "-k", 3, "--json", "c.json", "-q")
+    write("d.csv", "row,label\n" + "".join(f"{i + 1},{'xyz'[t]}\n" for i, t in reversed(list(enumerate(truth)))))
+    return points, truth
+
+
+@case
+def one_from_several():
+    _, truth = inputs()
+    files = ["a.json", "b.json", "c.json", "d.csv"]
+    result = cleave("consensus", *files, "-k", 3, "--json", "-", "-o", "l.csv", "--report", "r.html",
+                    "--confidence", "f.csv").json()
+    check(result["method"] == "consensus" and result["solver"] == "ncut", "what it is")
+    check(same_partition(result["labels"], truth), "the three clouds, with the file in another order")
+    check([row["name"] for row in result["inputs"]] == files, "the names of the inputs")
+    check([row["clusters"] for row in result["inputs"]] == [3, 2, 3, 3], "their clusters")
+    check(result["inputs"][0]["ari"] == result["inputs"][3]["ari"] == 1, "their agreement: rows are where they say")
+    check(result["inputs"][1]["ari"] < 1, "and what does not agree")
+    check(result["certificate"]["holds"] and result["bound"]["value"] <= result["objective"]["value"], "the claims")
+    check(all(0 < c <= 1 for c in result["confidence"]), "confidences")
+    check("Inputs" in read("r.html").decode() and "a.json" in read("r.html").decode(), "the page")
+    check(abs(float(read("f.csv").decode().split("\n")[1].split(",")[1]) - result["confidence"][0]) < 1e-9, "their file")
+
+
+@case
+def verified_by_its_inputs():
+    inputs()
+    for more in (["-k", 3], ["-k", 3, "--soft"], ["-k", 2, "--method", "symnmf"], ["-k", 3, "--method", "dominant"],
+                 ["--medoid"]):
+        cleave("consensus", "a.json", "b.json", "c.json", "d.csv", *more, "--json", "r.json", "-q")
+        cleave("verify", "r.json", "a.json", "b.json", "c.json", "d.csv", out="^accepted")
+        cleave("verify", "r.json", "a.json", "b.json", "c.json", out="^rejected", code=1)
+    result = json.loads(read("r.json"))
+    result["labels"][0] = 1 - min(result["labels"][0], 1)
+    write("r.json", json.dumps(result))
+    cleave("verify", "r.json", "a.json", "b.json", "c.json", "d.csv", out="^rejected", code=1)
+    cleave("verify", "a.json", "x.npy", "b.json", "c.json", "d.csv", code=64, err="one file too many")
+
+
+@case
+def the_medoid_is_an_input():
+    inputs()
+    result = cleave("consensus", "a.json", "b.json", "c.json", "--medoid", "--json", "-").json()
+    chosen = json.loads(read(["a.json", "b.json", "c.json"][result["medoid"]]))
+    check(result["labels"] == chosen["labels"] and result["medoid"] == 0, "its labels")
+    cleave("consensus", "a.json", "b.json", "--medoid", "-k", 3, code=64, err="--medoid cannot be used with -k")
+
+
+@case
+def rows_are_matched_by_their_names():
+    write("a.csv", "id,label\nann,0\nbob,0\ncid,1\ndan,1\n")
+    write("b.csv", "id,label\ndan,5\ncid,5\nbob,6\nann,6\n")
+    result = cleave("consensus", "a.csv", "b.csv", "-k", 2, "--json", "-", "-o", "l.csv").json()
+    check([row["ari"] for row in result["inputs"]] == [1, 1], "both say the same")
+    check(read("l.csv").decode().split()[1].startswith("ann,"), "names beside the labels")
+
+
+@case
+def objects_may_be_left_out():
+    write("a.csv", "label\n0\n0\n1\n1\n-1\n")
+    write("b.csv", "label\n-1\n4\n7\n7\n-1\n")
+    result = cleave("consensus", "a.csv", "b.csv", "-k", 2, "--json", "-").json()
+    check(same_partition(result["labels"][:4], [0, 0, 1, 1]) and result["labels"][4] == -1, "labels")
+    check(result["left_out"] == 1 and [row["left_out"] for row in result["inputs"]] == [1, 2], "who leaves out whom")
+
+
+@case
+def other_objects_are_refused():
+    inputs()
+    write("short.csv", "label\n0\n1\n")
+    write("n.csv", "id,label\nann,0\nbob,0\ncid,1\n")
+    write("e.csv", "id,label\nann,0\nbob,0\neve,1\n")
+    cleave("consensus", "a.json", "short.csv", "-k", 2, code=65, err="short.csv has 2 objects, but a.json has")
+    cleave("consensus", "n.csv", "e.csv", "-k", 2, code=65, err="e.csv lacks")
+    blobs_npy(centers=((5, 5), (9, 0), (0, 9)))
+    cleave("ncut", "x.npy", "-k", 3, "--json", "y.json", "-q")
+    cleave("consensus", "a.json", "y.json", "-k", 3, code=65, err="a.json and y.json are results of other objects")
+    cleave("consensus", "a.json", "-k", 3, code=64, err="R2.json is missing")
+    cleave("consensus", "a.json", "b.json", code=64, err="consensus needs -k N")
+    cleave("consensus", "a.json", "b.json", "-k", 9, code=65, err="groups of objects that the inputs tell apart")
+    cleave("consensus", "a.json", "b.json", "c.json", "d.csv", "-k", 2, "--json", "d.csv", code=64, err="d.csv")
+    cleave("consensus", "a.json", "nowhere.json", "-k", 2, code=66, err="nowhere.json")

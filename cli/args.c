@@ -336,6 +336,8 @@ static clv_status parse_one(const cli_app *app, cli_args *args, arg_cursor *curs
 clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv) {
     arg_cursor cursor = {argc, 0, argv};
     bool ended = false;
+    args->argc = argc;
+    args->argv = argv;
     for (; cursor.at < argc && !args->help; cursor.at++) {
         CLI_TRY(parse_one(app, args, &cursor, &ended));
     }

@@ -104,6 +104,8 @@ typedef struct cli_args {
     size_t group_count;
     const char *operands[CLI_OPERANDS];
     size_t operand_count;
+    int argc;        /* as typed, without the name of the command */
+    char **argv;     /* borrowed */
     bool help;       /* --help was given: nothing else was checked */
     bool k_optional; /* -k may be left out although its default is out of its range */
 } cli_args;
@@ -317,6 +319,15 @@ clv_status cli_output_text(const cli_app *app, const char *path, const char *tex
 typedef void (*cli_printer)(FILE *stream, const void *what);
 clv_status cli_output_json(const cli_app *app, const char *path, cli_printer print, const void *what);
 
+/* Where a page comes from (origin.c). */
+typedef struct cli_origin {
+    char *source, *command; /* from malloc; NULL: no memory */
+    char date[32];
+} cli_origin;
+void cli_origin_find(cli_origin *origin, const cli_args *args);
+void cli_origin_free(cli_origin *origin);
+
+typedef clv_status (*cli_renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
 /* The outputs of a run: each is written whatever became of those before it, and the first failure is the status. */
 typedef struct cli_outputs {
     const cli_app *app;
@@ -329,6 +340,7 @@ void cli_outputs_note(cli_outputs *out, const char *path, clv_status status);
 void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data);
 void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
                         const char *const *classes);
+void cli_outputs_render(cli_outputs *out, const char *path, cli_renderer render, const clv_report *report);
 void cli_outputs_print(cli_outputs *out, const char *path, cli_printer print, const void *what);
 /* The last outputs: JSON where --json says, and the table unless that is standard output or nothing is to be said. */
 clv_status cli_outputs_tell(cli_outputs *out, const char *json, int quiet, cli_printer print_json,

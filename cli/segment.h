@@ -15,7 +15,7 @@ typedef struct segment_options {
     int polish;
     int64_t least;  /* pixels of a piece; 0: auto */
     int64_t memory; /* 0: auto */
-    const char *output, *overlay, *fill, *labels, *points, *json;
+    const char *output, *overlay, *fill, *labels, *points, *json, *report;
     int numbers; /* the label image is one of 16-bit numbers, not of colors */
     int dry_run, progress, quiet, verbose;
 } segment_options;

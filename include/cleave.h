@@ -1408,6 +1408,13 @@ typedef struct clv_report_terms {
     const char *const *names; /* of all terms */
 } clv_report_terms;
 
+/* A picture that was cut into segments, for a page. */
+typedef struct clv_report_picture {
+    const clv_image *image;
+    const int32_t *labels; /* of its pixels: 0 .. segments - 1, or -1 */
+    int64_t segments;
+} clv_report_picture;
+
 /* What a report says besides the result: members may be NULL or NaN. */
 typedef struct clv_report {
     const clv_result *result;
@@ -1422,6 +1429,11 @@ typedef struct clv_report {
     const clv_data *data;          /* for what was used of the file; NULL: nothing is said of it */
     const clv_report_terms *terms; /* what clusters of documents are about; NULL: not known */
     const char *truth;             /* where the labels compared with are from, if not from the data; NULL: they are */
+    /* For the page alone. */
+    const char *source, *command, *date; /* what was read, the line that gives this again, and when that was */
+    const int32_t *classes;              /* the true ones of all objects; -1: not known */
+    const clv_affinity *similarities;    /* that the method was given */
+    const clv_report_picture *picture;   /* whose regions the objects are */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */

@@ -155,13 +155,18 @@ bool cli_interrupted(void);
 
 typedef struct cli_progress {
     const cli_app *app;
-    int64_t restarts;
     bool shown;    /* whether there is a line at all */
     bool terminal; /* one line, rewritten, instead of many */
+    bool json;     /* each line is a JSON object */
     bool drawn;
-    double last;      /* when it was last drawn */
+    double not_before; /* on the clock of cli_seconds */
+    /* For the estimate: what was asked for, what was seen, and the seconds left (NaN: not known) and at most. */
+    int64_t restarts, beside, max_iter, last_restart;
+    double time_limit, tol, began, first_gap, gap, gap_began, left, most;
     const char *what; /* what is being done besides iterations; NULL: nothing that has a name */
 } cli_progress;
+
+enum { CLI_PROGRESS_JSON = 2 }; /* --progress=json */
 
 /* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal; never
  * with
@@ -273,7 +278,12 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
                       "memory budget, as 500M or 2G; auto: half of the machine's")
 /* What is said on the way, for a struct with the members progress, quiet and verbose. */
 #define CLI_TALK_OPTIONS(type_)                                                                                        \
-    CLI_FLAG_OPTION(type_, progress, "progress", 0, "progress on standard error, also when it is not a terminal"),     \
+    {.name = "progress",                                                                                               \
+     .kind = CLV_OPTION_FLAG,                                                                                          \
+     .offset = offsetof(type_, progress),                                                                              \
+     .most = 1,                                                                                                        \
+     .choices = "json",                                                                                                \
+     .help = "progress on standard error, also when it is not a terminal; as JSON: one object per line"},              \
         CLI_FLAG_OPTION(type_, quiet, "quiet", 'q', "no table and no messages, only errors"),                          \
         CLI_FLAG_OPTION(type_, verbose, "verbose", 'v', "say what was read and made, on standard error")
 

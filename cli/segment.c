@@ -212,11 +212,15 @@ static clv_status fit_k(segment_job *s) {
 static clv_status make_objects(segment_job *s) {
     double began = cli_seconds();
     cli_reading_begin(s->app, s->options.memory);
+    cli_progress_begin(&s->progress, s->app, &s->args, s->options.progress, s->options.quiet, NULL);
+    cli_progress_phase(&s->progress, "reading");
     CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
     cli_reading_end(s->app);
     CLI_TRY(cli_segment_plan_objects(s));
+    cli_progress_phase(&s->progress, "objects");
     CLI_TRY(s->width ? make_pixels(s) : make_superpixels(s));
     CLI_TRY(fit_k(s));
+    cli_progress_end(&s->progress);
     s->object_seconds = cli_seconds() - began;
     if (s->options.verbose) {
         fprintf(stderr, "%s: %lld x %lld pixels with %lld channels; %lld %s, %.3f s\n", s->args.operands[0],
@@ -252,18 +256,19 @@ static void tell_result(const segment_job *s) {
 
 static clv_status solve(segment_job *s) {
     clv_input input = {0};
-    cli_progress progress;
     double began = cli_seconds();
     if (are_alike(s)) {
         return CLV_OK;
     }
-    cli_progress_begin(&progress, s->app, &s->args, s->options.progress, s->options.quiet, s->control);
+    cli_progress_begin(&s->progress, s->app, &s->args, s->options.progress, s->options.quiet, s->control);
     s->control->keep_trace = s->options.report != NULL;
+    cli_progress_phase(&s->progress, "affinity");
     clv_status status = s->segmenter->input(s, &input);
     if (status >= 0) {
+        cli_progress_phase(&s->progress, "start");
         status = cli_library(s->app, clv_solve(s->app->ctx, s->method, &input, s->method_options, &s->result));
     }
-    cli_progress_end(&progress);
+    cli_progress_end(&s->progress);
     cli_checkpoint_end(&s->checkpoint, s->result, s->options.quiet);
     s->solve_seconds = cli_seconds() - began;
     if (status >= 0 && s->options.verbose) {
@@ -450,6 +455,7 @@ static clv_status work(void *job) {
 
 static void close(segment_job *s) {
     clv_context *ctx = s->app->ctx;
+    cli_progress_end(&s->progress);
     clv_result_free(s->result);
     clv_affinity_free(s->affinity);
     clv_data_free(s->graph);

@@ -49,6 +49,7 @@ typedef struct segment_job {
     clv_data *points;      /* one row per object */
     clv_data *graph;       /* similarities as a matrix, if the method wants one */
     segment_plan plan;
+    cli_progress progress;
     clv_affinity *affinity;
     double *scaled;           /* from malloc: the points times a factor, if the method wants them */
     clv_matrix scaled_points; /* of these */

@@ -6,8 +6,6 @@ import shutil
 import subprocess
 import tempfile
 
-BACK, DOWN, ENTER = 8, 40, 13
-
 
 def find():
     """The browser's program; None: there is none."""

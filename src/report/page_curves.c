@@ -154,7 +154,7 @@ void clv_page_curves(const clv_page *page) {
     if (objective || certificate) {
         put_note(text, result);
     } else {
-        clv_text_add(text, "<p class=\"note\">No iteration changed anything.</p>\n");
+        clv_text_add(text, "<p class=\"note\">No iteration improved the start.</p>\n");
     }
     if (objective) {
         clv_text_add(text, "<p class=\"note\">The objective: its distance from the best value%s",

@@ -19,6 +19,7 @@ typedef struct heat {
     int64_t *order;   /* positions in the sample; NULL: rows are blocks */
     int64_t *members; /* of each block */
     int32_t *block;   /* of each object; -1: none */
+    double least, most;
 } heat;
 
 static void free_heat(clv_context *ctx, heat *h) {
@@ -128,23 +129,32 @@ static void set_color(uint8_t *pixel, double share) {
     }
 }
 
-static double largest_beside_diagonal(const heat *h) {
-    double largest = 0;
+/* The least and the largest number, but for those of an object with itself. */
+static void find_range(heat *h) {
+    h->least = INFINITY;
+    h->most = -INFINITY;
     for (int64_t e = 0; e < h->m * h->m; e++) {
         bool own = e / h->m == e % h->m && h->order;
-        largest = !own && isfinite(h->cells[e]) ? fmax(largest, h->cells[e]) : largest;
+        if (!own && isfinite(h->cells[e])) {
+            h->least = fmin(h->least, h->cells[e]);
+            h->most = fmax(h->most, h->cells[e]);
+        }
     }
-    return largest;
 }
 
-static clv_status put_cells(clv_text *text, const heat *h, double largest) {
+/* The means of a sparse graph are near 0 but for a few: by their roots, these others show as well. */
+static double share_of(const heat *h, double value) {
+    double share = h->most > h->least ? (value - h->least) / (h->most - h->least) : 0;
+    return !isfinite(share) ? 0 : h->order ? share : sqrt(fmax(share, 0));
+}
+
+static clv_status put_cells(clv_text *text, const heat *h) {
     clv_image image = {h->m, h->m, 3, CLV_NEW(text->ctx, uint8_t, 3 * h->m * h->m)};
     if (!image.samples) {
         return CLV_ENOMEM;
     }
     for (int64_t e = 0; e < h->m * h->m; e++) {
-        double value = largest > 0 ? h->cells[e] / largest : 0;
-        set_color(image.samples + 3 * e, isfinite(value) && value > 0 ? sqrt(value) : 0);
+        set_color(image.samples + 3 * e, share_of(h, h->cells[e]));
     }
     clv_text_add(text, "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" preserveAspectRatio=\"none\" href=\"",
                  STRIP, STRIP, SIDE, SIDE);
@@ -183,20 +193,20 @@ static void put_strips(clv_text *text, const heat *h) {
 
 static clv_status put_heat(const clv_page *page, const heat *h) {
     clv_text *text = page->text;
-    double largest = largest_beside_diagonal(h);
     clv_page_open(text, "Similarities");
     clv_text_add(text, "<p class=\"note\">Objects by cluster, left to right and top to bottom; the lighter, the more "
-                       "similar, from 0 to ");
-    clv_put_rounded(text, largest, 3);
-    clv_text_add(text, " (by the root)");
+                       "similar, from ");
+    clv_put_rounded(text, h->least, 3);
+    clv_text_add(text, " to ");
+    clv_put_rounded(text, h->most, 3);
     if (h->order) {
         clv_page_put_share(page, h->m);
     } else {
-        clv_text_add(text, "; a cell is the mean over a block of objects");
+        clv_text_add(text, " by the root; a cell is the mean over a block of objects");
     }
     clv_text_add(text, ".</p>\n");
     clv_svg_open(text, "heat", STRIP + SIDE, STRIP + SIDE, "heat map of the similarities, objects ordered by cluster");
-    CLV_TRY(put_cells(text, h, largest));
+    CLV_TRY(put_cells(text, h));
     put_strips(text, h);
     clv_text_add(text, "</svg>\n<p class=\"data\" id=\"heat-%s\" hidden>", h->order ? "order" : "labels");
     for (int64_t i = 0; i < h->m; i++) {
@@ -219,6 +229,9 @@ clv_status clv_page_heat(const clv_page *page) {
     bool many = info.sparse && result->n > CELLS;
     bool fits = result->k <= CELLS / 2 && result->n <= ROOM / GROUP && result->left_out < result->n;
     clv_status status = !many ? sample_cells(page, &h) : fits ? mean_cells(page, &h) : CLV_OK;
+    if (status == CLV_OK) {
+        find_range(&h);
+    }
     status = status == CLV_OK && h.m > 0 ? put_heat(page, &h) : status;
     free_heat(page->ctx, &h);
     return status;

@@ -358,7 +358,7 @@ CLV_API clv_status clv_read_targets_like(clv_context *ctx, const char *path, con
 /* The same for targets that were read with their samples: the column of labels of a table that was read with
  * clv_read_options.targets, or the labels of .svm; of the rows that were kept. `known`: as above, or NULL. */
 CLV_API clv_status clv_data_targets(const clv_data *data, const clv_data *known, clv_data **out);
-/* The texts that the targets 0, 1, ... stand for; NULL with count 0: targets are numbers. */
+/* The texts that labels or targets 0, 1, ... stand for; NULL with count 0: they are numbers. */
 CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count);
 
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary

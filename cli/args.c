@@ -240,6 +240,24 @@ static clv_status set(const cli_app *app, cli_args *args, const match *to, const
     return CLV_OK;
 }
 
+/* A switch that can also be on in another way: the first of its choices is 2, the next 3. */
+static clv_status set_word(const cli_app *app, const match *to, const char *value) {
+    int number = 2;
+    for (const char *at = to->option->choices; at; number++) {
+        size_t length = strcspn(at, "|");
+        if (strlen(value) == length && strncmp(at, value, length) == 0) {
+            *(int *)(void *)((char *)to->group->options + to->option->offset) = number;
+            to->group->given[to->option - to->group->table->options] = true;
+            return CLV_OK;
+        }
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    char allowed[128];
+    cli_print_list(to->option->choices, "=", allowed, sizeof allowed);
+    return cli_fail(app, CLV_EUSAGE, "--%s=%s is not allowed: use --%s, or --%s%s", to->option->name, value,
+                    to->option->name, to->option->name, allowed);
+}
+
 /* The next argument as a value. One that looks like a long option is a forgotten value; `--name=--value` gives it. */
 static clv_status set_next(const cli_app *app, cli_args *args, const match *to, arg_cursor *cursor) {
     const char *value = cursor->at + 1 < cursor->argc ? cursor->argv[cursor->at + 1] : NULL;
@@ -281,6 +299,9 @@ static clv_status parse_long(const cli_app *app, cli_args *args, arg_cursor *cur
     }
     if (found.option->kind != CLV_OPTION_FLAG) {
         return equals ? set(app, args, &found, equals + 1) : set_next(app, args, &found, cursor);
+    }
+    if (equals && !found.off && found.option->choices) {
+        return set_word(app, &found, equals + 1);
     }
     if (equals) {
         return cli_fail(app, CLV_EUSAGE, "--%s takes no value, but was given '%s'", name, equals + 1);
@@ -378,6 +399,8 @@ static clv_status parse_one(const cli_app *app, cli_args *args, arg_cursor *curs
 clv_status cli_args_parse(const cli_app *app, cli_args *args, int argc, char **argv) {
     arg_cursor cursor = {argc, 0, argv};
     bool ended = false;
+    args->argc = argc;
+    args->argv = argv;
     for (; cursor.at < argc && !args->help; cursor.at++) {
         CLI_TRY(parse_one(app, args, &cursor, &ended));
     }

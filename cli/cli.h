@@ -107,6 +107,8 @@ typedef struct cli_args {
     size_t operand_count;       /* of these */
     const char *more[CLI_MORE]; /* beyond them, of a command that takes any number */
     size_t more_count;
+    int argc;                /* as typed, without the name of the command */
+    char **argv;             /* borrowed */
     bool help;               /* --help was given: nothing else was checked */
     bool k_optional;         /* -k may be left out although its default is out of its range */
     bool k_ranges;           /* -k may be LOW:HIGH, or auto */
@@ -160,13 +162,18 @@ bool cli_interrupted(void);
 
 typedef struct cli_progress {
     const cli_app *app;
-    int64_t restarts;
     bool shown;    /* whether there is a line at all */
     bool terminal; /* one line, rewritten, instead of many */
+    bool json;     /* each line is a JSON object */
     bool drawn;
-    double last;      /* when it was last drawn */
+    double not_before; /* on the clock of cli_seconds */
+    /* For the estimate: what was asked for, what was seen, and the seconds left (NaN: not known) and at most. */
+    int64_t restarts, beside, max_iter, last_restart;
+    double time_limit, tol, began, first_gap, gap, gap_began, left, most;
     const char *what; /* what is being done besides iterations; NULL: nothing that has a name */
 } cli_progress;
+
+enum { CLI_PROGRESS_JSON = 2 }; /* --progress=json */
 
 /* There is a progress line as --progress or --no-progress say (`asked`), else if standard error is a terminal; never
  * with
@@ -281,7 +288,12 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
                       "memory budget, as 500M or 2G; auto: half of the machine's")
 /* What is said on the way, for a struct with the members progress, quiet and verbose. */
 #define CLI_TALK_OPTIONS(type_)                                                                                        \
-    CLI_FLAG_OPTION(type_, progress, "progress", 0, "progress on standard error, also when it is not a terminal"),     \
+    {.name = "progress",                                                                                               \
+     .kind = CLV_OPTION_FLAG,                                                                                          \
+     .offset = offsetof(type_, progress),                                                                              \
+     .most = 1,                                                                                                        \
+     .choices = "json",                                                                                                \
+     .help = "progress on standard error, also when it is not a terminal; as JSON: one object per line"},              \
         CLI_FLAG_OPTION(type_, quiet, "quiet", 'q', "no table and no messages, only errors"),                          \
         CLI_FLAG_OPTION(type_, verbose, "verbose", 'v', "say what was read and made, on standard error")
 
@@ -327,6 +339,15 @@ clv_status cli_output_text(const cli_app *app, const char *path, const char *tex
 typedef void (*cli_printer)(FILE *stream, const void *what);
 clv_status cli_output_json(const cli_app *app, const char *path, cli_printer print, const void *what);
 
+/* Where a page comes from (origin.c). */
+typedef struct cli_origin {
+    char *source, *command; /* from malloc; NULL: no memory */
+    char date[32];
+} cli_origin;
+void cli_origin_find(cli_origin *origin, const cli_args *args);
+void cli_origin_free(cli_origin *origin);
+
+typedef clv_status (*cli_renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
 /* The outputs of a run: each is written whatever became of those before it, and the first failure is the status. */
 typedef struct cli_outputs {
     const cli_app *app;
@@ -339,6 +360,7 @@ void cli_outputs_note(cli_outputs *out, const char *path, clv_status status);
 void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data);
 void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
                         const char *const *classes);
+void cli_outputs_render(cli_outputs *out, const char *path, cli_renderer render, const clv_report *report);
 void cli_outputs_print(cli_outputs *out, const char *path, cli_printer print, const void *what);
 /* The last outputs: JSON where --json says, and the table unless that is standard output or nothing is to be said. */
 clv_status cli_outputs_tell(cli_outputs *out, const char *json, int quiet, cli_printer print_json,

@@ -61,7 +61,15 @@ static void print_option(const clv_option *option, const void *options, bool req
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     }
     const char *meta = option->meta ? option->meta : option->kind == CLV_OPTION_CHOICE ? "NAME" : NULL;
-    int used = snprintf(head, sizeof head, "  %s--%s%s%s", letter, option->name, meta ? " " : "", meta ? meta : "");
+    bool word = option->kind == CLV_OPTION_FLAG && option->choices;
+    int used = snprintf(head, sizeof head, "  %s--%s%s%s%s", letter, option->name,
+                        meta   ? " "
+                        : word ? "[="
+                               : "",
+                        meta   ? meta
+                        : word ? option->choices
+                               : "",
+                        word ? "]" : "");
     describe_value(option, options, required, text, sizeof text);
     if (used >= COLUMN) {
         printf("%s\n%*s", head, COLUMN, "");
@@ -81,6 +89,9 @@ static void put_names(const clv_option_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         const clv_option *option = &table->options[i];
         printf(" --%s", option->name);
+        if (option->kind == CLV_OPTION_FLAG && option->choices) {
+            printf(" --%s=%s", option->name, option->choices);
+        }
         if (option->kind == CLV_OPTION_FLAG) {
             printf(" --%s%s", option->off ? "" : "no-", option->off ? option->off : option->name);
         }

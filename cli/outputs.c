@@ -262,6 +262,16 @@ void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *label
     }
 }
 
+void cli_outputs_render(cli_outputs *out, const char *path, cli_renderer render, const clv_report *report) {
+    char *text = NULL;
+    size_t size = 0;
+    if (path) {
+        clv_status status = cli_library(out->app, render(out->app->ctx, report, &text, &size));
+        cli_outputs_note(out, path, status < 0 ? status : cli_output_text(out->app, path, text, size));
+        clv_release(out->app->ctx, text);
+    }
+}
+
 void cli_outputs_print(cli_outputs *out, const char *path, cli_printer print, const void *what) {
     if (path) {
         cli_outputs_note(out, path, cli_output_json(out->app, path, print, what));

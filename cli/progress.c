@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -79,44 +80,164 @@ void cli_reading_end(const cli_app *app) {
     restart_calls(SIGHUP);
 }
 
+/* --- how long it still takes --- */
+
+/* Seconds until all restarts are done, by those that are; NaN: none is. Restarts begin in order, so many at a time. */
+static double left_by_restarts(const cli_progress *p, double now) {
+    double done = (double)(p->last_restart + 1 - p->beside);
+    return done >= 1 && p->restarts > 1 ? (now - p->began) * ((double)p->restarts / done - 1) : (double)NAN;
+}
+
+/* Seconds until the gap is that of the tolerance, if it goes on falling by the same share; NaN: it does not fall. */
+static double left_by_gap(const cli_progress *p, double now) {
+    double rate = log(p->first_gap / p->gap) / (now - p->gap_began);
+    return p->restarts == 1 && rate > 0 && p->gap > p->tol ? log(p->gap / p->tol) / rate : (double)NAN;
+}
+
+/* The most that the limits of time and of iterations leave. */
+static double most_left(const cli_progress *p, int64_t iteration, double now) {
+    double by_time = p->time_limit > 0 ? p->time_limit - cli_elapsed(p->app) : (double)INFINITY;
+    double by_steps = p->restarts == 1 && iteration > 0
+                          ? (double)(p->max_iter - iteration) * (now - p->began) / (double)iteration
+                          : (double)INFINITY;
+    return fmax(0, fmin(by_time, by_steps));
+}
+
+static void estimate(cli_progress *p, const clv_progress *at) {
+    double now = cli_seconds(), by_restarts, by_gap;
+    p->last_restart = at->restart > p->last_restart ? at->restart : p->last_restart;
+    p->gap = at->certificate;
+    if (!(p->first_gap > 0)) {
+        p->first_gap = at->certificate;
+        p->gap_began = now;
+    }
+    by_restarts = left_by_restarts(p, now);
+    by_gap = left_by_gap(p, now);
+    p->most = most_left(p, at->iteration, now);
+    p->left = isfinite(by_restarts) ? by_restarts : isfinite(by_gap) ? by_gap : (double)NAN;
+    p->left = p->left > p->most ? p->most : p->left;
+}
+
+/* --- the line --- */
+
+enum { LINE = 256, TOO_LONG = 1000000 /* seconds that say nothing */ };
+/* When the last update was: of all lines, as there is one standard error. */
+static double drawn_at = -INFINITY;
+
 void cli_progress_begin(cli_progress *progress, const cli_app *app, const cli_args *args, int asked, int quiet,
                         clv_control *control) {
     bool terminal = isatty(STDERR_FILENO) != 0, wanted = cli_args_given(args, "progress") ? asked != 0 : terminal;
-    *progress = (cli_progress){.app = app, .shown = wanted && !quiet, .terminal = terminal, .last = -INFINITY};
+    bool json = asked == CLI_PROGRESS_JSON;
+    *progress = (cli_progress){.app = app,
+                               .shown = wanted && !quiet,
+                               .terminal = terminal && !json,
+                               .json = json,
+                               .not_before = -INFINITY,
+                               .left = NAN,
+                               .most = INFINITY};
     if (control && progress->shown) {
+        int64_t threads = control->threads > 0 ? control->threads : sysconf(_SC_NPROCESSORS_ONLN);
         progress->restarts = control->restarts;
+        progress->beside = threads < control->restarts ? threads : control->restarts;
+        progress->max_iter = control->max_iter;
+        progress->time_limit = control->time_limit;
+        progress->tol = control->tol;
+        progress->began = cli_seconds();
         control->monitor = cli_progress_monitor;
         control->monitor_user = progress;
     }
 }
 
-/* Ten times a second for a reader; once a second for a log. */
-static bool is_time(cli_progress *progress) {
-    double seconds = cli_seconds();
-    if (!progress->shown || seconds - progress->last < (progress->terminal ? 0.1 : 1.0)) {
+/* Ten times a second for a reader or a program; once a second for a log. */
+static bool is_time(const cli_progress *progress) {
+    double seconds = cli_seconds(), apart = progress->terminal || progress->json ? 0.1 : 1.0;
+    if (!progress->shown || seconds - drawn_at < apart || seconds < progress->not_before) {
         return false;
     }
-    progress->last = seconds;
+    drawn_at = seconds;
     return true;
 }
 
 void cli_progress_phase(cli_progress *progress, const char *what) {
     pthread_mutex_lock(&drawing);
     progress->what = what;
-    progress->last = cli_seconds(); /* what takes a moment is not worth a line */
+    /* What takes a moment is not worth a line. */
+    progress->not_before = cli_seconds() + (progress->terminal || progress->json ? 0.1 : 1.0);
     watched = progress->shown ? progress : NULL;
     pthread_mutex_unlock(&drawing);
 }
 
-/* A line between these two, in the place of the one before on a terminal. */
-static void begin_line(cli_progress *progress) {
-    fputs(progress->terminal ? "\r\033[K" : "", stderr);
+/* In the place of the line before, and no wider than the terminal. */
+static void put_line(cli_progress *progress, const char *line) {
+    struct winsize size;
+    int room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : LINE;
+    if (progress->terminal) {
+        fprintf(stderr, "\r\033[K%.*s", room, line);
+    } else {
+        fprintf(stderr, "%s\n", line);
+    }
+    fflush(stderr);
     progress->drawn = true;
 }
 
-static void end_line(const cli_progress *progress) {
-    fprintf(stderr, "  %.1f s%s", cli_elapsed(progress->app), progress->terminal ? "" : "\n");
-    fflush(stderr);
+/* "3.1 s, about 12 s left". */
+static void put_times(const cli_progress *progress, FILE *stream) {
+    fprintf(stream, "  %.1f s", cli_elapsed(progress->app));
+    if (isfinite(progress->left)) {
+        fprintf(stream, ", about %.0f s left", progress->left);
+    } else if (progress->most < TOO_LONG) {
+        fprintf(stream, ", at most %.0f s left", progress->most);
+    }
+}
+
+static void put_json_times(const cli_progress *progress, FILE *stream) {
+    fprintf(stream, ", \"elapsed\": %.3f, \"estimate\": ", cli_elapsed(progress->app));
+    cli_json_number(stream, progress->left);
+    fputs(", \"at_most\": ", stream);
+    cli_json_number(stream, progress->most);
+    putc('}', stream);
+}
+
+/* What is done, and how many of it if they are counted (below 0: they are not). */
+static void draw(cli_progress *progress, const char *what, int64_t count) {
+    char line[LINE];
+    FILE *stream = fmemopen(line, sizeof line, "w");
+    if (!stream) {
+        return;
+    }
+    fprintf(stream, progress->json ? "{\"phase\": \"%s\"" : "%s", what);
+    if (count >= 0) {
+        fprintf(stream, progress->json ? ", \"count\": %lld" : " %lld", (long long)count);
+    }
+    (progress->json ? put_json_times : put_times)(progress, stream);
+    fclose(stream);
+    put_line(progress, line);
+}
+
+static void draw_iterate(cli_progress *progress, const clv_progress *now) {
+    char line[LINE];
+    FILE *stream = fmemopen(line, sizeof line, "w");
+    if (!stream) {
+        return;
+    }
+    if (progress->json) {
+        fprintf(stream,
+                "{\"phase\": \"solve\", \"restart\": %lld, \"restarts\": %lld, \"iteration\": %lld, \"objective\": ",
+                (long long)now->restart + 1, (long long)progress->restarts, (long long)now->iteration);
+        cli_json_number(stream, now->objective);
+        fputs(", \"gap\": ", stream);
+        cli_json_number(stream, now->certificate);
+        put_json_times(progress, stream);
+    } else {
+        fprintf(stream, "solve  restart %lld of %lld  iteration %lld  objective %.8g", (long long)now->restart + 1,
+                (long long)progress->restarts, (long long)now->iteration, now->objective);
+        if (!isnan(now->certificate)) {
+            fprintf(stream, "  gap %.3g", now->certificate);
+        }
+        put_times(progress, stream);
+    }
+    fclose(stream);
+    put_line(progress, line);
 }
 
 static void draw_phase(void) {
@@ -124,9 +245,7 @@ static void draw_phase(void) {
         return;
     }
     if (watched && is_time(watched)) {
-        begin_line(watched);
-        fputs(watched->what, stderr);
-        end_line(watched);
+        draw(watched, watched->what, -1);
     }
     pthread_mutex_unlock(&drawing);
 }
@@ -136,16 +255,11 @@ int cli_progress_monitor(const clv_progress *now, void *user) {
     pthread_mutex_lock(&drawing);
     if (progress == watched) { /* from the first iterate on that is what there is to show */
         watched = NULL;
-        progress->last = -INFINITY;
+        progress->not_before = -INFINITY;
     }
+    estimate(progress, now);
     if (is_time(progress)) {
-        begin_line(progress);
-        fprintf(stderr, "restart %lld of %lld  iteration %lld  objective %.8g", (long long)now->restart + 1,
-                (long long)progress->restarts, (long long)now->iteration, now->objective);
-        if (!isnan(now->certificate)) {
-            fprintf(stderr, "  certificate %.3g", now->certificate);
-        }
-        end_line(progress);
+        draw_iterate(progress, now);
     }
     pthread_mutex_unlock(&drawing);
     return interrupted;
@@ -153,9 +267,7 @@ int cli_progress_monitor(const clv_progress *now, void *user) {
 
 void cli_progress_count(cli_progress *progress, const char *what, int64_t count) {
     if (is_time(progress)) {
-        begin_line(progress);
-        fprintf(stderr, "%s %lld", what, (long long)count);
-        end_line(progress);
+        draw(progress, what, count);
     }
 }
 

@@ -268,18 +268,6 @@ static void write_model(cli_outputs *out, const cli_job *job) {
 
 /* --- reports --- */
 
-typedef clv_status (*renderer)(clv_context *ctx, const clv_report *report, char **text, size_t *size);
-
-static void write_rendered(cli_outputs *out, renderer render, const clv_report *report, const char *path) {
-    char *text = NULL;
-    size_t size = 0;
-    if (path) {
-        clv_status status = cli_library(out->app, render(out->app->ctx, report, &text, &size));
-        cli_outputs_note(out, path, status < 0 ? status : cli_output_text(out->app, path, text, size));
-        clv_release(out->app->ctx, text);
-    }
-}
-
 /* What is computed is written whole, interrupted or not; only the prediction still asks. */
 static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     const cli_output_options *output = &job->output;
@@ -287,16 +275,16 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     bool table = !output->quiet && !is_standard(output->json) && !is_standard(output->output);
     cli_signals_watch(job->app->ctx, false);
     write_model(&out, job);
-    write_rendered(&out, clv_report_trace, report, output->trace);
-    write_rendered(&out, clv_report_html, report, output->report);
-    write_rendered(&out, clv_report_json, report, output->json);
+    cli_outputs_render(&out, output->trace, clv_report_trace, report);
+    cli_outputs_render(&out, output->report, clv_report_html, report);
+    cli_outputs_render(&out, output->json, clv_report_json, report);
     if (output->save_model && !job->rough) { /* else there is a warning */
         char path[PATH_MAX];
         cli_model_path(output->json, path);
         cli_outputs_note(&out, path,
                          cli_library(job->app, clv_write_matrix(job->app->ctx, path, clv_data_matrix(job->data))));
     }
-    write_rendered(&out, clv_report_table, report, table ? "-" : NULL);
+    cli_outputs_render(&out, table ? "-" : NULL, clv_report_table, report);
     cli_signals_watch(job->app->ctx, true);
     if (job->fresh && !job->rough) {
         cli_outputs_note(&out, "", cli_predict_write(job));
@@ -318,6 +306,8 @@ clv_status cli_job_write(cli_job *job) {
     const void *options[] = {job->options, &job->points, &job->how, job->options, job};
     bool given = job->how.kind == CLV_AFFINITY_PRECOMPUTED || cli_takes_partitions(job); /* there are no points */
     char scale[32];
+    cli_origin origin;
+    cli_origin_find(&origin, &job->args);
     clv_options_print(clv_options_find(cli_points_table(true), "scale"), &job->points, scale, sizeof scale);
     clv_report report = {.result = job->result,
                          .affinity = job->affinity ? &job->info : NULL,
@@ -332,7 +322,14 @@ clv_status cli_job_write(cli_job *job) {
                          .points = given ? NULL : clv_data_matrix(job->data),
                          .data = job->data,
                          .terms = job->terms.terms ? &job->terms : NULL,
-                         .truth = *job->truth_from ? job->truth_from : NULL};
+                         .truth = *job->truth_from ? job->truth_from : NULL,
+                         .source = origin.source,
+                         .command = origin.command,
+                         .date = origin.date,
+                         .classes = job->result->labels ? job->truth : NULL,
+                         .similarities = job->affinity};
     cli_outcome_note(job->app, job->result, report.scores ? job->scores.ari : (double)NAN);
-    return write_outputs(job, &report);
+    clv_status status = write_outputs(job, &report);
+    cli_origin_free(&origin);
+    return status;
 }

@@ -426,7 +426,7 @@ static clv_status build_affinity(cli_job *job) {
     if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
-    cli_progress_phase(&job->progress, "building the affinity");
+    cli_progress_phase(&job->progress, "affinity");
     job->rough = cli_job_takes_too_long(job, &how);
     if (job->args.k_least > 0) { /* it is built for each k, where it must be */
         cli_progress_end(&job->progress);
@@ -540,7 +540,7 @@ static clv_status warn_of_rough(cli_job *job) {
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
-    cli_progress_phase(&job->progress, "beginning");
+    cli_progress_phase(&job->progress, "start");
     control->threads = threads_within_budget(job);
     control->keep_trace = job->output.trace || job->output.report;
     clv_status status = solve(job);
@@ -574,7 +574,7 @@ static clv_status measure(cli_job *job) {
         CLI_TRY(cli_library(app, clv_compare(app->ctx, job->truth, result->labels, result->n, &job->scores)));
     }
     if (job->output.silhouette) {
-        cli_progress_phase(&job->progress, "computing the silhouette");
+        cli_progress_phase(&job->progress, "silhouette");
         clv_status status = clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
                                            cli_control_of(job)->threads, &job->silhouette);
         cli_progress_end(&job->progress);

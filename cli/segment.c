@@ -52,6 +52,7 @@ static const clv_option_table *output_table(void) {
                         "the points that were clustered, one row per object: .npy, .csv, .tsv"),
         CLI_FILE_OPTION(segment_options, json, "json", 0, "FILE|-",
                         "what was found; - writes it to standard output instead of the table"),
+        CLI_FILE_OPTION(segment_options, report, "report", 0, "FILE.html", "a self-contained page with pictures"),
         CLI_FLAG_OPTION(segment_options, dry_run, "dry-run", 0,
                         "make the objects, say what would be allocated, and stop"),
         CLI_TALK_OPTIONS(segment_options),
@@ -65,9 +66,9 @@ static const clv_option_table *output_table(void) {
 static clv_status check_targets(const segment_job *s) {
     const segment_options *o = &s->options;
     const cli_target targets[] = {
-        {"output", o->output, "png|npy"},        {"overlay", o->overlay, "png"},           {"fill", o->fill, "png"},
-        {"labels-out", o->labels, "npy"},        {"points-out", o->points, "npy|csv|tsv"}, {"json", o->json, NULL},
-        {"checkpoint", s->checkpoint.path, NULL}};
+        {"output", o->output, "png|npy"},  {"overlay", o->overlay, "png"},           {"fill", o->fill, "png"},
+        {"labels-out", o->labels, "npy"},  {"points-out", o->points, "npy|csv|tsv"}, {"json", o->json, NULL},
+        {"report", o->report, "html|htm"}, {"checkpoint", s->checkpoint.path, NULL}};
     const char *const inputs[] = {s->args.operands[0],
                                   cli_checkpoint_is_input(&s->checkpoint) ? s->checkpoint.resume : NULL};
     return cli_targets_check(s->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
@@ -166,7 +167,7 @@ static clv_status set_method(segment_job *s) {
 static clv_status check(segment_job *s) {
     const segment_options *o = &s->options;
     CLI_TRY(set_method(s));
-    if (!o->output && !o->overlay && !o->fill && !o->labels && !o->points && !o->dry_run) {
+    if (!o->output && !o->overlay && !o->fill && !o->labels && !o->points && !o->report && !o->dry_run) {
         return cli_fail(s->app, CLV_EUSAGE, "segment needs -o FILE, where the label image goes (.png or .npy)");
     }
     CLI_TRY(read_pixels(s));
@@ -211,11 +212,15 @@ static clv_status fit_k(segment_job *s) {
 static clv_status make_objects(segment_job *s) {
     double began = cli_seconds();
     cli_reading_begin(s->app, s->options.memory);
+    cli_progress_begin(&s->progress, s->app, &s->args, s->options.progress, s->options.quiet, NULL);
+    cli_progress_phase(&s->progress, "reading");
     CLI_TRY(cli_library(s->app, clv_read_image(s->app->ctx, s->args.operands[0], &s->image)));
     cli_reading_end(s->app);
     CLI_TRY(cli_segment_plan_objects(s));
+    cli_progress_phase(&s->progress, "objects");
     CLI_TRY(s->width ? make_pixels(s) : make_superpixels(s));
     CLI_TRY(fit_k(s));
+    cli_progress_end(&s->progress);
     s->object_seconds = cli_seconds() - began;
     if (s->options.verbose) {
         fprintf(stderr, "%s: %lld x %lld pixels with %lld channels; %lld %s, %.3f s\n", s->args.operands[0],
@@ -251,17 +256,19 @@ static void tell_result(const segment_job *s) {
 
 static clv_status solve(segment_job *s) {
     clv_input input = {0};
-    cli_progress progress;
     double began = cli_seconds();
     if (are_alike(s)) {
         return CLV_OK;
     }
-    cli_progress_begin(&progress, s->app, &s->args, s->options.progress, s->options.quiet, s->control);
+    cli_progress_begin(&s->progress, s->app, &s->args, s->options.progress, s->options.quiet, s->control);
+    s->control->keep_trace = s->options.report != NULL;
+    cli_progress_phase(&s->progress, "affinity");
     clv_status status = s->segmenter->input(s, &input);
     if (status >= 0) {
+        cli_progress_phase(&s->progress, "start");
         status = cli_library(s->app, clv_solve(s->app->ctx, s->method, &input, s->method_options, &s->result));
     }
-    cli_progress_end(&progress);
+    cli_progress_end(&s->progress);
     cli_checkpoint_end(&s->checkpoint, s->result, s->options.quiet);
     s->solve_seconds = cli_seconds() - began;
     if (status >= 0 && s->options.verbose) {
@@ -378,6 +385,39 @@ static void print_table(FILE *stream, const void *what) {
             cli_elapsed(s->app), s->object_seconds, s->solve_seconds);
 }
 
+static void write_page(cli_outputs *out, const segment_job *s) {
+    const clv_option_table *tables[] = {segment_table(), clv_superpixel_table(), clv_region_table(),
+                                        clv_control_table(), NULL};
+    const void *options[] = {&s->options, &s->superpixels, &s->weights, &s->asked};
+    const clv_report_picture picture = {&s->image, s->labels, s->segments};
+    clv_affinity_info info;
+    cli_origin origin;
+    if (!s->result) {
+        cli_outputs_note(
+            out, s->options.report,
+            cli_fail(s->app, CLV_EDATA,
+                     "--report %s: all of the picture looks alike, nothing was solved, and there is nothing to "
+                     "report",
+                     s->options.report));
+        return;
+    }
+    if (s->affinity) {
+        clv_affinity_describe(s->affinity, &info);
+    }
+    cli_origin_find(&origin, &s->args);
+    const clv_report report = {.result = s->result,
+                               .affinity = s->affinity ? &info : NULL,
+                               .total_seconds = cli_elapsed(s->app),
+                               .tables = tables,
+                               .options = options,
+                               .source = origin.source,
+                               .command = origin.command,
+                               .date = origin.date,
+                               .picture = &picture};
+    cli_outputs_render(out, s->options.report, clv_report_html, &report);
+    cli_origin_free(&origin);
+}
+
 static clv_status write(const segment_job *s) {
     const segment_options *o = &s->options;
     cli_outputs out = {.app = s->app};
@@ -389,6 +429,9 @@ static clv_status write(const segment_job *s) {
     cli_outputs_matrix(&out, o->points, s->points);
     write_painted(&out, s, clv_image_overlay, o->overlay);
     write_painted(&out, s, clv_image_fill, o->fill);
+    if (o->report) {
+        write_page(&out, s);
+    }
     return cli_outputs_tell(&out, o->json, o->quiet, print_json, print_table, s);
 }
 
@@ -412,6 +455,7 @@ static clv_status work(void *job) {
 
 static void close(segment_job *s) {
     clv_context *ctx = s->app->ctx;
+    cli_progress_end(&s->progress);
     clv_result_free(s->result);
     clv_affinity_free(s->affinity);
     clv_data_free(s->graph);

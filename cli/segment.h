@@ -15,7 +15,7 @@ typedef struct segment_options {
     int polish;
     int64_t least;  /* pixels of a piece; 0: auto */
     int64_t memory; /* 0: auto */
-    const char *output, *overlay, *fill, *labels, *points, *json;
+    const char *output, *overlay, *fill, *labels, *points, *json, *report;
     int numbers; /* the label image is one of 16-bit numbers, not of colors */
     int dry_run, progress, quiet, verbose;
 } segment_options;
@@ -49,6 +49,7 @@ typedef struct segment_job {
     clv_data *points;      /* one row per object */
     clv_data *graph;       /* similarities as a matrix, if the method wants one */
     segment_plan plan;
+    cli_progress progress;
     clv_affinity *affinity;
     double *scaled;           /* from malloc: the points times a factor, if the method wants them */
     clv_matrix scaled_points; /* of these */

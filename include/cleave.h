@@ -358,7 +358,7 @@ CLV_API clv_status clv_read_targets_like(clv_context *ctx, const char *path, con
 /* The same for targets that were read with their samples: the column of labels of a table that was read with
  * clv_read_options.targets, or the labels of .svm; of the rows that were kept. `known`: as above, or NULL. */
 CLV_API clv_status clv_data_targets(const clv_data *data, const clv_data *known, clv_data **out);
-/* The texts that the targets 0, 1, ... stand for; NULL with count 0: targets are numbers. */
+/* The texts that labels or targets 0, 1, ... stand for; NULL with count 0: they are numbers. */
 CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count);
 
 /* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
@@ -1452,6 +1452,13 @@ typedef struct clv_report_terms {
     const char *const *names; /* of all terms */
 } clv_report_terms;
 
+/* A picture that was cut into segments, for a page. */
+typedef struct clv_report_picture {
+    const clv_image *image;
+    const int32_t *labels; /* of its pixels: 0 .. segments - 1, or -1 */
+    int64_t segments;
+} clv_report_picture;
+
 /* What a report says besides the result: members may be NULL or NaN. */
 typedef struct clv_report {
     const clv_result *result;
@@ -1466,6 +1473,11 @@ typedef struct clv_report {
     const clv_data *data;          /* for what was used of the file; NULL: nothing is said of it */
     const clv_report_terms *terms; /* what clusters of documents are about; NULL: not known */
     const char *truth;             /* where the labels compared with are from, if not from the data; NULL: they are */
+    /* For the page alone. */
+    const char *source, *command, *date; /* what was read, the line that gives this again, and when that was */
+    const int32_t *classes;              /* the true ones of all objects; -1: not known */
+    const clv_affinity *similarities;    /* that the method was given */
+    const clv_report_picture *picture;   /* whose regions the objects are */
 } clv_report;
 
 /* The JSON result, the readable table, the trace as CSV, the page; text is owned (clv_release). */

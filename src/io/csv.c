@@ -471,6 +471,14 @@ static clv_status put_warning(making *m) {
 
 /* --- all of it --- */
 
+static clv_status put_labels(making *m, int64_t column) {
+    clv_classes names;
+    clv_status status = clv_labels_make(&m->table, column, m->kept, m->kept_count, &m->data->labels, &names);
+    m->data->classes = names.text;
+    m->data->classes_count = names.count;
+    return status;
+}
+
 static clv_status put_roles(making *m) {
     const clv_table *t = &m->table;
     char shown[CLV_COLUMN_SIZE];
@@ -479,8 +487,7 @@ static clv_status put_roles(making *m) {
         if (t->columns[c].role == CLV_ROLE_LABELS) {
             m->data->truth = clv_copy_text(t->ctx, clv_layout_call(&t->layout, c, shown));
             CLV_TRY(m->data->truth ? CLV_OK : CLV_ENOMEM);
-            CLV_TRY(m->options->targets ? clv_targets_make(t, c, m->kept, m->kept_count, m->data)
-                                        : clv_labels_make(t, c, m->kept, m->kept_count, &m->data->labels));
+            CLV_TRY(m->options->targets ? clv_targets_make(t, c, m->kept, m->kept_count, m->data) : put_labels(m, c));
         } else if (t->columns[c].role == CLV_ROLE_ID && !id) {
             CLV_TRY(clv_table_put_ids(t, c, m->data));
             id = true;

@@ -76,7 +76,8 @@ static clv_status make_labels(const labels_of *r, bool keep, int32_t **out) {
     return status;
 }
 
-clv_status clv_labels_make(const clv_table *t, int64_t column, const int64_t *kept, int64_t count, int32_t **out) {
+clv_status clv_labels_make(const clv_table *t, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
+                           clv_classes *names) {
     labels_of labels;
     clv_status status = read_labels_of(t, column, &labels);
     for (int64_t i = 0; status == CLV_OK && i < count; i++) {
@@ -85,6 +86,10 @@ clv_status clv_labels_make(const clv_table *t, int64_t column, const int64_t *ke
     labels.rows = count;
     if (status == CLV_OK) {
         status = make_labels(&labels, false, out);
+    }
+    *names = (clv_classes){0};
+    if (status == CLV_OK) {
+        status = clv_name_classes(t->ctx, labels.fields, *out, count, names);
     }
     clv_free(t->ctx, labels.fields);
     return status;

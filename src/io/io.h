@@ -135,6 +135,8 @@ clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out);
 /* Labels as indices of a palette of distinct colors; -1 becomes 255. */
 clv_status clv_png_write_colors(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                 const int32_t *labels);
+/* 8-bit samples into memory: out->data is owned, and freed when it fails. */
+clv_status clv_png_to_text(const clv_image *image, clv_text *out);
 /* 16-bit gray; -1 becomes 65535. */
 clv_status clv_png_write_labels(clv_context *ctx, const char *path, int64_t width, int64_t height,
                                 const int32_t *labels);

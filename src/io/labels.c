@@ -121,7 +121,7 @@ clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int
     out->text = CLV_NEW0(ctx, char *, out->count);
     clv_status status = out->text ? CLV_OK : CLV_ENOMEM;
     for (int64_t i = 0; status == CLV_OK && i < n; i++) {
-        if (!out->text[labels[i]]) {
+        if (labels[i] >= 0 && !out->text[labels[i]]) {
             out->text[labels[i]] = clv_copy_field(ctx, &fields[i]);
             status = out->text[labels[i]] ? CLV_OK : CLV_ENOMEM;
         }

@@ -14,8 +14,9 @@ typedef struct job {
     const char *name;
     clv_bytes bytes; /* reading */
     size_t at;
-    clv_writer *writer;       /* writing */
-    int depth;                /* bits of a sample */
+    clv_writer *writer;       /* writing to a file, */
+    clv_text *text;           /* or to memory */
+    int depth;                /* bits of a sample that is written */
     const png_color *palette; /* NULL: none */
     png_structp png;
     png_infop info;
@@ -108,8 +109,8 @@ static clv_status begin(job *j) {
     if (setjmp(j->escape)) {
         return job_status(j);
     }
-    j->png = (j->writer ? png_create_write_struct_2 : png_create_read_struct_2)(PNG_LIBPNG_VER_STRING, j, fail,
-                                                                                ignore_warning, j, allocate, release);
+    j->png = (j->depth ? png_create_write_struct_2 : png_create_read_struct_2)(PNG_LIBPNG_VER_STRING, j, fail,
+                                                                               ignore_warning, j, allocate, release);
     j->info = j->png ? png_create_info_struct(j->png) : NULL;
     return j->info ? CLV_OK : CLV_ENOMEM;
 }
@@ -138,7 +139,11 @@ clv_status clv_png_parse(clv_context *ctx, clv_bytes bytes, clv_image *out) {
 
 static void take_bytes(png_structp png, png_bytep from, size_t size) {
     job *j = png_get_io_ptr(png);
-    clv_writer_put(j->writer, from, size);
+    if (j->text) {
+        clv_text_append(j->text, (const char *)from, size);
+    } else {
+        clv_writer_put(j->writer, from, size);
+    }
 }
 
 static void flush_nothing(png_structp png) {
@@ -167,8 +172,7 @@ static clv_status write_picture(job *j, const clv_image *image) {
     return CLV_OK;
 }
 
-static clv_status write_samples(clv_context *ctx, const char *path, const clv_image *image, int depth,
-                                const png_color *palette) {
+static clv_status check_picture(clv_context *ctx, const clv_image *image) {
     int64_t limit = 1000000; /* libpng's own */
     bool channels = image->channels == 1 || image->channels == 3 || image->channels == 4;
     if (image->width < 1 || image->height < 1 || image->width > limit || image->height > limit || !channels) {
@@ -178,14 +182,36 @@ static clv_status write_samples(clv_context *ctx, const char *path, const clv_im
             "and 1, 3 or 4 channels are allowed",
             (long long)image->width, (long long)image->height, (long long)image->channels, (long long)limit);
     }
-    job j = {.ctx = ctx, .name = path, .depth = depth, .palette = palette};
-    CLV_TRY(clv_writer_open(ctx, path, &j.writer));
-    clv_status status = begin(&j);
+    return CLV_OK;
+}
+
+static clv_status put_samples(job *j, const clv_image *image) {
+    clv_status status = begin(j);
     if (status == CLV_OK) {
-        status = write_picture(&j, image);
+        status = write_picture(j, image);
     }
-    png_destroy_write_struct(&j.png, &j.info);
-    return clv_writer_finish(j.writer, status);
+    png_destroy_write_struct(&j->png, &j->info);
+    return status;
+}
+
+static clv_status write_samples(clv_context *ctx, const char *path, const clv_image *image, int depth,
+                                const png_color *palette) {
+    job j = {.ctx = ctx, .name = path, .depth = depth, .palette = palette};
+    CLV_TRY(check_picture(ctx, image));
+    CLV_TRY(clv_writer_open(ctx, path, &j.writer));
+    return clv_writer_finish(j.writer, put_samples(&j, image));
+}
+
+clv_status clv_png_to_text(const clv_image *image, clv_text *out) {
+    job j = {.ctx = out->ctx, .name = "a picture", .depth = 8, .text = out};
+    clv_status status = check_picture(out->ctx, image);
+    status = status == CLV_OK ? put_samples(&j, image) : status;
+    status = status == CLV_OK ? out->status : status;
+    if (status < 0) {
+        clv_free(out->ctx, out->data);
+        *out = (clv_text){.ctx = out->ctx, .status = status};
+    }
+    return status;
 }
 
 clv_status clv_write_png(clv_context *ctx, const char *path, const clv_image *image) {

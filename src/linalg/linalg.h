@@ -14,7 +14,7 @@ struct clv_data {
     int32_t *index;    /* owned, CSR */
     int32_t *labels;   /* owned, or NULL */
     double *targets;   /* labels as the numbers of their file, where that has numbers (.svm); owned, or NULL */
-    char **classes;    /* of targets that are texts: what 0, 1, ... stand for; owned, or NULL */
+    char **classes;    /* of labels, and of targets that are texts: what 0, 1, ... stand for; owned, or NULL */
     int64_t classes_count;
     void *mapping; /* a mapped file, or NULL */
     size_t mapping_size;

@@ -213,6 +213,13 @@ bool clv_next_metric(const clv_report *report, size_t *at, const char **name, do
     return false;
 }
 
+const char *clv_next_warning(const clv_report *report, int64_t *at) {
+    const clv_field *said = clv_result_field(report->result, "warnings");
+    int64_t count = said && said->texts ? said->count : 0, i = (*at)++;
+    const char *of_data = report->data ? clv_data_warning(report->data) : "";
+    return i < count ? said->texts[i] : i == count && *of_data ? of_data : NULL;
+}
+
 bool clv_next_option(const clv_report *report, clv_listing *at) {
     static const clv_option scale = {
         .name = "scale", .kind = CLV_OPTION_TEXT, .help = "what was done to the points first"};

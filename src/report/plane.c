@@ -1,8 +1,9 @@
-/* Points on their first two principal components, for a picture.
+/* Objects in the plane, for a picture: on their first two principal components, or on spectral coordinates.
  *
- * A dense, centered copy of at most POINTS rows (fewer when there are very many columns) and the two leading
+ * Of points, a dense, centered copy of at most POINTS rows (fewer when there are very many columns) and the two leading
  * eigenvectors of its scatter matrix X'X, applied as X'(X v): memory for the copy, 4 m p additions and multiplications
- * an application. */
+ * an application. Of an affinity A, the second and third eigenvector of D^-1/2 A D^-1/2, divided by the roots of the
+ * degrees: a product with all of A an application, so only where such a product is cheap. */
 #include "linalg/linalg.h"
 #include "report/report.h"
 
@@ -10,10 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINTS = 5000, FEWEST = 50 };
+enum { POINTS = 4000, FEWEST = 50, COORDINATES = 3 /* the first is the same for all */ };
 /* Numbers in the copy. */
 #define ROOM 40000000
 #define EIGEN_TOLERANCE 1e-6
+/* Additions and multiplications of a product with an affinity: a few hundred of them take a second or two. */
+#define MOST_WORK 2e7
 
 typedef struct sample {
     double *x;          /* m x p, centered */
@@ -22,12 +25,11 @@ typedef struct sample {
 } sample;
 
 void clv_plane_free(clv_context *ctx, clv_plane *plane) {
-    clv_free(ctx, plane->object);
     clv_free(ctx, plane->x);
     *plane = (clv_plane){0};
 }
 
-static int64_t sample_size(const clv_matrix *points) {
+int64_t clv_plane_most(const clv_matrix *points) {
     int64_t most = points->cols > 0 ? ROOM / points->cols : 0;
     most = most < POINTS ? most : POINTS;
     return points->rows <= most ? points->rows : most < FEWEST ? 0 : most;
@@ -80,15 +82,13 @@ static clv_status find_components(clv_context *ctx, sample *s, double *direction
     return CLV_OK;
 }
 
-static clv_status fill_plane(clv_context *ctx, const clv_matrix *points, sample *s, double *directions,
-                             clv_plane *out) {
-    if (!s->x || !s->projection || !directions || !out->x || !out->object) {
+static clv_status find_plane(clv_context *ctx, const clv_matrix *points, const int64_t *object, sample *s,
+                             double *directions, clv_plane *out) {
+    if (!s->x || !s->projection || !directions) {
         return CLV_ENOMEM;
     }
-    out->y = out->x + s->m;
     for (int64_t i = 0; i < s->m; i++) {
-        out->object[i] = (int64_t)((double)i * (double)points->rows / (double)s->m);
-        clv_matrix_row(points, out->object[i], s->x + i * s->p);
+        clv_matrix_row(points, object[i], s->x + i * s->p);
     }
     center(s);
     clv_blas_serial_begin();
@@ -97,25 +97,93 @@ static clv_status fill_plane(clv_context *ctx, const clv_matrix *points, sample 
     return status;
 }
 
-clv_status clv_plane_new(clv_context *ctx, const clv_matrix *points, clv_plane *out) {
-    sample s = {.m = sample_size(points), .p = points->cols};
+static clv_status plane_new(clv_context *ctx, int64_t count, clv_plane *out) {
+    *out = (clv_plane){.count = count, .x = CLV_NEW(ctx, double, 2 * count)};
+    out->y = out->x ? out->x + count : NULL;
+    return out->x ? CLV_OK : CLV_ENOMEM;
+}
+
+/* No picture is no failure. */
+static clv_status plane_end(clv_context *ctx, clv_status status, clv_plane *out) {
+    if (status < 0) {
+        clv_plane_free(ctx, out);
+    }
+    return status == CLV_ENUMERIC ? CLV_OK : status;
+}
+
+clv_status clv_plane_of_points(clv_context *ctx, const clv_matrix *points, const int64_t *object, int64_t count,
+                               clv_plane *out) {
+    sample s = {.m = count, .p = points->cols};
     *out = (clv_plane){0};
-    if (s.m == 0) {
+    if (count == 0 || s.p == 0) {
         return CLV_OK;
     }
     s.x = CLV_NEW(ctx, double, s.m *s.p);
     s.projection = CLV_NEW(ctx, double, s.m);
     double *directions = CLV_NEW(ctx, double, 2 * s.p);
-    out->x = CLV_NEW(ctx, double, 2 * s.m);
-    out->object = CLV_NEW(ctx, int64_t, s.m);
-    clv_status status = fill_plane(ctx, points, &s, directions, out);
+    clv_status status = plane_new(ctx, count, out);
+    status = status < 0 ? status : find_plane(ctx, points, object, &s, directions, out);
     clv_free(ctx, s.x);
     clv_free(ctx, s.projection);
     clv_free(ctx, directions);
-    if (status < 0) {
-        clv_plane_free(ctx, out);
-        return status == CLV_ENUMERIC ? CLV_OK : status; /* no picture is no failure */
+    return plane_end(ctx, status, out);
+}
+
+/* --- spectral coordinates --- */
+
+typedef struct spectrum {
+    const clv_affinity *affinity;
+    double *root; /* 1 / sqrt(degree); 0 where there is no degree */
+    double *scaled;
+} spectrum;
+
+static clv_status apply_normalized(void *user, const double *x, double *y, int64_t n) {
+    const spectrum *s = user;
+    for (int64_t i = 0; i < n; i++) {
+        s->scaled[i] = s->root[i] * x[i];
     }
-    out->count = s.m;
+    CLV_TRY(clv_affinity_apply(s->affinity, s->scaled, 1, y, 1));
+    for (int64_t i = 0; i < n; i++) {
+        y[i] *= s->root[i];
+    }
     return CLV_OK;
+}
+
+static clv_status find_coordinates(clv_context *ctx, spectrum *s, int64_t n, double *vectors) {
+    double values[COORDINATES];
+    if (!s->root || !s->scaled || !vectors) {
+        return CLV_ENOMEM;
+    }
+    CLV_TRY(clv_affinity_degrees(s->affinity, s->root, 1));
+    for (int64_t i = 0; i < n; i++) {
+        s->root[i] = s->root[i] > 0 ? 1 / sqrt(s->root[i]) : 0;
+    }
+    CLV_TRY(
+        clv_eigen(ctx, apply_normalized, s, n, COORDINATES, CLV_EIGEN_LARGEST, EIGEN_TOLERANCE, 1, values, vectors));
+    for (int64_t c = 1; c < COORDINATES; c++) {
+        fix_sign(vectors + c * n, n);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_plane_of_affinity(clv_context *ctx, const clv_affinity *affinity, const int64_t *object, int64_t count,
+                                 clv_plane *out) {
+    clv_affinity_info info;
+    clv_affinity_describe(affinity, &info);
+    *out = (clv_plane){0};
+    if (count <= COORDINATES || info.cost.pass > MOST_WORK) {
+        return CLV_OK;
+    }
+    spectrum s = {affinity, CLV_NEW(ctx, double, info.n), CLV_NEW(ctx, double, info.n)};
+    double *vectors = CLV_NEW(ctx, double, COORDINATES *info.n);
+    clv_status status = find_coordinates(ctx, &s, info.n, vectors);
+    status = status < 0 ? status : plane_new(ctx, count, out);
+    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
+        out->x[i] = vectors[info.n + object[i]] * s.root[object[i]];
+        out->y[i] = vectors[2 * info.n + object[i]] * s.root[object[i]];
+    }
+    clv_free(ctx, s.root);
+    clv_free(ctx, s.scaled);
+    clv_free(ctx, vectors);
+    return plane_end(ctx, status, out);
 }

@@ -62,24 +62,24 @@ bool clv_next_option(const clv_report *report, clv_listing *at);
 void clv_put_option(clv_text *text, const clv_report *report, const clv_option *option, const void *options,
                     void (*put)(clv_text *, const char *));
 
-/* --- pictures (svg.c, plane.c) --- */
+/* The next of the sentences about what may be wrong with the data or the result, from *at = 0 on; NULL: no more. */
+const char *clv_next_warning(const clv_report *report, int64_t *at);
 
-/* The color of a cluster, as CSS has it. */
-void clv_put_color(clv_text *text, int64_t cluster);
-void clv_put_convergence_plot(clv_text *text, const clv_result *result);
-/* Of a result that has the table of a range of k. */
-void clv_put_k_plot(clv_text *text, const clv_result *result);
+/* --- objects in the plane, for a picture (plane.c) --- */
 
-/* Points on their first two principal components. */
 typedef struct clv_plane {
-    int64_t count;
-    int64_t *object; /* the objects shown: all, or evenly spaced ones */
+    int64_t count; /* 0: there is nothing to show */
     double *x, *y;
 } clv_plane;
-/* count = 0 when there is nothing to show: no columns, or so many that the points would not fit in a page's memory. */
-clv_status clv_plane_new(clv_context *ctx, const clv_matrix *points, clv_plane *out);
+/* How many of these points a picture can show. */
+int64_t clv_plane_most(const clv_matrix *points);
+/* The points object[0..count-1] on their first two principal components. */
+clv_status clv_plane_of_points(clv_context *ctx, const clv_matrix *points, const int64_t *object, int64_t count,
+                               clv_plane *out);
+/* The same objects on the second and third eigenvector of the normalized affinity of all, where that takes moments. */
+clv_status clv_plane_of_affinity(clv_context *ctx, const clv_affinity *affinity, const int64_t *object, int64_t count,
+                                 clv_plane *out);
 void clv_plane_free(clv_context *ctx, clv_plane *plane);
-void clv_put_scatter_plot(clv_text *text, const clv_plane *plane, const clv_result *result);
 
 /* --- results read back (claim.c), and judged (consistency.c, verify.c) --- */
 

@@ -1,69 +1,72 @@
-/* Pictures as inline SVG: the course of the restarts, and the points in the plane. */
-#include "report/report.h"
+/* Inline SVG: colors, axes and places; and pictures of pixels as data in the page. */
+#include "io/io.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    WIDTH = 760,
-    LEFT = 96,
-    RIGHT = 16,
-    TOP = 14,
-    BOTTOM = 40,
-    CURVE_HEIGHT = 300,
-    PLANE_HEIGHT = 480,
-    CURVES = 60,        /* restarts drawn, beside the best one */
-    CURVE_POINTS = 400, /* points of a curve */
-    LEGEND = 24,
-    TICKS = 12
-};
+enum { TICKS = 12, DECADES = 6 };
 
-/* From numbers to places. */
-typedef struct axes {
-    double left, right, low, high; /* of the data */
-    int height;
-} axes;
+/* The six of Okabe and Ito that show on light and dark alike, and two more as far from them as there are; the tests
+ * measure how far apart they stay for those who do not see all colors. */
+const uint8_t clv_palette[CLV_COLORS][3] = {{0x00, 0x72, 0xb2}, {0xe6, 0x9f, 0x00}, {0x00, 0x9e, 0x73},
+                                            {0xd5, 0x5e, 0x00}, {0x56, 0xb4, 0xe9}, {0xcc, 0x79, 0xa7},
+                                            {0x8a, 0x02, 0xfc}, {0x7e, 0x40, 0x1c}};
 
 void clv_put_color(clv_text *text, int64_t cluster) {
-    static const char *const palette[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#b07aa1",
-                                          "#76b7b2", "#d4a72c", "#ff7f9c", "#9c755f", "#8a8f98"};
-    int64_t count = (int64_t)(sizeof palette / sizeof palette[0]);
     if (cluster < 0) {
         clv_text_add(text, "var(--soft)");
-    } else if (cluster < count) {
-        clv_text_add(text, "%s", palette[cluster]);
-    } else { /* golden angle: neighbors differ */
-        clv_text_add(text, "hsl(%lld 60%% %lld%%)", (long long)(cluster % 360 * 137 % 360),
-                     (long long)(42 + cluster % 3 * 10));
+    } else {
+        const uint8_t *color = clv_palette[cluster % CLV_COLORS];
+        clv_text_add(text, "#%02x%02x%02x", color[0], color[1], color[2]);
     }
 }
 
-/* A coordinate with one digit after the point. */
-static void put_tenths(clv_text *text, double value) {
+void clv_put_cluster(clv_text *text, int64_t cluster) {
+    clv_text_add(text, " data-c=\"%lld\"", (long long)cluster);
+}
+
+void clv_put_tenths(clv_text *text, double value) {
     long tenths = lround(value * 10);
     clv_text_add(text, "%s%ld.%ld", tenths < 0 ? "-" : "", labs(tenths) / 10, labs(tenths) % 10);
 }
 
-static double x_of(const axes *a, double x) {
-    return LEFT + (WIDTH - LEFT - RIGHT) * (x - a->left) / (a->right - a->left);
+static double share(double at, double from, double to, bool by_log) {
+    return by_log ? log(at / from) / log(to / from) : (at - from) / (to - from);
 }
 
-static double y_of(const axes *a, double y) {
-    return a->height - BOTTOM - (a->height - TOP - BOTTOM) * (y - a->low) / (a->high - a->low);
+double clv_svg_x(const clv_axes *a, double x) {
+    double width = CLV_SVG_WIDTH - CLV_SVG_LEFT - CLV_SVG_RIGHT;
+    return CLV_SVG_LEFT + width * share(x, a->left, a->right, a->log_x);
 }
 
-static void put_point(clv_text *text, char command, const axes *a, double x, double y) {
+double clv_svg_y(const clv_axes *a, double y) {
+    double height = a->height - CLV_SVG_TOP - CLV_SVG_BOTTOM;
+    return a->height - CLV_SVG_BOTTOM - height * share(y, a->low, a->high, a->log_y);
+}
+
+void clv_svg_point(clv_text *text, char command, const clv_axes *a, double x, double y) {
     clv_text_append(text, &command, 1);
-    put_tenths(text, x_of(a, x));
+    clv_put_tenths(text, clv_svg_x(a, x));
     clv_text_append(text, " ", 1);
-    put_tenths(text, y_of(a, y));
+    clv_put_tenths(text, clv_svg_y(a, y));
 }
 
-static void open_svg(clv_text *text, int height, const char *label) {
-    clv_text_add(text, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, label);
+void clv_svg_open(clv_text *text, const char *id, int width, int height, const char *label) {
+    clv_text_add(text, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\"", width, height, label);
+    if (id) {
+        clv_text_add(text, " id=\"%s\" class=\"live\" tabindex=\"0\" aria-describedby=\"keys\"", id);
+    }
+    clv_text_add(text, ">\n");
 }
 
 /* --- axes --- */
+
+void clv_svg_decades(double least, double most, double *low, double *high) {
+    *low = pow(10, floor(log10(least) + 1e-9));
+    *high = pow(10, ceil(log10(most) - 1e-9));
+    *high = *high > *low ? *high : 10 * *low;
+}
 
 /* 1, 2 or 5 times a power of ten, such that about `count` of them make `range`. */
 static double nice_step(double range, int count) {
@@ -72,255 +75,95 @@ static double nice_step(double range, int count) {
     return power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
 }
 
-static void put_grid_line(clv_text *text, const axes *a, double value, int digits) {
-    double y = y_of(a, value);
-    clv_text_add(text, "<path class=\"grid\" d=\"M%d ", LEFT);
-    put_tenths(text, y);
-    clv_text_add(text, "H%d\"/><text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"", WIDTH - RIGHT, LEFT - 8);
-    put_tenths(text, y + 4);
+static void put_y_tick(clv_text *text, const clv_axes *a, double value, int digits) {
+    double y = clv_svg_y(a, value);
+    clv_text_add(text, "<path class=\"grid\" d=\"M%d ", CLV_SVG_LEFT);
+    clv_put_tenths(text, y);
+    clv_text_add(text, "H%d\"/><text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"", CLV_SVG_WIDTH - CLV_SVG_RIGHT,
+                 CLV_SVG_LEFT - 8);
+    clv_put_tenths(text, y + 4);
     clv_text_add(text, "\">");
     clv_put_rounded(text, value, digits);
     clv_text_add(text, "</text>\n");
 }
 
-static void put_curve_axes(clv_text *text, const axes *a, const char *name) {
-    double step = nice_step(a->high - a->low, 5);
-    double size = fmax(fabs(a->high), fabs(a->low));
-    int digits = (int)fmin(15, fmax(3, ceil(log10(size / step)) + 1));
-    double first = ceil(a->low / step - 1e-9), last = floor(a->high / step + 1e-9);
-    for (int i = 0; i < TICKS && first + i <= last; i++) {
-        put_grid_line(text, a, (first + i) * step, digits);
-    }
-    double stride = fmax(1, nice_step(a->right, 8));
-    int64_t labels = (int64_t)(a->right * (1 + 1e-9) / stride);
-    for (int64_t label = 0; label <= labels; label++) {
-        double x = (double)label * stride;
-        clv_text_add(text, "<text class=\"tick\" text-anchor=\"middle\" y=\"%d\" x=\"", a->height - BOTTOM + 18);
-        put_tenths(text, x_of(a, x));
-        clv_text_add(text, "\">%.0f</text>\n", x);
-    }
-    clv_text_add(text, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%d\">iteration</text>\n", WIDTH - RIGHT,
-                 a->height - 4);
-    clv_text_add(text, "<text class=\"tick\" x=\"4\" y=\"%d\">", TOP - 2);
-    clv_put_html(text, name);
+static void put_x_tick(clv_text *text, const clv_axes *a, double value) {
+    clv_text_add(text, "<text class=\"tick\" text-anchor=\"middle\" y=\"%d\" x=\"", a->height - CLV_SVG_BOTTOM + 18);
+    clv_put_tenths(text, clv_svg_x(a, value));
+    clv_text_add(text, "\">");
+    clv_put_rounded(text, value, 7);
     clv_text_add(text, "</text>\n");
 }
 
-/* --- the course of the restarts --- */
+typedef void (*put_tick)(clv_text *text, const clv_axes *a, double value, int digits);
 
-/* The rows of the restart that begins at row `at` of the trace. */
-static int64_t curve_rows(const clv_result *result, int64_t at) {
-    int64_t rows = 1;
-    const clv_trace_row *trace = result->trace;
-    while (at + rows < result->trace_count && trace[at + rows].restart == trace[at].restart &&
-           trace[at + rows].part == trace[at].part) {
-        rows++;
-    }
-    return rows;
+static void put_x_tick_of(clv_text *text, const clv_axes *a, double value, int digits) {
+    (void)digits;
+    put_x_tick(text, a, value);
 }
 
-static axes curve_axes(const clv_result *result) {
-    axes a = {.left = 0, .right = 1, .low = INFINITY, .high = -INFINITY, .height = CURVE_HEIGHT};
-    for (int64_t i = 0; i < result->trace_count; i++) {
-        const clv_trace_row *row = &result->trace[i];
-        if (isfinite(row->objective)) {
-            a.right = fmax(a.right, (double)row->iteration);
-            a.low = fmin(a.low, row->objective);
-            a.high = fmax(a.high, row->objective);
-        }
-    }
-    double room = fmax(0.05 * (a.high - a.low), 1e-12 * fmax(1, fabs(a.high)));
-    a.low -= room;
-    a.high += room;
-    return a;
-}
-
-static void put_curve(clv_text *text, const axes *a, const clv_result *result, int64_t at, bool best) {
-    const clv_trace_row *rows = result->trace + at;
-    int64_t count = curve_rows(result, at);
-    int64_t stride = 1 + (count - 1) / CURVE_POINTS;
-    char command = 'M';
-    clv_text_add(text, "<path class=\"%s\" d=\"", best ? "best" : "curve");
-    for (int64_t i = 0; i < count; i++) {
-        if ((i % stride == 0 || i == count - 1) && isfinite(rows[i].objective)) {
-            put_point(text, command, a, (double)rows[i].iteration, rows[i].objective);
-            command = 'L';
-        }
-    }
-    clv_text_add(text, "\"><title>%s %lld</title></path>\n", result->trace_part ? result->trace_part : "restart",
-                 (long long)(result->trace_part ? rows[0].part : rows[0].restart + 1));
-}
-
-static void put_end_point(clv_text *text, const axes *a, const clv_trace_row *last) {
-    clv_text_add(text, "<circle class=\"end\" r=\"4\" cx=\"");
-    put_tenths(text, x_of(a, (double)last->iteration));
-    clv_text_add(text, "\" cy=\"");
-    put_tenths(text, y_of(a, last->objective));
-    clv_text_add(text, "\"/>\n");
-}
-
-void clv_put_convergence_plot(clv_text *text, const clv_result *result) {
-    axes a = curve_axes(result);
-    int64_t curve = 0, best_at = -1;
-    if (!isfinite(a.low) || !isfinite(a.high)) {
-        return;
-    }
-    open_svg(text, a.height, "objective by iteration");
-    put_curve_axes(text, &a, result->objective.name);
-    for (int64_t at = 0; at < result->trace_count; at += curve_rows(result, at), curve++) {
-        bool is_best = best_at < 0 && !result->trace_part && curve < result->restarts_count &&
-                       result->restarts[curve].objective == result->objective.value;
-        best_at = is_best ? at : best_at;
-        if (!is_best && curve < CURVES) {
-            put_curve(text, &a, result, at, false);
-        }
-    }
-    if (best_at >= 0) {
-        put_curve(text, &a, result, best_at, true);
-        put_end_point(text, &a, &result->trace[best_at + curve_rows(result, best_at) - 1]);
-    }
-    clv_text_add(text, "</svg>\n");
-}
-
-/* --- a range of k --- */
-
-/* One column of the table, divided by `unit`, with a bar for what it may be off by. */
-static void put_k_curve(clv_text *text, const axes *a, const clv_field *k, const double *values, const double *spread,
-                        double unit, int color) {
-    char command = 'M';
-    clv_text_add(text, "<path fill=\"none\" stroke-width=\"2\" stroke=\"");
-    clv_put_color(text, color);
-    clv_text_add(text, "\" d=\"");
-    for (int64_t i = 0; i < k->count; i++) {
-        if (isfinite(values[i])) {
-            put_point(text, command, a, (double)k->integers[i], values[i] / unit);
-            command = 'L';
-        }
-    }
-    for (int64_t i = 0; spread && i < k->count; i++) {
-        if (isfinite(values[i]) && isfinite(spread[i])) {
-            put_point(text, 'M', a, (double)k->integers[i], fmax(values[i] - spread[i], a->low));
-            put_point(text, 'L', a, (double)k->integers[i], fmin(values[i] + spread[i], a->high));
-        }
-    }
-    clv_text_add(text, "\"/>\n");
-}
-
-static double largest(const double *values, int64_t count) {
-    double most = 0;
-    for (int64_t i = 0; i < count; i++) {
-        most = isfinite(values[i]) ? fmax(most, values[i]) : most;
-    }
-    return most;
-}
-
-static void put_k_axes(clv_text *text, const axes *a, const clv_field *k, int64_t taken) {
-    for (int i = 0; i <= 4; i++) {
-        put_grid_line(text, a, i / 4.0, 3);
-    }
-    for (int64_t i = 0; i < k->count; i++) {
-        bool is_taken = k->integers[i] == taken;
-        clv_text_add(text, "<text class=\"tick\" text-anchor=\"middle\"%s y=\"%d\" x=\"",
-                     is_taken ? " font-weight=\"bold\"" : "", a->height - BOTTOM + 18);
-        put_tenths(text, x_of(a, (double)k->integers[i]));
-        clv_text_add(text, "\">%s%lld</text>\n", is_taken ? "k = " : "", (long long)k->integers[i]);
-    }
-    clv_text_add(text, "<path class=\"grid\" stroke-dasharray=\"4 4\" d=\"");
-    put_point(text, 'M', a, (double)taken, a->low);
-    put_point(text, 'L', a, (double)taken, a->high);
-    clv_text_add(text, "\"/>\n");
-}
-
-void clv_put_k_plot(clv_text *text, const clv_result *result) {
-    static const struct {
-        const char *field, *name;
-        int color;
-    } curves[] = {{"k_table.stability", "stability", 0},
-                  {"k_table.silhouette", "silhouette", 1},
-                  {"k_table.eigengap", "eigenvalue gap, by the largest", 2}};
-    const clv_field *k = clv_result_field(result, "k_table.k");
-    int64_t count;
-    axes a = {.left = (double)k->integers[0] - 0.5,
-              .right = (double)k->integers[k->count - 1] + 0.5,
-              .low = 0,
-              .high = 1.05,
-              .height = CURVE_HEIGHT};
-    open_svg(text, a.height, "stability, silhouette and eigenvalue gap by the number of clusters");
-    put_k_axes(text, &a, k, result->k);
-    for (size_t c = 0, shown = 0; c < sizeof curves / sizeof *curves; c++) {
-        const double *values = clv_result_reals(result, curves[c].field, &count);
-        double most = values && count == k->count ? largest(values, count) : 0;
-        if (!(most > 0)) {
-            continue;
-        }
-        put_k_curve(text, &a, k, values, c == 0 ? clv_result_reals(result, "k_table.spread", &count) : NULL,
-                    c == 2 ? most : 1, curves[c].color);
-        int x = LEFT + 20 + 230 * (int)shown++;
-        clv_text_add(text, "<circle r=\"5\" cx=\"%d\" cy=\"%d\" fill=\"", x, a.height - 8);
-        clv_put_color(text, curves[c].color);
-        clv_text_add(text, "\"/><text class=\"tick\" x=\"%d\" y=\"%d\">%s</text>\n", x + 10, a.height - 4,
-                     curves[c].name);
-    }
-    clv_text_add(text, "</svg>\n");
-}
-
-/* --- the points in the plane --- */
-
-/* Both components on one scale, centered. */
-static axes plane_axes(const clv_plane *plane) {
-    axes a = {.left = INFINITY, .right = -INFINITY, .low = INFINITY, .high = -INFINITY, .height = PLANE_HEIGHT};
-    for (int64_t i = 0; i < plane->count; i++) {
-        a.left = fmin(a.left, plane->x[i]);
-        a.right = fmax(a.right, plane->x[i]);
-        a.low = fmin(a.low, plane->y[i]);
-        a.high = fmax(a.high, plane->y[i]);
-    }
-    double width = WIDTH - LEFT - RIGHT, height = PLANE_HEIGHT - TOP - BOTTOM;
-    double unit = fmax((a.right - a.left) / width, (a.high - a.low) / height);
-    unit = unit > 0 ? 1.04 * unit : 1;
-    double x = (a.left + a.right) / 2, y = (a.low + a.high) / 2;
-    a.left = x - unit * width / 2;
-    a.right = x + unit * width / 2;
-    a.low = y - unit * height / 2;
-    a.high = y + unit * height / 2;
-    return a;
-}
-
-/* All points of a cluster in one path: dots are strokes of no length with round ends. */
-static void put_dots(clv_text *text, const axes *a, const clv_plane *plane, const int32_t *labels, int64_t cluster) {
-    clv_text_add(text, "<path class=\"dots\" stroke=\"");
-    clv_put_color(text, cluster);
-    clv_text_add(text, "\" d=\"");
-    for (int64_t i = 0; i < plane->count; i++) {
-        if (labels[plane->object[i]] == cluster) {
-            put_point(text, 'M', a, plane->x[i], plane->y[i]);
-            clv_text_append(text, "h0", 2);
-        }
-    }
-    clv_text_add(text, "\"/>\n");
-}
-
-static void put_legend(clv_text *text, const clv_result *result) {
-    for (int64_t c = 0; c < result->k && c < LEGEND; c++) {
-        clv_text_add(text, "<circle cx=\"14\" cy=\"%d\" r=\"5\" fill=\"", 20 + 18 * (int)c);
-        clv_put_color(text, c);
-        clv_text_add(text, "\"/><text class=\"tick\" x=\"26\" y=\"%d\">%lld</text>\n", 24 + 18 * (int)c, (long long)c);
+static void put_decades(clv_text *text, const clv_axes *a, double low, double high, put_tick put) {
+    int first = (int)lround(log10(low)), last = (int)lround(log10(high));
+    int stride = 1 + (last - first - 1) / DECADES;
+    for (int power = first; power <= last; power += stride) {
+        put(text, a, pow(10, power), 1);
     }
 }
 
-void clv_put_scatter_plot(clv_text *text, const clv_plane *plane, const clv_result *result) {
-    axes a = plane_axes(plane);
-    if (!isfinite(a.left) || !isfinite(a.low)) {
-        return;
+static void put_steps(clv_text *text, const clv_axes *a, double low, double high, double step, put_tick put) {
+    double size = fmax(fabs(high), fabs(low));
+    int digits = (int)fmin(15, fmax(3, ceil(log10(size / step)) + 1));
+    double first = ceil(low / step - 1e-9), last = floor(high / step + 1e-9);
+    for (int i = 0; i < TICKS && first + i <= last; i++) {
+        put(text, a, (first + i) * step, digits);
     }
-    open_svg(text, a.height, "points on their first two principal components, colored by cluster");
-    for (int64_t c = result->left_out > 0 ? -1 : 0; c < result->k; c++) {
-        put_dots(text, &a, plane, result->labels, c);
+}
+
+void clv_svg_axes(clv_text *text, const clv_axes *a, const char *x_name, const char *y_name) {
+    if (a->log_y) {
+        put_decades(text, a, a->low, a->high, put_y_tick);
+    } else {
+        put_steps(text, a, a->low, a->high, nice_step(a->high - a->low, 5), put_y_tick);
     }
-    put_legend(text, result);
-    clv_text_add(text,
-                 "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%d\">first component</text>"
-                 "<text class=\"tick\" transform=\"rotate(-90 %d %d)\" x=\"%d\" y=\"%d\">second component</text>\n",
-                 WIDTH - RIGHT, PLANE_HEIGHT - 8, LEFT - 20, PLANE_HEIGHT - BOTTOM, LEFT - 20, PLANE_HEIGHT - BOTTOM);
-    clv_text_add(text, "</svg>\n");
+    if (a->log_x) {
+        put_decades(text, a, a->left, a->right, put_x_tick_of);
+    } else {
+        put_steps(text, a, a->left, a->right, fmax(1, nice_step(a->right - a->left, 8)), put_x_tick_of);
+    }
+    clv_text_add(text, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%d\">%s</text>\n",
+                 CLV_SVG_WIDTH - CLV_SVG_RIGHT, a->height - 4, x_name);
+    clv_text_add(text, "<text class=\"tick\" x=\"4\" y=\"%d\">", CLV_SVG_TOP - 16);
+    clv_put_html(text, y_name);
+    clv_text_add(text, "%s</text>\n", a->log_y ? " (log scale)" : "");
+}
+
+void clv_svg_level(clv_text *text, const clv_axes *a, double value, const char *name) {
+    double y = clv_svg_y(a, value);
+    clv_text_add(text, "<path class=\"level\" d=\"M%d ", CLV_SVG_LEFT);
+    clv_put_tenths(text, y);
+    clv_text_add(text, "H%d\"/><text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"", CLV_SVG_WIDTH - CLV_SVG_RIGHT,
+                 CLV_SVG_WIDTH - CLV_SVG_RIGHT - 4);
+    clv_put_tenths(text, y - 5);
+    clv_text_add(text, "\">%s</text>\n", name);
+}
+
+/* --- pixels --- */
+
+static void put_base64(clv_text *text, const unsigned char *bytes, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        unsigned a = bytes[i], b = i + 1 < size ? bytes[i + 1] : 0, c = i + 2 < size ? bytes[i + 2] : 0;
+        const char four[4] = {digits[a >> 2], digits[(a & 3) << 4 | b >> 4],
+                              i + 1 < size ? digits[(b & 15) << 2 | c >> 6] : '=', i + 2 < size ? digits[c & 63] : '='};
+        clv_text_append(text, four, 4);
+    }
+}
+
+clv_status clv_put_png(clv_text *text, const clv_image *image) {
+    clv_text bytes = {.ctx = text->ctx};
+    CLV_TRY(clv_png_to_text(image, &bytes));
+    clv_text_add(text, "data:image/png;base64,");
+    put_base64(text, (const unsigned char *)bytes.data, bytes.size);
+    clv_free(text->ctx, bytes.data);
+    return text->status;
 }

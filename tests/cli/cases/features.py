@@ -516,6 +516,20 @@ def segment_solvers():
 
 
 @case
+def segment_has_a_page():
+    png("p.png", [[(200, 40, 40) if x < 20 else (30, 60, 220) for x in range(60)] for _ in range(40)])
+    cleave("segment", "p.png", "-k", 2, "--report", "r.html", "-q")
+    page = read("r.html").decode()
+    for words in ("60 x 40 pixels in 2 segments", "segment 1", "p.png", "data:image/png;base64,", "<td>superpixels</td>",
+                  "cleave segment p.png -k 2 --report r.html -q", "Convergence"):
+        check(words in page, f"no {words} in the page")
+    png("one.png", [[(10, 20, 30)]])
+    cleave("segment", "one.png", "-o", "l.png", "--report", "none.html", "-q", code=65, err="looks alike.*nothing to report")
+    check(os.path.exists("l.png") and not os.path.exists("none.html"), "the others are written")
+    cleave("segment", "p.png", "--report", "r.pdf", code=73, err="html")
+
+
+@case
 def segment_odd_pictures():
     png("one.png", [[(10, 20, 30)]])
     cleave("segment", "one.png", "-o", "l.png", "--overlay", "o.png", out="segments +1")

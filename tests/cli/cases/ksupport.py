@@ -319,11 +319,11 @@ def paths():
     page = read("r.html").decode()
     check(f"<td>k</td><td>{chosen['k']}</td>" in page and f"<td>lambda</td><td>{chosen['lambda']}</td>" in page,
           "the page says what was chosen")
-    check("The objective by iteration.</p>" in page, "one line, of which there is nothing to say")
+    check("By iteration.</p>" in page, "one line, of which there is nothing to say")
     npy("y3.npy", [[float(i % 3)] for i in range(40)])
     cleave("ksupport", "x.npy", "y3.npy", "-k", 3, "--report", "r.html", "-q")
     page = read("r.html").decode()
-    check("one line per model.</p>" in page and "<title>model 2</title>" in page and 'class="best"' not in page,
+    check("one line per model.</p>" in page and "<title>model 2: " in page and 'class="best"' not in page,
           "a line is a model")
     fit("-k", 3, "--loss", "squares", "--radius", 1, "--rule", "change", "--no-working-set")
     fit("--path", "3,6", code=64, err="K,K")

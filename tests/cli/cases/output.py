@@ -99,6 +99,16 @@ def check_page(path):
 
 
 @case
+def report_of_named_classes():
+    with open("x.csv", "w", encoding="utf-8") as file:
+        file.write("a,b,class\n" + "".join(f"{i % 2},{i % 3 / 10},{['r<d', 'green'][i % 2]}\n" for i in range(20)))
+    cleave("kpalm", "x.csv", "-k", 2, "--report", "r.html", "-q")
+    page = read("r.html").decode()
+    check('<th scope="row">green</th>' in page and '<th scope="row">r&lt;d</th>' in page, "classes have their names")
+    check('"r\\u003cd"' in page and "r<d" not in page, "also in the list of objects")
+
+
+@case
 def report():
     blobs_npy()
     cleave("ncut", "x.npy", "-k", 3, "--report", "r.html", "--truth", "y.npy", "-q")
@@ -107,7 +117,9 @@ def report():
     npy("a.npy", two_blocks())
     cleave("ncut", "a.npy", "-k", 2, "--affinity", "precomputed", "--report", "r.html", "-q")
     check_page("r.html")
-    check(b"<h2>The objects" not in read("r.html"), "a similarity has no points to draw")
+    page = read("r.html")
+    check(b"<h2>The objects" in page and b"spectral coordinate" in page, "a similarity has no points, but eigenvectors")
+    check(b"<h2>Similarities" in page and b"data:image/png" in page, "the heat map")
 
 
 @case
@@ -446,6 +458,23 @@ def interrupted_with_the_best_result_written():
 
 
 @case
+def progress_for_programs():
+    blobs_npy(per=100)
+    run = cleave("ncut", "x.npy", "-k", 3, *LONG, "--time-limit", 1.5, "--threads", 1, "--progress=json", "-o", "l.npy", err="phase")
+    lines = [json.loads(line) for line in run.err.splitlines() if line.startswith("{")]
+    times = [line["elapsed"] for line in lines]
+    check(all(b - a > 0.095 for a, b in zip(times, times[1:])), f"more than ten a second: {times}")
+    check(5 <= len(lines) <= 18 and {line["phase"] for line in lines} <= {"reading", "affinity", "start", "solve"}, f"{lines}")
+    last = lines[-1]
+    check(last["phase"] == "solve" and last["restart"] >= 1 and last["iteration"] >= 0 and last["objective"] > 0, f"{last}")
+    check(0 <= last["at_most"] < 1.5 and (last["estimate"] is None or 0 <= last["estimate"] <= last["at_most"]), f"{last}")
+    cleave("ncut", "x.npy", "-k", 3, "--progress=xml", code=64, err="use --progress, or --progress=json")
+    cleave("ncut", "x.npy", "-k", 3, "--quiet=yes", code=64, err="takes no value")
+    cleave("ncut", "x.npy", "-k", 3, "--progress=json", "-q", "-o", "l.npy")
+    cleave("ncut", "--help", out=r"--progress\[=json\]")
+
+
+@case
 def interrupted_before_the_first_iteration():
     draw = random.Random(1)
     npy("x.npy", [[draw.random(), draw.random()] for _ in range(20000)])
@@ -566,6 +595,6 @@ def on_a_terminal():
     check("\033[1m" in on_terminal("--help"), "bold titles")
     check("\033" not in on_terminal("--help", NO_COLOR="1"), "NO_COLOR is honored")
     shown = on_terminal("ncut", "x.npy", "-k", 3)
-    line_then_table = r"\r\033\[Krestart .* iteration .* s\r\033\[K(?!restart)[^\r\033]*ncut"
+    line_then_table = r"\r\033\[Ksolve  restart .* iteration .* s.*\r\033\[K(?!solve)[^\r\033]*ncut"
     check(re.search(line_then_table, shown), f"the progress line comes and goes: {shown!r}")
     check("objective" not in on_terminal("ncut", "x.npy", "-k", 3, "-o", "l.npy", "-q"), "-q has none")

@@ -1,0 +1,230 @@
+/* Clusters: how large they are, what they are about, what the method says of each, and which classes are in them. */
+#include "report/page.h"
+
+#include <string.h>
+
+enum { BARS = 100 };
+
+static void put_more(clv_text *text, int64_t count) {
+    if (count > BARS) {
+        clv_text_add(text, "<p class=\"note\">and %lld more</p>\n", (long long)(count - BARS));
+    }
+}
+
+/* --- sizes --- */
+
+typedef struct bar {
+    const char *name;
+    int64_t cluster, size;
+} bar;
+
+/* A button: it marks the cluster in all pictures. */
+static void put_bar(clv_text *text, const bar *b, int64_t largest, int64_t all) {
+    clv_text_add(text, "<button type=\"button\" aria-pressed=\"false\" data-pick=\"%lld\"", (long long)b->cluster);
+    clv_put_cluster(text, b->cluster);
+    clv_text_add(text, "><span>%s", b->name);
+    if (b->cluster >= 0) {
+        clv_text_add(text, " %lld", (long long)b->cluster);
+    }
+    clv_text_add(text, "</span><span class=\"track\"><i%s style=\"width:", b->cluster < 0 ? " class=\"out\"" : "");
+    clv_put_rounded(text, largest > 0 ? 100 * (double)b->size / (double)largest : 0, 4);
+    clv_text_add(text, "%%;background-color:");
+    clv_put_color(text, b->cluster);
+    clv_text_add(text, "\"></i></span><span>%lld (", (long long)b->size);
+    clv_put_rounded(text, all > 0 ? 100 * (double)b->size / (double)all : 0, 3);
+    clv_text_add(text, " %%)</span></button>\n");
+}
+
+static void put_bars(clv_text *text, const char *name, const int64_t *sizes, int64_t k, int64_t out, int64_t all) {
+    int64_t largest = out;
+    for (int64_t c = 0; c < k; c++) {
+        largest = sizes[c] > largest ? sizes[c] : largest;
+    }
+    clv_page_open(text, "Sizes");
+    clv_text_add(text, "<p class=\"note screen\">Choose a %s to mark it in all pictures.</p>\n<div class=\"bars\">\n",
+                 name);
+    for (int64_t c = 0; c < k && c < BARS; c++) {
+        put_bar(text, &(bar){name, c, sizes[c]}, largest, all);
+    }
+    if (out > 0) {
+        put_bar(text, &(bar){"left out", -1, out}, largest, all);
+    }
+    clv_text_add(text, "</div>\n");
+    put_more(text, k);
+    clv_page_close(text);
+}
+
+static void put_segment_sizes(const clv_page *page, const clv_report_picture *picture) {
+    int64_t pixels = picture->image->width * picture->image->height, out = 0;
+    int64_t *sizes = CLV_NEW0(page->ctx, int64_t, picture->segments);
+    if (!sizes) {
+        page->text->status = CLV_ENOMEM;
+        return;
+    }
+    for (int64_t i = 0; i < pixels; i++) {
+        bool known = picture->labels[i] >= 0 && picture->labels[i] < picture->segments;
+        out += !known;
+        sizes[known ? picture->labels[i] : 0] += known;
+    }
+    put_bars(page->text, "segment", sizes, picture->segments, out, pixels);
+    clv_free(page->ctx, sizes);
+}
+
+static void put_terms(clv_text *text, const clv_report_terms *terms, const clv_result *result) {
+    clv_page_open(text, "Terms");
+    clv_text_add(text, "<p class=\"note\">What the clusters are about: the terms that tell their documents "
+                       "from the others best.</p>\n<div class=\"wide\"><table>\n"
+                       "<tr><th>cluster</th><th>documents</th><th>terms</th></tr>\n");
+    for (int64_t c = 0; c < result->k && c < BARS; c++) {
+        clv_text_add(text, "<tr");
+        clv_put_cluster(text, c);
+        clv_text_add(text, "><td>%lld</td><td>%lld</td><td>", (long long)c, (long long)result->sizes[c]);
+        clv_put_terms(text, terms, c);
+        clv_text_add(text, "</td></tr>\n");
+    }
+    clv_text_add(text, "</table></div>\n");
+    clv_page_close(text);
+}
+
+void clv_page_clusters(const clv_page *page) {
+    const clv_result *result = page->result;
+    if (page->report->picture) {
+        put_segment_sizes(page, page->report->picture);
+    } else if (result->sizes) {
+        put_bars(page->text, "cluster", result->sizes, result->k, result->left_out, result->n);
+        if (page->report->terms) {
+            put_terms(page->text, page->report->terms, result);
+        }
+    }
+}
+
+/* --- tables of fields --- */
+
+static void put_entry(clv_text *text, const clv_field *field, int64_t i) {
+    clv_text_add(text, "<td>");
+    if (field->texts) {
+        clv_put_html(text, field->texts[i]);
+    } else {
+        clv_put_entry(text, field, i, 7);
+    }
+    clv_text_add(text, "</td>");
+}
+
+static void put_columns(const clv_page *page, const clv_field *columns, int64_t count) {
+    clv_text *text = page->text;
+    size_t stem = strcspn(columns->name, ".");
+    bool of_clusters = strncmp(columns->name, "clusters", stem) == 0 && !page->report->picture;
+    clv_text_add(text, "<section><h2>%c", columns->name[0] - 'a' + 'A');
+    clv_put_words(text, columns->name + 1, (int)stem - 1, 0);
+    clv_text_add(text, "</h2>\n<div class=\"wide\"><table>\n<tr><th></th>");
+    for (int64_t c = 0; c < count; c++) {
+        clv_text_add(text, "<th>");
+        clv_put_words(text, columns[c].name + stem + 1, -1, 0);
+        clv_text_add(text, "</th>");
+    }
+    clv_text_add(text, "</tr>\n");
+    for (int64_t row = 0; row < columns->count && row < BARS; row++) {
+        clv_text_add(text, "<tr");
+        if (of_clusters) {
+            clv_put_cluster(text, row);
+        }
+        clv_text_add(text, "><td>%lld</td>", (long long)row);
+        for (int64_t c = 0; c < count; c++) {
+            put_entry(text, &columns[c], row);
+        }
+        clv_text_add(text, "</tr>\n");
+    }
+    clv_text_add(text, "</table></div>\n");
+    put_more(text, columns->count);
+    clv_page_close(text);
+}
+
+void clv_page_tables(const clv_page *page) {
+    const clv_result *result = page->result;
+    for (int64_t f = 0; f < result->fields_count; f++) {
+        int64_t columns = clv_table_columns(result, f);
+        if (columns > 0) {
+            put_columns(page, &result->fields[f], columns);
+            f += columns - 1;
+        }
+    }
+}
+
+/* --- the true classes --- */
+
+enum { CLASSES = 40, COLUMNS = 40 };
+
+static int64_t count_classes(const int32_t *classes, int64_t n) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        count = classes[i] >= count ? classes[i] + 1 : count;
+    }
+    return count;
+}
+
+static void put_class(const clv_page *page, int64_t c) {
+    int64_t count = 0;
+    const char *const *names =
+        page->report->data && !page->report->truth ? clv_data_classes(page->report->data, &count) : NULL;
+    clv_text_add(page->text, "<tr><th scope=\"row\">");
+    if (c < count) {
+        clv_put_html(page->text, names[c]);
+    } else {
+        clv_text_add(page->text, "%lld", (long long)c);
+    }
+    clv_text_add(page->text, "</th>");
+}
+
+static void put_confusion(const clv_page *page, const int64_t *counts, int64_t classes, int64_t columns, bool out) {
+    clv_text *text = page->text;
+    clv_page_open(text, "True classes");
+    clv_text_add(text,
+                 "<p class=\"note\">How many objects of each true class (rows) are in each cluster (columns); the "
+                 "darker, the larger the share of the class. The method has not seen the classes.</p>\n"
+                 "<div class=\"wide\"><table class=\"counts\">\n<tr><th></th>");
+    for (int64_t c = 0; c < columns; c++) {
+        clv_text_add(text, "<th scope=\"col\"");
+        clv_put_cluster(text, c);
+        clv_text_add(text, ">%lld</th>", (long long)c);
+    }
+    clv_text_add(text, "%s</tr>\n", out ? "<th scope=\"col\">left out</th>" : "");
+    for (int64_t row = 0; row < classes; row++) {
+        const int64_t *own = counts + row * (columns + 1);
+        int64_t all = 0;
+        for (int64_t c = 0; c <= columns; c++) {
+            all += own[c];
+        }
+        put_class(page, row);
+        for (int64_t c = 0; c < columns + out; c++) {
+            clv_text_add(text, "<td style=\"--share:%lld%%\"", (long long)(all > 0 ? 100 * own[c] / all : 0));
+            clv_put_cluster(text, c < columns ? c : -1);
+            clv_text_add(text, ">%lld</td>", (long long)own[c]);
+        }
+        clv_text_add(text, "</tr>\n");
+    }
+    clv_text_add(text, "</table></div>\n");
+    clv_page_close(text);
+}
+
+clv_status clv_page_confusion(const clv_page *page) {
+    const clv_result *result = page->result;
+    const int32_t *classes = page->report->classes;
+    int64_t count = classes && result->labels ? count_classes(classes, result->n) : 0;
+    if (count < 1 || count > CLASSES || result->k > COLUMNS) {
+        return CLV_OK;
+    }
+    int64_t *counts = CLV_NEW0(page->ctx, int64_t, count * (result->k + 1)), out = 0;
+    if (!counts) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < result->n; i++) {
+        if (classes[i] >= 0) {
+            int64_t c = result->labels[i] < 0 ? result->k : result->labels[i];
+            counts[classes[i] * (result->k + 1) + c]++;
+            out += c == result->k;
+        }
+    }
+    put_confusion(page, counts, count, result->k, out > 0);
+    clv_free(page->ctx, counts);
+    return CLV_OK;
+}

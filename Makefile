@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 300
 # Ninja where there is one; a build folder that exists keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 
-.PHONY: all deps demo python check check-full check-arm bench dist deb install format lint fuzz coverage clean help
+.PHONY: all deps demo python docs check check-full check-arm bench dist deb install format lint fuzz coverage clean help
 
 all: ## build build/cleave (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -24,6 +24,10 @@ demo: deps ## build, then run the demonstration
 
 python: deps ## build the Python package, install it into build/python-env/newest and test it there
 	@scripts/check-python
+
+docs: ## the documentation as a site, links checked: build/docs/html/index.html
+	@scripts/deps --docs
+	@scripts/docs
 
 check: ## everything that must pass: tests, install, peers, format, fuzz smoke, sanitizers
 	@scripts/check -j $(JOBS)

@@ -14,12 +14,16 @@
 
 /* --- the program and its console (console.c) --- */
 
+struct cli_args;
+
 typedef struct cli_app {
     clv_context *ctx;
-    const char *program;         /* as it was called, for commands that are shown to be typed */
-    const char *command;         /* "ncut", or NULL */
-    double started;              /* on the clock of cli_seconds */
-    bool completing;             /* a shell is told what can be typed: help gives words instead of sentences */
+    const char *program; /* as it was called, for commands that are shown to be typed */
+    const char *command; /* "ncut", or NULL */
+    double started;      /* on the clock of cli_seconds */
+    /* What --help does instead of printing for a screen; NULL: it prints. The command's options are in the arguments.
+     */
+    void (*tell)(const struct cli_args *args);
     struct cli_outcome *outcome; /* where a run says what came of it; NULL: nobody asks */
 } cli_app;
 
@@ -143,8 +147,17 @@ const char *cli_synonym(const char *typed);
 
 clv_status cli_help_command(const cli_app *app, const cli_args *args);
 clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count);
-/* A script for bash that completes commands, options and their values, from the same tables as the help. */
-clv_status cli_completion(cli_app *app, const cli_command *commands, size_t count);
+/* What help says of an option: its help, what it may be, its default. */
+void cli_describe_option(const clv_option *option, const void *options, bool required, char *text, size_t size);
+/* What stands for the value of an option in help; NULL: it takes none. */
+const char *cli_option_meta(const clv_option *option);
+extern const char cli_program_examples[], cli_program_statuses[];
+/* Have `tell` told the options of each command in turn, instead of their help. */
+clv_status cli_tell_all(cli_app *app, const cli_command *commands, size_t count, void (*tell)(const cli_args *args));
+/* A script for a shell (shells.c), and the manual page of a command or, without a name, of the program (man.c), made
+ * from the same tables as the help. */
+int cli_completion(cli_app *app, const cli_command *commands, size_t count, int argc, char **argv);
+int cli_man(cli_app *app, const cli_command *commands, size_t count, int argc, char **argv);
 
 /* --- interruption and the progress line (progress.c) --- */
 

@@ -29,7 +29,7 @@ bool cli_is_required(const clv_option *option) {
     return option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
 }
 
-static void describe_value(const clv_option *option, const void *options, bool required, char *text, size_t size) {
+void cli_describe_option(const clv_option *option, const void *options, bool required, char *text, size_t size) {
     char initial[128] = "";
     clv_options_print(option, options, initial, sizeof initial);
     if (option->kind == CLV_OPTION_CHOICE) {
@@ -54,13 +54,17 @@ static void describe_value(const clv_option *option, const void *options, bool r
     }
 }
 
+const char *cli_option_meta(const clv_option *option) {
+    return option->meta ? option->meta : option->kind == CLV_OPTION_CHOICE ? "NAME" : NULL;
+}
+
 static void print_option(const clv_option *option, const void *options, bool required) {
     char head[128], text[512];
     char letter[8] = "    ";
     if (option->letter) {
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     }
-    const char *meta = option->meta ? option->meta : option->kind == CLV_OPTION_CHOICE ? "NAME" : NULL;
+    const char *meta = cli_option_meta(option);
     bool word = option->kind == CLV_OPTION_FLAG && option->choices;
     int used = snprintf(head, sizeof head, "  %s--%s%s%s%s", letter, option->name,
                         meta   ? " "
@@ -70,7 +74,7 @@ static void print_option(const clv_option *option, const void *options, bool req
                         : word ? option->choices
                                : "",
                         word ? "]" : "");
-    describe_value(option, options, required, text, sizeof text);
+    cli_describe_option(option, options, required, text, sizeof text);
     if (used >= COLUMN) {
         printf("%s\n%*s", head, COLUMN, "");
     } else {
@@ -83,76 +87,11 @@ static void print_title(const char *title, const char *rest) {
     printf("\n%s%s%s%s\n", cli_styled(CLI_BOLD), title, rest, cli_styled(CLI_PLAIN));
 }
 
-/* --- what a shell completes --- */
-
-static void put_names(const clv_option_table *table) {
-    for (size_t i = 0; i < table->count; i++) {
-        const clv_option *option = &table->options[i];
-        printf(" --%s", option->name);
-        if (option->kind == CLV_OPTION_FLAG && option->choices) {
-            printf(" --%s=%s", option->name, option->choices);
-        }
-        if (option->kind == CLV_OPTION_FLAG) {
-            printf(" --%s%s", option->off ? "" : "no-", option->off ? option->off : option->name);
-        }
-    }
-}
-
-/* The names of a choice as words, after the option that takes them. */
-static void put_choices(const clv_option_table *table) {
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->options[i].kind == CLV_OPTION_CHOICE) {
-            printf("            --%s) words=\"", table->options[i].name);
-            for (const char *at = table->options[i].choices; *at; at++) {
-                putchar(*at == '|' ? ' ' : *at);
-            }
-            printf("\" ;;\n");
-        }
-    }
-}
-
-static clv_status complete_command(const cli_app *app, const cli_args *args) {
-    printf("    %s)\n        words=\"--help", args->command->name);
-    for (size_t g = 0; g < args->group_count; g++) {
-        put_names(args->groups[g].table);
-    }
-    printf("\"\n        case $before in\n");
-    for (size_t g = 0; g < args->group_count; g++) {
-        put_choices(args->groups[g].table);
-    }
-    printf("        esac ;;\n");
-    return cli_flush(app);
-}
-
-clv_status cli_completion(cli_app *app, const cli_command *commands, size_t count) {
-    char *asking[] = {"--help", NULL};
-    printf("# For bash: source <(cleave completion)\n_cleave() {\n"
-           "    local words now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-           "    case ${COMP_WORDS[1]} in\n");
-    app->completing = true;
-    for (size_t i = 0; i < count; i++) {
-        app->command = commands[i].name;
-        int code = commands[i].run(app, &commands[i], 1, asking);
-        if (code != 0) {
-            return CLV_EIO;
-        }
-    }
-    app->completing = false;
-    printf("    esac\n    [ \"$COMP_CWORD\" -gt 1 ] || words=\"help completion");
-    for (size_t i = 0; i < count; i++) {
-        printf(" %s", commands[i].name);
-    }
-    printf("\"\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$now\")\n}\n"
-           "complete -o default -F _cleave cleave\n");
-    return cli_flush(app);
-}
-
-/* --- for people --- */
-
 clv_status cli_help_command(const cli_app *app, const cli_args *args) {
     const cli_command *command = args->command;
-    if (app->completing) {
-        return complete_command(app, args);
+    if (app->tell) {
+        app->tell(args);
+        return cli_flush(app);
     }
     printf("cleave %s: %s\n\nUsage: cleave %s", command->name, command->summary, command->name);
     for (size_t i = 0; i < CLI_OPERANDS && command->operands[i]; i++) {
@@ -176,6 +115,18 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
     return cli_flush(app);
 }
 
+const char cli_program_examples[] =
+    "  cleave demo                                          see it work, no data needed\n"
+    "  cleave ncut points.csv -k 3 -o labels.csv            cluster a table into three\n"
+    "  cleave ncut points.csv -k 3 --json result.json       the whole result, with its certificate\n"
+    "  cleave verify result.json points.csv                 check that result against the data\n";
+
+const char cli_program_statuses[] =
+    "  0 done, also when a limit stopped it; 64 usage; 65 bad data; 66 no such input; 70 internal error;\n"
+    "  71 out of memory; 73 output cannot be written; 74 input/output error; 75 the time limit passed\n"
+    "  before there was a result; 130 interrupted, with the best result written. verify: 0 accepted,\n"
+    "  1 rejected.\n";
+
 clv_status cli_help_program(const cli_app *app, const cli_command *commands, size_t count) {
     printf("cleave %s: clustering by optimization, with certificates\n\n"
            "Usage: cleave COMMAND ... [options]\n",
@@ -190,16 +141,11 @@ clv_status cli_help_program(const cli_app *app, const cli_command *commands, siz
     print_title("Help", "");
     printf("  cleave help COMMAND       every option of a command, with its default, and examples\n"
            "  cleave --version          the version\n"
-           "  cleave completion         a script for bash: source <(cleave completion)\n");
+           "  cleave man COMMAND        the same as a manual page: cleave man ncut | man -l -\n"
+           "  cleave completion SHELL   a script for bash, zsh or fish: source <(cleave completion bash)\n");
     print_title("Examples", "");
-    printf("  cleave demo                                          see it work, no data needed\n"
-           "  cleave ncut points.csv -k 3 -o labels.csv            cluster a table into three\n"
-           "  cleave ncut points.csv -k 3 --json result.json       the whole result, with its certificate\n"
-           "  cleave verify result.json points.csv                 check that result against the data\n");
+    printf("%s", cli_program_examples);
     print_title("Exit status", "");
-    printf("  0 done, also when a limit stopped it; 64 usage; 65 bad data; 66 no such input; 70 internal error;\n"
-           "  71 out of memory; 73 output cannot be written; 74 input/output error; 75 the time limit passed\n"
-           "  before there was a result; 130 interrupted, with the best result written. verify: 0 accepted,\n"
-           "  1 rejected.\n");
+    printf("%s", cli_program_statuses);
     return cli_flush(app);
 }

@@ -95,7 +95,10 @@ static int dispatch(cli_app *app, int argc, char **argv) {
         return cli_exit_status(cli_flush(app));
     }
     if (strcmp(argv[1], "completion") == 0) {
-        return cli_exit_status(cli_completion(app, commands, command_count));
+        return cli_completion(app, commands, command_count, argc - 2, argv + 2);
+    }
+    if (strcmp(argv[1], "man") == 0) {
+        return cli_man(app, commands, command_count, argc - 2, argv + 2);
     }
     if (argv[1][0] == '-') {
         return cli_exit_status(cli_fail(

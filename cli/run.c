@@ -557,11 +557,23 @@ static clv_status run_method(cli_job *job) {
     return name_classes(job);
 }
 
-static void tell_no_silhouette(const cli_job *job) {
-    if (!job->output.quiet) {
-        fprintf(stderr, "warning: there was no time for the silhouette, a pass over all pairs of %lld objects\n",
-                (long long)job->result->n);
+/* Whether a measure was cut short: the clustering itself is there, and worth more than its measures. */
+static bool is_cut_short(const cli_job *job, clv_status status, const char *what) {
+    bool cut = status == CLV_EINTERRUPTED || status == CLV_ETIME;
+    if (cut && !job->output.quiet) {
+        fprintf(stderr, "warning: there was no time for %s of %lld objects\n", what, (long long)job->result->n);
     }
+    return cut;
+}
+
+/* Agreement with the truth. */
+static clv_status compare(cli_job *job) {
+    clv_status status = clv_compare(job->app->ctx, job->truth, job->result->labels, job->result->n, &job->scores);
+    if (is_cut_short(job, status, "the metrics")) {
+        job->truth = NULL;
+        return CLV_OK;
+    }
+    return cli_library(job->app, status);
 }
 
 static clv_status measure(cli_job *job) {
@@ -570,17 +582,14 @@ static clv_status measure(cli_job *job) {
     if (!result->labels) {
         return CLV_OK;
     }
-    if (job->truth) {
-        CLI_TRY(cli_library(app, clv_compare(app->ctx, job->truth, result->labels, result->n, &job->scores)));
-    }
+    CLI_TRY(job->truth ? compare(job) : CLV_OK);
     if (job->output.silhouette) {
         cli_progress_phase(&job->progress, "silhouette");
         clv_status status = clv_silhouette(app->ctx, clv_data_matrix(job->data), result->labels,
                                            cli_control_of(job)->threads, &job->silhouette);
         cli_progress_end(&job->progress);
-        if (status == CLV_EINTERRUPTED || status == CLV_ETIME) { /* the clustering itself is there */
+        if (is_cut_short(job, status, "the silhouette, a pass over all pairs")) {
             job->silhouette = NAN;
-            tell_no_silhouette(job);
             return CLV_OK;
         }
         CLI_TRY(cli_library(app, status));

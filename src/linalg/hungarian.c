@@ -95,11 +95,14 @@ static void augment(assignment *a, int64_t entrant) {
 }
 
 clv_status clv_assign(clv_context *ctx, const double *weight, int64_t rows, int64_t cols, int64_t *match) {
+    enum { MOMENT = 1 << 24 }; /* operations; small tables are matched after a time limit and Ctrl-C too */
     assignment a;
     clv_status status = new_assignment(ctx, weight, rows, cols, &a);
+    int64_t worked = 0;
     for (int64_t agent = 0; agent < a.agents && status == CLV_OK; agent++) {
         augment(&a, agent);
-        if (clv_interrupted(ctx)) {
+        worked += (agent + 1) * a.tasks; /* at most */
+        if (worked > MOMENT && clv_interrupted(ctx)) {
             status = clv_stop_failure(ctx, "matching a table of %lld x %lld", (long long)rows, (long long)cols);
         }
     }

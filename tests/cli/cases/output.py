@@ -339,6 +339,9 @@ def time_limit():
     check(result["options"]["time-limit"] == 0.5, "listed as given")
     write("r.json", json.dumps(result))
     cleave("verify", "r.json", "x.npy", out="^accepted")
+    write("truth.csv", "label\n" + "".join(f"{i // 100}\n" for i in range(300)))
+    result = cleave("ncut", "x.npy", "-k", 3, *LONG, "--time-limit", 0.5, "--truth", "truth.csv", "--json", "-").json()
+    check(result["metrics"]["accuracy"] > 0, "what is measured in a moment is measured after the limit, too")
 
 
 @case

@@ -202,25 +202,75 @@ def without_isa(**more):
     return {**{name: value for name, value in os.environ.items() if name != "CLEAVE_ISA"}, **more}
 
 
+def completers():
+    """What bash, zsh and fish complete: functions of the words of a command line, the last one unfinished."""
+    write("c.bash", cleave("completion", "bash").out)
+    write("c.zsh", cleave("completion", "zsh").out)
+    write("c.fish", cleave("completion", "fish").out)
+    check(cleave("completion").out == cleave("completion", "bash").out, "bash unless another shell is named")
+
+    def shell(name, script):
+        run = subprocess.run([name, *(["-f"] if name == "zsh" else []), "-c", script], capture_output=True, text=True,
+                             check=True, env={**os.environ, "HOME": os.getcwd()})
+        check(run.stderr == "", f"{name} understands it: {run.stderr}")
+        return run.stdout
+
+    def bash(*words):
+        line = " ".join(f"'{word}'" for word in words)
+        return shell("bash", f". ./c.bash; COMP_WORDS=(cleave {line}); COMP_CWORD={len(words)}; _cleave; "
+                             'echo "${COMPREPLY[@]}"').split()
+
+    def fish(*words):
+        said = shell("fish", f"source c.fish; complete -C 'cleave {' '.join(words)}'")
+        return [line.split("\t")[0] for line in said.splitlines()]
+
+    def zsh(*words):
+        """What is handed to the functions of zsh that match and show it."""
+        line = " ".join(f"'{word}'" for word in words)
+        said = shell("zsh", "compdef() {}; compadd() { print -l -- $@ }; _describe() { print -l -- $commands }; "
+                            "_arguments() { print -l -- $@ }; source ./c.zsh; "
+                            f"words=(cleave {line}); CURRENT={len(words) + 1}; _cleave")
+        found = []
+        for spec in said.splitlines():
+            values = re.search(r":NAME:\((.*)\)$", spec)
+            name = re.match(r"[a-z]+(?=:)|--?[a-z0-9-]+", spec)
+            if len(words) > 2 and values and words[-2] == name.group(0):
+                return [value for value in values.group(1).split() if value.startswith(words[-1])]
+            found += [name.group(0)] if name else []
+        return [name for name in found if name.startswith(words[-1])]
+
+    return {"bash": bash, "zsh": zsh, "fish": fish}
+
+
 @case
 def completion_knows_what_help_knows():
-    script = cleave("completion").out
-    write("c.sh", script)
-
-    def complete(*words):
-        line = " ".join(f"'{word}'" for word in words)
-        run = subprocess.run(["bash", "-c", f". ./c.sh; COMP_WORDS=(cleave {line}); COMP_CWORD={len(words)}; _cleave; "
-                              'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, check=True)
-        check(run.stderr == "", f"bash understands it: {run.stderr}")
-        return run.stdout.split()
-
     names = re.findall(r"^  (\w+) ", cleave("--help").out.split("Commands\n")[1].split("\n\n")[0], re.M)
-    check("ncut" in names and set(names) <= set(complete("")), "every command")
-    check(complete("nc") == ["ncut"], "one of them")
-    for name in names:
-        listed = re.findall(r"^  (?:-\w, |    )(--[a-z][a-z0-9-]*)", cleave(name, "--help").out, re.M)
-        check(listed and set(listed) <= set(complete(name, "--")), f"every option of {name}")
-    check(complete("ncut", "--solver", "f") == ["fpc", "finc", "fcd", "finc-at-once"], "the values of a choice")
+    listed = {name: re.findall(r"^  (?:-\w, |    )(--[a-z][a-z0-9-]*)", cleave(name, "--help").out, re.M) for name in names}
+    for shell, complete in completers().items():
+        check("ncut" in names and set(names) <= set(complete("")), f"{shell}: every command")
+        check(complete("nc") == ["ncut"], f"{shell}: one of them")
+        for name in names:
+            check(listed[name] and set(listed[name]) <= set(complete(name, "--")), f"{shell}: every option of {name}")
+        check(set(complete("ncut", "--solver", "f")) == {"fpc", "finc", "fcd", "finc-at-once"}, f"{shell}: values")
+    cleave("completion", "tcsh", code=64, err="bash, zsh or fish, not 'tcsh'")
+
+
+@case
+def manual_pages_say_what_help_says():
+    names = cleave("man", "--list").out.split()
+    check("ncut" in names and "verify" in names, "a page for every command")
+    for name in [None, *names]:
+        page = cleave("man", *([name] if name else [])).out
+        write("page.1", page)
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", "page.1"], capture_output=True, text=True, check=False)
+        check(lint.returncode == 0 and not lint.stdout, f"cleave man {name}: {lint.stdout}")
+        shown = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=1000", "page.1"], capture_output=True, text=True,
+                               check=True).stdout
+        shown = " ".join(re.sub(".\b", "", shown).split())
+        if name:
+            for option in re.findall(r"^  (?:-\w, |    )(--[a-z][a-z0-9-]*)(?: \S+)?  +(\S.*)", cleave(name, "--help").out, re.M):
+                check(option[0] in shown and option[1].strip() in shown, f"cleave man {name}: {option}")
+    cleave("man", "nothing", code=64, err="not 'nothing'")
 
 
 @case

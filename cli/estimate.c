@@ -174,7 +174,8 @@ static void tell_read_late(const cli_job *job) {
 bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {
     char needed[32];
     double limit = cli_control_of(job)->time_limit, left = limit - cli_elapsed(job->app);
-    bool pairs = how->landmarks == 0 && how->kind != CLV_AFFINITY_KNN; /* of these, one may be suggested */
+    bool pairs = how->landmarks == 0 && how->kind != CLV_AFFINITY_KNN &&
+                 how->kind != CLV_AFFINITY_LOCAL_KNN; /* of these, one may be suggested */
     if (clv_data_matrix(job->data)->rows < MANY || how->kind == CLV_AFFINITY_PRECOMPUTED || (!pairs && limit == 0)) {
         return false;
     }

@@ -673,7 +673,9 @@ typedef enum clv_affinity_kind {
     CLV_AFFINITY_DISTANCE,    /* max(D) - D */
     CLV_AFFINITY_MINIMAX,     /* max(P) - P, P the minimax path distances */
     CLV_AFFINITY_KNN,         /* nearest neighbor graph, symmetrized by max; 1, or exp(-gamma d^2) if gamma is given */
-    CLV_AFFINITY_PRECOMPUTED  /* given */
+    CLV_AFFINITY_PRECOMPUTED, /* given */
+    CLV_AFFINITY_LOCAL, /* exp(-gamma d^2 / (s_i s_j)), s_i the distance of i to the last of its `neighbors` nearest */
+    CLV_AFFINITY_LOCAL_KNN /* the same where either object is among the 2 `neighbors` nearest of the other, else 0 */
 } clv_affinity_kind;
 
 typedef enum clv_home {
@@ -693,8 +695,8 @@ typedef struct clv_affinity_options {
     size_t size;       /* of this struct: set by the defaults */
     int kind;          /* clv_affinity_kind */
     double gamma;      /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
-                          1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
-    int64_t neighbors; /* knn */
+                          1 / (2 m^2) and exponential 1 / m; local takes 1; knn has weights 1. */
+    int64_t neighbors; /* knn, local */
     int zero_diagonal;
     int symmetrize;  /* of a given affinity A take (A + A')/2, in a copy */
     double least;    /* not an option on the command line: the least similarity that a given affinity may have off the
@@ -791,11 +793,14 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
 /* Similarities of new points, `fresh` (m x p, scaled like the old ones: clv_data_scale_both), to the n points that `a`
  * was built of: m x n, owned, if that fits the budget of its options. By the formula of the kind, with gamma as used
  * for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn (CSR): to the
- * nearest `neighbors` old points. Minimax and given affinities cannot be extended to new points. */
+ * nearest `neighbors` old points; local: the scale of a
+ * new point is its distance to the last of its `neighbors` nearest old ones. Minimax and given affinities cannot be
+ * extended to new points. */
 CLV_API clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out);
-/* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
- * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
- * few passes over all pairs and a copy of the points. With landmarks, the mean is that over a sample of 65536 pairs. */
+/* The gamma at which a gaussian, exponential or local affinity of these points has this mean over all n^2 pairs (an
+ * object with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`.
+ * Costs a few passes over all pairs and a copy of the points. With landmarks, the mean is that over a sample of 65536
+ * pairs. */
 CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points,
                                           const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from

@@ -1171,7 +1171,7 @@ typedef struct clv_symnmf_options {
 CLV_METHOD_FUNCTIONS(symnmf)
 /* New objects get memberships, the exact solution of min |s - W w|^2 over the simplex, with s their similarities to the
  * old ones and W the memberships of those: the field "membership" of the prediction. */
-/* The mean similarity that suits k clusters, 1.25 / k: for clv_affinity_calibrate. */
+/* The mean similarity that suits k clusters, 0.8 / k: for clv_affinity_calibrate. */
 CLV_API double clv_symnmf_mean(int64_t k);
 
 /* dominant: maximize f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and

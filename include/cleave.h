@@ -675,7 +675,8 @@ typedef enum clv_affinity_kind {
     CLV_AFFINITY_KNN,         /* nearest neighbor graph, symmetrized by max; 1, or exp(-gamma d^2) if gamma is given */
     CLV_AFFINITY_PRECOMPUTED, /* given */
     CLV_AFFINITY_LOCAL, /* exp(-gamma d^2 / (s_i s_j)), s_i the distance of i to the last of its `neighbors` nearest */
-    CLV_AFFINITY_LOCAL_KNN /* the same where either object is among the 2 `neighbors` nearest of the other, else 0 */
+    CLV_AFFINITY_LOCAL_KNN, /* the same where either object is among the 2 `neighbors` nearest of the other, else 0 */
+    CLV_AFFINITY_AUTO       /* the one that suits the points, by clv_choose_affinity; without that, gaussian */
 } clv_affinity_kind;
 
 typedef enum clv_home {
@@ -710,6 +711,10 @@ typedef struct clv_affinity_options {
     int64_t landmarks; /* gaussian and exponential, 0: none. So many objects, chosen by a rule with a fixed seed, stand
                           for all (Nystrom): F F' of this rank at most, but a diagonal of 1. Entries may lie a little
                           below 0, row sums do not. */
+    int64_t
+        chosen_on; /* not on the command line: set by clv_choose_affinity to the objects that it looked at; 0: none */
+    double agreement[3]; /* likewise: how the clusters by gaussian, local and local-knn agree with those by the other
+                            two, the mean of their adjusted Rand indices; NaN where all pairs had no room */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
@@ -742,7 +747,11 @@ typedef struct clv_affinity_info {
     double trace_error;   /* with landmarks, the share of the trace that F F' has not */
     double sampled_error; /* and the error of the entries beside the diagonal as a share of them, both as the root of
                              the sum of squares: of all pairs, or of a sample */
+    int64_t chosen_on;    /* of a kind that was chosen, as in the options */
+    double agreement[3];
 } clv_affinity_info;
+/* Why the kind of an affinity was chosen, as a sentence into `text`; "" if it was not. */
+CLV_API void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size);
 
 /* What clv_affinity_build would make and hold, without making it. */
 CLV_API clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
@@ -1033,6 +1042,8 @@ typedef struct clv_method {
     clv_status (*check)(clv_context *ctx, const void *options); /* options against each other; NULL: any go together */
     /* How many objects these points are; NULL: one per row. */
     int64_t (*objects)(const clv_matrix *points, const void *options);
+    /* Decide which affinity suits the points where the kind is CLV_AFFINITY_AUTO; NULL: gaussian. */
+    clv_status (*choose)(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how);
     /* Set what the method asks of its affinity where the options leave it open; NULL: nothing. */
     clv_status (*suit)(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how);
     size_t (*memory)(const clv_input *input, const void *options);
@@ -1077,7 +1088,12 @@ CLV_API clv_status clv_predict(clv_context *ctx, const clv_method *method, const
 /* Bytes that clv_solve would hold besides its input; of an affinity that is not built yet, see clv_input.plan. 0: an
  * option is out of its range, or there is neither what the method takes nor a plan of it. */
 CLV_API size_t clv_memory(const clv_method *method, const clv_input *input, const void *options);
-/* What the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that suits k. */
+/* Of the kind CLV_AFFINITY_AUTO, the one that suits these points and the method takes its place in `how`, with the
+ * figures that speak for it; other kinds stay. ncut cuts a sample under three candidates; the others take gaussian. */
+CLV_API clv_status clv_choose_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
+                                       const void *options, clv_affinity_options *how);
+/* The same, and what the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that
+ * suits k. */
 CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
                                      const void *options, clv_affinity_options *how);
 

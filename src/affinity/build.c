@@ -5,6 +5,7 @@
 #include "base/options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- kinds and names --- */
@@ -25,6 +26,7 @@ static const clv_kind kinds[] = {
                                   .no_newcomers = "a given affinity cannot be extended to new points: give their "
                                                   "similarities too"},
     [CLV_AFFINITY_LOCAL] = {.name = "local", .largest = 1, .has_gamma = true, .has_scales = true},
+    [CLV_AFFINITY_AUTO] = {.name = "auto", .largest = 1, .has_gamma = true},
     [CLV_AFFINITY_LOCAL_KNN] = {.name = "local-knn", .largest = 1, .has_scales = true, .is_graph = true},
 };
 
@@ -44,9 +46,9 @@ const char *clv_home_name(clv_home home) {
 
 #define T clv_affinity_options
 static const clv_option affinity_options[] = {
-    CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_GAUSSIAN,
-                   "gaussian|exponential|cosine|distance|minimax|knn|precomputed|local|local-knn",
-                   "similarity of two objects"),
+    CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_AUTO,
+                   "gaussian|exponential|cosine|distance|minimax|knn|precomputed|local|local-knn|auto",
+                   "similarity of two objects; auto: for ncut the one that suits the points, else gaussian"),
     CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, 1e300, "auto", "G",
                  "scale of gaussian and exponential; factor of local; weights of knn (1 if auto)"),
     CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N",
@@ -67,6 +69,48 @@ const clv_option_table *clv_affinity_table(void) {
     static const clv_option_table table = {"affinity", affinity_options, CLV_COUNT(affinity_options),
                                            sizeof(clv_affinity_options)};
     return &table;
+}
+
+/* Options of whatever size; what nobody chose is gaussian. */
+static clv_status take_options(clv_context *ctx, const clv_affinity_options *given, clv_affinity_options *out) {
+    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, out));
+    out->kind = out->kind == CLV_AFFINITY_AUTO ? CLV_AFFINITY_GAUSSIAN : out->kind;
+    return CLV_OK;
+}
+
+bool clv_kind_is_open(const clv_affinity_options *options) {
+    return options->kind == CLV_AFFINITY_AUTO && isnan(options->gamma) && options->landmarks == 0 &&
+           options->home == CLV_HOME_AUTO;
+}
+
+clv_affinity_kind clv_agreed_kind(const double agreement[3]) {
+    static const clv_affinity_kind candidates[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_LOCAL};
+    clv_affinity_kind kind = CLV_AFFINITY_LOCAL_KNN;
+    double least = agreement[2] + CLV_AGREEMENT_MARGIN;
+    for (int c = 0; c < 2; c++) {
+        if (agreement[c] > least) {
+            kind = candidates[c];
+            least = agreement[c];
+        }
+    }
+    return kind;
+}
+
+void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size) {
+    const double *a = info->agreement;
+    const char *name = clv_affinity_kind_name(info->kind);
+    if (info->chosen_on == 0) {
+        snprintf(text, size, "%s", "");
+    } else if (isnan(a[0])) {
+        snprintf(text, size, "%s, as the similarities of all pairs of %lld objects do not fit the memory", name,
+                 (long long)info->chosen_on);
+    } else {
+        snprintf(text, size,
+                 "%s, chosen on %lld objects: the clusters by gaussian, local and local-knn agree with the others' by "
+                 "%.2f, %.2f and %.2f (ARI)%s",
+                 name, (long long)info->chosen_on, a[0], a[1], a[2],
+                 info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
+    }
 }
 
 /* --- the plan --- */
@@ -213,7 +257,7 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
                              clv_affinity_info *out) {
     const clv_home_maker *maker;
     clv_affinity_options own;
-    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), options, &own));
+    CLV_TRY(take_options(ctx, options, &own));
     return plan_home(ctx, points, &own, &maker, out);
 }
 
@@ -254,7 +298,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     clv_affinity *a = NULL;
     size_t held, now, most;
     *out = NULL;
-    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
+    CLV_TRY(take_options(ctx, given, options));
     int threads = clv_threads(options->threads);
     if (!points->values && !(clv_is_sparse(points) && points->start[points->rows] == 0)) {
         return clv_fail(ctx, CLV_EUSAGE, "the points have no values");
@@ -272,6 +316,8 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     }
     clv_context_memory(ctx, &now, &most);
     a->info.kind = options->kind;
+    a->info.chosen_on = options->chosen_on;
+    memcpy(a->info.agreement, options->agreement, sizeof a->info.agreement);
     a->info.bytes = now - held;
     a->info.peak = plan.peak;
     a->points = *points;

@@ -190,6 +190,7 @@ clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, co
     clv_affinity_info plan;
     clv_panels panels;
     CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
+    options->kind = options->kind == CLV_AFFINITY_AUTO ? CLV_AFFINITY_GAUSSIAN : options->kind;
     if (!clv_kind_of(options->kind)->has_gamma) {
         return clv_fail(ctx, CLV_EUSAGE, "a %s affinity has no gamma to calibrate",
                         clv_affinity_kind_name(options->kind));

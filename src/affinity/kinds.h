@@ -19,6 +19,13 @@ typedef struct clv_kind {
 } clv_kind;
 const clv_kind *clv_kind_of(clv_affinity_kind kind); /* takes any number */
 
+/* Whether the options leave it to others which kind it is: they ask for nothing that one kind alone has. */
+bool clv_kind_is_open(const clv_affinity_options *options);
+/* Which of gaussian, local and local-knn suits points whose partitions by these agree so with the others': the last,
+ * unless one agrees better by more than CLV_AGREEMENT_MARGIN, or nothing is known. */
+#define CLV_AGREEMENT_MARGIN 0.1
+clv_affinity_kind clv_agreed_kind(const double agreement[3]);
+
 /* Distances between points within this have squares that are numbers; of points that all lie within the other they have
  * none but 0. */
 #define CLV_LARGEST_POINT 1e150

@@ -62,6 +62,15 @@ static void put_head(clv_text *text, const clv_result *result) {
     clv_text_add(text, "</style>\n</head>\n<body>\n");
 }
 
+static void put_warnings(clv_text *text, const clv_result *result) {
+    const clv_field *warnings = clv_result_field(result, "warnings");
+    for (int64_t i = 0; warnings && i < warnings->count; i++) {
+        clv_text_add(text, "<div class=\"claim fails\"><p>Warning: ");
+        clv_put_html(text, warnings->texts[i]);
+        clv_text_add(text, "</p></div>\n");
+    }
+}
+
 static void put_headline(clv_text *text, const clv_report *report) {
     const clv_result *result = report->result;
     const clv_certificate *certificate = &result->certificate;
@@ -94,6 +103,7 @@ static void put_headline(clv_text *text, const clv_report *report) {
                            ? "; recomputed from the data when the run ended. <code>cleave verify</code> does so again."
                              "</p></div>\n"
                            : ".</p></div>\n");
+    put_warnings(text, result);
 }
 
 /* --- figures --- */
@@ -153,6 +163,11 @@ static void put_figures(clv_text *text, const clv_report *report) {
     put_number_card(text, "drift", result->drift, 2);
     if (report->affinity) {
         put_text_card(text, "affinity", clv_affinity_kind_name(report->affinity->kind));
+        if (report->affinity->chosen_on > 0) {
+            char reason[256];
+            clv_affinity_reason(report->affinity, reason, sizeof reason);
+            put_text_card(text, "why this affinity", reason);
+        }
         if (isfinite(report->affinity->gamma)) {
             put_number_card(text, "gamma", report->affinity->gamma, 6);
         }

@@ -553,6 +553,7 @@ static void test_points_of_other_types(void **state) {
     problem q = make_problem(70, 5, 99);
     clv_affinity_options o;
     clv_affinity_defaults(&o);
+    o.kind = CLV_AFFINITY_GAUSSIAN;
     float *single = malloc((size_t)(q.n * q.p) * sizeof *single);
     int64_t *start = malloc((size_t)(q.n + 1) * sizeof *start);
     int32_t *index = malloc((size_t)(q.n * q.p) * sizeof *index);

@@ -134,18 +134,19 @@ static bool take_neighbors(cli_job *job, clv_affinity_options *how, const char *
     for (size_t i = 0; i < CLI_COUNT(asked); i++) {
         free = free && !cli_args_given(&job->args, asked[i]);
     }
-    near.kind = CLV_AFFINITY_KNN;
+    near.kind = CLV_AFFINITY_LOCAL_KNN;
     estimate e = free ? predict(job, &near) : (estimate){0};
     if (e.before == 0 || e.before > left) {
         return false;
     }
-    job->how.kind = how->kind = CLV_AFFINITY_KNN;
-    snprintf(
-        job->suggestion, sizeof job->suggestion,
-        "about %s would pass over all pairs of %lld objects, and the time limit is %g s: --affinity knn takes their "
-        "place, in about %s",
-        needed, (long long)clv_data_matrix(job->data)->rows, cli_control_of(job)->time_limit,
-        print_duration(e.before, duration, sizeof duration));
+    job->how.kind = how->kind = CLV_AFFINITY_LOCAL_KNN;
+    how->chosen_on = 0;
+    snprintf(job->suggestion, sizeof job->suggestion,
+             "about %s would pass over all pairs of %lld objects, and the time limit is %g s: --affinity local-knn "
+             "takes their "
+             "place, in about %s",
+             needed, (long long)clv_data_matrix(job->data)->rows, cli_control_of(job)->time_limit,
+             print_duration(e.before, duration, sizeof duration));
     return true;
 }
 
@@ -174,7 +175,8 @@ static void tell_read_late(const cli_job *job) {
 bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {
     char needed[32];
     double limit = cli_control_of(job)->time_limit, left = limit - cli_elapsed(job->app);
-    bool pairs = how->landmarks == 0 && how->kind != CLV_AFFINITY_KNN; /* of these, one may be suggested */
+    bool pairs = how->landmarks == 0 && how->kind != CLV_AFFINITY_KNN &&
+                 how->kind != CLV_AFFINITY_LOCAL_KNN; /* of these, one may be suggested */
     if (clv_data_matrix(job->data)->rows < MANY || how->kind == CLV_AFFINITY_PRECOMPUTED || (!pairs && limit == 0)) {
         return false;
     }

@@ -384,12 +384,22 @@ static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out
     return CLV_OK;
 }
 
+/* Of --affinity auto, the one that suits the points; from now on it is the one that was asked for. */
+static clv_status choose_affinity(cli_job *job, clv_affinity_options *how) {
+    cli_progress_phase(&job->progress, "affinity");
+    clv_status status = clv_choose_affinity(job->app->ctx, job->method, clv_data_matrix(job->data), job->options, how);
+    job->how.kind = how->kind;
+    cli_progress_end(&job->progress);
+    return status;
+}
+
 clv_status cli_job_plan(cli_job *job) {
     clv_affinity_options how;
     CLI_TRY(remaining_budget(job, &how));
     if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0], choose_affinity(job, &how)));
     return cli_library(job->app, clv_affinity_plan(job->app->ctx, clv_data_matrix(job->data), &how, &job->info));
 }
 
@@ -408,8 +418,10 @@ static void tell_affinity(const cli_job *job) {
         fprintf(stderr, ", %lld landmarks with error %.3g of the entries (sampled) and %.3g of the trace",
                 (long long)job->info.landmarks, job->info.sampled_error, job->info.trace_error);
     }
-    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n", job->info.home, bytes, job->affinity_seconds,
-            job->method->name, method);
+    char reason[256];
+    clv_affinity_reason(&job->info, reason, sizeof reason);
+    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n%s%s%s", job->info.home, bytes, job->affinity_seconds,
+            job->method->name, method, *reason ? "affinity: " : "", reason, *reason ? "\n" : "");
 }
 
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
@@ -426,14 +438,17 @@ static clv_status build_affinity(cli_job *job) {
     if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
+    clv_status status = choose_affinity(job, &how);
+    job->rough = status == CLV_ETIME || status == CLV_EINTERRUPTED;
+    CLI_TRY(job->rough ? CLV_OK : cli_library_on(job->app, job->args.operands[0], status));
     cli_progress_phase(&job->progress, "affinity");
-    job->rough = cli_job_takes_too_long(job, &how);
+    job->rough = job->rough || cli_job_takes_too_long(job, &how);
     if (job->args.k_least > 0) { /* it is built for each k, where it must be */
         cli_progress_end(&job->progress);
         job->info.n = clv_data_matrix(job->data)->rows;
         return CLV_OK;
     }
-    clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
+    status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);
     if (job->rough) {

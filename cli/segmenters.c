@@ -102,7 +102,8 @@ static size_t scaled_bytes(const clv_matrix *points) {
     return ((size_t)1 << 20) + (size_t)points->rows * (size_t)(points->cols + 1) * sizeof(double);
 }
 
-/* Points times a factor have minimax similarities times that factor: the one with which their mean suits k clusters. */
+/* Points times a factor have minimax similarities times that factor: the one with which their mean suits k clusters. It
+ * is 1.25 / k, above the least that memberships have: minimax similarities are not flat (experiments/segmentation). */
 static clv_status scale_points(segment_job *s, int64_t k) {
     const clv_matrix *points = clv_data_matrix(s->points);
     int64_t count = points->rows * points->cols;
@@ -112,7 +113,7 @@ static clv_status scale_points(segment_job *s, int64_t k) {
     if (!s->scaled) {
         return cli_fail(s->app, CLV_ENOMEM, "out of memory");
     }
-    double factor = degree > 0 ? clv_symnmf_mean(k) * (double)points->rows / degree : 1;
+    double factor = degree > 0 ? 1.25 / (double)k * (double)points->rows / degree : 1;
     for (int64_t e = 0; e < count; e++) {
         s->scaled[e] = factor * ((const double *)points->values)[e];
     }

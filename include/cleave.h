@@ -673,7 +673,10 @@ typedef enum clv_affinity_kind {
     CLV_AFFINITY_DISTANCE,    /* max(D) - D */
     CLV_AFFINITY_MINIMAX,     /* max(P) - P, P the minimax path distances */
     CLV_AFFINITY_KNN,         /* nearest neighbor graph, symmetrized by max; 1, or exp(-gamma d^2) if gamma is given */
-    CLV_AFFINITY_PRECOMPUTED  /* given */
+    CLV_AFFINITY_PRECOMPUTED, /* given */
+    CLV_AFFINITY_LOCAL, /* exp(-gamma d^2 / (s_i s_j)), s_i the distance of i to the last of its `neighbors` nearest */
+    CLV_AFFINITY_LOCAL_KNN, /* the same where either object is among the 2 `neighbors` nearest of the other, else 0 */
+    CLV_AFFINITY_AUTO       /* the one that suits the points, by clv_choose_affinity; without that, gaussian */
 } clv_affinity_kind;
 
 typedef enum clv_home {
@@ -693,8 +696,8 @@ typedef struct clv_affinity_options {
     size_t size;       /* of this struct: set by the defaults */
     int kind;          /* clv_affinity_kind */
     double gamma;      /* NaN: auto. With m the median distance over sampled pairs of objects, gaussian takes
-                          1 / (2 m^2) and exponential 1 / m; knn has weights 1. */
-    int64_t neighbors; /* knn */
+                          1 / (2 m^2) and exponential 1 / m; local takes 1; knn has weights 1. */
+    int64_t neighbors; /* knn, local */
     int zero_diagonal;
     int symmetrize;  /* of a given affinity A take (A + A')/2, in a copy */
     double least;    /* not an option on the command line: the least similarity that a given affinity may have off the
@@ -708,6 +711,10 @@ typedef struct clv_affinity_options {
     int64_t landmarks; /* gaussian and exponential, 0: none. So many objects, chosen by a rule with a fixed seed, stand
                           for all (Nystrom): F F' of this rank at most, but a diagonal of 1. Entries may lie a little
                           below 0, row sums do not. */
+    int64_t
+        chosen_on; /* not on the command line: set by clv_choose_affinity to the objects that it looked at; 0: none */
+    double agreement[3]; /* likewise: how the clusters by gaussian, local and local-knn agree with those by the other
+                            two, the mean of their adjusted Rand indices; NaN where all pairs had no room */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
@@ -740,7 +747,11 @@ typedef struct clv_affinity_info {
     double trace_error;   /* with landmarks, the share of the trace that F F' has not */
     double sampled_error; /* and the error of the entries beside the diagonal as a share of them, both as the root of
                              the sum of squares: of all pairs, or of a sample */
+    int64_t chosen_on;    /* of a kind that was chosen, as in the options */
+    double agreement[3];
 } clv_affinity_info;
+/* Why the kind of an affinity was chosen, as a sentence into `text`; "" if it was not. */
+CLV_API void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size);
 
 /* What clv_affinity_build would make and hold, without making it. */
 CLV_API clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
@@ -791,11 +802,14 @@ CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *
 /* Similarities of new points, `fresh` (m x p, scaled like the old ones: clv_data_scale_both), to the n points that `a`
  * was built of: m x n, owned, if that fits the budget of its options. By the formula of the kind, with gamma as used
  * for `a`; distance: max(D) is that of the old points, and what lies further away has similarity 0; knn (CSR): to the
- * nearest `neighbors` old points. Minimax and given affinities cannot be extended to new points. */
+ * nearest `neighbors` old points; local: the scale of a
+ * new point is its distance to the last of its `neighbors` nearest old ones. Minimax and given affinities cannot be
+ * extended to new points. */
 CLV_API clv_status clv_affinity_cross(const clv_affinity *a, const clv_matrix *fresh, clv_data **out);
-/* The gamma at which a gaussian or exponential affinity of these points has this mean over all n^2 pairs (an object
- * with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`. Costs a
- * few passes over all pairs and a copy of the points. With landmarks, the mean is that over a sample of 65536 pairs. */
+/* The gamma at which a gaussian, exponential or local affinity of these points has this mean over all n^2 pairs (an
+ * object with itself counts 1, or 0 with zero_diagonal), to 1e-11 relative; where none has, that of the rule `auto`.
+ * Costs a few passes over all pairs and a copy of the points. With landmarks, the mean is that over a sample of 65536
+ * pairs. */
 CLV_API clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points,
                                           const clv_affinity_options *options, double mean, double *gamma);
 /* The operator as a matrix: CSR for a sparse home, else dense. The values of a dense or sparse home are borrowed from
@@ -1034,6 +1048,8 @@ typedef struct clv_method {
     clv_status (*check)(clv_context *ctx, const void *options); /* options against each other; NULL: any go together */
     /* How many objects these points are; NULL: one per row. */
     int64_t (*objects)(const clv_matrix *points, const void *options);
+    /* Decide which affinity suits the points where the kind is CLV_AFFINITY_AUTO; NULL: gaussian. */
+    clv_status (*choose)(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how);
     /* Set what the method asks of its affinity where the options leave it open; NULL: nothing. */
     clv_status (*suit)(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how);
     size_t (*memory)(const clv_input *input, const void *options);
@@ -1078,7 +1094,12 @@ CLV_API clv_status clv_predict(clv_context *ctx, const clv_method *method, const
 /* Bytes that clv_solve would hold besides its input; of an affinity that is not built yet, see clv_input.plan. 0: an
  * option is out of its range, or there is neither what the method takes nor a plan of it. */
 CLV_API size_t clv_memory(const clv_method *method, const clv_input *input, const void *options);
-/* What the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that suits k. */
+/* Of the kind CLV_AFFINITY_AUTO, the one that suits these points and the method takes its place in `how`, with the
+ * figures that speak for it; other kinds stay. ncut cuts a sample under three candidates; the others take gaussian. */
+CLV_API clv_status clv_choose_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
+                                       const void *options, clv_affinity_options *how);
+/* The same, and what the method asks of its affinity where `how` leaves it open: a diagonal of zeros, a gamma that
+ * suits k. */
 CLV_API clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
                                      const void *options, clv_affinity_options *how);
 
@@ -1182,7 +1203,7 @@ typedef struct clv_symnmf_options {
 CLV_METHOD_FUNCTIONS(symnmf)
 /* New objects get memberships, the exact solution of min |s - W w|^2 over the simplex, with s their similarities to the
  * old ones and W the memberships of those: the field "membership" of the prediction. */
-/* The mean similarity that suits k clusters, 1.25 / k: for clv_affinity_calibrate. */
+/* The mean similarity that suits k clusters, 0.8 / k: for clv_affinity_calibrate. */
 CLV_API double clv_symnmf_mean(int64_t k);
 
 /* dominant: maximize f(x) = x'Ax + shift (1 - x'x) over the simplex, the support of x is a cluster; peel it off and

@@ -49,11 +49,11 @@ def _dominant(points: Any, options: dict[str, Any]) -> Run:
 
 
 def _symnmf(points: Any, options: dict[str, Any]) -> Run:
-    """Points times a factor have minimax similarities times that factor: the one with which their mean suits k."""
+    """Points times a factor have minimax similarities times that factor: the one with which their mean, 1.25 / k, suits k."""
     run = Run("symnmf", points, {"affinity": "minimax", **options})
     run.build()
     degree = _mean_degree(run)
-    factor = lib.clv_symnmf_mean(options["k"]) * len(points) / degree if degree > 0 else 1.0
+    factor = 1.25 / options["k"] * len(points) / degree if degree > 0 else 1.0
     return Run("symnmf", factor * points, {"affinity": "minimax", **options})
 
 

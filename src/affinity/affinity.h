@@ -109,13 +109,15 @@ typedef struct clv_cross {
     double gamma, top;
     clv_panels panels; /* of the old points; not cosine */
     double *factor;    /* cosine */
+    double *inverse;   /* 1 / s_i of the old points: local and local-knn */
+    double least;      /* scale that a new point may have */
 } clv_cross;
 clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, clv_cross *out);
 void clv_cross_free(clv_cross *cross);
 /* Whether these points have the features of the old ones. */
 clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh);
-/* From now on only similarities to objects[0..count-1], ascending and at least one: a column each. Of a knn graph the
- * nearest are among all objects: false, and nothing has changed. */
+/* From now on only similarities to objects[0..count-1], ascending and at least one: a column each. Of a knn graph and
+ * of local scales the nearest are among all objects: false, and nothing has changed. */
 bool clv_cross_narrow(clv_cross *cross, const int64_t *objects, int64_t count);
 /* A dense or CSR matrix, a row for each row of `part`. */
 clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out);

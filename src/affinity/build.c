@@ -5,13 +5,14 @@
 #include "base/options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- kinds and names --- */
 
 static const clv_kind kinds[] = {
-    [CLV_AFFINITY_GAUSSIAN] = {.name = "gaussian", .largest = 1, .has_gamma = true},
-    [CLV_AFFINITY_EXPONENTIAL] = {.name = "exponential", .largest = 1, .has_gamma = true},
+    [CLV_AFFINITY_GAUSSIAN] = {.name = "gaussian", .largest = 1, .has_gamma = true, .definite = true},
+    [CLV_AFFINITY_EXPONENTIAL] = {.name = "exponential", .largest = 1, .has_gamma = true, .definite = true},
     [CLV_AFFINITY_COSINE] = {.name = "cosine", .largest = 2},
     [CLV_AFFINITY_DISTANCE] = {.name = "distance", .largest = HUGE_VAL, .needs_top = true},
     [CLV_AFFINITY_MINIMAX] = {.name = "minimax",
@@ -19,11 +20,14 @@ static const clv_kind kinds[] = {
                               .no_newcomers =
                                   "a minimax affinity cannot be extended to new points: they would change the "
                                   "paths between the old ones"},
-    [CLV_AFFINITY_KNN] = {.name = "knn", .largest = 1},
+    [CLV_AFFINITY_KNN] = {.name = "knn", .largest = 1, .is_graph = true},
     [CLV_AFFINITY_PRECOMPUTED] = {.name = "precomputed",
                                   .largest = HUGE_VAL,
                                   .no_newcomers = "a given affinity cannot be extended to new points: give their "
                                                   "similarities too"},
+    [CLV_AFFINITY_LOCAL] = {.name = "local", .largest = 1, .has_gamma = true, .has_scales = true},
+    [CLV_AFFINITY_AUTO] = {.name = "auto", .largest = 1, .has_gamma = true},
+    [CLV_AFFINITY_LOCAL_KNN] = {.name = "local-knn", .largest = 1, .has_scales = true, .is_graph = true},
 };
 
 const clv_kind *clv_kind_of(clv_affinity_kind kind) {
@@ -42,17 +46,19 @@ const char *clv_home_name(clv_home home) {
 
 #define T clv_affinity_options
 static const clv_option affinity_options[] = {
-    CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_GAUSSIAN,
-                   "gaussian|exponential|cosine|distance|minimax|knn|precomputed", "similarity of two objects"),
+    CLV_OPT_CHOICE(T, kind, "affinity", CLV_AFFINITY_AUTO,
+                   "gaussian|exponential|cosine|distance|minimax|knn|precomputed|local|local-knn|auto",
+                   "similarity of two objects; auto: for ncut the one that suits the points, else gaussian"),
     CLV_OPT_REAL(T, gamma, "gamma", NAN, 0, 1e300, "auto", "G",
-                 "scale of gaussian and exponential; weights of knn (1 if auto)"),
-    CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N", "neighbors of an object in the knn graph"),
+                 "scale of gaussian and exponential; factor of local; weights of knn (1 if auto)"),
+    CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N",
+                "neighbors of an object in the knn graph; the last of them is its scale in local"),
     CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "the similarity of an object to itself is 0"),
     CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
     CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
                    "how the affinity is kept; auto: as the budget allows"),
     CLV_OPT_CHOICE(T, search, "search", CLV_SEARCH_AUTO, "auto|exact|approximate",
-                   "how knn finds neighbors; auto: exact where that takes seconds"),
+                   "how neighbors are found; auto: exact where that takes seconds"),
     CLV_OPT_INT(T, landmarks, "landmarks", 0, 0, 0, INT32_MAX, "none", "M",
                 "objects that stand for all in a low-rank gaussian or exponential affinity"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
@@ -63,6 +69,48 @@ const clv_option_table *clv_affinity_table(void) {
     static const clv_option_table table = {"affinity", affinity_options, CLV_COUNT(affinity_options),
                                            sizeof(clv_affinity_options)};
     return &table;
+}
+
+/* Options of whatever size; what nobody chose is gaussian. */
+static clv_status take_options(clv_context *ctx, const clv_affinity_options *given, clv_affinity_options *out) {
+    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, out));
+    out->kind = out->kind == CLV_AFFINITY_AUTO ? CLV_AFFINITY_GAUSSIAN : out->kind;
+    return CLV_OK;
+}
+
+bool clv_kind_is_open(const clv_affinity_options *options) {
+    return options->kind == CLV_AFFINITY_AUTO && isnan(options->gamma) && options->landmarks == 0 &&
+           options->home == CLV_HOME_AUTO;
+}
+
+clv_affinity_kind clv_agreed_kind(const double agreement[3]) {
+    static const clv_affinity_kind candidates[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_LOCAL};
+    clv_affinity_kind kind = CLV_AFFINITY_LOCAL_KNN;
+    double least = agreement[2] + CLV_AGREEMENT_MARGIN;
+    for (int c = 0; c < 2; c++) {
+        if (agreement[c] > least) {
+            kind = candidates[c];
+            least = agreement[c];
+        }
+    }
+    return kind;
+}
+
+void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size) {
+    const double *a = info->agreement;
+    const char *name = clv_affinity_kind_name(info->kind);
+    if (info->chosen_on == 0) {
+        snprintf(text, size, "%s", "");
+    } else if (isnan(a[0])) {
+        snprintf(text, size, "%s, as the similarities of all pairs of %lld objects do not fit the memory", name,
+                 (long long)info->chosen_on);
+    } else {
+        snprintf(text, size,
+                 "%s, chosen on %lld objects: the clusters by gaussian, local and local-knn agree with the others' by "
+                 "%.2f, %.2f and %.2f (ARI)%s",
+                 name, (long long)info->chosen_on, a[0], a[1], a[2],
+                 info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
+    }
 }
 
 /* --- the plan --- */
@@ -147,7 +195,7 @@ static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity
 }
 
 static clv_status check_landmarks(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
-    if (options->landmarks > 0 && !clv_kind_of(options->kind)->has_gamma) {
+    if (options->landmarks > 0 && !clv_kind_of(options->kind)->definite) {
         return clv_fail(ctx, CLV_EUSAGE, "landmarks = %lld: they are for gaussian and exponential affinities, not %s",
                         (long long)options->landmarks, clv_affinity_kind_name(options->kind));
     }
@@ -172,7 +220,8 @@ static clv_status check_points(clv_context *ctx, const clv_matrix *points, const
         return clv_fail(ctx, CLV_EDATA, "%lld rows and %lld columns: at most 2147483647 of each can be handled",
                         (long long)points->rows, (long long)points->cols);
     }
-    if (options->kind == CLV_AFFINITY_KNN && options->neighbors >= points->rows) {
+    bool near = clv_kind_of(options->kind)->is_graph || clv_kind_of(options->kind)->has_scales;
+    if (near && options->neighbors >= points->rows) {
         return clv_fail(ctx, CLV_EUSAGE, "neighbors = %lld is not less than the %lld objects%s",
                         (long long)options->neighbors, (long long)points->rows,
                         points->rows > 1 ? "; give --neighbors a smaller number" : ", which have none");
@@ -188,8 +237,9 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     size_t room = budget > now ? budget - now : 0;
     *maker = choose(points, options, room);
     if (!*maker) {
-        return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity", clv_home_name(options->home),
-                        clv_affinity_kind_name(options->kind));
+        bool sparse = options->kind == CLV_AFFINITY_LOCAL && options->home == CLV_HOME_SPARSE;
+        return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
+                        clv_affinity_kind_name(options->kind), sparse ? ": local-knn has near pairs alone" : "");
     }
     *out = plan_of(*maker, points, options);
     if (out->peak > room) {
@@ -207,7 +257,7 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
                              clv_affinity_info *out) {
     const clv_home_maker *maker;
     clv_affinity_options own;
-    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), options, &own));
+    CLV_TRY(take_options(ctx, options, &own));
     return plan_home(ctx, points, &own, &maker, out);
 }
 
@@ -248,7 +298,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     clv_affinity *a = NULL;
     size_t held, now, most;
     *out = NULL;
-    CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
+    CLV_TRY(take_options(ctx, given, options));
     int threads = clv_threads(options->threads);
     if (!points->values && !(clv_is_sparse(points) && points->start[points->rows] == 0)) {
         return clv_fail(ctx, CLV_EUSAGE, "the points have no values");
@@ -266,6 +316,8 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     }
     clv_context_memory(ctx, &now, &most);
     a->info.kind = options->kind;
+    a->info.chosen_on = options->chosen_on;
+    memcpy(a->info.agreement, options->agreement, sizeof a->info.agreement);
     a->info.bytes = now - held;
     a->info.peak = plan.peak;
     a->points = *points;

@@ -1,12 +1,12 @@
-/* The gamma at which the similarities of gaussian and exponential affinities have a given mean over all n^2 pairs,
- * those of an object with itself included (0 where the diagonal does not count).
+/* The gamma at which the similarities of gaussian, exponential and local affinities have a given mean over all n^2
+ * pairs, those of an object with itself included (0 where the diagonal does not count).
  *
- * With x = d^2 (gaussian) or d (exponential), the mean of exp(-gamma x) falls from 1 to the share of pairs that
- * coincide, and its logarithm is convex in gamma: Newton's method on it does not overshoot from the left. A first gamma
- * comes from a sample of pairs, at no cost; then each step is a pass over all pairs, n^2 p / 2 operations and as many
- * exponentials, and two or three passes leave rounding only. Where no gamma has that mean, the rule of clv_gamma_auto
- * serves. With landmarks the sample alone decides. Sums are formed panel by panel in a fixed order: the same bits on
- * any number of threads. */
+ * With x = d^2 (gaussian), d (exponential) or d^2 in units of the scales (local), the mean of exp(-gamma x) falls from
+ * 1 to the share of pairs that coincide, and its logarithm is convex in gamma: Newton's method on it does not overshoot
+ * from the left. A first gamma comes from a sample of pairs, at no cost; then each step is a pass over all pairs, n^2 p
+ * / 2 operations and as many exponentials, and two or three passes leave rounding only. Where no gamma has that mean,
+ * the rule of clv_gamma_auto serves. With landmarks the sample alone decides. Sums are formed panel by panel in a fixed
+ * order: the same bits on any number of threads. */
 #include "affinity/kinds.h"
 #include "base/options.h"
 
@@ -30,8 +30,9 @@ typedef struct calibration {
     clv_affinity_kind kind;
     int threads;
     bool by_sample; /* alone: passes over all pairs are what landmarks avoid */
-    double own;     /* similarity of an object to itself */
-    double target;  /* mean over all pairs */
+    clv_scales scales;
+    double own;    /* similarity of an object to itself */
+    double target; /* mean over all pairs */
     double *sample;
     int64_t count;
     double *shares; /* panels x 2 */
@@ -68,6 +69,9 @@ static void sum_panel(const calibration *c, double gamma, int64_t bi, double *su
     memset(terms, 0, sizeof terms);
     for (int64_t bj = bi; bj < c->panels->count; bj++) {
         clv_distance_tile(c->panels, bi, bj, tile);
+        if (c->scales.inverse) {
+            clv_scales_tile(c->scales.inverse + bi * CLV_TILE, c->scales.inverse + bj * CLV_TILE, tile);
+        }
         add_tile(c, gamma, rows, clv_panel_size(c->panels, bj), tile, terms);
         if (bj == bi) {
             sum_terms(terms, 1, sums);
@@ -168,7 +172,7 @@ static bool is_reachable(const calibration *c) {
 
 static clv_status calibrate(calibration *c, double *gamma) {
     CLV_TRY(clv_gamma_auto(c->ctx, c->panels, c->kind, gamma));
-    CLV_TRY(clv_sample_distances(c->ctx, c->panels, &c->sample, &c->count));
+    CLV_TRY(clv_sample_distances(c->ctx, c->panels, c->scales.inverse, &c->sample, &c->count));
     c->shares = CLV_NEW(c->ctx, double, 2 * c->panels->count);
     if (!c->shares) {
         return CLV_ENOMEM;
@@ -186,7 +190,8 @@ clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, co
     clv_affinity_info plan;
     clv_panels panels;
     CLV_TRY(clv_options_adopt(ctx, clv_affinity_table(), given, options));
-    if (options->kind != CLV_AFFINITY_GAUSSIAN && options->kind != CLV_AFFINITY_EXPONENTIAL) {
+    options->kind = options->kind == CLV_AFFINITY_AUTO ? CLV_AFFINITY_GAUSSIAN : options->kind;
+    if (!clv_kind_of(options->kind)->has_gamma) {
         return clv_fail(ctx, CLV_EUSAGE, "a %s affinity has no gamma to calibrate",
                         clv_affinity_kind_name(options->kind));
     }
@@ -203,7 +208,12 @@ clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, co
                      .own = options->zero_diagonal ? 0 : 1,
                      .target = mean};
     CLV_TRY(clv_panels_new(ctx, points, c.threads, &panels));
-    clv_status status = calibrate(&c, gamma);
+    clv_status status = CLV_OK;
+    if (clv_kind_of(options->kind)->has_scales) {
+        status = clv_scales_new(ctx, &panels, options, c.threads, &c.scales);
+    }
+    status = status < 0 ? status : calibrate(&c, gamma);
+    clv_scales_free(ctx, &c.scales);
     clv_free(ctx, c.sample);
     clv_free(ctx, c.shares);
     clv_panels_free(&panels);

@@ -1,6 +1,7 @@
-/* Computed home: entries of gaussian, exponential and distance kernels made from the points, a tile of CLV_TILE^2 at a
- * time, when they are needed. Memory is one copy of the points; a pass over the operator costs n^2 p operations and n^2
- * / 2 exponentials. An entry costs 2 p operations and its kernel, some 25 operations for an exponential. */
+/* Computed home: entries of gaussian, exponential, local and distance kernels made from the points, a tile of
+ * CLV_TILE^2 at a time, when they are needed. Memory is one copy of the points; a pass over the operator costs n^2 p
+ * operations and n^2 / 2 exponentials. An entry costs 2 p operations and its kernel, some 25 operations for an
+ * exponential. */
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 
@@ -13,6 +14,7 @@
 typedef struct computed {
     clv_panels panels;
     double gamma, top; /* top: max(D) of the kind distance */
+    clv_scales scales; /* of the kind local */
 } computed;
 
 static const computed *home_of(const clv_affinity *a) {
@@ -25,7 +27,11 @@ static void to_similarity(const clv_affinity *a, double *d2, int64_t n) {
 
 /* Similarities from a tile of squared distances between panels bi and bj, with the diagonal as asked for. */
 static void similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, double *tile) {
+    const double *inverse = home_of(a)->scales.inverse;
     clv_distance_tile(&home_of(a)->panels, bi, bj, tile);
+    if (inverse) {
+        clv_scales_tile(inverse + bi * CLV_TILE, inverse + bj * CLV_TILE, tile);
+    }
     to_similarity(a, tile, CLV_TILE * CLV_TILE);
     if (bi == bj && a->zero_diagonal) {
         for (int64_t r = 0; r < CLV_TILE; r++) {
@@ -36,7 +42,11 @@ static void similarity_tile(const clv_affinity *a, int64_t bi, int64_t bj, doubl
 
 /* Similarities of object i to the objects of panel b. */
 static void similarity_line(const clv_affinity *a, int64_t i, int64_t b, double *line) {
+    const double *inverse = home_of(a)->scales.inverse;
     clv_distance_line(&home_of(a)->panels, i, b, line);
+    if (inverse) {
+        clv_scales_line(inverse[i], inverse + b * CLV_TILE, line, CLV_TILE);
+    }
     to_similarity(a, line, CLV_TILE);
     if (i / CLV_TILE == b && a->zero_diagonal) {
         line[i % CLV_TILE] = 0;
@@ -44,7 +54,9 @@ static void similarity_line(const clv_affinity *a, int64_t i, int64_t b, double 
 }
 
 static clv_status computed_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    const double *inverse = home_of(a)->scales.inverse;
     double value = clv_distance(&home_of(a)->panels, i, j);
+    value *= inverse ? inverse[i] * inverse[j] : 1;
     to_similarity(a, &value, 1);
     *out = i == j && a->zero_diagonal ? 0 : value;
     return CLV_OK;
@@ -293,6 +305,10 @@ static void add_tiles(const panel_work *work, int64_t b, double *sums) {
         const int64_t *objects = work->terms->objects + c * CLV_TILE;
         const double *weights = work->terms->weights + c * CLV_TILE;
         clv_distance_cross_tile(&work->chosen, c, &home->panels, b, tile);
+        for (int64_t r = 0; r < CLV_TILE && home->scales.inverse; r++) {
+            clv_scales_line(home->scales.inverse[objects[r]], home->scales.inverse + b * CLV_TILE, tile + r * CLV_TILE,
+                            CLV_TILE);
+        }
         clv_to_similarity(work->a->info.kind, home->gamma, home->top, tile, CLV_TILE * CLV_TILE);
         for (int64_t r = 0; r < CLV_TILE && work->a->zero_diagonal; r++) {
             if (objects[r] / CLV_TILE == b) {
@@ -415,6 +431,13 @@ static clv_status computed_subset(const clv_affinity *a, const int64_t *objects,
     computed *to = (*out)->state;
     to->gamma = from->gamma;
     to->top = from->top;
+    to->scales.inverse = from->scales.inverse ? CLV_NEW0(a->ctx, double, m + CLV_TILE) : NULL;
+    if (from->scales.inverse && !to->scales.inverse) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; to->scales.inverse && i < m; i++) {
+        to->scales.inverse[i] = from->scales.inverse[objects[i]];
+    }
     return clv_panels_gather(&from->panels, objects, m, m < WORTH_THREADS ? 1 : a->threads, &to->panels);
 }
 
@@ -425,6 +448,9 @@ static clv_status computed_largest(const clv_affinity *a, double *out) {
 
 static clv_status computed_radial(const clv_affinity *a, clv_radial *out) {
     const computed *home = home_of(a);
+    if (home->scales.inverse) {
+        return CLV_EUSAGE; /* what is far away may have a large scale */
+    }
     *out = (clv_radial){&home->panels, a->info.kind, home->gamma, home->top};
     return CLV_OK;
 }
@@ -440,7 +466,9 @@ static clv_status computed_cost(const clv_affinity *a, clv_affinity_cost *out) {
 }
 
 static void computed_destroy(clv_affinity *a) {
-    clv_panels_free(&((computed *)a->state)->panels);
+    computed *home = a->state;
+    clv_panels_free(&home->panels);
+    clv_scales_free(a->ctx, &home->scales);
 }
 
 static const clv_home_functions functions = {
@@ -470,14 +498,17 @@ static const clv_home_functions functions = {
 static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
     (void)points;
     bool by_distance = options->kind == CLV_AFFINITY_GAUSSIAN || options->kind == CLV_AFFINITY_EXPONENTIAL ||
-                       options->kind == CLV_AFFINITY_DISTANCE;
+                       options->kind == CLV_AFFINITY_DISTANCE || options->kind == CLV_AFFINITY_LOCAL;
     return by_distance && options->landmarks == 0;
 }
 
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
-    (void)options;
     out->nonzeros = points->rows * points->rows;
     out->bytes = out->peak = (size_t)clv_panels_bytes(points->rows, points->cols);
+    if (options->kind == CLV_AFFINITY_LOCAL) {
+        out->bytes += (size_t)points->rows * sizeof(double);
+        out->peak = (size_t)clv_scales_peak(points->rows, points->cols, options);
+    }
     out->cost = cost_of(points->rows, points->cols);
 }
 
@@ -489,6 +520,10 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     CLV_TRY(clv_panels_new(ctx, points, threads, &home->panels));
     if (options->kind == CLV_AFFINITY_DISTANCE) {
         return clv_largest_distance(ctx, &home->panels, threads, &home->top);
+    }
+    if (options->kind == CLV_AFFINITY_LOCAL) {
+        CLV_TRY(clv_scales_new(ctx, &home->panels, options, threads, &home->scales));
+        (*out)->info.recall = home->scales.recall;
     }
     home->gamma = options->gamma;
     if (isnan(options->gamma)) {

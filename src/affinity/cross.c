@@ -1,5 +1,6 @@
 /* Similarities of new points to the points of an affinity, by the same kernels: a tile of squared distances at a time
- * (gaussian, exponential, distance), products of factors (cosine), or the nearest old points (knn). m new points cost
+ * (gaussian, exponential, distance), products of factors (cosine), or the nearest old points (knn);
+ * with local scales a search for those comes first. m new points cost
  * 2 m n p operations. A new point that equals an old one gets its row of the affinity, but for a diagonal left out. */
 #include "affinity/home.h"
 #include "affinity/kinds.h"
@@ -12,6 +13,10 @@ enum {
     BLOCK_BYTES = 1 << 25 /* similarities of so many bytes are held at a time by clv_cross_blocks */
 };
 
+static bool is_graph(const clv_cross *cross) {
+    return clv_kind_of(cross->kind)->is_graph;
+}
+
 static clv_status check_kind(clv_context *ctx, const clv_affinity *a) {
     const char *no_newcomers = clv_kind_of(a->info.kind)->no_newcomers;
     if (no_newcomers) {
@@ -21,6 +26,15 @@ static clv_status check_kind(clv_context *ctx, const clv_affinity *a) {
         return clv_fail(ctx, CLV_EUSAGE, "an affinity of some of the objects cannot be extended to new points");
     }
     return CLV_OK;
+}
+
+/* The scales of the old points, as they were found when the affinity was made. */
+static clv_status find_scales(const clv_affinity *a, int threads, clv_cross *cross) {
+    clv_scales scales;
+    clv_status status = clv_scales_new(cross->ctx, &cross->panels, &a->options, threads, &scales);
+    cross->inverse = scales.inverse;
+    cross->least = scales.least;
+    return status;
 }
 
 clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, clv_cross *out) {
@@ -41,13 +55,16 @@ clv_status clv_cross_new(clv_context *ctx, const clv_affinity *a, int threads, c
         return CLV_OK;
     }
     CLV_TRY(clv_panels_new(ctx, points, threads, &out->panels));
+    if (clv_kind_of(out->kind)->has_scales) {
+        return find_scales(a, threads, out);
+    }
     return clv_kind_of(out->kind)->needs_top ? clv_largest_distance(ctx, &out->panels, threads, &out->top) : CLV_OK;
 }
 
 void clv_cross_free(clv_cross *cross) {
     clv_panels_free(&cross->panels);
-    clv_free(cross->ctx, cross->factor);
-    cross->factor = NULL;
+    CLV_FREE_ALL(cross->ctx, cross->factor, cross->inverse);
+    cross->factor = cross->inverse = NULL;
 }
 
 clv_status clv_cross_check(const clv_cross *cross, const clv_matrix *fresh) {
@@ -81,7 +98,7 @@ static void narrow_panels(clv_panels *panels, const int64_t *objects, int64_t co
 
 bool clv_cross_narrow(clv_cross *cross, const int64_t *objects, int64_t count) {
     int64_t rank = cross->features + 1;
-    if (cross->kind == CLV_AFFINITY_KNN) {
+    if (is_graph(cross) || cross->inverse) {
         return false;
     }
     if (cross->kind == CLV_AFFINITY_COSINE) {
@@ -97,11 +114,15 @@ bool clv_cross_narrow(clv_cross *cross, const int64_t *objects, int64_t count) {
 
 /* --- blocks of rows --- */
 
-static void fill_panel(const clv_cross *cross, const clv_panels *fresh, int64_t bi, double *out) {
+static void fill_panel(const clv_cross *cross, const clv_panels *fresh, const double *inverse, int64_t bi,
+                       double *out) {
     const clv_panels *old = &cross->panels;
     _Alignas(64) double tile[CLV_TILE * CLV_TILE];
     for (int64_t bj = 0; bj < old->count; bj++) {
         clv_distance_cross_tile(fresh, bi, old, bj, tile);
+        if (inverse) {
+            clv_scales_tile(inverse + bi * CLV_TILE, cross->inverse + bj * CLV_TILE, tile);
+        }
         clv_to_similarity(cross->kind, cross->gamma, cross->top, tile, CLV_TILE * CLV_TILE);
         for (int64_t r = 0; r < clv_panel_size(fresh, bi); r++) {
             memcpy(out + (bi * CLV_TILE + r) * cross->n + bj * CLV_TILE, tile + r * CLV_TILE,
@@ -110,11 +131,12 @@ static void fill_panel(const clv_cross *cross, const clv_panels *fresh, int64_t 
     }
 }
 
-static clv_status rows_by_tiles(const clv_cross *cross, const clv_panels *fresh, int threads, clv_data **out) {
+static clv_status rows_by_tiles(const clv_cross *cross, const clv_panels *fresh, const double *inverse, int threads,
+                                clv_data **out) {
     CLV_TRY(clv_data_new_dense(cross->ctx, "similarities", fresh->n, cross->n, CLV_F64, out));
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
     for (int64_t bi = 0; bi < fresh->count; bi++) {
-        fill_panel(cross, fresh, bi, (*out)->values);
+        fill_panel(cross, fresh, inverse, bi, (*out)->values);
     }
     return CLV_OK;
 }
@@ -122,9 +144,20 @@ static clv_status rows_by_tiles(const clv_cross *cross, const clv_panels *fresh,
 static clv_status rows_by_panels(const clv_cross *cross, const clv_matrix *part, int threads, clv_data **out) {
     clv_panels fresh;
     CLV_TRY(clv_panels_new(cross->ctx, part, threads, &fresh));
-    clv_status status = cross->kind == CLV_AFFINITY_KNN ? clv_knn_cross(cross->ctx, &fresh, &cross->panels,
-                                                                        cross->neighbors, cross->gamma, threads, out)
-                                                        : rows_by_tiles(cross, &fresh, threads, out);
+    double *inverse = NULL;
+    clv_status status = CLV_OK;
+    if (cross->inverse) {
+        clv_scales old = {.inverse = cross->inverse, .least = cross->least};
+        status = clv_scales_fresh(cross->ctx, &fresh, &cross->panels, &old, cross->neighbors, threads, &inverse);
+    }
+    if (status == CLV_OK && is_graph(cross)) {
+        clv_knn_weights weights = {cross->gamma, inverse, cross->inverse};
+        int64_t neighbors = clv_knn_neighbors(cross->kind, cross->neighbors, cross->n);
+        status = clv_knn_cross(cross->ctx, &fresh, &cross->panels, neighbors, &weights, threads, out);
+    } else if (status == CLV_OK) {
+        status = rows_by_tiles(cross, &fresh, inverse, threads, out);
+    }
+    clv_free(cross->ctx, inverse);
     clv_panels_free(&fresh);
     return status;
 }
@@ -159,7 +192,8 @@ clv_status clv_cross_rows(const clv_cross *cross, const clv_matrix *part, int th
 
 /* How many rows to take at a time: whole panels, at least one. */
 static int64_t rows_of_block(const clv_cross *cross) {
-    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 24 * cross->neighbors : 8 * cross->n;
+    int64_t near = 24 * clv_knn_neighbors(cross->kind, cross->neighbors, cross->n);
+    int64_t row = is_graph(cross) ? near : 8 * cross->n + (cross->inverse ? near : 0);
     int64_t panels = BLOCK_BYTES / (row * CLV_TILE);
     return (panels > 1 ? panels : 1) * CLV_TILE;
 }
@@ -186,7 +220,8 @@ clv_status clv_cross_blocks(const clv_cross *cross, const clv_matrix *fresh, int
 /* --- all of it --- */
 
 static clv_status check_budget(const clv_cross *cross, int64_t rows, size_t budget) {
-    int64_t row = cross->kind == CLV_AFFINITY_KNN ? 12 * cross->neighbors + 8 : 8 * cross->n, bytes, total;
+    int64_t neighbors = clv_knn_neighbors(cross->kind, cross->neighbors, cross->n);
+    int64_t row = is_graph(cross) ? 12 * neighbors + 8 : 8 * cross->n, bytes, total;
     size_t now, most;
     clv_context_memory(cross->ctx, &now, &most);
     if (!clv_mul(rows, row, &bytes) || !clv_add(bytes, (int64_t)now, &total) || (size_t)total > budget) {

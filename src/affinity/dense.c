@@ -553,6 +553,7 @@ static clv_status borrow(const clv_matrix *given, clv_affinity *a) {
 static clv_status write_out(const clv_affinity *source, clv_scalar scalar, int threads, clv_affinity *a) {
     CLV_TRY(make_room(a, scalar));
     a->info.gamma = source->info.gamma;
+    a->info.recall = source->info.recall;
     return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n, 0, a->info.n},
                              threads);
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 
 void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n) {
-    if (kind == CLV_AFFINITY_GAUSSIAN) {
+    if (kind == CLV_AFFINITY_GAUSSIAN || kind == CLV_AFFINITY_LOCAL) {
         clv_kernels->gaussian(d2, n, gamma);
     } else if (kind == CLV_AFFINITY_EXPONENTIAL) {
         clv_kernels->exponential(d2, n, gamma);
@@ -43,7 +43,13 @@ clv_status clv_largest_distance(clv_context *ctx, const clv_panels *panels, int 
 
 enum { GAMMA_PAIRS = 1 << 16 };
 
-clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, double **out, int64_t *out_count) {
+static double distance_of(const clv_panels *panels, const double *inverse, int64_t i, int64_t j) {
+    double d2 = clv_distance(panels, i, j);
+    return inverse ? d2 * (inverse[i] * inverse[j]) : d2;
+}
+
+clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, const double *inverse, double **out,
+                                int64_t *out_count) {
     int64_t n = panels->n, all = n < 2 ? 0 : n < 1024 ? n * (n - 1) / 2 : GAMMA_PAIRS;
     int64_t count = all < GAMMA_PAIRS ? all : GAMMA_PAIRS;
     double *sample = CLV_NEW(ctx, double, count > 0 ? count : 1);
@@ -56,7 +62,7 @@ clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, doub
         int64_t at = 0;
         for (int64_t i = 0; i < n; i++) {
             for (int64_t j = 0; j < i; j++) {
-                sample[at++] = clv_distance(panels, i, j);
+                sample[at++] = distance_of(panels, inverse, i, j);
             }
         }
     } else {
@@ -64,7 +70,7 @@ clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, doub
         for (int64_t s = 0; s < count; s++) {
             int64_t i = clv_rng_below(&rng, n);
             int64_t j = clv_rng_below(&rng, n - 1);
-            sample[s] = clv_distance(panels, i, j < i ? j : j + 1);
+            sample[s] = distance_of(panels, inverse, i, j < i ? j : j + 1);
         }
     }
     return CLV_OK;
@@ -73,7 +79,11 @@ clv_status clv_sample_distances(clv_context *ctx, const clv_panels *panels, doub
 clv_status clv_gamma_auto(clv_context *ctx, const clv_panels *panels, clv_affinity_kind kind, double *out) {
     int64_t count;
     double *sample;
-    CLV_TRY(clv_sample_distances(ctx, panels, &sample, &count));
+    if (kind == CLV_AFFINITY_LOCAL) {
+        *out = 1;
+        return CLV_OK;
+    }
+    CLV_TRY(clv_sample_distances(ctx, panels, NULL, &sample, &count));
     double median = count > 0 ? clv_nth_smallest(sample, count, count / 2) : 0;
     clv_free(ctx, sample);
     if (median <= 0) { /* half of the pairs coincide: no scale to be had */

@@ -1,5 +1,5 @@
 /* The k-nearest-neighbor graph. Symmetrized by max: i and j are joined when either is among the nearest of the other.
- */
+ * The kind local-knn has scales from the first half of the neighbors, and weights in units of these. */
 #include "affinity/knn.h"
 #include "affinity/home.h"
 
@@ -40,6 +40,7 @@ typedef struct assembly {
     int64_t n, k;
     int threads;
     double gamma;
+    const double *inverse; /* scales, or NULL */
     bool self;
     uint8_t *lone;     /* n k: this entry of `found` names an object that does not name it in return */
     int64_t *first;    /* n + 1: where the lone ones that name an object begin in `named` */
@@ -104,7 +105,8 @@ static void write_row(const assembly *g, int64_t i, clv_neighbor *row, clv_data 
     clv_sort_by_object(row, count);
     for (int64_t e = 0; e < count; e++, at++) {
         graph->index[at] = (int32_t)row[e].j;
-        ((double *)graph->values)[at] = weight_of(row[e].d2, g->gamma);
+        double d2 = g->inverse ? row[e].d2 * (g->inverse[i] * g->inverse[row[e].j]) : row[e].d2;
+        ((double *)graph->values)[at] = weight_of(d2, g->gamma);
     }
 }
 
@@ -118,19 +120,25 @@ static void write_rows(const assembly *g, clv_data *graph) {
 /* Up to so many differences of two numbers all distances may cost, unless an exact search is asked for: seconds. */
 #define MOST_FOR_EXACT 1e11
 
-static bool is_approximate(int64_t n, int64_t features, const clv_affinity_options *options) {
+int64_t clv_knn_neighbors(clv_affinity_kind kind, int64_t neighbors, int64_t n) {
+    int64_t wanted = kind == CLV_AFFINITY_LOCAL_KNN ? 2 * neighbors : neighbors;
+    return wanted < n ? wanted : n - 1;
+}
+
+static bool is_approximate(int64_t n, int64_t features, const clv_affinity_options *options, int64_t k) {
     double work = (double)n * (double)n * (double)features;
     bool wanted =
         options->search == CLV_SEARCH_APPROXIMATE || (options->search == CLV_SEARCH_AUTO && work > MOST_FOR_EXACT);
-    return wanted && clv_nearest_can_be_approximate(n, options->neighbors);
+    return wanted && clv_nearest_can_be_approximate(n, k);
 }
 
 /* The search holds the points in panels, once more in their order or in that of a tree, and in rows while a tree is
  * made; the assembly after it the points, the lists and the graph. */
 int64_t clv_knn_peak(int64_t n, int64_t features, const clv_affinity_options *options, int64_t graph) {
-    int64_t k = options->neighbors, panels = clv_panels_bytes(n, features), lists = (16 * k + 8) * n;
+    int64_t k = clv_knn_neighbors(options->kind, options->neighbors, n), panels = clv_panels_bytes(n, features),
+            lists = (16 * k + 8) * n;
     int64_t search = clv_bytes_plus(panels, panels);
-    if (is_approximate(n, features, options)) {
+    if (is_approximate(n, features, options, k)) {
         int64_t rows = clv_bytes_plus(panels, 8 * (CLV_ROW_PAD - 1) * n);
         search = clv_bytes_plus(clv_bytes_plus(search, panels), clv_bytes_plus(rows, clv_forest_bytes(n, k)));
     } else {
@@ -140,13 +148,12 @@ int64_t clv_knn_peak(int64_t n, int64_t features, const clv_affinity_options *op
     return clv_bytes_plus(lists, search > assembly ? search : assembly);
 }
 
-static clv_status find_nearest(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options,
-                               int threads, clv_neighbor *found, clv_knn *out) {
-    int64_t k = options->neighbors;
-    out->recall = NAN;
-    return is_approximate(panels->n, panels->features, options)
-               ? clv_nearest_approximate(ctx, panels, k, threads, found, out->order, &out->recall)
-               : clv_nearest_exact(ctx, panels, k, threads, found, out->order);
+clv_status clv_find_nearest(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int64_t k,
+                            int threads, clv_neighbor *found, int64_t *order, double *recall) {
+    *recall = NAN;
+    return is_approximate(panels->n, panels->features, options, k)
+               ? clv_nearest_approximate(ctx, panels, k, threads, found, order, recall)
+               : clv_nearest_exact(ctx, panels, k, threads, found, order);
 }
 
 static clv_status assemble(clv_kept *work, assembly *g, clv_data **out) {
@@ -170,26 +177,32 @@ static clv_status assemble(clv_kept *work, assembly *g, clv_data **out) {
 
 static clv_status make_graph(clv_kept *work, const clv_panels *panels, const clv_affinity_options *options, int threads,
                              clv_knn *out) {
-    int64_t n = panels->n, k = options->neighbors;
+    int64_t n = panels->n, k = clv_knn_neighbors(options->kind, options->neighbors, n);
+    bool scaled = options->kind == CLV_AFFINITY_LOCAL_KNN;
+    clv_scales scales = {0};
     clv_neighbor *found = CLV_TAKE(work, clv_neighbor, n * k);
     out->order = CLV_NEW(work->ctx, int64_t, n);
     CLV_TRY(out->order ? work->status : CLV_ENOMEM);
-    CLV_TRY(find_nearest(work->ctx, panels, options, threads, found, out));
+    CLV_TRY(clv_find_nearest(work->ctx, panels, options, k, threads, found, out->order, &out->recall));
+    clv_status status = scaled ? clv_scales_from(work->ctx, found, n, k, options->neighbors, &scales) : CLV_OK;
     assembly g = {.found = found,
                   .order = out->order,
                   .n = n,
                   .k = k,
                   .threads = threads,
-                  .gamma = options->gamma,
+                  .gamma = scaled && isnan(options->gamma) ? 1 : options->gamma,
+                  .inverse = scales.inverse,
                   .self = !options->zero_diagonal};
-    return assemble(work, &g, &out->graph);
+    status = status < 0 ? status : assemble(work, &g, &out->graph);
+    clv_scales_free(work->ctx, &scales);
+    return status;
 }
 
 clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int threads,
                          clv_knn *out) {
     int64_t n = panels->n, entries;
     *out = (clv_knn){0};
-    if (!clv_mul(n, options->neighbors, &entries)) {
+    if (!clv_mul(n, clv_knn_neighbors(options->kind, options->neighbors, n), &entries)) {
         return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than can be addressed",
                         (long long)options->neighbors, (long long)n);
     }
@@ -206,7 +219,7 @@ clv_status clv_knn_graph(clv_context *ctx, const clv_panels *panels, const clv_a
 /* --- from new points to old ones: not symmetric, one list per row --- */
 
 clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_panels *panels, int64_t neighbors,
-                         double gamma, int threads, clv_data **out) {
+                         const clv_knn_weights *weights, int threads, clv_data **out) {
     int64_t entries = fresh->n * neighbors;
     CLV_TRY(clv_data_new_csr(ctx, "similarities", fresh->n, panels->n, entries, out));
     clv_neighbor *found = CLV_NEW(ctx, clv_neighbor, entries);
@@ -216,7 +229,9 @@ clv_status clv_knn_cross(clv_context *ctx, const clv_panels *fresh, const clv_pa
     }
     for (int64_t e = 0; status == CLV_OK && e < entries; e++) {
         (*out)->index[e] = (int32_t)found[e].j;
-        ((double *)(*out)->values)[e] = weight_of(found[e].d2, gamma);
+        double d2 =
+            weights->old ? found[e].d2 * (weights->fresh[e / neighbors] * weights->old[found[e].j]) : found[e].d2;
+        ((double *)(*out)->values)[e] = weight_of(d2, weights->gamma);
     }
     clv_free(ctx, found);
     return clv_data_made(status, out);

@@ -364,21 +364,23 @@ static const clv_home_functions functions = {
 /* --- making one: a given graph, or that of the nearest neighbors --- */
 
 static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
-    return options->kind == CLV_AFFINITY_KNN || (options->kind == CLV_AFFINITY_PRECOMPUTED && clv_is_sparse(points));
+    return clv_kind_of(options->kind)->is_graph || (options->kind == CLV_AFFINITY_PRECOMPUTED && clv_is_sparse(points));
 }
 
 /* About half of the neighbor pairs are mutual. A symmetrized copy has the most when no entry is on both sides. */
 static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
     int64_t n = points->rows, held = 0, peak = 0;
-    if (options->kind == CLV_AFFINITY_KNN) {
-        held = clv_bytes_plus((3 * options->neighbors / 2 + 1) * 12 * n, 16 * n);
+    bool near = clv_kind_of(options->kind)->is_graph;
+    if (near) {
+        int64_t neighbors = clv_knn_neighbors(options->kind, options->neighbors, n);
+        held = clv_bytes_plus((3 * neighbors / 2 + 1) * 12 * n, 16 * n);
         peak = clv_knn_peak(n, points->cols, options, held);
     } else if (options->symmetrize) {
         int64_t once = clv_bytes_plus(12 * points->start[n], 8 * (n + 1));
         held = clv_bytes_plus(once, 12 * points->start[n]);
         peak = clv_bytes_plus(held, once);
     }
-    out->nonzeros = options->kind == CLV_AFFINITY_KNN ? held / 12 : points->start[n];
+    out->nonzeros = near ? held / 12 : points->start[n];
     out->sparse = 1;
     out->bytes = (size_t)held;
     out->peak = (size_t)peak;
@@ -395,9 +397,10 @@ static clv_status find_neighbors(const clv_matrix *points, const clv_affinity_op
     sparse *home = a->state;
     home->owned = made.graph;
     home->order = made.order;
-    home->ones = isnan(options->gamma);
+    bool scaled = clv_kind_of(options->kind)->has_scales;
+    home->ones = isnan(options->gamma) && !scaled;
     a->info.recall = made.recall;
-    a->info.gamma = options->gamma;
+    a->info.gamma = scaled && isnan(options->gamma) ? 1 : options->gamma;
     return status;
 }
 
@@ -405,7 +408,7 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
                        clv_affinity **out) {
     CLV_TRY(clv_affinity_new(ctx, &functions, points->rows, options, out));
     sparse *home = (*out)->state;
-    if (options->kind == CLV_AFFINITY_KNN) {
+    if (clv_kind_of(options->kind)->is_graph) {
         CLV_TRY(find_neighbors(points, options, threads, *out));
     } else if (options->symmetrize) {
         CLV_TRY(clv_symmetrize_sparse(ctx, points, &home->owned));

@@ -305,7 +305,8 @@ static clv_status solve_in_time(clv_context *ctx, const clv_method *method, cons
         clv_restart *restart = &result->restarts[r];
         restart->seconds = isnan(restart->seconds) ? result->seconds : restart->seconds;
     }
-    return check_result(ctx, method, result);
+    CLV_TRY(check_result(ctx, method, result));
+    return method->takes == CLV_TAKES_SAMPLES ? CLV_OK : clv_advise(ctx, method, input, result);
 }
 
 static clv_status lacks(clv_context *ctx, const clv_method *method, const char *function) {
@@ -428,9 +429,21 @@ size_t clv_memory(const clv_method *method, const clv_input *input, const void *
     return enough && method->memory ? method->memory(&known, own.bytes) : 0;
 }
 
+clv_status clv_choose_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points,
+                               const void *options, clv_affinity_options *how) {
+    clv_options_room own;
+    CLV_TRY(clv_method_adopt(ctx, method, options, &own));
+    if (how->kind == CLV_AFFINITY_AUTO && method->choose) {
+        return method->choose(ctx, points, own.bytes, how);
+    }
+    how->kind = how->kind == CLV_AFFINITY_AUTO ? CLV_AFFINITY_GAUSSIAN : how->kind;
+    return CLV_OK;
+}
+
 clv_status clv_suit_affinity(clv_context *ctx, const clv_method *method, const clv_matrix *points, const void *options,
                              clv_affinity_options *how) {
     clv_options_room own;
+    CLV_TRY(clv_choose_affinity(ctx, method, points, options, how));
     CLV_TRY(clv_method_adopt(ctx, method, options, &own));
     return method->suit ? method->suit(ctx, points, own.bytes, how) : CLV_OK;
 }

@@ -60,4 +60,7 @@ clv_status clv_check_labels(clv_context *ctx, const int32_t *labels, int64_t n, 
 clv_status clv_answer_matrix(clv_context *ctx, const clv_result *answer, const char *name, int64_t rows, int64_t cols,
                              const clv_matrix **out);
 
+/* advice.c: warnings about data, similarities and clusters, with what to try. */
+clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result);
+
 #endif

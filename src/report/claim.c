@@ -21,7 +21,8 @@ void clv_claim_free(clv_claim *claim) {
     }
     char *const texts[] = {
         claim->method,     claim->solver, claim->objective_name, claim->sense, claim->certificate_name,
-        claim->bound_name, claim->kind,   claim->home,           claim->used,  claim->fingerprint};
+        claim->bound_name, claim->kind,   claim->home,           claim->used,  claim->fingerprint,
+        claim->reason};
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
@@ -323,6 +324,11 @@ static clv_status get_core(const clv_place *at) {
         {"affinity", "landmarks", CLV_JSON_COUNT, &claim->landmarks, true},
         {"affinity", "trace_error", CLV_JSON_NUMBER_OR_NULL, &claim->trace_error, true},
         {"affinity", "sampled_error", CLV_JSON_NUMBER_OR_NULL, &claim->sampled_error, true},
+        {"affinity", "chosen_on", CLV_JSON_COUNT, &claim->chosen_on, true},
+        {"affinity", "agreement_gaussian", CLV_JSON_NUMBER_OR_NULL, &claim->agreement[0], true},
+        {"affinity", "agreement_local", CLV_JSON_NUMBER_OR_NULL, &claim->agreement[1], true},
+        {"affinity", "agreement_local_knn", CLV_JSON_NUMBER_OR_NULL, &claim->agreement[2], true},
+        {"affinity", "reason", CLV_JSON_TEXT, &claim->reason, true},
         {"affinity", "home", CLV_JSON_TEXT, &claim->home, true},
         {"affinity", "bytes", CLV_JSON_COUNT, &claim->bytes, true},
         {"affinity", "nonzeros", CLV_JSON_COUNT, &claim->nonzeros, true},

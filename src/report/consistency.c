@@ -1,5 +1,6 @@
 /* Whether a claimed result agrees with itself: every fact that it states twice, and every number that bounds another.
  * Nothing is computed from the data here; O(n + k). */
+#include "affinity/kinds.h"
 #include "base/options.h"
 #include "engine/result.h"
 #include "io/io.h"
@@ -350,6 +351,23 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
            stop_possible(result->stop, result->iterations, control, out) && bound_agrees(claim, method, out);
 }
 
+/* A choice follows from its own figures, and is told in the words for these. */
+static bool choice_agrees(const clv_claim *claim, clv_verdict *out) {
+    const double *a = claim->agreement;
+    clv_affinity_info info = {.chosen_on = claim->chosen_on, .agreement = {a[0], a[1], a[2]}};
+    bool none = isnan(a[0]) && isnan(a[1]) && isnan(a[2]);
+    bool possible = none || (fabs(a[0]) <= 1 && fabs(a[1]) <= 1 && fabs(a[2]) <= 1);
+    char reason[256];
+    info.kind = clv_agreed_kind(a);
+    clv_affinity_reason(&info, reason, sizeof reason);
+    if (!possible || claim->chosen_on > claim->result->n || (claim->chosen_on == 0 && !none)) {
+        return clv_reject(out, "the agreement of candidates for the affinity is none that they can have");
+    }
+    return (strcmp(reason, claim->reason) == 0 &&
+            (claim->chosen_on == 0 || strcmp(clv_affinity_kind_name(info.kind), claim->kind) == 0)) ||
+           clv_reject(out, "the reason claimed for the affinity %.20s is not that of its figures", claim->kind);
+}
+
 static bool affinity_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     bool claimed = claim->kind[0] || claim->home[0] || !isnan(claim->gamma) || !isnan(claim->recall) ||
                    claim->landmarks || !isnan(claim->trace_error) || !isnan(claim->sampled_error) || claim->bytes ||
@@ -361,8 +379,8 @@ static bool affinity_agrees(const clv_claim *claim, const clv_method *method, cl
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,
                            const clv_control *control, int64_t objects, clv_verdict *out) {
     bool agrees = shape_agrees(claim, method, objects, out) && options_agree(claim, method, out) &&
-                  affinity_agrees(claim, method, out) && course_agrees(claim, method, control, out) &&
-                  fields_possible(claim, method, out);
+                  affinity_agrees(claim, method, out) && choice_agrees(claim, out) &&
+                  course_agrees(claim, method, control, out) && fields_possible(claim, method, out);
     if (!agrees || !claim->result->labels) {
         return CLV_OK;
     }

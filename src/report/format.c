@@ -252,10 +252,14 @@ void clv_put_option(clv_text *text, const clv_report *report, const clv_option *
         return;
     }
     clv_options_print(option, options, printed, sizeof printed);
+    if (report->affinity && strcmp(option->name, "affinity") == 0 && strcmp(printed, "auto") == 0) {
+        put(text, clv_affinity_kind_name(report->affinity->kind)); /* what its "auto" became */
+        return;
+    }
     bool word = option->word && strcmp(printed, option->word) == 0;
     double value = real ? *(const double *)member : (double)NAN;
     if (real && isnan(value) && report->affinity && strcmp(option->name, "gamma") == 0) {
-        value = report->affinity->gamma; /* what its "auto" became */
+        value = report->affinity->gamma; /* likewise */
     }
     if (real && (!word || (isnan(option->initial) && isfinite(value)))) {
         clv_put_number(text, value);

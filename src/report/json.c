@@ -47,6 +47,17 @@ static void put_options(clv_text *text, const clv_report *report) {
     clv_text_add(text, "},\n");
 }
 
+/* Which candidates there were for the kind, and why it is this one. */
+static void put_choice(clv_text *text, const clv_affinity_info *info) {
+    char reason[256];
+    clv_affinity_reason(info, reason, sizeof reason);
+    clv_text_add(text, "\"chosen_on\": %lld, ", (long long)info->chosen_on);
+    put_number_field(text, "agreement_gaussian", info->agreement[0], ", ");
+    put_number_field(text, "agreement_local", info->agreement[1], ", ");
+    put_number_field(text, "agreement_local_knn", info->agreement[2], ", ");
+    put_string_field(text, "reason", reason, ", ");
+}
+
 static void put_affinity(clv_text *text, const clv_affinity_info *info) {
     clv_text_add(text, " \"affinity\": {");
     put_string_field(text, "kind", clv_affinity_kind_name(info->kind), ", ");
@@ -60,6 +71,9 @@ static void put_affinity(clv_text *text, const clv_affinity_info *info) {
         clv_text_add(text, "\"landmarks\": %lld, ", (long long)info->landmarks);
         put_number_field(text, "trace_error", info->trace_error, ", ");
         put_number_field(text, "sampled_error", info->sampled_error, ", ");
+    }
+    if (info->chosen_on > 0) {
+        put_choice(text, info);
     }
     put_string_field(text, "home", info->home, ", ");
     clv_text_add(text, "\"bytes\": %zu, \"nonzeros\": %lld},\n", info->bytes, (long long)info->nonzeros);

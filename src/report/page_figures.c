@@ -58,6 +58,11 @@ static void put_value(clv_text *text, const clv_field *field) {
 
 static void put_affinity_cards(clv_text *text, const clv_affinity_info *affinity) {
     put_text_card(text, "affinity", clv_affinity_kind_name(affinity->kind));
+    if (affinity->chosen_on > 0) {
+        char reason[256];
+        clv_affinity_reason(affinity, reason, sizeof reason);
+        put_text_card(text, "why this affinity", reason);
+    }
     if (isfinite(affinity->gamma)) {
         put_number_card(text, "gamma", affinity->gamma, 6);
     }

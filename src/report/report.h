@@ -108,6 +108,9 @@ struct clv_claim {
     double recall;                     /* of its neighbors; NaN: exact, or none */
     int64_t landmarks;                 /* 0: none */
     double trace_error, sampled_error; /* by them; NaN: none */
+    int64_t chosen_on;                 /* of a kind that was chosen; 0: none */
+    double agreement[3];               /* of the candidates; NaN: none */
+    char *reason;
     int64_t bytes, nonzeros;
     double gap_percent; /* NaN: not said */
     int64_t options_count;

@@ -53,6 +53,12 @@ static void put_run(clv_text *text, const clv_report *report) {
     if (report->affinity && report->affinity->landmarks > 0) {
         put_landmarks(text, report->affinity);
     }
+    if (report->affinity && report->affinity->chosen_on > 0) {
+        char reason[256];
+        clv_affinity_reason(report->affinity, reason, sizeof reason);
+        put_name(text, "affinity");
+        clv_text_add(text, "%s\n", reason);
+    }
     put_name(text, "objective");
     clv_text_add(text, "%s ", result->objective.name);
     clv_put_rounded(text, result->objective.value, 9);

@@ -6,6 +6,7 @@
  * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
  * homes hold the same doubles, so any of them serves for any other. */
 #include "affinity/affinity.h"
+#include "affinity/kinds.h"
 #include "base/options.h"
 #include "io/io.h"
 #include "linalg/linalg.h"
@@ -181,7 +182,7 @@ static bool affinity_agrees(const clv_claim *claim, const clv_affinity_info *fou
     if (!landmarks_agree(claim, found, out)) {
         return false;
     }
-    if (same && claim->nonzeros != found->nonzeros && found->kind == CLV_AFFINITY_KNN) {
+    if (same && claim->nonzeros != found->nonzeros && clv_kind_of(found->kind)->is_graph) {
         return clv_reject(
             out,
             "affinity.nonzeros is claimed to be %lld, but the data give %lld with the instruction set %s; "

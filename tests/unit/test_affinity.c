@@ -80,6 +80,53 @@ static bool is_near(const problem *q, int64_t i, int64_t j, int64_t k) {
     return nearer < k;
 }
 
+/* The k-th smallest distance from object i, but no less than a tenth of the median of such distances above 0. */
+static double kth_distance(const problem *q, int64_t i, int64_t k) {
+    for (int64_t j = 0; j < q->n; j++) {
+        if (j != i && is_near(q, i, j, k) && (k == 1 || !is_near(q, i, j, k - 1))) {
+            return distance(q, i, j);
+        }
+    }
+    fail();
+    return 0;
+}
+
+static int compare(const void *l, const void *r) {
+    double a = *(const double *)l, b = *(const double *)r;
+    return (a > b) - (a < b);
+}
+
+static void write_scales(const problem *q, int64_t k, double *scale) {
+    double *positive = malloc((size_t)q->n * sizeof *positive);
+    int64_t count = 0;
+    for (int64_t i = 0; i < q->n; i++) {
+        scale[i] = kth_distance(q, i, k);
+        if (scale[i] > 0) {
+            positive[count++] = scale[i];
+        }
+    }
+    qsort(positive, (size_t)count, sizeof *positive, compare);
+    for (int64_t i = 0; i < q->n; i++) {
+        scale[i] = fmax(scale[i], count > 0 ? 0.1 * positive[count / 2] : 1);
+    }
+    free(positive);
+}
+
+static void write_local(problem *q, const clv_affinity_options *o, double gamma) {
+    double *scale = malloc((size_t)q->n * sizeof *scale);
+    bool graph = o->kind == CLV_AFFINITY_LOCAL_KNN;
+    write_scales(q, o->neighbors, scale);
+    for (int64_t i = 0; i < q->n; i++) {
+        for (int64_t j = 0; j < q->n; j++) {
+            double d = distance(q, i, j);
+            bool joined = i == j || is_near(q, i, j, 2 * o->neighbors) || is_near(q, j, i, 2 * o->neighbors);
+            q->reference[i * q->n + j] =
+                graph && !joined ? 0 : exp(-(isnan(gamma) ? 1 : gamma) * d * d / (scale[i] * scale[j]));
+        }
+    }
+    free(scale);
+}
+
 static void write_reference(problem *q, const clv_affinity_options *o, double gamma) {
     int64_t n = q->n;
     for (int64_t i = 0; i < n; i++) {
@@ -111,6 +158,9 @@ static void write_reference(problem *q, const clv_affinity_options *o, double ga
     }
     if (o->kind == CLV_AFFINITY_MINIMAX || o->kind == CLV_AFFINITY_DISTANCE) {
         from_top(q->reference, n * n);
+    }
+    if (o->kind == CLV_AFFINITY_LOCAL || o->kind == CLV_AFFINITY_LOCAL_KNN) {
+        write_local(q, o, gamma);
     }
     for (int64_t i = 0; i < n && o->zero_diagonal; i++) {
         q->reference[i * n + i] = 0;
@@ -415,6 +465,35 @@ static void test_knn(void **state) {
     check_kind(CLV_AFFINITY_KNN, homes, 1);
 }
 
+static void test_local(void **state) {
+    static const clv_home homes[] = {CLV_HOME_SPARSE};
+    (void)state;
+    check_kind(CLV_AFFINITY_LOCAL, point_homes, 3);
+    check_kind(CLV_AFFINITY_LOCAL_KNN, homes, 1);
+}
+
+/* Scales are never 0, also where all points coincide, and where more than `neighbors` do. */
+static void test_scales_of_equal_points(void **state) {
+    (void)state;
+    for (int64_t apart = 0; apart <= 20; apart += 20) {
+        problem q = make_problem(50, 2, 5);
+        memset(q.points, 0, (size_t)(50 * 2) * sizeof(double));
+        for (int64_t i = 0; i < apart; i++) {
+            q.points[2 * i] = (double)(i + 1) * (i + 1);
+        }
+        for (int variant = 0; variant < 4; variant++) {
+            clv_affinity_options o;
+            clv_rng rng = clv_rng_stream(3, 0);
+            clv_affinity_defaults(&o);
+            o.kind = variant < 3 ? CLV_AFFINITY_LOCAL : CLV_AFFINITY_LOCAL_KNN;
+            o.home = (int)(variant < 3 ? point_homes[variant] : CLV_HOME_SPARSE);
+            o.neighbors = 7;
+            check_home(&q, &o, &rng);
+        }
+        free_problem(&q);
+    }
+}
+
 /* Large enough for several threads to be used: the same bits on 1, 2 and 3 of them. */
 static void check_threads(const clv_affinity *a) {
     int64_t n = clv_affinity_size(a), k = 3;
@@ -443,7 +522,11 @@ static void check_threads(const clv_affinity *a) {
 static void test_threads(void **state) {
     (void)state;
     problem q = make_problem(700, 3, 12);
-    for (int kind = CLV_AFFINITY_GAUSSIAN; kind <= CLV_AFFINITY_KNN; kind++) {
+    for (int kind = CLV_AFFINITY_GAUSSIAN; kind <= CLV_AFFINITY_LOCAL_KNN; kind++) {
+        bool graph = kind == CLV_AFFINITY_KNN || kind == CLV_AFFINITY_LOCAL_KNN;
+        if (kind == CLV_AFFINITY_PRECOMPUTED) {
+            continue;
+        }
         for (int variant = 0; variant < 3; variant++) {
             clv_affinity_options o;
             clv_affinity *a;
@@ -451,7 +534,7 @@ static void test_threads(void **state) {
             o.kind = kind;
             o.home = (int)point_homes[variant];
             o.neighbors = 400; /* edges enough for threads */
-            if (kind == CLV_AFFINITY_KNN) {
+            if (graph) {
                 o.home = CLV_HOME_SPARSE;
             } else if (kind == CLV_AFFINITY_COSINE && o.home == CLV_HOME_COMPUTED) {
                 o.home = CLV_HOME_LOWRANK;
@@ -470,6 +553,7 @@ static void test_points_of_other_types(void **state) {
     problem q = make_problem(70, 5, 99);
     clv_affinity_options o;
     clv_affinity_defaults(&o);
+    o.kind = CLV_AFFINITY_GAUSSIAN;
     float *single = malloc((size_t)(q.n * q.p) * sizeof *single);
     int64_t *start = malloc((size_t)(q.n + 1) * sizeof *start);
     int32_t *index = malloc((size_t)(q.n * q.p) * sizeof *index);
@@ -681,17 +765,17 @@ static void test_budget_chooses_the_home(void **state) {
 static void test_plan_is_true(void **state) {
     (void)state;
     problem q = make_problem(700, 9, 5);
-    static const int kinds[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_DISTANCE, CLV_AFFINITY_COSINE,
-                                CLV_AFFINITY_MINIMAX};
-    for (int variant = 0; variant < 12; variant++) {
+    static const int kinds[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_DISTANCE, CLV_AFFINITY_COSINE, CLV_AFFINITY_MINIMAX,
+                                CLV_AFFINITY_LOCAL};
+    for (int variant = 0; variant < 15; variant++) {
         clv_context *fresh;
         clv_affinity_options o;
         clv_affinity_info plan;
         clv_affinity *a;
         size_t now, peak;
         clv_affinity_defaults(&o);
-        o.kind = kinds[variant % 4];
-        o.home = (int)point_homes[variant / 4];
+        o.kind = kinds[variant % 5];
+        o.home = (int)point_homes[variant / 5];
         if (o.kind == CLV_AFFINITY_COSINE && o.home == CLV_HOME_COMPUTED) {
             o.home = CLV_HOME_LOWRANK;
         }
@@ -758,6 +842,8 @@ int main(void) {
         cmocka_unit_test(test_cosine),
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_minimax),
+        cmocka_unit_test(test_local),
+        cmocka_unit_test(test_scales_of_equal_points),
         cmocka_unit_test(test_knn),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_points_of_other_types),

@@ -77,7 +77,8 @@ static const struct {
     {CLV_AFFINITY_COSINE, CLV_HOME_DENSE64},      {CLV_AFFINITY_MINIMAX, CLV_HOME_COMPUTED},
     {CLV_AFFINITY_KNN, CLV_HOME_SPARSE},          {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_DENSE64},
     {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_DENSE32}, {CLV_AFFINITY_PRECOMPUTED, CLV_HOME_SPARSE},
-    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_LOWRANK},
+    {CLV_AFFINITY_GAUSSIAN, CLV_HOME_LOWRANK},    {CLV_AFFINITY_LOCAL, CLV_HOME_COMPUTED},
+    {CLV_AFFINITY_LOCAL, CLV_HOME_DENSE64},       {CLV_AFFINITY_LOCAL_KNN, CLV_HOME_SPARSE},
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
@@ -105,9 +106,10 @@ static clv_status build(clv_context *ctx, const sample *q, int v, int zero_diago
     return clv_affinity_build(ctx, &input, &o, out);
 }
 
-/* A nearest neighbor graph needs a neighbor. */
+/* A nearest neighbor graph and local scales need a neighbor. */
 static bool possible(const sample *q, int v) {
-    return q->n > 1 || variants[v].kind != CLV_AFFINITY_KNN;
+    clv_affinity_kind kind = variants[v].kind;
+    return q->n > 1 || (kind != CLV_AFFINITY_KNN && kind != CLV_AFFINITY_LOCAL && kind != CLV_AFFINITY_LOCAL_KNN);
 }
 
 /* --- sums --- */

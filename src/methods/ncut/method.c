@@ -64,6 +64,7 @@ const clv_method clv_ncut_method = {
     .holds = "Proved: no single object can be moved to another cluster to lower the cut.",
     .open = "Not optimal: some object can be moved to another cluster to lower the cut.",
     .bound = "eigenvalue",
+    .choose = clv_ncut_choose,
     .memory = clv_ncut_bytes,
     .solve = clv_ncut_solve,
     .evaluate = clv_ncut_evaluate_answer,

@@ -17,6 +17,8 @@
  * other clusters the seed decides. */
 #include "methods/ncut/ncut.h"
 
+#include "affinity/kinds.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -613,7 +615,7 @@ size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
     int64_t n = input->plan->n, k = options->k > 0 ? options->k : MOST_K;
     size_t objects = (size_t)n;
     size_t shared = objects * (2 * sizeof(double) + sizeof(int32_t));
-    bool reordered = input->plan->kind == CLV_AFFINITY_KNN && input->plan->sparse;
+    bool reordered = clv_kind_of(input->plan->kind)->is_graph && input->plan->sparse;
     shared += reordered ? (size_t)input->plan->nonzeros * 12 + objects * 8 : 0;
     size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
     size_t run = sizeof(ncut_run) + clv_partition_memory(n, k);

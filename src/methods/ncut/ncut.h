@@ -206,4 +206,7 @@ clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t
 /* --- the functions of the method: ncut.c, predict.c --- */
 CLV_METHOD_PARTS(ncut)
 
+/* choose.c: gaussian, local or local-knn, whichever suits the points. */
+clv_status clv_ncut_choose(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how);
+
 #endif

@@ -58,7 +58,7 @@ const clv_method clv_symnmf_method = {
     .about = "Gives every object probabilities of belonging to k clusters, such that the probability that two\n"
              "objects belong together is close to their similarity: 1/4 |P - W W'|^2 is minimized over matrices W\n"
              "with rows on the simplex. The certificate is the Frank-Wolfe gap, 0 exactly at KKT points.\n"
-             "--gamma auto makes the mean similarity 1.25 / k, which memberships in k clusters can express.\n",
+             "--gamma auto makes the mean similarity 0.8 / k, at which memberships in k clusters differ most.\n",
     .examples = "  cleave symnmf points.csv -k 3 --scale standard\n"
                 "  cleave symnmf points.npy -k 10 --scale standard --membership w.npy -o labels.npy --truth y.npy\n"
                 "  cleave symnmf points.npy -k 10 --solver fw --step curvature --start random --trace fw.csv\n"

@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import random
 import re
 import signal
 import subprocess
@@ -93,7 +94,7 @@ def eval_by_hand():
 @case
 def eval_on_data():
     _, labels = blobs_npy()
-    cleave("ncut", "x.npy", "-k", 3, "-o", "l.npy", "--json", "r.json", "--silhouette", "-q")
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "-o", "l.npy", "--json", "r.json", "--silhouette", "-q")
     result = cleave("eval", "y.npy", "l.npy", "--data", "x.npy", "--json", "-").json()
     claimed = json.loads(read("r.json"))
     check(abs(result["metrics"]["ncut"] - claimed["objective"]["value"]) < 1e-12, "the ncut of the result")
@@ -225,11 +226,11 @@ def landmarks_where_there_can_be_none():
 @case
 def another_affinity_is_suggested_where_passes_take_long():
     npy("long.npy", [[float(i % 1000)] for i in range(2000000)])
-    late = cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, err="^warning: about .* would pass over all pairs of 2000000 objects "
+    late = cleave("ncut", "long.npy", "-k", 2, "--affinity", "gaussian", "--time-limit", 0.1, err="^warning: about .* would pass over all pairs of 2000000 objects "
                   "before the first iteration of ncut, and the time limit is 0.1 s: .* try --affinity knn .* or --landmarks 500").out
     check("2000000 in 2 clusters" in late, late)
     cleave("ncut", "long.npy", "-k", 2, "--time-limit", 0.1, "-q", err="^((?!warning).)*$")
-    process = subprocess.Popen([harness.CLEAVE, "ncut", "long.npy", "-k", "2", "--json", "r.json"], stdout=subprocess.DEVNULL,
+    process = subprocess.Popen([harness.CLEAVE, "ncut", "long.npy", "-k", "2", "--affinity", "gaussian", "--json", "r.json"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
     said = process.stderr.readline().decode()
     process.send_signal(signal.SIGINT)
@@ -264,7 +265,7 @@ def verify_reads_in_place():
 @case
 def verify_sees_contradictions():
     blobs_npy()
-    cleave("ncut", "x.npy", "-k", 3, "--restarts", 2, "--json", "r.json", "-q")
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--restarts", 2, "--json", "r.json", "-q")
     changes = {"option k": ("options", "k", 4), "option affinity": ("options", "affinity", "cosine"),
                "different numbers": ("options", "gamma", 77), "option solver": ("options", "solver", "finc"),
                "claimed to be 'cut'": ("objective", "name", "cut"), "sense": ("objective", "sense", "maximum"),
@@ -289,6 +290,56 @@ def verify_sees_contradictions():
 
         cleave("verify", changed("r.json", change), "x.npy", code=1, out=f"^rejected: .*{reason}", err="^$")
     cleave("verify", changed("r.json", lambda result: result.update(method="magic")), "x.npy", code=65, err="magic")
+
+
+@case
+def an_affinity_is_chosen_and_the_choice_can_be_verified():
+    points, labels = blobs_npy()
+    npy("y.npy", labels, "<i4")
+    run = cleave("ncut", "x.npy", "-k", 3, "--json", "r.json", "--report", "r.html", "-v", "--truth", "y.npy",
+                 out="affinity +local-knn, chosen on 60 objects: .* agree", err="affinity: local-knn, chosen on 60 objects")
+    result = json.loads(read("r.json"))
+    check(result["options"]["affinity"] == result["affinity"]["kind"] == "local-knn", "what was chosen is what was asked for")
+    check_page("r.html")
+    check("why this affinity" in read("r.html").decode() and result["affinity"]["reason"] in run.out, "the reason")
+    check(all(0.8 < result["affinity"][f"agreement_{kind}"] <= 1 for kind in ("gaussian", "local", "local_knn")), "figures")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
+    named = cleave("ncut", "x.npy", "-k", 3, "--affinity", "local-knn", "--json", "-").json()
+    check(named["labels"] == result["labels"] and "chosen_on" not in named["affinity"], "nothing else is different")
+    for name, value in (("agreement_gaussian", 1.0), ("agreement_local", 7), ("chosen_on", 61), ("reason", "it is mine"), ("kind", "knn")):
+        forged = changed("r.json", lambda r: r["affinity"].update({name: value}))
+        cleave("verify", forged, "x.npy", code=1, out="^rejected")
+    for given in (["--gamma", 0.5], ["--landmarks", 20], ["--home", "computed"], ["--neighbors", 30]):
+        plain = cleave("ncut", "x.npy", "-k", 3, *given, "--json", "-").json()["affinity"]
+        check(plain["kind"] == "gaussian" and "chosen_on" not in plain, f"{given} is about a gaussian one, or leaves no sample")
+    for method in ("symnmf", "dominant"):
+        check(cleave(method, "x.npy", "-k", 3, "--json", "-", err="").json()["affinity"]["kind"] == "gaussian", "the others have their own")
+
+
+@case
+def warnings_say_what_to_try():
+    """One for each kind of data that gives a right answer of no use, and none for blobs."""
+    draw = random.Random(3)
+    blobs = [[draw.gauss(9 * (i % 3), 1), draw.gauss(9 * (i % 2), 1), draw.gauss(0, 1)] for i in range(120)]
+    cases = {"1 of 3 columns has .* --scale standard": [[1e4 * x, y, z] for x, y, z in blobs],
+             "2 of 3 columns are constant.* --drop": [[x, 1, 1] for x, _, _ in blobs],
+             "80 of 120 objects are copies": [blobs[i % 40] for i in range(120)],
+             "one cluster has 118 of the 120 objects.* try --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
+             + [[1e3, 0, 0], [0, 1e3, 0]]}
+    npy("x.npy", blobs)
+    for method in ("ncut", "symnmf", "kpalm"):
+        cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$")
+    for words, points in cases.items():
+        npy("x.npy", points)
+        few = ["--affinity", "gaussian", "--gamma", 1e-3] if "118" in words else []
+        cleave("ncut", "x.npy", "-k", 3, *few, "--json", "r.json", "--report", "r.html", err=f"warning: {words}")
+        check(any(re.match(words, said) for said in json.loads(read("r.json"))["warnings"]), words)
+        check(re.search(f"Warning: {words}", read("r.html").decode()), words)
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+    npy("x.npy", blobs)
+    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
+    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")
+    cleave("dominant", "x.npy", "-k", 3, err="objects are in no cluster: .*--shift.*--assign")
 
 
 @case

@@ -286,7 +286,7 @@ def new_points():
     for extra, nearest in (([], False), (["--assign"], True)):
         for more in ([], ["--home", "computed"], ["--shift", 1.5]):
             result = cleave("dominant", "x.npy", "-k", 3, "--gamma", 0.3, "--predict", "new.npy", "--predict-output",
-                            "p.npy", *extra, *more, "--json", "-").json()
+                            "p.npy", *extra, *more, "--json", "-", err="").json()
             weights, shift = weights_of(result), 1.5 if "--shift" in more else 0
             for x, label in zip(new, read_npy_labels("p.npy")):
                 row = [math.exp(-0.3 * math.dist(x, y) ** 2) for y in points]
@@ -369,11 +369,11 @@ def what_it_will_take():
 def few_sets_of_many_points_are_found_without_all_similarities():
     points, _ = blobs(per=1500)
     npy("x.npy", points)
-    few = cleave("dominant", "x.npy", "-k", 2, "--json", "-").json()
+    few = cleave("dominant", "x.npy", "-k", 2, "--json", "-", err="are in no cluster: try").json()
     check(few["affinity"]["home"] == "computed", few["affinity"]["home"])
-    held = cleave("dominant", "x.npy", "-k", 2, "--home", "dense-f64", "--json", "-").json()
+    held = cleave("dominant", "x.npy", "-k", 2, "--home", "dense-f64", "--json", "-", err="").json()
     check(held["affinity"]["home"] == "dense-f64" and few["labels"] == held["labels"], "the same sets")
-    many = cleave("dominant", "x.npy", "-k", 9, "--json", "-").json()
+    many = cleave("dominant", "x.npy", "-k", 9, "--json", "-", err="").json()
     check(many["affinity"]["home"] == "dense-f64", "many sets")
 
 

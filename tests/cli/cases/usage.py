@@ -67,8 +67,8 @@ def unknown_option_names_the_nearest():
         cleave("ncut", "x.npy", f"--{typed}", 3, code=64, err=f"no option --{typed}; did you mean {meant} ")
     cleave("ncut", "x.npy", "--center", code=64, err=r"no option --center \(see")
     cleave("kpalm", "x.npy", "--center", code=64, err="did you mean --centers ")
-    cleave("ncut", "x.npy", "--affinity", "guassian", code=64, err="or precomputed; did you mean gaussian$")
-    cleave("ncut", "x.npy", "--affinity", "blue", code=64, err="or precomputed$")
+    cleave("ncut", "x.npy", "--affinity", "guassian", code=64, err="or auto; did you mean gaussian$")
+    cleave("ncut", "x.npy", "--affinity", "blue", code=64, err="or auto$")
 
 
 @case

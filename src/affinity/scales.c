@@ -1,0 +1,116 @@
+/* Scales of self-tuned similarities exp(-gamma d^2 / (s_i s_j)) (Zelnik-Manor and Perona 2004): s_i is the distance
+ * from object i to its q-th nearest neighbor, q the `neighbors` of the options. Where many objects coincide that is 0,
+ * and where some nearly do it says nothing about the data: no scale is less than a tenth of their median. */
+#include "affinity/home.h"
+#include "affinity/knn.h"
+
+#include <math.h>
+
+#define LEAST_SHARE 0.1 /* of the median of the scales above 0 */
+
+/* The q-th smallest distance in a list of k. `work`: k. */
+static double scale_of(const clv_neighbor *list, int64_t k, int64_t q, double *work) {
+    for (int64_t e = 0; e < k; e++) {
+        work[e] = list[e].d2;
+    }
+    return sqrt(clv_nth_smallest(work, k, q - 1));
+}
+
+/* From scales to what divides by them; `work`: n. */
+static void invert(double *scales, int64_t n, double *work, double *least) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (scales[i] > 0) {
+            work[count++] = scales[i];
+        }
+    }
+    *least = count > 0 ? LEAST_SHARE * clv_nth_smallest(work, count, count / 2) : 1;
+    for (int64_t i = 0; i < n; i++) {
+        scales[i] = 1 / fmax(scales[i], *least);
+    }
+}
+
+clv_status clv_scales_from(clv_context *ctx, const clv_neighbor *found, int64_t n, int64_t k, int64_t q,
+                           clv_scales *out) {
+    int64_t room = (n + CLV_TILE - 1) / CLV_TILE * CLV_TILE;
+    double *work = CLV_NEW(ctx, double, n > k ? n : k);
+    *out = (clv_scales){.inverse = CLV_NEW0(ctx, double, room)};
+    clv_status status = work && out->inverse ? CLV_OK : CLV_ENOMEM;
+    for (int64_t i = 0; status == CLV_OK && i < n; i++) {
+        out->inverse[i] = scale_of(found + i * k, k, q, work);
+    }
+    if (status == CLV_OK) {
+        invert(out->inverse, n, work, &out->least);
+    }
+    clv_free(ctx, work);
+    return status;
+}
+
+clv_status clv_scales_new(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int threads,
+                          clv_scales *out) {
+    int64_t n = panels->n, k = clv_knn_neighbors(options->kind, options->neighbors, n), entries;
+    clv_kept work = {.ctx = ctx};
+    *out = (clv_scales){0};
+    if (!clv_mul(n, k, &entries)) {
+        return clv_fail(ctx, CLV_ENOMEM, "%lld neighbors of %lld objects are more than can be addressed", (long long)k,
+                        (long long)n);
+    }
+    clv_neighbor *found = CLV_TAKE(&work, clv_neighbor, entries);
+    int64_t *order = CLV_TAKE(&work, int64_t, n);
+    double recall = NAN;
+    clv_status status = work.status;
+    if (status == CLV_OK) {
+        status = clv_find_nearest(ctx, panels, options, k, threads, found, order, &recall);
+    }
+    if (status == CLV_OK) {
+        status = clv_scales_from(ctx, found, n, k, options->neighbors, out);
+        out->recall = recall;
+    }
+    clv_free_kept(&work);
+    return status;
+}
+
+/* A point that equals an old one has the scale of that: it does not count as its own neighbor. */
+clv_status clv_scales_fresh(clv_context *ctx, const clv_panels *fresh, const clv_panels *old, const clv_scales *scales,
+                            int64_t q, int threads, double **out) {
+    int64_t k = q + 1 < old->n ? q + 1 : old->n;
+    int64_t room = fresh->count * CLV_TILE;
+    clv_kept work = {.ctx = ctx};
+    clv_neighbor *found = CLV_TAKE(&work, clv_neighbor, fresh->n * k);
+    double *list = CLV_TAKE(&work, double, k);
+    double *inverse = *out = CLV_NEW0(ctx, double, room);
+    clv_status status = inverse ? work.status : CLV_ENOMEM;
+    if (status == CLV_OK) {
+        status = clv_nearest_among(ctx, fresh, old, k, threads, found);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < fresh->n; i++) {
+        bool known = scale_of(found + i * k, k, 1, list) <= 0;
+        int64_t nth = known && q < k ? q + 1 : q;
+        inverse[i] = 1 / fmax(scale_of(found + i * k, k, nth, list), scales->least);
+    }
+    clv_free_kept(&work);
+    return status;
+}
+
+void clv_scales_free(clv_context *ctx, clv_scales *scales) {
+    clv_free(ctx, scales->inverse);
+    *scales = (clv_scales){0};
+}
+
+void clv_scales_line(double own, const double *others, double *d2, int64_t n) {
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++) {
+        d2[j] *= own * others[j]; /* this product first: the same bits from either side */
+    }
+}
+
+void clv_scales_tile(const double *rows, const double *cols, double *tile) {
+    for (int64_t r = 0; r < CLV_TILE; r++) {
+        clv_scales_line(rows[r], cols, tile + r * CLV_TILE, CLV_TILE);
+    }
+}
+
+/* Panels, twice while neighbors are looked for, and their lists. */
+int64_t clv_scales_peak(int64_t n, int64_t features, const clv_affinity_options *options) {
+    return clv_bytes_plus(clv_knn_peak(n, features, options, 0), 16 * n);
+}

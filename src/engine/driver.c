@@ -7,6 +7,8 @@
  * snapshots per worker, one `resume` per restart. */
 #include "engine/driver.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,6 +40,7 @@ typedef struct run {
     const clv_solver *solver;
     const clv_control *control;
     double began;
+    int workers;
     atomic_bool ending;   /* cancelled or failed: every worker ends its restart with what it has */
     atomic_int busy;      /* workers other than 0 that have not finished */
     pthread_mutex_t lock; /* over the rest */
@@ -77,12 +80,25 @@ static bool is_better(const clv_solver *solver, double value, double than) {
     return solver->method->maximize ? value > than : value < than;
 }
 
+static uint64_t signature_of(const attempt *now) {
+    uint64_t bits = 2;
+    if (now) {
+        memcpy(&bits, &now->best, sizeof bits);
+    }
+    return (bits ^ bits >> 24) & 0xffffffffffff;
+}
+
 /* The one decision to stop, and why: asked before a restart (`now` NULL) and before every step, with CLV_OK, and when a
  * call came back with CLV_EINTERRUPTED or CLV_ETIME. Whatever ends a run from outside of the method comes together
- * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Several
- * processes that share a run would agree on its end in this function and nowhere else. */
+ * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Processes that
+ * share a run meet here, and with the objective so far: they agree on the end, and notice if their numbers differ. */
 static bool decide_stop(worker *w, const attempt *now, clv_status status, clv_stop *why) {
     run *r = w->run;
+    clv_status met = clv_meet(r->ctx, signature_of(now), r->status);
+    if (met < 0) {
+        r->status = r->status < 0 ? r->status : met;
+        atomic_store(&r->ending, true);
+    }
     bool given_up = clv_is_stop(status), late = clv_out_of_time(r->ctx);
     bool asked = (w->index == 0 || given_up) && clv_asked_to_stop(r->ctx);
     if (asked || (given_up && !late)) { /* a hook may ask once only */
@@ -116,6 +132,15 @@ static clv_status add_trace_row(run *r, attempt *now, clv_trace_row row) {
     return CLV_OK;
 }
 
+/* By the monitor: of a run that processes share, at their next meeting. */
+static void stop_all(run *r) {
+    if (clv_is_shared(r->ctx)) {
+        clv_ask_ranks_to_stop(r->ctx);
+    } else {
+        atomic_store(&r->ending, true);
+    }
+}
+
 /* Trace and monitor. */
 static clv_status show_iterate(run *r, attempt *now, const clv_iterate *iterate) {
     if (!r->control->keep_trace && !r->control->monitor) {
@@ -132,7 +157,7 @@ static clv_status show_iterate(run *r, attempt *now, const clv_iterate *iterate)
                                  iterate->value, iterate->certificate, now->best};
         pthread_mutex_lock(&r->lock);
         if (!atomic_load(&r->ending) && r->control->monitor(&progress, r->control->monitor_user)) {
-            atomic_store(&r->ending, true);
+            stop_all(r);
         }
         pthread_mutex_unlock(&r->lock);
     }
@@ -382,7 +407,8 @@ static clv_status make_worker(run *r, int index, worker *w) {
     w->index = index;
     CLV_TRY(solver->new_snapshot(r->ctx, solver->problem, &w->best));
     CLV_TRY(solver->new_snapshot(r->ctx, solver->problem, &w->champion));
-    return solver->create(r->ctx, solver->problem, clv_driver_threads_each(r->control), &w->state);
+    int threads = r->workers == 1 ? clv_threads(r->control->threads) : clv_driver_threads_each(r->control);
+    return solver->create(r->ctx, solver->problem, threads, &w->state);
 }
 
 static clv_status make_workers(run *r, worker **out, int count) {
@@ -518,7 +544,8 @@ clv_status clv_drive(clv_context *ctx, const clv_solver *solver, const clv_contr
     *answer = NULL;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), control));
     run r = {.ctx = ctx, .solver = solver, .control = control, .began = clv_seconds()};
-    int count = clv_driver_workers(control);
+    /* Processes that share a run take its restarts one after the other, all of them together. */
+    int count = r.workers = clv_is_shared(ctx) ? 1 : clv_driver_workers(control);
     worker *workers = NULL;
     clv_stop why;
     CLV_TRY(make_workers(&r, &workers, count));

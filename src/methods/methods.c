@@ -3,6 +3,7 @@
 #include "methods/methods.h"
 
 #include "affinity/affinity.h"
+#include "base/ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -271,6 +272,7 @@ static clv_status solve_somehow(clv_context *ctx, const clv_method *method, cons
 static clv_status solve_in_time(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                                 clv_result **out) {
     const clv_control *control = options;
+    CLV_TRY(clv_meet(ctx, 3, CLV_OK)); /* on what time it is, among others */
     clv_deadline before = clv_deadline_begin(ctx, control->time_limit);
     clv_status status = solve_somehow(ctx, method, input, options, out);
     double seconds = clv_deadline_end(ctx, before);

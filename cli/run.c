@@ -228,14 +228,15 @@ static clv_status check_standard_input(const cli_job *job) {
     return CLV_OK;
 }
 
-/* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget. */
+/* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget or are shared out. */
 static int stays_in_file(const cli_job *job) {
     struct stat file;
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
         return CLI_MAP_SYMMETRIC;
     }
+    bool large = stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
     bool stays = (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
-                 stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
+                 (large || cli_job_is_shared(job)); /* of which every process then reads its part */
     return stays ? CLI_MAP : CLI_READ;
 }
 

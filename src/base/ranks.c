@@ -270,6 +270,23 @@ clv_status clv_agree_least(clv_context *ctx, int64_t *value) {
     return status;
 }
 
+clv_status clv_agree_largest(clv_context *ctx, double *value) {
+    double *all = clv_is_shared(ctx) ? CLV_NEW(ctx, double, clv_rank_count(ctx)) : NULL;
+    if (!clv_is_shared(ctx)) {
+        return CLV_OK;
+    }
+    if (all) {
+        all[clv_ranks_of(ctx)->with.rank] = *value;
+    }
+    int ranks = clv_rank_count(ctx);
+    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, sizeof *all, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
+    for (int q = 0; status == CLV_OK && q < ranks; q++) {
+        *value = fmax(*value, all[q]);
+    }
+    clv_free(ctx, all);
+    return status;
+}
+
 /* --- joining --- */
 
 /* What must be the same on all ranks for their numbers to be the same. */

@@ -87,8 +87,9 @@ clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, in
 /* Rank r has counts[r] bytes at all + places[r]. */
 clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, const int64_t *counts,
                             const int64_t *places);
-/* The least of all ranks. */
+/* The least of all ranks; the largest. */
 clv_status clv_agree_least(clv_context *ctx, int64_t *value);
+clv_status clv_agree_largest(clv_context *ctx, double *value);
 /* What rank `root` has becomes everybody's. */
 clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root);
 

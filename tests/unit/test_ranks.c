@@ -237,7 +237,7 @@ static void the_operator_is_the_same(void **unused) {
 /* --- methods --- */
 
 typedef struct answer {
-    const char *method;
+    const char *method, *k, *solver; /* NULL: 3, and the first */
     int kind, home;
     clv_scalar scalar;
     clv_status status;
@@ -267,7 +267,10 @@ static void solve(clv_context *ctx, int rank, void *user) {
     clv_control *control = (clv_control *)(void *)options.bytes;
     control->threads = 1;
     control->max_iter = 30;
-    out->status = clv_options_set(ctx, method->options, options.bytes, "k", "3");
+    out->status = clv_options_set(ctx, method->options, options.bytes, "k", out->k ? out->k : "3");
+    if (out->solver) {
+        out->status = clv_options_set(ctx, method->options, options.bytes, "solver", out->solver);
+    }
     if (out->status == CLV_OK && method->takes == CLV_TAKES_AFFINITY) {
         out->status = clv_affinity_build(ctx, &m, &how, &a);
         input.affinity = a;
@@ -287,12 +290,15 @@ static void solve(clv_context *ctx, int rank, void *user) {
     clv_affinity_free(a);
 }
 
-static const answer solved[] = {{.method = "ncut", .home = CLV_HOME_DENSE64},
-                                {.method = "ncut", .kind = CLV_AFFINITY_KNN},
-                                {.method = "symnmf", .home = CLV_HOME_DENSE32},
-                                {.method = "symnmf", .home = CLV_HOME_COMPUTED},
-                                {.method = "kpalm"},
-                                {.method = "kpalm", .scalar = CLV_F32}};
+static const answer solved[] = {
+    {.method = "ncut", .home = CLV_HOME_DENSE64},
+    {.method = "ncut", .kind = CLV_AFFINITY_KNN},
+    {.method = "symnmf", .home = CLV_HOME_DENSE32},
+    {.method = "symnmf", .home = CLV_HOME_COMPUTED},
+    {.method = "kpalm", .k = "500"}, /* memberships of few enough are kept, and not shared */
+    {.method = "kpalm", .k = "500", .scalar = CLV_F32},
+    {.method = "kpalm", .k = "30", .solver = "lloyd"},
+    {.method = "kpalm", .k = "30", .solver = "weiszfeld"}};
 
 static void methods_are_the_same(void **unused) {
     (void)unused;

@@ -22,7 +22,7 @@ struct clv_context {
     atomic_size_t held, peak, limit; /* limit 0: none */
     clv_ranks *ranks;                /* other processes that do the same; NULL: there are none */
     pthread_mutex_t message_lock;
-    char message[2048];
+    char message[CLV_MESSAGE];
 };
 
 static void *allocate_by_malloc(void *user, size_t bytes) {

@@ -15,12 +15,19 @@ typedef struct note {
     uint64_t spare_bytes; /* notes are a multiple of 16 bytes */
 } note;
 
-enum { TEXT = 2048, HOST = 128 };
+enum { HOST = 128 };
+
+/* Nobody meets after this failure; work that cannot return it ends as it would after an interruption. */
+static clv_status break_by(clv_context *ctx, clv_status status) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    strncpy(r->why, clv_message(ctx), CLV_MESSAGE - 1);
+    r->asked = true;
+    r->broken = status;
+    return status;
+}
 
 static clv_status break_off(clv_context *ctx, const char *what) {
-    clv_ranks *r = clv_ranks_of(ctx);
-    r->broken = clv_fail(ctx, CLV_EIO, "%s failed: the other processes cannot be reached", what);
-    return r->broken;
+    return break_by(ctx, clv_fail(ctx, CLV_EIO, "%s failed: the other processes cannot be reached", what));
 }
 
 bool clv_is_shared(const clv_context *ctx) {
@@ -85,11 +92,11 @@ static int exchange(clv_ranks *r, void *all, const int64_t *counts, const int64_
 /* What rank `root` has to say becomes the message of this context. */
 static clv_status pass_message(clv_context *ctx, int32_t root, clv_status status) {
     clv_ranks *r = clv_ranks_of(ctx);
-    char text[TEXT] = "";
+    char text[CLV_MESSAGE] = "";
     if (root == r->with.rank) {
-        strncpy(text, clv_message(ctx), TEXT - 1);
+        strncpy(text, clv_message(ctx), CLV_MESSAGE - 1);
     }
-    if (r->with.broadcast(r->with.self, text, TEXT, root)) {
+    if (r->with.broadcast(r->with.self, text, CLV_MESSAGE, root)) {
         return break_off(ctx, "a meeting");
     }
     return root == 0 || clv_is_stop(status)
@@ -133,7 +140,7 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
         return status;
     }
     if (r->broken < 0) {
-        return r->broken;
+        return clv_fail(ctx, r->broken, "%s", r->why);
     }
     note *notes = r->notes;
     note *mine = &notes[r->with.rank];
@@ -152,19 +159,18 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
     }
     int32_t failed = find_failure(notes, r->with.ranks);
     clv_status found = failed < 0 ? CLV_OK : (clv_status)notes[failed].status;
-    if ((found == CLV_OK || clv_is_stop(found)) && came_apart(notes, r->with.ranks)) {
-        r->broken = clv_fail(ctx, CLV_EINTERNAL,
-                             "the processes have come apart: they do not compute the same numbers; are their machines "
-                             "alike, and their files the same? (CLEAVE_ISA and OPENBLAS_CORETYPE make machines alike)");
-        return r->broken;
-    }
     adopt(r, notes);
+    if ((found == CLV_OK || clv_is_stop(found)) && came_apart(notes, r->with.ranks)) {
+        clv_fail(ctx, CLV_EINTERNAL,
+                 "the processes have come apart: they do not compute the same numbers; are their machines alike, and "
+                 "their files the same? (CLEAVE_ISA and OPENBLAS_CORETYPE make machines alike)");
+        return break_by(ctx, CLV_EINTERNAL);
+    }
     if (failed < 0) {
         return CLV_OK;
     }
     found = pass_message(ctx, failed, found);
-    r->broken = clv_is_stop(found) ? r->broken : found;
-    return found;
+    return clv_is_stop(found) ? found : break_by(ctx, found);
 }
 
 clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, const int64_t *counts,

@@ -32,6 +32,8 @@ typedef struct clv_ranks_plugin {
     int (*open)(clv_communicator *out); /* joins the processes that were started together */
 } clv_ranks_plugin;
 
+enum { CLV_MESSAGE = 2048 }; /* of a context, with its end */
+
 /* What a context knows of the other ranks. Only the thread that made the context meets them. */
 typedef struct clv_ranks {
     clv_communicator with;
@@ -43,6 +45,7 @@ typedef struct clv_ranks {
     atomic_int own_clock;    /* above 0: the clock and the hook of this rank count */
     int alone;               /* above 0: this rank works without the others, who wait for it */
     clv_status broken;       /* a failure after which nobody meets any more */
+    char why[CLV_MESSAGE];   /* its sentence */
     uint64_t sequence;       /* of meetings */
     int64_t meetings, bytes; /* received */
     void *notes;             /* of all ranks: work */

@@ -602,7 +602,10 @@ static clv_status run(cli_job *job) {
 
 /* By several processes: each does all of it but for its share of the work; the first one writes. */
 static clv_status run_together(cli_job *job) {
-    CLI_TRY(cli_meet(job->app, cli_job_load(job)));
+    clv_context_work_alone(job->app->ctx, 1); /* by its own clock, until all have read */
+    clv_status status = cli_job_load(job);
+    clv_context_work_alone(job->app->ctx, 0);
+    CLI_TRY(cli_meet(job->app, status));
     CLI_TRY(cli_meet(job->app, cli_job_compare(job)));
     CLI_TRY(cli_job_solve(job));
     CLI_TRY(cli_meet(job->app, CLV_OK)); /* nothing is written before all have ended well */
@@ -612,7 +615,7 @@ static clv_status run_together(cli_job *job) {
         fprintf(stderr, "processes: %lld, %lld meetings, %lld bytes received by the first\n", (long long)info.ranks,
                 (long long)info.meetings, (long long)info.bytes);
     }
-    clv_status status = info.rank == 0 ? cli_job_write(job) : CLV_OK;
+    status = info.rank == 0 ? cli_job_write(job) : CLV_OK;
     clv_context_work_alone(job->app->ctx, 0);
     return status < 0 ? status : cli_end(job->output.quiet);
 }

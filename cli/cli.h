@@ -103,7 +103,7 @@ typedef struct cli_command {
 const cli_command *cli_command_find(const char *name);
 extern const cli_command cli_affinity, cli_segment, cli_text, cli_eval, cli_predict_command, cli_verify, cli_demo;
 
-enum { CLI_GROUPS = 8, CLI_OPTIONS = 32 };
+enum { CLI_GROUPS = 10, CLI_OPTIONS = 32 };
 
 /* An option table, the struct that it fills, and which of its options were given. */
 typedef struct cli_group {
@@ -221,6 +221,21 @@ bool cli_are_same(const char *const *a, int64_t a_count, const char *const *b, i
 /* The reading options that they stand for. */
 enum { CLI_READ, CLI_MAP, CLI_MAP_SYMMETRIC }; /* clv_read_options.map */
 clv_read_options cli_read_options(const cli_points_options *points, int map);
+
+/* --- checkpoints (checkpoint.c) --- */
+typedef struct cli_checkpoint {
+    const char *path, *resume; /* files, or NULL */
+    double every;
+    const cli_app *app;
+    bool told; /* that none can be written */
+} cli_checkpoint;
+const clv_option_table *cli_checkpoint_table(void);
+/* The context of the program goes on from one, keeps others, and has the time that is left of the limit. */
+clv_status cli_checkpoint_begin(const cli_app *app, const cli_args *args, cli_checkpoint *c, double limit);
+/* Whether --resume is a file that may not be written: any other than that of --checkpoint. */
+bool cli_checkpoint_is_input(const cli_checkpoint *c);
+/* How to go on with a run that was cut short. */
+void cli_checkpoint_end(const cli_checkpoint *c, const clv_result *result, int quiet);
 
 /* Matrices that a method gives can be written, each to a file that the option of its name says. */
 enum { CLI_MATRIX_FILES = 4 };

@@ -162,6 +162,15 @@ static void tell_late(const cli_job *job, const clv_affinity_options *how, const
             e->pairs ? others(job, how) : shorter);
 }
 
+/* There was no time to estimate anything. */
+static void tell_read_late(const cli_job *job) {
+    fprintf(stderr,
+            "warning: the time limit of %g s passed while the data were read, in %.1f s: the labels will be those of "
+            "k-means on the points; try a longer --time-limit%s\n",
+            cli_control_of(job)->time_limit, job->load_seconds,
+            clv_is_table(job->args.operands[0]) ? ", or an .npy file, which is read faster" : "");
+}
+
 bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {
     char needed[32];
     double limit = cli_control_of(job)->time_limit, left = limit - cli_elapsed(job->app);
@@ -176,7 +185,7 @@ bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {
     if (late && e.pairs && take_neighbors(job, how, needed, left)) {
         late = false;
     } else if (late && !job->output.quiet) {
-        tell_late(job, how, &e, needed);
+        e.before == 0 ? tell_read_late(job) : tell_late(job, how, &e, needed);
     } else if (!late && e.pass > LONG_PASS) {
         suggest(job, how, e.pass);
     }

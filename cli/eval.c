@@ -79,8 +79,8 @@ static clv_status measure_data(evaluation *e) {
 
 static clv_status measure(evaluation *e) {
     cli_reading_begin(e->app, e->how.memory);
-    CLI_TRY(cli_library(e->app, clv_read_labels(e->app->ctx, e->args.operands[0], &e->n, &e->truth)));
-    CLI_TRY(cli_library(e->app, clv_read_ids(e->app->ctx, e->args.operands[0], &e->rows)));
+    CLI_TRY(cli_library(e->app, clv_read_named_labels(e->app->ctx, e->args.operands[0], &e->rows, &e->truth)));
+    e->n = clv_data_matrix(e->rows)->rows;
     CLI_TRY(cli_read_labels_by_id(e->app, "LABELS", e->args.operands[1], e->rows, e->n, &e->labels, &e->by_id));
     CLI_TRY(cli_library(e->app, clv_compare(e->app->ctx, e->truth, e->labels, e->n, &e->scores)));
     CLI_TRY(e->options.data ? measure_data(e) : CLV_OK);

@@ -17,10 +17,17 @@ static clv_status take_rows(const cli_job *job, const char *path, const clv_data
     return CLV_OK;
 }
 
-/* Whether objects are the rows of the data, not their columns. */
+bool cli_is_transposed(const char *said) {
+    return said && strcmp(said, "true") == 0;
+}
+
 static bool has_objects_in_rows(const cli_job *job) {
     const clv_option *option = clv_options_find(job->method->options, "transposed");
-    return !option || !*(const int *)(const void *)(job->options + option->offset);
+    char said[16] = "";
+    if (option) {
+        clv_options_print(option, job->options, said, sizeof said);
+    }
+    return !cli_is_transposed(said);
 }
 
 clv_status cli_read_targets(const cli_job *job, const char *path, const clv_data *of, const char *of_path,
@@ -28,6 +35,9 @@ clv_status cli_read_targets(const cli_job *job, const char *path, const clv_data
     const cli_app *app = job->app;
     bool in_rows = has_objects_in_rows(job);
     int64_t samples = in_rows ? clv_data_rows_read(of) : clv_data_matrix(of)->cols;
+    if (!path) {
+        return cli_library(app, clv_data_targets(of, known, out));
+    }
     CLI_TRY(cli_library(app, known ? clv_read_targets_like(app->ctx, path, known, out)
                                    : clv_read_targets(app->ctx, path, out)));
     int64_t count = clv_data_matrix(*out)->rows;

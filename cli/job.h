@@ -53,6 +53,7 @@ struct cli_job {
     cli_output_room output_room;
     cli_predict_options prediction;
     cli_own_options own;
+    cli_checkpoint checkpoint;
     clv_data *data;                                                        /* the first operand */
     clv_data *fresh;                                                       /* new objects, or NULL */
     clv_data *targets, *start, *weights, *validation, *validation_targets; /* owned, or NULL */
@@ -131,6 +132,9 @@ int cli_job_run(const cli_app *app, const cli_command *command, const clv_method
 /* The command of a method, as its description says. */
 cli_command cli_method_command(const clv_method *method);
 
+/* New objects: by the names of the columns of the old ones; where these have none, in the same order, but for a label
+ * column that is named and not there: new objects often have none. */
+clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out);
 /* New objects (predict.c): the options, whether they go together, reading, labels to their file. */
 const clv_option_table *cli_predict_table(const clv_method *method);
 clv_status cli_predict_check(const cli_job *job);
@@ -169,9 +173,8 @@ clv_status cli_job_forecast(const cli_job *job);
 void cli_tell_note(const char *path, const clv_data *data);
 void cli_tell_warning(const char *path, const clv_data *data);
 
-/* Labels from a file, which must have one for each of n objects. `what` names the option in messages. */
-clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out);
-/* The same for the n rows of the file of `of`, in their order: matched by their ids where both files have them. */
+/* Labels from a file, one for each of the n rows of the file of `of`, in their order: matched by their ids where both
+ * files have them. `what` names the option in messages. */
 clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
                                  int32_t **out, bool *by_id);
 /* The rows of what was read become the objects of `of`: in the order of their ids where both files have them, and those
@@ -179,6 +182,8 @@ clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const cha
 clv_status cli_take_rows(const cli_app *app, const clv_data *of, clv_data *read, bool *by_id);
 /* labels[i] becomes labels[rows[i]]; NULL: nothing changes. */
 clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels);
+/* Whether objects are the columns of the data, by what the option "transposed" says; NULL: there is none. */
+bool cli_is_transposed(const char *said);
 /* Refuse options that do not go with a given similarity. */
 clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options *how, const cli_points_options *points);
 

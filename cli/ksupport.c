@@ -45,6 +45,7 @@ static clv_status check_pairs(const cli_job *job) {
 static clv_status check(const cli_job *job) {
     const clv_ksupport_options *options = options_of(job);
     const cli_own_options *own = &job->own;
+    bool given = job->args.operands[1] != NULL; /* else targets are a column */
     bool squares = options->loss == CLV_KSUPPORT_SQUARES, scaled = job->points.scale != CLV_SCALE_NONE;
     const struct {
         bool wrong;
@@ -52,7 +53,12 @@ static clv_status check(const cli_job *job) {
     } rules[] = {
         {options->k == 0 && !options->path, "ksupport needs -k N (the k of the norm), or --path with a list of k"},
         {own->path_output && !options->path, "--path-output needs --path: it writes the table of the path"},
-        {!own->validation_x != !own->validation_y, "--validation-x and --validation-y must be given together"},
+        {own->validation_y && !own->validation_x, "--validation-y needs --validation-x, the samples"},
+        {own->validation_x && !own->validation_y && given,
+         "--validation-x needs --validation-y, the targets, as X needs Y"},
+        {own->validation_y && !given,
+         "--validation-y cannot be used without Y: the targets are a column of --validation-x"},
+        {options->transposed && !given, "--transposed needs Y: X has a column per sample, and none of targets"},
         {own->validation_x && !options->path, "--validation-x needs --path, whose models it is there to compare"},
         {job->prediction.output && squares,
          "--predict-output holds labels, and --loss squares has none: use --predict with --scores"},
@@ -95,6 +101,10 @@ static clv_status read_validation(cli_job *job) {
     }
     if (!options->transposed) {
         cli_read_as(&reading, job->data);
+    }
+    if (!job->own.validation_y) {
+        reading.targets = true;
+        reading.label_column = reading.like ? clv_data_column(job->data, -1) : reading.label_column;
     }
     CLI_TRY(cli_library(job->app, clv_read(job->app->ctx, path, &reading, &job->validation)));
     job->input.validation = clv_data_matrix(job->validation);

@@ -94,6 +94,7 @@ static clv_status read_old(model *m) {
         return CLV_OK;
     }
     if (m->options.data) {
+        reading.settled = true;
         CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->options.data, &reading, &m->old)));
         return given ? CLV_OK : scale(m, m->old);
     }
@@ -112,14 +113,17 @@ static clv_status read_fresh(model *m) {
     clv_read_options reading = cli_read_options(&m->points, CLI_READ);
     bool given = is_given(m);
     int64_t count, filled;
-    const char *const *names = clv_claim_columns(m->claim, &count), *rows = clv_claim_option(m->claim, "transposed");
+    const char *const *names = clv_claim_columns(m->claim, &count);
     const double *fill = clv_claim_fill(m->claim, &filled);
-    bool features = !rows || strcmp(rows, "true") != 0; /* the columns */
+    bool features = !cli_is_transposed(clv_claim_option(m->claim, "transposed")); /* the columns */
     if (features) {
         cli_read_like(&reading, names, count, fill, filled);
     }
     reading.missing = m->options.missing ? CLV_MISSING_DROP : reading.missing;
-    CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->args.operands[1], &reading, &m->fresh)));
+    reading.settled = true;
+    reading.targets =
+        m->method->takes == CLV_TAKES_SAMPLES; /* where columns have no names, those of labels may be there */
+    CLI_TRY(cli_read_fresh(m->app, m->args.operands[1], &reading, &m->fresh));
     if (features && !given) {
         CLI_TRY(cli_check_columns(m->app, m->args.operands[1], m->fresh, names, count, m->options.quiet));
     }

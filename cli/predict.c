@@ -56,17 +56,14 @@ clv_status cli_predict_check(const cli_job *job) {
     return CLV_OK;
 }
 
-/* By the names of DATA's columns; where it has none, in the same order, but for a label column that is named and not
- * there: new objects often have none. */
-static clv_status read_file(const cli_job *job, const clv_read_options *reading, clv_data **out) {
+clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out) {
     clv_read_options plain = *reading;
-    const char *path = job->prediction.input;
-    clv_status status = clv_read(job->app->ctx, path, reading, out);
+    clv_status status = clv_read(app->ctx, path, reading, out);
     if (status == CLV_EUSAGE && reading->label_column && strcmp(path, "-") != 0) {
         plain.label_column = "none";
-        status = clv_read(job->app->ctx, path, &plain, out);
+        status = clv_read(app->ctx, path, &plain, out);
     }
-    return cli_library(job->app, status);
+    return cli_library(app, status);
 }
 
 clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
@@ -78,7 +75,7 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
     if (!given) {
         cli_read_as(&like, job->data);
     }
-    CLI_TRY(read_file(job, &like, &job->fresh));
+    CLI_TRY(cli_read_fresh(job->app, job->prediction.input, &like, &job->fresh));
     if (!given) {
         CLI_TRY(cli_check_columns(job->app, job->prediction.input, job->fresh, like.like, like.like_count,
                                   job->output.quiet));

@@ -7,7 +7,7 @@
 
 /* --- targets --- */
 
-enum { COMMON = 7, GIVEN = 4 };
+enum { COMMON = 8, GIVEN = 4 };
 
 /* The texts among the options of a method are files to read (--start), or names that are no file. */
 static void list_given(const cli_job *job, const char *list[GIVEN]) {
@@ -46,7 +46,7 @@ static clv_status check_output_data(const cli_job *job) {
 /* All that will be written, and all that is read: no file may be both, or written twice. */
 clv_status cli_job_check_targets(const cli_job *job) {
     const cli_output_options *output = &job->output;
-    enum { OTHERS = CLI_OPERANDS + 4 };
+    enum { OTHERS = CLI_OPERANDS + 5 };
     char model[PATH_MAX] = "";
     CLI_TRY(check_output_data(job));
     if (!cli_is_first(job->app)) { /* who writes nothing, and may not be able to */
@@ -65,7 +65,8 @@ clv_status cli_job_check_targets(const cli_job *job) {
         {"report", output->report, "html|htm"},
         {"predict-output", job->prediction.output, "npy|csv|txt"},
         {"predict-membership", job->prediction.membership, "npy|csv"},
-        {"save-model", *model ? model : NULL, "clv"}};
+        {"save-model", *model ? model : NULL, "clv"},
+        {"checkpoint", job->checkpoint.path, NULL}};
     const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN] = {0};
     cli_own_file own[CLI_OWN_FILES] = {{0}};
     if (is_standard(output->output) && is_standard(output->json)) {
@@ -76,6 +77,7 @@ clv_status cli_job_check_targets(const cli_job *job) {
     inputs[CLI_OPERANDS + 1] = job->points.truth;
     inputs[CLI_OPERANDS + 2] = job->sample_weights;
     inputs[CLI_OPERANDS + 3] = output->terms;
+    inputs[CLI_OPERANDS + 4] = cli_checkpoint_is_input(&job->checkpoint) ? job->checkpoint.resume : NULL;
     if (job->special->files) {
         job->special->files(job, own);
     }
@@ -110,7 +112,7 @@ clv_status cli_write_memberships(const cli_app *app, const char *path, const clv
     if (!names) {
         return cli_fail(app, CLV_ENOMEM, "out of memory");
     }
-    clv_status status = clv_write_named(app->ctx, path, matrix, of, names);
+    clv_status status = clv_write_named(app->ctx, path, matrix, of, 0, names);
     free(names);
     return cli_library(app, status);
 }
@@ -129,8 +131,7 @@ clv_status cli_write_scores(const cli_app *app, const char *path, const clv_matr
             snprintf(numbers[c], sizeof numbers[c], "%.15g", known ? classes->reals[class] : 0);
             names[c] = !known ? "value" : class_names ? class_names[class] : numbers[c];
         }
-        status = cli_library(app, cli_has_ending(path, "npy") ? clv_write_matrix(app->ctx, path, scores)
-                                                              : clv_write_named(app->ctx, path, scores, of, names));
+        status = cli_library(app, clv_write_named(app->ctx, path, scores, of, NAN, names));
     } else {
         cli_fail(app, status, "out of memory");
     }
@@ -176,7 +177,7 @@ static clv_status write_centers(const cli_job *job, const char *path, const clv_
         shown.values = values;
         shown.scalar = CLV_F64;
     }
-    clv_status status = matrix->cols > 0 && names[0] ? clv_write_named(job->app->ctx, path, &shown, NULL, names)
+    clv_status status = matrix->cols > 0 && names[0] ? clv_write_named(job->app->ctx, path, &shown, NULL, 0, names)
                                                      : clv_write_dense(job->app->ctx, path, &shown);
     free(names);
     free(values);
@@ -192,7 +193,7 @@ static bool has_named_columns(const cli_job *job, const char *path, const clv_ma
 /* Weights of features, say. */
 static clv_status write_by_column(const cli_job *job, const char *path, const clv_matrix *matrix) {
     const char **names = name_columns(job, matrix->cols);
-    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, NULL, names))
+    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, NULL, 0, names))
                               : cli_fail(job->app, CLV_ENOMEM, "out of memory");
     free(names);
     return status;

@@ -49,6 +49,7 @@ static void add_tables(cli_job *job) {
     cli_args_add(&job->args, cli_job_how_table(job), &job->how);
     cli_args_add(&job->args, clv_control_table(), job->options);
     cli_args_own(&job->args, cli_output_table(&job->output_room, method), &job->output);
+    cli_args_own(&job->args, cli_checkpoint_table(), &job->checkpoint);
     if (method->abilities & CLV_WEIGHS_OBJECTS) {
         cli_args_add(&job->args, cli_job_weights_table(), job);
     }
@@ -83,7 +84,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
     if (job->args.help) {
         return CLV_OK;
     }
-    clv_context_set_time_limit(app->ctx, cli_control(job)->time_limit);
+    CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit));
     CLI_TRY(check_required(job));
     CLI_TRY(job->special->check ? job->special->check(job) : CLV_OK);
     return cli_library(app, clv_method_check(app->ctx, method, job->options));
@@ -98,18 +99,6 @@ clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options 
 }
 
 /* --- data --- */
-
-clv_status cli_read_labels_of(const cli_app *app, const char *what, const char *path, int64_t n, int32_t **out) {
-    int64_t count = 0;
-    CLI_TRY(cli_library(app, clv_read_labels(app->ctx, path, &count, out)));
-    if (count != n) {
-        clv_release(app->ctx, *out);
-        *out = NULL;
-        return cli_fail(app, CLV_EDATA, "%s: %s has %lld labels, but there are %lld objects", what, path,
-                        (long long)count, (long long)n);
-    }
-    return CLV_OK;
-}
 
 clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels) {
     int32_t *before = rows ? malloc((size_t)n * sizeof *before + 1) : NULL;
@@ -130,9 +119,11 @@ clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const cha
                                  int32_t **out, bool *by_id) {
     clv_data *named = NULL;
     int64_t *rows = NULL;
-    CLI_TRY(cli_read_labels_of(app, what, path, n, out));
-    clv_status status = cli_library(app, clv_read_ids(app->ctx, path, &named));
-    status = status < 0 ? status : cli_library(app, clv_match_ids(app->ctx, of, named, &rows));
+    CLI_TRY(cli_library(app, clv_read_named_labels(app->ctx, path, &named, out)));
+    int64_t count = clv_data_matrix(named)->rows;
+    clv_status status = count == n ? cli_library(app, clv_match_ids(app->ctx, of, named, &rows))
+                                   : cli_fail(app, CLV_EDATA, "%s: %s has %lld labels, but there are %lld objects",
+                                              what, path, (long long)count, (long long)n);
     status = status < 0 ? status : cli_order_labels(app, rows, n, *out);
     *by_id = rows != NULL;
     clv_data_free(named);
@@ -207,11 +198,16 @@ static clv_status scale(cli_job *job) {
     return cli_library(job->app, clv_data_scale(job->data, how));
 }
 
+/* "Y" for "[Y]". */
+static const char *operand_name(const char *operand) {
+    return operand && strcmp(operand, "[Y]") == 0 ? "Y" : operand;
+}
+
 static clv_status check_standard_input(const cli_job *job) {
     const char *first = NULL;
     for (size_t i = 0; i <= CLI_OPERANDS; i++) {
         const char *path = i < CLI_OPERANDS ? job->args.operands[i] : job->prediction.input;
-        const char *name = i < CLI_OPERANDS ? job->args.command->operands[i] : "--predict";
+        const char *name = i < CLI_OPERANDS ? operand_name(job->args.command->operands[i]) : "--predict";
         if (path && strcmp(path, "-") == 0) {
             if (cli_job_is_shared(job)) {
                 return cli_fail(job->app, CLV_EUSAGE,
@@ -276,6 +272,7 @@ static clv_status check_table_options(const cli_job *job) {
 clv_status cli_job_load(cli_job *job) {
     const cli_app *app = job->app;
     clv_read_options reading = cli_read_options(&job->points, stays_in_file(job));
+    reading.targets = job->method->takes == CLV_TAKES_SAMPLES && !job->args.operands[1];
     CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
         return cli_fail(app, CLV_EUSAGE,
@@ -293,8 +290,8 @@ clv_status cli_job_load(cli_job *job) {
     CLI_TRY(cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
     CLI_TRY(cli_predict_read(job, &reading));
     CLI_TRY(read_truth(job));
-    CLI_TRY(scale(job));
     CLI_TRY(cli_terms_read(job));
+    CLI_TRY(scale(job));
     cli_progress_end(&job->progress);
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
@@ -314,11 +311,13 @@ clv_status cli_job_load(cli_job *job) {
 
 /* --- affinity --- */
 
-/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. */
+/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. A checkpoint holds
+ * what lasts of the state, packed and as a file. */
 static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
     clv_input input = job->input;
     input.plan = plan;
-    return cli_method_bytes(job->method, &input, job->options, threads);
+    size_t bytes = cli_method_bytes(job->method, &input, job->options, threads);
+    return job->checkpoint.path || job->checkpoint.resume ? 2 * bytes : bytes;
 }
 
 size_t cli_job_memory(const cli_job *job, int64_t threads) {
@@ -492,6 +491,7 @@ static clv_status run_method(cli_job *job) {
     cli_progress_end(&job->progress);
     *control = asked;
     CLI_TRY(tell_failure(job, status));
+    cli_checkpoint_end(&job->checkpoint, job->result, job->output.quiet);
     CLI_TRY(warn_of_rough(job));
     tell_warnings(job);
     if (job->suggestion[0]) {
@@ -581,7 +581,8 @@ static const char *cli_about_data(clv_takes takes) {
                                         "(file.mat:variable); .npy of floats or\n"
                                         "doubles stays in its file. Y holds one target per sample: numbers, or texts "
                                         "in .csv; of an .svm file\n"
-                                        "its labels.\n"
+                                        "its labels. Without Y the targets are a column of X, by its name or "
+                                        "--label-column.\n"
            : takes == CLV_TAKES_AFFINITY
                ? "DATA holds one object per row: .npy, .csv, .tsv, .mtx, .svm, .mat (file.mat:variable), .png, .jpg;\n"
                  "- is CSV from standard input. With --affinity precomputed, DATA is the n x n similarity itself.\n"
@@ -602,6 +603,10 @@ static clv_status run(cli_job *job) {
 
 /* By several processes: each does all of it but for its share of the work; the first one writes. */
 static clv_status run_together(cli_job *job) {
+    if (job->checkpoint.path || job->checkpoint.resume) {
+        return cli_fail(job->app, CLV_EUSAGE, "--%s is for one process, and these are %lld: leave it out",
+                        job->checkpoint.path ? "checkpoint" : "resume", (long long)cli_ranks(job->app));
+    }
     clv_context_work_alone(job->app->ctx, 1); /* by its own clock, until all have read */
     clv_status status = cli_job_load(job);
     clv_context_work_alone(job->app->ctx, 0);
@@ -655,7 +660,7 @@ cli_command cli_method_command(const clv_method *method) {
     bool samples = method->takes == CLV_TAKES_SAMPLES;
     return (cli_command){.name = method->name,
                          .summary = method->summary,
-                         .operands = {samples ? "X" : "DATA", samples ? "Y" : NULL},
+                         .operands = {samples ? "X" : "DATA", samples ? "[Y]" : NULL},
                          .about = method->about,
                          .about_data = cli_about_data(method->takes),
                          .examples = method->examples,

@@ -65,9 +65,12 @@ static const clv_option_table *output_table(void) {
 static clv_status check_targets(const segment_job *s) {
     const segment_options *o = &s->options;
     const cli_target targets[] = {
-        {"output", o->output, "png|npy"}, {"overlay", o->overlay, "png"},           {"fill", o->fill, "png"},
-        {"labels-out", o->labels, "npy"}, {"points-out", o->points, "npy|csv|tsv"}, {"json", o->json, NULL}};
-    return cli_targets_check(s->app, targets, CLI_COUNT(targets), s->args.operands, 1);
+        {"output", o->output, "png|npy"},        {"overlay", o->overlay, "png"},           {"fill", o->fill, "png"},
+        {"labels-out", o->labels, "npy"},        {"points-out", o->points, "npy|csv|tsv"}, {"json", o->json, NULL},
+        {"checkpoint", s->checkpoint.path, NULL}};
+    const char *const inputs[] = {s->args.operands[0],
+                                  cli_checkpoint_is_input(&s->checkpoint) ? s->checkpoint.resume : NULL};
+    return cli_targets_check(s->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
 }
 
 /* "120x80" as numbers. */
@@ -259,6 +262,7 @@ static clv_status solve(segment_job *s) {
         status = cli_library(s->app, clv_solve(s->app->ctx, s->method, &input, s->method_options, &s->result));
     }
     cli_progress_end(&progress);
+    cli_checkpoint_end(&s->checkpoint, s->result, s->options.quiet);
     s->solve_seconds = cli_seconds() - began;
     if (status >= 0 && s->options.verbose) {
         tell_result(s);
@@ -392,7 +396,7 @@ static clv_status write(const segment_job *s) {
 
 static clv_status work(void *job) {
     segment_job *s = job;
-    clv_context_set_time_limit(s->app->ctx, s->asked.time_limit);
+    CLI_TRY(cli_checkpoint_begin(s->app, &s->args, &s->checkpoint, s->asked.time_limit));
     CLI_TRY(check(s));
     CLI_TRY(make_objects(s));
     if (s->options.dry_run) {
@@ -428,6 +432,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
     cli_args_add(&s.args, clv_region_table(), &s.weights);
     cli_args_own(&s.args, clv_control_table(), &s.asked);
     cli_args_own(&s.args, output_table(), &s.options);
+    cli_args_own(&s.args, cli_checkpoint_table(), &s.checkpoint);
     clv_status status = cli_perform(app, &s.args, argc, argv, work, &s);
     close(&s);
     return cli_exit_status(status);

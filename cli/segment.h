@@ -38,6 +38,7 @@ typedef struct segment_job {
     const cli_segmenter *segmenter;
     _Alignas(max_align_t) char method_options[CLI_METHOD_OPTIONS];
     clv_control asked, *control; /* as given, and in the options of the method */
+    cli_checkpoint checkpoint;
     clv_superpixel_options superpixels;
     clv_region_weights weights;
     bool chosen_k;         /* k is the method's own, not asked for */

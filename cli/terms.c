@@ -6,6 +6,18 @@
 
 enum { TOP = 10 };
 
+/* Rows that are not those that cleave text wrote may be other documents, or these after other work on them. */
+static void warn_of_others(const cli_job *job) {
+    const clv_text_model *text = job->text;
+    uint64_t found = clv_matrix_fingerprint(clv_data_matrix(job->data));
+    if (!job->output.quiet && text->points && found != text->points && found != text->tfidf) {
+        fprintf(stderr,
+                "%s: warning: its rows are not the points that cleave text made with %s: if they are not those "
+                "documents in that order, the terms of the clusters are wrong\n",
+                job->args.operands[0], job->output.terms);
+    }
+}
+
 clv_status cli_terms_read(cli_job *job) {
     const char *path = job->output.terms, *data = job->args.operands[0];
     if (!path) {
@@ -30,6 +42,7 @@ clv_status cli_terms_read(cli_job *job) {
                             job->text->ids[i]);
         }
     }
+    warn_of_others(job);
     return named ? CLV_OK : cli_library(job->app, clv_data_set_ids(job->data, "id", job->text->ids));
 }
 

@@ -393,7 +393,7 @@ static clv_status write_points(const text_job *t) {
         names[c] = text;
     }
     clv_status status = names ? cli_library(t->app, clv_write_named(t->app->ctx, t->options.output,
-                                                                    clv_data_matrix(t->points), t->points, names))
+                                                                    clv_data_matrix(t->points), t->points, 0, names))
                               : cli_fail(t->app, CLV_ENOMEM, "out of memory");
     free(names);
     return status;
@@ -408,7 +408,9 @@ static clv_status write_model(const text_job *t) {
                                   .axes = *clv_data_matrix(t->axes),
                                   .offset = t->values + t->reduce.dims,
                                   .ngrams = t->terms.ngrams,
-                                  .stop_list = words ? words : t->stop_list};
+                                  .stop_list = words ? words : t->stop_list,
+                                  .points = clv_matrix_fingerprint(clv_data_matrix(t->points)),
+                                  .tfidf = clv_matrix_fingerprint(clv_data_matrix(t->matrix))};
     return cli_library(t->app, clv_text_model_write(t->app->ctx, t->options.model, &model));
 }
 

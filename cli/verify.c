@@ -28,22 +28,30 @@ static const clv_option_table *verify_table(void) {
     return &table;
 }
 
-/* The second file: targets of a method on samples, else weights of the objects. */
-static clv_status read_second(verification *v, clv_input *input) {
+static bool takes_samples(const verification *v) {
     const clv_method *method = clv_claim_method(v->claim);
+    return method && method->takes == CLV_TAKES_SAMPLES;
+}
+
+/* The second file: targets of a method on samples, else weights of the objects. Without it, targets are a column of the
+ * first. */
+static clv_status read_second(verification *v, clv_input *input) {
+    const char *path = v->args.operands[2];
+    bool by_id, samples = takes_samples(v);
     if (v->args.operand_count < 3) {
+        CLI_TRY(samples ? cli_library(v->app, clv_data_targets(v->data, NULL, &v->second)) : CLV_OK);
+        input->targets = v->second ? clv_data_matrix(v->second) : NULL;
         return CLV_OK;
     }
-    const char *path = v->args.operands[2], *columns = clv_claim_option(v->claim, "transposed");
-    bool by_id;
-    bool samples = method && method->takes == CLV_TAKES_SAMPLES;
     if (samples) {
         CLI_TRY(cli_library(v->app, clv_read_targets(v->app->ctx, path, &v->second)));
     } else {
         CLI_TRY(cli_library(v->app, clv_read(v->app->ctx, path, NULL, &v->second)));
     }
     *(samples ? &input->targets : &input->weights) = clv_data_matrix(v->second);
-    return columns && strcmp(columns, "true") == 0 ? CLV_OK : cli_take_rows(v->app, v->data, v->second, &by_id);
+    return cli_is_transposed(clv_claim_option(v->claim, "transposed"))
+               ? CLV_OK
+               : cli_take_rows(v->app, v->data, v->second, &by_id);
 }
 
 /* Whether the columns have the names that are claimed. */
@@ -106,6 +114,7 @@ static clv_status judge(verification *v) {
     const char *kind = clv_claim_option(v->claim, "affinity");
     bool given = kind && strcmp(kind, "precomputed") == 0;
     clv_read_options reading = cli_read_options(&v->points, given ? CLI_MAP_SYMMETRIC : CLI_MAP);
+    reading.targets = takes_samples(v) && v->args.operand_count < 3;
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
     if (!reads_the_same(v)) {
         return CLV_OK;
@@ -149,7 +158,7 @@ const cli_command cli_verify = {
     .about = "Reads a result that --json wrote, prepares DATA as the options of that result say, and recomputes its\n"
              "objective, its certificate and every field that follows from the answer. The exit status is 0 when\n"
              "all are as claimed and the result does not contradict itself, and 1 otherwise, with the reason. Y is\n"
-             "the second file: the targets of ksupport, or sample weights.\n",
+             "the second file: the targets of ksupport, unless they are a column of DATA, or sample weights.\n",
     .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
                 "  cleave verify result.json points.csv\n",
     .run = run,

@@ -116,6 +116,22 @@ CLV_API int64_t clv_default_threads(void);
  * result however short the limit. 0: no limit. */
 CLV_API void clv_context_set_time_limit(clv_context *ctx, double seconds);
 
+/* Checkpoints: what a run has found and where it is, so that another process can go on from there and end with the same
+ * result, bit for bit, on any number of threads. From the first start of a run on the writer gets all of it every so
+ * many seconds (0: after each iteration), and once more when the run ends, for whatever reason; from one thread at a
+ * time, though not always the same. The bytes are borrowed. Not 0: it was not kept; the run goes on, and its result
+ * has a warning. NULL takes the writer away. Only what the engine and the method know is in a checkpoint, none of the
+ * data: a resumed solve is given those again. */
+typedef int (*clv_checkpoint_writer)(const void *bytes, size_t size, void *user);
+CLV_API void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer writer, void *user, double every);
+/* The next clv_solve in this context goes on from this checkpoint (copied; NULL: from none). CLV_EDATA with a sentence
+ * where the bytes are none, are damaged, or were made by another version; clv_solve refuses other data and other
+ * options, but for threads, time_limit, which includes the time taken before, and max_iter, which may be larger as long
+ * as it ended nothing that other work followed. */
+CLV_API clv_status clv_context_resume(clv_context *ctx, const void *bytes, size_t size);
+/* The seconds that it had taken to come there; 0: there is nothing to resume. */
+CLV_API double clv_context_spent(clv_context *ctx);
+
 /* Bytes now held, and the most that were ever held, by everything made in this context. */
 CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak);
 
@@ -289,7 +305,9 @@ typedef struct clv_read_options {
     const double *fill; /* CSV with missing cells to replace: by these, one per column of the other data
                            (clv_data_fill); NULL: by the mean or the median of the file itself */
     int64_t fill_count;
-    int64_t room[2]; /* for later versions: 0 */
+    int targets;     /* the label column holds targets, any numbers or texts: clv_data_targets has them */
+    int settled;     /* how to read is settled: messages do not say by what option a file could be read */
+    int64_t room[1]; /* for later versions: 0 */
 } clv_read_options;
 
 /* Read a matrix; the name says the format: .npy, .csv, .tsv (.tab, .txt, .dat, .data), .mtx, .svm or .libsvm, .mat
@@ -342,10 +360,9 @@ CLV_API int clv_data_is_mapped(const clv_data *data);
  * ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
-/* What a table calls its rows, beside the labels that clv_read_labels takes of it: rows without columns, with
- * clv_data_id, which is NULL where it has no names for them; so also of other files and of streams, which cannot be
- * read twice. */
-CLV_API clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out);
+/* The same with what the file calls its rows: rows without columns, as many as there are labels, with clv_data_id,
+ * which is NULL where it has no names for them. */
+CLV_API clv_status clv_read_named_labels(clv_context *ctx, const char *path, clv_data **rows, int32_t **labels);
 /* Where the rows of the file of `of` are in that of `in` (from 0), by their ids. Ids that are called "row" and are
  * numbers from 1 to n are the places of rows: they go with others of this kind, or with rows that have no ids. Names of
  * rows go with names of rows. Else *rows is NULL: both are in the same order. CLV_EDATA: ids that only one has, or
@@ -359,6 +376,9 @@ CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data
 /* The same for targets that are to be compared with others: texts become the numbers that they are in `known`, which
  * clv_read_targets read; a text that is not there is refused, and so are texts where those are numbers. */
 CLV_API clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out);
+/* The same for targets that were read with their samples: the column of labels of a table that was read with
+ * clv_read_options.targets, or the labels of .svm; of the rows that were kept. `known`: as above, or NULL. */
+CLV_API clv_status clv_data_targets(const clv_data *data, const clv_data *known, clv_data **out);
 /* The texts that the targets 0, 1, ... stand for; NULL with count 0: targets are numbers. */
 CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count);
 
@@ -383,9 +403,10 @@ CLV_API clv_status clv_write_labeled(clv_context *ctx, const char *path, const c
                                      const clv_read_options *options, const int32_t *labels, int64_t n,
                                      const clv_data *of);
 /* A matrix like clv_write_dense; to .csv and .tsv with the names of its columns, and of its rows unless `rows` is NULL.
- */
+ * There is a row for each row of the file of `rows`; in those that were dropped all numbers are `lost`: NaN is an empty
+ * cell in .csv and .tsv. */
 CLV_API clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *matrix, const clv_data *rows,
-                                   const char *const *columns);
+                                   double lost, const char *const *columns);
 /* Likewise for any bytes (a report, a JSON text). */
 CLV_API clv_status clv_write_text(clv_context *ctx, const char *path, const char *text, size_t size);
 
@@ -557,6 +578,7 @@ typedef struct clv_text_model {
     const double *idf;        /* of the terms; not looked at when it is written: it follows from the occurrences */
     const char *ngrams;       /* as in clv_tfidf_options */
     const char *stop_list;    /* words with blanks between; never NULL */
+    uint64_t points, tfidf;   /* fingerprints (clv_matrix_fingerprint): of the points, of the tf-idf; 0: not known */
 } clv_text_model;
 CLV_API clv_status clv_text_model_write(clv_context *ctx, const char *path, const clv_text_model *model);
 /* Owned. What is damaged, or of another version, is refused. */
@@ -971,7 +993,8 @@ enum {
     CLV_STARTS_GIVEN = 2,   /* input.start */
     CLV_READS_IN_ORDER = 4, /* points are read from the first to the last: they may stay in a mapped file */
     CLV_VALIDATES = 8,      /* input.validation */
-    CLV_SPREADS = 16        /* its work is shared by the processes that joined; else one of them does it all */
+    CLV_CHECKPOINTS = 16,   /* clv_context_set_checkpoint: all of its iterations are the driver's */
+    CLV_SPREADS = 32        /* its work is shared by the processes that joined; else one of them does it all */
 };
 
 /* What the option k stands for. */

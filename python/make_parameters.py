@@ -219,6 +219,14 @@ def parameters(kind: Estimator, options: dict[str, Any], start: str | None, star
                            "best); returning True ends the run, and what it raises is raised by fit. It may run in another "
                            "thread than the one that called fit, and never runs twice at a time"))
     found.append(Parameter("progress", None, "bool", "bool", False, "show a bar while fitting"))
+    path = ("str | os.PathLike[str] | None", "path or None")
+    found.append(Parameter("checkpoint", None, *path, None, "a file that keeps what a fit has found and where it is, so that a "
+                           "fit that was killed can be gone on with"))
+    found.append(Parameter("checkpoint_every", None, "float", "float", 60.0, "seconds between two checkpoints; 0: after each "
+                           "iteration"))
+    found.append(Parameter("resume", None, *path, None, "a checkpoint to go on from, of a fit with the same parameters on the "
+                           "same data: the result is the one that it would have had. Needs a `random_state` that is a number; "
+                           "`time_limit` includes the time used before"))
     return found
 
 
@@ -328,7 +336,7 @@ def main() -> None:
     kinds.update({name.replace("-", " ").title().replace(" ", ""): Estimator(name)
                   for name in tables.METHODS if name not in known})
     text = ('"""The parameters of the estimators. Written by make_parameters.py from the option tables of the library."""\n'
-            "from __future__ import annotations\n\nfrom typing import Any, Callable, ClassVar, Literal\n\n"
+            "from __future__ import annotations\n\nimport os\nfrom typing import Any, Callable, ClassVar, Literal\n\n"
             "import numpy as np\nfrom numpy.typing import ArrayLike, NDArray\n\n"
             "from ._result import Bound, Certificate, Result\n\n"
             f"ATTRIBUTES = {ATTRIBUTES!r}\nESTIMATORS = {sorted(kinds)!r}\n")

@@ -124,7 +124,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         if self.progress:
             run.callback, close = _progress.bar(type(self).__name__, callback)
         try:
-            result = run.solve()
+            result = run.solve(self.checkpoint, self.checkpoint_every, self.resume)
         except KeyboardInterrupt as pressed:
             if run.pointer is not None:  # the best so far
                 self._take(run, run.result())
@@ -267,6 +267,25 @@ class SimplicialNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clustere
         return memberships
 
 
+def _distances(x: Any, centers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distances by norms and products; those that are small against the norms, and so have few digits left, by differences,
+    of some rows at a time, which are filled where they are sparse."""
+    sparse = is_sparse(x)
+    if not sparse:
+        x, centers = x - centers.mean(axis=0), centers - centers.mean(axis=0)
+    squares = np.asarray((x.multiply(x) if sparse else x * x).sum(axis=1)).reshape(-1, 1)
+    found = np.asarray(euclidean_distances(x, centers))
+    near = found < 1e-3 * (np.sqrt(squares) + np.sqrt((centers**2).sum(axis=1)))
+    rows = np.flatnonzero(near.any(axis=1))
+    step = max(1, (1 << 22) // x.shape[1])
+    for some in (rows[first:first + step] for first in range(0, len(rows), step)):
+        filled = x[some].toarray() if sparse else x[some]
+        for c, center in enumerate(centers):
+            at = near[some, c]
+            found[some[at], c] = np.sqrt(((filled[at] - center) ** 2).sum(axis=1))
+    return found
+
+
 class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _parameters.KPalm):  # type: ignore[misc]
     @_whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -290,11 +309,7 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         """Distances to the centers."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        centers = self.result_.centers
-        if not is_sparse(X):  # by norms and products, which have no digits left far from 0
-            middle = centers.mean(axis=0)
-            X, centers = X - middle, centers - middle
-        return np.asarray(euclidean_distances(X, centers))
+        return _distances(X, self.result_.centers)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective of X at the centers, each object in the cluster of its nearest one."""
@@ -323,10 +338,15 @@ class _KSupport(_Estimator):
             found["k"] = max(1, self.n_features_in_ // 10)
         return found
 
+    def _is_plain_target(self, y: Any) -> bool:
+        """As `_is_plain` for targets: whole numbers, or for a regression finite ones."""
+        if type(y) is not np.ndarray or y.ndim != 1 or not len(y):
+            return False
+        return y.dtype.kind in "iub" or (self._loss == "squares" and y.dtype in _REAL and bool(np.isfinite(y).all()))
+
     def _samples(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Samples with what they are fitted to."""
-        if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub" and len(y) and self._is_plain(x, True) and len(
-                x) == len(y):
+        if self._is_plain_target(y) and self._is_plain(x, True) and len(x) == len(y):
             self.n_features_in_ = x.shape[1]
             return x, y
         check_sparse(x)
@@ -421,7 +441,13 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
 
     def _take(self, run: Run, result: Result) -> None:
         super()._take(run, result)
-        self.affinity_matrix_ = abs(self.weights_) + abs(self.weights_).T
+        self.__dict__.pop("affinity_matrix_", None)  # of an earlier fit
+
+    @functools.cached_property
+    def affinity_matrix_(self) -> Any:
+        """|W| + |W'|, sparse; made when it is first asked for."""
+        strength = abs(self.weights_)
+        return strength + strength.T
 
 
 def _other(name: str) -> Any:

@@ -9,7 +9,6 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib import recfunctions
 
 from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import array_of, numbers
@@ -57,18 +56,20 @@ def _field(field: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=None)
-def _trace_types(names: tuple[str | None, ...]) -> tuple[Any, list[str]]:
-    """The type of a row of the trace, and the names of what is kept of it."""
+def _trace_types(names: tuple[str | None, ...]) -> tuple[Any, Any]:
+    """The type of a row of the trace, and that of what is kept of it."""
     kinds = ["i8", "i8", "i8"] + ["f8"] * (len(names) - 3)
     listed = [(name or f"unused{i}", kind) for i, (name, kind) in enumerate(zip(names, kinds))]
-    return np.dtype(listed), [name for name in names if name]
+    return np.dtype(listed), np.dtype([(name, kind) for name, kind in zip(names, kinds) if name])
 
 
 def _trace(result: Any) -> Any:
     row, kept = _trace_types(("restart", text_of(result.trace_part), "iteration", "seconds", "objective", "certificate",
                               *map(text_of, result.trace_extras)))
-    raw = numbers(ffi.cast("char *", result.trace), result.trace_count, row)
-    return recfunctions.repack_fields(raw[kept])
+    raw, trace = numbers(ffi.cast("char *", result.trace), result.trace_count, row), np.empty(result.trace_count, dtype=kept)
+    for name in kept.names:
+        trace[name] = raw[name]
+    return trace
 
 
 class Result:

@@ -1,6 +1,7 @@
 """Running a method of the library."""
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import Any, Callable
@@ -134,6 +135,23 @@ class Run:
                 return 1
         return monitor
 
+    def _keep(self, path: Any) -> Any:
+        """The writer of checkpoints as the library calls it: files are replaced whole."""
+        name = os.fsencode(path)
+
+        @ffi.callback("clv_checkpoint_writer")  # type: ignore[untyped-decorator, unused-ignore]
+        def write(content: Any, size: int, user: Any) -> int:
+            return int(lib.clv_write_text(self.ctx.pointer, name, ffi.cast("const char *", content), size) < 0)
+        return write
+
+    def _resume(self, path: Any) -> None:
+        with open(path, "rb") as file:
+            content = file.read()
+        try:
+            self.ctx.check(lib.clv_context_resume(self.ctx.pointer, content, len(content)))
+        except ValueError as failure:
+            raise ValueError(f"{os.fspath(path)}: {failure}") from None
+
     def build(self) -> None:
         """The affinity, where the method takes one."""
         if self.method.takes == lib.CLV_TAKES_AFFINITY and self.affinity is None:
@@ -153,10 +171,17 @@ class Run:
         for name, value in result.fields.items():
             put_field(self.ctx, self.pointer, self.method, name, value)
 
-    def solve(self) -> Result:
-        """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised."""
+    def solve(self, checkpoint: Any = None, every: float = 60.0, resume: Any = None) -> Result:
+        """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised. With files to keep
+        checkpoints in, and to go on from."""
         control = ffi.cast("clv_control *", self.options.pointer)
-        lib.clv_context_set_time_limit(self.ctx.pointer, control.time_limit)  # of all of it, the affinity included
+        if resume is not None:
+            self._resume(resume)
+        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint)
+        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every))
+        left = control.time_limit - lib.clv_context_spent(self.ctx.pointer)  # clv_solve refuses a limit that is over
+        limit = max(left, 1e-9) if control.time_limit > 0 else 0
+        lib.clv_context_set_time_limit(self.ctx.pointer, limit)  # of all of it, the affinity included
         began = time.perf_counter()
 
         def work() -> None:
@@ -177,6 +202,8 @@ class Run:
             self.total_seconds = time.perf_counter() - began
             control.monitor = ffi.NULL
             lib.clv_context_set_time_limit(self.ctx.pointer, 0)
+            lib.clv_context_set_checkpoint(self.ctx.pointer, ffi.NULL, ffi.NULL, 0)
+            lib.clv_context_resume(self.ctx.pointer, ffi.NULL, 0)
         if self.failure is not None:
             raise self.failure
         return self.result()

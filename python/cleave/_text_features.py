@@ -1,6 +1,7 @@
 """Documents to points, in the way of scikit-learn."""
 from __future__ import annotations
 
+import operator
 import os
 from typing import TYPE_CHECKING, Any, Iterable
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted
 except ImportError as missing:
     raise ImportError("TextFeatures needs scikit-learn: pip install scikit-learn") from missing
@@ -46,7 +48,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Principal components: subtract the means of the columns first.
     tol : float, default=1e-7
         Residual of a singular vector, relative to the square of its singular value.
-    random_state : int, default=1
+    random_state : int, RandomState or None, default=1
         Seed of the random start; the result depends on it only within the tolerance.
     n_jobs : int, default=None
         Threads; None: one per core.
@@ -74,7 +76,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(self, dims: int = 20, *, ngram_range: tuple[int, int] = (1, 1), stop_words: str | Iterable[str] = "none",
                  min_df: float = 1, max_df: float = 1, max_features: int | None = None, encoding: str = "auto",
-                 center: bool = False, tol: float = 1e-7, random_state: int = 1, n_jobs: int | None = None) -> None:
+                 center: bool = False, tol: float = 1e-7, random_state: Any = 1, n_jobs: int | None = None) -> None:
         self.dims = dims
         self.ngram_range = ngram_range
         self.stop_words = stop_words
@@ -90,13 +92,26 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """The documents X as points: strings (a list, or a column of a frame), or the path of a folder or of a `.jsonl` or
         `.jsonl.gz` file."""
-        threads, (low, high) = threads_of(self.n_jobs or 0), self.ngram_range
-        texts = texts_of(X, self.stop_words, (low, high), None, threads, 0, {
+        threads, seed = threads_of(self.n_jobs or 0), self.random_state
+        if not isinstance(seed, (int, np.integer)):
+            seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
+        texts = texts_of(X, self.stop_words, self._ngrams(), None, threads, 0, {
             "min_df": self.min_df, "max_df": self.max_df, "max_features": self.max_features, "encoding": self.encoding}, _RENAMED)
         points, axes, offset = find_axes(texts, min(self.dims, *texts.matrix.shape), threads, 0, {
-            "center": self.center, "tol": self.tol, "seed": self.random_state}, _RENAMED)
+            "center": self.center, "tol": self.tol, "seed": seed}, _RENAMED)
         self.texts_, self.axes_, self.offset_ = texts, axes, offset
         return points
+
+    def _ngrams(self) -> tuple[int, int]:
+        try:
+            low, high = map(operator.index, self.ngram_range)
+        except (TypeError, ValueError):
+            raise ValueError(f"ngram_range = {self.ngram_range!r} is not allowed: it must be two whole numbers of words, such as "
+                             "(1, 2)") from None
+        if not 1 <= low <= high <= 9:
+            raise ValueError(f"ngram_range = {self.ngram_range!r} is not allowed: the first number must be from 1 to the second, and "
+                             "that at most 9")
+        return low, high
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find terms, idf and axes of the documents X."""
@@ -120,6 +135,15 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self)
         texts: Texts = self.texts_
         return cluster_terms(texts, labels, top)
+
+    def _more_tags(self) -> dict[str, Any]:  # before 1.6
+        return {"X_types": ["string"], "_skip_test": True}
+
+    def __sklearn_tags__(self) -> Any:
+        """Strings, as TfidfVectorizer has it: what scikit-learn checks by numbers does not apply."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array, tags._skip_test = True, False, True
+        return tags
 
     @property
     def _n_features_out(self) -> int:

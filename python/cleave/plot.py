@@ -36,7 +36,12 @@ def _axes(ax: Any, **size: Any) -> Any:
 
 
 def _result(given: Any) -> Any:
-    return getattr(given, "result_", given)
+    """The result itself, or that of an estimator, which must have one."""
+    found = getattr(given, "result_", given)
+    if hasattr(found, "fit"):
+        from sklearn.exceptions import NotFittedError
+        raise NotFittedError(f"this {type(found).__name__} is not fitted yet: call 'fit' before its result is drawn")
+    return found
 
 
 def _bare(ax: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -16,6 +16,7 @@ from sklearn.utils import estimator_checks
 
 import cleave
 
+TEXTS = ["red apples", "green apples", "red cars", "fast red cars"]
 ESTIMATORS = [cleave.DominantSets, cleave.KPalm, cleave.KSupportClassifier, cleave.KSupportRegressor,
               cleave.MatrixPursuit, cleave.NormalizedCut, cleave.SimplicialNMF]
 # The checks that do not pass, by estimator, with the reason; docs/python.md has the same table. Those of 1.6 and later, and
@@ -31,6 +32,34 @@ def all_checks(estimator):
     if hasattr(estimator_checks, "estimator_checks_generator"):
         return estimator_checks.estimator_checks_generator(estimator)
     return estimator_checks.check_estimator(estimator, generate_only=True)  # before 1.6
+
+
+def test_features_of_texts_are_checked_by_texts():
+    """The checks of scikit-learn are of numbers, and leave out what takes strings; here are those that there would be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for estimator, check in all_checks(cleave.TextFeatures()):
+            check(estimator)
+    features = cleave.TextFeatures(2)
+    with pytest.raises(NotFittedError):
+        features.transform(TEXTS)
+    assert features.fit(TEXTS) is features and features.get_params() == cleave.TextFeatures(2).get_params()
+    before, points = dict(vars(features)), features.transform(TEXTS)
+    assert vars(features).keys() == before.keys()
+    np.testing.assert_array_equal(features.fit(np.array(TEXTS)).transform(tuple(TEXTS)), points)  # again, of other containers
+    np.testing.assert_array_equal(features.transform(TEXTS[::-1]), points[::-1])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(features)).transform(TEXTS), points)
+    frame = pytest.importorskip("pandas").Series(TEXTS)
+    shown = clone(features).set_output(transform="pandas").fit_transform(frame)
+    assert list(shown.columns) == ["textfeatures0", "textfeatures1"] and len(shown) == 4
+    for seed in (0, None, np.int64(3), np.random.RandomState(0)):
+        np.testing.assert_allclose(abs(cleave.TextFeatures(2, random_state=seed).fit_transform(TEXTS)), abs(points), atol=1e-6)
+    for wrong in (2, "1-2", (1, 2, 3), (1.0, 2), (2, 1), (0, 1), (1, 10), None):
+        with pytest.raises(ValueError, match="ngram_range = .* is not allowed"):
+            cleave.TextFeatures(2, ngram_range=wrong).fit(TEXTS)
+    assert "red cars" in cleave.TextFeatures(2, ngram_range=[1, 2]).fit(TEXTS).texts_.terms
+    search = GridSearchCV(make_pipeline(cleave.TextFeatures(2), cleave.KPalm(2)), {"textfeatures__ngram_range": [(1, 1), (1, 2)]}, cv=2)
+    assert search.fit(TEXTS * 5).best_params_
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
@@ -72,6 +101,25 @@ def test_what_is_pickled_is_what_predict_needs():
             model.set_params(start_membership=None)
         pickled = pickle.dumps(model)
         assert (points.tobytes() in pickled) == needs and starts.tobytes() not in pickled, model
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
+def test_distances_far_from_zero_keep_their_digits(kind):
+    """Points around centers that are far from 0 and from each other."""
+    random = np.random.default_rng(0)
+    points = random.normal(size=(300, 5)) + 1e7 * np.repeat(np.eye(3, 5), 100, axis=0) + 1e7
+    model = cleave.KPalm(3).fit(kind(points))
+    expected = np.sqrt(((points[:, np.newaxis] - model.cluster_centers_) ** 2).sum(axis=2))
+    np.testing.assert_allclose(model.transform(kind(points)), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.transform(kind(model.cluster_centers_)).diagonal(), 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [cleave.NormalizedCut, cleave.DominantSets, cleave.SimplicialNMF], ids=lambda kind: kind.__name__)
+def test_points_whose_squares_are_zero_are_refused(kind):
+    points = load_iris().data
+    np.testing.assert_array_equal(kind(3).fit(points * 2.0**-490).labels_, kind(3).fit(points).labels_)
+    with pytest.raises(ValueError, match="the largest number, 7.9e-163, is too small to be squared: scale them"):
+        kind(3).fit(points * 1e-163)
 
 
 @pytest.mark.parametrize("how", [{}, dict(norm="euclidean"), dict(solver="lloyd"), dict(solver="weiszfeld")], ids=str)

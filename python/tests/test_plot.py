@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import scale
 
 matplotlib.use("Agg")
@@ -175,3 +176,9 @@ except ImportError as reason:
 def test_without_matplotlib_a_sentence_says_so():
     done = subprocess.run([sys.executable, "-c", MISSING], capture_output=True, text=True, check=True)
     assert done.stdout == "the plots of cleave need matplotlib: pip install matplotlib\n"
+
+
+@pytest.mark.parametrize("draw", [plot.convergence, plot.path, plot.memberships], ids=lambda draw: draw.__name__)
+def test_what_is_not_fitted_has_nothing_to_draw(draw):
+    with pytest.raises(NotFittedError, match="this KPalm is not fitted yet: call 'fit' before its result is drawn"):
+        draw(cleave.KPalm(3))

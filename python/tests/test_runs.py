@@ -273,3 +273,32 @@ def test_verify_speaks_of_its_arguments():
                                (plain, dict(y=y), "kpalm, give X, and no y or weights")):
         with pytest.raises(ValueError, match=why):
             cleave.verify(result, x, **given)
+
+
+MODELS = [(cleave.NormalizedCut, dict(n_clusters=4)), (cleave.KPalm, dict(n_clusters=5, n_init=3)),
+          (cleave.SimplicialNMF, dict(n_clusters=4)), (cleave.DominantSets, {})]
+
+
+@pytest.mark.parametrize("kind, given", MODELS, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_fit_that_was_ended_goes_on(kind, given, tmp_path):
+    kept, x, seen = tmp_path / "fit.ckpt", cloud(), []
+    whole = kind(random_state=1, **given).fit(x)
+    kind(random_state=1, checkpoint=kept, checkpoint_every=0, callback=lambda p: seen.append(p) or len(seen) >= 3, **given).fit(x)
+    again = kind(random_state=1, resume=kept, **given).fit(x)
+    assert np.array_equal(whole.labels_, again.labels_)
+    assert (whole.objective_, whole.n_iter_, whole.certificate_.value) == (again.objective_, again.n_iter_, again.certificate_.value)
+    assert len(whole.trace_) == len(again.trace_)
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    kept, x = tmp_path / "fit.ckpt", cloud()
+    cleave.KPalm(3, random_state=1, checkpoint=kept).fit(x)
+    with pytest.raises(ValueError, match="made with n_clusters=3, and this run has n_clusters=4"):
+        cleave.KPalm(4, random_state=1, resume=kept).fit(x)
+    with pytest.raises(ValueError, match="other data"):
+        cleave.KPalm(3, random_state=1, resume=kept).fit(x + 1)
+    with pytest.raises(FileNotFoundError):
+        cleave.KPalm(3, resume=tmp_path / "nowhere").fit(x)
+    kept.write_bytes(kept.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="fit.ckpt: the checkpoint is damaged"):
+        cleave.KPalm(3, random_state=1, resume=kept).fit(x)

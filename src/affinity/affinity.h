@@ -55,9 +55,10 @@ clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t c
                                  double *y, int threads);
 
 /* build.c: the home to rebuild an affinity in that was kept in the home of this name: floats in floats; of all others
- * any, as they hold the same doubles. CLV_EUSAGE: there is none of that name, or it cannot hold this affinity. */
+ * any, as they hold the same doubles. *bytes: what it takes in that home, as far as is known without building it.
+ * CLV_EUSAGE: there is none of that name, or it cannot hold this affinity. */
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
-                               clv_affinity_options *options);
+                               clv_affinity_options *options, size_t *bytes);
 /* Whether that is the home of an affinity. */
 bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home);
 

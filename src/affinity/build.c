@@ -217,7 +217,7 @@ clv_status clv_affinity_plan(clv_context *ctx, const clv_matrix *points, const c
 }
 
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
-                               clv_affinity_options *options) {
+                               clv_affinity_options *options, size_t *bytes) {
     clv_affinity_options named = *options;
     const clv_home_maker *maker;
     clv_affinity_info plan;
@@ -227,6 +227,7 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
         return clv_fail(ctx, CLV_EUSAGE, "home = %s is not the name of a home", home);
     }
     CLV_TRY(plan_home(ctx, points, &named, &maker, &plan));
+    *bytes = plan.bytes;
     if (named.home == CLV_HOME_DENSE32) {
         options->home = CLV_HOME_DENSE32;
         return CLV_OK;
@@ -260,7 +261,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     CLV_TRY(clv_csr_check(ctx, "the points", points, false));
     CLV_TRY(plan_home(ctx, points, options, &maker, &plan));
     CLV_TRY(options->kind == CLV_AFFINITY_PRECOMPUTED ? clv_affinity_check(ctx, points, options, threads)
-                                                      : clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));
+                                                      : clv_points_check(ctx, points));
     clv_affinity_options own = options_of(maker, options);
     clv_context_memory(ctx, &held, &most);
     clv_status status = maker->make(ctx, points, &own, threads, &a);

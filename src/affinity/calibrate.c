@@ -194,7 +194,7 @@ clv_status clv_affinity_calibrate(clv_context *ctx, const clv_matrix *points, co
         return clv_fail(ctx, CLV_EUSAGE, "mean = %g: similarities can only have a mean above 0", mean);
     }
     CLV_TRY(clv_affinity_plan(ctx, points, options, &plan)); /* for its checks */
-    CLV_TRY(clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));
+    CLV_TRY(clv_points_check(ctx, points));
     calibration c = {.ctx = ctx,
                      .panels = &panels,
                      .kind = options->kind,

@@ -194,3 +194,18 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const c
     CLV_TRY(clv_agree_least(ctx, &fault));
     return fault == INT64_MAX ? CLV_OK : report(ctx, &r, fault / n, fault % n);
 }
+
+/* --- points --- */
+
+clv_status clv_points_check(clv_context *ctx, const clv_matrix *points) {
+    int64_t count = clv_is_sparse(points) ? points->start[points->rows] : points->rows * points->cols;
+    double largest = 0;
+    CLV_TRY(clv_matrix_check(ctx, "points", points, CLV_LARGEST_POINT));
+    for (int64_t at = 0; at < count && largest < CLV_SMALLEST_POINT; at++) {
+        largest = fmax(largest, fabs(clv_stored(points, at)));
+    }
+    return largest == 0 || largest >= CLV_SMALLEST_POINT
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "points: the largest number, %g, is too small to be squared: scale them",
+                          largest);
+}

@@ -16,8 +16,12 @@ typedef struct clv_kind {
 } clv_kind;
 const clv_kind *clv_kind_of(clv_affinity_kind kind); /* takes any number */
 
-/* Distances between points within this have squares that are numbers. */
+/* Distances between points within this have squares that are numbers; of points that all lie within the other they have
+ * none but 0. */
 #define CLV_LARGEST_POINT 1e150
+#define CLV_SMALLEST_POINT 1e-150
+/* check.c: refuse points that cannot be compared by squares. */
+clv_status clv_points_check(clv_context *ctx, const clv_matrix *points);
 
 /* kernel.c: squared distances to similarities of the kinds gaussian, exponential and distance, in place. */
 void clv_to_similarity(clv_affinity_kind kind, double gamma, double top, double *d2, int64_t n);

@@ -66,6 +66,19 @@ void clv_overtime_end(clv_context *ctx);
 /* Between true and false long loops run to their end: for short work without which what was found could not be kept. */
 void clv_set_patient(clv_context *ctx, bool patient);
 
+/* --- checkpoints, as they were asked for (context.c); engine/checkpoint.c makes them --- */
+typedef struct clv_checkpointing {
+    clv_checkpoint_writer write; /* NULL: none are to be written */
+    void *user;
+    double every;
+    unsigned char *resume; /* to go on from, or NULL; of the context's memory */
+    size_t resume_size;
+    double spent;  /* seconds that it took to come there */
+    void *session; /* of the solve under way */
+    int paused;    /* above 0: what is solved is no part of it */
+} clv_checkpointing;
+clv_checkpointing *clv_checkpointing_of(clv_context *ctx);
+
 /* Return from the calling function when `call` fails. */
 #define CLV_TRY(call)                                                                                                  \
     do {                                                                                                               \
@@ -93,6 +106,10 @@ char *clv_copy_text(clv_context *ctx, const char *text);
 /* CLV_ENOMEM with its sentence if so much more is over the limit of the context: for memory that is not allocated in
  * it. */
 clv_status clv_memory_fits(clv_context *ctx, int64_t bytes);
+/* Of what the context holds, so much more is that of checkpoints: what work decides by the memory at hand must not
+ * depend on whether it is checkpointed. And all that is held but that. */
+void clv_set_aside(clv_context *ctx, int64_t bytes);
+size_t clv_memory_at_work(const clv_context *ctx);
 /* The memory budget: `asked` bytes, or half of the machine's memory when 0. */
 size_t clv_memory_budget(int64_t asked);
 

@@ -20,7 +20,9 @@ struct clv_context {
     _Atomic int64_t spare;           /* work left in overtime before the hook counts again */
     atomic_bool patient;             /* nothing is interrupted */
     atomic_size_t held, peak, limit; /* limit 0: none */
-    clv_ranks *ranks;                /* other processes that do the same; NULL: there are none */
+    _Atomic int64_t aside;           /* of what is held: checkpoints */
+    clv_checkpointing checkpointing;
+    clv_ranks *ranks; /* other processes that do the same; NULL: there are none */
     pthread_mutex_t message_lock;
     char message[CLV_MESSAGE];
 };
@@ -75,6 +77,7 @@ clv_status clv_context_new(const clv_allocator *allocator, clv_context **out) {
 void clv_context_free(clv_context *ctx) {
     if (ctx) {
         clv_ranks_leave(ctx);
+        clv_free(ctx, ctx->checkpointing.resume);
         pthread_mutex_destroy(&ctx->message_lock);
         ctx->allocator.release(ctx->allocator.user, ctx);
     }
@@ -101,6 +104,16 @@ clv_status(clv_fail)(clv_context *ctx, clv_status status, const char *format, ..
 void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user) {
     ctx->interrupt = hook;
     ctx->interrupt_user = user;
+}
+
+void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer writer, void *user, double every) {
+    ctx->checkpointing.write = writer;
+    ctx->checkpointing.user = user;
+    ctx->checkpointing.every = every;
+}
+
+clv_checkpointing *clv_checkpointing_of(clv_context *ctx) {
+    return &ctx->checkpointing;
 }
 
 /* --- other ranks --- */
@@ -276,6 +289,15 @@ void clv_overtime_end(clv_context *ctx) {
 void clv_context_memory(const clv_context *ctx, size_t *now, size_t *peak) {
     *now = atomic_load(&ctx->held);
     *peak = atomic_load(&ctx->peak);
+}
+
+void clv_set_aside(clv_context *ctx, int64_t bytes) {
+    atomic_fetch_add(&ctx->aside, bytes);
+}
+
+size_t clv_memory_at_work(const clv_context *ctx) {
+    size_t held = atomic_load(&ctx->held), aside = (size_t)atomic_load(&ctx->aside);
+    return held > aside ? held - aside : 0;
 }
 
 void clv_context_set_memory_limit(clv_context *ctx, size_t bytes) {

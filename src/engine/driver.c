@@ -5,61 +5,17 @@
  * Restarts are handed out in order from one counter; a restart depends on nothing but the seed and its number, and the
  * winner is chosen by value and number, so the outcome does not depend on who ran what. Costs beyond the method's: two
  * snapshots per worker, one `resume` per restart. */
-#include "engine/driver.h"
+#include "engine/run.h"
 
 #include "base/ranks.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 /* A carried objective that differs from the recomputed one by more than this, relatively, has drifted. */
 #define DRIFT_ALLOWED 1e-9
-/* How often a restart that stopped on drifted numbers is refreshed and sent on. */
-enum { REFRESHES = 3 };
-
-/* One restart, from its start to its recomputed end. */
-typedef struct attempt {
-    int64_t restart, iterations;
-    double began;
-    double best;               /* objective of the best iterate as the method carries it */
-    double value, certificate; /* of the best iterate, recomputed */
-    double drift;              /* the largest met */
-    double seconds;
-    clv_stop stop;
-    clv_trace_row *trace;
-    int64_t trace_count;
-} attempt;
-
-/* What the workers share. */
-typedef struct run {
-    clv_context *ctx;
-    const clv_solver *solver;
-    const clv_control *control;
-    double began;
-    int workers;
-    atomic_bool ending;   /* cancelled or failed: every worker ends its restart with what it has */
-    atomic_int busy;      /* workers other than 0 that have not finished */
-    pthread_mutex_t lock; /* over the rest */
-    int64_t next;         /* restart to hand out */
-    attempt *attempts;    /* finished */
-    int64_t count;
-    clv_status status; /* the first failure */
-} run;
-
-typedef struct worker {
-    run *run;
-    int index; /* 0: the calling thread, the only one that polls the interrupt hook */
-    pthread_t thread;
-    void *state;
-    void *best;     /* snapshot of the best iterate of the restart under way */
-    void *champion; /* snapshot of the best restart of this worker, */
-    attempt found;  /* and what that found */
-    bool has_champion;
-} worker;
 
 int clv_driver_workers(const clv_control *control) {
     int threads = clv_threads(control->threads);
@@ -71,7 +27,7 @@ int clv_driver_threads_each(const clv_control *control) {
 }
 
 size_t clv_driver_memory(const clv_control *control, size_t snapshot_size) {
-    return (size_t)clv_driver_workers(control) * (sizeof(worker) + 2 * snapshot_size);
+    return (size_t)clv_driver_workers(control) * (sizeof(clv_run_worker) + 2 * snapshot_size);
 }
 
 /* --- limits and hooks --- */
@@ -80,7 +36,7 @@ static bool is_better(const clv_solver *solver, double value, double than) {
     return solver->method->maximize ? value > than : value < than;
 }
 
-static uint64_t signature_of(const attempt *now) {
+static uint64_t signature_of(const clv_attempt *now) {
     uint64_t bits = 2;
     if (now) {
         memcpy(&bits, &now->best, sizeof bits);
@@ -92,8 +48,8 @@ static uint64_t signature_of(const attempt *now) {
  * call came back with CLV_EINTERRUPTED or CLV_ETIME. Whatever ends a run from outside of the method comes together
  * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Processes that
  * share a run meet here, and with the objective so far: they agree on the end, and notice if their numbers differ. */
-static bool decide_stop(worker *w, const attempt *now, clv_status status, clv_stop *why) {
-    run *r = w->run;
+static bool decide_stop(clv_run_worker *w, const clv_attempt *now, clv_status status, clv_stop *why) {
+    clv_run *r = w->run;
     clv_status met = clv_meet(r->ctx, signature_of(now), r->status);
     if (met < 0) {
         r->status = r->status < 0 ? r->status : met;
@@ -122,7 +78,7 @@ static void *one_more(clv_context *ctx, void *list, int64_t count, size_t size) 
     return full ? clv_resize(ctx, list, count > 0 ? 2 * count : 1, size) : list;
 }
 
-static clv_status add_trace_row(run *r, attempt *now, clv_trace_row row) {
+clv_status clv_run_add_row(clv_run *r, clv_attempt *now, clv_trace_row row) {
     clv_trace_row *trace = one_more(r->ctx, now->trace, now->trace_count, sizeof *trace);
     if (!trace) {
         return CLV_ENOMEM;
@@ -133,7 +89,7 @@ static clv_status add_trace_row(run *r, attempt *now, clv_trace_row row) {
 }
 
 /* By the monitor: of a run that processes share, at their next meeting. */
-static void stop_all(run *r) {
+static void stop_all(clv_run *r) {
     if (clv_is_shared(r->ctx)) {
         clv_ask_ranks_to_stop(r->ctx);
     } else {
@@ -142,7 +98,7 @@ static void stop_all(run *r) {
 }
 
 /* Trace and monitor. */
-static clv_status show_iterate(run *r, attempt *now, const clv_iterate *iterate) {
+static clv_status show_iterate(clv_run *r, clv_attempt *now, const clv_iterate *iterate) {
     if (!r->control->keep_trace && !r->control->monitor) {
         return CLV_OK;
     }
@@ -150,7 +106,7 @@ static clv_status show_iterate(run *r, attempt *now, const clv_iterate *iterate)
     if (r->control->keep_trace) {
         clv_trace_row row = {now->restart, 0, now->iterations, seconds, iterate->value, iterate->certificate, {0}};
         memcpy(row.extra, iterate->extra, sizeof row.extra);
-        CLV_TRY(add_trace_row(r, now, row));
+        CLV_TRY(clv_run_add_row(r, now, row));
     }
     if (r->control->monitor) {
         clv_progress progress = {now->restart,   now->iterations,      seconds,
@@ -175,8 +131,8 @@ static bool has_converged(const clv_solver *solver, const clv_iterate *iterate) 
 }
 
 /* The start of a restart. `*began` is false when the run was interrupted before there was anything to keep. */
-static clv_status begin_attempt(worker *w, attempt *now, bool *began, bool *converged) {
-    run *r = w->run;
+static clv_status begin_attempt(clv_run_worker *w, clv_attempt *now, bool *began, bool *converged) {
+    clv_run *r = w->run;
     clv_rng rng = clv_rng_stream((uint64_t)r->control->seed, (uint64_t)now->restart);
     clv_iterate iterate = unknown_iterate();
     *began = false;
@@ -199,7 +155,7 @@ static clv_status begin_attempt(worker *w, attempt *now, bool *began, bool *conv
 }
 
 /* A new iterate: kept if it is the best. Of a monotone method the last one is, and is saved when the steps end. */
-static clv_status consider(worker *w, attempt *now, double value) {
+static clv_status consider(clv_run_worker *w, clv_attempt *now, double value) {
     const clv_solver *solver = w->run->solver;
     if (!is_better(solver, value, now->best)) {
         return CLV_OK;
@@ -209,9 +165,10 @@ static clv_status consider(worker *w, attempt *now, double value) {
 }
 
 /* Steps until the method or a limit ends them; `now->stop` says which. */
-static clv_status step_until_stopped(worker *w, attempt *now) {
-    run *r = w->run;
+static clv_status step_until_stopped(clv_run_worker *w, clv_attempt *now) {
+    clv_run *r = w->run;
     while (!decide_stop(w, now, CLV_OK, &now->stop)) {
+        CLV_TRY(clv_progress_note(w, now, false));
         clv_iterate iterate = unknown_iterate();
         clv_status status = r->solver->step(w->state, &iterate);
         if (clv_is_stop(status)) {
@@ -232,17 +189,16 @@ static clv_status step_until_stopped(worker *w, attempt *now) {
             return CLV_OK;
         }
     }
-    return CLV_OK;
+    return now->stop == CLV_ITERATION_LIMIT ? clv_progress_note(w, now, true) : CLV_OK;
 }
 
-static clv_status take_steps(worker *w, attempt *now) {
-    int64_t before = now->iterations;
+static clv_status take_steps(clv_run_worker *w, clv_attempt *now) {
     CLV_TRY(step_until_stopped(w, now));
-    bool unsaved = w->run->solver->monotone && now->iterations != before;
+    bool unsaved = w->run->solver->monotone && now->iterations != now->saved_at;
     return unsaved ? w->run->solver->save(w->state, w->best) : CLV_OK;
 }
 
-static clv_status resume_in_overtime(worker *w, clv_iterate *fresh) {
+static clv_status resume_in_overtime(clv_run_worker *w, clv_iterate *fresh) {
     *fresh = unknown_iterate();
     clv_overtime_begin(w->run->ctx);
     clv_status status = w->run->solver->resume(w->state, w->best, fresh);
@@ -252,7 +208,7 @@ static clv_status resume_in_overtime(worker *w, clv_iterate *fresh) {
 
 /* After the deadline, or when that cuts it short, the recomputation is worth a short wait: it is one evaluation. After
  * an interruption it is done if it takes only a moment. */
-static clv_status resume_best(worker *w, const attempt *now, clv_iterate *fresh) {
+static clv_status resume_best(clv_run_worker *w, const clv_attempt *now, clv_iterate *fresh) {
     clv_stop why;
     if (decide_stop(w, now, CLV_OK, &why) && (why == CLV_TIME_LIMIT || why == CLV_CANCELLED)) {
         return resume_in_overtime(w, fresh);
@@ -264,7 +220,7 @@ static clv_status resume_best(worker *w, const attempt *now, clv_iterate *fresh)
 
 /* Go back to the best iterate and recompute it. `*sound` is false when the numbers that the restart stopped on were
  * not those of the data. */
-static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
+static clv_status recompute_best(clv_run_worker *w, clv_attempt *now, bool *sound) {
     const clv_solver *solver = w->run->solver;
     clv_iterate fresh = unknown_iterate();
     *sound = true;
@@ -278,6 +234,7 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
     CLV_TRY(status);
     if (solver->monotone) { /* with what it holds of the iterate besides, recomputed */
         CLV_TRY(solver->save(w->state, w->best));
+        now->saved_at = now->iterations;
     }
     if (isnan(fresh.value)) {
         return clv_fail(w->run->ctx, CLV_ENUMERIC, "%s: the recomputed objective of restart %lld is not a number",
@@ -295,11 +252,11 @@ static clv_status recompute_best(worker *w, attempt *now, bool *sound) {
 
 /* From an evaluated start to a recomputed end. A stop on drifted numbers is no stop: the state, refreshed by the
  * recomputation, goes on, a few times at most. */
-static clv_status finish_attempt(worker *w, attempt *now, bool converged_at_start) {
+static clv_status finish_attempt(clv_run_worker *w, clv_attempt *now, bool converged_at_start) {
     bool sound = true;
     now->stop = CLV_CONVERGED;
-    for (int refreshes = converged_at_start ? -1 : 0; refreshes <= REFRESHES; refreshes++) {
-        CLV_TRY(refreshes < 0 ? CLV_OK : take_steps(w, now));
+    for (now->refreshes -= converged_at_start; now->refreshes <= CLV_REFRESHES; now->refreshes++) {
+        CLV_TRY(now->refreshes < 0 ? CLV_OK : take_steps(w, now));
         CLV_TRY(recompute_best(w, now, &sound));
         if (sound || (now->stop != CLV_CONVERGED && now->stop != CLV_STALLED)) {
             return CLV_OK;
@@ -311,13 +268,12 @@ static clv_status finish_attempt(worker *w, attempt *now, bool converged_at_star
 
 /* --- a worker --- */
 
-/* The better one of two restarts, the first of equals. */
-static bool comes_before(const clv_solver *solver, const attempt *a, const attempt *b) {
+bool clv_comes_before(const clv_solver *solver, const clv_attempt *a, const clv_attempt *b) {
     return is_better(solver, a->value, b->value) || (a->value == b->value && a->restart < b->restart);
 }
 
-static void keep_champion(worker *w, const attempt *done) {
-    if (!w->has_champion || comes_before(w->run->solver, done, &w->found)) {
+static void keep_champion(clv_run_worker *w, const clv_attempt *done) {
+    if (!w->has_champion || clv_comes_before(w->run->solver, done, &w->found)) {
         void *freed = w->champion;
         w->champion = w->best;
         w->best = freed;
@@ -326,9 +282,9 @@ static void keep_champion(worker *w, const attempt *done) {
     }
 }
 
-static clv_status file_attempt(run *r, const attempt *done) {
+clv_status clv_run_add_attempt(clv_run *r, const clv_attempt *done) {
     pthread_mutex_lock(&r->lock);
-    attempt *attempts = one_more(r->ctx, r->attempts, r->count, sizeof *attempts);
+    clv_attempt *attempts = one_more(r->ctx, r->attempts, r->count, sizeof *attempts);
     if (attempts) {
         r->attempts = attempts;
         attempts[r->count++] = *done;
@@ -337,19 +293,23 @@ static clv_status file_attempt(run *r, const attempt *done) {
     return attempts ? CLV_OK : CLV_ENOMEM;
 }
 
-static clv_status run_attempt(worker *w, int64_t restart) {
-    run *r = w->run;
-    attempt now = {.restart = restart, .began = clv_seconds()};
-    bool began, converged = false;
-    clv_status status = begin_attempt(w, &now, &began, &converged);
+static clv_status run_attempt(clv_run_worker *w, int64_t restart) {
+    clv_run *r = w->run;
+    clv_attempt now = {.restart = restart, .began = clv_seconds()};
+    bool began = false, converged = false;
+    clv_status status = clv_progress_load(w, &now, &began);
+    if (status == CLV_OK && !began) {
+        status = begin_attempt(w, &now, &began, &converged);
+    }
     if (status == CLV_OK && began) {
         status = finish_attempt(w, &now, converged);
         now.seconds = clv_seconds() - now.began;
         if (status == CLV_OK) {
-            status = file_attempt(r, &now);
+            status = clv_run_add_attempt(r, &now);
         }
         if (status == CLV_OK) {
             keep_champion(w, &now);
+            clv_progress_file(w, &now);
             return CLV_OK;
         }
     }
@@ -358,22 +318,26 @@ static clv_status run_attempt(worker *w, int64_t restart) {
 }
 
 /* The next restart, or -1. The first one always begins, so that a run that ends at once has a result: its start. */
-static int64_t take_restart(worker *w) {
-    run *r = w->run;
+static int64_t take_restart(clv_run_worker *w) {
+    clv_run *r = w->run;
     int64_t restart = -1;
     clv_stop why;
     bool stop = decide_stop(w, NULL, CLV_OK, &why);
     pthread_mutex_lock(&r->lock);
-    if (r->next < r->control->restarts && (!stop || r->next == 0)) {
+    while (r->next < r->control->restarts && clv_progress_is_over(r, r->next)) {
+        r->next++;
+    }
+    if (r->next < r->control->restarts && (!stop || r->handed + r->restored == 0)) {
         restart = r->next++;
+        r->handed++;
     }
     pthread_mutex_unlock(&r->lock);
     return restart;
 }
 
 static void *work(void *argument) {
-    worker *w = argument;
-    run *r = w->run;
+    clv_run_worker *w = argument;
+    clv_run *r = w->run;
     int64_t restart;
     while ((restart = take_restart(w)) >= 0) {
         clv_status status = run_attempt(w, restart);
@@ -392,7 +356,7 @@ static void *work(void *argument) {
 
 /* --- all workers --- */
 
-static void free_workers(run *r, worker *workers, int count) {
+static void free_workers(clv_run *r, clv_run_worker *workers, int count) {
     for (int i = 0; workers && i < count; i++) {
         r->solver->destroy(r->ctx, workers[i].state);
         r->solver->free_snapshot(r->ctx, workers[i].best);
@@ -401,7 +365,7 @@ static void free_workers(run *r, worker *workers, int count) {
     clv_free(r->ctx, workers);
 }
 
-static clv_status make_worker(run *r, int index, worker *w) {
+static clv_status make_worker(clv_run *r, int index, clv_run_worker *w) {
     const clv_solver *solver = r->solver;
     w->run = r;
     w->index = index;
@@ -411,8 +375,8 @@ static clv_status make_worker(run *r, int index, worker *w) {
     return solver->create(r->ctx, solver->problem, threads, &w->state);
 }
 
-static clv_status make_workers(run *r, worker **out, int count) {
-    worker *workers = CLV_NEW0(r->ctx, worker, count);
+static clv_status make_workers(clv_run *r, clv_run_worker **out, int count) {
+    clv_run_worker *workers = CLV_NEW0(r->ctx, clv_run_worker, count);
     clv_status status = workers ? CLV_OK : CLV_ENOMEM;
     for (int i = 0; status == CLV_OK && i < count; i++) {
         status = make_worker(r, i, &workers[i]);
@@ -427,7 +391,7 @@ static clv_status make_workers(run *r, worker **out, int count) {
 
 /* Let all workers run. Worker 0 goes on polling the interrupt hook until the others are done. A thread that cannot be
  * had leaves its restarts to the rest. */
-static void run_workers(run *r, worker *workers, int count) {
+static void run_workers(clv_run *r, clv_run_worker *workers, int count) {
     int threads = 1;
     for (; threads < count; threads++) {
         atomic_fetch_add(&r->busy, 1);
@@ -451,11 +415,11 @@ static void run_workers(run *r, worker *workers, int count) {
 /* --- the result --- */
 
 static int by_restart(const void *left, const void *right) {
-    int64_t a = ((const attempt *)left)->restart, b = ((const attempt *)right)->restart;
+    int64_t a = ((const clv_attempt *)left)->restart, b = ((const clv_attempt *)right)->restart;
     return (a > b) - (a < b);
 }
 
-static clv_status join_traces(run *r, clv_result *result) {
+static clv_status join_traces(clv_run *r, clv_result *result) {
     int64_t rows = 0;
     for (int64_t i = 0; i < r->count; i++) {
         rows += r->attempts[i].trace_count;
@@ -465,7 +429,7 @@ static clv_status join_traces(run *r, clv_result *result) {
         return CLV_ENOMEM;
     }
     for (int64_t i = 0; i < r->count; i++) {
-        const attempt *from = &r->attempts[i];
+        const clv_attempt *from = &r->attempts[i];
         if (from->trace_count > 0) {
             memcpy(result->trace + result->trace_count, from->trace, (size_t)from->trace_count * sizeof *from->trace);
         }
@@ -474,7 +438,7 @@ static clv_status join_traces(run *r, clv_result *result) {
     return CLV_OK;
 }
 
-static clv_status list_restarts(run *r, clv_result *result) {
+static clv_status list_restarts(clv_run *r, clv_result *result) {
     qsort(r->attempts, (size_t)r->count, sizeof *r->attempts, by_restart);
     result->restarts = CLV_NEW(r->ctx, clv_restart, r->count);
     if (!result->restarts) {
@@ -482,17 +446,17 @@ static clv_status list_restarts(run *r, clv_result *result) {
     }
     result->restarts_count = r->count;
     for (int64_t i = 0; i < r->count; i++) {
-        const attempt *from = &r->attempts[i];
+        const clv_attempt *from = &r->attempts[i];
         result->restarts[i] = (clv_restart){from->value, from->iterations, from->seconds, from->stop};
     }
     return r->control->keep_trace ? join_traces(r, result) : CLV_OK;
 }
 
-static worker *find_winner(const run *r, worker *workers, int count) {
-    worker *winner = NULL;
+static clv_run_worker *find_winner(const clv_run *r, clv_run_worker *workers, int count) {
+    clv_run_worker *winner = NULL;
     for (int i = 0; i < count; i++) {
-        worker *w = &workers[i];
-        if (w->has_champion && (!winner || comes_before(r->solver, &w->found, &winner->found))) {
+        clv_run_worker *w = &workers[i];
+        if (w->has_champion && (!winner || clv_comes_before(r->solver, &w->found, &winner->found))) {
             winner = w;
         }
     }
@@ -500,7 +464,7 @@ static worker *find_winner(const run *r, worker *workers, int count) {
 }
 
 /* Why the run ended: a limit that cut it short counts, whatever the winner did. */
-static clv_stop stop_of_run(const run *r, const attempt *best) {
+static clv_stop stop_of_run(const clv_run *r, const clv_attempt *best) {
     bool cut = r->count < r->control->restarts;
     for (int64_t i = 0; i < r->count; i++) {
         cut = cut || r->attempts[i].stop == CLV_TIME_LIMIT;
@@ -511,7 +475,7 @@ static clv_stop stop_of_run(const run *r, const attempt *best) {
     return cut ? CLV_TIME_LIMIT : best->stop;
 }
 
-static void describe_winner(const run *r, const attempt *best, clv_result *result) {
+static void describe_winner(const clv_run *r, const clv_attempt *best, clv_result *result) {
     const clv_solver *solver = r->solver;
     clv_result_claim(result, solver->method, best->value, best->certificate, solver->tolerance);
     memcpy(result->trace_extras, solver->extras, sizeof result->trace_extras);
@@ -522,9 +486,9 @@ static void describe_winner(const run *r, const attempt *best, clv_result *resul
     result->seconds = clv_seconds() - r->began;
 }
 
-static clv_status collect(run *r, worker *workers, int count, clv_result *result, void **answer) {
+static clv_status collect(clv_run *r, clv_run_worker *workers, int count, clv_result *result, void **answer) {
     CLV_TRY(r->status);
-    worker *winner = find_winner(r, workers, count);
+    clv_run_worker *winner = find_winner(r, workers, count);
     if (!winner) {
         const char *name = r->solver->method->name;
         return atomic_load(&r->ending)
@@ -543,18 +507,21 @@ clv_status clv_drive(clv_context *ctx, const clv_solver *solver, const clv_contr
                      void **answer) {
     *answer = NULL;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), control));
-    run r = {.ctx = ctx, .solver = solver, .control = control, .began = clv_seconds()};
+    clv_run r = {.ctx = ctx, .solver = solver, .control = control, .began = clv_seconds()};
     /* Processes that share a run take its restarts one after the other, all of them together. */
     int count = r.workers = clv_is_shared(ctx) ? 1 : clv_driver_workers(control);
-    worker *workers = NULL;
+    clv_run_worker *workers = NULL;
     clv_stop why;
     CLV_TRY(make_workers(&r, &workers, count));
     pthread_mutex_init(&r.lock, NULL);
-    decide_stop(&workers[0], NULL, CLV_OK, &why);
-    clv_blas_serial_begin(); /* once for all: the steps find it so */
-    run_workers(&r, workers, count);
-    clv_blas_serial_end();
-    clv_status status = collect(&r, workers, count, result, answer);
+    clv_status status = clv_progress_open(&r, workers);
+    if (status == CLV_OK) {
+        decide_stop(&workers[0], NULL, CLV_OK, &why);
+        clv_blas_serial_begin(); /* once for all: the steps find it so */
+        run_workers(&r, workers, count);
+        clv_blas_serial_end();
+        status = collect(&r, workers, count, result, answer);
+    }
     for (int64_t i = 0; i < r.count; i++) {
         clv_free(ctx, r.attempts[i].trace);
     }

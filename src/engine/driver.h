@@ -4,6 +4,7 @@
 #ifndef CLV_DRIVER_H
 #define CLV_DRIVER_H
 
+#include "engine/archive.h"
 #include "engine/result.h"
 
 /* What a method says of its current iterate. The driver sets all members to "unknown" (NaN, false) before a call. */
@@ -39,6 +40,12 @@ typedef struct clv_solver {
     clv_status (*save)(void *state, void *snapshot);
     /* Make the snapshot the current iterate, with value and certificate recomputed from the data alone. */
     clv_status (*resume)(void *state, const void *snapshot, clv_iterate *out);
+    /* For checkpoints (NULL, both: the run cannot have any). All that the steps to come depend on, between two steps,
+     * to an archive, or from one into a state, whatever that was used for before: the bits of what follows are then
+     * the same. What comes from an archive may be anything and must not be able to crash a step. And a snapshot. */
+    clv_status (*pass)(void *state, clv_archive *archive);
+    clv_status (*pass_snapshot)(const void *problem, void *snapshot, clv_archive *archive);
+    int64_t run; /* above 0: its number is this less 1 (clv_session_reserve), as runs go on side by side */
 } clv_solver;
 
 /* Run `control->restarts` restarts and return the snapshot of the best iterate, by recomputed objective and then by

@@ -32,8 +32,8 @@ static bool is_used(const clv_column *column) {
 }
 
 /* Mark the rows in which a cell of this column is missing: of numbers, what is none. */
-static clv_status mark_missing(const clv_table *t, int64_t c, bool *marked) {
-    if (t->columns[c].role == CLV_ROLE_NUMBERS) {
+static clv_status mark_missing(const clv_table *t, const clv_read_options *options, int64_t c, bool *marked) {
+    if (t->columns[c].role == CLV_ROLE_NUMBERS || clv_is_number_target(options, &t->columns[c])) {
         for (int64_t i = 0; i < t->rows; i++) {
             marked[i] = marked[i] || isnan(t->values[i * t->layout.columns + c]);
         }
@@ -59,17 +59,16 @@ static clv_status keep_rows(making *m) {
     CLV_TRY(m->work.status);
     for (int64_t c = 0; c < t->layout.columns && m->options->missing == CLV_MISSING_DROP; c++) {
         if (is_used(&t->columns[c]) && t->columns[c].missing.count > 0) {
-            CLV_TRY(mark_missing(t, c, dropped));
+            CLV_TRY(mark_missing(t, m->options, c, dropped));
         }
     }
     for (int64_t i = 0; i < t->rows; i++) {
         m->kept[m->kept_count] = i;
         m->kept_count += !dropped[i];
     }
-    return m->kept_count > 0
-               ? CLV_OK
-               : clv_fail(t->ctx, CLV_EDATA, "%s: --missing drop would leave no row: use --missing mean or median",
-                          t->start.name);
+    return m->kept_count > 0 ? CLV_OK
+                             : clv_fail(t->ctx, CLV_EDATA, "%s: --missing drop would leave no row%s", t->start.name,
+                                        clv_is_settled(m->options) ? "" : ": use --missing mean or median");
 }
 
 /* --- classes --- */
@@ -258,25 +257,30 @@ static clv_status put_column_names(making *m) {
     return CLV_OK;
 }
 
+typedef struct id_list {
+    clv_text text; /* all ids, each with its NUL */
+    int64_t *at;   /* where they begin */
+} id_list;
+
+static clv_status add_id(void *user, int64_t row, const clv_token *field) {
+    id_list *ids = user;
+    ids->at[row] = (int64_t)ids->text.size;
+    for (size_t at = 0; field->doubled && at < field->size; at += 1 + (field->text[at] == '"')) {
+        clv_text_append(&ids->text, field->text + at, 1);
+    }
+    clv_text_append(&ids->text, field->text, field->doubled ? 0 : field->size);
+    clv_text_append(&ids->text, "", 1);
+    return ids->text.status;
+}
+
 clv_status clv_table_put_ids(const clv_table *t, int64_t column, clv_data *data) {
-    clv_token *texts = NULL;
-    clv_text all = {.ctx = t->ctx};
     char shown[CLV_COLUMN_SIZE];
     const clv_token *name = clv_layout_name(&t->layout, column);
     data->id_at = CLV_NEW(t->ctx, int64_t, t->rows);
     data->id_name = clv_copy_text(t->ctx, name && name->size > 0 ? clv_layout_call(&t->layout, column, shown) : "id");
-    clv_status status = data->id_at && data->id_name ? clv_table_texts(t, column, &texts) : CLV_ENOMEM;
-    for (int64_t i = 0; status == CLV_OK && i < t->rows; i++) {
-        const clv_token *text = &texts[i];
-        data->id_at[i] = (int64_t)all.size;
-        for (size_t at = 0; at < text->size; at += 1 + (text->doubled && text->text[at] == '"')) {
-            clv_text_append(&all, text->text + at, 1);
-        }
-        clv_text_append(&all, "", 1);
-        status = all.status;
-    }
-    clv_free(t->ctx, texts);
-    data->ids = all.data;
+    id_list ids = {.text = {.ctx = t->ctx}, .at = data->id_at};
+    clv_status status = ids.at && data->id_name ? clv_table_visit(t, column, add_id, &ids) : CLV_ENOMEM;
+    data->ids = ids.text.data;
     return status;
 }
 
@@ -357,7 +361,8 @@ static void note_roles(const making *m, clv_text *note) {
     bool first = true;
     for (int64_t c = 0; c < t->layout.columns; c++) {
         if (t->columns[c].role == CLV_ROLE_LABELS) {
-            clv_text_add(note, "; truth: %s", clv_layout_call(&t->layout, c, shown));
+            clv_text_add(note, "; %s: %s", m->options->targets ? "target" : "truth",
+                         clv_layout_call(&t->layout, c, shown));
         }
     }
     for (int64_t c = 0; c < t->layout.columns; c++) {
@@ -376,11 +381,13 @@ static void note_roles(const making *m, clv_text *note) {
     }
 }
 
-static const char *say_header(const clv_layout *layout) {
+static const char *say_header(const clv_layout *layout, bool settled) {
     if (layout->header) {
-        return layout->doubt ? "the first line names the columns (--header no: it is a row); " : "";
+        return !layout->doubt ? ""
+               : settled      ? "the first line names the columns; "
+                              : "the first line names the columns (--header no: it is a row); ";
     }
-    return layout->doubt ? "no header (--header yes: the first line names the columns); " : "no header; ";
+    return layout->doubt && !settled ? "no header (--header yes: the first line names the columns); " : "no header; ";
 }
 
 static clv_status put_note(making *m) {
@@ -390,7 +397,8 @@ static clv_status put_note(making *m) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         used += t->columns[c].role == CLV_ROLE_NUMBERS || t->columns[c].role == CLV_ROLE_CLASSES;
     }
-    clv_text_add(&note, "%s%lld column%s used", say_header(&t->layout), (long long)used, used == 1 ? "" : "s");
+    clv_text_add(&note, "%s%lld column%s used", say_header(&t->layout, clv_is_settled(m->options)), (long long)used,
+                 used == 1 ? "" : "s");
     note_roles(m, &note);
     if (gone > 0) {
         clv_text_add(&note, "; %lld row%s with missing cells dropped", (long long)gone, gone == 1 ? "" : "s");
@@ -407,31 +415,54 @@ static clv_status put_note(making *m) {
     return note.status;
 }
 
+/* How an option can name a column: by its number, or where that is the name of another one by its name. */
+static const char *option_of(const clv_layout *layout, int64_t column, char text[CLV_COLUMN_SIZE]) {
+    snprintf(text, CLV_COLUMN_SIZE, "%lld", (long long)column + 1);
+    return clv_layout_find(layout, text) == column ? text : clv_layout_call(layout, column, text);
+}
+
 /* A feature that is different in every row may be a number of rows under another name. */
+static clv_status warn_of_numbers(const making *m, int64_t c, clv_text *warning) {
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE], number[CLV_COLUMN_SIZE];
+    bool differs = false, named = clv_layout_names_rows(&t->layout, c);
+    CLV_TRY(clv_table_differs(t, c, &differs));
+    if (differs || (named && t->columns[c].fractions.count == 0)) {
+        clv_text_add(warning, "%s%s %s and is used as a feature: if it only says which row is which, use --drop %s",
+                     warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
+                     differs ? "has a different whole number in every row"
+                             : "is named like an id, but repeats or is incomplete,",
+                     option_of(&t->layout, c, number));
+    }
+    return CLV_OK;
+}
+
+/* Text that is another one in most rows says nothing about which rows are alike, in very many columns. */
+static void warn_of_classes(const making *m, int64_t c, clv_text *warning) {
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE], number[CLV_COLUMN_SIZE];
+    int64_t count = m->texts[c].count;
+    if (2 * count > t->rows) {
+        clv_text_add(warning,
+                     "%s%s became %lld columns, as its text is another one in most of the %lld rows: if it only names "
+                     "them, use --drop %s",
+                     warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown), (long long)count,
+                     (long long)t->rows, option_of(&t->layout, c, number));
+    }
+}
+
+/* Of columns that nobody chose. */
 static clv_status put_warning(making *m) {
     enum { FEW = 10 }; /* rows that may differ by chance */
     const clv_table *t = &m->table;
     clv_text warning = {.ctx = t->ctx};
-    char shown[CLV_COLUMN_SIZE];
-    for (int64_t c = 0; c < t->layout.columns && t->rows >= FEW; c++) {
+    bool looked = t->rows >= FEW && !clv_is_settled(m->options);
+    for (int64_t c = 0; c < t->layout.columns && looked; c++) {
         const clv_column *column = &t->columns[c];
-        bool differs = false, named = clv_layout_names_rows(&t->layout, c);
-        if (column->role != CLV_ROLE_NUMBERS || column->asked) {
-            continue;
-        }
-        CLV_TRY(clv_table_differs(t, c, &differs));
-        if (differs || (named && column->fractions.count == 0)) {
-            char number[CLV_COLUMN_SIZE];
-            snprintf(number, sizeof number, "%lld", (long long)c + 1);
-            if (clv_layout_find(&t->layout, number) != c) { /* it is the name of another one */
-                clv_layout_call(&t->layout, c, number);
-            }
-            clv_text_add(&warning,
-                         "%s%s %s and is used as a feature: if it only says which row is which, use --drop %s",
-                         warning.size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
-                         differs ? "has a different whole number in every row"
-                                 : "is named like an id, but repeats or is incomplete,",
-                         number);
+        if (column->role == CLV_ROLE_NUMBERS && !column->asked) {
+            CLV_TRY(warn_of_numbers(m, c, &warning));
+        } else if (column->role == CLV_ROLE_CLASSES) {
+            warn_of_classes(m, c, &warning);
         }
     }
     m->data->warning = warning.data;
@@ -447,7 +478,9 @@ static clv_status put_roles(making *m) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         if (t->columns[c].role == CLV_ROLE_LABELS) {
             m->data->truth = clv_copy_text(t->ctx, clv_layout_call(&t->layout, c, shown));
-            CLV_TRY(m->data->truth ? clv_labels_make(t, c, m->kept, m->kept_count, &m->data->labels) : CLV_ENOMEM);
+            CLV_TRY(m->data->truth ? CLV_OK : CLV_ENOMEM);
+            CLV_TRY(m->options->targets ? clv_targets_make(t, c, m->kept, m->kept_count, m->data)
+                                        : clv_labels_make(t, c, m->kept, m->kept_count, &m->data->labels));
         } else if (t->columns[c].role == CLV_ROLE_ID && !id) {
             CLV_TRY(clv_table_put_ids(t, c, m->data));
             id = true;
@@ -472,6 +505,7 @@ static clv_status make(making *m, clv_bytes bytes, char separator) {
     const clv_read_options *options = m->options;
     clv_layout_request request = {.header = options->header,
                                   .label_column = options->label_column,
+                                  .settled = clv_is_settled(options),
                                   .like = options->like,
                                   .like_count = options->like_count};
     CLV_TRY(clv_table_read(&m->table, bytes, separator, &request));

@@ -10,7 +10,7 @@
 typedef struct clv_layout_request {
     clv_header header;
     const char *label_column; /* a name, a number from 1 or "none"; NULL: detect */
-    bool only_labels;         /* the file is read for its labels alone */
+    bool settled;             /* no option is there to say how to read */
     const char *const *like;  /* the columns of other data, which this file should have */
     int64_t like_count;
 } clv_layout_request;
@@ -107,6 +107,9 @@ typedef struct clv_table {
 } clv_table;
 clv_status clv_table_read(clv_table *table, clv_bytes bytes, char separator, const clv_layout_request *request);
 void clv_table_free(clv_table *table);
+/* The field of one column in each row, one after the other. */
+typedef clv_status (*clv_field_visit)(void *user, int64_t row, const clv_token *field);
+clv_status clv_table_visit(const clv_table *table, int64_t column, clv_field_visit visit, void *user);
 /* The fields of one column, one per row; owned, also after a failure. */
 clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **out);
 
@@ -114,6 +117,9 @@ clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **o
 clv_status clv_table_differs(const clv_table *table, int64_t column, bool *differs);
 /* The labels of a column, of the rows kept; *out is the caller's, also after a failure (csv_labels.c). */
 clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out);
+
+/* The targets of a column, of the rows kept, in `data`: numbers as they are, texts as classes. */
+clv_status clv_targets_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, clv_data *data);
 
 /* Find the columns that say which row is which, among those that have no role yet. */
 clv_status clv_table_find_ids(clv_table *table);
@@ -124,6 +130,14 @@ clv_status clv_table_put_ids(const clv_table *table, int64_t column, clv_data *d
 /* Say what each column is for. */
 clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
 enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */
+/* Whether no option of the caller's says how to read: the columns are those of other data, or all was said before. */
+static inline bool clv_is_settled(const clv_read_options *options) {
+    return options->like || options->settled;
+}
+/* Whether a column holds targets that are numbers. */
+static inline bool clv_is_number_target(const clv_read_options *options, const clv_column *column) {
+    return options->targets && column->role == CLV_ROLE_LABELS && column->texts.count == 0;
+}
 /* Refuse the table with all that is wrong with it, if something is (csv_problems.c). */
 clv_status clv_table_check(const clv_table *table, const clv_read_options *options);
 /* The same for the number of fields alone. */

@@ -126,13 +126,9 @@ void clv_table_free(clv_table *t) {
     CLV_FREE_ALL(t->ctx, t->values, t->columns);
 }
 
-clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) {
+clv_status clv_table_visit(const clv_table *t, int64_t column, clv_field_visit visit, void *user) {
     clv_csv csv = t->start;
     int64_t row = 0;
-    *out = CLV_NEW(t->ctx, clv_token, t->rows);
-    if (!*out) {
-        return CLV_ENOMEM;
-    }
     while (clv_csv_next(&csv)) {
         clv_token field, kept = {0};
         int64_t found = 0;
@@ -141,16 +137,41 @@ clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) 
             kept = found == column ? field : kept;
         }
         if (found == t->layout.columns) {
-            (*out)[row++] = kept;
+            CLV_TRY(visit(user, row++, &kept));
         }
     }
     return CLV_OK;
 }
 
+static clv_status keep_text(void *user, int64_t row, const clv_token *field) {
+    clv_token *texts = user;
+    texts[row] = *field;
+    return CLV_OK;
+}
+
+clv_status clv_table_texts(const clv_table *t, int64_t column, clv_token **out) {
+    *out = CLV_NEW(t->ctx, clv_token, t->rows);
+    return *out ? clv_table_visit(t, column, keep_text, *out) : CLV_ENOMEM;
+}
+
 /* --- what differs in every row --- */
+
+/* Whether the first `count` numbers of a column rise, as the numbers of rows mostly do. */
+static bool are_rising(const clv_table *t, int64_t column, int64_t count) {
+    const double *at = t->values + column;
+    int64_t i = 1, width = t->layout.columns;
+    while (i < count && at[i * width] > at[(i - 1) * width]) {
+        i++;
+    }
+    return i >= count;
+}
 
 /* Whether the first `count` numbers of a column are all different. */
 static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count, bool *distinct) {
+    *distinct = are_rising(t, column, count);
+    if (*distinct) {
+        return CLV_OK;
+    }
     double *sorted = CLV_NEW(t->ctx, double, count);
     if (!sorted) {
         return CLV_ENOMEM;
@@ -248,6 +269,22 @@ static clv_status refuse_unknown(const clv_table *t, unknown *u, clv_status stat
     return status;
 }
 
+/* Whether a name that an option gives is that of one column at most. */
+static clv_status check_once(const clv_table *t, const char *option, const char *name) {
+    int64_t places[] = {-1, -1}, count = 0;
+    for (int64_t c = 0; c < t->layout.columns && count < 2; c++) {
+        const clv_token *field = clv_layout_name(&t->layout, c);
+        if (field && clv_field_equals(field, name, false)) {
+            places[count++] = c + 1;
+        }
+    }
+    return count < 2
+               ? CLV_OK
+               : clv_fail(t->ctx, CLV_EUSAGE,
+                          "--%s: %s has more than one column '%s', as columns %lld and %lld: say which by its number",
+                          option, t->start.name, name, (long long)places[0], (long long)places[1]);
+}
+
 /* The columns of one item of a list: a name, a number, or a range of numbers; false: they are not there. */
 static bool find_item(const clv_table *t, char *item, int64_t *first, int64_t *last) {
     *first = *last = clv_layout_find(&t->layout, item);
@@ -288,6 +325,7 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
         *end = '\0';
         int64_t first, last;
         bool found = find_item(t, item, &first, &last);
+        status = check_once(t, option, item);
         if (!found) {
             add_unknown(u, option, item);
         }
@@ -360,15 +398,16 @@ static clv_status take_like(clv_table *t, const clv_read_options *options) {
 }
 
 /* A column that an option names, or "none"; -1: it names none. */
-static int64_t find_named(const clv_table *t, const char *option, const char *name, unknown *u) {
+static clv_status find_named(const clv_table *t, const char *option, const char *name, unknown *u, int64_t *c) {
+    *c = -1;
     if (!name || strcmp(name, "none") == 0) {
-        return -1;
+        return CLV_OK;
     }
-    int64_t c = clv_layout_find(&t->layout, name);
-    if (c < 0) {
+    *c = clv_layout_find(&t->layout, name);
+    if (*c < 0) {
         add_unknown(u, option, name);
     }
-    return c;
+    return check_once(t, option, name);
 }
 
 static clv_status take_names(clv_table *t, const clv_read_options *options) {
@@ -377,12 +416,17 @@ static clv_status take_names(clv_table *t, const clv_read_options *options) {
     if (status == CLV_OK) {
         status = mark_list(t, "drop", options->drop, mark_dropped, &u);
     }
-    int64_t id = find_named(t, "id-column", options->id_column, &u);
+    int64_t id = -1, label;
+    if (status == CLV_OK) {
+        status = find_named(t, "id-column", options->id_column, &u, &id);
+    }
     if (id >= 0) {
         t->columns[id].role = CLV_ROLE_ID;
         t->columns[id].asked = true;
     }
-    find_named(t, "label-column", options->label_column, &u);
+    if (status == CLV_OK) {
+        status = find_named(t, "label-column", options->label_column, &u, &label);
+    }
     return refuse_unknown(t, &u, status);
 }
 

@@ -141,15 +141,25 @@ static clv_status make_classes(const labels_of *r, bool texts, int32_t **labels,
 
 static clv_status read_file(clv_table *t, clv_bytes bytes, char separator, labels_of *labels) {
     int64_t column;
-    CLV_TRY(clv_table_read(t, bytes, separator, &(clv_layout_request){.only_labels = true}));
+    CLV_TRY(clv_table_read(t, bytes, separator, &(clv_layout_request){.settled = true}));
     CLV_TRY(choose_column(t, &column));
     CLV_TRY(clv_table_check_counts(t));
     return read_labels_of(t, column, labels);
 }
 
-clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
+/* What the rows are called beside the labels of a column. */
+static clv_status put_row_names(clv_table *t, int64_t labels, clv_data *data) {
+    t->columns[labels].role = CLV_ROLE_LABELS;
+    if (t->layout.columns == 2 && clv_layout_names_rows(&t->layout, 1 - labels)) {
+        t->columns[1 - labels].role = CLV_ROLE_ID; /* also if they repeat, by mistake */
+    }
+    CLV_TRY(clv_table_find_ids(t));
+    int64_t ids = clv_table_find_role(t, CLV_ROLE_ID);
+    return ids >= 0 ? clv_table_put_ids(t, ids, data) : CLV_OK;
+}
+
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, clv_data *rows,
                                  int32_t **labels, clv_classes *classes) {
-    *n = 0;
     *labels = NULL;
     if (classes) {
         *classes = (clv_classes){0};
@@ -160,39 +170,50 @@ clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separat
     if (status == CLV_OK) {
         status = classes ? make_classes(&read, texts, labels, classes) : make_labels(&read, true, labels);
     }
+    if (status == CLV_OK) {
+        status = put_row_names(&t, read.column, rows);
+    }
+    rows->matrix.rows = read.rows;
     clv_free(ctx, read.fields);
     clv_table_free(&t);
     if (status < 0) {
         clv_free(ctx, *labels);
         *labels = NULL;
-        return status;
     }
-    *n = read.rows;
-    return CLV_OK;
-}
-
-static clv_status find_row_names(clv_table *t, clv_bytes bytes, char separator, clv_data *data) {
-    int64_t column;
-    CLV_TRY(clv_table_read(t, bytes, separator, &(clv_layout_request){.only_labels = true}));
-    CLV_TRY(choose_column(t, &column));
-    t->columns[column].role = CLV_ROLE_LABELS;
-    if (t->layout.columns == 2 && clv_layout_names_rows(&t->layout, 1 - column)) {
-        t->columns[1 - column].role = CLV_ROLE_ID; /* also if they repeat, by mistake */
+    if (status < 0 && classes) {
+        clv_free_texts(ctx, classes->text, classes->count);
+        *classes = (clv_classes){0};
     }
-    CLV_TRY(clv_table_find_ids(t));
-    data->matrix.rows = t->rows;
-    column = clv_table_find_role(t, CLV_ROLE_ID);
-    return column >= 0 ? clv_table_put_ids(t, column, data) : CLV_OK;
+    return status;
 }
 
-clv_status clv_csv_parse_ids(clv_context *ctx, clv_bytes bytes, char separator, clv_data **out) {
-    clv_table t = {.ctx = ctx};
-    CLV_TRY(clv_data_new(ctx, bytes.name, out));
-    clv_status status = find_row_names(&t, bytes, separator, *out);
-    clv_table_free(&t);
-    return clv_data_made(status, out);
-}
+/* --- targets beside features --- */
 
-clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels) {
-    return clv_csv_parse_classes(ctx, bytes, separator, false, n, labels, NULL);
+clv_status clv_targets_make(const clv_table *t, int64_t column, const int64_t *kept, int64_t count, clv_data *data) {
+    data->targets = CLV_NEW(t->ctx, double, count);
+    CLV_TRY(data->targets ? CLV_OK : CLV_ENOMEM);
+    if (t->columns[column].texts.count == 0) {
+        for (int64_t i = 0; i < count; i++) {
+            data->targets[i] = t->values[kept[i] * t->layout.columns + column];
+        }
+        return CLV_OK;
+    }
+    labels_of labels;
+    int32_t *codes = NULL;
+    clv_classes classes = {0};
+    clv_status status = read_labels_of(t, column, &labels);
+    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
+        labels.fields[i] = labels.fields[kept[i]];
+    }
+    labels.rows = count;
+    if (status == CLV_OK) {
+        status = make_classes(&labels, true, &codes, &classes);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
+        data->targets[i] = codes[i];
+    }
+    data->classes = classes.text;
+    data->classes_count = classes.count;
+    CLV_FREE_ALL(t->ctx, labels.fields, codes);
+    return status;
 }

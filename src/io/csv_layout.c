@@ -26,13 +26,18 @@ static bool is_label_name(const clv_token *field) {
     return is_one_of(field, words, true);
 }
 
-/* customer_id, Customer ID, customer.id; customerId, CustomerID. */
+/* customer_id, Customer ID, customer.id, order_no, Kunden-Nr.; customerId, CustomerID. */
 static bool ends_as_id(const clv_token *field) {
+    static const char *const words[] = {"id", "no", "no.", "nr", "nr.", "key"};
     const char *end = field->text + field->size;
-    if (field->size < 3 || !clv_same_letters(end - 2, "id", 2)) {
-        return false;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        size_t size = strlen(words[w]);
+        if (field->size > size + 1 && clv_same_letters(end - size, words[w], size) &&
+            strchr("_ .-", end[-(ptrdiff_t)size - 1])) {
+            return true;
+        }
     }
-    return (field->size > 3 && strchr("_ .-", end[-3])) || (end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z');
+    return field->size > 2 && clv_same_letters(end - 2, "id", 2) && end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z';
 }
 
 static bool is_id_name(const clv_token *field) {
@@ -199,6 +204,7 @@ typedef struct numbering {
     bool unnamed;     /* the first field is empty */
     bool over_number; /* a name stands over a number */
     bool labels;      /* one is a name of labels */
+    bool ids;         /* the only name that stands over a number is the first, as one names rows */
 } numbering;
 
 /* Digits alone, few enough for any sum. */
@@ -225,6 +231,7 @@ static void add_below(numbering *n, int64_t above, const clv_token *field) {
 
 /* A y may be a class, beside n, unless it stands over a number. */
 static void add_name(numbering *n, const clv_token *field, bool over_number) {
+    n->ids = over_number ? n->names == 0 && n->above.count == 0 && is_id_name(field) : n->ids;
     n->names++;
     n->over_number = n->over_number || over_number;
     n->labels = n->labels || (is_label_name(field) && (over_number || !clv_field_equals(field, "y", true)));
@@ -274,6 +281,10 @@ static bool numbers_columns(const clv_csv *csv, const clv_layout *layout, bool *
     if (n.labels) {
         return true;
     }
+    if (n.ids && above->step > 0) { /* "id" is no cell of a column of numbers */
+        *doubt = !from_start;
+        return true;
+    }
     if (n.over_number || !goes_up(above) || counts_below(&n)) {
         return false;
     }
@@ -296,7 +307,7 @@ static clv_status check_first_row(clv_context *ctx, const clv_csv *csv, const cl
         if (c != asked && is_number(csv, &layout->second[c]) && is_text(csv, field)) {
             return clv_fail(ctx, CLV_EDATA, "%s line %lld column %lld: '%s' is not a number%s", csv->name,
                             (long long)layout->header_line, (long long)c + 1, clv_show_field(shown, field),
-                            request->only_labels ? "" : " (if the first line names the columns, use --header yes)");
+                            request->settled ? "" : " (if the first line names the columns, use --header yes)");
         }
     }
     return CLV_OK;

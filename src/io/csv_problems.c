@@ -9,6 +9,7 @@ enum { SHOWN = 8 }; /* problems; the others are counted */
 
 typedef struct problems {
     const clv_table *table;
+    bool settled; /* no option is named but --missing drop */
     clv_text text;
     int64_t count;
 } problems;
@@ -62,27 +63,35 @@ static void add_option(problems *p, const char *option, int64_t column) {
     }
 }
 
+static void add_drop(problems *p, const char *before, int64_t column) {
+    if (!p->settled) {
+        clv_text_add(&p->text, "%s", before);
+        add_option(p, "drop", column);
+    }
+}
+
 static void check_missing(problems *p, int64_t c, const clv_read_options *options) {
     clv_missing how = options->missing;
     const clv_column *column = &p->table->columns[c];
     bool empty = column->missing.count == p->table->rows && !options->fill, labels = column->role == CLV_ROLE_LABELS;
     bool none = how == CLV_MISSING_ERROR || (int)how == CLV_MISSING_NOWHERE;
     bool provided = how == CLV_MISSING_DROP || (!none && !labels);
-    int64_t count = labels ? column->no_label : column->missing.count;
+    int64_t count = labels && !clv_is_number_target(options, column) ? column->no_label : column->missing.count;
     bool text = column->role == CLV_ROLE_NUMBERS && column->texts.count > column->numbers; /* which is said */
     if (count == 0 || text || column->role == CLV_ROLE_CLASSES || /* a class of their own */ (provided && !empty) ||
         !begin(p)) {
         return;
     }
     add_cells(p, c, &column->missing, "missing");
-    if (options->like) {
+    if (p->settled) {
         clv_text_add(&p->text, ": --missing drop leaves out their rows");
     } else if (empty) {
         clv_text_add(&p->text, ", which are all of them: ");
         add_option(p, "drop", c);
     } else if ((int)how != CLV_MISSING_NOWHERE) {
-        clv_text_add(&p->text, labels ? " and is the column of labels: --missing drop, or --label-column none"
-                                      : ": --missing drop, mean or median");
+        clv_text_add(&p->text, options->targets && labels ? " and is the target: --missing drop"
+                               : labels ? " and is the column of labels: --missing drop, or --label-column none"
+                                        : ": --missing drop, mean or median");
     }
 }
 
@@ -97,8 +106,8 @@ static void check_texts(problems *p, int64_t c) {
         add_cells(p, c, &column->texts, "bad");
         clv_text_add(&p->text, ": ");
         add_first(p, &column->texts);
-        clv_text_add(&p->text, " is not a number: correct or empty it, or ");
-        add_option(p, "drop", c);
+        clv_text_add(&p->text, " is not a number: correct or empty it");
+        add_drop(p, ", or ", c);
         return;
     }
     bool dates = column->dates == column->texts.count, odd = column->odd == column->texts.count;
@@ -110,12 +119,13 @@ static void check_texts(problems *p, int64_t c) {
                           : "text, not numbers");
     add_first(p, &column->texts);
     clv_text_add(&p->text, "): %s",
-                 dates    ? "replace them by numbers, such as days since the first one, or "
-                 : odd    ? "write them in digits with a decimal point alone, or "
-                 : digits ? "if these are numbers, dates or times, write them as numbers; or "
-                          : "");
-    add_option(p, "drop", c);
-    if (!dates && !odd) {
+                 dates        ? "replace them by numbers, such as days since the first one"
+                 : odd        ? "write them in digits with a decimal point alone"
+                 : digits     ? "if these are numbers, dates or times, write them as numbers"
+                 : p->settled ? "the model was made of numbers there"
+                              : "");
+    add_drop(p, dates || odd ? ", or " : digits ? "; or " : "", c);
+    if (!dates && !odd && !p->settled) {
         clv_text_add(&p->text, ", ");
         add_option(p, "label-column", c);
         clv_text_add(&p->text, " or --categories onehot");
@@ -140,9 +150,9 @@ static void check_fractions(problems *p, int64_t c) {
         clv_text_add(&p->text, "%s is the column of labels, but holds fractions (",
                      clv_layout_show(&p->table->layout, c, shown));
         add_first(p, &column->fractions);
-        clv_text_add(&p->text, "): ");
-        add_option(p, "drop", c);
-        clv_text_add(&p->text, ", or --label-column none to use it as a feature");
+        clv_text_add(&p->text, ")");
+        add_drop(p, ": ", c);
+        clv_text_add(&p->text, p->settled ? "" : ", or --label-column none to use it as a feature");
     }
 }
 
@@ -184,7 +194,7 @@ clv_status clv_table_check_counts(const clv_table *t) {
 }
 
 clv_status clv_table_check(const clv_table *t, const clv_read_options *options) {
-    problems p = {.table = t, .text = {.ctx = t->ctx}};
+    problems p = {.table = t, .settled = clv_is_settled(options), .text = {.ctx = t->ctx}};
     check_counts(&p);
     check_commas(&p);
     for (int64_t c = 0; c < t->layout.columns; c++) {
@@ -193,7 +203,9 @@ clv_status clv_table_check(const clv_table *t, const clv_read_options *options) 
             check_missing(&p, c, options);
             check_texts(&p, c);
             check_infinite(&p, c);
-            check_fractions(&p, c);
+            if (!options->targets) {
+                check_fractions(&p, c);
+            }
         }
     }
     return refuse(&p);

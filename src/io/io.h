@@ -114,12 +114,10 @@ clv_status clv_line_refuse(const clv_lines *in, const clv_token *word, const cha
 /* `separator` 0: to be detected. */
 clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,
                          clv_data **out);
-clv_status clv_csv_parse_labels(clv_context *ctx, clv_bytes bytes, char separator, int64_t *n, int32_t **labels);
-/* The same with the classes (unless NULL), if they are texts; `texts`: take numbers for texts, too. */
-clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, int64_t *n,
+/* The labels, with what the file calls its rows: `rows` is empty before, and then rows without columns. With the
+ * classes (unless NULL), if they are texts; `texts`: take numbers for texts, too. */
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, clv_data *rows,
                                  int32_t **labels, clv_classes *classes);
-/* What it calls its rows, if it does: rows without columns. */
-clv_status clv_csv_parse_ids(clv_context *ctx, clv_bytes bytes, char separator, clv_data **out);
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 
@@ -181,10 +179,6 @@ char clv_separator_of(const char *path);  /* of a table; 0: to be detected */
 bool clv_is_compressed(const char *path); /* its name ends in .gz */
 /* Hand over what was read if `status` and all its numbers are good, else free it. */
 clv_status clv_data_give(clv_data *data, clv_status status, clv_data **out);
-
-/* The labels of a file; those of a text file with its classes, as clv_csv_parse_classes. */
-clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int64_t *n, int32_t **labels,
-                            clv_classes *classes);
 
 /* A file that appears under its name when it is complete, or not at all. Failures stick; finish reports the first. */
 typedef struct clv_writer clv_writer;

@@ -158,42 +158,32 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
 
 /* --- labels and pictures --- */
 
-clv_status clv_read_classes(clv_context *ctx, const char *path, bool texts, int64_t *n, int32_t **labels,
-                            clv_classes *classes) {
+clv_status clv_read_named_labels(clv_context *ctx, const char *path, clv_data **rows, int32_t **labels) {
     clv_source in;
     clv_bytes bytes;
-    *n = 0;
-    *labels = NULL;
-    CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
-    clv_status status = clv_has_extension(path, "npy")
-                            ? clv_npy_parse_labels(ctx, bytes, n, labels)
-                            : clv_csv_parse_classes(ctx, bytes, clv_separator_of(path), texts, n, labels, classes);
-    return clv_input_end(&in, status);
-}
-
-clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
-    *n = 0;
+    *rows = NULL;
     *labels = NULL;
     if (!clv_is_table(path) && !clv_has_extension(path, "npy")) {
         return clv_fail(ctx, CLV_EUSAGE, "%s: the name of a file of labels must end in .npy, .csv, .tsv or .txt", path);
     }
-    return clv_read_classes(ctx, path, false, n, labels, NULL);
+    CLV_TRY(clv_data_new(ctx, path, rows));
+    clv_status status = clv_input_read(ctx, path, &in, &bytes);
+    if (status == CLV_OK) {
+        status = clv_has_extension(path, "npy")
+                     ? clv_npy_parse_labels(ctx, bytes, &(*rows)->matrix.rows, labels)
+                     : clv_csv_parse_classes(ctx, bytes, clv_separator_of(path), false, *rows, labels, NULL);
+        status = clv_input_end(&in, status);
+    }
+    return clv_data_made(status, rows);
 }
 
-clv_status clv_read_ids(clv_context *ctx, const char *path, clv_data **out) {
-    clv_source in;
-    clv_bytes bytes;
-    *out = NULL;
-    if (!clv_is_table(path) || strcmp(path, "-") == 0) {
-        return clv_data_new(ctx, path, out);
-    }
-    CLV_TRY(clv_input_open(ctx, path, &in));
-    if (in.size < 0) { /* a pipe, whose labels were read before, has nothing left */
-        return clv_input_end(&in, clv_data_new(ctx, path, out));
-    }
-    clv_status status = clv_input_content(&in, &bytes);
-    status = status < 0 ? status : clv_csv_parse_ids(ctx, bytes, clv_separator_of(path), out);
-    return clv_input_end(&in, status);
+clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
+    clv_data *rows;
+    *n = 0;
+    CLV_TRY(clv_read_named_labels(ctx, path, &rows, labels));
+    *n = rows->matrix.rows;
+    clv_data_free(rows);
+    return CLV_OK;
 }
 
 clv_status clv_read_image(clv_context *ctx, const char *path, clv_image *out) {

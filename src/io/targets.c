@@ -1,11 +1,10 @@
 /* Targets: one number per sample, from whatever a file calls them. Numbers stay as they are; texts are numbered, by
  * themselves or as those of another file. */
 #include "io/csv.h"
+#include "io/input.h"
 #include "linalg/linalg.h"
 
 #include <string.h>
-
-static const char with_texts[] = "csv|tsv";
 
 static void take_ids(clv_data *from, clv_data *to) {
     to->ids = from->ids;
@@ -34,21 +33,6 @@ static clv_status fill_numbers(clv_data *from, clv_data **out) {
     return CLV_OK;
 }
 
-static clv_status fill_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t count,
-                              clv_data **out) {
-    clv_data *named;
-    CLV_TRY(clv_read_ids(ctx, path, &named));
-    clv_status status = clv_data_new_dense(ctx, path, count, 1, CLV_F64, out);
-    if (status == CLV_OK) {
-        take_ids(named, *out);
-    }
-    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
-        ((double *)(*out)->values)[i] = (double)labels[i];
-    }
-    clv_data_free(named);
-    return status;
-}
-
 /* --- texts --- */
 
 static int64_t find_class(const clv_data *known, const char *text) {
@@ -60,11 +44,11 @@ static int64_t find_class(const clv_data *known, const char *text) {
     return -1;
 }
 
-/* Labels by the classes of `known` instead of their own. */
+/* The class of `known` that each class is. */
 static clv_status translate(clv_context *ctx, const char *path, const clv_data *known, const clv_classes *classes,
-                            int64_t count, int32_t *labels) {
+                            int64_t count, double *values) {
     for (int64_t i = 0; i < count; i++) {
-        const char *text = classes->text[labels[i]];
+        const char *text = classes->text[(int64_t)values[i]];
         int64_t found = find_class(known, text);
         if (found < 0) {
             char shown[CLV_SHOWN_SIZE];
@@ -72,64 +56,133 @@ static clv_status translate(clv_context *ctx, const char *path, const clv_data *
                             (long long)i + 1, clv_show(shown, text, strlen(text)), (long long)known->classes_count,
                             known->name);
         }
-        labels[i] = (int32_t)found;
+        values[i] = (double)found;
     }
     return CLV_OK;
 }
 
 /* Texts by the classes of `known`, or if that is NULL by their own, which are kept. */
-static clv_status read_texts(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
-    int64_t count;
-    int32_t *labels;
-    clv_classes classes;
-    CLV_TRY(clv_read_classes(ctx, path, known != NULL, &count, &labels, &classes));
-    clv_status status = known ? translate(ctx, path, known, &classes, count, labels) : CLV_OK;
+static clv_status fill_texts(clv_context *ctx, clv_bytes bytes, const clv_data *known, clv_data **out) {
+    clv_data *rows;
+    int32_t *labels = NULL;
+    clv_classes classes = {0};
+    CLV_TRY(clv_data_new(ctx, bytes.name, &rows));
+    clv_status status =
+        clv_csv_parse_classes(ctx, bytes, clv_separator_of(bytes.name), known != NULL, rows, &labels, &classes);
     if (status == CLV_OK) {
-        status = fill_labels(ctx, path, labels, count, out);
+        status = clv_data_new_dense(ctx, bytes.name, rows->matrix.rows, 1, CLV_F64, out);
     }
+    for (int64_t i = 0; status == CLV_OK && i < rows->matrix.rows; i++) {
+        ((double *)(*out)->values)[i] = labels[i];
+    }
+    if (status == CLV_OK) {
+        take_ids(rows, *out);
+        status = known ? translate(ctx, bytes.name, known, &classes, rows->matrix.rows, (*out)->values) : CLV_OK;
+    }
+    if (status == CLV_OK && !known) {
+        (*out)->classes = classes.text;
+        (*out)->classes_count = classes.count;
+        classes = (clv_classes){0};
+    }
+    clv_free_texts(ctx, classes.text, classes.count);
     clv_free(ctx, labels);
-    if (status < 0 || known) {
-        clv_free_texts(ctx, classes.text, classes.count);
-        return status;
-    }
-    (*out)->classes = classes.text;
-    (*out)->classes_count = classes.count;
-    return CLV_OK;
+    clv_data_free(rows);
+    return status;
 }
 
 /* --- both --- */
 
 /* Whether the first cell that is no number was the trouble: then the column may be one of texts. A number that is not
  * finite is another matter. */
-static bool met_text(const clv_context *ctx, const char *path) {
-    return strcmp(path, "-") != 0 && strstr(clv_message(ctx), "text, not numbers");
+static bool met_text(const clv_context *ctx) {
+    return strstr(clv_message(ctx), "text, not numbers") != NULL;
+}
+
+/* Numbers if they are that, else texts. */
+static clv_status fill_either(clv_context *ctx, clv_bytes bytes, const clv_read_options *numbers, clv_data **out) {
+    clv_data *read = NULL;
+    clv_status status = clv_csv_parse(ctx, bytes, numbers, clv_separator_of(bytes.name), &read);
+    if (status == CLV_EDATA && met_text(ctx)) {
+        return fill_texts(ctx, bytes, NULL, out);
+    }
+    status = status < 0 ? status : fill_numbers(read, out);
+    clv_data_free(read);
+    return status;
+}
+
+static clv_status read_table(clv_context *ctx, const char *path, const clv_read_options *numbers, const clv_data *known,
+                             clv_data **out) {
+    clv_source in;
+    clv_bytes bytes;
+    CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
+    clv_status status = known ? fill_texts(ctx, bytes, known, out) : fill_either(ctx, bytes, numbers, out);
+    return clv_input_end(&in, clv_data_made(status, out));
 }
 
 clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out) {
     const clv_read_options numbers = {.label_column = "none", .missing = (clv_missing)CLV_MISSING_NOWHERE};
     clv_data *read = NULL;
     *out = NULL;
-    clv_status status = clv_read(ctx, path, &numbers, &read);
-    if (status == CLV_EDATA && clv_has_extension(path, with_texts) && met_text(ctx, path)) {
-        return read_texts(ctx, path, NULL, out);
+    if (clv_is_table(path)) {
+        return read_table(ctx, path, &numbers, NULL, out);
     }
-    CLV_TRY(status);
-    status = fill_numbers(read, out);
+    CLV_TRY(clv_read(ctx, path, &numbers, &read));
+    clv_status status = fill_numbers(read, out);
     clv_data_free(read);
     return status;
 }
 
+static clv_status refuse_kind(clv_context *ctx, const char *name, const clv_data *known) {
+    return clv_fail(ctx, CLV_EDATA, "%s has %s for targets, but %s has %s", name, known->classes ? "numbers" : "texts",
+                    known->name, known->classes ? "texts" : "numbers");
+}
+
 clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
     *out = NULL;
-    if (known->classes && clv_has_extension(path, with_texts)) {
-        return read_texts(ctx, path, known, out);
+    if (known->classes && clv_is_table(path)) {
+        return read_table(ctx, path, NULL, known, out);
     }
     CLV_TRY(clv_read_targets(ctx, path, out));
     if (!known->classes && !(*out)->classes) {
         return CLV_OK;
     }
-    clv_data_free(*out);
+    return clv_data_made(refuse_kind(ctx, path, known), out);
+}
+
+/* --- a column of the samples --- */
+
+static clv_status copy_classes(const clv_data *from, clv_data *to) {
+    to->classes = CLV_NEW0(to->ctx, char *, from->classes_count);
+    CLV_TRY(to->classes ? CLV_OK : CLV_ENOMEM);
+    to->classes_count = from->classes_count;
+    for (int64_t c = 0; c < from->classes_count; c++) {
+        to->classes[c] = clv_copy_text(to->ctx, from->classes[c]);
+        CLV_TRY(to->classes[c] ? CLV_OK : CLV_ENOMEM);
+    }
+    return CLV_OK;
+}
+
+static clv_status fill_own(const clv_data *data, const clv_data *known, clv_data *out) {
+    const clv_classes classes = {data->classes_count, data->classes};
+    int64_t rows = data->matrix.rows;
+    if (known && !known->classes != !data->classes) {
+        return refuse_kind(data->ctx, data->name, known);
+    }
+    memcpy(out->values, data->targets, (size_t)rows * sizeof *data->targets);
+    if (!data->classes) {
+        return CLV_OK;
+    }
+    return known ? translate(data->ctx, data->name, known, &classes, rows, out->values) : copy_classes(data, out);
+}
+
+clv_status clv_data_targets(const clv_data *data, const clv_data *known, clv_data **out) {
     *out = NULL;
-    return clv_fail(ctx, CLV_EDATA, "%s has %s for targets, but %s has %s", path, known->classes ? "numbers" : "texts",
-                    known->name, known->classes ? "texts" : "numbers");
+    if (!data->targets) {
+        return clv_fail(data->ctx, CLV_EUSAGE,
+                        "%s has no column of targets: give a file of them, or say which column of a table holds them "
+                        "by --label-column",
+                        data->name);
+    }
+    CLV_TRY(clv_data_new_dense(data->ctx, data->name, data->matrix.rows, 1, CLV_F64, out));
+    return clv_data_made(fill_own(data, known, *out), out);
 }

@@ -1,9 +1,10 @@
 /* What is kept of documents that became points, in one file.
  *
  * Layout: the magic with the version of the layout, eight numbers of 8 bytes (the sizes below, and how many words a
- * term has), the axes, what they are off, where the terms of each document begin, these terms, then texts, each ended
- * by NUL: the stop words, the terms, the ids. At the end the CRC-32 of all before it. Numbers are in the byte order of
- * the machines that cleave runs on, little-endian. The idf of a term follows from the documents that have it. */
+ * term has), the fingerprints of the points and of the tf-idf, the axes, what they are off, where the terms of each
+ * document begin, these terms, then texts, each ended by NUL: the stop words, the terms, the ids. At the end the CRC-32
+ * of all before it. Numbers are in the byte order of the machines that cleave runs on, little-endian. The idf of a term
+ * follows from the documents that have it. */
 #include "io/text_model.h"
 #include "io/input.h"
 
@@ -14,7 +15,7 @@
 static const char magic[8] = "CLVTEXT1";
 
 enum { DOCUMENTS, TERMS, DIMS, NONZEROS, TEXT, WITH_IDS, LOW, HIGH, SIZES };
-enum { HEAD = sizeof magic + SIZES * sizeof(int64_t), CHECK = sizeof(uint32_t) };
+enum { PRINTS = 2, HEAD = sizeof magic + (SIZES + PRINTS) * sizeof(int64_t), CHECK = sizeof(uint32_t) };
 
 /* The public part first: that is what a program is given. */
 typedef struct kept_model {
@@ -75,6 +76,7 @@ static void put_model(sink *s, const clv_text_model *m) {
                                   [HIGH] = m->ngrams[strlen(m->ngrams) - 1] - '0'};
     put(s, magic, sizeof magic);
     put(s, sizes, sizeof sizes);
+    put(s, (const uint64_t[PRINTS]){m->points, m->tfidf}, PRINTS * sizeof(uint64_t));
     put(s, m->axes.values, (size_t)(dims * terms) * sizeof(double));
     put(s, m->offset, (size_t)dims * sizeof(double));
     put(s, start, (size_t)(documents + 1) * sizeof *start);
@@ -196,6 +198,7 @@ static clv_status find_idf(kept_model *k) {
 
 static clv_status fill(kept_model *k, clv_bytes bytes, const int64_t sizes[SIZES]) {
     const uint8_t *at = bytes.data + HEAD;
+    uint64_t prints[PRINTS];
     int64_t documents = sizes[DOCUMENTS], terms = sizes[TERMS], dims = sizes[DIMS];
     k->axes = take(k->ctx, &at, dims * terms, sizeof *k->axes);
     k->offset = take(k->ctx, &at, dims, sizeof *k->offset);
@@ -212,6 +215,9 @@ static clv_status fill(kept_model *k, clv_bytes bytes, const int64_t sizes[SIZES
     k->ngrams[0] = (char)('0' + sizes[LOW]);
     k->ngrams[1] = sizes[HIGH] > sizes[LOW] ? '-' : '\0';
     k->ngrams[2] = (char)('0' + sizes[HIGH]);
+    memcpy(prints, bytes.data + HEAD - sizeof prints, sizeof prints);
+    k->model.points = prints[0];
+    k->model.tfidf = prints[1];
     k->model.terms = k->names;
     k->model.ids = sizes[WITH_IDS] ? k->names + terms : NULL;
     k->model.offset = k->offset;

@@ -2,6 +2,7 @@
  * the matrix is made. */
 #include "io/io.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -321,6 +322,52 @@ clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *l
 
 /* --- matrices with names --- */
 
+/* The same matrix with empty rows for those that were dropped. */
+static clv_status spread_sparse(clv_context *ctx, const clv_matrix *m, const clv_data *rows, clv_data **out) {
+    int64_t count = clv_data_rows_read(rows), next = 0;
+    CLV_TRY(clv_data_copy(ctx, rows->name, m, out));
+    int64_t *start = clv_resize(ctx, (*out)->start, count + 1, sizeof *start);
+    CLV_TRY(start ? CLV_OK : CLV_ENOMEM);
+    for (int64_t i = 0; i < count; i++) {
+        next += next < m->rows && clv_data_row(rows, next) == i;
+        start[i + 1] = m->start[next] - m->start[0];
+    }
+    (*out)->matrix.start = (*out)->start = start;
+    (*out)->matrix.rows = count;
+    return CLV_OK;
+}
+
+/* A row for each row of the file, with `lost` in those that were dropped. */
+static clv_status spread(clv_context *ctx, const clv_matrix *m, const clv_data *rows, double lost, clv_data **out) {
+    int64_t count = clv_data_rows_read(rows), next = 0;
+    if (clv_is_sparse(m) && lost == 0) {
+        return spread_sparse(ctx, m, rows, out);
+    }
+    CLV_TRY(clv_data_new_dense(ctx, rows->name, count, m->cols, CLV_F64, out));
+    double *values = (*out)->values;
+    for (int64_t i = 0; i < count; i++, values += m->cols) {
+        bool kept = next < m->rows && clv_data_row(rows, next) == i;
+        if (kept) {
+            clv_matrix_row(m, next++, values);
+        }
+        for (int64_t j = 0; j < m->cols && !kept; j++) {
+            values[j] = lost;
+        }
+    }
+    return CLV_OK;
+}
+
+/* A row that is not known has empty cells. */
+static void put_named_row(clv_writer *writer, const clv_matrix *row, char separator) {
+    bool known = row->scalar == CLV_F32 || row->cols < 1 || !isnan(((const double *)row->values)[0]);
+    for (int64_t j = 0; j < row->cols && !known; j++) {
+        clv_writer_put(writer, j + 1 < row->cols ? &separator : "\n", 1);
+    }
+    if (known) {
+        put_csv_row(writer, row, separator);
+    }
+}
+
 static void put_named_rows(clv_writer *writer, const clv_matrix *m, const clv_data *rows, double *room,
                            char separator) {
     for (int64_t i = 0; i < m->rows && clv_writer_status(writer) == CLV_OK; i++) {
@@ -330,19 +377,16 @@ static void put_named_rows(clv_writer *writer, const clv_matrix *m, const clv_da
             clv_matrix_row(m, i, room);
         }
         if (rows) {
-            put_row_name(writer, rows, clv_data_row(rows, i), separator);
+            put_row_name(writer, rows, i, separator);
         }
-        put_csv_row(writer, &row, separator);
+        put_named_row(writer, &row, separator);
     }
 }
 
-clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *m, const clv_data *rows,
-                           const char *const *columns) {
+static clv_status write_table(clv_context *ctx, const char *path, const clv_matrix *m, const clv_data *rows,
+                              const char *const *columns) {
     char separator = separator_for(path);
     clv_writer *writer;
-    if (!clv_has_extension(path, "csv|tsv")) {
-        return clv_write_dense(ctx, path, m);
-    }
     double *room = CLV_NEW(ctx, double, m->cols);
     clv_status status = room ? clv_writer_open(ctx, path, &writer) : CLV_ENOMEM;
     if (status == CLV_OK) {
@@ -358,6 +402,20 @@ clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix 
         status = clv_writer_finish(writer, clv_writer_status(writer));
     }
     clv_free(ctx, room);
+    return status;
+}
+
+clv_status clv_write_named(clv_context *ctx, const char *path, const clv_matrix *m, const clv_data *rows, double lost,
+                           const char *const *columns) {
+    clv_data *all = NULL;
+    bool dropped = rows && clv_data_rows_read(rows) > m->rows;
+    clv_status status = dropped ? spread(ctx, m, rows, lost, &all) : CLV_OK;
+    if (status == CLV_OK) {
+        const clv_matrix *written = dropped ? &all->matrix : m;
+        status = clv_has_extension(path, "csv|tsv") ? write_table(ctx, path, written, rows, columns)
+                                                    : clv_write_dense(ctx, path, written);
+    }
+    clv_data_free(all);
     return status;
 }
 

@@ -267,15 +267,34 @@ static clv_status solve_somehow(clv_context *ctx, const clv_method *method, cons
     return clv_solve_roughly(ctx, method, &rest, options, out);
 }
 
+/* The same, checkpointed if that was asked for. */
+static clv_status solve_and_keep(clv_context *ctx, const clv_method *method, const clv_input *input,
+                                 const void *options, double since, clv_result **out) {
+    clv_session *session;
+    CLV_TRY(clv_begin_checkpoints(ctx, method, input, options, since, &session));
+    clv_status status = solve_somehow(ctx, method, input, options, out);
+    bool kept = clv_session_end(session);
+    return status < 0 || kept
+               ? status
+               : clv_result_warn(*out, "A checkpoint could not be kept: the last one that was is older.");
+}
+
 /* Under the deadline that the options ask for, and measured. Of a method that finds its answer in one go, the restart
  * has taken all of the time. */
 static clv_status solve_in_time(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
                                 clv_result **out) {
     const clv_control *control = options;
+    double spent = clv_session_of(ctx) ? 0 : clv_context_spent(ctx), limit = control->time_limit;
+    if (limit > 0 && spent >= limit) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "the checkpoint has taken %.3g seconds already: time-limit = %g leaves nothing, and must be "
+                        "larger",
+                        spent, limit);
+    }
     CLV_TRY(clv_meet(ctx, 3, CLV_OK)); /* on what time it is, among others */
-    clv_deadline before = clv_deadline_begin(ctx, control->time_limit);
-    clv_status status = solve_somehow(ctx, method, input, options, out);
-    double seconds = clv_deadline_end(ctx, before);
+    clv_deadline before = clv_deadline_begin(ctx, limit > 0 ? limit - spent : 0);
+    clv_status status = solve_and_keep(ctx, method, input, options, before.since, out);
+    double seconds = clv_deadline_end(ctx, before) + spent;
     CLV_TRY(status);
     clv_result *result = *out;
     result->method = method->name;

@@ -3,6 +3,7 @@
 #define CLV_METHODS_H
 
 #include "base/options.h"
+#include "engine/checkpoint.h"
 #include "engine/driver.h"
 
 extern const clv_method clv_dominant_method, clv_symnmf_method, clv_ncut_method, clv_kpalm_method, clv_ksupport_method,
@@ -28,6 +29,11 @@ clv_status clv_method_adopt(clv_context *ctx, const clv_method *method, const vo
 
 /* The name of the solver into the result, as the option table has it. */
 void clv_name_solver(const clv_method *method, const void *options, clv_result *result);
+
+/* The session of checkpoints for a solve under the options at their full size, if there are to be any and none is under
+ * way; else NULL. `since`: as for clv_session_begin (fingerprint.c). */
+clv_status clv_begin_checkpoints(clv_context *ctx, const clv_method *method, const clv_input *input,
+                                 const void *options, double since, clv_session **out);
 
 /* How to run a solver: without anything random in it, one restart says it all. */
 static inline clv_control clv_control_for(const clv_control *asked, bool fixed) {

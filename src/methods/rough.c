@@ -45,7 +45,10 @@ static clv_status label_by_kmeans(clv_context *ctx, const clv_matrix *points, co
     for (int64_t start = 0; start == 0 || (start < STARTS && has_time(ctx)); start++) {
         clv_result *found = NULL;
         options.control.seed = (control->seed + start) % ((int64_t)1 << 53); /* as large as seeds may be */
-        CLV_TRY(clv_kpalm(ctx, &(clv_input){.points = points}, &options, &found));
+        clv_session_pause(ctx); /* the method itself is to be gone on with, not this */
+        clv_status status = clv_kpalm(ctx, &(clv_input){.points = points}, &options, &found);
+        clv_session_go_on(ctx);
+        CLV_TRY(status);
         if (start == 0 || found->objective.value < best) {
             best = found->objective.value;
             memcpy(result->labels, found->labels, (size_t)result->n * sizeof *result->labels);

@@ -12,6 +12,8 @@
 
 #define RELATIVE 1e-9
 #define ROUNDING_A_CLUSTER 1e-12
+/* Numbers that a run carries along are refreshed where they differ by 1e-9 from those of the data. */
+#define MOST_DRIFT 0.01
 
 bool clv_reject(clv_verdict *out, const char *format, ...) {
     va_list args;
@@ -106,7 +108,41 @@ static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
     return true;
 }
 
-static bool fields_possible(const clv_result *result, const clv_method *method, clv_verdict *out) {
+static bool was_cut(const clv_result *result) {
+    return result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
+}
+
+static bool passes_possible(const clv_result *result, clv_verdict *out) {
+    bool none = clv_result_field(result, "data_passes") && clv_result_integer(result, "data_passes", 0) < 1;
+    return !none || was_cut(result) ||
+           clv_reject(out, "data_passes is claimed to be 0, but no run is without a pass over the data");
+}
+
+/* Whether a warning of the claim speaks of this. */
+static bool is_warned_of(const clv_result *result, const char *word) {
+    const clv_field *warnings = clv_result_field(result, "warnings");
+    for (int64_t i = 0; warnings && warnings->texts && i < warnings->count; i++) {
+        if (strstr(warnings->texts[i], word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The start that was asked for, another one of which there is a warning, or what a file held. */
+static bool start_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+    const clv_field *field = clv_result_field(claim->result, "start_taken");
+    const char *taken = field && field->texts ? field->texts[0] : NULL, *asked = clv_claim_option(claim, "start");
+    if (!taken || !asked || strcmp(taken, asked) == 0) {
+        return true;
+    }
+    return (method->start_holds && strstr(method->start_holds, taken)) ||
+           (clv_is_listed(method->starts, taken) && is_warned_of(claim->result, taken)) ||
+           clv_reject(out, "start_taken is claimed to be '%.80s', but the start '%.80s' was asked for", taken, asked);
+}
+
+static bool fields_possible(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+    const clv_result *result = claim->result;
     int64_t weighted = clv_result_integer(result, "weighted", 0);
     if (weighted != 0 && weighted != 1) {
         return clv_reject(out, "weighted is claimed to be %lld, but it must be 0 or 1", (long long)weighted);
@@ -117,7 +153,7 @@ static bool fields_possible(const clv_result *result, const clv_method *method, 
             return false;
         }
     }
-    return true;
+    return passes_possible(result, out) && start_agrees(claim, method, out);
 }
 
 /* The claimed sizes against the labels, which must be in range. */
@@ -173,10 +209,6 @@ static bool options_agree(const clv_claim *claim, const clv_method *method, clv_
 
 static bool iterations_possible(int64_t iterations, clv_verdict *out) {
     return iterations >= 0 || clv_reject(out, "%lld iterations are claimed", (long long)iterations);
-}
-
-static bool was_cut(const clv_result *result) {
-    return result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
 }
 
 /* As many restarts as were asked for, unless the run was cut short. From a start that was given, one says it all; and
@@ -303,8 +335,9 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
     if (!iterations_possible(result->iterations, out)) {
         return false;
     }
-    if (result->drift < 0 || result->drift > 1) { /* a share of the objective; NaN is not said */
-        return clv_reject(out, "the drift claimed lies outside 0..1");
+    if (result->drift < 0 || result->drift > MOST_DRIFT) { /* a share of the objective; NaN is not said */
+        return clv_reject(out, "the drift claimed lies outside 0..%g, which is more than rounding explains",
+                          MOST_DRIFT);
     }
     if (isnan(certificate->value) && !was_cut(result)) {
         return clv_reject(out, "there is no certificate, but the run is not claimed to have been cut short");
@@ -329,7 +362,7 @@ clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_m
                            const clv_control *control, int64_t objects, clv_verdict *out) {
     bool agrees = shape_agrees(claim, method, objects, out) && options_agree(claim, method, out) &&
                   affinity_agrees(claim, method, out) && course_agrees(claim, method, control, out) &&
-                  fields_possible(claim->result, method, out);
+                  fields_possible(claim, method, out);
     if (!agrees || !claim->result->labels) {
         return CLV_OK;
     }

@@ -42,6 +42,7 @@ static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, 
     const clv_control *control = options;
     clv_affinity_options how;
     clv_affinity *a = NULL;
+    size_t bytes;
     clv_verdict doubt = {0};
     CLV_TRY(clv_claimed_affinity(ctx, claim, &how, &doubt));
     CLV_TRY(refuse_claim(ctx, &doubt));
@@ -49,7 +50,7 @@ static clv_status predict_by_affinity(clv_context *ctx, const clv_claim *claim, 
     how.memory = memory;
     how.threads = control->threads;
     CLV_TRY(clv_suit_affinity(ctx, method, input->points, options, &how));
-    CLV_TRY(clv_affinity_rehome(ctx, input->points, claim->home, &how));
+    CLV_TRY(clv_affinity_rehome(ctx, input->points, claim->home, &how, &bytes));
     CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
     clv_input with = *input;
     with.affinity = a;

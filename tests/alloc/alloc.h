@@ -36,6 +36,8 @@ clv_status build(clv_context *ctx, holder *made, const scenario *self, int64_t t
  * evaluated, asked about new objects, written as JSON, read back and verified. The others are for what a method has
  * beyond that. */
 clv_status use_method(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
+/* For every method too: checkpointed, and gone on with. */
+clv_status go_on(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 clv_status cut(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 clv_status cut_from_labels(clv_context *ctx, holder *made, const scenario *self, int64_t threads);
 clv_status soft_clusters(clv_context *ctx, holder *made, const scenario *self, int64_t threads);

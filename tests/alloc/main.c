@@ -154,8 +154,10 @@ static int run_all(int64_t threads) {
         char name[64];
         snprintf(name, sizeof name, "method %s", list[i]->name);
         wrong += !run_scenario(&(scenario){.name = name, .run = use_method, .kind = (int)i}, threads);
+        snprintf(name, sizeof name, "checkpoints of %s", list[i]->name);
+        wrong += !run_scenario(&(scenario){.name = name, .run = go_on, .kind = (int)i}, threads);
     }
-    printf("%zu scenarios on %lld threads, %d failed\n", scenario_count + methods, (long long)threads, wrong);
+    printf("%zu scenarios on %lld threads, %d failed\n", scenario_count + 2 * methods, (long long)threads, wrong);
     return wrong > 0;
 }
 

@@ -229,7 +229,7 @@ static const forgery forgeries[] = {
     {&squared, "\"certificate\"", "\"stop\": ", "\"stalled\"", "iterations and stop are not those claimed"},
     {&squared, "\"restarts\": [", "\"stop\": ", "\"stalled\"", "iterations and stop are not those claimed"},
     {&squared, "\"restarts\": [", "\"stop\": ", "\"time limit\"", "have stopped with 'time limit', but the run with"},
-    {&squared, "\"drift\"", ": ", "1e308", "the drift claimed lies outside 0..1"},
+    {&squared, "\"drift\"", ": ", "1e308", "the drift claimed lies outside 0..0.01"},
     {&squared, "\"certificate\"", "\"holds\": ", "true, \"bogus\": 1", "certificate has a member bogus"},
     {&squared, "\"objective\"", "\"sense\": ", "\"min\", \"bogus\": 1", "objective has a member bogus"},
     {&squared, "\"restarts\": [", "\"seconds\": ", "1, \"bogus\": 1", "a restart has a member bogus"},

@@ -376,7 +376,7 @@ static void side_claims_are_looked_at(void **unused) {
     check_rejected("\"bound\": {", "\"name\": ", "\"optimum\"", "bound is claimed to be 'optimum'");
     check_rejected("\"bound\": {", "\"value\": ", "-0.5", "but the objective and the bound claimed give");
     check_rejected("\"bound\": {", "\"value\": ", "null", "gap_percent is claimed without a bound");
-    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed lies outside 0..1");
+    check_rejected("\"drift\"", ": ", "-1e-3", "drift claimed lies outside 0..0.01");
     check_rejected("\"components\"", ": ", "-1", "components is claimed to be -1, but it cannot be below 0");
     check_rejected("\"eigenvalues\"", "[", "1.001", "eigenvalue 1 is 1.001");
     check_rejected("\"eigenvalues\"", "[", "0.999", "eigenvalue 1 is 0.999, but those of a normalized affinity begin");

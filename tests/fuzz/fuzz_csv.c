@@ -17,18 +17,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                                 .categories = (clv_categories)(bytes[1] / 4 % 3),
                                 .columns = lists[bytes[1] / 12 % 2 * 2],
                                 .drop = lists[bytes[1] / 24 % 4],
-                                .id_column = bytes[1] / 96 % 2 ? "1" : NULL};
+                                .id_column = bytes[1] / 96 % 2 ? "1" : NULL,
+                                .targets = bytes[0] / 64 % 2,
+                                .settled = bytes[0] / 128};
     char separator = separators[bytes[0] / 16 % 4];
-    clv_data *data;
-    int64_t n;
+    clv_data *data, *rows;
     int32_t *labels;
     fuzz_check(ctx, clv_csv_parse(ctx, input, &options, separator, &data), data);
-    clv_csv_parse_labels(ctx, input, separator, &n, &labels);
-    clv_release(ctx, labels);
-    clv_classes classes;
-    clv_csv_parse_classes(ctx, input, separator, bytes[0] % 2, &n, &labels, &classes);
-    clv_release(ctx, labels);
-    clv_free_texts(ctx, classes.text, classes.count);
+    for (int with_classes = 0; with_classes < 2; with_classes++) {
+        clv_classes classes = {0};
+        if (clv_data_new(ctx, "rows", &rows) < 0) {
+            break;
+        }
+        clv_csv_parse_classes(ctx, input, separator, bytes[0] % 2, rows, &labels, with_classes ? &classes : NULL);
+        clv_release(ctx, labels);
+        clv_data_free(rows);
+        clv_free_texts(ctx, classes.text, classes.count);
+    }
     fuzz_close(ctx, &memory);
     return 0;
 }

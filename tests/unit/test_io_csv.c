@@ -473,10 +473,24 @@ static void test_many_short_lines(void **state) {
                    "column 1 has 6 missing cells (lines 2, 3, 4, ...)", NULL);
 }
 
+static clv_status parse_rows(clv_context *in, const char *text, const char *name, clv_data **rows, int32_t **labels) {
+    CLV_TRY(clv_data_new(in, name, rows));
+    return clv_data_made(clv_csv_parse_classes(in, text_bytes(text, name), 0, false, *rows, labels, NULL), rows);
+}
+
+static clv_status parse_labels(clv_context *in, const char *text, const char *name, int64_t *n, int32_t **labels) {
+    clv_data *rows;
+    *labels = NULL;
+    CLV_TRY(parse_rows(in, text, name, &rows, labels));
+    *n = clv_data_matrix(rows)->rows;
+    clv_data_free(rows);
+    return CLV_OK;
+}
+
 static void check_only_labels(const char *text, int64_t count, const int32_t *expected) {
     int64_t n;
     int32_t *labels;
-    assert_ok(clv_csv_parse_labels(ctx, text_bytes(text, "y.csv"), 0, &n, &labels));
+    assert_ok(parse_labels(ctx, text, "y.csv", &n, &labels));
     assert_int_equal(n, count);
     assert_labels(labels, count, expected);
     clv_release(ctx, labels);
@@ -502,19 +516,16 @@ static void test_labels(void **state) {
     check_only_labels("\"x\"\n\"1\" 2\n\"2\" 7\n", 2, (int32_t[]){2, 7});
     int64_t n;
     int32_t *labels;
-    assert_refused(clv_csv_parse_labels(ctx, text_bytes("1,2\n3,4\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
-                   "y.csv has 2 columns", NULL);
-    assert_refused(clv_csv_parse_labels(ctx, text_bytes("1\n-2\n", "y.csv"), 0, &n, &labels), CLV_EDATA, "y.csv row 2",
-                   "'-2'", NULL);
-    assert_refused(clv_csv_parse_labels(ctx, text_bytes("1\n2.5\n", "y.csv"), 0, &n, &labels), CLV_EDATA, "y.csv row 2",
-                   "'2.5'", NULL);
-    assert_refused(clv_csv_parse_labels(ctx, text_bytes("1\n3000000000\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
-                   "y.csv row 2", "3000000000", NULL);
-    assert_refused(clv_csv_parse_labels(ctx, text_bytes("NA\n1\n2\n", "y.csv"), 0, &n, &labels), CLV_EDATA,
+    assert_refused(parse_labels(ctx, "1,2\n3,4\n", "y.csv", &n, &labels), CLV_EDATA, "y.csv has 2 columns", NULL);
+    assert_refused(parse_labels(ctx, "1\n-2\n", "y.csv", &n, &labels), CLV_EDATA, "y.csv row 2", "'-2'", NULL);
+    assert_refused(parse_labels(ctx, "1\n2.5\n", "y.csv", &n, &labels), CLV_EDATA, "y.csv row 2", "'2.5'", NULL);
+    assert_refused(parse_labels(ctx, "1\n3000000000\n", "y.csv", &n, &labels), CLV_EDATA, "y.csv row 2", "3000000000",
+                   NULL);
+    assert_refused(parse_labels(ctx, "NA\n1\n2\n", "y.csv", &n, &labels), CLV_EDATA,
                    "y.csv row 1 column 1: the label 'NA' is missing", NULL);
     assert_null(strstr(clv_message(ctx), "--header")); /* labels have no such option */
-    assert_refused(clv_csv_parse_labels(ctx, text_bytes("\"a\" \"b\"\n\"1\" 2 3\n", "y.csv"), 0, &n, &labels),
-                   CLV_EDATA, "y.csv has 3 columns", NULL);
+    assert_refused(parse_labels(ctx, "\"a\" \"b\"\n\"1\" 2 3\n", "y.csv", &n, &labels), CLV_EDATA,
+                   "y.csv has 3 columns", NULL);
     assert_null(labels);
 }
 
@@ -567,7 +578,7 @@ static clv_status parse_labeled(clv_context *in, void *user) {
     int32_t *labels;
     CLV_TRY(clv_csv_parse(in, text_bytes(user, "a.csv"), NULL, 0, &data));
     clv_data_free(data);
-    CLV_TRY(clv_csv_parse_labels(in, text_bytes(user, "a.csv"), 0, &n, &labels));
+    CLV_TRY(parse_labels(in, user, "a.csv", &n, &labels));
     clv_release(in, labels);
     return CLV_OK;
 }
@@ -587,8 +598,9 @@ static clv_status match_and_like(clv_context *in, void *user) {
     static const char *const like[] = {"city=Oslo", "q"};
     clv_data *of = NULL, *to = NULL;
     int64_t *rows = NULL;
-    clv_status status = clv_csv_parse_ids(in, text_bytes(user, "a.csv"), 0, &of);
-    status = status < 0 ? status : clv_csv_parse_ids(in, text_bytes("id,y\n9,a\n4,b\n7,c\n", "b.csv"), 0, &to);
+    int32_t *labels[2] = {NULL, NULL};
+    clv_status status = parse_rows(in, user, "a.csv", &of, &labels[0]);
+    status = status < 0 ? status : parse_rows(in, "id,y\n9,a\n4,b\n7,c\n", "b.csv", &to, &labels[1]);
     status = status < 0 ? status : clv_match_ids(in, of, to, &rows);
     if (status >= 0) {
         assert_true(rows[0] == 1 && rows[1] == 2 && rows[2] == 0);
@@ -596,6 +608,8 @@ static clv_status match_and_like(clv_context *in, void *user) {
     clv_data_free(of);
     clv_data_free(to);
     clv_release(in, rows);
+    clv_release(in, labels[0]);
+    clv_release(in, labels[1]);
     CLV_TRY(status);
     CLV_TRY(clv_csv_parse(in, text_bytes(user, "a.csv"), &(clv_read_options){.like = like, .like_count = 2}, 0, &of));
     clv_data_free(of);
@@ -609,8 +623,27 @@ static clv_status ask_for_others(clv_context *in, void *user) {
     return status == CLV_EUSAGE ? CLV_OK : status;
 }
 
+/* Targets in a column, by themselves and as the classes of others. */
+static clv_status parse_targets(clv_context *in, void *user) {
+    clv_data *data, *own = NULL, *like = NULL;
+    clv_read_options how = {.missing = CLV_MISSING_DROP, .label_column = "y", .targets = 1};
+    CLV_TRY(clv_csv_parse(in, text_bytes(user, "a.csv"), &how, 0, &data));
+    clv_status status = clv_data_targets(data, NULL, &own);
+    status = status < 0 ? status : clv_data_targets(data, own, &like);
+    if (status == CLV_OK) {
+        assert_memory_equal(clv_data_matrix(own)->values, clv_data_matrix(like)->values, 2 * sizeof(double));
+    }
+    clv_data_free(like);
+    clv_data_free(own);
+    clv_data_free(data);
+    return status;
+}
+
 static void test_allocations(void **state) {
     (void)state;
+    char fractions[] = "p,q,y\n1,2,3.5\n3,4,.\n2,2,-1\n", classes[] = "p,q,y\n1,2,cat\n,4,ant\n2,2,ant\n";
+    fail_each_allocation(parse_targets, fractions);
+    fail_each_allocation(parse_targets, classes);
     char texts[] = "p,q,species\n1,2,b\n\n3,4,a\n";
     char numbers[] = "p,q,y\n1,2,3\n3,4,4\n";
     fail_each_allocation(parse_labeled, texts);

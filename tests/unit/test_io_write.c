@@ -179,8 +179,24 @@ static void test_names(void **state) {
     assert_ok(clv_write_labels_of(ctx, path, (const int32_t[]){1, 0}, 2, data, classes));
     check_content(path, "key,label\n\"x, 1\",\"dog \"\"x\"\"\"\n7,-1\ny,cat\n");
     const char *names[] = {clv_data_column(data, 0), clv_data_column(data, 1)};
-    assert_ok(clv_write_named(ctx, matrix, clv_data_matrix(data), data, names));
-    check_content(matrix, "key,a,\"b \"\"c\"\"\"\n\"x, 1\",1,2\ny,3,4\n");
+    assert_ok(clv_write_named(ctx, matrix, clv_data_matrix(data), data, (double)NAN, names));
+    check_content(matrix, "key,a,\"b \"\"c\"\"\"\n\"x, 1\",1,2\n7,,\ny,3,4\n");
+    const clv_matrix sparse = {.rows = 2,
+                               .cols = 2,
+                               .values = (const double[]){0.5, 1},
+                               .start = (const int64_t[]){0, 1, 2},
+                               .index = (const int32_t[]){1, 0}};
+    assert_ok(clv_write_named(ctx, matrix, &sparse, data, 0, names));
+    check_content(matrix, "key,a,\"b \"\"c\"\"\"\n\"x, 1\",0,0.5\n7,0,0\ny,1,0\n");
+    const char *filled = in_folder("m.npy");
+    clv_data *back;
+    assert_ok(clv_write_named(ctx, filled, &sparse, data, 0, names));
+    assert_ok(clv_read(ctx, filled, NULL, &back));
+    static const double expected[] = {0, 0.5, 0, 0, 1, 0};
+    assert_int_equal(clv_data_matrix(back)->rows, 3);
+    assert_memory_equal(clv_data_matrix(back)->values, expected, sizeof expected);
+    clv_data_free(back);
+    unlink(filled);
     clv_data_free(data);
     unlink(path);
     unlink(plain);
@@ -385,9 +401,35 @@ static clv_status write_all(clv_context *in, void *user) {
     return status;
 }
 
+/* A row for each row of a file, of which one was dropped. */
+static clv_status write_spread(clv_context *in, void *user) {
+    static const char *const names[] = {"a", "b"}, *const files[] = {"s.csv", "s.mtx"};
+    static const double values[] = {1, 2, 3, 4};
+    const clv_matrix dense = {.rows = 2, .cols = 2, .values = values};
+    const clv_matrix sparse = {
+        .rows = 2, .cols = 2, .values = values, .start = (const int64_t[]){0, 1, 2}, .index = (const int32_t[]){1, 0}};
+    clv_data *data;
+    clv_read_options how = {.missing = CLV_MISSING_DROP};
+    CLV_TRY(clv_csv_parse(in, text_bytes("a,b\n1,2\n3,\n5,6\n", "a.csv"), &how, 0, &data));
+    clv_status status = CLV_OK;
+    for (int i = 0; status == CLV_OK && i < 2; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", (const char *)user, files[i]);
+        status = clv_write_named(in, path, i ? &sparse : &dense, data, i ? 0 : (double)NAN, names);
+        if (status == CLV_OK) {
+            check_content(path, i ? "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 2 1\n3 1 2\n"
+                                  : "row,a,b\n1,1,2\n2,,\n3,3,4\n");
+        }
+        unlink(path);
+    }
+    clv_data_free(data);
+    return status;
+}
+
 static void test_allocations(void **state) {
     (void)state;
     fail_each_allocation(write_all, folder);
+    fail_each_allocation(write_spread, folder);
     assert_int_equal(count_files(), 0);
 }
 

@@ -143,7 +143,9 @@ static clv_text_model small_model(void) {
                             .axes = {.rows = 2, .cols = 3, .values = axes},
                             .offset = offset,
                             .ngrams = "1-2",
-                            .stop_list = "the of"};
+                            .stop_list = "the of",
+                            .points = UINT64_C(0xfedcba9876543210),
+                            .tfidf = 7};
 }
 
 static void check_small(const clv_text_model *m, bool with_ids) {
@@ -153,6 +155,7 @@ static void check_small(const clv_text_model *m, bool with_ids) {
     assert_memory_equal(m->axes.values, axes, sizeof axes);
     assert_memory_equal(m->offset, offset, sizeof offset);
     assert_string_equal(m->stop_list, "the of");
+    assert_true(m->points == UINT64_C(0xfedcba9876543210) && m->tfidf == 7);
     static const double documents[] = {2, 2, 1};
     for (int t = 0; t < 3; t++) {
         assert_string_equal(m->terms[t], term_names[t]);

@@ -69,6 +69,39 @@ clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_a
     return out->rho && (whole || (out->object && out->slot_of)) ? out->kind->create(out) : CLV_ENOMEM;
 }
 
+/* Slots of distinct active objects. */
+static bool place_objects(clv_arena *arena) {
+    const clv_dominant_problem *p = arena->problem;
+    for (int64_t i = 0; i < p->n; i++) {
+        arena->slot_of[i] = -1;
+    }
+    for (int64_t slot = 0; slot < arena->slots; slot++) {
+        int64_t i = arena->object[slot];
+        if (p->gone[i] || arena->slot_of[i] >= 0) {
+            return false;
+        }
+        arena->slot_of[i] = (int32_t)slot;
+    }
+    arena->cursor = 0; /* it only saves looking */
+    return true;
+}
+
+clv_status clv_arena_pass(clv_arena *arena, clv_archive *archive) {
+    int64_t least = arena->object ? 1 : arena->capacity;
+    clv_pass_integer(archive, &arena->slots, least, arena->capacity);
+    if (arena->object) {
+        clv_pass_places(archive, arena->object, arena->slots, 0, arena->problem->n - 1);
+    }
+    clv_pass_reals(archive, arena->rho, arena->slots);
+    clv_pass_integer(archive, &arena->top, 0, arena->slots - 1);
+    clv_pass_real(archive, &arena->goal);
+    CLV_TRY(archive->status);
+    if (archive->loading && arena->object && !place_objects(arena)) {
+        return clv_archive_refuse(archive);
+    }
+    return arena->kind->pass ? arena->kind->pass(arena, archive) : CLV_OK;
+}
+
 void clv_arena_free(clv_arena *arena) {
     if (arena->kind) {
         if (arena->kind->destroy) {

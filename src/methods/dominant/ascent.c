@@ -11,6 +11,7 @@
 #include "methods/dominant/dominant.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Beyond this scale y and rho are multiplied out, long before anything overflows. */
 #define SCALE_RANGE 1e90
@@ -103,6 +104,57 @@ void clv_ascent_get(const clv_ascent *s, double *x) {
     for (int64_t t = 0; t < s->size; t++) {
         x[clv_arena_object(&s->arena, s->support[t])] = s->scale * s->y[s->support[t]];
     }
+}
+
+/* The support as it was read, with y of its slots in `weights`: distinct slots, weights that add up to 1 and give the
+ * value. */
+static bool take_support(clv_ascent *s, int64_t size) {
+    double sum = 0, value = 0, terms = 0;
+    for (int64_t t = 0; t < size; t++) {
+        int32_t slot = s->support[t];
+        double weight = s->scale * s->weights[t], term = weight * s->scale * s->arena.rho[slot];
+        if (s->position[slot] >= 0 || !(weight > 0)) {
+            return false;
+        }
+        clv_ascent_enter(s, slot);
+        s->y[slot] = s->weights[t];
+        sum += weight;
+        value += term;
+        terms += fabs(term);
+    }
+    return fabs(sum - 1) < 1e-3 && fabs(value - s->value) <= 1e-3 * (terms + fabs(s->value));
+}
+
+clv_status clv_ascent_pass(clv_ascent *s, clv_archive *archive) {
+    double *const numbers[] = {&s->value, &s->squares, &s->similarity, &s->moved};
+    int64_t *const counts[] = {&s->drops, &s->swaps, &s->settled, &s->patience};
+    int64_t size = s->size, face = s->face_capacity;
+    double scale = s->scale;
+    CLV_TRY(clv_arena_pass(&s->arena, archive));
+    clv_pass_real(archive, &scale);
+    clv_pass_integer(archive, &size, 1, s->arena.slots);
+    clv_pass_labels(archive, s->support, size, 0, s->arena.slots - 1);
+    for (int64_t t = 0; t < size && !archive->loading; t++) {
+        s->weights[t] = s->y[s->support[t]];
+    }
+    clv_pass_reals(archive, s->weights, size);
+    for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
+        clv_pass_real(archive, numbers[i]);
+    }
+    for (size_t i = 0; i < CLV_COUNT(counts); i++) {
+        clv_pass_integer(archive, counts[i], 0, INT64_MAX / 4);
+    }
+    clv_pass_integer(archive, &face, 0, s->arena.capacity);
+    CLV_TRY(archive->status);
+    if (!archive->loading) {
+        return CLV_OK;
+    }
+    double moved = s->moved;
+    clear_slots(s);
+    memset(s->objects, 0, (size_t)s->problem->n * sizeof *s->objects);
+    s->scale = scale;
+    s->moved = moved;
+    return take_support(s, size) ? clv_face_reserve(s, face) : clv_archive_refuse(archive);
 }
 
 void clv_ascent_begin(clv_ascent *s) {

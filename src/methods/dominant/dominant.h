@@ -60,6 +60,7 @@ typedef struct clv_dominant_problem {
     double tol, largest;   /* no similarity exceeds `largest` */
     clv_seed seed;
     bool compact; /* rd: on a copy of the similarities of the active objects */
+    int64_t run;  /* clv_solver.run */
 } clv_dominant_problem;
 
 /* --- the arena: r on those objects that matter, each in a slot; x = scale y, r = scale rho --- */
@@ -81,6 +82,8 @@ typedef struct clv_arena_kind {
     /* Then: whether that can be put off, from the weights alone. NULL: no. */
     bool (*renew)(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count, double top,
                   double moved);
+    /* Of a checkpoint what is its own, after slots, objects and rho; NULL: nothing. */
+    clv_status (*pass)(clv_arena *arena, clv_archive *archive);
 } clv_arena_kind;
 extern const clv_arena_kind clv_arena_rows, clv_arena_touched, clv_arena_nearby;
 
@@ -103,6 +106,8 @@ struct clv_arena {
  */
 clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_arena *out);
 void clv_arena_free(clv_arena *arena);
+/* For a checkpoint. */
+clv_status clv_arena_pass(clv_arena *arena, clv_archive *archive);
 static inline int64_t clv_arena_object(const clv_arena *arena, int64_t slot) {
     return arena->object ? arena->object[slot] : slot;
 }
@@ -140,6 +145,7 @@ void clv_ascent_free(clv_ascent *s);
 /* Make x (n, of sum 1, 0 on objects that are gone) the iterate, with everything else computed from the affinity. */
 clv_status clv_ascent_set(clv_ascent *s, const double *x);
 void clv_ascent_get(const clv_ascent *s, double *x);
+clv_status clv_ascent_pass(clv_ascent *s, clv_archive *archive);
 /* Counters to 0: a new run. */
 void clv_ascent_begin(clv_ascent *s);
 /* One step of fw, pfw or afw; `*stuck` when no step can raise the value any more. */
@@ -160,6 +166,8 @@ static inline double clv_ascent_similarity(const clv_ascent *s) {
 /* --- face.c: when it is time, try to jump --- */
 bool clv_face_is_due(const clv_ascent *s);
 clv_status clv_face_jump(clv_ascent *s);
+/* Room for a support of this size. */
+clv_status clv_face_reserve(clv_ascent *s, int64_t size);
 
 /* --- replicator.c --- */
 typedef struct clv_replicator {
@@ -181,6 +189,7 @@ void clv_replicator_free(clv_replicator *s);
 /* x of n, of sum 1 and 0 on objects that are gone. */
 clv_status clv_replicator_set(clv_replicator *s, const double *x);
 void clv_replicator_get(const clv_replicator *s, double *x);
+clv_status clv_replicator_pass(clv_replicator *s, clv_archive *archive);
 clv_status clv_replicator_step(clv_replicator *s, bool *stuck);
 
 /* --- single.c: one dominant set --- */

@@ -33,25 +33,24 @@ static size_t face_bytes(int64_t size) {
 }
 
 static bool has_room(const clv_ascent *s) {
-    size_t now, peak;
-    clv_context_memory(s->problem->ctx, &now, &peak);
+    size_t now = clv_memory_at_work(s->problem->ctx);
     return s->face_capacity >= s->size || now + face_bytes(s->size) <= clv_affinity_budget(s->problem->affinity);
 }
 
-static clv_status make_room(clv_ascent *s) {
+clv_status clv_face_reserve(clv_ascent *s, int64_t size) {
     clv_context *ctx = s->problem->ctx;
-    if (s->face_capacity >= s->size) {
+    if (s->face_capacity >= size) {
         return CLV_OK;
     }
     clv_free(ctx, s->face);
     clv_free(ctx, s->pivots);
     s->face_capacity = 0;
-    s->face = CLV_NEW(ctx, double, (s->size + 3) * s->size);
-    s->pivots = CLV_NEW(ctx, int32_t, s->size);
+    s->face = CLV_NEW(ctx, double, (size + 3) * size);
+    s->pivots = CLV_NEW(ctx, int32_t, size);
     if (!s->face || !s->pivots) {
         return CLV_ENOMEM;
     }
-    s->face_capacity = s->size;
+    s->face_capacity = size;
     return CLV_OK;
 }
 
@@ -185,7 +184,7 @@ clv_status clv_face_jump(clv_ascent *s) {
     if (!has_room(s)) {
         return CLV_OK;
     }
-    CLV_TRY(make_room(s));
+    CLV_TRY(clv_face_reserve(s, size));
     double *matrix = s->face, *direction = matrix + size * (size + 1), *product = direction + size;
     CLV_TRY(solve_face(s, matrix, direction, &found));
     if (!found || !find_direction(s, direction)) {

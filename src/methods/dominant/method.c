@@ -83,7 +83,7 @@ const clv_method clv_dominant_method = {
                 "  cleave dominant points.npy -k 4 --affinity distance --shift 15 --multistart 4 --sampling dpp\n"
                 "  cleave dominant points.csv -k 3 --shift 5 -o labels.csv --predict new.csv --predict-output y.csv\n",
     .takes = CLV_TAKES_AFFINITY,
-    .abilities = CLV_STARTS_GIVEN,
+    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS,
     .starts = "auto|vertex|center|random",
     .start_holds = "weights",
     .options = &table,

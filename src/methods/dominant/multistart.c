@@ -85,11 +85,13 @@ static clv_status search_all(pass *q) {
     clv_peeling *p = q->peeling;
     clv_dominant_problem problem = clv_peel_problem(p);
     problem.seed.kind = clv_starts_at_center(p->options) ? CLV_SEED_CENTER : CLV_SEED_OBJECT;
+    int64_t first = clv_session_reserve(p->ctx, q->count);
     pthread_mutex_init(&q->lock, NULL);
 #pragma omp parallel for num_threads(clv_team(q->threads)) schedule(dynamic, 1)
     for (int64_t t = 0; t < q->count; t++) {
         clv_dominant_problem mine = problem;
         mine.seed.object = q->start[t];
+        mine.run = first + t + 1;
         q->status[t] = clv_dominant_single(&mine, &q->control, &q->found[t]);
     }
     pthread_mutex_destroy(&q->lock);

@@ -157,9 +157,8 @@ static void choose_slots(clv_arena *arena, const int64_t *objects, int64_t count
 
 /* How many columns of the arena fit the budget. */
 static int64_t room_for_columns(const clv_arena *arena) {
-    size_t now, peak, column = (size_t)arena->slots * sizeof(double);
+    size_t now = clv_memory_at_work(arena->problem->ctx), column = (size_t)arena->slots * sizeof(double);
     size_t budget = clv_affinity_budget(arena->problem->affinity);
-    clv_context_memory(arena->problem->ctx, &now, &peak);
     size_t room = budget > now ? (budget - now) / column : 0;
     room = room < COLUMNS ? COLUMNS : room;
     return room < (size_t)arena->slots ? (int64_t)room : arena->slots;
@@ -444,6 +443,68 @@ static clv_status nearby_gather(clv_arena *arena, int64_t i, const int32_t *othe
     return CLV_OK;
 }
 
+/* --- checkpoints --- */
+
+/* The columns that were kept, in their order: which of them give way depends on it, and an entry is looked up in them.
+ */
+static clv_status compute_columns(clv_arena *arena, int64_t count) {
+    nearby *own = arena->own;
+    int64_t *kept = own->work;
+    const double *column;
+    memcpy(kept, own->kept, (size_t)count * sizeof *kept);
+    for (int64_t t = 0; t < count; t++) {
+        if (own->column[kept[t]]) {
+            return CLV_EDATA; /* twice */
+        }
+        CLV_TRY(column_of(arena, kept[t], -1, &column));
+    }
+    return CLV_OK;
+}
+
+static void pass_reach(nearby *own, clv_archive *archive) {
+    double *const numbers[] = {&own->reach.sum, &own->reach.offset, &own->reach.second, &own->weighed, &own->within};
+    if (own->reach.of.points) {
+        clv_pass_reals(archive, own->reach.center.values, own->reach.center.features * CLV_TILE);
+    }
+    for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
+        clv_pass_real(archive, numbers[i]);
+    }
+}
+
+static clv_status nearby_pass(clv_arena *arena, clv_archive *archive) {
+    const clv_dominant_problem *p = arena->problem;
+    nearby *own = arena->own;
+    bool *const flags[] = {&own->alone, &own->ball, &own->worn, &own->sharp};
+    double *const numbers[] = {&own->outside, &own->chosen, &own->spent};
+    if (archive->loading) {
+        drop_columns(arena);
+    }
+    int64_t kept = own->kept_count;
+    clv_pass_integer(archive, &own->wanted, 1, INT64_MAX / 4);
+    clv_pass_reals(archive, own->rank, p->n);
+    for (size_t i = 0; i < CLV_COUNT(flags); i++) {
+        clv_pass_flag(archive, flags[i]);
+    }
+    for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
+        clv_pass_real(archive, numbers[i]);
+    }
+    pass_reach(own, archive);
+    clv_pass_rng(archive, &own->rng);
+    clv_pass_integer(archive, &own->kept_most, arena->slots > 1 ? 2 : 1, arena->slots);
+    clv_pass_integer(archive, &kept, 0, own->kept_most);
+    clv_pass_places(archive, own->kept, kept, 0, arena->slots - 1);
+    if (!archive->loading || archive->status < 0) {
+        return archive->status;
+    }
+    own->sharp = own->sharp || !own->reach.of.points;
+    own->ball = own->ball && own->reach.of.points;
+    clv_affinity_free(own->here);
+    own->here = own->held = NULL;
+    CLV_TRY(clv_affinity_subset(p->affinity, arena->object, arena->slots, &own->here));
+    clv_status status = compute_columns(arena, kept);
+    return status == CLV_EDATA ? clv_archive_refuse(archive) : status;
+}
+
 const clv_arena_kind clv_arena_nearby = {
     .create = nearby_create,
     .destroy = nearby_destroy,
@@ -453,4 +514,5 @@ const clv_arena_kind clv_arena_nearby = {
     .gather = nearby_gather,
     .outdated = nearby_outdated,
     .renew = nearby_renew,
+    .pass = nearby_pass,
 };

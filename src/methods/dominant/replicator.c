@@ -12,14 +12,12 @@
 /* Decided before searches begin side by side, and for as many as there can be: threads do not matter. */
 bool clv_replicator_compacts(const clv_dominant_problem *p) {
     const clv_dominant_options *options = p->options;
-    size_t now, most;
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
-    clv_context_memory(p->ctx, &now, &most);
     double count = (double)p->active_count, searches = (double)(options->multistart + options->control.restarts);
     double copy = info.cost.resident && !info.sparse ? 8 * count * count : 0, work = 128 * (double)p->n;
     return count <= FEW * (double)p->n &&
-           (double)now + searches * (copy + work) <= (double)clv_affinity_budget(p->affinity);
+           (double)clv_memory_at_work(p->ctx) + searches * (copy + work) <= (double)clv_affinity_budget(p->affinity);
 }
 
 /* The operator on the active objects alone. */
@@ -79,6 +77,21 @@ clv_status clv_replicator_set(clv_replicator *s, const double *x) {
         s->x[i] = x[s->object ? s->object[i] : i];
     }
     return measure(s);
+}
+
+/* All else is measured anew in each step. */
+clv_status clv_replicator_pass(clv_replicator *s, clv_archive *archive) {
+    double sum = 0;
+    bool fine = true;
+    clv_pass_reals(archive, s->x, s->m);
+    if (!archive->loading || archive->status < 0) {
+        return archive->status;
+    }
+    for (int64_t i = 0; i < s->m; i++) {
+        fine = fine && s->x[i] >= 0;
+        sum += s->x[i];
+    }
+    return fine && fabs(sum - 1) < 0.5 ? measure(s) : clv_archive_refuse(archive);
 }
 
 void clv_replicator_get(const clv_replicator *s, double *x) {

@@ -178,6 +178,37 @@ static clv_status single_resume(void *state, const void *snap, clv_iterate *out)
     return set(state, ((const snapshot *)snap)->x, out);
 }
 
+static clv_status single_pass(void *state, clv_archive *archive) {
+    single *s = state;
+    return s->replicates ? clv_replicator_pass(&s->replicator, archive) : clv_ascent_pass(&s->ascent, archive);
+}
+
+/* The objects with weight. */
+static clv_status single_pass_snapshot(const void *problem, void *snap, clv_archive *archive) {
+    const clv_dominant_problem *p = problem;
+    snapshot *s = snap;
+    int64_t count = 0, last = -1;
+    for (int64_t i = 0; i < p->n && !archive->loading; i++) {
+        count += s->x[i] > 0;
+    }
+    clv_pass_count(archive, &count, p->n, sizeof(double));
+    if (archive->loading) {
+        memset(s->x, 0, (size_t)p->n * sizeof *s->x);
+    }
+    for (int64_t e = 0, i = 0; e < count && archive->status == CLV_OK; e++) {
+        while (!archive->loading && !(s->x[i] > 0)) {
+            i++;
+        }
+        clv_pass_integer(archive, &i, last + 1, p->n - 1);
+        clv_pass_reals(archive, &s->x[i], 1);
+        last = i++;
+    }
+    clv_pass_integer(archive, &s->drops, 0, INT64_MAX / 4);
+    clv_pass_integer(archive, &s->swaps, 0, INT64_MAX / 4);
+    clv_pass_real(archive, &s->similarity);
+    return archive->loading && count == 0 ? clv_archive_refuse(archive) : archive->status;
+}
+
 /* --- its result --- */
 
 void clv_dominant_set_free(clv_context *ctx, clv_dominant_set *set) {
@@ -240,7 +271,10 @@ clv_status clv_dominant_single(const clv_dominant_problem *p, const clv_control 
                          .new_snapshot = new_snapshot,
                          .free_snapshot = free_snapshot,
                          .save = single_save,
-                         .resume = single_resume};
+                         .resume = single_resume,
+                         .pass = single_pass,
+                         .pass_snapshot = single_pass_snapshot,
+                         .run = p->run};
     clv_result *result;
     void *best;
     CLV_TRY(clv_result_new(p->ctx, 0, 0, &result));

@@ -72,6 +72,7 @@ static void find_movements(clv_kpalm_state *s, bool moved) {
 
 void clv_centers_publish(clv_kpalm_state *s, bool moved) {
     const clv_kpalm_problem *p = s->problem;
+    s->moved = moved;
     s->panel = s->t < s->panel_count ? s->t : s->panel_count - 1;
     clv_panel_fill(&s->panels[s->panel], &p->frame, s->centers);
     for (int64_t l = 0; l < p->k; l++) {

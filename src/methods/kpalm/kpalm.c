@@ -86,6 +86,22 @@ static clv_status kpalm_save(void *state, void *snap) {
     return CLV_OK;
 }
 
+static clv_status pass_snapshot(const void *problem, void *snap, clv_archive *archive) {
+    const clv_kpalm_problem *p = problem;
+    snapshot *s = snap;
+    int held = (int)s->content;
+    clv_pass_int(archive, &held, NEAREST, p->keeps_weights ? WEIGHTS : LABELS);
+    s->content = (content)held;
+    clv_pass_flag(archive, &s->torn);
+    clv_pass_integer(archive, &s->t, 0, INT64_MAX / 4);
+    clv_pass_reals(archive, s->centers, p->k * p->p);
+    if (s->content == LABELS) {
+        clv_pass_labels(archive, s->labels, p->n, 0, p->k - 1);
+    }
+    return s->content == WEIGHTS && archive->status == CLV_OK ? clv_soft_rows_pass(p, &s->rows, archive)
+                                                              : archive->status;
+}
+
 /* Labels of an exported iterate: the largest weight, the first of equals. */
 static void label_by_weight(const clv_kpalm_problem *p, const clv_soft_rows *rows, int32_t *labels) {
     for (int64_t i = 0; i < p->n; i++) {
@@ -309,7 +325,9 @@ clv_solver clv_kpalm_solver_on(const clv_kpalm_problem *p) {
                         .new_snapshot = new_snapshot,
                         .free_snapshot = free_snapshot,
                         .save = kpalm_save,
-                        .resume = kpalm_resume};
+                        .resume = kpalm_resume,
+                        .pass = clv_kpalm_state_pass,
+                        .pass_snapshot = pass_snapshot};
 }
 
 /* --- a run --- */

@@ -218,6 +218,7 @@ typedef struct clv_kpalm_state {
     clv_worker *workers; /* threads */
     int64_t soft;        /* objects in several clusters */
     bool hardened;       /* ties are broken: every object goes to its nearest center */
+    bool moved;          /* the centers have, from `before`, as far as `slack` knows */
     bool torn;           /* an interrupted step: labels and centers do not belong together */
     bool assigned;       /* every object has a label, or weights of its own */
     double value;        /* sigma */
@@ -230,6 +231,11 @@ typedef struct clv_kpalm_state {
 /* A clv_kpalm_state on a clv_kpalm_problem, as the driver takes it. */
 clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, void **out);
 void clv_kpalm_state_free(clv_context *ctx, void *state); /* takes NULL */
+
+/* All that iterations to come depend on, for a checkpoint (state.c), and its pools (weights.c). */
+clv_status clv_kpalm_state_pass(void *state, clv_archive *archive);
+clv_status clv_soft_pass(clv_kpalm_state *s, clv_archive *archive);
+clv_status clv_soft_rows_pass(const clv_kpalm_problem *p, clv_soft_rows *rows, clv_archive *archive);
 
 /* Bytes of a state, at most, unless most objects stay equally near to many centers. `varied`: alpha has a factor per
  * object. */

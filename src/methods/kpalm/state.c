@@ -144,3 +144,80 @@ size_t clv_kpalm_state_memory(const clv_kpalm_problem *p, const clv_kpalm_option
     return sizeof(clv_kpalm_state) + objects + sums + centers + panels + clv_vicinity_bytes(p) + clv_seeding_bytes(p) +
            threads * worker_bytes(p);
 }
+
+/* --- checkpoints --- */
+
+/* What was taken off in the projections so far of the objects that are replayed; of others nothing is needed. */
+static void pass_shifts(clv_kpalm_state *s, clv_archive *archive) {
+    int64_t n = s->problem->n;
+    for (int64_t t = 0; t < s->t && !archive->loading; t++) {
+        for (int64_t i = 0; i < n; i++) {
+            s->shifts[t * n + i] = s->labels[i] == CLV_REPLAYED ? s->shifts[t * n + i] : 0;
+        }
+    }
+    clv_pass_floats(archive, s->shifts, s->t * n);
+}
+
+/* Of the centers so far, while weights are replayed. */
+static void pass_panels(clv_kpalm_state *s, clv_archive *archive) {
+    for (int64_t t = 0; t < s->t; t++) {
+        clv_panel *panel = &s->panels[t];
+        clv_pass_scalars(archive, panel->scalar, panel->lines, panel->p * panel->width);
+        clv_pass_scalars(archive, panel->scalar, panel->offset, panel->k);
+        clv_pass_real(archive, &panel->most);
+        clv_pass_real(archive, &panel->error);
+        for (int64_t l = panel->k; l < panel->width && archive->loading; l++) {
+            clv_weight_set(panel, panel->offset, l, HUGE_VAL);
+        }
+    }
+}
+
+/* Labels say where an object is: all in a cluster, in several (of which the weights must be somewhere), or all nowhere
+ * yet. */
+static bool count_soft(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t nowhere = 0, replayed = 0;
+    s->soft = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        nowhere += s->labels[i] == CLV_UNASSIGNED;
+        replayed += s->labels[i] == CLV_REPLAYED;
+        s->soft += s->labels[i] < CLV_UNASSIGNED;
+    }
+    bool possible = s->soft == 0 || !p->hard;
+    return possible && (nowhere == 0 || nowhere == p->n) && (replayed == 0 || s->t < s->panel_count);
+}
+
+/* Panels, movements and separations follow from the centers, bounds do not: they say in which order objects are looked
+ * at, and so how sums are rounded. */
+clv_status clv_kpalm_state_pass(void *state, clv_archive *archive) {
+    clv_kpalm_state *s = state;
+    const clv_kpalm_problem *p = s->problem;
+    clv_pass_integer(archive, &s->t, 0, INT64_MAX / 4);
+    clv_pass_places(archive, (int64_t *)&s->salt, 1, INT64_MIN, INT64_MAX);
+    clv_pass_labels(archive, s->labels, p->n, CLV_REPLAYED, p->k - 1);
+    clv_pass_reals(archive, s->centers, p->k * p->p);
+    clv_pass_reals(archive, s->before, p->k * p->p);
+    clv_pass_reals(archive, s->sums, p->k * (p->p + 1));
+    clv_pass_floats(archive, s->upper, p->n);
+    clv_pass_floats(archive, s->lower, p->n);
+    clv_pass_flag(archive, &s->moved);
+    clv_pass_flag(archive, &s->hardened);
+    clv_pass_real(archive, &s->value);
+    clv_pass_integer(archive, &s->tied, 0, INT64_MAX / 4);
+    CLV_TRY(archive->status);
+    if (archive->loading && !count_soft(s)) {
+        return clv_archive_refuse(archive);
+    }
+    if (s->t < s->panel_count && s->soft > 0) {
+        pass_panels(s, archive);
+        if (s->shifts) {
+            pass_shifts(s, archive);
+        }
+    }
+    CLV_TRY(clv_soft_pass(s, archive));
+    if (archive->loading) {
+        s->torn = false;
+        clv_centers_publish(s, s->moved);
+    }
+    return archive->status;
+}

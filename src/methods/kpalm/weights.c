@@ -202,3 +202,76 @@ clv_status clv_soft_import(clv_kpalm_state *s, const clv_soft_rows *rows) {
 clv_matrix clv_soft_matrix(const clv_kpalm_problem *p, const clv_soft_rows *rows) {
     return (clv_matrix){p->n, p->k, CLV_F64, rows->weight, rows->start, rows->index};
 }
+
+/* --- checkpoints --- */
+
+/* Whether the lists of a block are lists: of its objects that are stored, of each once. */
+static bool are_lists(const clv_kpalm_state *s, int64_t block, const clv_pool *pool) {
+    const clv_kpalm_problem *p = s->problem;
+    int64_t first = block * p->block, rows = p->n - first < p->block ? p->n - first : p->block, at = 0;
+    uint8_t *seen = s->workers[0].open;
+    memset(seen, 0, (size_t)p->block);
+    while (at < pool->used) {
+        const int32_t *head = pool->index + at;
+        bool whole = pool->used - at >= HEAD && head[PLACE] < rows && head[COUNT] >= 1 && head[COUNT] <= p->k &&
+                     pool->used - at - HEAD >= head[COUNT] && pool->weights - head[WEIGHTS] >= head[COUNT];
+        if (!whole || seen[head[PLACE]] || s->labels[first + head[PLACE]] != CLV_STORED) {
+            return false;
+        }
+        seen[head[PLACE]] = 1;
+        for (int64_t e = 0; e < head[COUNT]; e++) {
+            if (head[HEAD + e] >= p->k) {
+                return false;
+            }
+        }
+        at += HEAD + head[COUNT];
+    }
+    return true;
+}
+
+clv_status clv_soft_pass(clv_kpalm_state *s, clv_archive *archive) {
+    const clv_kpalm_problem *p = s->problem;
+    size_t size = clv_scalar_bytes(p->points->scalar);
+    for (int64_t b = 0; b < s->pool_count; b++) {
+        clv_pool *pool = &s->pools[b], wanted = *pool;
+        clv_pass_integer(archive, &wanted.used, 0, p->block * (p->k + HEAD));
+        clv_pass_integer(archive, &wanted.weights, 0, p->block * p->k);
+        CLV_TRY(archive->status);
+        if (archive->loading) {
+            CLV_TRY(reserve(p->ctx, &wanted, size, pool));
+            pool->used = wanted.used;
+            pool->weights = wanted.weights;
+        }
+        clv_pass_labels(archive, pool->index, pool->used, 0, INT32_MAX);
+        clv_pass_scalars(archive, p->points->scalar, pool->weight, pool->weights);
+        CLV_TRY(archive->status);
+        if (archive->loading && !are_lists(s, b, pool)) {
+            pool->used = pool->weights = 0;
+            return clv_archive_refuse(archive);
+        }
+    }
+    return CLV_OK;
+}
+
+clv_status clv_soft_rows_pass(const clv_kpalm_problem *p, clv_soft_rows *rows, clv_archive *archive) {
+    clv_pass_places(archive, rows->start, p->n + 1, 0, p->n * p->k);
+    CLV_TRY(archive->status);
+    bool fine = rows->start[0] == 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        int64_t count = rows->start[i + 1] - rows->start[i];
+        fine = fine && count >= 1 && count <= p->k;
+    }
+    if (!fine) {
+        return clv_archive_refuse(archive);
+    }
+    clv_pass_labels(archive, rows->index, rows->start[p->n], 0, p->k - 1);
+    clv_pass_reals(archive, rows->weight, rows->start[p->n]);
+    for (int64_t i = 0; i < p->n && archive->loading && archive->status == CLV_OK; i++) {
+        for (int64_t e = rows->start[i] + 1; e < rows->start[i + 1]; e++) {
+            if (rows->index[e] <= rows->index[e - 1]) {
+                return clv_archive_refuse(archive);
+            }
+        }
+    }
+    return archive->status;
+}

@@ -298,4 +298,25 @@ static clv_status admm_step(void *state, clv_point *point, clv_iterate *out) {
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_admm = {admm_create, admm_destroy, admm_start, admm_step};
+/* K is formed again; it is the same, and large. */
+static clv_status admm_pass(void *state, clv_archive *archive) {
+    admm *run = state;
+    const clv_design *x = run->problem->x;
+    clv_pass_reals(archive, run->z, x->features);
+    clv_pass_reals(archive, run->u, x->features);
+    clv_pass_reals(archive, run->t, x->samples);
+    clv_pass_real(archive, &run->rho);
+    clv_pass_real(archive, &run->bound);
+    clv_pass_real(archive, &run->intercept);
+    if (!(run->rho >= 0 && isfinite(run->rho))) {
+        return clv_archive_refuse(archive);
+    }
+    if (archive->loading && archive->status == CLV_OK && run->rho > 0 && !x->does->pull) {
+        double passes = run->work->passes;
+        CLV_TRY(form_gram(run));
+        run->work->passes = passes;
+    }
+    return archive->status;
+}
+
+const clv_ks_solver clv_ks_admm = {admm_create, admm_destroy, admm_start, admm_step, admm_pass};

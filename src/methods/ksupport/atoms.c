@@ -175,6 +175,79 @@ clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, con
     return atoms->problem->tau > 0 ? multiply_entries(atoms, last) : CLV_OK;
 }
 
+/* --- checkpoints --- */
+
+static clv_status pass_atom(clv_atoms *atoms, int64_t a, clv_archive *archive) {
+    clv_atom *atom = &atoms->atom[a];
+    int64_t count = atom->count;
+    clv_pass_count(archive, &count, atoms->sum.count, sizeof *atom->slot + sizeof *atom->value);
+    CLV_TRY(archive->status);
+    if (archive->loading) {
+        *atom = (clv_atom){.count = count};
+        atoms->count = a + 1; /* it is freed with the others */
+        atom->slot = CLV_NEW(atoms->ctx, int32_t, count);
+        atom->value = CLV_NEW(atoms->ctx, double, count);
+        CLV_TRY(atom->slot && atom->value ? CLV_OK : CLV_ENOMEM);
+    }
+    clv_pass_labels(archive, atom->slot, count, 0, atoms->sum.count - 1);
+    clv_pass_reals(archive, atom->value, count);
+    clv_pass_real(archive, &atom->square);
+    clv_pass_int(archive, &atom->idle, 0, INT32_MAX / 2);
+    clv_pass_real(archive, &atoms->weight[a]);
+    clv_pass_reals(archive, atoms->image + a * atoms->problem->x->samples, atoms->problem->x->samples);
+    return archive->status;
+}
+
+/* Row a of the tables, which are symmetric, up to its diagonal. */
+static void pass_products(clv_atoms *atoms, int64_t a, clv_archive *archive) {
+    int64_t stride = atoms->capacity;
+    double *const tables[] = {atoms->problem->tau > 0 ? atoms->inner : NULL,
+                              atoms->problem->loss.kind == CLV_KSUPPORT_SQUARES ? atoms->gram : NULL};
+    for (size_t t = 0; t < CLV_COUNT(tables); t++) {
+        if (!tables[t]) {
+            continue;
+        }
+        clv_pass_reals(archive, tables[t] + a * stride, a + 1);
+        for (int64_t b = 0; b < a && archive->loading; b++) {
+            tables[t][b * stride + a] = tables[t][a * stride + b];
+        }
+    }
+    if (tables[1]) {
+        clv_pass_reals(archive, &atoms->target[a], 1);
+        clv_pass_reals(archive, &atoms->total[a], 1);
+    }
+}
+
+/* The weights are those of a hull, but for rounding. */
+static bool is_hull(const clv_atoms *atoms) {
+    double sum = 0;
+    for (int64_t a = 0; a < atoms->count; a++) {
+        if (!(atoms->weight[a] >= 0)) {
+            return false;
+        }
+        sum += atoms->weight[a];
+    }
+    return sum < 1.5;
+}
+
+clv_status clv_atoms_pass(clv_atoms *atoms, clv_archive *archive) {
+    int64_t count = atoms->count;
+    if (archive->loading) {
+        clv_atoms fresh = {.ctx = atoms->ctx, .problem = atoms->problem, .work = atoms->work};
+        clv_atoms_free(atoms);
+        *atoms = fresh;
+    }
+    clv_pass_count(archive, &count, INT32_MAX / 4, sizeof(double));
+    CLV_TRY(clv_list_pass(atoms->ctx, &atoms->sum, atoms->problem->x->features, archive));
+    for (int64_t a = 0; a < count; a++) {
+        CLV_TRY(archive->loading ? make_room(atoms) : CLV_OK);
+        CLV_TRY(pass_atom(atoms, a, archive));
+        pass_products(atoms, a, archive);
+        CLV_TRY(archive->status);
+    }
+    return is_hull(atoms) ? CLV_OK : clv_archive_refuse(archive);
+}
+
 /* --- combining and dropping --- */
 
 void clv_atoms_combine(clv_atoms *atoms, double *z) {

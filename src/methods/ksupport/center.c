@@ -9,7 +9,6 @@
 #include <math.h>
 
 enum { LOOKED_AT = 64 }; /* samples: enough to tell far from near */
-#define FAR 1e3          /* a mean so many times the spread */
 
 /* X by feature and sample. */
 typedef struct layout {
@@ -45,7 +44,7 @@ static void look_at(const layout *l, int64_t first, int64_t count, int64_t step,
     }
 }
 
-bool clv_ks_is_far(const clv_matrix *x, bool transposed) {
+bool clv_ks_is_far(const clv_matrix *x, bool transposed, double times) {
     enum { STRIP = 512 };
     layout l = layout_of(x, transposed);
     int64_t step = l.samples / LOOKED_AT + 1;
@@ -60,10 +59,10 @@ bool clv_ks_is_far(const clv_matrix *x, bool transposed) {
         for (int64_t j = 0; j < count; j++) {
             largest = fmax(largest, spreads[j]);
             constant = spreads[j] > 0 ? constant : fmax(constant, fabs(means[j]));
-            far = far || (spreads[j] > 0 && fabs(means[j]) > FAR * spreads[j]);
+            far = far || (spreads[j] > 0 && fabs(means[j]) > times * spreads[j]);
         }
     }
-    return far || (largest > 0 && constant > FAR * largest); /* columns of one value are held against the others */
+    return far || (largest > 0 && constant > times * largest); /* columns of one value are held against the others */
 }
 
 /* In the order of memory: the mean of each feature, by differences from its first sample. */

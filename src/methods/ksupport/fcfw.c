@@ -187,4 +187,13 @@ static clv_status fcfw_step(void *state, clv_point *point, clv_iterate *out) {
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_fcfw = {fcfw_create, fcfw_destroy, fcfw_start, fcfw_step};
+static clv_status fcfw_pass(void *state, clv_archive *archive) {
+    fcfw *run = state;
+    run->atoms.ctx = run->problem->ctx; /* of one that has not started yet */
+    run->atoms.problem = run->problem;
+    run->atoms.work = run->work;
+    clv_pass_int(archive, &run->idle, 0, INT32_MAX / 2);
+    return clv_atoms_pass(&run->atoms, archive);
+}
+
+const clv_ks_solver clv_ks_fcfw = {fcfw_create, fcfw_destroy, fcfw_start, fcfw_step, fcfw_pass};

@@ -210,4 +210,18 @@ static clv_status fista_step(void *state, clv_point *point, clv_iterate *out) {
     return CLV_OK;
 }
 
-const clv_ks_solver clv_ks_fista = {fista_create, fista_destroy, fista_start, fista_step};
+static clv_status fista_pass(void *state, clv_archive *archive) {
+    fista *run = state;
+    int64_t features = run->problem->x->features, samples = run->problem->x->samples;
+    double *const numbers[] = {&run->lipschitz, &run->momentum, &run->bound, &run->intercept, &run->last};
+    clv_pass_reals(archive, run->w, features);
+    clv_pass_reals(archive, run->y, features);
+    clv_pass_reals(archive, run->z, samples);
+    clv_pass_reals(archive, run->z_y, samples);
+    for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
+        clv_pass_real(archive, numbers[i]);
+    }
+    return run->lipschitz > 0 && run->momentum > 0 ? archive->status : clv_archive_refuse(archive);
+}
+
+const clv_ks_solver clv_ks_fista = {fista_create, fista_destroy, fista_start, fista_step, fista_pass};

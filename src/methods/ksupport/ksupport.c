@@ -140,7 +140,7 @@ static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ks
     const double *y = input->targets->values;
     int threads = (double)x->rows * (double)x->cols <= SHORT_PASS ? 1 : clv_threads(options->control.threads);
     *j = (job){.ctx = ctx, .y = y, .models = 1};
-    if (options->intercept && clv_ks_is_far(x, options->transposed)) {
+    if (options->intercept && clv_ks_is_far(x, options->transposed, CLV_KS_FAR)) {
         CLV_TRY(clv_ks_center(ctx, x, options->transposed, &j->centered, &j->means));
     }
     CLV_TRY(clv_design_new(ctx, j->centered ? clv_data_matrix(j->centered) : x, options->transposed, threads, &j->x));
@@ -347,18 +347,48 @@ static clv_status solve_all(job *j, clv_result **out) {
     return add_fields(j, *out);
 }
 
-clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *chosen, clv_result **out) {
-    const clv_ksupport_options *options = chosen;
+static clv_status solve(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
+                        clv_result **out) {
     job j;
-    if (options->path) {
-        return clv_ks_walk(ctx, input, options, out);
-    }
     clv_status status = job_new(ctx, input, options, &j);
     if (status == CLV_OK) {
         status = solve_all(&j, out);
     }
     job_free(&j);
     return status;
+}
+
+/* Far from the origin all columns are nearly one, unless their means are taken away. */
+static clv_status warn_of_means(const clv_input *input, const clv_ksupport_options *options, clv_result *result) {
+    bool held_up = !options->intercept && !result->certificate.holds && result->stop != CLV_CANCELLED;
+    return held_up && clv_ks_is_far(input->points, options->transposed, CLV_KS_OFF)
+               ? clv_result_warn(result,
+                                 "columns of X have means of more than %d times their spread, and the certificate does "
+                                 "not hold: use --intercept, or --scale standard",
+                                 CLV_KS_OFF)
+               : CLV_OK;
+}
+
+/* Each value of y is a class, and a regression would be taken for very many. */
+static clv_status warn_of_fractions(clv_result *result) {
+    const clv_field *classes = clv_result_field(result, "classes");
+    bool fractions = false;
+    for (int64_t c = 0; classes && c < classes->count; c++) {
+        fractions = fractions || classes->reals[c] != floor(classes->reals[c]);
+    }
+    return fractions && classes->count > 2
+               ? clv_result_warn(result,
+                                 "each of the %lld values of y is taken for a class, and not all of them are whole "
+                                 "numbers: for a regression, use --loss squares",
+                                 (long long)classes->count)
+               : CLV_OK;
+}
+
+clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const void *chosen, clv_result **out) {
+    const clv_ksupport_options *options = chosen;
+    CLV_TRY(options->path ? clv_ks_walk(ctx, input, options, out) : solve(ctx, input, options, out));
+    CLV_TRY(warn_of_fractions(*out));
+    return warn_of_means(input, options, *out);
 }
 
 /* --- evaluation and prediction --- */
@@ -554,7 +584,7 @@ size_t clv_ksupport_bytes(const clv_input *input, const void *chosen) {
     size_t most = 6 * k + 512 < features ? 6 * k + 512 : features, working = sets ? most : 0;
     size_t dense = sets ? 8 : 14, atoms = sets ? 32 : 0; /* newton may hand over to fcfw */
     size_t turned = x->start && !options->transposed ? (size_t)x->start[x->rows] * (number + sizeof(int32_t)) : 0;
-    size_t centered = options->intercept && x->values && clv_ks_is_far(x, options->transposed)
+    size_t centered = options->intercept && x->values && clv_ks_is_far(x, options->transposed, CLV_KS_FAR)
                           ? samples * features * clv_scalar_bytes(x->scalar)
                           : 0;
     size_t square = solver == CLV_KSUPPORT_ADMM ? clv_ks_admm_memory((int64_t)samples)

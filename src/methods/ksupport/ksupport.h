@@ -43,6 +43,8 @@ typedef struct clv_list {
 clv_status clv_list_reserve(clv_context *ctx, clv_list *list, int64_t capacity);
 void clv_list_free(clv_context *ctx, clv_list *list);
 clv_status clv_list_copy(clv_context *ctx, clv_list *to, const clv_list *from);
+/* For a checkpoint; places below `most`. */
+clv_status clv_list_pass(clv_context *ctx, clv_list *list, int64_t most, clv_archive *archive);
 /* Behind what is in the list, the numbers that are not 0, of `count`. That number j has the place place[j], or where
  * that is NULL first + j. */
 clv_status clv_list_append(clv_context *ctx, clv_list *list, const double *number, int64_t count, const int64_t *place,
@@ -72,7 +74,8 @@ typedef struct clv_design_functions {
     double (*scale)(const clv_design *x); /* the rho to begin with; for a design that has `pull` */
     /* The work space of these two, for one run; NULL: they need none. */
     clv_status (*new_work)(const clv_design *x, int64_t k, void **work);
-    void (*free_work)(clv_context *ctx, void *work); /* takes NULL */
+    void (*free_work)(clv_context *ctx, void *work);     /* takes NULL */
+    void (*pass_work)(void *work, clv_archive *archive); /* for a checkpoint; NULL: nothing in it lasts */
 } clv_design_functions;
 
 struct clv_design {
@@ -92,8 +95,11 @@ bool clv_design_has_features_as_rows(const clv_design *x);
 
 /* --- center.c --- */
 
-/* Whether X has columns whose means are thousands of times their spread. */
-bool clv_ks_is_far(const clv_matrix *x, bool transposed);
+/* Whether X has columns whose means are so many times their spread: thousands cost an intercept its digits, and less is
+ * enough to hold up a solver that has none. */
+#define CLV_KS_FAR 1e3
+#define CLV_KS_OFF 100
+bool clv_ks_is_far(const clv_matrix *x, bool transposed, double times);
 /* X less the mean of each feature, and the means; both are the caller's, also on failure. */
 clv_status clv_ks_center(clv_context *ctx, const clv_matrix *x, bool transposed, clv_data **out, double **means);
 
@@ -167,6 +173,8 @@ typedef struct clv_point {
 /* Free it also on failure. */
 clv_status clv_point_new(const clv_ks_problem *problem, clv_ks_work *work, int threads, bool screening, clv_point *out);
 void clv_point_free(clv_point *point); /* takes one that is all zero */
+/* For a checkpoint. */
+clv_status clv_point_pass(clv_point *point, clv_archive *archive);
 /* Margins, loss and objective of point->w, from the data. */
 clv_status clv_point_value(clv_point *point);
 /* The same at the margins that are there. */
@@ -219,6 +227,8 @@ typedef struct clv_atoms {
 void clv_atoms_free(clv_atoms *atoms); /* takes one that is all zero */
 /* Add the atom with these entries and weight 0; its image is computed unless given. */
 clv_status clv_atoms_add(clv_atoms *atoms, const clv_list *u, double square, const double *image);
+/* For a checkpoint. */
+clv_status clv_atoms_pass(clv_atoms *atoms, clv_archive *archive);
 /* Drop the atoms that have had no weight for a while. */
 void clv_atoms_prune(clv_atoms *atoms);
 /* The sum of the atoms into atoms->sum.value, and that of their images into z. */
@@ -303,6 +313,8 @@ typedef struct clv_ks_solver {
     clv_status (*start)(void *state, clv_point *point);
     /* One iteration: new weights, with their value and gap, or a bound on it if the point is not fresh. */
     clv_status (*step)(void *state, clv_point *point, clv_iterate *out);
+    /* What lasts from one iteration to the next beside the point, for a checkpoint. */
+    clv_status (*pass)(void *state, clv_archive *archive);
 } clv_ks_solver;
 extern const clv_ks_solver clv_ks_fcfw, clv_ks_fista, clv_ks_admm, clv_ks_newton, clv_ks_narrow;
 /* Bytes that they hold of samples x samples, and newton of a working set. */

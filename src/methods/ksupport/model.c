@@ -237,6 +237,37 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
     return CLV_OK;
 }
 
+/* --- checkpoints --- */
+
+static clv_status run_pass(void *state, clv_archive *archive) {
+    ks_run *run = state;
+    const clv_ks_problem *p = run->problem;
+    double *const numbers[] = {&run->last, &run->intercept, &run->value, &run->gap, &run->work.passes};
+    if (archive->loading) {
+        run->given_up = false; /* one that has is not kept */
+    }
+    for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
+        clv_pass_real(archive, numbers[i]);
+    }
+    clv_pass_flag(archive, &run->own);
+    CLV_TRY(clv_list_pass(p->ctx, &run->best, p->x->features, archive));
+    CLV_TRY(clv_point_pass(&run->point, archive));
+    if (p->x->does->pass_work) {
+        p->x->does->pass_work(run->work.design, archive);
+    }
+    CLV_TRY(archive->status);
+    return run->solver->pass(run->state, archive);
+}
+
+static clv_status pass_model(const void *problem, void *snapshot, clv_archive *archive) {
+    const clv_ks_problem *p = problem;
+    clv_ks_model *model = snapshot;
+    clv_pass_real(archive, &model->intercept);
+    clv_pass_real(archive, &model->passes);
+    CLV_TRY(archive->status);
+    return clv_list_pass(p->ctx, &model->w, p->x->features, archive);
+}
+
 /* --- the public side of a problem --- */
 
 clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_result *result, clv_ks_model **out) {
@@ -252,7 +283,9 @@ clv_status clv_ks_drive(const clv_ks_problem *p, const clv_method *method, clv_r
                          .new_snapshot = new_model,
                          .free_snapshot = clv_ks_model_free,
                          .save = run_save,
-                         .resume = run_resume};
+                         .resume = run_resume,
+                         .pass = run_pass,
+                         .pass_snapshot = pass_model};
     clv_control control = p->options.control;
     void *found;
     control.restarts = 1;

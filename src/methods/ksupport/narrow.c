@@ -249,4 +249,20 @@ static clv_status narrow_step(void *state, clv_point *point, clv_iterate *out) {
     return stuck && !clv_interrupted(run->problem->ctx) ? give_up(run, point) : CLV_OK;
 }
 
-const clv_ks_solver clv_ks_narrow = {narrow_create, narrow_destroy, narrow_start, narrow_step};
+/* The model is a new one in each step. */
+static clv_status narrow_pass(void *state, clv_archive *archive) {
+    narrow_run *run = state;
+    clv_pass_real(archive, &run->lowest);
+    clv_pass_int(archive, &run->idle, 0, INT32_MAX / 2);
+    clv_pass_flag(archive, &run->given_up);
+    CLV_TRY(archive->status);
+    if (!run->given_up) {
+        return CLV_OK;
+    }
+    if (!run->newton) {
+        CLV_TRY(clv_ks_newton.create(run->problem, run->work, run->threads, &run->newton));
+    }
+    return clv_ks_newton.pass(run->newton, archive);
+}
+
+const clv_ks_solver clv_ks_narrow = {narrow_create, narrow_destroy, narrow_start, narrow_step, narrow_pass};

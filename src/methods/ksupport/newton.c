@@ -386,4 +386,20 @@ static clv_status newton_step(void *state, clv_point *point, clv_iterate *out) {
     return run->idle >= PATIENCE ? give_up(run, point) : CLV_OK;
 }
 
-const clv_ks_solver clv_ks_newton = {newton_create, newton_destroy, newton_start, newton_step};
+static clv_status newton_pass(void *state, clv_archive *archive) {
+    newton_run *run = state;
+    clv_pass_real(archive, &run->pace);
+    clv_pass_real(archive, &run->lowest);
+    clv_pass_int(archive, &run->idle, 0, INT32_MAX / 2);
+    clv_pass_flag(archive, &run->given_up);
+    CLV_TRY(archive->status);
+    if (!run->given_up) {
+        return CLV_OK;
+    }
+    if (!run->atoms) {
+        CLV_TRY(clv_ks_fcfw.create(run->problem, run->work, run->threads, &run->atoms));
+    }
+    return clv_ks_fcfw.pass(run->atoms, archive);
+}
+
+const clv_ks_solver clv_ks_newton = {newton_create, newton_destroy, newton_start, newton_step, newton_pass};

@@ -70,6 +70,24 @@ clv_status clv_list_pack(clv_context *ctx, clv_list *list, const double *number,
     return clv_list_append(ctx, list, number, count, place, 0);
 }
 
+clv_status clv_list_pass(clv_context *ctx, clv_list *list, int64_t most, clv_archive *archive) {
+    int64_t count = list->count;
+    clv_pass_count(archive, &count, most, sizeof *list->index + sizeof *list->value);
+    CLV_TRY(archive->status);
+    CLV_TRY(archive->loading ? clv_list_reserve(ctx, list, count) : CLV_OK);
+    list->count = archive->loading ? 0 : count;
+    clv_pass_places(archive, list->index, count, 0, most - 1);
+    clv_pass_reals(archive, list->value, count);
+    for (int64_t i = 1; i < count && archive->loading && archive->status == CLV_OK; i++) {
+        if (list->index[i] <= list->index[i - 1]) {
+            clv_archive_refuse(archive);
+        }
+    }
+    CLV_TRY(archive->status);
+    list->count = count;
+    return CLV_OK;
+}
+
 double clv_list_square(const clv_list *list) {
     return clv_dot(list->value, list->value, list->count, 1);
 }
@@ -119,6 +137,54 @@ clv_status clv_point_new(const clv_ks_problem *p, clv_ks_work *work, int threads
     CLV_TRY(work->room.status);
     int64_t entries = dense || features < 4 * p->k ? features : 4 * p->k;
     return clv_ksupport_set_new(p->ctx, entries, p->k, threads, false, &out->set);
+}
+
+/* --- checkpoints --- */
+
+/* The features kept, ascending. */
+static void pass_kept(clv_point *point, clv_archive *archive) {
+    int64_t features = point->problem->x->features;
+    bool some = point->kept < features;
+    clv_pass_integer(archive, &point->kept, point->keep ? 0 : features, features);
+    some = point->kept < features;
+    if (some) {
+        clv_pass_places(archive, point->keep, point->kept, 0, features - 1);
+    }
+    for (int64_t j = 1; some && j < point->kept && archive->loading && archive->status == CLV_OK; j++) {
+        if (point->keep[j] <= point->keep[j - 1]) {
+            clv_archive_refuse(archive);
+        }
+    }
+}
+
+clv_status clv_point_pass(clv_point *point, clv_archive *archive) {
+    const clv_ks_problem *p = point->problem;
+    double *const numbers[] = {&point->intercept, &point->last_gap, &point->loss, &point->ridge,
+                               &point->square,    &point->value,    &point->gap};
+    CLV_TRY(clv_list_pass(p->ctx, &point->w, p->x->features, archive));
+    CLV_TRY(clv_list_pass(p->ctx, &point->top, p->x->features, archive));
+    if (point->top.count > p->k || (point->top.count > 0 && point->gradient)) {
+        return clv_archive_refuse(archive);
+    }
+    clv_pass_reals(archive, point->margin, p->x->samples);
+    clv_pass_reals(archive, point->slope, p->x->samples);
+    pass_kept(point, archive);
+    CLV_TRY(archive->status);
+    if (point->gradient) {
+        clv_pass_reals(archive, point->gradient, point->kept);
+    }
+    clv_pass_flag(archive, &point->has_norms);
+    if (point->has_norms && !point->norm) {
+        return clv_archive_refuse(archive);
+    }
+    if (point->has_norms) {
+        clv_pass_reals(archive, point->norm, p->x->features);
+    }
+    for (size_t i = 0; i < CLV_COUNT(numbers); i++) {
+        clv_pass_real(archive, numbers[i]);
+    }
+    clv_pass_flag(archive, &point->fresh);
+    return archive->status;
 }
 
 /* --- values --- */

@@ -263,6 +263,23 @@ void clv_local_begin(clv_local *l) {
     l->mark = l->home;
 }
 
+/* The marks are 0, the queue and the list of what has moved empty; `wanted` and what is saved are as they are now. The
+ * head of the queue says where it goes on, and so does not matter. */
+void clv_local_pass_state(clv_local *l, clv_archive *archive) {
+    clv_partition *s = l->s;
+    clv_pass_integer(archive, &l->looked, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->local_work, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->global_work, 0, INT64_MAX / 2);
+    clv_pass_real(archive, &l->mark);
+    if (archive->loading && archive->status == CLV_OK) {
+        memset(l->marks, 0, (size_t)s->problem->n);
+        memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->labels);
+        forget(l);
+        l->head = l->waiting = l->moves = 0;
+        keep(l);
+    }
+}
+
 clv_status clv_local_pass(clv_local *l, int64_t *moved) {
     for (int64_t i = 0; i < l->s->problem->n; i++) {
         push(l, i);

@@ -231,6 +231,52 @@ static clv_status ncut_step(void *state, clv_iterate *out) {
     return show(run, run->now.problem->show_certificates, out);
 }
 
+/* Whether a run can be at this phase. */
+static bool is_possible(const ncut_run *run, phase at) {
+    const clv_ncut_options *options = &run->now.problem->options;
+    bool polished = at == POLISH || at == SEARCH;
+    bool local = !run->is_local || (run->local.s && (polished || at == DONE));
+    bool has_home = at != SEARCH || (searches(options) && (run->is_local || run->home.problem));
+    return local && has_home && (!polished || options->polish);
+}
+
+/* Between two steps the search is at the local optimum that it goes on from: kicks that gained nothing were taken back.
+ */
+static clv_status ncut_pass(void *state, clv_archive *archive) {
+    ncut_run *run = state;
+    int at = (int)run->phase;
+    clv_pass_flag(archive, &run->is_local);
+    clv_pass_int(archive, &at, DESCENT, DONE);
+    if (archive->loading && !is_possible(run, (phase)at)) {
+        return clv_archive_refuse(archive);
+    }
+    run->phase = (phase)at;
+    clv_partition_pass(&run->now, !run->is_local, archive);
+    clv_pass_rng(archive, &run->rng);
+    clv_pass_places(archive, (int64_t *)&run->now.ties, 1, INT64_MIN, INT64_MAX);
+    clv_pass_integer(archive, &run->fruitless, 0, INT64_MAX / 2);
+    clv_pass_real(archive, &run->lowest);
+    clv_pass_int(archive, &run->since_lowest, 0, INT32_MAX / 2);
+    if (run->is_local) {
+        clv_local_pass_state(&run->local, archive);
+    } else if (run->phase == SEARCH && archive->loading && archive->status == CLV_OK) {
+        clv_partition_copy(&run->home, &run->now);
+    }
+    return archive->status;
+}
+
+static clv_status check_labels(const clv_ncut_problem *p, const int32_t *labels, int64_t k);
+
+static clv_status ncut_pass_snapshot(const void *problem, void *snapshot, clv_archive *archive) {
+    const clv_ncut_problem *p = problem;
+    clv_pass_labels(archive, snapshot, p->n, -1, p->k - 1);
+    clv_status status = archive->status;
+    if (archive->loading && status == CLV_OK) {
+        status = check_labels(p, snapshot, p->k);
+    }
+    return status == CLV_EDATA ? clv_archive_refuse(archive) : status;
+}
+
 /* Labels: the rest of an iterate follows from them. */
 static clv_status ncut_new_snapshot(clv_context *ctx, const void *problem, void **snapshot) {
     *snapshot = CLV_NEW(ctx, int32_t, ((const clv_ncut_problem *)problem)->n);
@@ -525,7 +571,9 @@ static clv_status drive(clv_ncut_problem *p, const clv_ncut_options *options, cl
                          .new_snapshot = ncut_new_snapshot,
                          .free_snapshot = clv_free,
                          .save = ncut_save,
-                         .resume = ncut_resume};
+                         .resume = ncut_resume,
+                         .pass = ncut_pass,
+                         .pass_snapshot = ncut_pass_snapshot};
     clv_control control = clv_control_for(&options->control, p->start_labels && !searches(options));
     void *labels;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));

@@ -69,6 +69,9 @@ void clv_partition_free(clv_partition *s); /* takes one that is all zero */
 size_t clv_partition_memory(int64_t n, int64_t k);
 void clv_partition_copy(clv_partition *to, const clv_partition *from);
 
+/* Labels, volumes, objective and, if they are of use, the sums for a checkpoint; what is read has an object in every
+ * cluster. */
+void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive);
 /* The sizes that these labels give. */
 void clv_partition_count(clv_partition *s, const int32_t *labels);
 /* Volumes and objective from labels and sums; from labels alone. */
@@ -187,6 +190,8 @@ bool clv_local_suits(const clv_ncut_problem *p, clv_matrix *graph);
 clv_status clv_local_new(clv_partition *s, clv_local *out);
 void clv_local_free(clv_local *l); /* takes one that is all zero */
 size_t clv_local_memory(int64_t n, int64_t k);
+/* For a checkpoint, between calls; after its partition. */
+void clv_local_pass_state(clv_local *l, clv_archive *archive);
 /* From the labels of the partition. */
 void clv_local_begin(clv_local *l);
 /* Look at all objects, and again at those that moves have touched. Without a move, no single one lowers the cut. */

@@ -60,6 +60,31 @@ void clv_partition_copy(clv_partition *to, const clv_partition *from) {
     to->value = from->value;
 }
 
+void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive) {
+    const clv_ncut_problem *p = s->problem;
+    clv_pass_labels(archive, s->labels, p->n, -1, p->k - 1);
+    if (sums) {
+        clv_pass_reals(archive, s->sums, p->n * p->k);
+    }
+    clv_pass_reals(archive, s->volume, p->k);
+    clv_pass_reals(archive, s->within, p->k);
+    clv_pass_real(archive, &s->value);
+    if (!archive->loading || archive->status < 0) {
+        return;
+    }
+    bool fine = true;
+    clv_partition_count(s, s->labels);
+    for (int64_t i = 0; i < p->n; i++) {
+        fine = fine && (s->labels[i] < 0) == (p->degree[i] <= 0);
+    }
+    for (int64_t c = 0; c < p->k; c++) {
+        fine = fine && s->size[c] > 0;
+    }
+    if (!fine) {
+        clv_archive_refuse(archive);
+    }
+}
+
 void clv_partition_count(clv_partition *s, const int32_t *labels) {
     clv_count_labels(labels, s->problem->n, s->problem->k, s->size);
 }

@@ -174,13 +174,24 @@ static clv_status new_work(const clv_design *x, int64_t k, void **work) {
     return complete ? clv_ksupport_set_new(ctx, s->capacity, k, p->threads, false, &s->set) : CLV_ENOMEM;
 }
 
+/* Where the next search for the largest entries begins. */
+static void pass_work(void *work, clv_archive *archive) {
+    clv_pursuit_work *s = work;
+    clv_pass_real(archive, &s->bar);
+    clv_pass_real(archive, &s->keep);
+    if (!(s->bar >= 0 && s->keep > 0 && s->keep < 1)) {
+        clv_archive_refuse(archive);
+    }
+}
+
 static const clv_design_functions kron = {.gradient = kron_gradient,
                                           .margins = kron_margins,
                                           .steepest = clv_pursuit_steepest,
                                           .pull = kron_pull,
                                           .scale = kron_scale,
                                           .new_work = new_work,
-                                          .free_work = free_work};
+                                          .free_work = free_work,
+                                          .pass_work = pass_work};
 
 clv_design clv_pursuit_design(const clv_pursuit_points *points) {
     return (clv_design){.ctx = points->ctx,

@@ -49,6 +49,7 @@ const clv_method clv_pursuit_method = {
     .takes = CLV_TAKES_POINTS,
     .options = &table,
     .k_meaning = CLV_K_OF_NORM,
+    .abilities = CLV_CHECKPOINTS,
     .gives = gives,
     .gives_count = CLV_COUNT(gives),
     .objective = "regularized-loss",

@@ -111,6 +111,59 @@ size_t clv_memberships_memory(int64_t n, int64_t k, int solver) {
     return (numbers + (size_t)(need.vertex ? 3 * n : n)) * sizeof(double);
 }
 
+/* Rows on the simplex, but for rounding. */
+static bool are_memberships(const clv_memberships *s) {
+    int64_t n = s->problem->n, k = s->problem->k;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t c = 0; c < k; c++) {
+            if (!(s->w[c * n + i] >= 0)) {
+                return false;
+            }
+            sum += s->w[c * n + i];
+        }
+        if (!(fabs(sum - 1) < 0.5)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* W, P W and what a solver has kept of its last step; gram matrix, gradient, objective and gap are measured anew, from
+ * the same numbers. With a factor P W comes from its k x rank sums. */
+clv_status clv_memberships_pass(clv_memberships *s, clv_archive *archive) {
+    const clv_symnmf_problem *p = s->problem;
+    int64_t block = p->n * p->k;
+    needs need = needs_of(p->options.solver);
+    clv_pass_reals(archive, s->w, block);
+    if (s->product.t) {
+        clv_pass_reals(archive, s->product.t, p->k * s->product.factor.cols);
+    } else {
+        clv_pass_reals(archive, s->pw, block);
+    }
+    clv_pass_flag(archive, &s->primed);
+    clv_pass_flag(archive, &s->stuck);
+    clv_pass_real(archive, &s->step);
+    clv_pass_real(archive, &s->weight);
+    if (p->options.solver == CLV_SYMNMF_PENALTY && s->primed) {
+        clv_pass_reals(archive, s->held, block);
+    }
+    if (need.vertex && s->primed) {
+        clv_pass_labels(archive, s->vertex, p->n, 0, p->k - 1);
+        clv_pass_reals(archive, s->previous, block);
+    }
+    if (archive->loading && archive->status == CLV_OK) {
+        if (!are_memberships(s)) {
+            return clv_archive_refuse(archive);
+        }
+        if (s->product.a) {
+            clv_product_values(&s->product);
+        }
+        clv_memberships_measure(s);
+    }
+    return archive->status;
+}
+
 /* --- measuring --- */
 
 /* out = left right' for k x n blocks, part by part. */

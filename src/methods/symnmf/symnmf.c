@@ -100,6 +100,19 @@ static clv_status symnmf_step(void *state, clv_iterate *out) {
     return CLV_OK;
 }
 
+static clv_status symnmf_pass(void *state, clv_archive *archive) {
+    symnmf_run *run = state;
+    clv_pass_real(archive, &run->least_gap);
+    clv_pass_int(archive, &run->since_lower, 0, INT32_MAX / 2);
+    return clv_memberships_pass(&run->now, archive);
+}
+
+static clv_status symnmf_pass_snapshot(const void *problem, void *snapshot, clv_archive *archive) {
+    const clv_symnmf_problem *p = problem;
+    clv_pass_reals(archive, snapshot, p->n * p->k);
+    return archive->status;
+}
+
 /* Memberships, one row per object: the rest of an iterate follows from them. */
 static clv_status symnmf_new_snapshot(clv_context *ctx, const void *problem, void **snapshot) {
     const clv_symnmf_problem *p = problem;
@@ -358,7 +371,9 @@ static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options
                          .new_snapshot = symnmf_new_snapshot,
                          .free_snapshot = clv_free,
                          .save = symnmf_save,
-                         .resume = symnmf_resume};
+                         .resume = symnmf_resume,
+                         .pass = symnmf_pass,
+                         .pass_snapshot = symnmf_pass_snapshot};
     clv_control control = clv_control_for(&options->control, p->start_labels || p->start_membership);
     void *rows;
     CLV_TRY(clv_result_new(p->ctx, p->n, p->k, out));

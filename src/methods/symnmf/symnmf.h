@@ -66,6 +66,9 @@ clv_status clv_memberships_new(const clv_symnmf_problem *problem, int threads, c
 void clv_memberships_free(clv_memberships *s);
 size_t clv_memberships_memory(int64_t n, int64_t k, int solver);
 
+/* For a checkpoint: all that steps to come depend on. */
+clv_status clv_memberships_pass(clv_memberships *s, clv_archive *archive);
+
 /* Gram matrix, gradient, objective and gap from W and P W as they are carried along; from W alone. */
 void clv_memberships_measure(clv_memberships *s);
 clv_status clv_memberships_refresh(clv_memberships *s);

@@ -5,10 +5,11 @@ import os
 import random
 import re
 import signal
+import struct
 import subprocess
 
 import harness
-from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, same_partition, two_blocks, write
+from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_rows, same_partition, two_blocks, write
 
 
 @case
@@ -111,6 +112,7 @@ def numbers_that_name_columns():
         "to_csv(index=False)": ["0,1"] + rows,
         "with labels": ["0,1,label"] + [f"{row},a" for row in rows],
         "R, years": ['"","2019","2020"'] + [f'"{i + 1}",{row}' for i, row in enumerate(rows)],
+        "ids and numbers": ["id,0,1"] + [f"{7 * i % 61},{row}" for i, row in enumerate(rows)],
         "colors": ["color,a,b"] + [f"#ff{i:04x},{row}" for i, row in enumerate(rows)],
     }
     for name, lines in files.items():
@@ -165,11 +167,20 @@ def missing_cells_and_text():
     check(written[0] == ["row", "label"] and len(written) == 61, "a label for each row of the file")
     check([row for row, label in written if label == "-1"] == ["4", "8"], "rows that were dropped have -1")
     check(json.loads(read("r.json"))["n"] == 58, "58 objects")
+    for name in ("m.npy", "m.csv"):
+        cleave("symnmf", "p.csv", "-k", 3, *how, "--membership", name, "-q")
+    soft = read_rows("m.csv")
+    check([i for i, row in enumerate(soft) if row == [0, 0, 0]] == [3, 7] and len(soft) == 60, "rows that were dropped belong to no cluster")
+    check(read("m.npy").endswith(struct.pack("<180d", *sum(soft, []))), "and so they do without names")
     check(read("c.csv").decode().startswith("a,b,color=blue,color=red\n"), read("c.csv"))
     cleave("verify", "r.json", "p.csv", out="^accepted")
     cleave("kpalm", "p.csv", "-k", 3, "--drop", "color", "--missing", "median", "--json", "r.json",
            out="2 columns used; truth: y; dropped: color .as asked.; 3 missing cells replaced by the median")
     cleave("verify", "r.json", "p.csv", out="^accepted")
+    rows = [[*row[:2], f"n{i}", row[3]] for i, row in enumerate(rows)]
+    write("q.csv", "\n".join(",".join(row) for row in [["a", "b", "nick", "y"]] + rows) + "\n")
+    cleave("kpalm", "q.csv", "-k", 3, *how, err="q.csv: warning: column 3 'nick' became 60 columns, as its text is another one "
+           "in most of the 60 rows: if it only names them, use --drop 3$")
     cleave("kpalm", "p.csv", "-k", 3, "--drop", "colour", code=64, err=r"p.csv has no column 'colour' .--drop.: its columns are a, b, color, y")
 
 
@@ -342,3 +353,23 @@ def labels_beside_all_columns():
     npy("x.npy", points)
     cleave("kpalm", "x.npy", "-k", 3, "-o", "o.csv", "--output-data", code=64, err="x.npy is no .csv, .tsv or .txt file")
     cleave("kpalm", "p.csv", "-k", 3, "-o", "o.npy", "--output-data", code=64, err="--output-data needs -o FILE.csv")
+
+
+@case
+def a_name_of_two_columns_is_that_of_none():
+    write("t.csv", "a,b,a\n" + "".join(f"{i},{i * i % 7},{-i % 5}\n" for i in range(20)))
+    for option in ("--columns", "--drop", "--id-column", "--label-column"):
+        cleave("kpalm", "t.csv", "-k", 2, option, "a", code=64,
+               err=f"{option}: t.csv has more than one column 'a', as columns 1 and 3: say which by its number$")
+    cleave("kpalm", "t.csv", "-k", 2, "--columns", "1,3", out="2 columns used")
+
+
+@case
+def points_too_small_to_be_squared():
+    points, _ = blobs()
+    write("small.csv", "".join(f"{x * 1e-160!r},{y * 1e-160!r}\n" for x, y in points))
+    for method in ("ncut", "symnmf", "dominant"):
+        cleave(method, "small.csv", "-k", 3, code=65, err="small.csv: points: the largest number, .*e-1.*, is too small to be squared: scale them")
+    cleave("ncut", "small.csv", "-k", 3, "--scale", "standard")
+    npy("zero.npy", [[0.0, 0.0]] * 5)
+    cleave("ncut", "zero.npy", "-k", 2)

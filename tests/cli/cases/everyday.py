@@ -100,7 +100,8 @@ def dates_and_missing_cells_are_said_at_once():
 def ids_of_all_kinds():
     head, rows = flowers()
     for name, make in (("tweet_id", lambda i: 1580661436132757506 + 37 * i), ("CustomerID", lambda i: 7 * i), ("userId", lambda i: i),
-                       ("Customer ID", lambda i: 1000 - i), ("Unnamed: 0", lambda i: i)):
+                       ("Customer ID", lambda i: 1000 - i), ("Unnamed: 0", lambda i: i),
+                       ("order_no", lambda i: 3 * i), ("Kunden-Nr.", lambda i: 5000 + i), ("primary_key", lambda i: i)):
         write("x.csv", table([head[0], name, *head[1:]], [[row[0], make(i), *row[1:]] for i, row in enumerate(rows)]))
         cleave("kpalm", "x.csv", "-k", 3, out=rf"4 columns used; truth: species; dropped: {name} .row names.")
 

@@ -201,6 +201,12 @@ def text_terms_of_clusters():
     write("turned.csv", "".join([head, second, first, *rest]))
     cleave("kpalm", "x.csv", "-k", 1, "--terms", "d.clv", "-q", "-o", "l.csv")
     cleave("kpalm", "turned.csv", "-k", 1, "--terms", "d.clv", code=65, err="row 1 of turned.csv is .*the rows must be the documents")
+    cleave("text", "d.jsonl", "-o", "z.npy", "--tfidf", "t.mtx", "--dims", 3, "-q")
+    cleave("ncut", "t.mtx", "-k", 2, "--affinity", "cosine", "--terms", "d.clv")  # of the same documents: nothing is said
+    write("e.jsonl", "".join(json.dumps({"text": text + " sea road"[:4 + i % 5]}) + "\n" for i, (text, _) in enumerate(two_topics())))
+    cleave("text", "e.jsonl", "-o", "z.npy", "--dims", 3, "-q")
+    cleave("kpalm", "z.npy", "-k", 2, "--terms", "d.clv", err="^z.npy: warning: its rows are not the points that cleave text made with d.clv")
+    cleave("kpalm", "x.npy", "-k", 2, "--scale", "unit-rows", "--terms", "d.clv")
     npy("y.npy", [[1.0, 2.0], [3.0, 4.0]])
     cleave("kpalm", "y.npy", "-k", 1, "--terms", "d.clv", code=65, err="d.clv is of 30 documents, but y.npy has 2 rows")
     cleave("kpalm", "x.npy", "-k", 1, "--terms", "x.npy", code=65, err="x.npy is no model of documents: those are made by cleave text --model")

@@ -32,7 +32,9 @@ def a_model_and_its_verification():
     check(result["certificate"]["name"] == "relative-duality-gap" and result["certificate"]["holds"], "certificate")
     check("labels" not in result and result["weights"]["rows"] == 1 and result["weights"]["cols"] == 60, "weights")
     cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")
-    cleave("verify", "r.json", "x.npy", code=64, err="two files")
+    cleave("verify", "r.json", "x.npy", code=64, err="x.npy has no column of targets: give a file of them")
+    write("false.json", json.dumps({**result, "data_passes": 0}))
+    cleave("verify", "false.json", "x.npy", "y.npy", code=1, out="^rejected: data_passes is claimed to be 0")
     result["objective"]["value"] *= 1.001
     result["restarts"][0]["objective"] *= 1.001
     write("false.json", json.dumps(result))
@@ -80,6 +82,9 @@ def columns_far_from_the_origin():
                 check(abs(result["objective"]["value"] / near["objective"]["value"] - 1) < close, f"{loss} {solver} {files}")
                 check(result["certificate"]["holds"], f"{loss} {solver} {files}: {result['certificate']}")
                 cleave("verify", "r.json", *files[:2], out="^accepted")
+    said = "warning: columns of X have means of more than 100 times their spread.*: use --intercept, or --scale standard"
+    cleave("ksupport", "far.npy", "y.npy", "-k", 3, "--solver", "fcfw", err=said, out="does not hold")
+    cleave("ksupport", "far.npy", "y.npy", "-k", 3, "--solver", "fcfw", "--scale", "standard")
     fit("-k", 3, "--intercept", "--predict", "x.npy", "--scores", "near.csv", "-q")
     cleave("ksupport", "far.npy", "y.npy", "-k", 3, "--intercept", "--predict", "far.npy", "--scores", "far.csv", "-q")
     for a, b in zip(read_rows("near.csv"), read_rows("far.csv")):
@@ -326,7 +331,7 @@ def paths():
     fit("--path", "3:1,", code=64, err="K,K")
     fit("--path", "3:1:2", code=64, err="K,K")
     fit("--path", "3,61:1", code=65, err="k = 61 exceeds the 60 features")
-    fit("-k", 3, "--validation-x", "v.npy", code=64, err="must be given together")
+    fit("-k", 3, "--validation-x", "v.npy", code=64, err="needs --validation-y")
 
 
 @case
@@ -408,3 +413,50 @@ def pursuit_solvers_agree():
     cleave(*run[:2], code=64, err="needs -k")
     cleave("pursuit", "p.npy", "-k", 901, code=65, err="exceeds the 30 x 30 entries")
     cleave(*run, "--graph", "a.npy", code=73, err="mtx")
+
+
+@case
+def targets_in_a_column_of_the_samples():
+    """As with a file of them: numbers, classes, missing ones, validation, verification, prediction."""
+    x, y = regression(features=6)
+    csv("x.csv", x)
+    write("y.csv", "".join(f"{v!r}\n" for v in y))
+    tight = ["-k", 3, "--loss", "squares", "--intercept", "--json", "-"]
+    want = cleave("ksupport", "x.csv", "y.csv", *tight).json()["objective"]["value"]
+    names = ",".join("uvwxyz")
+    rows = [",".join(map(repr, row)) for row in x]
+    write("one.csv", f"id,{names},price\n" + "".join(f"{i + 7},{row},{v!r}\n" for i, (row, v) in enumerate(zip(rows, y))))
+    for how in (["--label-column", "price"], ["--label-column", "8"]):
+        found = cleave("ksupport", "one.csv", *tight, *how)
+        write("r.json", found.out)
+        check(abs(found.json()["objective"]["value"] / want - 1) < 1e-6, f"{found}")
+        check(found.json()["data"]["used"] == "6 columns used; target: price; dropped: id (row names)", f"{found}")
+        cleave("verify", "r.json", "one.csv", out="^accepted")
+    write("false.csv", read("one.csv").decode().replace(repr(y[3]), "99"))
+    cleave("verify", "r.json", "false.csv", code=1, out="^rejected")
+    write("new.csv", f"{names}\n{rows[0]}\n")
+    cleave("predict", "r.json", "new.csv", "--scores", "s.csv", "-q")
+    cleave("ksupport", "one.csv", "-k", 3, "--label-column", "price", err="warning: each of the 40 values of y is taken for a class, .*use --loss squares")
+    write("bare.csv", "".join(f"{row},{v!r}\n" for row, v in zip(rows, y)))  # without names, new samples may lack the column
+    cleave("ksupport", "bare.csv", *tight[:-2], "--label-column", 7, "--json", "b.json", "-q")
+    csv("samples.csv", x[:3])
+    cleave("predict", "b.json", "samples.csv", "--scores", "s.csv", "-q")
+    check(len(read_rows("s.csv")) == 3, "scores of new samples")
+    cleave("ksupport", "one.csv", "-k", 3, "--loss", "squares", code=64, err="one.csv has no column of targets: .*--label-column$")
+    write("lost.csv", f"{names},price\n" + "".join(f"{row},{'.' if i == 2 else repr(v)}\n" for i, (row, v) in enumerate(zip(rows, y))))
+    cleave("ksupport", "lost.csv", *tight, "--label-column", "price", code=65, err=r"'price' has 1 missing cell \(line 4\) and is the target: --missing drop$")
+    for how in ("mean", "median"):
+        cleave("ksupport", "lost.csv", *tight, "--label-column", "price", "--missing", how, code=65, err="is the target: --missing drop$")
+    write("r.json", cleave("ksupport", "lost.csv", *tight, "--label-column", "price", "--missing", "drop").out)
+    check(json.loads(read("r.json"))["n"] == 39, "without the row")
+    cleave("verify", "r.json", "lost.csv", out="^accepted")
+    write("kinds.csv", f"{names},species\n" + "".join(f"{row},{'ant' if v > 0 else 'bee'}\n" for row, v in zip(rows, y)))
+    write("few.csv", f"species,{names}\n" + "".join(f"ant,{row}\n" for row, v in zip(rows, y) if v > 0))
+    best = cleave("ksupport", "kinds.csv", "--path", "2,3:1,0.1", "--validation-x", "few.csv", "--json", "r.json") and json.loads(read("r.json"))
+    check(best["class_names"] == ["ant", "bee"] and max(row["score"] for row in best["path"]) > 0.7, f"{best['path']}")
+    write("few.csv", f"species,{names}\ncow,{rows[0]}\n")
+    cleave("ksupport", "kinds.csv", "--path", "2,3:1,0.1", "--validation-x", "few.csv", code=65, err="'cow' is not one of the 2 classes of kinds.csv")
+    cleave("ksupport", "kinds.csv", "-k", 2, "--transposed", code=64, err="--transposed needs Y")
+    svm("x.svm", x, [1 if v > 0 else -1 for v in y])
+    own = cleave("ksupport", "x.svm", "-k", 2, "--json", "-").json()
+    check(own["objective"]["value"] == cleave("ksupport", "x.svm", "x.svm", "-k", 2, "--json", "-").json()["objective"]["value"], "labels of .svm")

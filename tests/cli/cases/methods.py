@@ -127,7 +127,7 @@ def two_operands():
     check("labels" not in result and "sizes" not in result, "labels of a method without")
     check(read("w.csv") == b"1,0,-2.5,0,0\n", read("w.csv"))
     extend("fit", "x.npy", "y.csv")
-    extend("fit", "x.npy", code=64, err="Y is missing")
+    extend("fit", "x.npy", code=64, err="x.npy has no column of targets")
     extend("fit", "x.npy", "none.csv", code=66, err="none.csv")
     extend("fit", "-", "-", code=64, err="X and Y cannot both be standard input")
     extend("fit", "x.npy", "y.csv", "--weights", "y.csv", code=64, err="--weights y.csv would overwrite the input")

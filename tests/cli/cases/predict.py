@@ -3,6 +3,7 @@ import json
 import math
 import os
 import random
+import re
 
 from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, read_rows, two_blocks, write
 
@@ -373,3 +374,23 @@ def a_rough_result_keeps_no_model():
     claim["objective"]["value"] = claim["certificate"]["value"] = None  # ended between its affinity and its first start
     write("r.json", json.dumps(claim))
     cleave("predict", "r.json", "a.npy", "-o", "p.csv", err="r.json: warning: a rough result, of whose labels nothing is claimed")
+
+
+@case
+def messages_name_what_predict_has():
+    """How a file is read is settled by the result: no option of another command is advised."""
+    points, _ = blobs()
+    write("old.csv", "a,b\n" + "".join(f"{x},{y}\n" for x, y in points))
+    npy("old.npy", points)
+    bad = {"text": "a,b\nu,1\nv,2\n", "dates": "a,b\n2024-01-05,1\n2024-01-06,2\n", "mixed": "a,b\n1,1\n2,2\n3,x\n", "odd": "a,b\n12%,1\n13%,2\n",
+           "missing": "a,b\n,1\n2,2\n", "all": "a,b\n,1\n,2\n", "infinite": "a,b\ninf,1\n1,2\n", "digits": "a,b\n5 kg,1\n6 kg,2\n",
+           "head": "1,u\n2,3\n4,5\n"}
+    for data in ("old.csv", "old.npy"):
+        cleave("kpalm", data, "-k", 3, "--json", "r.json", "-q")
+        for name, text in bad.items():
+            write("new.csv", text)
+            said = cleave("predict", "r.json", "new.csv", "-o", "p.csv", code=65).err
+            named = set(re.findall(r"--[a-z-]+", said))
+            check(named <= {"--missing"}, f"{data}, {name}: {said}")
+    write("new.csv", "a,b\n" + "".join(f"{i},{i}\n" for i in range(20)))
+    check("--" not in cleave("predict", "r.json", "new.csv", "-o", "p.csv", err="new.csv").err, "no option for the columns of a model without names")

@@ -220,3 +220,21 @@ def small_and_degenerate_data():
         result = cleave("symnmf", "same.npy", "-k", k, "--json", "-", "-q").json()
         check(result["objective"]["value"] < 1e-6, "all in one cluster")
     cleave("symnmf", "same.npy", "-k", 3, "--time-limit", 1e-9, "-q")
+
+
+@case
+def a_start_that_was_not_asked_for():
+    blobs_npy()
+    for asked, possible in (("spectral", {"spectral"}), ("random", {"random"}), ("kmeans++", {"kmeans++"})):
+        cleave("symnmf", "x.npy", "-k", 3, "--start", asked, "--json", "r.json", "-q")
+        for taken in ("spectral", "random", "kmeans++", "magic"):
+            write("f.json", json.dumps({**json.loads(read("r.json")), "start_taken": taken}))
+            right = taken in possible
+            cleave("verify", "f.json", "x.npy", code=0 if right else 1, out="^accepted" if right else "^rejected: .*, but the start")
+    cleave("symnmf", "x.npy", "-k", 3, "--json", "r.json", "-q")
+    warned = {"start_taken": "kmeans++", "warnings": ["the eigenvectors for the start spectral were not found: the start is kmeans++"]}
+    write("f.json", json.dumps({**json.loads(read("r.json")), **warned}))
+    cleave("verify", "f.json", "x.npy", out="^accepted")
+    cleave("symnmf", "x.npy", "-k", 3, "-o", "l.csv", "-q")
+    cleave("symnmf", "x.npy", "-k", 3, "--start", "l.csv", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.npy", out="^accepted")

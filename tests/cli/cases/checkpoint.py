@@ -1,0 +1,203 @@
+"""--checkpoint and --resume: a killed run goes on and ends with the same result."""
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import harness
+from harness import case, check, cleave, extend, npy, read
+
+# Long enough to be killed on the way.
+COMMANDS = [
+    "ncut x.npy -k 6 --restarts 4 --patience 30",
+    "ncut x.npy -k 6 --solver finc --patience 60",
+    "ncut x.npy -k 6 --solver fcd --start random --patience 60",
+    "ncut x.npy -k 2 --solver dinkelbach --patience 60",
+    "ncut x.npy -k 6 --solver spectral --patience 60",
+    "ncut x.npy -k 6 --affinity knn --patience 200",
+    "symnmf x.npy -k 6 --restarts 3 --tol 1e-7",
+    "symnmf x.npy -k 6 --solver fw --tol 1e-7 --max-iter 400",
+    "symnmf x.npy -k 6 --solver pairwise --tol 1e-7 --max-iter 400",
+    "symnmf x.npy -k 6 --solver pgd --tol 1e-7 --max-iter 300",
+    "symnmf x.npy -k 6 --solver spg --tol 1e-8 --max-iter 400",
+    "symnmf x.npy -k 6 --solver penalty --start random --max-iter 8",
+    "kpalm x.npy -k 8 --restarts 30",
+    "kpalm x.npy -k 8 --solver lloyd --restarts 60 --start random",
+    "kpalm x.npy -k 8 --solver weiszfeld --restarts 5",
+    "dominant x.npy -k 8",
+    "dominant x.npy -k 8 --solver afw --home computed",
+    "dominant x.npy -k 8 --solver fw --max-iter 400",
+    "dominant x.npy -k 4 --solver rd --max-iter 300",
+    "dominant x.npy -k 8 --multistart 6",
+    "ksupport x.npy y.npy -k 3 --solver fcfw --tol 1e-9",
+    "ksupport x.npy y.npy -k 3 --solver fista --tol 1e-12 --max-iter 400",
+    "ksupport x.npy y.npy -k 3 --solver admm --max-iter 60",
+    "ksupport x.npy y.npy -k 3 --solver newton --tol 1e-10",
+    "ksupport x.npy y.npy --path 1,2,4:0.1,1,10",
+    "pursuit x.npy -k 900 --max-iter 40 --tol 1e-9",
+]
+
+
+def data(n=240, seed=1):
+    draw = random.Random(seed)
+    npy("x.npy", [[draw.gauss(2.0 * ((i % 5) == f), 1.0) for f in range(6)] for i in range(n)])
+    npy("y.npy", [float(i % 3) for i in range(n)])
+
+
+def timeless(value):
+    """Without times, and without what may be another one in a run that goes on."""
+    if isinstance(value, dict):
+        return {k: timeless(v) for k, v in value.items()
+                if "seconds" not in k and k not in ("threads", "time_limit", "time-limit", "max-iter")}
+    return [timeless(v) for v in value] if isinstance(value, list) else value
+
+
+def result(path):
+    return timeless(json.loads(read(path)))
+
+
+def courses(path):
+    """The rows of a trace without their times."""
+    with open(path, newline="") as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+def start(*args):
+    return subprocess.Popen([harness.CLEAVE, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def killed(args, wait):
+    """Run it, and kill it a while after it has kept a checkpoint; False: it was over before."""
+    before = os.stat("c.ckpt").st_mtime_ns if os.path.exists("c.ckpt") else 0
+    process = start(*args)
+    while process.poll() is None and not (os.path.exists("c.ckpt") and os.stat("c.ckpt").st_mtime_ns > before):
+        time.sleep(0.001)
+    time.sleep(wait)
+    process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+@case
+def killed_runs_go_on():
+    data()
+    draw = random.Random(5)
+    kills = 0
+    for line in COMMANDS:
+        command = [*line.split(), "--seed", "3", "-q"]
+        cleave(*command, "--threads", "1", "--json", "whole.json")
+        keeping = ["--checkpoint", "c.ckpt", "--checkpoint-every", "0"]
+        going = []
+        for turn in range(3):
+            kills += killed([*command, *keeping, *going, "--threads", str(1 + turn)], draw.random() * 0.05)
+            going = ["--resume", "c.ckpt"]
+        cleave(*command, *going, "--json", "again.json")
+        check(result("again.json") == result("whole.json"), f"{line}: another result after it was killed")
+        os.remove("c.ckpt")
+    check(kills > len(COMMANDS), f"only {kills} runs were killed before they ended")
+    check(not [f for f in os.listdir() if "ckpt" in f], "something was left behind")
+
+
+@case
+def every_method_at_several_iterations():
+    """From where a limit of iterations ended it, further and further: the limit may grow where nothing follows."""
+    data()
+    for line in ("ncut x.npy -k 6 --patience 20", "symnmf x.npy -k 6 --solver spg --tol 1e-8", "kpalm x.npy -k 8",
+                 "ksupport x.npy y.npy -k 3 --solver fista --tol 1e-9 --loss squares", "pursuit x.npy -k 900 --tol 1e-6"):
+        command = [*line.split(), "-q", "--trace", "t.csv"]
+        cleave(*command, "--max-iter", "500", "--json", "whole.json")
+        trace = courses("t.csv")
+        going = []
+        for limit in (0, 1, 3, 8, 20, 500):
+            cleave(*command, *going, "--max-iter", str(limit), "--checkpoint", "c.ckpt", "--json", "part.json")
+            going = ["--resume", "c.ckpt"]
+        check(result("part.json") == result("whole.json"), f"{line}: another result in parts")
+        check(courses("t.csv") == trace, f"{line}: another trace in parts")
+        os.remove("c.ckpt")
+
+
+@case
+def signals_and_time_limits_keep_a_last_one():
+    data(n=400)
+    command = ["ncut", "x.npy", "-k", "6", "--patience", "400", "--seed", "2"]
+    cleave(*command, "-q", "--json", "whole.json")
+    process = start(*command, "--checkpoint", "c.ckpt")
+    time.sleep(0.15)
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    check(os.path.exists("c.ckpt"), "no checkpoint after a signal")
+    cleave(*command, "-q", "--resume", "c.ckpt", "--json", "again.json")
+    check(result("again.json") == result("whole.json"), "another result after a signal")
+    going = []
+    for limit in ("0.1", "0.2", "0.4"):
+        run = cleave(*command, *going, "--checkpoint", "c2.ckpt", "--time-limit", limit, "--json", "part.json", err="")
+        if json.loads(read("part.json"))["stop"] == "time limit":
+            check("--resume c2.ckpt and a longer --time-limit" in run.err, f"how to go on is not said: {run}")
+        going = ["--resume", "c2.ckpt"]
+    cleave(*command, *going, "--time-limit", "0.01", code=64, err="includes the .* seconds that --resume c2.ckpt")
+    cleave(*command, "-q", *going, "--json", "again.json")
+    check(result("again.json") == result("whole.json"), "another result after time limits")
+
+
+@case
+def other_work_is_refused():
+    data()
+    base = ["kpalm", "x.npy", "-k", "4", "-q"]
+    cleave(*base, "--checkpoint", "c.ckpt")
+    cleave(*base, "--resume", "c.ckpt", "--threads", "2", "--json", "a.json", "--max-iter", "2000000")
+    go = ["--resume", "c.ckpt"]
+    cleave("kpalm", "x.npy", "-k", "5", *go, code=65, err="made with k=4, and this run has k=5")
+    cleave(*base, "--seed", "4", *go, code=65, err="made with seed=1, and this run has seed=4")
+    cleave(*base, "--trace", "t.csv", *go, code=65, err="made with trace=no, and this run has trace=yes")
+    cleave(*base, "--max-iter", "5", *go, code=65, err="max-iter = 1000000")
+    cleave("ncut", "x.npy", "-k", "4", *go, code=65, err="of a run of kpalm, and this is one of ncut")
+    cleave(*base, "--scale", "standard", *go, code=65, err="made on other data")
+    data(seed=2)
+    cleave(*base, *go, code=65, err="made on other data")
+    data(n=239)
+    cleave(*base, *go, code=65, err="made with rows=240, and this run has rows=239")
+    check(not os.path.exists("t.csv"), "a refused run has written something")
+
+
+@case
+def files_that_are_none():
+    data()
+    base = ["kpalm", "x.npy", "-k", "4", "-q"]
+    cleave(*base, "--checkpoint", "c.ckpt")
+    whole = read("c.ckpt")
+    for name, content in (("empty", b""), ("half", whole[:len(whole) // 2]), ("longer", whole + b"x"), ("text", b"1,2\n" * 9),
+                          ("flip", whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])):
+        with open(name, "wb") as file:
+            file.write(content)
+        cleave(*base, "--resume", name, code=65, err=f"{name}: (this is no checkpoint|the checkpoint is damaged)")
+    cleave(*base, "--resume", "nowhere", code=66, err="--resume nowhere cannot be read: No such file")
+    cleave(*base, "--resume", ".", code=65, err="this is no checkpoint")
+    cleave(*base, "--checkpoint-every", "5", code=64, err="--checkpoint-every needs --checkpoint FILE")
+    cleave(*base, "--checkpoint", "no/c.ckpt", code=73, err="--checkpoint no/c.ckpt cannot be written")
+    cleave(*base, "--checkpoint", "x.npy", code=64, err="--checkpoint x.npy would overwrite the input x.npy")
+    cleave(*base, "--checkpoint", "a", "--json", "a", code=64, err="both name a")
+    cleave(*base, "--resume", "c.ckpt", "--json", "c.ckpt", code=64, err="would overwrite the input c.ckpt")
+
+
+@case
+def segments():
+    values = bytes((37 * x + 11 * y * x) % 251 for y in range(20) for x in range(24))
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (20, 24), }"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open("p.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values)
+    base = ["segment", "p.npy", "--superpixels", "60", "-k", "4", "-q"]
+    cleave(*base, "-o", "a.npy", "--checkpoint", "c.ckpt", "--checkpoint-every", "0")
+    cleave(*base, "-o", "b.npy", "--resume", "c.ckpt")
+    check(read("a.npy") == read("b.npy"), "another segmentation")
+    cleave("segment", "p.npy", "--superpixels", "60", "-k", "3", "-q", "-o", "b.npy", "--resume", "c.ckpt", code=65,
+           err="this run has k=3")
+
+
+@case
+def a_method_that_cannot_says_so():
+    data(n=30)
+    extend("soft", "x.npy", "--checkpoint", "c.ckpt", code=64, err="soft cannot keep checkpoints, nor go on from one")
+    check(not os.path.exists("c.ckpt"), "a checkpoint of nothing")

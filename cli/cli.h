@@ -56,6 +56,20 @@ int cli_exit_status(clv_status status);
 /* After all is written: CLV_EINTERRUPTED, told unless `quiet`, when a signal has ended the work; else CLV_OK. */
 clv_status cli_end(int quiet);
 
+/* The last sentence that cli_fail said; "" when there was none. */
+const char *cli_last_failure(void);
+
+/* --- several processes (ranks.c): one where nothing else is said --- */
+
+/* Joins the others where a launcher has started several; from here on only the first one is heard. */
+clv_status cli_ranks_join(const cli_app *app);
+bool cli_is_first(const cli_app *app);
+int64_t cli_ranks(const cli_app *app);
+/* All bring a status, and get the first failure, which the first process tells. */
+clv_status cli_meet(const cli_app *app, clv_status status);
+/* The first one works, the others wait; the exit status of all. */
+int cli_first_alone(cli_app *app, int (*work)(cli_app *app, int argc, char **argv), int argc, char **argv);
+
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GREEN, CLI_RED } cli_style;
 /* The escape sequence of a style, or "" when standard output is no terminal or NO_COLOR is set. */
 const char *cli_styled(cli_style style);

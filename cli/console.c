@@ -19,12 +19,18 @@ double cli_elapsed(const cli_app *app) {
     return cli_seconds() - app->started;
 }
 
+static char last_failure[2048];
+
+const char *cli_last_failure(void) {
+    return last_failure;
+}
+
 clv_status cli_fail(const cli_app *app, clv_status status, const char *format, ...) {
-    char text[2048];
+    char *text = last_failure;
     va_list args;
     va_start(args, format);
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the analyzer overlooks the line above */
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof last_failure, format, args);
     va_end(args);
     for (char *at = text; *at; at++) {
         /* A file name or a field may hold anything; the message stays one line all the same. */

@@ -69,6 +69,7 @@ struct cli_job {
     clv_affinity_info info;
     bool rough; /* there is no time for the affinity: the result goes without */
     clv_result *result;
+    clv_result *predicted;  /* of --predict, where processes share that work; NULL: it is done when it is written */
     clv_text_model *text;   /* of --terms, or NULL */
     clv_report_terms terms; /* valid when there is one; owned, from malloc */
     clv_scores scores;      /* valid when there is a truth */
@@ -167,6 +168,15 @@ bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how);
 /* An affinity of points, as the method wants it. */
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
                              clv_affinity **out);
+
+/* Several processes (ranks.c): whether they share the work of the job, or else the sentence that the first one does it
+ * all; whether all have read the same; and what cli_job_takes_too_long finds, for all of them. */
+bool cli_job_is_shared(const cli_job *job);
+void cli_job_tell_alone(const cli_job *job);
+clv_status cli_job_compare(const cli_job *job);
+/* The kind of the affinity, where that is left open. */
+clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how);
+clv_status cli_decide_affinity(cli_job *job, clv_affinity_options *how, bool *late);
 
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);

@@ -123,6 +123,11 @@ static void end_blas_threads(void) {
     }
 }
 
+/* Methods may share their work with other processes; whatever else there is, the first one does. */
+static bool is_method(const cli_app *app, int argc, char **argv) {
+    return cli_ranks(app) == 1 || (argc > 1 && clv_method_find(argv[1]));
+}
+
 int main(int argc, char **argv) {
     end_blas_threads();
     list_commands();
@@ -132,7 +137,10 @@ int main(int argc, char **argv) {
         return cli_exit_status(cli_fail(&app, status, "out of memory"));
     }
     cli_signals_catch(app.ctx);
-    int code = dispatch(&app, argc, argv);
+    status = cli_ranks_join(&app);
+    int code = status < 0                    ? cli_exit_status(status)
+               : is_method(&app, argc, argv) ? dispatch(&app, argc, argv)
+                                             : cli_first_alone(&app, dispatch, argc, argv);
     clv_context_free(app.ctx);
     return code;
 }

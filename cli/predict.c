@@ -102,22 +102,23 @@ clv_status cli_predict_write(const cli_job *job) {
     if (!(job->prediction.output || job->prediction.membership) || cli_interrupted()) {
         return CLV_OK;
     }
-    clv_status status = cli_predict(job, &found);
+    clv_status status = job->predicted ? CLV_OK : cli_predict(job, &found);
     if (status == CLV_EINTERRUPTED) {
         return CLV_OK; /* the clustering itself is complete; the program says and returns that it was interrupted */
     }
     CLI_TRY(status);
+    const clv_result *labeled = job->predicted ? job->predicted : found;
     if (job->output.verbose) {
-        fprintf(stderr, "%s: %lld new objects, %.3f s\n", job->prediction.input, (long long)found->n,
+        fprintf(stderr, "%s: %lld new objects, %.3f s\n", job->prediction.input, (long long)labeled->n,
                 cli_seconds() - began);
     }
     cli_outputs out = {.app = job->app};
     int64_t count;
     const char *const *classes = job->targets ? clv_data_classes(job->targets, &count) : NULL;
-    cli_outputs_labels(&out, job->prediction.output, found->labels, found->n, job->fresh, classes);
+    cli_outputs_labels(&out, job->prediction.output, labeled->labels, labeled->n, job->fresh, classes);
     const char *path = job->prediction.membership;
     if (path) {
-        const clv_matrix *memberships = clv_result_matrix(found, "membership");
+        const clv_matrix *memberships = clv_result_matrix(labeled, "membership");
         cli_outputs_note(&out, path, cli_write_memberships(job->app, path, memberships, job->fresh));
     }
     clv_result_free(found);

@@ -49,6 +49,9 @@ clv_status cli_job_check_targets(const cli_job *job) {
     enum { OTHERS = CLI_OPERANDS + 5 };
     char model[PATH_MAX] = "";
     CLI_TRY(check_output_data(job));
+    if (!cli_is_first(job->app)) { /* who writes nothing, and may not be able to */
+        return CLV_OK;
+    }
     if (output->save_model) {
         if (!output->json || is_standard(output->json)) {
             return cli_fail(job->app, CLV_EUSAGE, "--save-model needs --json FILE: the model is kept beside it");

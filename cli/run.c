@@ -239,6 +239,12 @@ static clv_status check_standard_input(const cli_job *job) {
         const char *path = i < CLI_OPERANDS ? job->args.operands[i] : job->prediction.input;
         const char *name = i < CLI_OPERANDS ? operand_name(job->args.command->operands[i]) : "--predict";
         if (path && strcmp(path, "-") == 0) {
+            if (cli_job_is_shared(job)) {
+                return cli_fail(job->app, CLV_EUSAGE,
+                                "%s cannot be standard input for several processes: put the data into a file that all "
+                                "of them can read",
+                                name);
+            }
             if (first) {
                 return cli_fail(job->app, CLV_EUSAGE, "%s and %s cannot both be standard input", first, name);
             }
@@ -248,14 +254,15 @@ static clv_status check_standard_input(const cli_job *job) {
     return CLV_OK;
 }
 
-/* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget. */
+/* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget or are shared out. */
 static int stays_in_file(const cli_job *job) {
     struct stat file;
     if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
         return CLI_MAP_SYMMETRIC;
     }
+    bool large = stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
     bool stays = (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
-                 stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
+                 (large || cli_job_is_shared(job)); /* of which every process then reads its part */
     return stays ? CLI_MAP : CLI_READ;
 }
 
@@ -385,7 +392,7 @@ static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out
 }
 
 /* Of --affinity auto, the one that suits the points; from now on it is the one that was asked for. */
-static clv_status choose_affinity(cli_job *job, clv_affinity_options *how) {
+clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how) {
     cli_progress_phase(&job->progress, "affinity");
     clv_status status = clv_choose_affinity(job->app->ctx, job->method, clv_data_matrix(job->data), job->options, how);
     job->how.kind = how->kind;
@@ -438,17 +445,13 @@ static clv_status build_affinity(cli_job *job) {
     if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
-    clv_status status = choose_affinity(job, &how);
-    job->rough = status == CLV_ETIME || status == CLV_EINTERRUPTED;
-    CLI_TRY(job->rough ? CLV_OK : cli_library_on(job->app, job->args.operands[0], status));
-    cli_progress_phase(&job->progress, "affinity");
-    job->rough = job->rough || cli_job_takes_too_long(job, &how);
+    CLI_TRY(cli_decide_affinity(job, &how, &job->rough));
     if (job->args.k_least > 0) { /* it is built for each k, where it must be */
-        cli_progress_end(&job->progress);
         job->info.n = clv_data_matrix(job->data)->rows;
         return CLV_OK;
     }
-    status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
+    cli_progress_phase(&job->progress, "affinity");
+    clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);
     if (job->rough) {
@@ -612,11 +615,22 @@ static clv_status measure(cli_job *job) {
     return CLV_OK;
 }
 
+/* Processes that share the work predict together, before the first of them writes. */
+static clv_status predict_together(cli_job *job) {
+    bool wanted = job->prediction.output || job->prediction.membership;
+    if (!wanted || job->rough || !cli_job_is_shared(job)) {
+        return CLV_OK;
+    }
+    clv_status status = cli_predict(job, &job->predicted);
+    return status == CLV_EINTERRUPTED ? CLV_OK : status;
+}
+
 clv_status cli_job_solve(cli_job *job) {
     CLI_TRY(build_affinity(job));
     CLI_TRY(run_method(job));
     clv_status status = cli_terms_find(job);
     status = status < 0 ? status : measure(job);
+    status = status < 0 ? status : predict_together(job);
     clv_context_set_time_limit(job->app->ctx, 0); /* to write what there is is worth the wait */
     return status;
 }
@@ -635,6 +649,7 @@ void cli_job_close(cli_job *job) {
                               job->start_membership,
                               job->widths};
     clv_result_free(job->result);
+    clv_result_free(job->predicted);
     clv_affinity_free(job->affinity);
     clv_release(ctx, job->truth_read);
     free(job->start_labels);
@@ -675,12 +690,53 @@ static clv_status run(cli_job *job) {
     return cli_end(job->output.quiet);
 }
 
+/* By several processes: each does all of it but for its share of the work; the first one writes. */
+static clv_status run_together(cli_job *job) {
+    if (job->checkpoint.path || job->checkpoint.resume) {
+        return cli_fail(job->app, CLV_EUSAGE, "--%s is for one process, and these are %lld: leave it out",
+                        job->checkpoint.path ? "checkpoint" : "resume", (long long)cli_ranks(job->app));
+    }
+    clv_context_work_alone(job->app->ctx, 1); /* by its own clock, until all have read */
+    clv_status status = cli_job_load(job);
+    clv_context_work_alone(job->app->ctx, 0);
+    CLI_TRY(cli_meet(job->app, status));
+    CLI_TRY(cli_meet(job->app, cli_job_compare(job)));
+    CLI_TRY(cli_job_solve(job));
+    CLI_TRY(cli_meet(job->app, CLV_OK)); /* nothing is written before all have ended well */
+    clv_context_work_alone(job->app->ctx, 1);
+    clv_ranks_info info = clv_context_ranks(job->app->ctx);
+    if (job->output.verbose) {
+        fprintf(stderr, "processes: %lld, %lld meetings, %lld bytes received by the first\n", (long long)info.ranks,
+                (long long)info.meetings, (long long)info.bytes);
+    }
+    status = info.rank == 0 ? cli_job_write(job) : CLV_OK;
+    clv_context_work_alone(job->app->ctx, 0);
+    return status < 0 ? status : cli_end(job->output.quiet);
+}
+
+/* By the first of several alone. */
+static clv_status run_alone(cli_job *job) {
+    if (!cli_is_first(job->app)) {
+        return CLV_OK;
+    }
+    if (cli_ranks(job->app) > 1) {
+        cli_job_tell_alone(job);
+    }
+    clv_context_work_alone(job->app->ctx, 1);
+    clv_status status = run(job);
+    clv_context_work_alone(job->app->ctx, 0);
+    return status;
+}
+
 int cli_job_run(const cli_app *app, const cli_command *command, const clv_method *method, int argc, char **argv) {
     cli_job job;
     clv_status status = cli_job_open(app, command, method, argc, argv, &job);
     if (status >= 0) {
-        status = job.args.help ? cli_help_command(app, &job.args) : run(&job);
+        status = job.args.help             ? cli_help_command(app, &job.args)
+                 : cli_job_is_shared(&job) ? run_together(&job)
+                                           : run_alone(&job);
     }
+    status = cli_meet(app, status);
     cli_job_close(&job);
     return cli_exit_status(status);
 }

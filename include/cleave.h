@@ -139,6 +139,27 @@ CLV_API void clv_context_memory(const clv_context *ctx, size_t *now, size_t *pea
  * claims too much included. 0, the default: no limit. */
 CLV_API void clv_context_set_memory_limit(clv_context *ctx, size_t bytes);
 
+/* --- several processes: the same program on the same input, each with a share of the work (docs/mpi.md) ---
+ *
+ * All of them call the same functions of the library in the same order, on the context with which they joined, from the
+ * thread that made it; results are the same bits on all of them, and those of one process. */
+
+/* Joins the processes that were started together, by way of a plugin ("mpi": libcleave_mpi.so); leaving ends that. */
+CLV_API clv_status clv_context_join(clv_context *ctx, const char *plugin);
+CLV_API void clv_context_leave(clv_context *ctx);
+typedef struct clv_ranks_info {
+    int64_t rank, ranks;     /* of this process, from 0; of all: 1 where none joined */
+    int64_t meetings, bytes; /* so far: how often results were exchanged, and what this process received */
+} clv_ranks_info;
+CLV_API clv_ranks_info clv_context_ranks(const clv_context *ctx);
+/* All processes bring a status and, with a failure, a message (NULL: that of the context); all get the failure of the
+ * first that has one, with its message; else CLV_OK. */
+CLV_API clv_status clv_context_meet(clv_context *ctx, clv_status status, const char *message);
+/* What the process of rank 0 has in `data` becomes everybody's. */
+CLV_API clv_status clv_context_share(clv_context *ctx, void *data, size_t bytes);
+/* Between 1 and 0 this process computes without the others, who are to wait at a meeting. */
+CLV_API void clv_context_work_alone(clv_context *ctx, int alone);
+
 /* Free an array that the library returned by itself (labels of clv_read_labels, for instance). */
 CLV_API void clv_release(clv_context *ctx, void *block);
 
@@ -992,7 +1013,8 @@ enum {
     CLV_STARTS_GIVEN = 2,   /* input.start */
     CLV_READS_IN_ORDER = 4, /* points are read from the first to the last: they may stay in a mapped file */
     CLV_VALIDATES = 8,      /* input.validation */
-    CLV_CHECKPOINTS = 16    /* clv_context_set_checkpoint: all of its iterations are the driver's */
+    CLV_CHECKPOINTS = 16,   /* clv_context_set_checkpoint: all of its iterations are the driver's */
+    CLV_SPREADS = 32        /* its work is shared by the processes that joined; else one of them does it all */
 };
 
 /* What the option k stands for. */

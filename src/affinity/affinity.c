@@ -221,7 +221,27 @@ clv_status clv_affinity_rows(const clv_affinity *a, int64_t first, int64_t count
     if (first < 0 || count < 0 || first > a->info.n - count) {
         return no_object(a, first < 0 ? first : first + count - 1);
     }
-    return clv_affinity_fill(a, &(clv_sheet){out, CLV_F64, a->info.n, first, count}, a->threads);
+    return clv_affinity_fill(a, &(clv_sheet){out, CLV_F64, a->info.n, first, count, false}, a->threads);
+}
+
+/* --- passes that ranks share --- */
+
+/* The clock is the rank's own until the results are gathered. */
+clv_spread clv_spread_begin(const clv_affinity *a, double entries) {
+    clv_spread spread = {.shared = clv_is_shared(a->ctx) && entries >= CLV_WORTH_RANKS, .last = a->info.n};
+    if (spread.shared) {
+        clv_share_objects(a->ctx, a->info.n, CLV_SHARE, &spread.first, &spread.last);
+        clv_own_clock_begin(a->ctx);
+    }
+    return spread;
+}
+
+clv_status clv_spread_gather(const clv_affinity *a, const clv_spread *spread, clv_status status, double *y, int64_t k) {
+    if (!spread->shared) {
+        return status;
+    }
+    clv_own_clock_end(a->ctx);
+    return clv_gather_columns(a->ctx, status, y, k, a->info.n, CLV_SHARE, 0, a->info.n);
 }
 
 /* --- sums and products --- */

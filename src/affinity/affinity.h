@@ -6,6 +6,9 @@
 #include "linalg/distance.h"
 #include "linalg/linalg.h"
 
+/* Ranks share passes by blocks of so many objects: whole tiles, and whatever else the homes take at once. */
+enum { CLV_SHARE = 256 };
+
 /* The matrix as it lies in memory, dense or CSR with ascending columns; false: nowhere. Where clv_affinity_has_diagonal
  * says no, what is stored on the diagonal counts as 0. */
 bool clv_affinity_view(const clv_affinity *a, clv_matrix *out);
@@ -65,7 +68,7 @@ typedef struct clv_product {
     int64_t n, k;
     int threads;
     const double *x;
-    double *y;         /* k x n; with a factor up to date only after clv_product_values */
+    double *y;         /* k x n; with a factor or several ranks up to date only after clv_product_values */
     clv_matrix factor; /* A = F F': F, or no rows */
     double *t;         /* k x rank: x F */
     double *excess;    /* n: what the diagonal has beyond that of F F'; NULL: nothing */
@@ -75,11 +78,11 @@ void clv_product_free(clv_product *p); /* takes one that is all zero */
 /* Y from scratch. */
 clv_status clv_product_begin(clv_product *p);
 /* Rows of Y' for the objects first..first + count - 1: out[r * k + c]. */
-void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out);
+clv_status clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out);
 /* X has changed by d (k x count, without gaps) for these objects. */
 clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d);
 /* All of Y. */
-const double *clv_product_values(clv_product *p);
+clv_status clv_product_values(clv_product *p);
 
 /* reach.c: what weights near each other can do to objects far away, on an affinity that is radial. */
 typedef struct clv_reach {

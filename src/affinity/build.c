@@ -149,7 +149,7 @@ const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affini
     return NULL;
 }
 
-static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *points,
+static clv_affinity_info plan_of(const clv_context *ctx, const clv_home_maker *maker, const clv_matrix *points,
                                  const clv_affinity_options *options) {
     clv_affinity_options own = options_of(maker, options);
     clv_affinity_info plan = {.kind = options->kind,
@@ -158,6 +158,7 @@ static clv_affinity_info plan_of(const clv_home_maker *maker, const clv_matrix *
                               .home = clv_home_name(maker->asked),
                               .n = points->rows};
     maker->plan(points, &own, &plan);
+    clv_dense_plan_part(ctx, points, &own, &plan);
     return plan;
 }
 
@@ -170,7 +171,8 @@ static bool looks_at_few(const clv_matrix *points, const clv_affinity_options *o
 
 /* The home asked for, or that which computes where little will be looked at. Else one with passes at half the price of
  * n^2 numbers, or less; else the first that fits; else the one that takes the least. NULL: none suits. */
-static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity_options *options, size_t room) {
+static const clv_home_maker *choose(const clv_context *ctx, const clv_matrix *points,
+                                    const clv_affinity_options *options, size_t room) {
     double entries = (double)points->rows * (double)points->rows;
     const clv_home_maker *fits = NULL, *smallest = NULL;
     size_t least = 0;
@@ -180,7 +182,7 @@ static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity
     for (size_t m = 0; m < CLV_COUNT(makers); m++) {
         bool asked = options->home == CLV_HOME_AUTO || options->home == (int)makers[m]->asked;
         if (asked && suits(makers[m], points, options)) {
-            clv_affinity_info plan = plan_of(makers[m], points, options);
+            clv_affinity_info plan = plan_of(ctx, makers[m], points, options);
             if (2 * plan.cost.pass <= entries) {
                 return makers[m];
             }
@@ -235,13 +237,16 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     CLV_TRY(check_points(ctx, points, options));
     clv_context_memory(ctx, &now, &most);
     size_t room = budget > now ? budget - now : 0;
-    *maker = choose(points, options, room);
+    int64_t least = room < INT64_MAX ? (int64_t)room : INT64_MAX; /* ranks choose the same home */
+    CLV_TRY(clv_agree_least(ctx, &least));
+    room = clv_is_shared(ctx) ? (size_t)least : room;
+    *maker = choose(ctx, points, options, room);
     if (!*maker) {
         bool sparse = options->kind == CLV_AFFINITY_LOCAL && options->home == CLV_HOME_SPARSE;
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
                         clv_affinity_kind_name(options->kind), sparse ? ": local-knn has near pairs alone" : "");
     }
-    *out = plan_of(*maker, points, options);
+    *out = plan_of(ctx, *maker, points, options);
     if (out->peak > room) {
         return clv_fail(
             ctx, CLV_ENOMEM,

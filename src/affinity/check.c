@@ -3,6 +3,8 @@
  * first one in row order, whatever the number of threads. */
 #include "affinity/kinds.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -178,14 +180,18 @@ clv_status clv_affinity_check(clv_context *ctx, const clv_matrix *given, const c
         return clv_fail(ctx, CLV_EDATA, "a similarity matrix must be square; this one has %lld rows and %lld columns",
                         (long long)given->rows, (long long)given->cols);
     }
+    int64_t first, last; /* ranks look at the blocks of their shares */
+    clv_share(ctx, (n + BLOCK - 1) / BLOCK, &first, &last);
+    clv_own_clock_begin(ctx);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic) reduction(min : fault)
-    for (int64_t i0 = 0; i0 < n; i0 += BLOCK) {
+    for (int64_t i0 = first * BLOCK; i0 < last * BLOCK; i0 += BLOCK) {
         int64_t found = clv_is_sparse(given) ? first_fault_sparse(&r, i0) : first_fault_dense(&r, i0);
         fault = found < fault ? found : fault;
     }
-    if (atomic_load(&stopped)) {
-        return clv_stop_failure(ctx, "checking the affinity");
-    }
+    clv_status status = atomic_load(&stopped) ? clv_stop_failure(ctx, "checking the affinity") : CLV_OK;
+    clv_own_clock_end(ctx);
+    CLV_TRY(clv_meet(ctx, 6, status));
+    CLV_TRY(clv_agree_least(ctx, &fault));
     return fault == INT64_MAX ? CLV_OK : report(ctx, &r, fault / n, fault % n);
 }
 

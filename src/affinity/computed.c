@@ -120,7 +120,12 @@ typedef struct pass {
     const int32_t *labels;
     int64_t k;
     double *y;
+    int64_t first, last; /* the panels of outputs that are computed */
 } pass;
+
+static bool wants(const pass *p, int64_t b) {
+    return b >= p->first && b < p->last;
+}
 
 /* y of panel bj += what the objects of panel bi give it. `mirrored`: the tile holds bj's objects as rows. */
 static void use_tile(const pass *p, int64_t bi, int64_t bj, const double *tile, bool mirrored) {
@@ -144,16 +149,24 @@ static void sum_tile(const pass *p, int64_t bi, int64_t bj, const double *tile) 
 
 static void run_pair(const pass *p, int64_t bi, int64_t bj) {
     _Alignas(64) double tile[CLV_TILE * CLV_TILE], mirror[CLV_TILE * CLV_TILE];
+    bool left = bi != bj && wants(p, bi), right = wants(p, bj);
+    if (!left && !right) {
+        return;
+    }
     similarity_tile(p->a, bi, bj, tile);
     if (!p->labels) {
-        use_tile(p, bi, bj, tile, false);
-        if (bi != bj) {
+        if (right) {
+            use_tile(p, bi, bj, tile, false);
+        }
+        if (left) {
             use_tile(p, bj, bi, tile, true);
         }
         return;
     }
-    sum_tile(p, bi, bj, tile);
-    if (bi != bj) {
+    if (right) {
+        sum_tile(p, bi, bj, tile);
+    }
+    if (left) {
         clv_kernels->transpose_tile(mirror, tile);
         sum_tile(p, bj, bi, mirror);
     }
@@ -184,7 +197,7 @@ static void run_round(const pass *p, int64_t round, int threads) {
     }
 }
 
-static clv_status run_pass(const pass *p, int threads) {
+static clv_status run_share(const pass *p, int threads) {
     int64_t count = home_of(p->a)->panels.count, rounds = count + count % 2 - 1;
     bool stopped = false;
     memset(p->y, 0, (size_t)(p->k * p->a->info.n) * sizeof *p->y);
@@ -197,23 +210,33 @@ static clv_status run_pass(const pass *p, int threads) {
     return stopped ? clv_stop_failure(p->a->ctx, "multiplying by the affinity") : CLV_OK;
 }
 
+/* Ranks share the panels of outputs: a tile between those of two ranks is computed by both. */
+static clv_status run_pass(pass *p, int threads) {
+    clv_spread spread = clv_spread_begin(p->a, (double)p->a->info.nonzeros);
+    p->first = spread.first / CLV_TILE;
+    p->last = (spread.last + CLV_TILE - 1) / CLV_TILE;
+    return clv_spread_gather(p->a, &spread, run_share(p, threads), p->y, p->k);
+}
+
 static clv_status computed_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
-    return run_pass(&(pass){a, x, NULL, k, y}, threads);
+    return run_pass(&(pass){.a = a, .x = x, .k = k, .y = y}, threads);
 }
 
 static clv_status computed_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
-    return run_pass(&(pass){a, NULL, labels, k, y}, threads);
+    return run_pass(&(pass){.a = a, .labels = labels, .k = k, .y = y}, threads);
 }
 
 /* --- for products that follow their factor (product.c) --- */
 
-/* A panel of outputs takes the panels of the objects in their order. */
+/* A panel of outputs takes the panels of the objects in their order; only those that product.c wants of this rank. */
 static clv_status computed_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
                                     double *y, int threads) {
     const clv_panels *panels = &home_of(a)->panels;
     int n = (int)panels->n;
+    int64_t begin, end;
+    clv_share_objects(a->ctx, panels->n, CLV_SHARE, &begin, &end);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t b = 0; b < panels->count; b++) {
+    for (int64_t b = begin / CLV_TILE; b < (end + CLV_TILE - 1) / CLV_TILE; b++) {
         _Alignas(64) double tile[CLV_TILE * CLV_TILE];
         for (int64_t r = 0; r < count; r += CLV_TILE) {
             int64_t some = count - r < CLV_TILE ? count - r : CLV_TILE;
@@ -258,28 +281,38 @@ static void panel_moments(const clv_affinity *a, int64_t bi, double *sum, double
 
 static clv_status computed_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
     int64_t count = home_of(a)->panels.count;
-    double *shares = CLV_NEW0(a->ctx, double, 2 * count);
+    double *shares = CLV_NEW0(a->ctx, double, 4 * count), *work = shares + 2 * count;
     int stopped = 0;
     if (!shares) {
         return CLV_ENOMEM;
     }
+    int64_t first, last;
+    clv_share(a->ctx, count, &first, &last);
+    clv_own_clock_begin(a->ctx);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
-    for (int64_t b = 0; b < count; b++) {
+    for (int64_t b = first; b < last; b++) {
         int stop;
 #pragma omp atomic read
         stop = stopped;
         if (!stop) {
-            panel_moments(a, b, shares + b, shares + count + b);
+            panel_moments(a, b, shares + 2 * b, shares + 2 * b + 1);
         }
         if (!stop && clv_worked(a->ctx, clv_panel_work(&home_of(a)->panels))) {
 #pragma omp atomic write
             stopped = 1;
         }
     }
-    *sum = clv_sum(shares, count, 1);
-    *squares = clv_sum(shares + count, count, 1);
+    clv_status status = stopped ? clv_stop_failure(a->ctx, "adding up the similarities") : CLV_OK;
+    clv_own_clock_end(a->ctx);
+    status = clv_gather_items(a->ctx, status, shares, 2 * sizeof *shares, count, 1);
+    for (int64_t b = 0; b < count; b++) { /* pairs: sums first, as clv_sum adds up what lies side by side */
+        work[b] = shares[2 * b];
+        work[count + b] = shares[2 * b + 1];
+    }
+    *sum = clv_sum(work, count, 1);
+    *squares = clv_sum(work + count, count, 1);
     clv_free(a->ctx, shares);
-    return stopped ? clv_stop_failure(a->ctx, "adding up the similarities") : CLV_OK;
+    return status;
 }
 
 /* --- weighted sums of columns, and single columns of many objects ---

@@ -4,6 +4,10 @@
  * that label, n^2 additions and 8 n^2 (4 n^2) bytes. Each entry of a sum is formed in the same order whatever the split
  * into column ranges, so threads take ranges and the result does not depend on them.
  *
+ * Ranks that share the work hold, of a matrix that is made of points, the columns of their own objects alone: all n
+ * rows of them, as most functions go along rows. Single entries, columns and blocks then come from the points, which
+ * have them to the last bit; products need rows, which by symmetry are columns, turned a block at a time.
+ *
  * A borrowed matrix whose diagonal is to count as zero keeps it in store: `diagonal` holds it, and it is taken out of
  * the sums again. */
 #include "affinity/home.h"
@@ -13,14 +17,17 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
-enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = 256, POLL = 256 };
+enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = CLV_SHARE, POLL = 256 };
 
 typedef struct dense {
-    const void *values; /* n x n */
-    void *owned;        /* == values, or NULL when borrowed */
-    double *diagonal;   /* stored diagonal to be taken out again, or NULL */
+    const void *values;   /* n x width */
+    void *owned;          /* == values, or NULL when borrowed */
+    int64_t first, width; /* of the columns that are there: 0 and n, but for ranks */
+    clv_affinity *source; /* of these: the entries by their definition; NULL: all columns are there */
+    double *diagonal;     /* stored diagonal to be taken out again, or NULL */
     clv_scalar scalar;
 } dense;
 
@@ -33,11 +40,11 @@ static bool is_f32(const clv_affinity *a) {
 }
 
 static const double *row64(const clv_affinity *a, int64_t i) {
-    return (const double *)home_of(a)->values + i * a->info.n;
+    return (const double *)home_of(a)->values + (i * home_of(a)->width - home_of(a)->first);
 }
 
 static const float *row32(const clv_affinity *a, int64_t i) {
-    return (const float *)home_of(a)->values + i * a->info.n;
+    return (const float *)home_of(a)->values + (i * home_of(a)->width - home_of(a)->first);
 }
 
 static double stored(const clv_affinity *a, int64_t i, int64_t j) {
@@ -48,7 +55,23 @@ static double entry(const clv_affinity *a, int64_t i, int64_t j) {
     return i == j && a->zero_diagonal ? 0 : stored(a, i, j);
 }
 
+static bool is_part(const clv_affinity *a) {
+    return home_of(a)->source != NULL;
+}
+
+/* As it would be stored. */
+static void round_to_stored(const clv_affinity *a, double *values, int64_t n) {
+    for (int64_t i = 0; is_f32(a) && i < n; i++) {
+        values[i] = (double)(float)values[i];
+    }
+}
+
 static clv_status dense_entry(const clv_affinity *a, int64_t i, int64_t j, double *out) {
+    if (is_part(a)) {
+        CLV_TRY(clv_affinity_entry(home_of(a)->source, i, j, out));
+        round_to_stored(a, out, 1);
+        return CLV_OK;
+    }
     *out = entry(a, i, j);
     return CLV_OK;
 }
@@ -66,11 +89,21 @@ static void copy_row(const clv_affinity *a, int64_t i, int64_t at, int64_t width
 }
 
 static clv_status dense_column(const clv_affinity *a, int64_t i, double *out) {
+    if (is_part(a)) {
+        CLV_TRY(clv_affinity_column(home_of(a)->source, i, out));
+        round_to_stored(a, out, a->info.n);
+        return CLV_OK;
+    }
     copy_row(a, i, 0, a->info.n, out);
     return CLV_OK;
 }
 
 static clv_status dense_block(const clv_affinity *a, int64_t first, int64_t count, double *out) {
+    if (is_part(a)) {
+        CLV_TRY(clv_affinity_block(home_of(a)->source, first, count, out));
+        round_to_stored(a, out, count * count);
+        return CLV_OK;
+    }
     for (int64_t r = 0; r < count; r++) {
         copy_row(a, first + r, first, count, out + r * count);
     }
@@ -109,18 +142,36 @@ static void move_in_strip(const clv_affinity *a, int64_t i, int64_t at, int64_t 
     }
 }
 
+static clv_status move_by_column(const clv_affinity *a, int64_t i, double *from, double *to) {
+    int64_t n = a->info.n;
+    double *column = CLV_NEW(a->ctx, double, n);
+    clv_status status = column ? dense_column(a, i, column) : CLV_ENOMEM;
+    if (status == CLV_OK && from) {
+        clv_kernels->f64.deduct(from, column, n);
+    }
+    if (status == CLV_OK && to) {
+        clv_kernels->f64.accumulate(to, column, n);
+    }
+    clv_free(a->ctx, column);
+    return status;
+}
+
 static clv_status dense_move(const clv_affinity *a, int64_t i, double *from, double *to) {
+    if (is_part(a)) {
+        return move_by_column(a, i, from, to);
+    }
     move_in_strip(a, i, 0, a->info.n, from, to);
     return CLV_OK;
 }
 
 /* Strip by strip, so that the sums stay in the cache while the rows of the moved objects pass by. */
-static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+static void move_range(const clv_affinity *a, const clv_moves *moves, double *y, int64_t first, int64_t last,
+                       int threads) {
     int64_t n = a->info.n;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
-        int64_t end = (t + 1) * n / threads;
-        for (int64_t at = t * n / threads; at < end; at += STRIP) {
+        int64_t end = first + (t + 1) * (last - first) / threads;
+        for (int64_t at = first + t * (last - first) / threads; at < end; at += STRIP) {
             int64_t width = end - at < STRIP ? end - at : STRIP;
             for (int64_t m = 0; m < moves->count; m++) {
                 int64_t i = moves->objects[m];
@@ -131,7 +182,29 @@ static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves,
             }
         }
     }
-    return CLV_OK;
+}
+
+static clv_status dense_move_many(const clv_affinity *a, const clv_moves *moves, double *y, int threads) {
+    int64_t n = a->info.n, sums = 0;
+    if (!is_part(a)) {
+        move_range(a, moves, y, 0, n, threads);
+        return CLV_OK;
+    }
+    for (int64_t m = 0; m < moves->count; m++) {
+        int32_t from = moves->before[moves->objects[m]], to = moves->after[moves->objects[m]];
+        sums = from >= sums ? from + 1 : sums;
+        sums = to >= sums ? to + 1 : sums;
+    }
+    clv_spread spread = {.shared = true};
+    clv_share_objects(a->ctx, n, CLV_SHARE, &spread.first, &spread.last);
+    move_range(a, moves, y, spread.first, spread.last, threads);
+    clv_own_clock_begin(a->ctx);
+    return clv_spread_gather(a, &spread, CLV_OK, y, sums);
+}
+
+/* Of a matrix of which every rank has but a part, every pass is shared. */
+static clv_spread begin_pass(const clv_affinity *a) {
+    return clv_spread_begin(a, is_part(a) ? HUGE_VAL : (double)a->info.nonzeros);
 }
 
 /* --- group sums --- */
@@ -193,21 +266,24 @@ static clv_status dense_group_sums(const clv_affinity *a, const int32_t *labels,
     int64_t *members = first + k + 1;
     atomic_bool stopped = false;
     list_members(labels, n, k, first, members);
+    clv_spread spread = begin_pass(a);
+    int64_t size = spread.last - spread.first;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
-        int64_t end = (t + 1) * n / threads;
-        for (int64_t at = t * n / threads; at < end && clv_goes_on(a->ctx, &stopped, STRIP * n); at += STRIP) {
+        int64_t at = spread.first + t * size / threads, end = spread.first + (t + 1) * size / threads;
+        for (; at < end && clv_goes_on(a->ctx, &stopped, STRIP * n); at += STRIP) {
             sum_strip(a, first, members, k, at, end - at < STRIP ? end - at : STRIP, y);
         }
     }
     const double *own = home_of(a)->diagonal;
-    for (int64_t i = 0; own && i < n; i++) {
+    for (int64_t i = spread.first; own && i < spread.last; i++) {
         if (labels[i] >= 0) {
             y[labels[i] * n + i] -= own[i];
         }
     }
     clv_free(a->ctx, first);
-    return stopped ? clv_stop_failure(a->ctx, "adding up the similarities") : CLV_OK;
+    clv_status status = stopped ? clv_stop_failure(a->ctx, "adding up the similarities") : CLV_OK;
+    return clv_spread_gather(a, &spread, status, y, k);
 }
 
 /* --- weighted sums of rows --- */
@@ -276,39 +352,81 @@ static void combine_strip(const clv_affinity *a, const clv_terms *terms, int64_t
 }
 
 static clv_status dense_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
-    int64_t n = a->info.n, work = STRIP * terms->count;
+    int64_t work = STRIP * terms->count;
     atomic_bool stopped = false;
+    clv_spread spread = is_part(a) ? begin_pass(a) : (clv_spread){.last = a->info.n};
+    int64_t size = spread.last - spread.first;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
     for (int t = 0; t < threads; t++) {
-        int64_t end = (t + 1) * n / threads;
-        for (int64_t at = t * n / threads; at < end && clv_goes_on(a->ctx, &stopped, work); at += STRIP) {
+        int64_t at = spread.first + t * size / threads, end = spread.first + (t + 1) * size / threads;
+        for (; at < end && clv_goes_on(a->ctx, &stopped, work); at += STRIP) {
             combine_strip(a, terms, at, end - at < STRIP ? end - at : STRIP, y + at);
         }
     }
-    return stopped ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
+    clv_status status = stopped ? clv_stop_failure(a->ctx, "adding columns of the affinity") : CLV_OK;
+    return clv_spread_gather(a, &spread, status, y, 1);
+}
+
+/* --- rows of a matrix of which there are but columns --- */
+
+/* room[r * n + i] = entry (i, first + r). */
+#define TURN(type)                                                                                                     \
+    for (int64_t i0 = 0; i0 < n; i0 += CLV_TILE) {                                                                     \
+        int64_t end = n - i0 < CLV_TILE ? n : i0 + CLV_TILE;                                                           \
+        for (int64_t r = 0; r < rows; r++) {                                                                           \
+            for (int64_t i = i0; i < end; i++) {                                                                       \
+                ((type *)room)[r * n + i] = ((const type *)from)[i * width + r];                                       \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+/* Rows first .. first + rows - 1, n numbers each, where they lie or in `room`. */
+static const void *whole_rows(const clv_affinity *a, int64_t first, int64_t rows, void *room) {
+    int64_t n = a->info.n, width = home_of(a)->width;
+    const void *from = is_f32(a) ? (const void *)(row32(a, 0) + first) : (const void *)(row64(a, 0) + first);
+    if (!is_part(a)) {
+        return is_f32(a) ? (const void *)row32(a, first) : (const void *)row64(a, first);
+    }
+    if (is_f32(a)) {
+        TURN(float)
+    } else {
+        TURN(double)
+    }
+    return room;
+}
+
+/* Room for a block of them for each thread; NULL where none is needed. */
+static char *room_for_rows(const clv_affinity *a, int64_t rows, int threads, clv_kept *kept) {
+    int64_t bytes = rows * a->info.n * (int64_t)clv_scalar_bytes(home_of(a)->scalar);
+    return is_part(a) ? CLV_TAKE(kept, char, threads *bytes) : NULL;
+}
+
+static void *room_of_thread(const clv_affinity *a, int64_t rows, char *room) {
+    return room ? room + omp_get_thread_num() * rows * a->info.n * (int64_t)clv_scalar_bytes(home_of(a)->scalar) : NULL;
 }
 
 /* --- products --- */
 
 /* y[:, i0..i0+rows) = x A[i0..i0+rows, :]' for doubles. */
-static void apply_rows64(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows) {
+static void apply_rows64(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows,
+                         const double *lines) {
     int n = (int)a->info.n;
     if (k == 1) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows, n, 1, row64(a, i0), n, x, 1, 0, y + i0, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)rows, n, 1, lines, n, x, 1, 0, y + i0, 1);
     } else {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)rows, n, 1, x, n, row64(a, i0), n, 0, y + i0,
-                    n);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)rows, n, 1, x, n, lines, n, 0, y + i0, n);
     }
 }
 
 /* The same for floats: WIDE_ROWS x WIDE_COLS entries at a time become doubles. */
-static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows) {
+static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t i0, int64_t rows,
+                         const float *lines) {
     double wide[WIDE_ROWS * WIDE_COLS];
     int64_t n = a->info.n;
     for (int64_t j = 0; j < n; j += WIDE_COLS) {
         int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
         for (int64_t r = 0; r < rows; r++) {
-            clv_kernels->widen(wide + r * WIDE_COLS, row32(a, i0 + r) + j, cols);
+            clv_kernels->widen(wide + r * WIDE_COLS, lines + r * n + j, cols);
         }
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)k, (int)rows, (int)cols, 1, x + j, (int)n, wide,
                     WIDE_COLS, j > 0, y + i0, (int)n);
@@ -318,22 +436,33 @@ static void apply_rows32(const clv_affinity *a, const double *x, int64_t k, doub
 static clv_status dense_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     int64_t n = a->info.n, block = is_f32(a) ? WIDE_ROWS : ROW_BLOCK;
     atomic_bool stopped = false;
+    clv_kept kept = {.ctx = a->ctx};
+    char *room = room_for_rows(a, block, threads, &kept);
+    CLV_TRY(kept.status);
+    clv_spread spread = begin_pass(a);
     clv_blas_serial_begin();
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t i = 0; i < n; i += block) {
+    for (int64_t i = spread.first; i < spread.last; i += block) {
         int64_t rows = n - i < block ? n - i : block;
         if (clv_goes_on(a->ctx, &stopped, rows * n)) {
-            (is_f32(a) ? apply_rows32 : apply_rows64)(a, x, k, y, i, rows);
+            const void *lines = whole_rows(a, i, rows, room_of_thread(a, block, room));
+            if (is_f32(a)) {
+                apply_rows32(a, x, k, y, i, rows, lines);
+            } else {
+                apply_rows64(a, x, k, y, i, rows, lines);
+            }
         }
     }
     clv_blas_serial_end();
     const double *own = home_of(a)->diagonal;
     for (int64_t c = 0; own && c < k; c++) {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = spread.first; i < spread.last; i++) {
             y[c * n + i] -= own[i] * x[c * n + i];
         }
     }
-    return stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
+    clv_free_kept(&kept);
+    clv_status status = stopped ? clv_stop_failure(a->ctx, "multiplying by the affinity") : CLV_OK;
+    return clv_spread_gather(a, &spread, status, y, k);
 }
 
 /* --- for products that follow their factor (product.c) --- */
@@ -345,7 +474,7 @@ static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, 
     int n = (int)a->info.n, stride = (int)count, cols = (int)width;
     if (!is_f32(a)) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)k, cols, stride, 1, d, stride, row64(a, first) + at,
-                    n, 1, y + at, n);
+                    (int)home_of(a)->width, 1, y + at, n);
         return;
     }
     for (int64_t r = 0; r < count; r += CLV_TILE) {
@@ -360,10 +489,11 @@ static void add_rows_strip(const clv_affinity *a, int64_t first, int64_t count, 
 
 static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
                                  double *y, int threads) {
-    int64_t n = a->info.n;
+    int64_t n = a->info.n, begin, end; /* what product.c wants of this rank */
     const double *own = home_of(a)->diagonal;
+    clv_share_objects(a->ctx, n, CLV_SHARE, &begin, &end);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t at = 0; at < n; at += FOLLOW_COLS) {
+    for (int64_t at = begin; at < end; at += FOLLOW_COLS) {
         add_rows_strip(a, first, count, d, k, y, at, n - at < FOLLOW_COLS ? n - at : FOLLOW_COLS);
     }
     for (int64_t c = 0; own && c < k; c++) {
@@ -374,7 +504,7 @@ static clv_status dense_add_rows(const clv_affinity *a, int64_t first, int64_t c
     return CLV_OK;
 }
 
-static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *squares) {
+static void row_moments(const clv_affinity *a, int64_t i, const void *row, double *sum, double *squares) {
     double wide[WIDE_COLS], own = entry(a, i, i), there = stored(a, i, i);
     int64_t n = a->info.n;
     *sum = own - there;
@@ -382,9 +512,9 @@ static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *s
     for (int64_t j = 0; j < n; j += WIDE_COLS) {
         int64_t cols = n - j < WIDE_COLS ? n - j : WIDE_COLS;
         if (is_f32(a)) {
-            clv_kernels->widen(wide, row32(a, i) + j, cols);
+            clv_kernels->widen(wide, (const float *)row + j, cols);
         }
-        const double *line = is_f32(a) ? wide : row64(a, i) + j;
+        const double *line = is_f32(a) ? wide : (const double *)row + j;
         *sum += clv_sum(line, cols, 1);
         *squares += clv_dot(line, line, cols, 1);
     }
@@ -392,18 +522,28 @@ static void row_moments(const clv_affinity *a, int64_t i, double *sum, double *s
 
 static clv_status dense_moments(const clv_affinity *a, int threads, double *sum, double *squares) {
     int64_t n = a->info.n;
-    double *rows = CLV_NEW(a->ctx, double, 2 * n);
-    if (!rows) {
-        return CLV_ENOMEM;
+    clv_kept kept = {.ctx = a->ctx};
+    double *sums = CLV_TAKE(&kept, double, 2 * n);
+    char *room = room_for_rows(a, WIDE_ROWS, threads, &kept);
+    if (kept.status < 0) {
+        clv_free_kept(&kept);
+        return kept.status;
     }
+    clv_spread spread = begin_pass(a);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        row_moments(a, i, rows + i, rows + n + i);
+    for (int64_t first = spread.first; first < spread.last; first += WIDE_ROWS) {
+        int64_t rows = n - first < WIDE_ROWS ? n - first : WIDE_ROWS,
+                bytes = n * (int64_t)clv_scalar_bytes(home_of(a)->scalar);
+        const char *lines = whole_rows(a, first, rows, room_of_thread(a, WIDE_ROWS, room));
+        for (int64_t r = 0; r < rows; r++) {
+            row_moments(a, first + r, lines + r * bytes, sums + first + r, sums + n + first + r);
+        }
     }
-    *sum = clv_sum(rows, n, 1);
-    *squares = clv_sum(rows + n, n, 1);
-    clv_free(a->ctx, rows);
-    return CLV_OK;
+    clv_status status = clv_spread_gather(a, &spread, CLV_OK, sums, 2);
+    *sum = clv_sum(sums, n, 1);
+    *squares = clv_sum(sums + n, n, 1);
+    clv_free_kept(&kept);
+    return status;
 }
 
 /* --- what else it can do --- */
@@ -421,6 +561,7 @@ static clv_status make_room(clv_affinity *a, clv_scalar scalar) {
     dense *home = a->state;
     home->owned = clv_alloc(a->ctx, clv_square_bytes(a->info.n, scalar), 1);
     home->values = home->owned;
+    home->width = a->info.n;
     home->scalar = scalar;
     return home->owned ? CLV_OK : CLV_ENOMEM;
 }
@@ -428,6 +569,9 @@ static clv_status make_room(clv_affinity *a, clv_scalar scalar) {
 static clv_status dense_subset(const clv_affinity *a, const int64_t *objects, int64_t m, clv_affinity **out) {
     clv_scalar scalar = home_of(a)->scalar;
     size_t now, most;
+    if (is_part(a)) {
+        return clv_restricted_copy(a, objects, m, out);
+    }
     CLV_TRY(clv_affinity_like(a, m, out));
     clv_context_memory(a->ctx, &now, &most);
     if (clv_bytes_plus(clv_square_bytes(m, scalar), (int64_t)now) > (int64_t)a->budget) {
@@ -460,13 +604,14 @@ static clv_status dense_cost(const clv_affinity *a, clv_affinity_cost *out) {
 static clv_status dense_view(const clv_affinity *a, clv_matrix *out) {
     const dense *home = home_of(a);
     *out = (clv_matrix){.rows = a->info.n, .cols = a->info.n, .scalar = home->scalar, .values = home->values};
-    return CLV_OK;
+    return is_part(a) ? CLV_EUSAGE : CLV_OK; /* nobody has all of it */
 }
 
 static void dense_destroy(clv_affinity *a) {
     dense *home = a->state;
     clv_free(a->ctx, home->owned);
     clv_free(a->ctx, home->diagonal);
+    clv_affinity_free(home->source);
 }
 
 #define DENSE_HOME(name_)                                                                                              \
@@ -539,7 +684,7 @@ static clv_status copy_symmetric(const clv_matrix *given, int threads, clv_affin
 /* The matrix where it lies; its stored diagonal aside, for the sums to leave it out again. */
 static clv_status borrow(const clv_matrix *given, clv_affinity *a) {
     dense *home = a->state;
-    *home = (dense){.values = given->values, .scalar = given->scalar};
+    *home = (dense){.values = given->values, .scalar = given->scalar, .width = given->cols};
     if (!a->zero_diagonal) {
         return CLV_OK;
     }
@@ -554,8 +699,50 @@ static clv_status write_out(const clv_affinity *source, clv_scalar scalar, int t
     CLV_TRY(make_room(a, scalar));
     a->info.gamma = source->info.gamma;
     a->info.recall = source->info.recall;
-    return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n, 0, a->info.n},
+    return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n, 0, a->info.n, false},
                              threads);
+}
+
+/* Whether ranks keep the columns of their own objects alone: of a matrix whose entries can be had one by one with the
+ * bits that a pass would give them. */
+static bool is_shared_out(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
+    return clv_is_shared(ctx) && points->rows >= 2 * (int64_t)clv_rank_count(ctx) * CLV_SHARE &&
+           options->kind != CLV_AFFINITY_PRECOMPUTED && clv_home_source(points, options) == &clv_computed_maker;
+}
+
+void clv_dense_plan_part(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+                         clv_affinity_info *out) {
+    bool dense_home = options->home == CLV_HOME_DENSE64 || options->home == CLV_HOME_DENSE32;
+    if (!dense_home || !is_shared_out(ctx, points, options)) {
+        return;
+    }
+    int64_t ranks = clv_rank_count(ctx), n = points->rows, blocks = (n + CLV_SHARE - 1) / CLV_SHARE;
+    int64_t width = (blocks + ranks - 1) / ranks * CLV_SHARE, bytes = INT64_MAX;
+    clv_affinity_info source = {.n = n};
+    clv_computed_maker.plan(points, options, &source);
+    (void)clv_mul(n * width, (int64_t)clv_scalar_bytes(scalar_of(options)), &bytes);
+    out->bytes = out->peak = (size_t)clv_bytes_plus((int64_t)source.peak, bytes);
+}
+
+/* The columns of this rank; the source stays. */
+static clv_status write_part(clv_affinity *source, clv_scalar scalar, int threads, clv_affinity *a) {
+    dense *home = a->state;
+    int64_t last, n = a->info.n;
+    clv_share_objects(a->ctx, n, CLV_SHARE, &home->first, &last);
+    home->source = source;
+    home->width = last - home->first;
+    home->scalar = scalar;
+    home->owned = clv_alloc(a->ctx, n * home->width, clv_scalar_bytes(scalar)); /* n and width fit 31 bits each */
+    home->values = home->owned;
+    a->info.gamma = source->info.gamma;
+    clv_status status = home->owned ? CLV_OK : CLV_ENOMEM;
+    clv_own_clock_begin(a->ctx);
+    if (status == CLV_OK) {
+        status =
+            clv_affinity_fill(source, &(clv_sheet){home->owned, scalar, n, home->first, home->width, true}, threads);
+    }
+    clv_own_clock_end(a->ctx);
+    return clv_meet(a->ctx, 5, status);
 }
 
 static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
@@ -570,6 +757,9 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     clv_status status = clv_home_source(points, options)->make(ctx, points, options, threads, &source);
     if (status == CLV_OK) {
         status = clv_affinity_new(ctx, functions, points->rows, options, out);
+    }
+    if (status == CLV_OK && is_shared_out(ctx, points, options)) {
+        return write_part(source, scalar, threads, *out);
     }
     if (status == CLV_OK) {
         status = write_out(source, scalar, threads, *out);

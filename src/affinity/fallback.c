@@ -104,6 +104,17 @@ void clv_sheet_line(const clv_sheet *sheet, int64_t i, int64_t j, const double *
     if (i < sheet->first || i >= sheet->first + sheet->count) {
         return;
     }
+    if (sheet->turned) {
+        at = j * sheet->count + i - sheet->first;
+        for (int64_t t = 0; t < count; t++, at += sheet->count) {
+            if (sheet->scalar == CLV_F32) {
+                ((float *)sheet->values)[at] = (float)line[t];
+            } else {
+                ((double *)sheet->values)[at] = line[t];
+            }
+        }
+        return;
+    }
     if (sheet->scalar == CLV_F32) {
         clv_kernels->narrow((float *)sheet->values + at, line, count);
     } else {

@@ -10,6 +10,8 @@
  * compared with the exact neighbors of SAMPLE objects: the recall. */
 #include "affinity/knn.h"
 
+#include "base/ranks.h"
+
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -201,9 +203,33 @@ static int64_t descend_from(forest *f, int64_t i) {
     return taken;
 }
 
+/* Ranks have gone through the blocks of their shares: all lists, and how many were taken by all. */
+static clv_status gather_round(forest *f, bool stopped, int64_t *taken) {
+    int ranks = clv_rank_count(f->ctx);
+    if (ranks == 1) {
+        return CLV_OK;
+    }
+    int64_t *all = CLV_NEW0(f->ctx, int64_t, ranks);
+    clv_status status = !all      ? CLV_ENOMEM
+                        : stopped ? clv_stop_failure(f->ctx, "looking for the nearest neighbors")
+                                  : CLV_OK;
+    status = clv_gather_items(f->ctx, status, f->found, (size_t)f->width * sizeof *f->found, f->n, BLOCK);
+    if (status == CLV_OK) {
+        all[clv_ranks_of(f->ctx)->with.rank] = *taken;
+        status = clv_gather_items(f->ctx, CLV_OK, all, sizeof *all, ranks, 1);
+    }
+    *taken = 0;
+    for (int q = 0; status == CLV_OK && q < ranks; q++) {
+        *taken += all[q];
+    }
+    clv_free(f->ctx, all);
+    return status;
+}
+
 static clv_status descend(forest *f) {
-    int64_t blocks = (f->n + BLOCK - 1) / BLOCK, taken = INT64_MAX;
+    int64_t first, last, taken = INT64_MAX;
     atomic_bool stopped = false;
+    clv_share(f->ctx, (f->n + BLOCK - 1) / BLOCK, &first, &last);
     for (int round = 0; round < ROUNDS && !stopped && (double)taken > FEW_CHANGES * (double)(f->n * f->k); round++) {
         int32_t *held = f->last;
         f->last = f->list;
@@ -213,14 +239,17 @@ static clv_status descend(forest *f) {
             note_list(f, i, round == 0);
         }
         taken = 0;
+        clv_own_clock_begin(f->ctx);
 #pragma omp parallel for num_threads(clv_team(f->threads)) schedule(dynamic) reduction(+ : taken)
-        for (int64_t b = 0; b < blocks; b++) {
+        for (int64_t b = first; b < last; b++) {
             int64_t end = (b + 1) * BLOCK < f->n ? (b + 1) * BLOCK : f->n;
             bool goes_on = clv_goes_on(f->ctx, &stopped, BLOCK * f->followed * f->followed * f->rows.features);
             for (int64_t i = b * BLOCK; i < end && goes_on; i++) {
                 taken += descend_from(f, i);
             }
         }
+        clv_own_clock_end(f->ctx);
+        CLV_TRY(gather_round(f, stopped, &taken));
     }
     return stopped ? clv_stop_failure(f->ctx, "looking for the nearest neighbors") : CLV_OK;
 }

@@ -4,6 +4,7 @@
 #define CLV_HOME_H
 
 #include "affinity/affinity.h"
+#include "base/ranks.h"
 
 #include <pthread.h>
 
@@ -26,6 +27,7 @@ typedef struct clv_sheet {
     void *values;
     clv_scalar scalar;
     int64_t n, first, count;
+    bool turned; /* as columns: n x count */
 } clv_sheet;
 /* Row i from column j on = line[0..count-1], if the sheet has that row. */
 void clv_sheet_line(const clv_sheet *sheet, int64_t i, int64_t j, const double *line, int64_t count);
@@ -89,6 +91,17 @@ clv_status clv_affinity_new(clv_context *ctx, const clv_home_functions *home, in
 clv_status clv_affinity_like(const clv_affinity *base, int64_t m, clv_affinity **out);
 /* The rows of the sheet, over threads. */
 clv_status clv_affinity_fill(const clv_affinity *a, const clv_sheet *out, int threads);
+/* Work on fewer entries than this is done by every rank for itself. */
+enum { CLV_WORTH_RANKS = 1 << 16 };
+/* The objects whose results this rank computes, in whole panels: all of them where the work is not shared. A pass ends
+ * with clv_spread_gather if it was. */
+typedef struct clv_spread {
+    bool shared;
+    int64_t first, last;
+} clv_spread;
+clv_spread clv_spread_begin(const clv_affinity *a, double entries);
+/* y, k x n, of all objects. */
+clv_status clv_spread_gather(const clv_affinity *a, const clv_spread *spread, clv_status status, double *y, int64_t k);
 /* fallback.c: sets what is NULL. */
 void clv_home_complete(clv_home_functions *home);
 /* The number of each object of `base` among the m chosen, or -1: n, owned by the caller; NULL: out of memory. */
@@ -110,6 +123,9 @@ typedef struct clv_home_maker {
 } clv_home_maker;
 extern const clv_home_maker clv_dense64_maker, clv_dense32_maker, clv_computed_maker, clv_minimax_maker,
     clv_lowrank_maker, clv_sparse_maker;
+/* dense.c: what a rank needs of a dense home that several share; leaves other plans alone. */
+void clv_dense_plan_part(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
+                         clv_affinity_info *out);
 /* build.c: the maker of what a dense home is written out from; NULL: there is none. */
 const clv_home_maker *clv_home_source(const clv_matrix *points, const clv_affinity_options *options);
 

@@ -7,6 +7,8 @@
  * boxes costs 1 in CLV_TILE^2 of the rest. */
 #include "affinity/knn.h"
 
+#include "base/ranks.h"
+
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -63,7 +65,8 @@ typedef struct search {
     clv_neighbor *found;
     /* Of a search among the points themselves, in an order of their own; else NULL. */
     int64_t *order;
-    double *box; /* 2 x features for each panel: the least and the largest of each column */
+    double *box;   /* 2 x features for each panel: the least and the largest of each column */
+    bool by_place; /* `found` is by places in that order */
 } search;
 
 static int64_t object_at(const search *s, int64_t place) {
@@ -150,18 +153,23 @@ static void search_panel(const search *s, int64_t bi, clv_neighbor *heaps) {
     }
     for (int64_t r = 0; r < rows; r++) {
         clv_sort_by_object(heaps + r * k, k);
-        memcpy(s->found + object_at(s, bi * CLV_TILE + r) * k, heaps + r * k, (size_t)k * sizeof *heaps);
+        int64_t place = bi * CLV_TILE + r;
+        memcpy(s->found + (s->by_place ? place : object_at(s, place)) * k, heaps + r * k, (size_t)k * sizeof *heaps);
     }
 }
 
 static clv_status search_all(const search *s, int threads) {
     clv_neighbor *heaps = CLV_NEW(s->ctx, clv_neighbor, threads * CLV_TILE * s->k);
     atomic_bool stopped = false;
+    int64_t first = 0, last = s->from->count;
     if (!heaps) {
         return CLV_ENOMEM;
     }
+    if (s->by_place) {
+        clv_share(s->ctx, s->from->count, &first, &last);
+    }
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
-    for (int64_t bi = 0; bi < s->from->count; bi++) {
+    for (int64_t bi = first; bi < last; bi++) {
         if (clv_goes_on(s->ctx, &stopped, clv_panel_work(s->among))) {
             search_panel(s, bi, heaps + omp_get_thread_num() * CLV_TILE * s->k);
         }
@@ -185,6 +193,26 @@ static clv_status find_order(clv_context *ctx, const clv_panels *panels, int thr
     return status;
 }
 
+/* Ranks search for the panels of their shares, and gather the lists. */
+static clv_status search_shares(search *s, int threads) {
+    int64_t n = s->from->n, k = s->k;
+    clv_neighbor *found = s->found, *by_place = CLV_NEW(s->ctx, clv_neighbor, n * k);
+    if (!by_place) {
+        return CLV_ENOMEM;
+    }
+    s->found = by_place;
+    s->by_place = true;
+    clv_own_clock_begin(s->ctx);
+    clv_status status = search_all(s, threads);
+    clv_own_clock_end(s->ctx);
+    status = clv_gather_items(s->ctx, status, by_place, (size_t)k * sizeof *by_place, n, CLV_TILE);
+    for (int64_t place = 0; status == CLV_OK && place < n; place++) {
+        memcpy(found + s->order[place] * k, by_place + place * k, (size_t)k * sizeof *found);
+    }
+    clv_free(s->ctx, by_place);
+    return status;
+}
+
 static clv_status search_in_order(search *s, const clv_panels *panels, clv_panels *ordered, int threads) {
     CLV_TRY(find_order(s->ctx, panels, threads, s->order));
     CLV_TRY(clv_panels_gather(panels, s->order, panels->n, threads, ordered));
@@ -192,7 +220,7 @@ static clv_status search_in_order(search *s, const clv_panels *panels, clv_panel
         find_box(ordered, b, s->box + 2 * b * ordered->features);
     }
     s->from = s->among = ordered;
-    return search_all(s, threads);
+    return clv_is_shared(s->ctx) ? search_shares(s, threads) : search_all(s, threads);
 }
 
 clv_status clv_nearest_exact(clv_context *ctx, const clv_panels *panels, int64_t k, int threads, clv_neighbor *found,

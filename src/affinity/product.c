@@ -2,6 +2,9 @@
  * up to date by X's change times their rows of A (clv_affinity_add_rows) instead of being computed anew. Where A = F
  * F', only T = X F is kept, 2 r k operations per object; rows of Y are T F' when looked at.
  *
+ * Ranks bring up to date their own share of Y; the rows that are looked at, and all of them at the end of a round, are
+ * gathered.
+ *
  * A full round over all objects thus costs what one product does. Every entry of Y adds up its shares in the same order
  * on any number of threads. */
 #include "affinity/home.h"
@@ -78,16 +81,19 @@ static void expand(const clv_product *p, int64_t first, int64_t count) {
     }
 }
 
-void clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out) {
+clv_status clv_product_rows(const clv_product *p, int64_t first, int64_t count, double *out) {
     const double *y = p->y + first;
     if (is_factored(p)) { /* y has room for them where they belong */
         expand(p, first, count);
+    } else {
+        CLV_TRY(clv_gather_columns(p->a->ctx, CLV_OK, p->y, p->k, p->n, CLV_SHARE, first, count));
     }
     for (int64_t c = 0; c < p->k; c++) {
         for (int64_t r = 0; r < count; r++) {
             out[r * p->k + c] = y[c * p->n + r];
         }
     }
+    return CLV_OK;
 }
 
 clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, const double *d) {
@@ -105,15 +111,20 @@ clv_status clv_product_change(clv_product *p, int64_t first, int64_t count, cons
     return status;
 }
 
-const double *clv_product_values(clv_product *p) {
-    if (is_factored(p)) {
-        clv_blas_serial_begin();
+static void expand_all(const clv_product *p) {
+    clv_blas_serial_begin();
 #pragma omp parallel for num_threads(clv_team(p->threads))                                                             \
     schedule(static) if (p->n * p->k * p->factor.cols >= CHANGE_WORTH_THREADS)
-        for (int64_t i = 0; i < p->n; i += CLV_TILE) {
-            expand(p, i, p->n - i < CLV_TILE ? p->n - i : CLV_TILE);
-        }
-        clv_blas_serial_end();
+    for (int64_t i = 0; i < p->n; i += CLV_TILE) {
+        expand(p, i, p->n - i < CLV_TILE ? p->n - i : CLV_TILE);
     }
-    return p->y;
+    clv_blas_serial_end();
+}
+
+clv_status clv_product_values(clv_product *p) {
+    if (!is_factored(p)) {
+        return clv_gather_columns(p->a->ctx, CLV_OK, p->y, p->k, p->n, CLV_SHARE, 0, p->n);
+    }
+    expand_all(p);
+    return CLV_OK;
 }

@@ -70,10 +70,11 @@ static inline __attribute__((always_inline)) void times_row(const clv_affinity *
     out[width - 1] = other;
 }
 
-static void times_rows(const clv_affinity *a, const double *x, int width, int threads, double *y, double *second) {
+static void times_rows(const clv_affinity *a, const clv_spread *spread, const double *x, int width, int threads,
+                       double *y, double *second) {
     bool ones = ((const sparse *)a->state)->ones && !a->zero_diagonal;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t i = 0; i < a->info.n; i++) {
+    for (int64_t i = spread->first; i < spread->last; i++) {
         double out[2];
         if (width == 1) {
             times_row(a, x, 1, false, i, out);
@@ -95,6 +96,7 @@ static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k
     if (k > 1 && !pair) {
         return CLV_ENOMEM;
     }
+    clv_spread spread = clv_spread_begin(a, (double)a->info.nonzeros);
     for (int64_t c = 0; c + 1 < k; c += 2) {
         const double *left = x + c * n, *right = left + n;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static)
@@ -102,13 +104,13 @@ static clv_status sparse_apply(const clv_affinity *a, const double *x, int64_t k
             pair[2 * i] = left[i];
             pair[2 * i + 1] = right[i];
         }
-        times_rows(a, pair, 2, threads, y + c * n, y + (c + 1) * n);
+        times_rows(a, &spread, pair, 2, threads, y + c * n, y + (c + 1) * n);
     }
     if (k % 2 == 1) {
-        times_rows(a, x + (k - 1) * n, 1, threads, y + (k - 1) * n, NULL);
+        times_rows(a, &spread, x + (k - 1) * n, 1, threads, y + (k - 1) * n, NULL);
     }
     clv_free(a->ctx, pair);
-    return CLV_OK;
+    return clv_spread_gather(a, &spread, CLV_OK, y, k);
 }
 
 static void sum_row(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t i) {
@@ -127,11 +129,12 @@ static void sum_row(const clv_affinity *a, const int32_t *labels, int64_t k, dou
 }
 
 static clv_status sparse_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads) {
+    clv_spread spread = clv_spread_begin(a, (double)a->info.nonzeros);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic, ROW_BLOCK)
-    for (int64_t i = 0; i < a->info.n; i++) {
+    for (int64_t i = spread.first; i < spread.last; i++) {
         sum_row(a, labels, k, y, i);
     }
-    return CLV_OK;
+    return clv_spread_gather(a, &spread, CLV_OK, y, k);
 }
 
 /* --- for products that follow their factor (product.c) --- */

@@ -1,5 +1,5 @@
 /* The context: allocator, message, interrupt hook, deadline, and an account of the memory held. */
-#include "base/base.h"
+#include "base/ranks.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -22,8 +22,9 @@ struct clv_context {
     atomic_size_t held, peak, limit; /* limit 0: none */
     _Atomic int64_t aside;           /* of what is held: checkpoints */
     clv_checkpointing checkpointing;
+    clv_ranks *ranks; /* other processes that do the same; NULL: there are none */
     pthread_mutex_t message_lock;
-    char message[2048];
+    char message[CLV_MESSAGE];
 };
 
 static void *allocate_by_malloc(void *user, size_t bytes) {
@@ -75,6 +76,7 @@ clv_status clv_context_new(const clv_allocator *allocator, clv_context **out) {
 
 void clv_context_free(clv_context *ctx) {
     if (ctx) {
+        clv_ranks_leave(ctx);
         clv_free(ctx, ctx->checkpointing.resume);
         pthread_mutex_destroy(&ctx->message_lock);
         ctx->allocator.release(ctx->allocator.user, ctx);
@@ -114,8 +116,28 @@ clv_checkpointing *clv_checkpointing_of(clv_context *ctx) {
     return &ctx->checkpointing;
 }
 
+/* --- other ranks --- */
+
+clv_ranks *clv_ranks_of(const clv_context *ctx) {
+    return ctx->ranks;
+}
+
+void clv_set_ranks(clv_context *ctx, clv_ranks *ranks) {
+    ctx->ranks = ranks;
+}
+
+/* Whether clock and hook are those that were agreed upon at the last meeting. */
+static bool is_agreed(const clv_context *ctx) {
+    return ctx->ranks && ctx->ranks->alone == 0 && atomic_load(&ctx->ranks->own_clock) == 0;
+}
+
+/* The time by which deadlines are set: that of all ranks where there are several. */
+static double time_of(const clv_context *ctx) {
+    return !ctx->ranks ? clv_seconds() : is_agreed(ctx) ? ctx->ranks->now : clv_seconds() - ctx->ranks->epoch;
+}
+
 bool clv_asked_to_stop(clv_context *ctx) {
-    return ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
+    return is_agreed(ctx) ? ctx->ranks->asked : ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
 }
 
 void clv_set_patient(clv_context *ctx, bool patient) {
@@ -129,12 +151,34 @@ enum { GRACE = 1 << 27 };
 /* Seconds after the deadline at which overtime ends too. */
 #define OVERTIME 0.4
 
-static bool is_past(double when) {
-    return when > 0 && clv_seconds() >= when;
+static bool is_past(const clv_context *ctx, double when) {
+    return when > 0 && time_of(ctx) >= when;
 }
 
 bool clv_out_of_time(clv_context *ctx) {
-    return is_past(atomic_load(&ctx->deadline));
+    return is_past(ctx, atomic_load(&ctx->deadline));
+}
+
+void clv_ranks_state(clv_context *ctx, double *now, int64_t *grace, int64_t *spare) {
+    *now = clv_seconds() - ctx->ranks->epoch;
+    *grace = atomic_load(&ctx->grace);
+    *spare = atomic_load(&ctx->spare);
+}
+
+static int64_t grace_left(const clv_context *ctx) {
+    return is_agreed(ctx) ? ctx->ranks->grace : atomic_load(&ctx->grace);
+}
+
+static int64_t spare_left(const clv_context *ctx) {
+    return is_agreed(ctx) ? ctx->ranks->spare : atomic_load(&ctx->spare);
+}
+
+/* What all ranks do at the same point needs no meeting. */
+static void set_grace(clv_context *ctx, int64_t grace) {
+    atomic_store(&ctx->grace, grace);
+    if (ctx->ranks) {
+        ctx->ranks->grace = grace;
+    }
 }
 
 bool clv_interrupted(clv_context *ctx) {
@@ -144,11 +188,11 @@ bool clv_interrupted(clv_context *ctx) {
     bool counts = atomic_load(&ctx->overtime) == 0;
     if (!counts) {
         double deadline = atomic_load(&ctx->deadline);
-        bool moment = atomic_load(&ctx->spare) > 0;
-        return !moment && (clv_asked_to_stop(ctx) || (deadline > 0 && is_past(deadline + OVERTIME)));
+        bool moment = spare_left(ctx) > 0;
+        return !moment && (clv_asked_to_stop(ctx) || (deadline > 0 && is_past(ctx, deadline + OVERTIME)));
     }
-    bool spent = atomic_load(&ctx->grace) <= 0;
-    return clv_asked_to_stop(ctx) || is_past(atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx));
+    bool spent = grace_left(ctx) <= 0;
+    return clv_asked_to_stop(ctx) || is_past(ctx, atomic_load(&ctx->cut)) || (spent && clv_out_of_time(ctx));
 }
 
 static void spend_grace(clv_context *ctx, int64_t amount) {
@@ -173,7 +217,7 @@ bool clv_goes_on(clv_context *ctx, atomic_bool *stopped, int64_t amount) {
 }
 
 void clv_grace_end(clv_context *ctx) {
-    atomic_store(&ctx->grace, 0);
+    set_grace(ctx, 0);
 }
 
 clv_status(clv_stop_failure)(clv_context *ctx, const char *format, ...) { /* may be a macro */
@@ -182,7 +226,7 @@ clv_status(clv_stop_failure)(clv_context *ctx, const char *format, ...) { /* may
     va_start(args, format);
     vsnprintf(doing, sizeof doing, format, args);
     va_end(args);
-    bool late = clv_out_of_time(ctx) || is_past(atomic_load(&ctx->cut));
+    bool late = clv_out_of_time(ctx) || is_past(ctx, atomic_load(&ctx->cut));
     if (late && !clv_asked_to_stop(ctx)) {
         return clv_fail(ctx, CLV_ETIME, "the time limit passed while %s, before there was a result", doing);
     }
@@ -191,17 +235,17 @@ clv_status(clv_stop_failure)(clv_context *ctx, const char *format, ...) { /* may
 
 clv_deadline clv_deadline_begin(clv_context *ctx, double seconds) {
     clv_deadline before = {atomic_load(&ctx->since), atomic_load(&ctx->deadline)};
-    double now = clv_seconds(), end = seconds > 0 ? now + seconds : before.at;
+    double now = time_of(ctx), end = seconds > 0 ? now + seconds : before.at;
     atomic_store(&ctx->since, now);
     atomic_store(&ctx->deadline, before.at > 0 && before.at < end ? before.at : end);
     if (!(before.at > 0)) {
-        atomic_store(&ctx->grace, GRACE);
+        set_grace(ctx, GRACE);
     }
     return before;
 }
 
 double clv_deadline_end(clv_context *ctx, clv_deadline before) {
-    double took = clv_seconds() - atomic_load(&ctx->since);
+    double took = time_of(ctx) - atomic_load(&ctx->since);
     atomic_store(&ctx->since, before.since);
     atomic_store(&ctx->deadline, before.at);
     return took;
@@ -219,7 +263,7 @@ static double end_of_share(clv_context *ctx, double share) {
 }
 
 bool clv_share_is_over(clv_context *ctx, double share) {
-    return is_past(end_of_share(ctx, share));
+    return is_past(ctx, end_of_share(ctx, share));
 }
 
 void clv_optional_begin(clv_context *ctx, double share) {
@@ -232,6 +276,9 @@ void clv_optional_end(clv_context *ctx) {
 
 void clv_overtime_begin(clv_context *ctx) {
     atomic_store(&ctx->spare, GRACE);
+    if (ctx->ranks) {
+        ctx->ranks->spare = GRACE;
+    }
     atomic_fetch_add(&ctx->overtime, 1);
 }
 
@@ -375,11 +422,20 @@ char *clv_copy_text(clv_context *ctx, const char *text) {
     return copy;
 }
 
+/* What the processes of one machine share is not for one of them alone: a property of the process, not of a context. */
+static atomic_size_t most_budget = SIZE_MAX;
+
+void clv_limit_budget(size_t bytes) {
+    atomic_store(&most_budget, bytes);
+}
+
 size_t clv_memory_budget(int64_t asked) {
     if (asked > 0) {
         return (size_t)asked;
     }
-    return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGE_SIZE);
+    size_t half = (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGE_SIZE),
+           most = atomic_load(&most_budget);
+    return half < most ? half : most;
 }
 
 bool clv_mul(int64_t a, int64_t b, int64_t *out) {

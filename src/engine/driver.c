@@ -7,6 +7,8 @@
  * snapshots per worker, one `resume` per restart. */
 #include "engine/run.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +36,25 @@ static bool is_better(const clv_solver *solver, double value, double than) {
     return solver->method->maximize ? value > than : value < than;
 }
 
+static uint64_t signature_of(const clv_attempt *now) {
+    uint64_t bits = 2;
+    if (now) {
+        memcpy(&bits, &now->best, sizeof bits);
+    }
+    return (bits ^ bits >> 24) & 0xffffffffffff;
+}
+
 /* The one decision to stop, and why: asked before a restart (`now` NULL) and before every step, with CLV_OK, and when a
  * call came back with CLV_EINTERRUPTED or CLV_ETIME. Whatever ends a run from outside of the method comes together
- * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Several
- * processes that share a run would agree on its end in this function and nowhere else. */
+ * here: the hook, the monitor and failures of others by way of `ending`, the deadline, the iterations. Processes that
+ * share a run meet here, and with the objective so far: they agree on the end, and notice if their numbers differ. */
 static bool decide_stop(clv_run_worker *w, const clv_attempt *now, clv_status status, clv_stop *why) {
     clv_run *r = w->run;
+    clv_status met = clv_meet(r->ctx, signature_of(now), r->status);
+    if (met < 0) {
+        r->status = r->status < 0 ? r->status : met;
+        atomic_store(&r->ending, true);
+    }
     bool given_up = clv_is_stop(status), late = clv_out_of_time(r->ctx);
     bool asked = (w->index == 0 || given_up) && clv_asked_to_stop(r->ctx);
     if (asked || (given_up && !late)) { /* a hook may ask once only */
@@ -73,6 +88,15 @@ clv_status clv_run_add_row(clv_run *r, clv_attempt *now, clv_trace_row row) {
     return CLV_OK;
 }
 
+/* By the monitor: of a run that processes share, at their next meeting. */
+static void stop_all(clv_run *r) {
+    if (clv_is_shared(r->ctx)) {
+        clv_ask_ranks_to_stop(r->ctx);
+    } else {
+        atomic_store(&r->ending, true);
+    }
+}
+
 /* Trace and monitor. */
 static clv_status show_iterate(clv_run *r, clv_attempt *now, const clv_iterate *iterate) {
     if (!r->control->keep_trace && !r->control->monitor) {
@@ -89,7 +113,7 @@ static clv_status show_iterate(clv_run *r, clv_attempt *now, const clv_iterate *
                                  iterate->value, iterate->certificate, now->best};
         pthread_mutex_lock(&r->lock);
         if (!atomic_load(&r->ending) && r->control->monitor(&progress, r->control->monitor_user)) {
-            atomic_store(&r->ending, true);
+            stop_all(r);
         }
         pthread_mutex_unlock(&r->lock);
     }
@@ -347,7 +371,8 @@ static clv_status make_worker(clv_run *r, int index, clv_run_worker *w) {
     w->index = index;
     CLV_TRY(solver->new_snapshot(r->ctx, solver->problem, &w->best));
     CLV_TRY(solver->new_snapshot(r->ctx, solver->problem, &w->champion));
-    return solver->create(r->ctx, solver->problem, clv_driver_threads_each(r->control), &w->state);
+    int threads = r->workers == 1 ? clv_threads(r->control->threads) : clv_driver_threads_each(r->control);
+    return solver->create(r->ctx, solver->problem, threads, &w->state);
 }
 
 static clv_status make_workers(clv_run *r, clv_run_worker **out, int count) {
@@ -483,7 +508,8 @@ clv_status clv_drive(clv_context *ctx, const clv_solver *solver, const clv_contr
     *answer = NULL;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), control));
     clv_run r = {.ctx = ctx, .solver = solver, .control = control, .began = clv_seconds()};
-    int count = clv_driver_workers(control);
+    /* Processes that share a run take its restarts one after the other, all of them together. */
+    int count = r.workers = clv_is_shared(ctx) ? 1 : clv_driver_workers(control);
     clv_run_worker *workers = NULL;
     clv_stop why;
     CLV_TRY(make_workers(&r, &workers, count));

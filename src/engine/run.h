@@ -29,6 +29,7 @@ typedef struct clv_run {
     const clv_solver *solver;
     const clv_control *control;
     double began;
+    int workers;
     atomic_bool ending;    /* cancelled or failed: every worker ends its restart with what it has */
     atomic_int busy;       /* workers other than 0 that have not finished */
     pthread_mutex_t lock;  /* over the rest */

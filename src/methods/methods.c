@@ -3,6 +3,7 @@
 #include "methods/methods.h"
 
 #include "affinity/affinity.h"
+#include "base/ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -292,6 +293,7 @@ static clv_status solve_in_time(clv_context *ctx, const clv_method *method, cons
                         "larger",
                         spent, limit);
     }
+    CLV_TRY(clv_meet(ctx, 3, CLV_OK)); /* on what time it is, among others */
     clv_deadline before = clv_deadline_begin(ctx, limit > 0 ? limit - spent : 0);
     clv_status status = solve_and_keep(ctx, method, input, options, before.since, out);
     double seconds = clv_deadline_end(ctx, before) + spent;

@@ -334,7 +334,8 @@ static void visit_chunk(clv_kpalm_state *s, int64_t chunk) {
     v.sums = clv_part_sums(s, chunk);
     v.soft = clv_part_soft(s, chunk);
     int64_t from, to;
-    memset(v.sums, 0, 2 * (size_t)(p->k * (p->p + 1)) * sizeof *v.sums);
+    memset(v.sums, 0, (size_t)(p->k * (p->p + 1)) * sizeof *v.sums);
+    memset(v.soft, 0, (size_t)(p->k * (p->p + 1)) * sizeof *v.soft);
     clv_kpalm_chunk(p, chunk, &from, &to);
     for (int64_t block = from / p->block; block * p->block < to && tally.status == CLV_OK; block++) {
         tally.status = visit_block(&v, block);
@@ -382,12 +383,35 @@ static clv_status add_up(clv_kpalm_state *s, clv_tally *out) {
     return CLV_OK;
 }
 
+/* What other ranks found in their chunks; sums of soft objects where there are any. */
+static clv_status gather_parts(clv_kpalm_state *s, int64_t first, int64_t last) {
+    const clv_kpalm_problem *p = s->problem;
+    size_t bytes = (size_t)(p->k * (p->p + 1)) * sizeof *s->parts;
+    clv_status status = CLV_OK;
+    bool soft = p->euclidean;
+    for (int64_t c = first; c < last; c++) {
+        status = status < 0 ? status : s->tallies[c].status;
+    }
+    CLV_TRY(clv_kpalm_gather_chunks(p, status, s->tallies, sizeof *s->tallies));
+    CLV_TRY(clv_kpalm_gather_chunks(p, CLV_OK, clv_part_sums(s, 0), bytes));
+    for (int64_t c = 0; c < p->chunks; c++) {
+        soft = soft || s->tallies[c].soft > 0;
+    }
+    return soft ? clv_kpalm_gather_chunks(p, CLV_OK, clv_part_soft(s, 0), bytes) : CLV_OK;
+}
+
 clv_status clv_assign_objects(clv_kpalm_state *s, clv_tally *tally) {
+    int64_t first, last;
+    clv_kpalm_own_chunks(s->problem, &first, &last);
+    clv_kpalm_begin_own(s->problem);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
-    for (int64_t c = 0; c < s->problem->chunks; c++) {
+    for (int64_t c = first; c < last; c++) {
         visit_chunk(s, c);
     }
+    clv_kpalm_end_own(s->problem);
+    CLV_TRY(gather_parts(s, first, last));
     CLV_TRY(add_up(s, tally));
     s->soft = tally->soft;
+    s->assigned = true;
     return CLV_OK;
 }

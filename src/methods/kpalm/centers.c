@@ -10,12 +10,12 @@
 
 double *clv_part_sums(const clv_kpalm_state *s, int64_t chunk) {
     const clv_kpalm_problem *p = s->problem;
-    return s->parts + 2 * chunk * p->k * (p->p + 1);
+    return s->parts + chunk * p->k * (p->p + 1);
 }
 
 double *clv_part_soft(const clv_kpalm_state *s, int64_t chunk) {
     const clv_kpalm_problem *p = s->problem;
-    return clv_part_sums(s, chunk) + p->k * (p->p + 1);
+    return s->parts + (p->chunks + chunk) * p->k * (p->p + 1);
 }
 
 clv_status clv_movers_new(clv_kpalm_state *s) {

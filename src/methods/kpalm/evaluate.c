@@ -111,7 +111,8 @@ static void judge_chunk(clv_kpalm_state *s, const clv_matrix *membership, int64_
     clv_worker *w = &s->workers[omp_get_thread_num()];
     int64_t from, to;
     *part = (share){0};
-    memset(clv_part_sums(s, chunk), 0, 2 * (size_t)(p->k * (p->p + 1)) * sizeof(double));
+    memset(clv_part_sums(s, chunk), 0, (size_t)(p->k * (p->p + 1)) * sizeof(double));
+    memset(clv_part_soft(s, chunk), 0, (size_t)(p->k * (p->p + 1)) * sizeof(double));
     clv_kpalm_chunk(p, chunk, &from, &to);
     for (; from < to && !part->given_up; from += CLV_TILE_ROWS) {
         int64_t count = clv_tile_range(from, to, w->rows);
@@ -144,27 +145,46 @@ static double gradient_of(clv_kpalm_state *s, bool refresh) {
     return norm;
 }
 
+/* Of all chunks. */
+static clv_status gather_judgments(clv_kpalm_state *s, share *parts, int64_t first, int64_t last) {
+    const clv_kpalm_problem *p = s->problem;
+    size_t bytes = (size_t)(p->k * (p->p + 1)) * sizeof *s->parts;
+    bool given_up = false;
+    for (int64_t c = first; c < last; c++) {
+        given_up = given_up || parts[c].given_up;
+    }
+    clv_status status = given_up ? clv_stop_failure(p->ctx, "evaluating centers") : CLV_OK;
+    CLV_TRY(clv_kpalm_gather_chunks(p, status, parts, sizeof *parts));
+    CLV_TRY(clv_kpalm_gather_chunks(p, CLV_OK, clv_part_sums(s, 0), bytes));
+    return clv_kpalm_gather_chunks(p, CLV_OK, clv_part_soft(s, 0), bytes);
+}
+
 clv_status clv_kpalm_judge(clv_kpalm_state *s, const clv_matrix *membership, bool all, bool refresh,
                            clv_kpalm_judgment *out) {
     const clv_kpalm_problem *p = s->problem;
-    share *parts = CLV_NEW(p->ctx, share, p->chunks), sum = {0};
+    share *parts = CLV_NEW0(p->ctx, share, p->chunks), sum = {0};
+    int64_t first, last;
     if (!parts) {
         return CLV_ENOMEM;
     }
+    clv_kpalm_own_chunks(p, &first, &last);
+    clv_kpalm_begin_own(p);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
-    for (int64_t c = 0; c < p->chunks; c++) {
+    for (int64_t c = first; c < last; c++) {
         judge_chunk(s, membership, c, all, &parts[c]);
+    }
+    clv_kpalm_end_own(p);
+    clv_status status = gather_judgments(s, parts, first, last);
+    if (status < 0) {
+        clv_free(p->ctx, parts);
+        return status;
     }
     for (int64_t c = 0; c < p->chunks; c++) {
         sum.sigma += parts[c].sigma;
         sum.f += parts[c].f;
         sum.residual += parts[c].residual;
-        sum.given_up = sum.given_up || parts[c].given_up;
     }
     clv_free(p->ctx, parts);
-    if (sum.given_up) {
-        return clv_stop_failure(p->ctx, "evaluating centers");
-    }
     double gradient = gradient_of(s, refresh);
     *out = (clv_kpalm_judgment){sum.sigma, all ? sum.f : (double)NAN,
                                 all ? sqrt(sum.residual + p->length * p->length * gradient) : (double)NAN};
@@ -206,8 +226,11 @@ void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t
 clv_status clv_kpalm_assign(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     atomic_bool stopped = false;
+    int64_t first, last;
+    clv_kpalm_own_chunks(p, &first, &last);
+    clv_kpalm_begin_own(p);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
-    for (int64_t c = 0; c < p->chunks; c++) {
+    for (int64_t c = first; c < last; c++) {
         int64_t from, to;
         clv_kpalm_chunk(p, c, &from, &to);
         for (; from < to && clv_goes_on(p->ctx, &stopped, ROWS_A_POLL * p->k * p->p); from += ROWS_A_POLL) {
@@ -215,6 +238,9 @@ clv_status clv_kpalm_assign(clv_kpalm_state *s) {
                                 s->centers, s->square, s->workers[omp_get_thread_num()].keys, s->labels);
         }
     }
+    clv_status status = stopped ? clv_stop_failure(p->ctx, "assigning objects to centers") : CLV_OK;
+    clv_kpalm_end_own(p);
     s->soft = 0;
-    return stopped ? clv_stop_failure(p->ctx, "assigning objects to centers") : CLV_OK;
+    s->assigned = true;
+    return clv_kpalm_meet(p, status);
 }

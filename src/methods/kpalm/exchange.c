@@ -49,39 +49,102 @@ static void move_center(clv_kpalm_state *s, int64_t i, int32_t l, double weight)
     s->square[l] = clv_square_of(x, NULL, p->p);
 }
 
+/* What goes from one object to the next, and from rank to rank. */
+typedef struct polish {
+    clv_kpalm_state *s;
+    double worth;
+    double *passed; /* least_mass, drift, value, moved; then sums, centers and their squares */
+    int64_t moved;
+    double least_mass, drift;
+} polish;
+
+enum { SCALARS = 4 };
+
+static int64_t passed_numbers(const clv_kpalm_problem *p) {
+    return SCALARS + p->k * (p->p + 1) + p->k * p->p + p->k;
+}
+
+/* The state to what is passed on, or back from there. */
+static void pass_on(polish *x, bool back) {
+    clv_kpalm_state *s = x->s;
+    const clv_kpalm_problem *p = s->problem;
+    double scalars[SCALARS] = {x->least_mass, x->drift, s->value, (double)x->moved}, *at = x->passed;
+    const struct {
+        double *values;
+        int64_t count;
+    } parts[] = {{scalars, SCALARS}, {s->sums, p->k * (p->p + 1)}, {s->centers, p->k * p->p}, {s->square, p->k}};
+    for (size_t i = 0; i < CLV_COUNT(parts); at += parts[i].count, i++) {
+        memcpy(back ? parts[i].values : at, back ? at : parts[i].values, (size_t)parts[i].count * sizeof *at);
+    }
+    x->least_mass = scalars[0];
+    x->drift = scalars[1];
+    s->value = scalars[2];
+    x->moved = (int64_t)scalars[3];
+}
+
+static void treat_object(polish *x, int64_t i) {
+    clv_kpalm_state *s = x->s;
+    const clv_kpalm_problem *p = s->problem;
+    double gain = leaving_gain(s, i), cost;
+    if (is_ruled_out(s, i, gain, x->least_mass, x->drift)) {
+        return;
+    }
+    int32_t to = best_entry(s, i, &cost);
+    if (to >= 0 && gain - cost > x->worth) {
+        int32_t from = s->labels[i];
+        move_center(s, i, from, -clv_kpalm_sample(p, i));
+        move_center(s, i, to, clv_kpalm_sample(p, i));
+        s->labels[i] = to;
+        x->drift = fmax(x->drift, sqrt(fmax(clv_center_way2(s, from), clv_center_way2(s, to))));
+        x->least_mass = fmin(x->least_mass, clv_mass_in(s->problem, s->sums, from));
+        s->upper[i] = 1e30f;
+        s->lower[i] = 0;
+        s->value -= gain - cost;
+        x->moved++;
+    }
+}
+
+static clv_status treat_rows(void *user, int64_t from, int64_t to) {
+    polish *x = user;
+    clv_context *ctx = x->s->problem->ctx;
+    pass_on(x, true);
+    for (int64_t i = from; i < to; i++) {
+        treat_object(x, i);
+        if (i % 1024 == 0 && clv_interrupted(ctx)) {
+            if (!x->s->problem->shared) { /* else ranks go back to what all of them know */
+                pass_on(x, false);
+            }
+            return clv_stop_failure(ctx, "moving objects between clusters");
+        }
+    }
+    pass_on(x, false);
+    return CLV_OK;
+}
+
 clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
     const clv_kpalm_problem *p = s->problem;
-    double reach = p->frame.reach * p->frame.unit, least_mass = HUGE_VAL, drift = 0;
+    double reach = p->frame.reach * p->frame.unit;
     /* Less is rounding: of sigma, or of coordinates far from the origin. */
-    double worth = 1e-12 * p->spread / (double)p->n + 1e-14 * p->mass / (double)p->n * reach * p->length;
+    polish x = {.s = s,
+                .worth = 1e-12 * p->spread / (double)p->n + 1e-14 * p->mass / (double)p->n * reach * p->length,
+                .least_mass = HUGE_VAL};
+    int64_t numbers = passed_numbers(p);
     *moved = 0;
+    x.passed = CLV_NEW(p->ctx, double, numbers);
+    if (!x.passed) {
+        return CLV_ENOMEM;
+    }
     memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
     for (int64_t l = 0; l < p->k; l++) {
-        least_mass = fmin(least_mass, clv_mass_in(s->problem, s->sums, l));
+        x.least_mass = fmin(x.least_mass, clv_mass_in(s->problem, s->sums, l));
     }
     s->torn = true;
-    for (int64_t i = 0; i < p->n; i++) {
-        double gain = leaving_gain(s, i), cost;
-        if (is_ruled_out(s, i, gain, least_mass, drift)) {
-            continue;
-        }
-        int32_t to = best_entry(s, i, &cost);
-        if (to >= 0 && gain - cost > worth) {
-            int32_t from = s->labels[i];
-            move_center(s, i, from, -clv_kpalm_sample(p, i));
-            move_center(s, i, to, clv_kpalm_sample(p, i));
-            s->labels[i] = to;
-            drift = fmax(drift, sqrt(fmax(clv_center_way2(s, from), clv_center_way2(s, to))));
-            least_mass = fmin(least_mass, clv_mass_in(s->problem, s->sums, from));
-            s->upper[i] = 1e30f;
-            s->lower[i] = 0;
-            s->value -= gain - cost;
-            ++*moved;
-        }
-        if (i % 1024 == 0 && clv_interrupted(p->ctx)) {
-            return clv_stop_failure(p->ctx, "moving objects between clusters");
-        }
-    }
+    pass_on(&x, false);
+    clv_status status = clv_kpalm_in_turn(p, treat_rows, &x, x.passed, numbers * (int64_t)sizeof *x.passed);
+    pass_on(&x, true);
+    clv_free(p->ctx, x.passed);
+    *moved = x.moved;
+    CLV_TRY(status);
     clv_centers_publish(s, true);
     s->torn = false;
     return CLV_OK;

@@ -73,7 +73,7 @@ static clv_status kpalm_save(void *state, void *snap) {
      * not finished all labels stand, but no weights. */
     bool bare = s->t == 0 && p->options.control.max_iter > 0;
     bool lost = bare || (s->torn && !(p->hard && s->t > 0));
-    bool whole = s->soft == 0 && s->labels[0] >= 0;
+    bool whole = clv_kpalm_is_whole(s);
     to->t = s->t;
     to->torn = s->torn;
     to->content = lost || (!whole && !p->keeps_weights) ? NEAREST : whole ? LABELS : WEIGHTS;
@@ -125,17 +125,27 @@ static void forget_bounds(clv_kpalm_state *s) {
 
 /* With weiszfeld, centers that lie on objects would hardly move (the weight of that object is 1 / epsilon): start from
  * the means of the nearest objects. */
-static void leave_objects(clv_kpalm_state *s) {
+static clv_status add_rows(void *state, int64_t from, int64_t to) {
+    clv_kpalm_state *s = state;
+    for (int64_t i = from; i < to; i++) {
+        clv_add_object(s->problem, i, clv_kpalm_sample(s->problem, i), s->labels[i], s->total);
+    }
+    return CLV_OK;
+}
+
+static clv_status leave_objects(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
-    if (clv_is_stop(clv_kpalm_assign(s))) { /* no time for that */
-        return;
+    int64_t bytes = p->k * (p->p + 1) * (int64_t)sizeof *s->total;
+    clv_status status = clv_kpalm_assign(s);
+    if (clv_is_stop(status)) { /* no time for that */
+        return CLV_OK;
     }
-    memset(s->total, 0, (size_t)(p->k * (p->p + 1)) * sizeof *s->total);
-    for (int64_t i = 0; i < p->n; i++) {
-        clv_add_object(p, i, clv_kpalm_sample(p, i), s->labels[i], s->total);
-    }
+    CLV_TRY(status);
+    memset(s->total, 0, (size_t)bytes);
+    CLV_TRY(clv_kpalm_in_turn(p, add_rows, s, s->total, bytes));
     clv_center_update(s);
     clv_centers_publish(s, false);
+    return CLV_OK;
 }
 
 /* sigma(w(0), x(0)) for uniform weights; at most this where distances are smoothed (by Jensen's inequality). */
@@ -150,22 +160,22 @@ static double uniform_value(const clv_kpalm_state *s) {
 }
 
 /* sigma(w(0), x(0)) for weights that are given. */
-static double given_value(const clv_kpalm_state *s) {
+static clv_status add_given(void *state, int64_t from, int64_t to) {
+    clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
-    double sum = 0;
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = from; i < to; i++) {
         for (int64_t l = 0; l < p->k; l++) {
             double weight = p->initial[i * p->k + l];
-            sum += weight > 0 ? clv_kpalm_sample(p, i) * weight * clv_kpalm_distance(s, i, l) : 0;
+            s->value += weight > 0 ? clv_kpalm_sample(p, i) * weight * clv_kpalm_distance(s, i, l) : 0;
         }
     }
-    return sum;
+    return CLV_OK;
 }
 
 /* What the iterate is worth in full, if that can be had and is wanted. */
 static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_iterate *out) {
     const clv_kpalm_problem *p = s->problem;
-    bool whole = s->soft == 0 && s->labels[0] >= 0;
+    bool whole = clv_kpalm_is_whole(s);
     clv_kpalm_judgment found;
     if (!wanted || !(whole || p->keeps_weights)) {
         return CLV_OK;
@@ -206,6 +216,7 @@ static clv_status look_at_nearest(clv_kpalm_state *s, clv_iterate *out) {
     for (int64_t i = 0; i < s->problem->n; i++) {
         s->labels[i] = CLV_UNASSIGNED;
     }
+    s->assigned = false;
     memset(s->sums, 0, (size_t)(s->problem->k * (s->problem->p + 1)) * sizeof *s->sums);
     return status;
 }
@@ -230,7 +241,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     memcpy(s->before, s->centers, (size_t)(p->k * p->p) * sizeof *s->before);
     clv_centers_publish(s, false);
     if (p->options.solver == CLV_KPALM_WEISZFELD && !given) {
-        leave_objects(s);
+        CLV_TRY(leave_objects(s));
     }
     bool none = p->hard || p->options.initial_membership == CLV_KPALM_NEAREST;
     for (int64_t i = 0; i < p->n; i++) {
@@ -240,9 +251,11 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
         s->pools[b].used = s->pools[b].weights = 0;
     }
     s->soft = none ? 0 : p->n;
+    s->assigned = false;
     forget_bounds(s);
     s->tied = 0;
-    s->value = p->initial ? given_value(s) : uniform_value(s);
+    s->value = p->initial ? 0 : uniform_value(s);
+    CLV_TRY(p->initial ? clv_kpalm_in_turn(p, add_given, s, &s->value, sizeof s->value) : CLV_OK);
     if (none && p->show) {
         CLV_TRY(unless_stopped(look_at_nearest(s, out)));
     } else if (!none) {
@@ -284,9 +297,11 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     forget_bounds(s);
     if (from->content == WEIGHTS) {
         CLV_TRY(clv_soft_import(s, &from->rows));
+        s->assigned = true;
     } else if (from->content == LABELS) {
         memcpy(s->labels, from->labels, (size_t)p->n * sizeof *s->labels);
         s->soft = 0;
+        s->assigned = true;
     } else {
         CLV_TRY(clv_kpalm_assign(s));
         out->rounded = true;
@@ -327,35 +342,47 @@ static clv_status put_matrix(clv_result *result, const char *name, clv_field_kin
 }
 
 /* sigma of the answer, object by object. */
-static double value_of(const clv_kpalm_problem *p, const snapshot *from, const int32_t *labels) {
+typedef struct valuation {
+    const clv_kpalm_problem *p;
+    const snapshot *from;
+    const int32_t *labels;
+    double sum;
+} valuation;
+
+static clv_status add_values(void *user, int64_t first, int64_t last) {
+    valuation *v = user;
+    const clv_kpalm_problem *p = v->p;
+    const snapshot *from = v->from;
     const clv_soft_rows *rows = &from->rows;
     const int64_t *start = from->content == WEIGHTS ? rows->start : NULL;
-    double sum = 0;
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = first; i < last; i++) {
         for (int64_t e = start ? start[i] : 0; e < (start ? start[i + 1] : 1); e++) {
-            const double *center = from->centers + (start ? rows->index[e] : labels[i]) * p->p;
+            const double *center = from->centers + (start ? rows->index[e] : v->labels[i]) * p->p;
             double square = clv_is_sparse(p->points) ? clv_square_of(center, NULL, p->p) : 0;
             double distance = clv_row_distance(p->points, i, center, square);
             distance = p->euclidean ? sqrt(distance + p->epsilon * p->epsilon) : distance;
-            sum += clv_kpalm_sample(p, i) * (start ? rows->weight[e] : 1) * distance;
+            v->sum += clv_kpalm_sample(p, i) * (start ? rows->weight[e] : 1) * distance;
         }
     }
-    return sum;
+    return CLV_OK;
 }
 
 /* A run that was interrupted in its last computation has the value that was carried along, of an iterate that may have
  * been rounded since. */
-static void correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
+static clv_status correct_value(const clv_kpalm_problem *p, const snapshot *from, clv_result *result) {
     double carried = result->objective.value;
+    valuation v = {.p = p, .from = from, .labels = result->labels};
     if (!isnan(result->certificate.value)) {
-        return;
+        return CLV_OK;
     }
-    result->objective.value = value_of(p, from, result->labels);
+    CLV_TRY(clv_kpalm_in_turn(p, add_values, &v, &v.sum, sizeof v.sum));
+    result->objective.value = v.sum;
     for (int64_t r = 0; r < result->restarts_count; r++) {
         if (result->restarts[r].objective == carried) {
             result->restarts[r].objective = result->objective.value;
         }
     }
+    return CLV_OK;
 }
 
 /* The nearest center of every object. So that there is one also when time ends this, the nearest of as many of the
@@ -382,12 +409,12 @@ static clv_status unpack(const clv_kpalm_problem *p, const snapshot *from, clv_r
         CLV_TRY(put_matrix(result, "membership", CLV_FIELD_SPARSE, clv_soft_matrix(p, &from->rows)));
     } else if (from->content == LABELS) {
         memcpy(result->labels, from->labels, (size_t)p->n * sizeof *from->labels);
+        CLV_TRY(clv_kpalm_gather_objects(p, result->labels, sizeof *result->labels));
     } else {
         CLV_TRY(label_by_center(p, &centers, result->labels));
     }
     clv_result_count(result);
-    correct_value(p, from, result);
-    return CLV_OK;
+    return correct_value(p, from, result);
 }
 
 /* What was used where the options leave it open. */

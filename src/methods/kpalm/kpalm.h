@@ -15,11 +15,13 @@
  *   evaluate.c   sigma, F and the smallest subgradient, from the data alone
  *   state.c      what one restart works with
  *   predict.c    labels of new points, the value of what is given
+ *   shares.c     several processes: whose objects are whose
  *
  * Lengths and distances in tiles and bounds are in units of frame.unit, everything else is in the units of the data. */
 #ifndef CLV_KPALM_H
 #define CLV_KPALM_H
 
+#include "base/ranks.h"
 #include "methods/kpalm/tile.h"
 #include "methods/methods.h"
 
@@ -71,6 +73,7 @@ typedef struct clv_kpalm_problem {
     clv_kpalm_form form;
     int64_t block, chunks; /* rows that are worked on at once; parts of the work, whatever the threads */
     bool keeps_weights;    /* a snapshot holds the weights of all objects */
+    bool shared;           /* by ranks: each has the objects of its chunks (shares.c) */
     bool show;             /* someone looks at every iterate */
 } clv_kpalm_problem;
 
@@ -217,6 +220,7 @@ typedef struct clv_kpalm_state {
     bool hardened;       /* ties are broken: every object goes to its nearest center */
     bool moved;          /* the centers have, from `before`, as far as `slack` knows */
     bool torn;           /* an interrupted step: labels and centers do not belong together */
+    bool assigned;       /* every object has a label, or weights of its own */
     double value;        /* sigma */
     double promised;     /* decrease of sigma, by Propositions 1 and 5 */
     double sufficient;   /* the decrease over that; NaN: none to speak of */
@@ -261,6 +265,32 @@ static inline double clv_center_way2(const clv_kpalm_state *s, int64_t l) {
     int64_t p = s->problem->p;
     return clv_square_of(s->centers + l * p, s->before + l * p, p);
 }
+
+/* Whether all objects are wholly in one cluster. */
+static inline bool clv_kpalm_is_whole(const clv_kpalm_state *s) {
+    return s->soft == 0 && s->assigned;
+}
+
+/* --- shares.c: where ranks share the run; else all is everybody's, and nothing is exchanged --- */
+
+/* By the sizes, once the work is divided. */
+bool clv_kpalm_is_shared(const clv_kpalm_problem *p);
+/* The chunks that this rank works on, first .. last - 1, and their rows; the rank that has a chunk. */
+void clv_kpalm_own_chunks(const clv_kpalm_problem *p, int64_t *first, int64_t *last);
+void clv_kpalm_own_rows(const clv_kpalm_problem *p, int64_t *from, int64_t *to);
+int clv_kpalm_owner(const clv_kpalm_problem *p, int64_t chunk);
+/* Around work on these, which may look at the clock; what it returns is then agreed upon by one of the next two. */
+void clv_kpalm_begin_own(const clv_kpalm_problem *p);
+void clv_kpalm_end_own(const clv_kpalm_problem *p);
+clv_status clv_kpalm_meet(const clv_kpalm_problem *p, clv_status status);
+/* An item of `size` bytes for every chunk; for every object. */
+clv_status clv_kpalm_gather_chunks(const clv_kpalm_problem *p, clv_status status, void *items, size_t size);
+clv_status clv_kpalm_gather_objects(const clv_kpalm_problem *p, void *items, size_t size);
+/* Work that goes through all objects in their order: rank by rank, each on its rows, from what the one before it has
+ * passed on. */
+typedef clv_status (*clv_kpalm_turn)(void *user, int64_t from, int64_t to);
+clv_status clv_kpalm_in_turn(const clv_kpalm_problem *p, clv_kpalm_turn turn, void *user, void *passed, int64_t bytes);
+clv_status clv_kpalm_broadcast(const clv_kpalm_problem *p, void *data, int64_t bytes, int root);
 
 /* --- iteration.c --- */
 

@@ -70,7 +70,7 @@ const clv_method clv_kpalm_method = {
                 "  cleave kpalm points.csv -k 3 --norm euclidean --restarts 10 --json result.json --report r.html\n"
                 "  cleave kpalm points.csv -k 3 -o labels.csv --predict new.csv --predict-output new-labels.csv\n",
     .takes = CLV_TAKES_POINTS,
-    .abilities = CLV_WEIGHS_OBJECTS | CLV_STARTS_GIVEN | CLV_READS_IN_ORDER | CLV_CHECKPOINTS,
+    .abilities = CLV_WEIGHS_OBJECTS | CLV_STARTS_GIVEN | CLV_READS_IN_ORDER | CLV_CHECKPOINTS | CLV_SPREADS,
     .starts = "auto|random|kmeans++|greedy++|d1++",
     .start_holds = "centers",
     .options = &table,

@@ -6,6 +6,8 @@
 #include <omp.h>
 #include <string.h>
 
+enum { WORTH_RANKS = 1 << 17 }; /* multiplications */
+
 typedef struct prediction {
     clv_context *ctx;
     clv_frame frame;
@@ -14,6 +16,7 @@ typedef struct prediction {
     double *mean;             /* p: of the centers */
     void *keys;               /* threads x tile */
     int threads;
+    bool shared; /* by ranks: each goes through its share of the points */
 } prediction;
 
 static void free_prediction(prediction *q) {
@@ -37,11 +40,16 @@ static clv_status measure(prediction *q, const clv_matrix *centers, const clv_ma
         }
     }
     double norm = clv_square_of(q->mean, NULL, p);
+    int64_t first = 0, last = points->rows;
+    if (q->shared) {
+        clv_share_objects(q->ctx, points->rows, CLV_TILE_ROWS, &first, &last);
+    }
 #pragma omp parallel for num_threads(clv_team(q->threads)) schedule(static) reduction(max : reach)
-    for (int64_t i = 0; i < points->rows; i++) {
+    for (int64_t i = first; i < last; i++) {
         double distance = clv_row_distance(points, i, q->mean, norm);
         reach = distance > reach || isnan(distance) ? (isnan(distance) ? HUGE_VAL : distance) : reach;
     }
+    CLV_TRY(q->shared ? clv_agree_largest(q->ctx, &reach) : CLV_OK);
     if (!(reach <= 1e140)) {
         CLV_TRY(clv_matrix_check(q->ctx, "the new points:", points, 1e70));
         return clv_fail(q->ctx, CLV_EDATA, "a new point is too far from the centers to be squared");
@@ -58,7 +66,8 @@ static clv_status measure(prediction *q, const clv_matrix *centers, const clv_ma
 static clv_status make_prediction(clv_context *ctx, const clv_matrix *centers, const clv_matrix *points,
                                   int64_t threads, prediction *q) {
     int64_t k = centers->rows, p = centers->cols;
-    *q = (prediction){.ctx = ctx, .threads = clv_threads(threads)};
+    bool large = (double)points->rows * (double)(k * p) >= WORTH_RANKS;
+    *q = (prediction){.ctx = ctx, .threads = clv_threads(threads), .shared = large && clv_is_shared(ctx)};
     CLV_TRY(clv_panel_new(ctx, points, k, &q->panel));
     q->centers = CLV_NEW(ctx, double, k *p);
     q->square = CLV_NEW(ctx, double, k);
@@ -80,11 +89,15 @@ clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const 
                         (long long)fresh->cols, (long long)centers->rows, (long long)centers->cols);
     }
     clv_status status = make_prediction(ctx, centers, fresh, threads, &q);
-    int64_t tiles = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
+    int64_t first = 0, last = (fresh->rows + CLV_TILE_ROWS - 1) / CLV_TILE_ROWS;
     atomic_bool stopped = false;
     if (status == CLV_OK) {
+        if (q.shared) {
+            clv_share(ctx, last, &first, &last);
+            clv_own_clock_begin(ctx);
+        }
 #pragma omp parallel for num_threads(clv_team(q.threads)) schedule(static)
-        for (int64_t b = 0; b < tiles; b++) {
+        for (int64_t b = first; b < last; b++) {
             int64_t from = b * CLV_TILE_ROWS, to = from + CLV_TILE_ROWS;
             void *keys = clv_tile_row(&q.panel, q.keys, omp_get_thread_num() * CLV_TILE_ROWS);
             if (clv_goes_on(ctx, &stopped, CLV_TILE_ROWS * centers->rows * centers->cols)) {
@@ -92,9 +105,14 @@ clv_status clv_kpalm_nearest(clv_context *ctx, const clv_matrix *centers, const 
                                     keys, out);
             }
         }
+        status = stopped ? clv_stop_failure(ctx, "assigning objects to centers") : CLV_OK;
+        if (q.shared) {
+            clv_own_clock_end(ctx);
+            status = clv_gather_items(ctx, status, out, sizeof *out, fresh->rows, CLV_TILE_ROWS);
+        }
     }
     free_prediction(&q);
-    return stopped ? clv_stop_failure(ctx, "assigning objects to centers") : status;
+    return status;
 }
 
 /* --- the value of what is given --- */

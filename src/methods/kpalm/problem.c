@@ -89,6 +89,7 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
     bool uniform = p->options.initial_membership == CLV_KPALM_UNIFORM && !p->factor;
     p->affine = !p->hard && !p->euclidean && uniform && !clv_is_sparse(p->points);
     p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
+    p->shared = clv_kpalm_is_shared(p);
 }
 
 /* --- mean and spread --- */
@@ -117,8 +118,10 @@ static bool exceeds(double distance, double most) {
 static clv_status measure(const clv_kpalm_problem *p, const double *c, double *squares, extent *out) {
     extent parts[MOST_CHUNKS];
     double square = clv_square_of(c, NULL, p->p);
+    int64_t first, last;
+    clv_kpalm_own_chunks(p, &first, &last);
 #pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
-    for (int64_t b = 0; b < p->chunks; b++) {
+    for (int64_t b = first; b < last; b++) {
         int64_t from, to;
         clv_kpalm_chunk(p, b, &from, &to);
         parts[b] = (extent){-1, from, 0};
@@ -134,6 +137,7 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, double *s
             }
         }
     }
+    CLV_TRY(clv_kpalm_gather_chunks(p, CLV_OK, parts, sizeof *parts));
     *out = parts[0];
     for (int64_t b = 1; b < p->chunks; b++) {
         out->sum += parts[b].sum;
@@ -147,24 +151,27 @@ static clv_status measure(const clv_kpalm_problem *p, const double *c, double *s
 
 static clv_status find_mean(clv_kpalm_problem *p) {
     double *parts = CLV_NEW0(p->ctx, double, p->chunks * p->p);
+    int64_t first, last;
     if (!parts) {
         return CLV_ENOMEM;
     }
+    clv_kpalm_own_chunks(p, &first, &last);
 #pragma omp parallel for num_threads(clv_team(threads_for(p))) schedule(dynamic, 1)
-    for (int64_t b = 0; b < p->chunks; b++) {
+    for (int64_t b = first; b < last; b++) {
         int64_t from, to;
         clv_kpalm_chunk(p, b, &from, &to);
         for (int64_t i = from; i < to; i++) {
             clv_row_add(p->points, i, clv_kpalm_sample(p, i) / p->mass, parts + b * p->p);
         }
     }
+    clv_status status = clv_kpalm_gather_chunks(p, CLV_OK, parts, (size_t)p->p * sizeof *parts);
     for (int64_t b = 0; b < p->chunks; b++) {
         for (int64_t f = 0; f < p->p; f++) {
             p->mean[f] += parts[b * p->p + f];
         }
     }
     clv_free(p->ctx, parts);
-    return CLV_OK;
+    return status;
 }
 
 static double power_of_two(double length) {
@@ -466,6 +473,7 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const
  * Assumption 2 wants a lower bound. The square root for the Euclidean norm, whose alpha is a length. */
 static clv_status factors_by_distance(clv_kpalm_problem *p) {
     double variance = p->spread / p->mass;
+    CLV_TRY(clv_kpalm_gather_objects(p, p->norms, sizeof *p->norms));
     p->factor = CLV_NEW(p->ctx, double, p->n);
     for (int64_t i = 0; p->factor && i < p->n; i++) {
         double factor = variance > 0 ? (p->norms[i] / variance + 1) / 2 : 1;

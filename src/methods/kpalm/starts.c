@@ -41,8 +41,10 @@ typedef void (*tile_visit)(seeding *g, int64_t chunk, const clv_worker *w, int64
 static clv_status visit_tiles(seeding *g, tile_visit visit) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
+    int64_t first, last;
+    clv_kpalm_own_chunks(p, &first, &last);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
-    for (int64_t c = 0; c < p->chunks; c++) {
+    for (int64_t c = first; c < last; c++) {
         clv_worker *w = &s->workers[omp_get_thread_num()];
         int64_t from, to;
         clv_kpalm_chunk(p, c, &from, &to);
@@ -53,6 +55,7 @@ static clv_status visit_tiles(seeding *g, tile_visit visit) {
             visit(g, c, w, count);
         }
     }
+    CLV_TRY(clv_kpalm_gather_chunks(p, CLV_OK, g->sums, MOST_DRAWS * sizeof *g->sums));
     return clv_worked(p->ctx, p->n * p->p) ? clv_stop_failure(p->ctx, "choosing centers to start from") : CLV_OK;
 }
 
@@ -97,21 +100,10 @@ static int64_t draw_by_weight(const clv_kpalm_problem *p, clv_rng *rng) {
     return p->sample ? clv_draw(p->sample, p->n, p->mass, rng) : clv_rng_below(rng, p->n);
 }
 
-/* An object with probability proportional to its part; by sample weight where nothing is left. */
-static int64_t draw(const seeding *g, clv_rng *rng) {
-    const clv_kpalm_problem *p = g->s->problem;
-    double left = clv_rng_uniform(rng) * total_of(g, 0);
-    int64_t from = 0, to = 0, last = -1;
-    if (!(total_of(g, 0) > 0)) {
-        return draw_by_weight(p, rng);
-    }
-    for (int64_t c = 0; c < p->chunks; c++) {
-        clv_kpalm_chunk(p, c, &from, &to);
-        if (left < g->sums[c * MOST_DRAWS] || c + 1 == p->chunks) {
-            break;
-        }
-        left -= g->sums[c * MOST_DRAWS];
-    }
+/* The object of a chunk where the parts before it add up to `left`; -1: none has a part. */
+static int64_t draw_in_chunk(const seeding *g, int64_t chunk, double left) {
+    int64_t from, to, last = -1;
+    clv_kpalm_chunk(g->s->problem, chunk, &from, &to);
     for (int64_t i = from; i < to && (left >= 0 || last < 0); i++) {
         double part = part_of(g, (double)g->s->upper[i], i);
         if (part > 0) {
@@ -119,7 +111,26 @@ static int64_t draw(const seeding *g, clv_rng *rng) {
             left -= part;
         }
     }
-    return last >= 0 ? last : draw_by_weight(p, rng);
+    return last;
+}
+
+/* An object with probability proportional to its part; by sample weight where nothing is left. */
+static clv_status draw(const seeding *g, clv_rng *rng, int64_t *out) {
+    const clv_kpalm_problem *p = g->s->problem;
+    double left = clv_rng_uniform(rng) * total_of(g, 0);
+    int64_t chunk = 0, first, last;
+    if (!(total_of(g, 0) > 0)) {
+        *out = draw_by_weight(p, rng);
+        return CLV_OK;
+    }
+    for (; chunk + 1 < p->chunks && !(left < g->sums[chunk * MOST_DRAWS]); chunk++) {
+        left -= g->sums[chunk * MOST_DRAWS];
+    }
+    clv_kpalm_own_chunks(p, &first, &last);
+    *out = chunk >= first && chunk < last ? draw_in_chunk(g, chunk, left) : -1;
+    CLV_TRY(clv_kpalm_broadcast(p, out, sizeof *out, clv_kpalm_owner(p, chunk)));
+    *out = *out >= 0 ? *out : draw_by_weight(p, rng);
+    return CLV_OK;
 }
 
 /* Object `objects[c]` as candidate c, for all c. */
@@ -139,7 +150,7 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
     int64_t objects[MOST_DRAWS] = {0};
     int best = 0;
     for (int c = 0; c < g->draws; c++) {
-        objects[c] = draw(g, rng);
+        CLV_TRY(draw(g, rng, &objects[c]));
     }
     if (g->draws > 1) {
         set_candidates(g, objects, g->draws);
@@ -191,8 +202,10 @@ static clv_status draw_centers(seeding *g, clv_rng *rng, bool *taken) {
 
 static void measure_norms(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
+    int64_t from, to;
+    clv_kpalm_own_rows(p, &from, &to);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = from; i < to; i++) {
         double norm;
         clv_tile_norms(&p->frame, &i, 1, &norm);
         s->lower[i] = (float)norm;
@@ -295,13 +308,15 @@ clv_status clv_kpalm_seed(clv_kpalm_state *s, clv_rng *rng) {
 
 /* Distances to the own centers in place of those to the nearest center so far. Objects that may not leave, in several
  * clusters or alone in one, have none, and neither has what lies in its center but for rounding. */
-static void measure_costs(seeding *g, const int64_t *members) {
+static clv_status measure_costs(seeding *g, const int64_t *members) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
     double unit2 = p->frame.unit * p->frame.unit;
     double least = 1e-12 * p->spread / (double)p->n / unit2 + 1e-28 * p->frame.reach * p->frame.reach;
+    int64_t first, last;
+    clv_kpalm_own_chunks(p, &first, &last);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)
-    for (int64_t c = 0; c < p->chunks; c++) {
+    for (int64_t c = first; c < last; c++) {
         int64_t from, to;
         double sum = 0;
         clv_kpalm_chunk(p, c, &from, &to);
@@ -318,6 +333,7 @@ static void measure_costs(seeding *g, const int64_t *members) {
         }
         g->sums[c * MOST_DRAWS] = sum;
     }
+    return clv_kpalm_gather_chunks(p, CLV_OK, g->sums, MOST_DRAWS * sizeof *g->sums);
 }
 
 /* Object i alone becomes cluster l. Its old center stays where it is until the next update: sigma falls by the share of
@@ -338,7 +354,7 @@ static clv_status refill(seeding *g, int64_t *members, double *gain) {
     clv_kpalm_state *s = g->s;
     const clv_kpalm_problem *p = s->problem;
     clv_rng rng = clv_rng_stream(~s->salt, (uint64_t)s->t);
-    measure_costs(g, members);
+    CLV_TRY(measure_costs(g, members));
     for (int64_t l = 0; l < p->k && total_of(g, 0) > 0; l++) {
         int64_t object;
         if (clv_mass_in(p, s->total, l) > 0) {
@@ -363,6 +379,9 @@ clv_status clv_kpalm_refill(clv_kpalm_state *s, double *gain) {
     *gain = 0;
     clv_status status = new_seeding(s, room < REFILL_DRAWS ? (int)room : REFILL_DRAWS, p->euclidean, &g);
     int64_t *members = CLV_NEW(p->ctx, int64_t, p->k);
+    if (status == CLV_OK && members) {
+        status = clv_kpalm_gather_objects(p, s->labels, sizeof *s->labels);
+    }
     if (status == CLV_OK && members) {
         clv_count_labels(s->labels, p->n, p->k, members);
         for (int64_t l = 0; l < p->k; l++) {

@@ -5,8 +5,10 @@
  * row one row per feature, CSR     as the first; X with one row per sample is turned around once
  *
  * X'r over all features is the pass over X that everything else is measured by. Threads take strips or rows of fixed
- * extent; a sum never depends on who computed it. */
+ * extent; a sum never depends on who computed it. Ranks that share a run take a share of these each, and gather. */
 #include "methods/ksupport/ksupport.h"
+
+#include "base/ranks.h"
 
 #include <string.h>
 
@@ -20,6 +22,37 @@ static int64_t least(int64_t a, int64_t b) {
 /* Threads for so many multiplications: few are done before another thread is awake. */
 static int threads_for(const clv_design *x, int64_t work) {
     return work > 1 << 17 ? x->threads : 1;
+}
+
+/* --- ranks --- */
+
+enum { WORTH_RANKS = 1 << 18 }; /* multiplications */
+
+/* The parts of the work that this rank does: all of `count` where it is not shared. */
+typedef struct part {
+    bool shared;
+    int64_t first, last;
+} part;
+
+static part part_of(const clv_design *x, int64_t work, int64_t count) {
+    part mine = {.shared = work >= WORTH_RANKS && clv_is_shared(x->ctx), .last = count};
+    if (mine.shared) {
+        clv_share(x->ctx, count, &mine.first, &mine.last);
+    }
+    return mine;
+}
+
+/* What all ranks found, in parts of `block` entries. A failure is that of all of them, and of their next meeting: the
+ * run asks for an end from here on. */
+static void gather_parts(const clv_design *x, const part *mine, int64_t count, int64_t block, double *g,
+                         double *squares) {
+    if (mine->shared) {
+        clv_status status = clv_gather_items(x->ctx, CLV_OK, g, sizeof *g, count, block);
+        if (status == CLV_OK && squares) {
+            status = clv_gather_items(x->ctx, CLV_OK, squares, sizeof *squares, count, block);
+        }
+        (void)status;
+    }
 }
 
 /* --- dense, one row per feature --- */
@@ -39,13 +72,14 @@ static void dot_rows(const clv_matrix *m, const int64_t *list, int64_t first, in
 
 static void features_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
                               double *squares) {
-    int64_t runs = (count + RUN - 1) / RUN;
+    part mine = part_of(x, count * x->samples, (count + RUN - 1) / RUN);
 #pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
-    for (int64_t b = 0; b < runs; b++) {
+    for (int64_t b = mine.first; b < mine.last; b++) {
         int64_t first = b * RUN;
         dot_rows(&x->matrix, list ? list + first : NULL, first, least(RUN, count - first), r, g + first,
                  squares ? squares + first : NULL);
     }
+    gather_parts(x, &mine, count, RUN, g, squares);
 }
 
 /* Rows i..i + 3 of m, or of a list of its rows, on n columns from `first` on: acc += weight x and, unless NULL, squares
@@ -149,23 +183,25 @@ static void add_listed(const clv_matrix *m, const int64_t *list, int64_t n, cons
 /* X'r where all features are one strip: samples in a fixed number of groups instead. */
 static void samples_few(const clv_design *x, const double *r, double *g, double *squares) {
     const clv_matrix *m = &x->matrix;
-    double part[GROUPS][STRIP], square[GROUPS][STRIP];
+    double part_sum[GROUPS][STRIP], square[GROUPS][STRIP];
+    part mine = part_of(x, m->cols * m->rows, GROUPS);
 #pragma omp parallel for num_threads(clv_team(threads_for(x, m->cols * m->rows))) schedule(static)
-    for (int64_t b = 0; b < GROUPS; b++) {
+    for (int64_t b = mine.first; b < mine.last; b++) {
         int64_t begin = m->rows * b / GROUPS, count = m->rows * (b + 1) / GROUPS - begin;
         clv_matrix rows = *m;
         rows.rows = count;
         rows.values = (const char *)m->values + (size_t)(begin * m->cols) * clv_scalar_bytes(m->scalar);
-        memset(part[b], 0, sizeof part[b]);
+        memset(part_sum[b], 0, sizeof part_sum[b]);
         memset(square[b], 0, sizeof square[b]);
         for (int64_t i = 0; i < count; i += 4) {
-            add_four(&rows, NULL, r + begin, count, i, 0, m->cols, part[b], squares ? square[b] : NULL);
+            add_four(&rows, NULL, r + begin, count, i, 0, m->cols, part_sum[b], squares ? square[b] : NULL);
         }
     }
+    gather_parts(x, &mine, GROUPS * STRIP, STRIP, part_sum[0], squares ? square[0] : NULL);
     for (int64_t j = 0; j < m->cols; j++) {
         double sum = 0, whole = 0;
         for (int64_t b = 0; b < GROUPS; b++) {
-            sum += part[b][j];
+            sum += part_sum[b][j];
             whole += square[b][j];
         }
         g[j] = sum;
@@ -178,13 +214,13 @@ static void samples_few(const clv_design *x, const double *r, double *g, double 
 static void samples_gradient(const clv_design *x, const double *r, const int64_t *list, int64_t count, double *g,
                              double *squares) {
     const clv_matrix *m = &x->matrix;
-    int64_t strips = (count + STRIP - 1) / STRIP;
     if (!list && count <= STRIP && m->rows > MANY) {
         samples_few(x, r, g, squares);
         return;
     }
+    part mine = part_of(x, count * x->samples, (count + STRIP - 1) / STRIP);
 #pragma omp parallel for num_threads(clv_team(threads_for(x, count * x->samples))) schedule(static)
-    for (int64_t s = 0; s < strips; s++) {
+    for (int64_t s = mine.first; s < mine.last; s++) {
         int64_t first = s * STRIP, n = least(STRIP, count - first);
         double *square = squares ? squares + first : NULL;
         memset(g + first, 0, (size_t)n * sizeof *g);
@@ -199,6 +235,7 @@ static void samples_gradient(const clv_design *x, const double *r, const int64_t
             add_four(m, NULL, r, m->rows, i, first, n, g + first, square);
         }
     }
+    gather_parts(x, &mine, count, STRIP, g, squares);
 }
 
 static void samples_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {
@@ -243,8 +280,9 @@ static void sparse_gradient(const clv_design *x, const double *r, const int64_t 
                             double *squares) {
     const clv_matrix *m = &x->matrix;
     const double *values = m->values;
+    part mine = part_of(x, m->start[m->rows], count);
 #pragma omp parallel for num_threads(clv_team(threads_for(x, m->start[m->rows]))) schedule(dynamic, 1024)
-    for (int64_t j = 0; j < count; j++) {
+    for (int64_t j = mine.first; j < mine.last; j++) {
         int64_t row = list ? list[j] : j;
         double sum = 0, square = 0;
         for (int64_t e = m->start[row]; e < m->start[row + 1]; e++) {
@@ -256,6 +294,7 @@ static void sparse_gradient(const clv_design *x, const double *r, const int64_t 
             squares[j] = square;
         }
     }
+    gather_parts(x, &mine, count, 1, g, squares);
 }
 
 static void sparse_margins(const clv_design *x, const int64_t *index, const double *value, int64_t count, double *z) {

@@ -78,7 +78,7 @@ const clv_method clv_ksupport_method = {
                 "  cleave ksupport X.npy y.npy --path 50,100,200:1,0.3,0.1 --validation-x V.npy --validation-y v.npy\n"
                 "  cleave verify result.json X.npy y.npy\n",
     .takes = CLV_TAKES_SAMPLES,
-    .abilities = CLV_STARTS_GIVEN | CLV_READS_IN_ORDER | CLV_VALIDATES | CLV_CHECKPOINTS,
+    .abilities = CLV_STARTS_GIVEN | CLV_READS_IN_ORDER | CLV_VALIDATES | CLV_CHECKPOINTS | CLV_SPREADS,
     .starts = "zero",
     .start_holds = "weights",
     .options = &table,

@@ -51,7 +51,7 @@ const clv_method clv_ncut_method = {
                 "  cleave ncut graph.mtx -k 5 --affinity precomputed --json result.json --report result.html\n"
                 "  cleave ncut points.csv -k 3 -o labels.csv --predict new.csv --predict-output new-labels.csv\n",
     .takes = CLV_TAKES_AFFINITY,
-    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS,
+    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS | CLV_SPREADS,
     .starts = "auto|random|spectral|kmeans++",
     .start_holds = "labels",
     .options = &table,

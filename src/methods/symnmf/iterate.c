@@ -250,7 +250,7 @@ void clv_memberships_measure(clv_memberships *s) {
 clv_status clv_memberships_refresh(clv_memberships *s) {
     if (s->product.a) {
         CLV_TRY(clv_product_begin(&s->product));
-        clv_product_values(&s->product);
+        CLV_TRY(clv_product_values(&s->product));
     } else {
         CLV_TRY(clv_affinity_apply(s->problem->affinity, s->w, s->problem->k, s->pw, s->threads));
     }

@@ -64,7 +64,7 @@ const clv_method clv_symnmf_method = {
                 "  cleave symnmf points.npy -k 10 --solver fw --step curvature --start random --trace fw.csv\n"
                 "  cleave symnmf points.csv -k 3 --predict new.csv --predict-membership new-w.csv\n",
     .takes = CLV_TAKES_AFFINITY,
-    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS,
+    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS | CLV_SPREADS,
     .starts = "spectral|random|kmeans++",
     .start_holds = "labels or memberships",
     .options = &table,

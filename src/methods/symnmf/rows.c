@@ -221,7 +221,7 @@ static clv_status gather(const clv_memberships *s, const block *b) {
         }
     }
     memset(b->change, 0, (size_t)(k * b->count) * sizeof *b->change);
-    clv_product_rows(&s->product, b->first, b->count, b->pw);
+    CLV_TRY(clv_product_rows(&s->product, b->first, b->count, b->pw));
     return clv_affinity_block(s->problem->affinity, b->first, b->count, b->inside);
 }
 
@@ -299,7 +299,7 @@ clv_status clv_rows_step(clv_memberships *s) {
         memcpy(s->w, held, bytes);
         return status;
     }
-    clv_product_values(&s->product);
+    CLV_TRY(clv_product_values(&s->product));
     clv_memberships_measure(s);
     return CLV_OK;
 }

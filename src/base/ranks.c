@@ -1,0 +1,403 @@
+/* Ranks: meetings and shares. A meeting is one exchange of notes, 48 bytes per rank, before what is exchanged
+ * otherwise: so a rank that failed, and does not know what the others are about to exchange, can still be heard. */
+#include "base/ranks.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct note {
+    uint64_t signature;
+    double now;
+    int64_t grace, spare;
+    int32_t status, asked;
+    uint64_t spare_bytes; /* notes are a multiple of 16 bytes */
+} note;
+
+enum { HOST = 128 };
+
+/* Nobody meets after this failure; work that cannot return it ends as it would after an interruption. */
+static clv_status break_by(clv_context *ctx, clv_status status) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    strncpy(r->why, clv_message(ctx), CLV_MESSAGE - 1);
+    r->asked = true;
+    r->broken = status;
+    return status;
+}
+
+static clv_status break_off(clv_context *ctx, const char *what) {
+    return break_by(ctx, clv_fail(ctx, CLV_EIO, "%s failed: the other processes cannot be reached", what));
+}
+
+bool clv_is_shared(const clv_context *ctx) {
+    const clv_ranks *r = clv_ranks_of(ctx);
+    return r && r->alone == 0;
+}
+
+int clv_rank_count(const clv_context *ctx) {
+    return clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.ranks : 1;
+}
+
+void clv_own_clock_begin(clv_context *ctx) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (r) {
+        atomic_fetch_add(&r->own_clock, 1);
+    }
+}
+
+void clv_own_clock_end(clv_context *ctx) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (r) {
+        atomic_fetch_sub(&r->own_clock, 1);
+    }
+}
+
+void clv_ask_ranks_to_stop(clv_context *ctx) {
+    clv_ranks_of(ctx)->asked_here = true;
+}
+
+/* --- shares --- */
+
+void clv_share_of(const clv_context *ctx, int rank, int64_t count, int64_t *first, int64_t *last) {
+    int64_t ranks = clv_rank_count(ctx);
+    *first = count / ranks * rank + count % ranks * rank / ranks;
+    *last = count / ranks * (rank + 1) + count % ranks * (rank + 1) / ranks;
+}
+
+void clv_share(const clv_context *ctx, int64_t count, int64_t *first, int64_t *last) {
+    clv_share_of(ctx, clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.rank : 0, count, first, last);
+}
+
+static void share_objects_of(const clv_context *ctx, int rank, int64_t n, int64_t block, int64_t *first,
+                             int64_t *last) {
+    clv_share_of(ctx, rank, (n + block - 1) / block, first, last);
+    *first = *first * block < n ? *first * block : n;
+    *last = *last * block < n ? *last * block : n;
+}
+
+void clv_share_objects(const clv_context *ctx, int64_t n, int64_t block, int64_t *first, int64_t *last) {
+    share_objects_of(ctx, clv_is_shared(ctx) ? clv_ranks_of(ctx)->with.rank : 0, n, block, first, last);
+}
+
+/* --- meetings --- */
+
+static int exchange(clv_ranks *r, void *all, const int64_t *counts, const int64_t *places) {
+    for (int32_t q = 0; q < r->with.ranks; q++) {
+        r->bytes += q == r->with.rank ? 0 : counts[q];
+    }
+    return r->with.gather(r->with.self, all, counts, places);
+}
+
+/* What rank `root` has to say becomes the message of this context. */
+static clv_status pass_message(clv_context *ctx, int32_t root, clv_status status) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    char text[CLV_MESSAGE] = "";
+    if (root == r->with.rank) {
+        strncpy(text, clv_message(ctx), CLV_MESSAGE - 1);
+    }
+    if (r->with.broadcast(r->with.self, text, CLV_MESSAGE, root)) {
+        return break_off(ctx, "a meeting");
+    }
+    return root == 0 || clv_is_stop(status)
+               ? clv_fail(ctx, status, "%s", text)
+               : clv_fail(ctx, status, "%s (on process %d of %d)", text, (int)root + 1, (int)r->with.ranks);
+}
+
+/* The rank whose failure counts: the first that failed, else the first that was interrupted or late; -1: none. */
+static int32_t find_failure(const note *notes, int32_t ranks) {
+    int32_t stopped = -1;
+    for (int32_t q = 0; q < ranks; q++) {
+        if (notes[q].status < 0 && !clv_is_stop((clv_status)notes[q].status)) {
+            return q;
+        }
+        stopped = stopped < 0 && notes[q].status < 0 ? q : stopped;
+    }
+    return stopped;
+}
+
+static bool came_apart(const note *notes, int32_t ranks) {
+    for (int32_t q = 1; q < ranks; q++) {
+        if (notes[q].signature != notes[0].signature) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void adopt(clv_ranks *r, const note *notes) {
+    for (int32_t q = 0; q < r->with.ranks; q++) {
+        r->now = fmax(r->now, notes[q].now);
+        r->asked = r->asked || notes[q].asked;
+        r->grace = q == 0 || notes[q].grace < r->grace ? notes[q].grace : r->grace;
+        r->spare = q == 0 || notes[q].spare < r->spare ? notes[q].spare : r->spare;
+    }
+}
+
+clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    if (r->broken < 0) {
+        return clv_fail(ctx, r->broken, "%s", r->why);
+    }
+    note *notes = r->notes;
+    note *mine = &notes[r->with.rank];
+    *mine = (note){.signature = signature + (r->sequence++ << 48), .status = status};
+    clv_own_clock_begin(ctx);
+    clv_ranks_state(ctx, &mine->now, &mine->grace, &mine->spare);
+    mine->asked = r->asked_here || clv_asked_to_stop(ctx);
+    clv_own_clock_end(ctx);
+    for (int32_t q = 0; q < r->with.ranks; q++) {
+        r->counts[q] = sizeof *notes;
+        r->places[q] = q * (int64_t)sizeof *notes;
+    }
+    r->meetings++;
+    if (exchange(r, notes, r->counts, r->places)) {
+        return break_off(ctx, "a meeting");
+    }
+    int32_t failed = find_failure(notes, r->with.ranks);
+    clv_status found = failed < 0 ? CLV_OK : (clv_status)notes[failed].status;
+    adopt(r, notes);
+    if ((found == CLV_OK || clv_is_stop(found)) && came_apart(notes, r->with.ranks)) {
+        clv_fail(ctx, CLV_EINTERNAL,
+                 "the processes have come apart: they do not compute the same numbers; are their machines alike, and "
+                 "their files the same? (CLEAVE_ISA and OPENBLAS_CORETYPE make machines alike)");
+        return break_by(ctx, CLV_EINTERNAL);
+    }
+    if (failed < 0) {
+        return CLV_OK;
+    }
+    found = pass_message(ctx, failed, found);
+    return clv_is_stop(found) ? found : break_by(ctx, found);
+}
+
+clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, const int64_t *counts,
+                            const int64_t *places) {
+    uint64_t signature = 1;
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    for (int q = 0; q < clv_rank_count(ctx); q++) {
+        signature = signature * 31 + (uint64_t)counts[q];
+    }
+    CLV_TRY(clv_meet(ctx, signature & 0xffffffffffff, status));
+    return exchange(clv_ranks_of(ctx), all, counts, places) ? break_off(ctx, "gathering results") : CLV_OK;
+}
+
+clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    CLV_TRY(clv_meet(ctx, (uint64_t)bytes * 7 + 3, status));
+    r->bytes += r->with.rank == root ? 0 : bytes;
+    return r->with.broadcast(r->with.self, data, bytes, root) ? break_off(ctx, "a message to all") : CLV_OK;
+}
+
+/* --- shares that are gathered --- */
+
+clv_status clv_gather_items(clv_context *ctx, clv_status status, void *items, size_t size, int64_t n, int64_t block) {
+    int ranks = clv_rank_count(ctx);
+    int64_t *counts = CLV_NEW(ctx, int64_t, 2 * ranks), first, last;
+    status = counts ? status : CLV_ENOMEM;
+    for (int q = 0; counts && q < ranks; q++) {
+        share_objects_of(ctx, q, n, block, &first, &last);
+        counts[q] = (last - first) * (int64_t)size;
+        counts[ranks + q] = first * (int64_t)size;
+    }
+    status = counts ? clv_gather_bytes(ctx, status, items, counts, counts + ranks) : clv_meet(ctx, 0, status);
+    clv_free(ctx, counts);
+    return status;
+}
+
+/* What rank q has of the columns first .. end - 1. */
+static void columns_of(const clv_context *ctx, int q, int64_t n, int64_t block, int64_t first, int64_t end,
+                       int64_t *from, int64_t *to) {
+    share_objects_of(ctx, q, n, block, from, to);
+    *from = *from > first ? *from : first;
+    *to = *to < end ? *to : end;
+    *to = *to > *from ? *to : *from;
+}
+
+/* To (or, `back`, from) the place of a rank's columns in `packed`, k rows of them one after the other. */
+static void pack(double *packed, double *y, int64_t k, int64_t n, int64_t from, int64_t to, bool back) {
+    for (int64_t c = 0; c < k && to > from; c++) {
+        double *there = packed + c * (to - from), *here = y + c * n + from;
+        memcpy(back ? here : there, back ? there : here, (size_t)(to - from) * sizeof *y);
+    }
+}
+
+clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, int64_t k, int64_t n, int64_t block,
+                              int64_t first, int64_t count) {
+    if (!clv_is_shared(ctx)) {
+        return status;
+    }
+    int ranks = clv_rank_count(ctx), me = clv_ranks_of(ctx)->with.rank;
+    clv_kept kept = {.ctx = ctx};
+    int64_t *counts = CLV_TAKE(&kept, int64_t, 2 * ranks), at = 0, from, to;
+    double *packed = k > 1 ? CLV_TAKE(&kept, double, k *count) : y + first;
+    status = kept.status < 0 ? kept.status : status;
+    for (int q = 0; kept.status == CLV_OK && q < ranks; q++) {
+        columns_of(ctx, q, n, block, first, first + count, &from, &to);
+        counts[q] = k * (to - from) * (int64_t)sizeof *y;
+        counts[ranks + q] = at * (int64_t)sizeof *y;
+        if (q == me && k > 1) {
+            pack(packed + at, y, k, n, from, to, false);
+        }
+        at += k * (to - from);
+    }
+    status = kept.status < 0 ? clv_meet(ctx, 0, status) : clv_gather_bytes(ctx, status, packed, counts, counts + ranks);
+    for (int q = 0; status == CLV_OK && k > 1 && q < ranks; q++) {
+        columns_of(ctx, q, n, block, first, first + count, &from, &to);
+        if (q != me) {
+            pack(packed + counts[ranks + q] / (int64_t)sizeof *y, y, k, n, from, to, true);
+        }
+    }
+    clv_free_kept(&kept);
+    return status;
+}
+
+clv_status clv_agree_least(clv_context *ctx, int64_t *value) {
+    int64_t *all = clv_is_shared(ctx) ? CLV_NEW(ctx, int64_t, clv_rank_count(ctx)) : NULL;
+    if (!clv_is_shared(ctx)) {
+        return CLV_OK;
+    }
+    if (all) {
+        all[clv_ranks_of(ctx)->with.rank] = *value;
+    }
+    int ranks = clv_rank_count(ctx);
+    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, sizeof *all, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
+    for (int q = 0; status == CLV_OK && q < ranks; q++) {
+        *value = all[q] < *value ? all[q] : *value;
+    }
+    clv_free(ctx, all);
+    return status;
+}
+
+clv_status clv_agree_largest(clv_context *ctx, double *value) {
+    double *all = clv_is_shared(ctx) ? CLV_NEW(ctx, double, clv_rank_count(ctx)) : NULL;
+    if (!clv_is_shared(ctx)) {
+        return CLV_OK;
+    }
+    if (all) {
+        all[clv_ranks_of(ctx)->with.rank] = *value;
+    }
+    int ranks = clv_rank_count(ctx);
+    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, sizeof *all, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
+    for (int q = 0; status == CLV_OK && q < ranks; q++) {
+        *value = fmax(*value, all[q]);
+    }
+    clv_free(ctx, all);
+    return status;
+}
+
+/* --- joining --- */
+
+/* What must be the same on all ranks for their numbers to be the same. */
+static void describe_machine(char text[HOST]) {
+    char *core = openblas_get_corename();
+    snprintf(text, HOST, "%s, BLAS %s, cleave %s", clv_isa(), core ? core : "?", clv_version());
+}
+
+/* The names of all hosts, how many ranks there are on this one, and whether all machines are alike. */
+static clv_status compare_machines(clv_context *ctx) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    int32_t ranks = r->with.ranks, here = 0, other = -1;
+    char *all = clv_alloc_zero(ctx, ranks, 2 * HOST);
+    if (all) {
+        gethostname(all + r->with.rank * 2 * HOST, HOST - 1);
+        describe_machine(all + r->with.rank * 2 * HOST + HOST);
+    }
+    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, 2 * HOST, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
+    for (int32_t q = 0; status == CLV_OK && q < ranks; q++) {
+        here += strcmp(all + q * 2 * HOST, all + r->with.rank * 2 * HOST) == 0;
+        other = other < 0 && strcmp(all + q * 2 * HOST + HOST, all + HOST) != 0 ? q : other;
+    }
+    if (status == CLV_OK && other > 0) {
+        status = clv_fail(ctx, CLV_EUSAGE,
+                          "the machines differ, and would not compute the same numbers: %s has %s, %s has %s; set "
+                          "CLEAVE_ISA and OPENBLAS_CORETYPE for all of them to what the lesser one has",
+                          all, all + HOST, all + other * 2 * HOST, all + other * 2 * HOST + HOST);
+    }
+    clv_free(ctx, all);
+    CLV_TRY(status);
+    int64_t budget = (int64_t)(clv_memory_budget(0) / (size_t)here);
+    CLV_TRY(clv_agree_least(ctx, &budget));
+    clv_limit_budget((size_t)budget);
+    return CLV_OK;
+}
+
+clv_status clv_ranks_join(clv_context *ctx, const clv_communicator *with) {
+    clv_ranks *r = CLV_NEW0(ctx, clv_ranks, 1);
+    if (!r) {
+        with->close(with->self);
+        return CLV_ENOMEM;
+    }
+    r->with = *with;
+    r->notes = clv_alloc_zero(ctx, with->ranks, sizeof(note));
+    r->counts = CLV_NEW(ctx, int64_t, with->ranks);
+    r->places = CLV_NEW(ctx, int64_t, with->ranks);
+    clv_set_ranks(ctx, r);
+    if (!r->notes || !r->counts || !r->places) { /* and nobody can be told */
+        with->end_all(with->self, 71);
+        return CLV_ENOMEM;
+    }
+    r->epoch = clv_seconds();
+    r->alone = with->ranks == 1;
+    CLV_TRY(clv_meet(ctx, 0, CLV_OK));
+    r->epoch = clv_seconds(); /* when all are there */
+    r->now = 0;
+    return with->ranks > 1 ? compare_machines(ctx) : CLV_OK;
+}
+
+void clv_ranks_leave(clv_context *ctx) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (r) {
+        r->with.close(r->with.self);
+        clv_set_ranks(ctx, NULL);
+        CLV_FREE_ALL(ctx, r->notes, r->counts, r->places, r);
+    }
+}
+
+/* --- what programs use of it --- */
+
+clv_status clv_context_join(clv_context *ctx, const char *plugin) {
+    const clv_plugin_head *head;
+    clv_communicator with;
+    CLV_TRY(clv_plugin_open(ctx, plugin, CLV_MPI_INTERFACE,
+                            "run the command without it, as one process that uses all cores", &head));
+    const clv_ranks_plugin *table = (const clv_ranks_plugin *)(const void *)head;
+    if (table->open(&with)) {
+        return clv_fail(ctx, CLV_EIO, "the processes that were started together cannot be reached: MPI does not start");
+    }
+    return clv_ranks_join(ctx, &with);
+}
+
+void clv_context_leave(clv_context *ctx) {
+    clv_ranks_leave(ctx);
+}
+
+clv_status clv_context_meet(clv_context *ctx, clv_status status, const char *message) {
+    if (status < 0 && message && *message) {
+        clv_fail(ctx, status, "%s", message);
+    }
+    return clv_meet(ctx, 1, status);
+}
+
+clv_status clv_context_share(clv_context *ctx, void *data, size_t bytes) {
+    return clv_broadcast(ctx, CLV_OK, data, (int64_t)bytes, 0);
+}
+
+void clv_context_work_alone(clv_context *ctx, int alone) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (r) {
+        r->alone += alone ? 1 : -1;
+    }
+}
+
+clv_ranks_info clv_context_ranks(const clv_context *ctx) {
+    const clv_ranks *r = clv_ranks_of(ctx);
+    return r ? (clv_ranks_info){r->with.rank, r->with.ranks, r->meetings, r->bytes} : (clv_ranks_info){0, 1, 0, 0};
+}

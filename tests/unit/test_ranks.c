@@ -1,0 +1,370 @@
+/* Ranks: meetings and shares, and the operator on several ranks against the operator on one, bit for bit. */
+#include "ranks_support.h"
+
+#include "affinity/affinity.h"
+#include "methods/methods.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { N = 2200, P = 3, K = 3, SAMPLES = 80, FEATURES = 4000, TEXT = 256 };
+
+static double points[N * P];
+static float narrow[N * P];
+static int32_t labels[N], after[N];
+static int64_t moved[N];
+static double x[K * N];
+static double wide[SAMPLES * FEATURES], target[SAMPLES];
+
+static clv_matrix make_points(void) {
+    clv_rng rng = clv_rng_stream(5, 0);
+    for (int64_t e = 0; e < K * N; e++) {
+        x[e] = sin((double)e);
+    }
+    for (int64_t e = 0; e < SAMPLES * FEATURES; e++) {
+        wide[e] = clv_rng_normal(&rng);
+        target[e / FEATURES] = wide[e / FEATURES * FEATURES] > 0 ? 1 : -1;
+    }
+    for (int64_t i = 0; i < N; i++) {
+        labels[i] = (int32_t)(i % K) - (i % 11 == 0);
+        after[i] = (int32_t)((i + i % 2) % K);
+        moved[i] = i;
+        for (int64_t f = 0; f < P; f++) {
+            points[i * P + f] = clv_rng_normal(&rng) + 4 * (double)(i % K == f);
+            narrow[i * P + f] = (float)points[i * P + f];
+        }
+    }
+    return (clv_matrix){.rows = N, .cols = P, .values = points};
+}
+
+/* --- shares --- */
+
+static void see_shares(clv_context *ctx, int rank, void *user) {
+    int64_t *seen = user, first, last;
+    (void)rank;
+    for (int64_t n = 0; n < 40; n++) {
+        clv_share(ctx, n, &first, &last);
+        for (int64_t i = first; i < last; i++) {
+            seen[n] += i + 1;
+        }
+    }
+}
+
+static void shares_are_all_of_it_once(void **unused) {
+    (void)unused;
+    for (int ranks = 1; ranks <= MOST_RANKS; ranks++) {
+        int64_t seen[MOST_RANKS][40] = {{0}};
+        run_all(ranks, see_shares, seen, sizeof seen[0]);
+        for (int64_t n = 0; n < 40; n++) {
+            int64_t sum = 0;
+            for (int q = 0; q < ranks; q++) {
+                sum += seen[q][n];
+            }
+            assert_int_equal(sum, n * (n + 1) / 2);
+        }
+    }
+}
+
+/* --- meetings --- */
+
+typedef struct met {
+    clv_status status, next;
+    char message[TEXT];
+    double now;
+    bool asked, late;
+} met;
+
+static void fail_on_second(clv_context *ctx, int rank, void *user) {
+    met *m = user;
+    clv_status mine = rank == 1 ? clv_fail(ctx, CLV_EDATA, "row 7 is bad") : CLV_OK;
+    m->status = clv_meet(ctx, rank == 1 ? 17 : 4, mine); /* what it meant to do does not matter */
+    snprintf(m->message, TEXT, "%s", clv_message(ctx));
+    m->next = clv_meet(ctx, 4, CLV_OK);
+}
+
+static void a_failure_is_everybodys(void **unused) {
+    (void)unused;
+    met found[3] = {{0}};
+    run_all(3, fail_on_second, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status, CLV_EDATA);
+        assert_int_equal(found[q].next, CLV_EDATA);
+        assert_string_equal(found[q].message, "row 7 is bad (on process 2 of 3)");
+    }
+}
+
+static void come_apart(clv_context *ctx, int rank, void *user) {
+    ((met *)user)->status = clv_meet(ctx, (uint64_t)(rank == 2), CLV_OK);
+}
+
+static void ranks_that_differ_are_found_out(void **unused) {
+    (void)unused;
+    met found[3] = {{0}};
+    run_all(3, come_apart, found, sizeof found[0]);
+    for (int q = 0; q < 3; q++) {
+        assert_int_equal(found[q].status, CLV_EINTERNAL);
+    }
+}
+
+static int always(void *user) {
+    (void)user;
+    return 1;
+}
+
+/* The hook of one rank and the clock of another are seen by none before they meet, and by all after. */
+static void stop_together(clv_context *ctx, int rank, void *user) {
+    met *m = user;
+    clv_context_set_time_limit(ctx, 1e-3);
+    if (rank == 1) {
+        clv_context_set_interrupt(ctx, always, NULL);
+    }
+    while (clv_seconds() - clv_ranks_of(ctx)->epoch < 2e-3) {
+    }
+    assert_false(clv_asked_to_stop(ctx) || clv_out_of_time(ctx));
+    m->status = clv_meet(ctx, 1, CLV_OK);
+    m->asked = clv_asked_to_stop(ctx);
+    m->late = clv_out_of_time(ctx);
+    m->now = clv_ranks_of(ctx)->now;
+}
+
+static void stops_are_agreed_upon(void **unused) {
+    (void)unused;
+    met found[4] = {{0}};
+    run_all(4, stop_together, found, sizeof found[0]);
+    for (int q = 0; q < 4; q++) {
+        assert_int_equal(found[q].status, CLV_OK);
+        assert_true(found[q].asked && found[q].late);
+        assert_true(found[q].now == found[0].now);
+    }
+}
+
+/* --- the operator --- */
+
+typedef struct numbers {
+    int kind, home;
+    bool zero_diagonal, given;
+    clv_status status;
+    double y[K * N], sums[K * N], column[N], product[K * N], block[64 * 64], moments[2], entry;
+    int64_t bytes;
+} numbers;
+
+static clv_status use_operator(clv_affinity *a, numbers *out) {
+    clv_product product;
+    CLV_TRY(clv_affinity_apply(a, x, K, out->y, 1));
+    CLV_TRY(clv_affinity_apply(a, x, 1, out->product, 1));
+    memcpy(out->y, out->product, N * sizeof(double));
+    CLV_TRY(clv_affinity_group_sums(a, labels, K, out->sums, 1));
+    CLV_TRY(clv_affinity_move_many(a, moved, labels, after, N, out->sums, 1));
+    CLV_TRY(clv_affinity_move(a, 70, 0, 1, out->sums));
+    CLV_TRY(clv_affinity_column(a, 1999, out->column));
+    CLV_TRY(clv_affinity_entry(a, 3, 1234, &out->entry));
+    CLV_TRY(clv_affinity_block(a, 64, 64, out->block));
+    CLV_TRY(clv_affinity_moments(a, 1, &out->moments[0], &out->moments[1]));
+    CLV_TRY(clv_product_new(a, K, x, 1, &product));
+    clv_status status = clv_product_begin(&product);
+    status = status < 0 ? status : clv_product_change(&product, 256, 64, x);
+    status = status < 0 ? status : clv_product_rows(&product, 256, 300, out->product);
+    status = status < 0 ? status : clv_product_values(&product);
+    if (status == CLV_OK) {
+        memcpy(out->product, product.y, sizeof out->product);
+    }
+    clv_product_free(&product);
+    return status;
+}
+
+static void build_and_use(clv_context *ctx, int rank, void *user) {
+    numbers *out = user;
+    static double *whole; /* of a given one: made once, by the first run, which is on one rank */
+    clv_matrix m = {.rows = N, .cols = P, .values = points};
+    clv_affinity_options how;
+    clv_affinity *a;
+    (void)rank;
+    clv_affinity_defaults(&how);
+    if (out->given && !whole) {
+        whole = malloc(sizeof *whole * N * N);
+        for (int64_t e = 0; whole && e < N * N; e++) {
+            whole[e] = exp(-fabs(points[e / N * P] - points[e % N * P]));
+        }
+    }
+    m = out->given ? (clv_matrix){.rows = N, .cols = N, .values = whole} : m;
+    how.kind = out->given ? CLV_AFFINITY_PRECOMPUTED : out->kind;
+    how.home = out->given ? CLV_HOME_AUTO : out->home;
+    how.zero_diagonal = out->zero_diagonal;
+    how.threads = 1;
+    out->status = clv_affinity_build(ctx, &m, &how, &a);
+    if (out->status == CLV_OK) {
+        out->status = use_operator(a, out);
+        clv_affinity_free(a);
+    }
+    out->bytes = clv_context_ranks(ctx).bytes;
+}
+
+static void assert_same(const numbers *one, const numbers *other) {
+    assert_int_equal(other->status, CLV_OK);
+    assert_memory_equal(one->y, other->y, sizeof one->y);
+    assert_memory_equal(one->sums, other->sums, sizeof one->sums);
+    assert_memory_equal(one->column, other->column, sizeof one->column);
+    assert_memory_equal(one->product, other->product, sizeof one->product);
+    assert_memory_equal(one->block, other->block, sizeof one->block);
+    assert_memory_equal(one->moments, other->moments, sizeof one->moments);
+    assert_true(one->entry == other->entry);
+}
+
+static void the_operator_is_the_same(void **unused) {
+    (void)unused;
+    static const struct {
+        int kind, home;
+    } made[] = {{CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE64},  {CLV_AFFINITY_GAUSSIAN, CLV_HOME_DENSE32},
+                {CLV_AFFINITY_GAUSSIAN, CLV_HOME_COMPUTED}, {CLV_AFFINITY_KNN, CLV_HOME_SPARSE},
+                {CLV_AFFINITY_COSINE, CLV_HOME_LOWRANK},    {0, 0}};
+    numbers *found = calloc(MOST_RANKS + 1, sizeof *found);
+    assert_non_null(found);
+    make_points();
+    for (size_t m = 0; m < CLV_COUNT(made); m++) {
+        for (int ranks = 1; ranks <= 4; ranks += ranks == 1 ? 1 : 2) {
+            for (int q = 0; q < ranks; q++) {
+                found[q] = (numbers){.kind = made[m].kind,
+                                     .home = made[m].home,
+                                     .zero_diagonal = m % 2,
+                                     .given = m + 1 == CLV_COUNT(made)};
+            }
+            run_all(ranks, build_and_use, found, sizeof *found);
+            for (int q = 0; q < ranks; q++) {
+                assert_same(ranks == 1 ? found : &found[MOST_RANKS], &found[q]);
+                assert_true(ranks == 1 || made[m].home == CLV_HOME_LOWRANK || found[q].bytes > N * 8);
+            }
+            found[MOST_RANKS] = ranks == 1 ? found[0] : found[MOST_RANKS];
+        }
+    }
+    free(found);
+}
+
+/* --- methods --- */
+
+typedef struct answer {
+    const char *method, *k, *solver; /* NULL: 3, and the first */
+    bool wide;                       /* samples with many features instead of points */
+    int kind, home;
+    clv_scalar scalar;
+    clv_status status;
+    char message[TEXT];
+    double objective, certificate;
+    int64_t iterations;
+    int32_t labels[N];
+} answer;
+
+static void solve(clv_context *ctx, int rank, void *user) {
+    answer *out = user;
+    const clv_method *method = clv_method_find(out->method);
+    bool narrows = out->scalar == CLV_F32;
+    clv_matrix m = {
+        .rows = N, .cols = P, .scalar = out->scalar, .values = narrows ? (const void *)narrow : (const void *)points};
+    clv_options_room options;
+    clv_affinity_options how;
+    clv_matrix samples = {.rows = SAMPLES, .cols = FEATURES, .values = wide};
+    clv_matrix targets = {.rows = SAMPLES, .cols = 1, .values = target};
+    clv_input input = {.points = out->wide ? &samples : &m, .targets = out->wide ? &targets : NULL};
+    clv_affinity *a = NULL;
+    clv_result *result = NULL;
+    (void)rank;
+    clv_affinity_defaults(&how);
+    how.kind = out->kind;
+    how.home = out->home;
+    how.threads = 1;
+    clv_method_defaults(method, options.bytes, method->options->size);
+    clv_control *control = (clv_control *)(void *)options.bytes;
+    control->threads = 1;
+    control->max_iter = 8;
+    out->status = clv_options_set(ctx, method->options, options.bytes, "k", out->k ? out->k : "3");
+    if (out->solver) {
+        out->status = clv_options_set(ctx, method->options, options.bytes, "solver", out->solver);
+    }
+    if (out->status == CLV_OK && method->takes == CLV_TAKES_AFFINITY) {
+        out->status = clv_affinity_build(ctx, &m, &how, &a);
+        input.affinity = a;
+    }
+    if (out->status == CLV_OK) {
+        out->status = clv_solve(ctx, method, &input, options.bytes, &result);
+    }
+    out->status = clv_meet(ctx, 99, out->status);
+    snprintf(out->message, TEXT, "%s", clv_message(ctx));
+    if (result) {
+        out->objective = result->objective.value;
+        out->certificate = result->certificate.value;
+        out->iterations = result->iterations;
+        if (result->labels) {
+            memcpy(out->labels, result->labels, sizeof out->labels);
+        }
+    }
+    clv_result_free(result);
+    clv_affinity_free(a);
+}
+
+static const answer solved[] = {
+    {.method = "ncut", .home = CLV_HOME_DENSE64},
+    {.method = "ncut", .kind = CLV_AFFINITY_KNN},
+    {.method = "symnmf", .home = CLV_HOME_DENSE32},
+    {.method = "symnmf", .home = CLV_HOME_COMPUTED},
+    {.method = "kpalm", .k = "500"}, /* memberships of few enough are kept, and not shared */
+    {.method = "kpalm", .k = "500", .scalar = CLV_F32},
+    {.method = "kpalm", .k = "30", .solver = "lloyd"},
+    {.method = "kpalm", .k = "30", .solver = "weiszfeld"},
+    {.method = "ksupport", .wide = true},
+    {.method = "ksupport", .solver = "fcfw", .wide = true}};
+
+static void methods_are_the_same(void **unused) {
+    (void)unused;
+    answer *found = calloc(MOST_RANKS + 1, sizeof *found);
+    assert_non_null(found);
+    make_points();
+    for (size_t m = 0; m < CLV_COUNT(solved); m++) {
+        const int sizes[] = {1, m % 3 == 0 ? 2 : m % 3 == 1 ? 3 : 8};
+        for (size_t r = 0; r < CLV_COUNT(sizes); r++) {
+            for (int q = 0; q < sizes[r]; q++) {
+                found[q] = solved[m];
+            }
+            run_all(sizes[r], solve, found, sizeof *found);
+            found[MOST_RANKS] = r == 0 ? found[0] : found[MOST_RANKS];
+            for (int q = 0; q < sizes[r]; q++) {
+                assert_int_equal(found[q].status, CLV_OK);
+                assert_memory_equal(&found[q].objective, &found[MOST_RANKS].objective, sizeof(double));
+                assert_memory_equal(&found[q].certificate, &found[MOST_RANKS].certificate, sizeof(double));
+                assert_int_equal(found[q].iterations, found[MOST_RANKS].iterations);
+                assert_memory_equal(found[q].labels, found[MOST_RANKS].labels, sizeof found[q].labels);
+            }
+        }
+    }
+    free(found);
+}
+
+/* Memory that one rank cannot have ends all of them, with its sentence and nothing held. */
+static void one_without_memory_ends_all(void **unused) {
+    (void)unused;
+    static answer found[3];
+    make_points();
+    for (size_t m = 0; m < CLV_COUNT(solved); m++) {
+        for (int64_t at = 12, failed = 1; failed && at < 3000; at *= 2) {
+            failing f = {.fail_at = at};
+            for (int q = 0; q < 3; q++) {
+                found[q] = solved[m];
+            }
+            run_ranks(3, solve, found, sizeof *found, 1, (clv_allocator){failing_allocate, failing_release, &f});
+            assert_int_equal(f.blocks, 0);
+            failed = f.calls >= at;
+            for (int q = 0; q < 3; q++) {
+                assert_int_equal(found[q].status, failed ? CLV_ENOMEM : CLV_OK);
+                assert_true(!failed || strstr(found[q].message, "process 2 of 3"));
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_are_all_of_it_once),       cmocka_unit_test(a_failure_is_everybodys),
+        cmocka_unit_test(ranks_that_differ_are_found_out), cmocka_unit_test(stops_are_agreed_upon),
+        cmocka_unit_test(the_operator_is_the_same),        cmocka_unit_test(methods_are_the_same),
+        cmocka_unit_test(one_without_memory_ends_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,4 +22,4 @@ add_library(cleave_dependencies INTERFACE)
 target_link_libraries(cleave_dependencies INTERFACE
   PkgConfig::CLEAVE_openblas PkgConfig::CLEAVE_lapacke PkgConfig::CLEAVE_arpack PkgConfig::CLEAVE_libpng
   PkgConfig::CLEAVE_libjpeg PkgConfig::CLEAVE_jansson PkgConfig::CLEAVE_zlib
-  OpenMP::OpenMP_C Threads::Threads m)
+  OpenMP::OpenMP_C Threads::Threads ${CMAKE_DL_LIBS} m)

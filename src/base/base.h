@@ -1,4 +1,4 @@
-/* base: what every layer stands on. Status and message, memory, sizes, random numbers, threads, clock. */
+/* base: what every layer stands on. Status and message, memory, sizes, random numbers, threads, clock, plugins. */
 #ifndef CLV_BASE_H
 #define CLV_BASE_H
 
@@ -194,5 +194,21 @@ bool clv_cores_taken(const char *loads, int64_t cores);
 void clv_blas_serial_begin(void);
 void clv_blas_serial_end(void);
 double clv_seconds(void); /* monotonic */
+
+/* --- plugins (plugin.c) ---
+ *
+ * A plugin is a library libcleave_NAME.so with one function, clv_plugin_NAME (a clv_plugin_entry), that returns a table
+ * of functions which begins with this head. */
+typedef struct clv_plugin_head {
+    int32_t interface;   /* of the table: another number, another table */
+    const char *version; /* CLV_VERSION of the cleave that it was built with */
+} clv_plugin_head;
+typedef const clv_plugin_head *(*clv_plugin_entry)(void);
+/* The table of plugin NAME, which stays open. It is looked for in the folders of CLEAVE_PLUGINS (with colons between
+ * them), beside this library and the program and in a folder cleave/ there, in LIBDIR/cleave, and where the system
+ * looks. CLV_EUSAGE: it is missing, cannot be opened, or belongs to another version; a sentence says which, and, if
+ * there is none to be had, what to do `instead` ("choose another home"). */
+clv_status clv_plugin_open(clv_context *ctx, const char *name, int32_t interface, const char *instead,
+                           const clv_plugin_head **out);
 
 #endif

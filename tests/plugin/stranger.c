@@ -1,0 +1,5 @@
+/* A library that is no plugin. */
+__attribute__((visibility("default"))) int stranger(void);
+int stranger(void) {
+    return 0;
+}

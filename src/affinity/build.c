@@ -36,7 +36,7 @@ const char *clv_affinity_kind_name(clv_affinity_kind kind) {
 }
 
 const char *clv_home_name(clv_home home) {
-    static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"};
+    static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank", "cuda"};
     return (size_t)home < CLV_COUNT(names) ? names[home] : "?";
 }
 
@@ -49,13 +49,15 @@ static const clv_option affinity_options[] = {
     CLV_OPT_INT(T, neighbors, "neighbors", 0, 15, 1, INT32_MAX, NULL, "N", "neighbors of an object in the knn graph"),
     CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "the similarity of an object to itself is 0"),
     CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
-    CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
+    CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank|cuda",
                    "how the affinity is kept; auto: as the budget allows"),
     CLV_OPT_CHOICE(T, search, "search", CLV_SEARCH_AUTO, "auto|exact|approximate",
                    "how knn finds neighbors; auto: exact where that takes seconds"),
     CLV_OPT_INT(T, landmarks, "landmarks", 0, 0, 0, INT32_MAX, "none", "M",
                 "objects that stand for all in a low-rank gaussian or exponential affinity"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
+    CLV_OPT_BYTES(T, device_memory, "device-memory", "auto",
+                  "memory budget on a graphics card (home cuda); auto: what is free there"),
 };
 #undef T
 
@@ -69,7 +71,8 @@ const clv_option_table *clv_affinity_table(void) {
 
 /* In the order in which they are tried. */
 static const clv_home_maker *const makers[] = {&clv_dense64_maker, &clv_dense32_maker, &clv_computed_maker,
-                                               &clv_minimax_maker, &clv_lowrank_maker, &clv_sparse_maker};
+                                               &clv_minimax_maker, &clv_lowrank_maker, &clv_sparse_maker,
+                                               &clv_cuda_maker};
 
 int64_t clv_bytes_plus(int64_t a, int64_t b) {
     int64_t sum;
@@ -120,6 +123,11 @@ static bool looks_at_few(const clv_matrix *points, const clv_affinity_options *o
            options->looks < points->rows;
 }
 
+/* A graphics card is not always there: it is asked for, or taken in plan_home. */
+static bool is_asked(const clv_home_maker *maker, const clv_affinity_options *options) {
+    return options->home == CLV_HOME_AUTO ? maker != &clv_cuda_maker : options->home == (int)maker->asked;
+}
+
 /* The home asked for, or that which computes where little will be looked at. Else one with passes at half the price of
  * n^2 numbers, or less; else the first that fits; else the one that takes the least. NULL: none suits. */
 static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity_options *options, size_t room) {
@@ -130,8 +138,7 @@ static const clv_home_maker *choose(const clv_matrix *points, const clv_affinity
         return clv_home_source(points, options);
     }
     for (size_t m = 0; m < CLV_COUNT(makers); m++) {
-        bool asked = options->home == CLV_HOME_AUTO || options->home == (int)makers[m]->asked;
-        if (asked && suits(makers[m], points, options)) {
+        if (is_asked(makers[m], options) && suits(makers[m], points, options)) {
             clv_affinity_info plan = plan_of(makers[m], points, options);
             if (2 * plan.cost.pass <= entries) {
                 return makers[m];
@@ -186,7 +193,8 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     CLV_TRY(check_points(ctx, points, options));
     clv_context_memory(ctx, &now, &most);
     size_t room = budget > now ? budget - now : 0;
-    *maker = choose(points, options, room);
+    bool on_card = options->home == CLV_HOME_AUTO && clv_cuda_pays(ctx, points, options);
+    *maker = on_card ? &clv_cuda_maker : choose(points, options, room);
     if (!*maker) {
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity", clv_home_name(options->home),
                         clv_affinity_kind_name(options->kind));
@@ -232,6 +240,10 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
         options->home = (int)clv_home_source(points, options)->asked;
     }
     return CLV_OK;
+}
+
+void clv_affinity_ask(clv_affinity_options *options, clv_home home) {
+    options->home = home == CLV_HOME_AUTO ? options->home : (int)home;
 }
 
 bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home) {

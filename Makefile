@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 300
 # Ninja where there is one; a build folder that exists keeps its generator.
 export CMAKE_GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 
-.PHONY: all deps demo python docs check check-full check-arm bench dist deb install format lint fuzz coverage clean help
+.PHONY: all deps demo python docs check check-full check-arm check-cuda bench dist deb install format lint fuzz coverage clean help
 
 all: ## build build/cleave (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -37,6 +37,9 @@ check-full: ## check with its slow parts: more tests under the sanitizers, clang
 
 check-arm: ## the kernels compiled for 64-bit ARM, under an emulator; a part of check
 	@scripts/check-arm || [ $$? -eq 77 ]
+
+check-cuda: ## the home cuda on the graphics card of this machine (needs nvcc)
+	@scripts/check-cuda
 
 bench: all ## side-by-side runs against peers, into bench/RESULTS.md (about an hour)
 	bench/run

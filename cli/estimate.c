@@ -89,7 +89,7 @@ static estimate predict(const cli_job *job, const clv_affinity_options *how) {
     }
     bool pairs = has_all_pairs(&plan);
     double times = sample_of(&plan, &own, &few);
-    if ((!pairs && !plan.sparse && how->landmarks == 0) ||
+    if (plan.on_card || (!pairs && !plan.sparse && how->landmarks == 0) ||
         (pairs && clv_options_set(ctx, clv_affinity_table(), &own, "home", plan.home) < 0) ||
         measure_sample(job, &few, own, &found) < 0) {
         return (estimate){0};

@@ -6,6 +6,7 @@
 typedef struct verify_options {
     int64_t threads; /* first: the offset of cli_threads_table */
     int64_t memory;
+    int home;
     int quiet;
 } verify_options;
 
@@ -22,6 +23,8 @@ typedef struct verification {
 static const clv_option_table *verify_table(void) {
     static const clv_option options[] = {
         CLI_MEMORY_OPTION(verify_options),
+        CLI_CHOICE_OPTION(verify_options, home, "home", "auto|dense-f64|dense-f32|computed|sparse|low-rank|cuda",
+                          "where the affinity is rebuilt; auto: as the budget allows"),
         CLI_FLAG_OPTION(verify_options, quiet, "quiet", 'q', "no output but errors; only the exit status"),
     };
     static const clv_option_table table = {"verify", options, CLI_COUNT(options), 0};
@@ -147,6 +150,7 @@ static clv_status judge(verification *v) {
     }
     cli_reading_end(v->app);
     const verify_options *options = &v->options;
+    clv_claim_set_home(v->claim, (clv_home)options->home);
     return cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict));
 }
 

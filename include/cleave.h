@@ -706,7 +706,9 @@ typedef enum clv_home {
     CLV_HOME_DENSE32,  /* n^2 floats; sums are in double */
     CLV_HOME_COMPUTED, /* entries computed from the points when needed */
     CLV_HOME_SPARSE,   /* CSR */
-    CLV_HOME_LOWRANK   /* F F' with n x r F */
+    CLV_HOME_LOWRANK,  /* F F' with n x r F */
+    CLV_HOME_CUDA      /* on a graphics card, by the plugin libcleave_cuda.so; AUTO takes it where there is a card and a
+                          pass over all pairs takes long */
 } clv_home;
 
 /* How the neighbors of knn are found. An approximate search misses some; the same ones every time, on any number of
@@ -736,6 +738,7 @@ typedef struct clv_affinity_options {
         chosen_on; /* not on the command line: set by clv_choose_affinity to the objects that it looked at; 0: none */
     double agreement[3]; /* likewise: how the clusters by gaussian, local and local-knn agree with those by the other
                             two, the mean of their adjusted Rand indices; NaN where all pairs had no room */
+    int64_t device_memory; /* budget in bytes on the card, home cuda; 0: what is free there, but for a tenth */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
@@ -770,6 +773,7 @@ typedef struct clv_affinity_info {
                              the sum of squares: of all pairs, or of a sample */
     int64_t chosen_on;    /* of a kind that was chosen, as in the options */
     double agreement[3];
+    int on_card;          /* a graphics card computes it: what a small sample takes says nothing of all */
 } clv_affinity_info;
 /* Why the kind of an affinity was chosen, as a sentence into `text`; "" if it was not. */
 CLV_API void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size);
@@ -790,7 +794,8 @@ CLV_API clv_status clv_affinity_restrict(const clv_affinity *base, const int64_t
                                          clv_affinity **out);
 CLV_API void clv_affinity_free(clv_affinity *a);
 CLV_API void clv_affinity_describe(const clv_affinity *a, clv_affinity_info *out);
-/* "auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"; kinds: "gaussian", ...; "?": there is no such. */
+/* "auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank", "cuda"; kinds: "gaussian", ...; "?": there is no
+ * such. */
 CLV_API const char *clv_home_name(clv_home home);
 CLV_API const char *clv_affinity_kind_name(clv_affinity_kind kind);
 
@@ -816,7 +821,8 @@ CLV_API clv_status clv_affinity_entry(const clv_affinity *a, int64_t i, int64_t 
  * degree 0 get -1 and do not count. */
 CLV_API clv_status clv_affinity_components(const clv_affinity *a, int32_t *component /* n */, int64_t *count);
 /* Bring sums up to date for many objects at once: each i of objects[0..count-1] goes from label before[i] to after[i]
- * (both arrays are of all n objects). The result is that of clv_affinity_move on one after the other. */
+ * (both arrays are of all n objects). The result is that of clv_affinity_move on one after the other (home cuda: to
+ * rounding). */
 CLV_API clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects, const int32_t *before /* n */,
                                           const int32_t *after /* n */, int64_t count, double *y /* k x n */,
                                           int64_t threads);
@@ -1561,6 +1567,8 @@ typedef struct clv_verdict {
  * could be reached. A claim to have stopped at a limit of time must name that limit among its options. */
 CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,
                                     int64_t threads, clv_verdict *out);
+/* The home that an affinity is rebuilt in to verify the claim; AUTO, the default: as the budget allows. */
+CLV_API void clv_claim_set_home(clv_claim *claim, clv_home home);
 /* Whether a result can label new objects at all: CLV_EDATA with the reason where its method or its affinity cannot, or
  * where it is a rough one that was ended before there was an affinity. Whether it labels them by those that were
  * clustered. And those labels: of new objects that were read and scaled like the old ones, by `points`, which are those

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import tempfile
 from typing import Any, NamedTuple
@@ -65,7 +66,7 @@ _FILES = {"give them as the last file": "give them as weights", "only its data a
 
 
 def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
-           threads: int = 0) -> Verdict:
+           threads: int = 0, home: str = "auto") -> Verdict:
     """Recompute what a result claims from the raw data.
 
     Parameters
@@ -75,6 +76,7 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
     X : the points or similarities that were given; of a consensus its list of clusterings
     y : the targets, of ksupport
     weights : the sample weights, of kpalm
+    home : where an affinity is rebuilt, as in the estimators; "cuda" is a graphics card
 
     Examples
     --------
@@ -106,6 +108,10 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
             kept.append(as_view(given))
             setattr(data, role, kept[-1].pointer)
     verdict = ffi.new("clv_verdict *")
+    homes = list(itertools.takewhile(lambda name: name != "?", (text_of(lib.clv_home_name(h)) for h in itertools.count())))
+    if home not in homes:
+        raise ValueError(f"home must be one of {', '.join(homes)}, not {home!r}")
+    lib.clv_claim_set_home(claim, homes.index(home))
     try:
         ctx.call(lib.clv_claim_verify, claim, data, memory, threads, verdict)
     except ValueError as wrong:

@@ -259,6 +259,16 @@ clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels,
     return CALL(a, group_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
+bool clv_affinity_is_rough(const clv_affinity *a) {
+    return a->home.rough_sums != a->home.group_sums;
+}
+
+clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,
+                                   int64_t threads) {
+    CLV_TRY(check_labels(a, labels, k));
+    return CALL(a, rough_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
+}
+
 clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
     int32_t *one_group = CLV_NEW0(a->ctx, int32_t, a->info.n);
     clv_status status = one_group ? clv_affinity_group_sums(a, one_group, 1, out, threads) : CLV_ENOMEM;
@@ -300,6 +310,13 @@ clv_status clv_affinity_move_many(const clv_affinity *a, const int64_t *objects,
     clv_moves moves = {objects, before, after, count};
     CLV_TRY(check_objects(a, objects, count));
     return CALL(a, move_many, &moves, y, threads_for(a, (double)count * (double)a->info.n, threads));
+}
+
+clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
+                                    const int32_t *after, int64_t count, double *y, int64_t threads) {
+    clv_moves moves = {objects, before, after, count};
+    CLV_TRY(check_objects(a, objects, count));
+    return CALL(a, rough_moves, &moves, y, threads_for(a, (double)count * (double)a->info.n, threads));
 }
 
 /* --- some of the objects --- */

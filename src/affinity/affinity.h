@@ -45,6 +45,13 @@ clv_status clv_affinity_column_threads(const clv_affinity *a, int64_t i, double 
 /* The operator on objects[0..m-1] of `base` (distinct, in any order) as one of its own, with the bits of the base's
  * entries, compact if the home can: every function costs what the chosen objects cost. `base` must outlive it. */
 clv_status clv_affinity_subset(const clv_affinity *base, const int64_t *objects, int64_t m, clv_affinity **out);
+/* clv_affinity_group_sums and clv_affinity_move_many for descents whose end is computed again: sums may be off by
+ * CLV_ROUGH of themselves (moves: of what is moved), where the home is faster that way. False: its sums are exact. */
+#define CLV_ROUGH 1e-6
+bool clv_affinity_is_rough(const clv_affinity *a);
+clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t threads);
+clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
+                                    const int32_t *after, int64_t count, double *y, int64_t threads);
 /* Sums over all pairs: of the entries, and of their squares. */
 clv_status clv_affinity_moments(const clv_affinity *a, int64_t threads, double *sum, double *squares);
 /* The entries between the objects first..first + count - 1: count x count. `first` is a multiple of CLV_TILE here and
@@ -59,6 +66,8 @@ clv_status clv_affinity_add_rows(const clv_affinity *a, int64_t first, int64_t c
  * CLV_EUSAGE: there is none of that name, or it cannot hold this affinity. */
 clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const char *home,
                                clv_affinity_options *options, size_t *bytes);
+/* This home, unless it is AUTO, which leaves the one that there is. */
+void clv_affinity_ask(clv_affinity_options *options, clv_home home);
 /* Whether that is the home of an affinity. */
 bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home);
 

@@ -40,7 +40,7 @@ const char *clv_affinity_kind_name(clv_affinity_kind kind) {
 }
 
 const char *clv_home_name(clv_home home) {
-    static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank"};
+    static const char *const names[] = {"auto", "dense-f64", "dense-f32", "computed", "sparse", "low-rank", "cuda"};
     return (size_t)home < CLV_COUNT(names) ? names[home] : "?";
 }
 
@@ -55,13 +55,15 @@ static const clv_option affinity_options[] = {
                 "neighbors of an object in the knn graph; the last of them is its scale in local"),
     CLV_OPT_FLAG(T, zero_diagonal, "zero-diagonal", "keep-diagonal", 0, "the similarity of an object to itself is 0"),
     CLV_OPT_FLAG(T, symmetrize, "symmetrize", NULL, 0, "take (A + A')/2 of a given affinity"),
-    CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank",
+    CLV_OPT_CHOICE(T, home, "home", CLV_HOME_AUTO, "auto|dense-f64|dense-f32|computed|sparse|low-rank|cuda",
                    "how the affinity is kept; auto: as the budget allows"),
     CLV_OPT_CHOICE(T, search, "search", CLV_SEARCH_AUTO, "auto|exact|approximate",
                    "how neighbors are found; auto: exact where that takes seconds"),
     CLV_OPT_INT(T, landmarks, "landmarks", 0, 0, 0, INT32_MAX, "none", "M",
                 "objects that stand for all in a low-rank gaussian or exponential affinity"),
     CLV_OPT_BYTES(T, memory, "memory", "auto", "memory budget, as 500M or 2G; auto: half of the machine's"),
+    CLV_OPT_BYTES(T, device_memory, "device-memory", "auto",
+                  "memory budget on a graphics card (home cuda); auto: what is free there"),
 };
 #undef T
 
@@ -117,7 +119,8 @@ void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size)
 
 /* In the order in which they are tried. */
 static const clv_home_maker *const makers[] = {&clv_dense64_maker, &clv_dense32_maker, &clv_computed_maker,
-                                               &clv_minimax_maker, &clv_lowrank_maker, &clv_sparse_maker};
+                                               &clv_minimax_maker, &clv_lowrank_maker, &clv_sparse_maker,
+                                               &clv_cuda_maker};
 
 int64_t clv_bytes_plus(int64_t a, int64_t b) {
     int64_t sum;
@@ -169,6 +172,11 @@ static bool looks_at_few(const clv_matrix *points, const clv_affinity_options *o
            options->looks < points->rows;
 }
 
+/* A graphics card is not always there: it is asked for, or taken in plan_home. */
+static bool is_asked(const clv_home_maker *maker, const clv_affinity_options *options) {
+    return options->home == CLV_HOME_AUTO ? maker != &clv_cuda_maker : options->home == (int)maker->asked;
+}
+
 /* The home asked for, or that which computes where little will be looked at. Else one with passes at half the price of
  * n^2 numbers, or less; else the first that fits; else the one that takes the least. NULL: none suits. */
 static const clv_home_maker *choose(const clv_context *ctx, const clv_matrix *points,
@@ -180,8 +188,7 @@ static const clv_home_maker *choose(const clv_context *ctx, const clv_matrix *po
         return clv_home_source(points, options);
     }
     for (size_t m = 0; m < CLV_COUNT(makers); m++) {
-        bool asked = options->home == CLV_HOME_AUTO || options->home == (int)makers[m]->asked;
-        if (asked && suits(makers[m], points, options)) {
+        if (is_asked(makers[m], options) && suits(makers[m], points, options)) {
             clv_affinity_info plan = plan_of(ctx, makers[m], points, options);
             if (2 * plan.cost.pass <= entries) {
                 return makers[m];
@@ -240,7 +247,8 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
     int64_t least = room < INT64_MAX ? (int64_t)room : INT64_MAX; /* ranks choose the same home */
     CLV_TRY(clv_agree_least(ctx, &least));
     room = clv_is_shared(ctx) ? (size_t)least : room;
-    *maker = choose(ctx, points, options, room);
+    bool on_card = options->home == CLV_HOME_AUTO && !clv_is_shared(ctx) && clv_cuda_pays(ctx, points, options);
+    *maker = on_card ? &clv_cuda_maker : choose(ctx, points, options, room);
     if (!*maker) {
         bool sparse = options->kind == CLV_AFFINITY_LOCAL && options->home == CLV_HOME_SPARSE;
         return clv_fail(ctx, CLV_EUSAGE, "home = %s cannot hold this %s affinity%s", clv_home_name(options->home),
@@ -287,6 +295,10 @@ clv_status clv_affinity_rehome(clv_context *ctx, const clv_matrix *points, const
         options->home = (int)clv_home_source(points, options)->asked;
     }
     return CLV_OK;
+}
+
+void clv_affinity_ask(clv_affinity_options *options, clv_home home) {
+    options->home = home == CLV_HOME_AUTO ? options->home : (int)home;
 }
 
 bool clv_affinity_lives_in(const clv_affinity_info *info, const char *home) {

@@ -254,8 +254,10 @@ void clv_home_complete(clv_home_functions *home) {
     OR_ELSE(diagonal, diagonal_by_entries);
     OR_ELSE(apply, apply_by_columns);
     OR_ELSE(group_sums, sums_by_columns);
+    OR_ELSE(rough_sums, home->group_sums);
     OR_ELSE(move, move_by_column);
     OR_ELSE(move_many, move_one_by_one);
+    OR_ELSE(rough_moves, home->move_many);
     OR_ELSE(combine, combine_by_columns);
     OR_ELSE(moments, moments_by_columns);
     OR_ELSE(block, block_by_entries);

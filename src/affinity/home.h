@@ -49,6 +49,9 @@ typedef struct clv_home_functions {
     clv_status (*diagonal)(const clv_affinity *a, double *out);
     clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
+    /* As group_sums, and as move_many, with errors of up to CLV_ROUGH of the sums where that is faster. */
+    clv_status (*rough_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
+    clv_status (*rough_moves)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     clv_status (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */
     clv_status (*move_many)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     clv_status (*combine)(const clv_affinity *a, const clv_terms *terms, double *y, int threads);
@@ -122,7 +125,9 @@ typedef struct clv_home_maker {
                        clv_affinity **out);
 } clv_home_maker;
 extern const clv_home_maker clv_dense64_maker, clv_dense32_maker, clv_computed_maker, clv_minimax_maker,
-    clv_lowrank_maker, clv_sparse_maker;
+    clv_lowrank_maker, clv_sparse_maker, clv_cuda_maker;
+/* device.c: whether there is a graphics card, and so much to compute that it is taken unasked. */
+bool clv_cuda_pays(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options);
 /* dense.c: what a rank needs of a dense home that several share; leaves other plans alone. */
 void clv_dense_plan_part(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                          clv_affinity_info *out);

@@ -115,7 +115,8 @@ struct clv_claim {
     double gap_percent; /* NaN: not said */
     int64_t options_count;
     clv_claim_entry *options;
-    char doubt[256]; /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
+    clv_home verified_in; /* AUTO: as the budget allows */
+    char doubt[256];      /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
 };
 
 /* `name` is for messages. `method` lists the fields; NULL: the one that the claim names. */

@@ -443,6 +443,7 @@ static clv_status judge_with_affinity(clv_context *ctx, const clv_method *method
     how.threads = control->threads;
     STEP(blame(ctx, clv_suit_affinity(ctx, method, input->points, options, &how), CLV_EUSAGE, out));
     STEP(blame(ctx, clv_affinity_rehome(ctx, input->points, claim->home, &how, &planned), CLV_EUSAGE, out));
+    clv_affinity_ask(&how, claim->verified_in);
     CLV_TRY(clv_affinity_build(ctx, input->points, &how, &a));
     input->affinity = a;
     clv_affinity_describe(a, &info);
@@ -535,6 +536,10 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *named, const 
     clv_status status = judge_on(ctx, method, claim, data, options.bytes, memory, &scaled, out);
     clv_data_free(scaled);
     return status;
+}
+
+void clv_claim_set_home(clv_claim *claim, clv_home home) {
+    claim->verified_in = home;
 }
 
 clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,

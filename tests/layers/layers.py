@@ -53,7 +53,7 @@ LIBRARY_HEADERS = re.compile(r"^(cblas|lapacke|arpack|png|jpeglib|jansson|omp|f7
 
 # Where A lives is the business of src/affinity/: others ask what things cost, or for a capability.
 HOME = r"(?:\.|->)home\b"
-HOME_NAMES = r'"(?:dense-f64|dense-f32|computed|sparse|low-rank)"'
+HOME_NAMES = r'"(?:dense-f64|dense-f32|computed|sparse|low-rank|cuda)"'
 COMPARES_HOMES = re.compile(
     rf"{HOME}\s*[!=]=|[!=]=\s*[\w.>-]*{HOME}|[!=]=\s*CLV_HOME_\w+|CLV_HOME_\w+\s*[!=]=|\bcase\s+CLV_HOME_\w+"
     rf"|\bswitch\s*\([^;{{]*{HOME}|\bstrn?(?:case)?cmp\s*\([^;{{]*?(?:{HOME}|{HOME_NAMES})")

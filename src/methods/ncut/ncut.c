@@ -115,7 +115,8 @@ static void begin_phases(ncut_run *run) {
 
 static clv_status show(ncut_run *run, bool certificate, clv_iterate *out) {
     clv_partition *s = &run->now;
-    out->value = s->value;
+    /* With what it may be off by, so that no exact value is taken to be worse. */
+    out->value = s->value + (s->rough ? CLV_ROUGH * (double)s->problem->k : 0);
     out->converged = run->phase == DONE;
     out->extra[0] = s->surrogate;
     if (certificate && run->is_local) {
@@ -126,7 +127,9 @@ static clv_status show(ncut_run *run, bool certificate, clv_iterate *out) {
 
 static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
     ncut_run *run = state;
+    const clv_ncut_problem *p = run->now.problem;
     CLV_TRY(set_start_labels(&run->now, rng));
+    run->now.rough = clv_affinity_is_rough(p->affinity) && p->options.solver != CLV_NCUT_SPECTRAL;
     CLV_TRY(clv_partition_refresh(&run->now));
     run->now.ties = clv_rng_next(rng);
     run->now.surrogate = NAN;
@@ -136,6 +139,15 @@ static clv_status ncut_start(void *state, clv_rng *rng, clv_iterate *out) {
 }
 
 /* --- the phases --- */
+
+/* The rough descent is over: from here on sums are exact, and it goes on. */
+static clv_status refine(ncut_run *run) {
+    run->now.rough = false;
+    CLV_TRY(clv_partition_refresh(&run->now));
+    run->lowest = run->now.value;
+    run->since_lowest = 0;
+    return CLV_OK;
+}
 
 /* One step of the solver. On an indefinite affinity FPC may rise: then the polish takes over, or without one it goes on
  * for a while, as the best iterate is kept. */
@@ -156,6 +168,9 @@ static clv_status descend(ncut_run *run, clv_iterate *out) {
     bool settled = decrease >= 0 && decrease <= options->control.tol * fmax(1, fabs(s->value));
     bool cycling = run->since_lowest >= PATIENCE;
     if (moved == 0 || settled || (options->polish && (decrease < 0 || cycling))) {
+        if (s->rough) {
+            return refine(run);
+        }
         run->phase = after_descent(run);
     } else {
         out->stalled = cycling;
@@ -294,6 +309,7 @@ static clv_status ncut_save(void *state, void *snapshot) {
 static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *out) {
     ncut_run *run = state;
     memcpy(run->now.labels, snapshot, (size_t)run->now.problem->n * sizeof *run->now.labels);
+    run->now.rough = false;
     CLV_TRY(clv_partition_refresh(&run->now));
     begin_phases(run);
     return show(run, true, out);

@@ -62,6 +62,7 @@ typedef struct clv_partition {
     double surrogate;         /* h of (25) of the last step of FPC, where someone looks at every iterate */
     uint64_t ties;            /* decides between clusters that are equally good, by clv_prefers */
     bool measured;            /* a sweep that was given up has left it sound, value included */
+    bool rough;               /* sums need not be exact: a descent that is to be gone on with */
 } clv_partition;
 
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);

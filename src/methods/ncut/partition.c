@@ -110,7 +110,8 @@ void clv_partition_measure(clv_partition *s) {
 
 clv_status clv_partition_refresh(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
-    CLV_TRY(clv_affinity_group_sums(p->affinity, s->labels, p->k, s->sums, s->threads));
+    CLV_TRY((s->rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(p->affinity, s->labels, p->k, s->sums,
+                                                                           s->threads));
     clv_partition_measure(s);
     return CLV_OK;
 }
@@ -138,7 +139,8 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
         memcpy(s->labels, s->wanted, (size_t)p->n * sizeof *s->labels);
         return clv_partition_refresh(s);
     }
-    CLV_TRY(clv_affinity_move_many(p->affinity, s->moved, s->labels, s->wanted, count, s->sums, s->threads));
+    CLV_TRY((s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
+                                                                           count, s->sums, s->threads));
     for (int64_t m = 0; m < count; m++) {
         s->labels[s->moved[m]] = s->wanted[s->moved[m]];
     }

@@ -74,7 +74,8 @@ static clv_status cut(clv_context *ctx, const clv_matrix *points, const clv_ncut
     options.patience = 0;
     options.bound = CLV_NCUT_BOUND_NO;
     CLV_TRY(clv_affinity_build(ctx, points, how, &affinity));
-    clv_status status = clv_solve(ctx, &clv_ncut_method, &(clv_input){.affinity = affinity}, &options, &result);
+    /* Not by clv_solve: a checkpoint is of the run to come, and so is the advice. */
+    clv_status status = clv_ncut_solve(ctx, &(clv_input){.affinity = affinity}, &options, &result);
     if (status >= 0) {
         memcpy(labels, result->labels, (size_t)points->rows * sizeof *labels);
     }

@@ -406,7 +406,7 @@ clv_status cli_job_plan(cli_job *job) {
     if (!cli_has_affinity(job)) {
         return CLV_OK;
     }
-    CLI_TRY(cli_library_on(job->app, job->args.operands[0], choose_affinity(job, &how)));
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0], cli_choose_affinity(job, &how)));
     return cli_library(job->app, clv_affinity_plan(job->app->ctx, clv_data_matrix(job->data), &how, &job->info));
 }
 

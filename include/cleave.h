@@ -736,8 +736,8 @@ typedef struct clv_affinity_options {
                           below 0, row sums do not. */
     int64_t
         chosen_on; /* not on the command line: set by clv_choose_affinity to the objects that it looked at; 0: none */
-    double agreement[3]; /* likewise: how the clusters by gaussian, local and local-knn agree with those by the other
-                            two, the mean of their adjusted Rand indices; NaN where all pairs had no room */
+    double agreement[3];   /* likewise: how the clusters by gaussian, local and local-knn agree with those by the other
+                              two, the mean of their adjusted Rand indices; NaN where all pairs had no room */
     int64_t device_memory; /* budget in bytes on the card, home cuda; 0: what is free there, but for a tenth */
 } clv_affinity_options;
 
@@ -773,7 +773,7 @@ typedef struct clv_affinity_info {
                              the sum of squares: of all pairs, or of a sample */
     int64_t chosen_on;    /* of a kind that was chosen, as in the options */
     double agreement[3];
-    int on_card;          /* a graphics card computes it: what a small sample takes says nothing of all */
+    int on_card; /* a graphics card computes it: what a small sample takes says nothing of all */
 } clv_affinity_info;
 /* Why the kind of an affinity was chosen, as a sentence into `text`; "" if it was not. */
 CLV_API void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size);

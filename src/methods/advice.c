@@ -233,7 +233,7 @@ clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_inpu
         clv_affinity_describe(input->affinity, &info);
     }
     const clv_matrix *points = similar ? clv_affinity_points(input->affinity) : input->points;
-    if (points && !clv_is_sparse(points)) {
+    if (points && !clv_is_sparse(points) && method->takes != CLV_TAKES_PARTITIONS) {
         CLV_TRY(advise_on_points(ctx, points, result));
     }
     bool has_scale = similar && info.kind != CLV_AFFINITY_PRECOMPUTED && clv_kind_of(info.kind)->has_gamma;

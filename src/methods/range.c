@@ -224,6 +224,16 @@ static clv_status find_silhouette(range *r, const int32_t *labels, clv_k_row *ro
 
 /* --- one k --- */
 
+/* One kind for all k and all samples; without the time to look, the one that is taken when nobody looks. */
+static clv_status choose(const range *r, clv_affinity_options *how) {
+    clv_status status = clv_choose_affinity(r->ctx, r->method, r->given->points, r->options.bytes, how);
+    if (status == CLV_ETIME || status == CLV_EINTERRUPTED) {
+        how->kind = CLV_AFFINITY_GAUSSIAN;
+        status = CLV_OK;
+    }
+    return status;
+}
+
 /* Built once, unless the method wants another gamma for each k. */
 static clv_status build(range *r) {
     clv_affinity_options how;
@@ -465,12 +475,14 @@ clv_status clv_solve_range(clv_context *ctx, const clv_method *method, const clv
     *out = NULL;
     CLV_TRY(check(ctx, method, input, options, least, most, how));
     int64_t n = input->points->rows, half = n - n / 2; /* of more, all runs would find the same by having the same */
-    range r = {.ctx = ctx, .method = method, .given = input, .how = how, .gamma = NAN, .n = n};
+    clv_affinity_options chosen = how ? *how : (clv_affinity_options){0};
+    range r = {.ctx = ctx, .method = method, .given = input, .how = how ? &chosen : NULL, .gamma = NAN, .n = n};
     r.sampled = half < SAMPLED ? half : SAMPLED;
     CLV_TRY(adopt(&r, options, least));
     r.rows = CLV_NEW0(ctx, clv_k_row, most - least + 1);
     r.results = CLV_NEW0(ctx, clv_result *, most - least + 1);
     clv_status status = r.rows && r.results ? new_samples(&r) : CLV_ENOMEM;
+    status = status == CLV_OK && how ? choose(&r, &chosen) : status; /* of a sample: it takes no time to speak of */
     clv_deadline before = clv_deadline_begin(ctx, control_of(&r.options)->time_limit);
     control_of(&r.options)->time_limit = 0; /* of one k: that of all is set */
     status = status == CLV_OK ? run_all(&r, least, most) : status;

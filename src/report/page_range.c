@@ -57,7 +57,8 @@ static void put_plot(clv_text *text, const clv_result *result, const clv_field *
                   .low = 0,
                   .high = 1.05,
                   .height = HEIGHT};
-    clv_svg_open(text, NULL, CLV_SVG_WIDTH, HEIGHT, "stability, silhouette and eigenvalue gap by the number of clusters");
+    clv_svg_open(text, NULL, CLV_SVG_WIDTH, HEIGHT,
+                 "stability, silhouette and eigenvalue gap by the number of clusters");
     clv_svg_axes(text, &a, "k", "");
     put_taken(text, &a, result->k);
     for (size_t c = 0, shown = 0; c < sizeof curves / sizeof *curves; c++) {
@@ -66,12 +67,13 @@ static void put_plot(clv_text *text, const clv_result *result, const clv_field *
         if (!(most > 0)) {
             continue;
         }
-        put_curve(text, &a, k, values, c == 0 ? clv_result_reals(result, "k_table.spread", &count) : NULL, c == 2 ? most : 1,
-                  curves[c].color);
+        put_curve(text, &a, k, values, c == 0 ? clv_result_reals(result, "k_table.spread", &count) : NULL,
+                  c == 2 ? most : 1, curves[c].color);
         int x = CLV_SVG_LEFT + 20 + 190 * (int)shown++;
         clv_text_add(text, "<circle r=\"5\" cx=\"%d\" cy=\"%d\" fill=\"", x, HEIGHT - 8);
         clv_put_color(text, curves[c].color);
-        clv_text_add(text, "\"/><text class=\"tick\" x=\"%d\" y=\"%d\">%s</text>\n", x + 10, HEIGHT - 4, curves[c].name);
+        clv_text_add(text, "\"/><text class=\"tick\" x=\"%d\" y=\"%d\">%s</text>\n", x + 10, HEIGHT - 4,
+                     curves[c].name);
     }
     clv_text_add(text, "</svg>\n");
 }

@@ -52,6 +52,7 @@ static clv_result *solve(world *w, const char *name, const void *options, int64_
     clv_affinity_options how;
     clv_result *result = NULL;
     clv_affinity_defaults(&how);
+    how.kind = CLV_AFFINITY_GAUSSIAN; /* nothing is spent on the choice */
     bool similar = method->takes == CLV_TAKES_AFFINITY;
     if (clv_solve_range(w->ctx, method, &(clv_input){.points = &w->points}, options, least, most, similar ? &how : NULL,
                         a, &result) < 0) {

@@ -550,7 +550,8 @@ static void test_threads(void **state) {
             clv_affinity *a;
             clv_affinity_defaults(&o);
             o.kind = kind;
-            o.home = (int)point_homes[kind == CLV_AFFINITY_MINIMAX || kind == CLV_AFFINITY_LOCAL ? variant % 3 : variant];
+            o.home =
+                (int)point_homes[kind == CLV_AFFINITY_MINIMAX || kind == CLV_AFFINITY_LOCAL ? variant % 3 : variant];
             o.neighbors = 400; /* edges enough for threads */
             if (graph) {
                 o.home = CLV_HOME_SPARSE;

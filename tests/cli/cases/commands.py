@@ -334,7 +334,7 @@ def warnings_say_what_to_try():
         few = ["--affinity", "gaussian", "--gamma", 1e-3] if "118" in words else []
         cleave("ncut", "x.npy", "-k", 3, *few, "--json", "r.json", "--report", "r.html", err=f"warning: {words}")
         check(any(re.match(words, said) for said in json.loads(read("r.json"))["warnings"]), words)
-        check(re.search(f"Warning: {words}", read("r.html").decode()), words)
+        check(re.search(f"<li>{words}", read("r.html").decode()), words)
         cleave("verify", "r.json", "x.npy", out="^accepted")
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")

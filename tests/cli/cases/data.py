@@ -180,7 +180,7 @@ def missing_cells_and_text():
     rows = [[*row[:2], f"n{i}", row[3]] for i, row in enumerate(rows)]
     write("q.csv", "\n".join(",".join(row) for row in [["a", "b", "nick", "y"]] + rows) + "\n")
     cleave("kpalm", "q.csv", "-k", 3, *how, err="q.csv: warning: column 3 'nick' became 60 columns, as its text is another one "
-           "in most of the 60 rows: if it only names them, use --drop 3$")
+           "in most of the 60 rows: if it only names them, use --drop 3\n")
     cleave("kpalm", "p.csv", "-k", 3, "--drop", "colour", code=64, err=r"p.csv has no column 'colour' .--drop.: its columns are a, b, color, y")
 
 

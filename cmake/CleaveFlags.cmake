@@ -10,6 +10,14 @@ if(CLEAVE_WERROR)
     -Wpointer-arith -Wformat=2 -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion)
 endif()
 
+# What reads files of anybody is hardened: checks of the stack and of copies into buffers of known size, and tables of
+# functions that cannot be overwritten. Not the kernels, which copy nothing; nor under sanitizers, which check more.
+add_library(cleave_hardening INTERFACE)
+if(NOT CLEAVE_SANITIZE AND NOT CLEAVE_COVERAGE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(cleave_hardening INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+  add_link_options(-Wl,-z,relro,-z,now)
+endif()
+
 # Sanitizers and counters go on everything, so that no object of the program is left out.
 if(CLEAVE_SANITIZE)
   add_compile_options(-fsanitize=${CLEAVE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

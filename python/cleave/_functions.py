@@ -108,7 +108,7 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
             kept.append(as_view(given))
             setattr(data, role, kept[-1].pointer)
     verdict = ffi.new("clv_verdict *")
-    homes = list(itertools.takewhile(lambda name: name != "?", (text_of(lib.clv_home_name(h)) for h in itertools.count())))
+    homes = list(itertools.takewhile(lambda name: name != "?", (text_of(lib.clv_home_name(h)) or "?" for h in itertools.count())))
     if home not in homes:
         raise ValueError(f"home must be one of {', '.join(homes)}, not {home!r}")
     lib.clv_claim_set_home(claim, homes.index(home))

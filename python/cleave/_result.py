@@ -130,7 +130,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The table, and the curve of convergence out of the page."""
-        curve = re.search('<svg[^>]*aria-label="objective by iteration".*?</svg>', self._text("html"), flags=re.S)
+        curve = re.search('<svg[^>]*aria-label="(?:objective|certificate) by iteration[^"]*".*?</svg>', self._text("html"), flags=re.S)
         return (f'<div class="cleave-result"><style>{_STYLE}</style><pre>{html.escape(self._text("table"))}</pre>'
                 f'{curve.group() if curve else ""}</div>')
 

@@ -164,7 +164,16 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
         largest = result->sizes[c] > largest ? result->sizes[c] : largest;
         tiny += (double)result->sizes[c] <= few;
     }
-    if ((double)largest < ALL_IN_ONE * (double)objects && (tiny == 0 || 2 * tiny < result->k)) {
+    bool all_in_one = (double)largest >= ALL_IN_ONE * (double)objects || (tiny > 0 && 2 * tiny >= result->k);
+    if (!all_in_one && tiny > 0) {
+        return clv_result_warn(
+            result,
+            "%lld of the %lld clusters %s at most %.0f of the %lld objects%s, lone outliers perhaps, which "
+            "take the place of a cluster: leave them out, or try %s",
+            (long long)tiny, (long long)result->k, tiny == 1 ? "has" : "have", fmax(floor(few), 1), (long long)objects,
+            tiny == 1 ? "" : " each", other_affinity(info));
+    }
+    if (!all_in_one) {
         return CLV_OK;
     }
     double components = clv_result_real(result, "components", 1);

@@ -336,6 +336,9 @@ def warnings_say_what_to_try():
         check(any(re.match(words, said) for said in json.loads(read("r.json"))["warnings"]), words)
         check(re.search(f"<li>{words}", read("r.html").decode()), words)
         cleave("verify", "r.json", "x.npy", out="^accepted")
+    npy("x.npy", blobs[:119] + [[60, 60, 60]])
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--gamma", 0.05,
+           err="1 of the 3 clusters has at most 1 of the 120 objects, lone outliers perhaps.*: leave them out, or try")
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")

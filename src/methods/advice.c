@@ -159,7 +159,7 @@ static const char *other_affinity(const clv_affinity_info *info) {
 
 static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *result) {
     int64_t objects = result->n - result->left_out, tiny = 0, largest = 0;
-    double few = TINY * (double)objects / (double)result->k;
+    double few = fmax(TINY * (double)objects / (double)result->k, 1);
     for (int64_t c = 0; c < result->k; c++) {
         largest = result->sizes[c] > largest ? result->sizes[c] : largest;
         tiny += (double)result->sizes[c] <= few;
@@ -170,7 +170,7 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
             result,
             "%lld of the %lld clusters %s at most %.0f of the %lld objects%s, lone outliers perhaps, which "
             "take the place of a cluster: leave them out, or try %s",
-            (long long)tiny, (long long)result->k, tiny == 1 ? "has" : "have", fmax(floor(few), 1), (long long)objects,
+            (long long)tiny, (long long)result->k, tiny == 1 ? "has" : "have", floor(few), (long long)objects,
             tiny == 1 ? "" : " each", other_affinity(info));
     }
     if (!all_in_one) {
@@ -180,7 +180,7 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
     return clv_result_warn(
         result,
         "one cluster has %lld of the %lld objects, and %lld of the %lld clusters have at most %.0f each%s: try %s",
-        (long long)largest, (long long)objects, (long long)tiny, (long long)result->k, fmax(floor(few), 1),
+        (long long)largest, (long long)objects, (long long)tiny, (long long)result->k, floor(few),
         components >= (double)result->k ? ", as parts of the graph that nothing joins" : "", other_affinity(info));
 }
 

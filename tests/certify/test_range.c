@@ -17,6 +17,7 @@
 enum { PER = 40, CLOUDS = 4, N = PER * CLOUDS, P = 2 };
 
 typedef struct world {
+    clv_affinity_kind kind;
     clv_context *ctx;
     double values[N * P];
     int32_t truth[N];
@@ -34,6 +35,7 @@ static int set_up(void **state) {
         }
     }
     w.points = (clv_matrix){.rows = N, .cols = P, .values = w.values};
+    w.kind = CLV_AFFINITY_AUTO;
     *state = &w;
     return clv_context_new(NULL, &w.ctx);
 }
@@ -52,7 +54,7 @@ static clv_result *solve(world *w, const char *name, const void *options, int64_
     clv_affinity_options how;
     clv_result *result = NULL;
     clv_affinity_defaults(&how);
-    how.kind = CLV_AFFINITY_GAUSSIAN; /* nothing is spent on the choice */
+    how.kind = (int)w->kind;
     bool similar = method->takes == CLV_TAKES_AFFINITY;
     if (clv_solve_range(w->ctx, method, &(clv_input){.points = &w->points}, options, least, most, similar ? &how : NULL,
                         a, &result) < 0) {
@@ -145,6 +147,7 @@ static void test_limits_are_for_all(void **state) {
     int64_t count;
     clv_ncut_defaults(&options);
     options.control.time_limit = 1e-9;
+    w->kind = CLV_AFFINITY_GAUSSIAN; /* nothing is spent on the choice */
     clv_result *result = solve(w, "ncut", &options, 2, 40, &a);
     clv_result_integers(result, "k_table.k", &count);
     assert_true(count >= 1 && count < 39 && clv_result_field(result, "warnings"));

@@ -144,7 +144,7 @@ static clv_status quicken(range *r, int number, clv_options_room *options) {
     control->monitor = NULL;
     control->seed = (control->seed + 1 + number) % ((int64_t)1 << 53);
     if (clv_options_find(r->method->options, "patience")) {
-        CLV_TRY(clv_options_set(r->ctx, r->method->options, options->bytes, "patience", "10"));
+        CLV_TRY(clv_options_set(r->ctx, r->method->options, options->bytes, "patience", "30"));
     }
     return clv_options_find(r->method->options, "bound") && r->how
                ? clv_options_set(r->ctx, r->method->options, options->bytes, "bound", "no")

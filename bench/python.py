@@ -2,7 +2,7 @@
 """The Python package against scikit-learn: estimators that do the same work, as one would write them without tuning.
 
     build/python-env/newest/bin/python bench/python.py             # all rows: the table to build/bench/python.md
-    build/python-env/newest/bin/python bench/python.py --page      # and into docs/python.md
+    build/python-env/newest/bin/python bench/python.py --readme    # and into README.md
     build/python-env/newest/bin/python bench/python.py --quick     # one round, small synthetic data: does it all work?
 
 The Python is one that has cleave and scikit-learn; `make python` makes the one above. Every fit is a process of its own, in
@@ -214,9 +214,9 @@ def report(chosen):
         "`bench/python.py` makes this table."])
 
 
-def into_page(words):
+def into_readme(words):
     """Between the two marks."""
-    path = os.path.join(ROOT, "docs/python.md")
+    path = os.path.join(ROOT, "README.md")
     with open(path) as file:
         before, rest = file.read().split(BEGIN)
     _, after = rest.split(END)
@@ -229,24 +229,24 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one round, little synthetic data")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="fits of everybody [5]")
     parser.add_argument("--threads", type=int, default=2, metavar="N", help="of both sides [2]")
-    parser.add_argument("--page", action="store_true", help="put the table into docs/python.md")
+    parser.add_argument("--readme", action="store_true", help="put the table into README.md")
     parser.add_argument("--output", metavar="FILE", default=os.path.join(ROOT, "build/bench/python.md"), help="[build/bench/python.md]")
     parser.add_argument("--fit", nargs=3, metavar=("PAIR", "DATA", "WHO"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.fit:
         print(json.dumps(fit(*chosen.fit[:2], chosen.fit[2] == "cleave")))
         return
-    if chosen.quick and chosen.page:
-        sys.exit("bench: --quick makes no figures for docs/python.md")
+    if chosen.quick and chosen.readme:
+        sys.exit("bench: --quick makes no figures for README.md")
     try:
         metadata.version("cleave")
     except metadata.PackageNotFoundError:
         sys.exit("bench: this Python has no cleave; first: make python, then build/python-env/newest/bin/python bench/python.py")
     words = report(chosen)
     harness.write(os.path.abspath(chosen.output), words + "\n")
-    if chosen.page:
-        into_page(words)
-    harness.say(f"bench: {chosen.output}{' and docs/python.md' if chosen.page else ''}")
+    if chosen.readme:
+        into_readme(words)
+    harness.say(f"bench: {chosen.output}{' and README.md' if chosen.readme else ''}")
 
 
 main()

@@ -50,7 +50,8 @@ static uint64_t signature_of(const clv_attempt *now) {
  * share a run meet here, and with the objective so far: they agree on the end, and notice if their numbers differ. */
 static bool decide_stop(clv_run_worker *w, const clv_attempt *now, clv_status status, clv_stop *why) {
     clv_run *r = w->run;
-    clv_status met = clv_meet(r->ctx, signature_of(now), r->status);
+    /* Of several workers, none is shared: they do not look at a status that another one may be setting. */
+    clv_status met = clv_is_shared(r->ctx) ? clv_meet(r->ctx, signature_of(now), r->status) : CLV_OK;
     if (met < 0) {
         r->status = r->status < 0 ? r->status : met;
         atomic_store(&r->ending, true);

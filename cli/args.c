@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct arg_cursor {
     int argc, at;
@@ -86,7 +87,7 @@ void cli_nearest_offer(cli_nearest *nearest, const char *name) {
 /* A wrong guess is worse than none: one slip, and one more for every five letters. */
 const char *cli_nearest_phrase(const cli_nearest *nearest, const char *before, char *text, size_t size) {
     bool near = nearest->name[0] && nearest->distance <= 1 + (strlen(nearest->typed) - 1) / 5;
-    snprintf(text, size, near ? "; did you mean %s%s" : "", before, nearest->name);
+    snprintf(text, size, "%s%s%s", near ? "; did you mean " : "", near ? before : "", near ? nearest->name : "");
     return text;
 }
 
@@ -95,6 +96,13 @@ const char *cli_synonym(const char *typed) {
         {"n-clusters", "k"},
         {"n_clusters", "k"},
         {"clusters", "k"},
+        {"n-cluster", "k"},
+        {"ncluster", "k"},
+        {"nclusters", "k"},
+        {"rbf", "gaussian"},
+        {"nearest_neighbors", "knn"},
+        {"nearest-neighbors", "knn"},
+        {"self-tuning", "local"},
         {"num-clusters", "k"},
         {"n-components", "k"},
         {"n_components", "k"},
@@ -153,7 +161,7 @@ const char *cli_synonym(const char *typed) {
         {"similarity", "affinity"},
     };
     for (size_t i = 0; i < CLI_COUNT(words); i++) {
-        if (strcmp(words[i][0], typed) == 0) {
+        if (strcasecmp(words[i][0], typed) == 0) {
             return words[i][1];
         }
     }
@@ -192,13 +200,17 @@ static bool find_option(cli_args *args, const char *typed, char letter, cli_near
 /* The choice that was probably meant. */
 static void nearest_choice(const clv_option *option, const char *value, char *phrase, size_t size) {
     cli_nearest nearest = {.typed = value};
-    const char *at = option->kind == CLV_OPTION_CHOICE ? option->choices : NULL;
+    const char *at = option->kind == CLV_OPTION_CHOICE ? option->choices : NULL, *known = cli_synonym(value);
     if (!*value || strlen(value) >= sizeof nearest.name) {
         return;
     }
     while (at && *at) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "|"), at);
+        if (known && strcmp(name, known) == 0) {
+            snprintf(phrase, size, "; did you mean %s", name);
+            return;
+        }
         cli_nearest_offer(&nearest, name);
         at += strcspn(at, "|");
         at += *at == '|';
@@ -234,6 +246,11 @@ static clv_status set(const cli_app *app, cli_args *args, const match *to, const
             clv_message(app->ctx) + strlen(to->option->name) + strlen(" ="); /* "home = 'x' is not ..." */
         char phrase[96] = "";
         nearest_choice(to->option, value, phrase, sizeof phrase);
+        if (strcmp(to->option->name, "home") == 0 && strcmp(value, "mpi") == 0) {
+            return cli_fail(app, status,
+                            "--home mpi: several processes are not a home, they share any: start the command by "
+                            "mpirun -n N, and leave this out");
+        }
         return cli_fail(app, status, "--%s%s%s", to->option->name, said, phrase);
     }
     to->group->given[to->option - to->group->table->options] = true;

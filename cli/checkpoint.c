@@ -43,7 +43,7 @@ static clv_status refuse(const cli_app *app, const char *path, int code) {
                     strerror(code));
 }
 
-static clv_status read_resume(const cli_app *app, const char *path, FILE *file) {
+static clv_status read_all(const cli_app *app, const char *path, FILE *file, char **bytes, size_t *size) {
     struct stat info;
     if (fstat(fileno(file), &info)) {
         return refuse(app, path, errno);
@@ -51,14 +51,37 @@ static clv_status read_resume(const cli_app *app, const char *path, FILE *file) 
     if (!S_ISREG(info.st_mode) || (size_t)info.st_size > cli_budget(0)) {
         return cli_fail(app, CLV_EDATA, "--resume %s: this is no checkpoint", path);
     }
-    size_t size = (size_t)info.st_size;
-    char *bytes = malloc(size + 1);
-    if (!bytes) {
+    *size = (size_t)info.st_size;
+    *bytes = malloc(*size + 1);
+    if (!*bytes) {
         return cli_fail(app, CLV_ENOMEM, "out of memory");
     }
-    bool whole = fread(bytes, 1, size, file) == size;
-    clv_status status = whole ? cli_library_on(app, path, clv_context_resume(app->ctx, bytes, size))
-                              : refuse(app, path, ferror(file) ? errno : EIO);
+    return fread(*bytes, 1, *size, file) == *size ? CLV_OK : refuse(app, path, ferror(file) ? errno : EIO);
+}
+
+static clv_status read_resume(const cli_app *app, const char *path, char **bytes, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    CLI_TRY(file ? CLV_OK : refuse(app, path, errno));
+    clv_status status = read_all(app, path, file, bytes, size);
+    fclose(file);
+    return status;
+}
+
+/* Of several processes the first one reads: it has written it, perhaps where the others cannot see it. */
+static clv_status share_resume(const cli_app *app, char **bytes, size_t *size) {
+    CLI_TRY(cli_library(app, clv_context_share(app->ctx, size, sizeof *size)));
+    *bytes = *bytes ? *bytes : malloc(*size + 1);
+    return *bytes ? cli_library(app, clv_context_share(app->ctx, *bytes, *size))
+                  : cli_fail(app, CLV_ENOMEM, "out of memory");
+}
+
+static clv_status resume(const cli_app *app, const char *path) {
+    char *bytes = NULL;
+    size_t size = 0;
+    clv_status status = cli_is_first(app) ? read_resume(app, path, &bytes, &size) : CLV_OK;
+    status = cli_meet(app, status);
+    status = status < 0 ? status : share_resume(app, &bytes, &size);
+    status = status < 0 ? status : cli_library_on(app, path, clv_context_resume(app->ctx, bytes, size));
     free(bytes);
     return status;
 }
@@ -68,13 +91,7 @@ clv_status cli_checkpoint_begin(const cli_app *app, const cli_args *args, cli_ch
     if (!c->path && cli_args_given(args, "checkpoint-every")) {
         return cli_fail(app, CLV_EUSAGE, "--checkpoint-every needs --checkpoint FILE, where checkpoints go");
     }
-    if (c->resume) {
-        FILE *file = fopen(c->resume, "rb");
-        CLI_TRY(file ? CLV_OK : refuse(app, c->resume, errno));
-        clv_status status = read_resume(app, c->resume, file);
-        fclose(file);
-        CLI_TRY(status);
-    }
+    CLI_TRY(c->resume ? resume(app, c->resume) : CLV_OK);
     double spent = clv_context_spent(app->ctx);
     if (limit > 0 && spent >= limit) {
         return cli_fail(app, CLV_EUSAGE,

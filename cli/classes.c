@@ -87,15 +87,15 @@ static clv_status fill_table(cli_classes *c, const clv_data *const files[2], con
     return CLV_OK;
 }
 
-clv_status cli_classes_read(cli_classes *c, const char *truth, const char *predicted) {
-    clv_data *files[2] = {NULL, NULL};
+clv_status cli_classes_read(cli_classes *c) {
+    clv_data **files = c->files;
     int64_t *rows = NULL;
-    clv_status status = cli_library(c->app, clv_read_targets(c->app->ctx, truth, &files[0]));
-    if (status >= 0) {
-        status = cli_library(c->app, clv_read_targets(c->app->ctx, predicted, &files[1]));
+    clv_status status = CLV_OK;
+    for (size_t f = 0; f < 2 && status >= 0; f++) {
+        status = cli_library(c->app, clv_read_classes(c->app->ctx, c->paths[f], &c->requests[f], &files[f]));
     }
     if (status >= 0 && clv_data_matrix(files[0])->rows != clv_data_matrix(files[1])->rows) {
-        status = cli_fail(c->app, CLV_EDATA, "LABELS: %s has %lld labels, but there are %lld objects", predicted,
+        status = cli_fail(c->app, CLV_EDATA, "LABELS: %s has %lld labels, but there are %lld objects", c->paths[1],
                           (long long)clv_data_matrix(files[1])->rows, (long long)clv_data_matrix(files[0])->rows);
     }
     status = status < 0 ? status : cli_library(c->app, clv_match_ids(c->app->ctx, files[0], files[1], &rows));
@@ -104,8 +104,6 @@ clv_status cli_classes_read(cli_classes *c, const char *truth, const char *predi
         status = fill_table(c, (const clv_data *const[]){files[0], files[1]}, rows);
     }
     clv_release(c->app->ctx, rows);
-    clv_data_free(files[0]);
-    clv_data_free(files[1]);
     return status;
 }
 
@@ -115,6 +113,8 @@ void cli_classes_free(cli_classes *c) {
     }
     free(c->names);
     free(c->table);
+    clv_data_free(c->files[0]);
+    clv_data_free(c->files[1]);
 }
 
 /* --- what follows --- */
@@ -145,27 +145,16 @@ static double accuracy(const cli_classes *c) {
 
 /* --- writing --- */
 
-static void print_json_string(FILE *stream, const char *text) {
-    fputc('"', stream);
-    for (; *text; text++) {
-        unsigned char letter = (unsigned char)*text;
-        if (letter < 0x20) {
-            fprintf(stream, "\\u%04x", letter);
-        } else {
-            fprintf(stream, letter == '"' || letter == '\\' ? "\\%c" : "%c", letter);
-        }
-    }
-    fputc('"', stream);
-}
-
 void cli_classes_print_json(FILE *stream, const void *what) {
     const cli_classes *c = what;
-    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"matched\": \"%s\", \"accuracy\": %.17g,\n \"classes\": [",
-            clv_version(), (long long)c->n, c->by_id ? "id" : "row", accuracy(c));
+    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"matched\": \"%s\", \"accuracy\": %.17g,\n", clv_version(),
+            (long long)c->n, c->by_id ? "id" : "row", accuracy(c));
+    cli_print_columns_json(stream, c->files[0], c->files[1]);
+    fputs(" \"classes\": [", stream);
     for (int64_t i = 0; i < c->count; i++) {
         scores s = scores_of(c, i);
         fprintf(stream, "%s{\"name\": ", i ? ",\n  " : "");
-        print_json_string(stream, c->names[i]);
+        cli_json_string(stream, c->names[i]);
         fputs(", \"precision\": ", stream);
         cli_json_number(stream, s.precision);
         fputs(", \"recall\": ", stream);
@@ -195,8 +184,13 @@ static void print_score(FILE *stream, double value) {
 void cli_classes_print_table(FILE *stream, const void *what) {
     enum { SHOWN = 12 }; /* columns that fit on a screen */
     const cli_classes *c = what;
-    fprintf(stream, "%-16s %10lld  %s\n%-16s %10.6f  the share of objects whose class is right\n\n", "objects",
-            (long long)c->n, cli_matched(c->by_id), "accuracy", accuracy(c));
+    static const char *const kinds[] = {"truth", "predicted"};
+    fprintf(stream, "%-16s %10lld  %s\n", "objects", (long long)c->n, cli_matched(c->by_id));
+    for (size_t f = 0; f < 2; f++) {
+        fprintf(stream, "%-16s %10s  ", kinds[f], "");
+        cli_print_column(stream, c->files[f], c->paths[f]);
+    }
+    fprintf(stream, "%-16s %10.6f  the share of objects whose class is right\n\n", "accuracy", accuracy(c));
     fprintf(stream, "%-16s %10s %10s %10s %10s\n", "class", "precision", "recall", "f1", "objects");
     for (int64_t i = 0; i < c->count; i++) {
         scores s = scores_of(c, i);

@@ -78,6 +78,8 @@ const char *cli_styled(cli_style style);
 void cli_print_bytes(double bytes, char *text, size_t size);
 /* A number in JSON, which has neither NaN nor infinity: null for those. */
 void cli_json_number(FILE *stream, double value);
+/* In quotes; NULL: null. */
+void cli_json_string(FILE *stream, const char *text);
 
 #define CLI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

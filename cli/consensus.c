@@ -23,7 +23,7 @@ static clv_status check(const cli_job *job) {
 }
 
 static void files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
-    list[0] = (cli_own_file){"confidence", job->own.confidence, "npy|csv", false};
+    list[0] = (cli_own_file){"confidence", job->own.confidence, "npy|csv|tsv", false};
 }
 
 clv_status cli_partitions_read(cli_job *job) {

@@ -129,6 +129,23 @@ void cli_json_number(FILE *stream, double value) {
     }
 }
 
+void cli_json_string(FILE *stream, const char *text) {
+    if (!text) {
+        fputs("null", stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        unsigned char letter = (unsigned char)*text;
+        if (letter < 0x20) {
+            fprintf(stream, "\\u%04x", letter);
+        } else {
+            fprintf(stream, letter == '"' || letter == '\\' ? "\\%c" : "%c", letter);
+        }
+    }
+    fputc('"', stream);
+}
+
 void cli_outcome_note(const cli_app *app, const clv_result *result, double ari) {
     if (app->outcome) {
         *app->outcome = (cli_outcome){.n = result->n,

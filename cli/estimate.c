@@ -66,13 +66,16 @@ static double sample_of(const clv_affinity_info *plan, clv_affinity_options *how
 static void ask_for_the_first(const clv_method *method, char *options) {
     const clv_option *k = clv_options_find(method->options, "k");
     int64_t one = 1;
-    if (k && method->k_meaning == CLV_K_AT_MOST) {
-        memcpy(options + k->offset, &one, sizeof one);
-    }
+    memcpy(options + k->offset, &one, sizeof one);
+}
+
+/* Whether a first cluster is an answer, and others may follow. */
+static bool comes_one_by_one(const cli_job *job) {
+    return job->method->k_meaning == CLV_K_AT_MOST && clv_options_find(job->method->options, "k");
 }
 
 /* Zeros: it takes no time to speak of, or what is wrong will be said where it is made. */
-static estimate predict(const cli_job *job, const clv_affinity_options *how) {
+static estimate predict(const cli_job *job, const clv_affinity_options *how, bool first) {
     clv_context *ctx = job->app->ctx;
     const clv_matrix *points = clv_data_matrix(job->data);
     clv_matrix few = *points;
@@ -81,13 +84,18 @@ static estimate predict(const cli_job *job, const clv_affinity_options *how) {
     estimate found = {0};
     _Alignas(max_align_t) char options[CLI_METHOD_OPTIONS];
     memcpy(options, job->options, sizeof options);
-    ask_for_the_first(job->method, options);
+    if (first) {
+        ask_for_the_first(job->method, options);
+    }
     few.rows = SAMPLED;
-    if (clv_suit_affinity(ctx, job->method, &few, options, &suited) < 0 || suited.looks > 0 ||
+    if (clv_suit_affinity(ctx, job->method, &few, options, &suited) < 0 ||
         clv_affinity_plan(ctx, points, &suited, &plan) < 0) {
         return (estimate){0};
     }
     bool pairs = has_all_pairs(&plan);
+    if (suited.looks > 0 && !plan.cost.resident) {
+        return (estimate){0}; /* they are computed as they are looked at */
+    }
     double times = sample_of(&plan, &own, &few);
     if (plan.on_card || (!pairs && !plan.sparse && how->landmarks == 0) ||
         (pairs && clv_options_set(ctx, clv_affinity_table(), &own, "home", plan.home) < 0) ||
@@ -135,7 +143,7 @@ static bool take_neighbors(cli_job *job, clv_affinity_options *how, const char *
         free = free && !cli_args_given(&job->args, asked[i]);
     }
     near.kind = CLV_AFFINITY_LOCAL_KNN;
-    estimate e = free ? predict(job, &near) : (estimate){0};
+    estimate e = free ? predict(job, &near, false) : (estimate){0};
     if (e.before == 0 || e.before > left) {
         return false;
     }
@@ -180,7 +188,11 @@ bool cli_job_takes_too_long(cli_job *job, clv_affinity_options *how) {
     if (clv_data_matrix(job->data)->rows < MANY || how->kind == CLV_AFFINITY_PRECOMPUTED || (!pairs && limit == 0)) {
         return false;
     }
-    estimate e = predict(job, how);
+    if (limit > 0 && comes_one_by_one(job) && !cli_args_given(&job->args, "home") &&
+        predict(job, how, false).before > left) {
+        how->home = CLV_HOME_COMPUTED; /* the first clusters come in time, where keeping all similarities would not */
+    }
+    estimate e = predict(job, how, comes_one_by_one(job));
     double margin = e.pairs ? 1 : 2; /* what may well be done in time is begun: it ends at the limit all the same */
     bool late = limit > 0 && e.before > margin * left && !cli_interrupted();
     print_duration(e.before, needed, sizeof needed);

@@ -96,7 +96,7 @@ static clv_status read_start_labels(cli_job *job, const char *path) {
     int64_t n = clv_data_matrix(job->data)->rows;
     int32_t *labels = NULL;
     bool by_id;
-    clv_status status = cli_read_object_labels(job, "--start", path, &labels, &by_id);
+    clv_status status = cli_read_object_labels(job, "--start", path, false, &labels, &by_id);
     if (status < 0) {
         clv_release(job->app->ctx, labels);
         return status;

@@ -103,17 +103,24 @@ clv_status cli_job_load(cli_job *job);  /* check the targets; read, scale */
 clv_status cli_job_plan(cli_job *job);  /* whether the method fits the budget, and what the affinity will be */
 clv_status cli_job_solve(cli_job *job); /* affinity, method, metrics */
 clv_status cli_job_write(cli_job *job); /* all outputs; goes on after a failed one and returns the first failure */
+bool cli_job_shows_table(const cli_job *job);
 void cli_job_close(cli_job *job);
 
 /* DATA: one file of points, or of a method on partitions several (consensus.c). */
 clv_status cli_partitions_read(cli_job *job);
 clv_status cli_partitions_name(cli_job *job);
 
-/* Parts of these steps (run.c, inputs.c, results.c). */
+/* Parts of these steps (run.c, load.c, plan.c, inputs.c, results.c). */
 const clv_option_table *cli_job_how_table(const cli_job *job); /* the options of the affinity, or of memory alone */
 const clv_option_table *cli_job_points_table(const cli_job *job);
 const clv_option_table *cli_job_weights_table(void);
+/* The number of clusters: a range that is left open gets its ends from the objects read; no more than there are. */
+clv_status cli_job_settle_k(cli_job *job);
 size_t cli_job_memory(const cli_job *job, int64_t threads); /* of the method, as planned */
+/* The options to build with: the budget less the bytes of the method on one thread, as the home must not depend on the
+ * number of threads, nor may the result. */
+clv_status cli_remaining_budget(const cli_job *job, clv_affinity_options *out);
+clv_status cli_job_affinity(cli_job *job); /* built, or found to take too long */
 clv_status cli_job_check_targets(const cli_job *job);
 /* Operands beyond the first, a start, weights: whatever the method is given beside its points. */
 clv_status cli_job_read_inputs(cli_job *job);
@@ -124,7 +131,8 @@ clv_status cli_read_objects(const cli_job *job, const char *option, const char *
 clv_status cli_read_targets(const cli_job *job, const char *path, const clv_data *of, const char *of_path,
                             const clv_data *known, clv_data **out);
 /* Labels of a file that an option names, one for each object that was kept. */
-clv_status cli_read_object_labels(const cli_job *job, const char *what, const char *path, int32_t **out, bool *by_id);
+clv_status cli_read_object_labels(const cli_job *job, const char *what, const char *path, bool truth, int32_t **out,
+                                  bool *by_id);
 /* "matched by id", or "row by row". */
 const char *cli_matched(bool by_id);
 
@@ -143,7 +151,7 @@ int cli_job_run(const cli_app *app, const cli_command *command, const clv_method
 cli_command cli_method_command(const clv_method *method);
 
 /* New objects: by the names of the columns of the old ones; where these have none, in the same order, but for a label
- * column that is named and not there: new objects often have none. */
+ * column or ids that are named and not there: new objects often have none. */
 clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out);
 /* New objects (predict.c): the options, whether they go together, reading, labels to their file. */
 const clv_option_table *cli_predict_table(const clv_method *method);
@@ -178,6 +186,8 @@ clv_status cli_job_compare(const cli_job *job);
 clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how);
 clv_status cli_decide_affinity(cli_job *job, clv_affinity_options *how, bool *late);
 
+/* Whether the labels in `path` can stand beside all columns of `from`. */
+clv_status cli_check_output_data(const cli_app *app, const char *path, const char *from);
 /* Report what the job would allocate (dryrun.c). */
 clv_status cli_job_forecast(const cli_job *job);
 
@@ -186,8 +196,10 @@ void cli_tell_note(const char *path, const clv_data *data);
 void cli_tell_warning(const char *path, const clv_data *data);
 
 /* Labels from a file, one for each of the n rows of the file of `of`, in their order: matched by their ids where both
- * files have them. `what` names the option in messages. */
-clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
+ * files have them. `what` names the option in messages. *kept, unless NULL: the rows of the file, and its column that
+ * was taken (clv_data_column). */
+clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path,
+                                 const clv_label_request *request, const clv_data *of, int64_t n, clv_data **kept,
                                  int32_t **out, bool *by_id);
 /* The rows of what was read become the objects of `of`: in the order of their ids where both files have them, and those
  * that were kept alone. A vector that lies in a row stays as it is. */

@@ -75,7 +75,7 @@ static clv_status check(const cli_job *job) {
 
 static void files(const cli_job *job, cli_own_file list[CLI_OWN_FILES]) {
     list[0] = (cli_own_file){"path-output", job->own.path_output, "csv", false};
-    list[1] = (cli_own_file){"scores", job->own.scores, "npy|csv", false};
+    list[1] = (cli_own_file){"scores", job->own.scores, "npy|csv|tsv", false};
     list[2] = (cli_own_file){"validation-x", job->own.validation_x, NULL, true};
     list[3] = (cli_own_file){"validation-y", job->own.validation_y, NULL, true};
 }

@@ -16,6 +16,7 @@ typedef struct model_options {
     int64_t memory;
     const char *output, *membership, *scores, *probabilities, *data;
     int missing; /* 1: rows with missing cells are dropped, whatever the result says */
+    int output_data;
     int quiet;
 } model_options;
 
@@ -38,6 +39,8 @@ static const clv_option_table *model_table(void) {
     static const clv_option options[] = {
         FILE_OPTION(output, "output", 'o',
                     "labels: .npy (int32), .csv, .txt, or - for CSV on standard output; -1: no cluster"),
+        CLI_FLAG_OPTION(model_options, output_data, "output-data", 0,
+                        "-o FILE.csv has all columns of NEW, a .csv, .tsv or .txt file, and the label behind them"),
         FILE_OPTION(membership, "membership", 0, "symnmf: memberships, one column per cluster: .npy or .csv"),
         FILE_OPTION(scores, "scores", 0, "ksupport: x w + b, one column per model: .npy or .csv"),
         FILE_OPTION(probabilities, "probabilities", 0,
@@ -201,12 +204,24 @@ static clv_status write_matrix(const model *m, const char *name, const char *pat
                                   clv_result_field(clv_claim_result(m->claim), "classes"), class_names(m));
 }
 
+/* Beside all columns of NEW. */
+static clv_status write_labeled(const model *m) {
+    clv_read_options reading = cli_read_options(&m->points, CLI_READ);
+    int64_t count;
+    const char *const *names = clv_claim_columns(m->claim, &count);
+    cli_read_like(&reading, names, count, NULL, 0);
+    return cli_library(m->app, clv_write_labeled(m->app->ctx, m->options.output, m->args.operands[1], &reading,
+                                                 m->found->labels, m->found->n, m->fresh, class_names(m)));
+}
+
 static clv_status write_all(const model *m) {
     const model_options *o = &m->options;
     cli_outputs out = {.app = m->app};
     if (o->output && !m->found->labels) {
         cli_outputs_note(&out, o->output,
                          cli_fail(m->app, CLV_EUSAGE, "-o: this result predicts numbers, not labels: --scores"));
+    } else if (o->output_data) {
+        cli_outputs_note(&out, o->output, write_labeled(m));
     } else {
         cli_outputs_labels(&out, o->output, m->found->labels, m->found->n, m->fresh, class_names(m));
     }
@@ -227,15 +242,16 @@ static clv_status write_all(const model *m) {
 static clv_status check(const model *m) {
     const model_options *o = &m->options;
     bool standard = o->output && strcmp(o->output, "-") == 0;
-    const cli_target targets[] = {{"output", standard ? NULL : o->output, "npy|csv|txt"},
-                                  {"membership", o->membership, "npy|csv"},
-                                  {"scores", o->scores, "npy|csv"},
-                                  {"probabilities", o->probabilities, "npy|csv"}};
+    const cli_target targets[] = {{"output", standard ? NULL : o->output, "npy|csv|tsv|txt"},
+                                  {"membership", o->membership, "npy|csv|tsv"},
+                                  {"scores", o->scores, "npy|csv|tsv"},
+                                  {"probabilities", o->probabilities, "npy|csv|tsv"}};
     const char *const inputs[] = {m->args.operands[0], m->args.operands[1], o->data};
     if (!o->output && !o->membership && !o->scores && !o->probabilities) {
         return cli_fail(m->app, CLV_EUSAGE,
                         "predict needs -o FILE, --membership, --scores or --probabilities: where the results go");
     }
+    CLI_TRY(o->output_data ? cli_check_output_data(m->app, o->output, m->args.operands[1]) : CLV_OK);
     return cli_targets_check(m->app, targets, CLI_COUNT(targets), inputs, CLI_COUNT(inputs));
 }
 

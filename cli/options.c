@@ -183,6 +183,12 @@ const clv_option_table *cli_output_table(cli_output_room *room, const clv_method
             cli_output_options, units, "units", "scaled|data",
             "what --centers are in: the scaled data, as in the JSON result, or DATA as they are");
     }
+    if (clv_method_gives(method, "intercepts")) {
+        room->options[table->count++] = (clv_option)CLI_CHOICE_OPTION(
+            cli_output_options, units, "units", "scaled|data",
+            "what --weights are for: scaled samples, as in the JSON result, or samples as they are in X, with the "
+            "intercepts as a last column");
+    }
     if (method->predict && method->takes == CLV_TAKES_AFFINITY) {
         room->options[table->count++] = (clv_option)CLI_FLAG_OPTION(
             cli_output_options, save_model, "save-model", 0,

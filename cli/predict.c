@@ -59,8 +59,9 @@ clv_status cli_predict_check(const cli_job *job) {
 clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out) {
     clv_read_options plain = *reading;
     clv_status status = clv_read(app->ctx, path, reading, out);
-    if (status == CLV_EUSAGE && reading->label_column && strcmp(path, "-") != 0) {
-        plain.label_column = "none";
+    if (status == CLV_EUSAGE && (reading->label_column || reading->id_column) && strcmp(path, "-") != 0) {
+        plain.label_column = reading->label_column ? "none" : NULL;
+        plain.id_column = NULL;
         status = clv_read(app->ctx, path, &plain, out);
     }
     return cli_library(app, status);

@@ -53,11 +53,11 @@ void cli_signals_catch(clv_context *ctx) {
     }
     signal(SIGBUS, end_mapping);
     signal(SIGPIPE, SIG_IGN);
-    cli_signals_watch(ctx, true);
+    clv_context_set_interrupt(ctx, interrupt_hook, NULL);
 }
 
 void cli_signals_watch(clv_context *ctx, bool watch) {
-    clv_context_set_interrupt(ctx, watch ? interrupt_hook : NULL, NULL);
+    clv_context_hold_interrupt(ctx, !watch);
 }
 
 static void restart_calls(int number) {

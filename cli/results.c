@@ -21,26 +21,30 @@ static void list_given(const cli_job *job, const char *list[GIVEN]) {
 }
 
 static const char *matrix_endings(const clv_field_info *info) {
-    return info->kind == CLV_FIELD_SPARSE ? "npy|csv|mtx" : "npy|csv";
+    return info->kind == CLV_FIELD_SPARSE ? "npy|csv|tsv|mtx" : "npy|csv|tsv";
 }
 
 static bool is_standard(const char *path) {
     return path && strcmp(path, "-") == 0;
 }
 
-/* Whether labels can stand beside all columns of DATA. */
+clv_status cli_check_output_data(const cli_app *app, const char *path, const char *from) {
+    if (!path || !(is_standard(path) || cli_has_ending(path, "csv|tsv"))) {
+        return cli_fail(app, CLV_EUSAGE,
+                        "--output-data needs -o FILE.csv or FILE.tsv, where the columns and labels go");
+    }
+    return clv_is_table(from) && !is_standard(from)
+               ? CLV_OK
+               : cli_fail(app, CLV_EUSAGE,
+                          "--output-data: %s is no .csv, .tsv or .txt file, whose columns could be copied", from);
+}
+
 static clv_status check_output_data(const cli_job *job) {
     const char *path = job->output.output, *from = job->args.operands[0];
     if (!job->output.output_data) {
         return CLV_OK;
     }
-    if (!path || !(is_standard(path) || cli_has_ending(path, "csv"))) {
-        return cli_fail(job->app, CLV_EUSAGE, "--output-data needs -o FILE.csv, where the columns and labels go");
-    }
-    return clv_is_table(from) && !is_standard(from)
-               ? CLV_OK
-               : cli_fail(job->app, CLV_EUSAGE,
-                          "--output-data: %s is no .csv, .tsv or .txt file, whose columns could be copied", from);
+    return cli_check_output_data(job->app, path, from);
 }
 
 /* All that will be written, and all that is read: no file may be both, or written twice. */
@@ -59,12 +63,12 @@ clv_status cli_job_check_targets(const cli_job *job) {
         cli_model_path(output->json, model);
     }
     cli_target targets[COMMON + CLI_OWN_FILES + CLI_MATRIX_FILES] = {
-        {"output", is_standard(output->output) ? NULL : output->output, "npy|csv|txt"},
+        {"output", is_standard(output->output) ? NULL : output->output, "npy|csv|tsv|txt"},
         {"json", output->json, NULL},
         {"trace", output->trace, "csv"},
         {"report", output->report, "html|htm"},
-        {"predict-output", job->prediction.output, "npy|csv|txt"},
-        {"predict-membership", job->prediction.membership, "npy|csv"},
+        {"predict-output", job->prediction.output, "npy|csv|tsv|txt"},
+        {"predict-membership", job->prediction.membership, "npy|csv|tsv"},
         {"save-model", *model ? model : NULL, "clv"},
         {"checkpoint", job->checkpoint.path, NULL}};
     const char *inputs[OTHERS + CLI_OWN_FILES + GIVEN + CLI_MORE] = {0};
@@ -141,11 +145,12 @@ clv_status cli_write_scores(const cli_app *app, const char *path, const clv_matr
     return status;
 }
 
-/* The names of the columns of the data, or NULL for those that have none; NULL: no memory. */
+/* The names of the columns of the data, or NULL for those that have none, and of intercepts behind them; NULL: no
+ * memory. */
 static const char **name_columns(const cli_job *job, int64_t cols) {
     const char **names = malloc((size_t)cols * sizeof *names + 1);
     for (int64_t j = 0; names && j < cols; j++) {
-        names[j] = clv_data_column(job->data, j);
+        names[j] = j < clv_data_matrix(job->data)->cols ? clv_data_column(job->data, j) : "intercept";
     }
     return names;
 }
@@ -187,14 +192,15 @@ static clv_status write_centers(const cli_job *job, const char *path, const clv_
 
 /* Whether a matrix of the answer, to a table, has the columns of the data, and these have names. */
 static bool has_named_columns(const cli_job *job, const char *path, const clv_matrix *matrix) {
-    return cli_has_ending(path, "csv|tsv") && matrix->cols == clv_data_matrix(job->data)->cols &&
+    return cli_has_ending(path, "csv|tsv") && matrix->cols >= clv_data_matrix(job->data)->cols &&
            clv_data_column(job->data, 0) && matrix->cols > 0;
 }
 
-/* Weights of features, say. */
-static clv_status write_by_column(const cli_job *job, const char *path, const clv_matrix *matrix) {
+/* Weights of columns, say. */
+static clv_status write_by_column(const cli_job *job, const char *path, const clv_matrix *matrix,
+                                  const clv_data *rows) {
     const char **names = name_columns(job, matrix->cols);
-    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, NULL, 0, names))
+    clv_status status = names ? cli_library(job->app, clv_write_named(job->app->ctx, path, matrix, rows, NAN, names))
                               : cli_fail(job->app, CLV_ENOMEM, "out of memory");
     free(names);
     return status;
@@ -228,6 +234,74 @@ static clv_status write_hard_membership(const cli_job *job, const char *path) {
     return status;
 }
 
+/* --- weights, as samples are in X --- */
+
+/* With samples (x - shift) factor, w'x + b is (factor w)'x and b less the sum of factor w shift; models x (p + 1), for
+ * the caller to free. NULL: no memory. */
+static double *unscale_weights(const cli_job *job, const clv_matrix *weights) {
+    int64_t p = weights->cols, count = 0;
+    const double *shift, *factor, *intercepts = clv_result_reals(job->result, "intercepts", &count);
+    bool scaled = clv_data_scaling(job->data, &shift, &factor);
+    double *values = calloc((size_t)(weights->rows * (p + 1)) + 1, sizeof *values);
+    for (int64_t m = 0; values && m < weights->rows; m++) {
+        double *own = values + m * (p + 1);
+        own[p] = intercepts && m < count ? intercepts[m] : 0;
+        int64_t from = weights->start ? weights->start[m] : m * p,
+                to = weights->start ? weights->start[m + 1] : from + p;
+        for (int64_t e = from; e < to; e++) {
+            int64_t j = weights->start ? weights->index[e] : e - from;
+            own[j] = ((const double *)weights->values)[e] * (scaled ? factor[j] : 1);
+            own[p] -= scaled ? own[j] * shift[j] : 0;
+        }
+    }
+    return values;
+}
+
+/* The classes of the models as the names of the rows, where there is a model of each; else NULL. */
+static clv_status name_models(const cli_job *job, const clv_matrix *weights, clv_data **out) {
+    const clv_field *classes = clv_result_field(job->result, "classes"),
+                    *texts = clv_result_field(job->result, "class_names");
+    *out = NULL;
+    if (!classes || classes->count != weights->rows) {
+        return CLV_OK;
+    }
+    char(*numbers)[32] = malloc((size_t)classes->count * sizeof *numbers);
+    const char **names = malloc((size_t)classes->count * sizeof *names);
+    clv_status status = numbers && names ? cli_library(job->app, clv_data_of(job->app->ctx, weights, NULL, out))
+                                         : cli_fail(job->app, CLV_ENOMEM, "out of memory");
+    for (int64_t c = 0; status >= 0 && c < classes->count; c++) {
+        snprintf(numbers[c], sizeof numbers[c], "%.15g", classes->reals[c]);
+        names[c] = texts && c < texts->count ? texts->texts[c] : numbers[c];
+    }
+    status = status >= 0 ? cli_library(job->app, clv_data_set_ids(*out, "class", names)) : status;
+    free(numbers);
+    free(names);
+    return status;
+}
+
+static clv_status write_weights(const cli_job *job, const char *path, const clv_matrix *matrix) {
+    clv_matrix shown = *matrix;
+    clv_data *rows = NULL;
+    double *values = NULL;
+    if (job->output.units) {
+        if (matrix->cols != clv_data_matrix(job->data)->cols) {
+            return cli_fail(job->app, CLV_EUSAGE, "--units data cannot be used with samples in the columns of X");
+        }
+        values = unscale_weights(job, matrix);
+        shown = (clv_matrix){.rows = matrix->rows, .cols = matrix->cols + 1, .values = values};
+    }
+    clv_status status = job->output.units && !values ? cli_fail(job->app, CLV_ENOMEM, "out of memory")
+                                                     : name_models(job, &shown, &rows);
+    if (status >= 0) {
+        status = has_named_columns(job, path, &shown)
+                     ? write_by_column(job, path, &shown, rows)
+                     : cli_library(job->app, clv_write_dense(job->app->ctx, path, &shown));
+    }
+    clv_data_free(rows);
+    free(values);
+    return status;
+}
+
 static clv_status write_matrix(const cli_job *job, const char *name, const char *path) {
     const clv_matrix *matrix = clv_result_matrix(job->result, name);
     if (!matrix && strcmp(name, "membership") == 0 && job->result->labels) {
@@ -242,7 +316,10 @@ static clv_status write_matrix(const cli_job *job, const char *name, const char 
     if (strcmp(name, "centers") == 0) {
         return write_centers(job, path, matrix);
     }
-    return has_named_columns(job, path, matrix) ? write_by_column(job, path, matrix)
+    if (strcmp(name, "weights") == 0) {
+        return write_weights(job, path, matrix);
+    }
+    return has_named_columns(job, path, matrix) ? write_by_column(job, path, matrix, NULL)
                                                 : cli_library(job->app, clv_write_dense(job->app->ctx, path, matrix));
 }
 
@@ -251,7 +328,7 @@ static clv_status write_labeled(const cli_job *job) {
     clv_read_options reading = cli_read_options(&job->points, CLI_READ);
     const clv_result *result = job->result;
     return cli_library(job->app, clv_write_labeled(job->app->ctx, job->output.output, job->args.operands[0], &reading,
-                                                   result->labels, result->n, job->data));
+                                                   result->labels, result->n, job->data, NULL));
 }
 
 static void write_model(cli_outputs *out, const cli_job *job) {
@@ -271,11 +348,15 @@ static void write_model(cli_outputs *out, const cli_job *job) {
 
 /* --- reports --- */
 
+bool cli_job_shows_table(const cli_job *job) {
+    const cli_output_options *output = &job->output;
+    return !output->quiet && !is_standard(output->json) && !is_standard(output->output);
+}
+
 /* What is computed is written whole, interrupted or not; only the prediction still asks. */
 static clv_status write_outputs(const cli_job *job, const clv_report *report) {
     const cli_output_options *output = &job->output;
     cli_outputs out = {.app = job->app};
-    bool table = !output->quiet && !is_standard(output->json) && !is_standard(output->output);
     cli_signals_watch(job->app->ctx, false);
     write_model(&out, job);
     cli_outputs_render(&out, output->trace, clv_report_trace, report);
@@ -287,7 +368,7 @@ static clv_status write_outputs(const cli_job *job, const clv_report *report) {
         cli_outputs_note(&out, path,
                          cli_library(job->app, clv_write_matrix(job->app->ctx, path, clv_data_matrix(job->data))));
     }
-    cli_outputs_render(&out, table ? "-" : NULL, clv_report_table, report);
+    cli_outputs_render(&out, cli_job_shows_table(job) ? "-" : NULL, clv_report_table, report);
     cli_signals_watch(job->app->ctx, true);
     if (job->fresh && !job->rough) {
         cli_outputs_note(&out, "", cli_predict_write(job));

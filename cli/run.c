@@ -1,11 +1,10 @@
 /* The run of a method's command: arguments -> targets checked -> data -> affinity -> method -> metrics -> outputs
- * (results.c). Methods on points alone go without the affinity. */
+ * (load.c, plan.c, results.c). Methods on points alone go without the affinity. */
 #include "job.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- arguments --- */
@@ -128,144 +127,6 @@ clv_status cli_check_precomputed(const cli_app *app, const clv_affinity_options 
     return CLV_OK;
 }
 
-/* --- data --- */
-
-clv_status cli_order_labels(const cli_app *app, const int64_t *rows, int64_t n, int32_t *labels) {
-    int32_t *before = rows ? malloc((size_t)n * sizeof *before + 1) : NULL;
-    if (rows && !before) {
-        return cli_fail(app, CLV_ENOMEM, "out of memory");
-    }
-    for (int64_t i = 0; before && i < n; i++) {
-        before[i] = labels[rows[i]];
-    }
-    if (before) {
-        memcpy(labels, before, (size_t)n * sizeof *before);
-    }
-    free(before);
-    return CLV_OK;
-}
-
-clv_status cli_read_labels_by_id(const cli_app *app, const char *what, const char *path, const clv_data *of, int64_t n,
-                                 int32_t **out, bool *by_id) {
-    clv_data *named = NULL;
-    int64_t *rows = NULL;
-    CLI_TRY(cli_library(app, clv_read_named_labels(app->ctx, path, &named, out)));
-    int64_t count = clv_data_matrix(named)->rows;
-    clv_status status = count == n ? cli_library(app, clv_match_ids(app->ctx, of, named, &rows))
-                                   : cli_fail(app, CLV_EDATA, "%s: %s has %lld labels, but there are %lld objects",
-                                              what, path, (long long)count, (long long)n);
-    status = status < 0 ? status : cli_order_labels(app, rows, n, *out);
-    *by_id = rows != NULL;
-    clv_data_free(named);
-    clv_release(app->ctx, rows);
-    return status;
-}
-
-clv_status cli_take_rows(const cli_app *app, const clv_data *of, clv_data *read, bool *by_id) {
-    int64_t all = clv_data_rows_read(of), *rows = NULL;
-    *by_id = false;
-    if (clv_data_matrix(read)->rows != all) {
-        return CLV_OK;
-    }
-    CLI_TRY(cli_library(app, clv_match_ids(app->ctx, of, read, &rows)));
-    *by_id = rows != NULL;
-    clv_status status =
-        rows || all > clv_data_matrix(of)->rows ? cli_library(app, clv_data_keep_rows(read, of, rows)) : CLV_OK;
-    clv_release(app->ctx, rows);
-    return status;
-}
-
-const char *cli_matched(bool by_id) {
-    return by_id ? "matched by id" : "row by row";
-}
-
-clv_status cli_read_object_labels(const cli_job *job, const char *what, const char *path, int32_t **out, bool *by_id) {
-    int64_t n = clv_data_matrix(job->data)->rows, all = clv_data_rows_read(job->data);
-    CLI_TRY(cli_read_labels_by_id(job->app, what, path, job->data, all, out, by_id));
-    for (int64_t i = 0; i < n; i++) { /* of the rows that were kept */
-        (*out)[i] = (*out)[clv_data_row(job->data, i)];
-    }
-    return CLV_OK;
-}
-
-static clv_status read_truth(cli_job *job) {
-    const char *path = job->points.truth;
-    job->truth = clv_data_labels(job->data);
-    if (path) {
-        bool by_id;
-        CLI_TRY(cli_read_object_labels(job, "--truth", path, &job->truth_read, &by_id));
-        snprintf(job->truth_from, sizeof job->truth_from, "%s, %s", path, cli_matched(by_id));
-        job->truth = job->truth_read;
-    }
-    return CLV_OK;
-}
-
-static void tell_data(const cli_job *job) {
-    const clv_matrix *matrix = clv_data_matrix(job->data);
-    const char *kind = matrix->start ? "sparse" : matrix->scalar == CLV_F32 ? "float" : "double";
-    fprintf(stderr, "%s: %lld x %lld %s%s, %s labels, %.3f s\n", job->args.operands[0], (long long)matrix->rows,
-            (long long)matrix->cols, kind, clv_data_is_mapped(job->data) ? " (mapped)" : "",
-            clv_data_labels(job->data) ? "with" : "without", job->load_seconds);
-}
-
-void cli_tell_note(const char *path, const clv_data *data) {
-    if (data && *clv_data_note(data)) {
-        fprintf(stderr, "%s: %s\n", path, clv_data_note(data));
-    }
-}
-
-void cli_tell_warning(const char *path, const clv_data *data) {
-    if (data && *clv_data_warning(data)) {
-        fprintf(stderr, "%s: warning: %s\n", path, clv_data_warning(data));
-    }
-}
-
-static clv_status scale(cli_job *job) {
-    clv_scale how = (clv_scale)job->points.scale;
-    if (job->fresh && job->how.kind != CLV_AFFINITY_PRECOMPUTED) {
-        return cli_library(job->app, clv_data_scale_both(job->data, job->fresh, how));
-    }
-    return cli_library(job->app, clv_data_scale(job->data, how));
-}
-
-/* "Y" for "[Y]". */
-static const char *operand_name(const char *operand) {
-    return operand && strcmp(operand, "[Y]") == 0 ? "Y" : operand;
-}
-
-static clv_status check_standard_input(const cli_job *job) {
-    const char *first = NULL;
-    for (size_t i = 0; i <= CLI_OPERANDS; i++) {
-        const char *path = i < CLI_OPERANDS ? job->args.operands[i] : job->prediction.input;
-        const char *name = i < CLI_OPERANDS ? operand_name(job->args.command->operands[i]) : "--predict";
-        if (path && strcmp(path, "-") == 0) {
-            if (cli_job_is_shared(job)) {
-                return cli_fail(job->app, CLV_EUSAGE,
-                                "%s cannot be standard input for several processes: put the data into a file that all "
-                                "of them can read",
-                                name);
-            }
-            if (first) {
-                return cli_fail(job->app, CLV_EUSAGE, "%s and %s cannot both be standard input", first, name);
-            }
-            first = name;
-        }
-    }
-    return CLV_OK;
-}
-
-/* Whether DATA are to stay in their file: a similarity, or points that would not fit the budget or are shared out. */
-static int stays_in_file(const cli_job *job) {
-    struct stat file;
-    if (job->how.kind == CLV_AFFINITY_PRECOMPUTED) {
-        return CLI_MAP_SYMMETRIC;
-    }
-    bool large = stat(job->args.operands[0], &file) == 0 && (size_t)file.st_size > cli_budget(job->how.memory);
-    bool stays = (job->method->abilities & CLV_READS_IN_ORDER) && job->points.scale == CLV_SCALE_NONE &&
-                 (large || cli_job_is_shared(job)); /* of which every process then reads its part */
-    return stays ? CLI_MAP : CLI_READ;
-}
-
 /* No more clusters than objects. */
 static clv_status check_k(const cli_job *job) {
     const clv_option *option = clv_options_find(job->method->options, "k");
@@ -278,193 +139,9 @@ static clv_status check_k(const cli_job *job) {
     return CLV_OK;
 }
 
-/* What a row was divided by is not kept. */
-static clv_status check_units(const cli_job *job) {
-    return job->output.units && job->points.scale == CLV_SCALE_UNIT_ROWS
-               ? cli_fail(job->app, CLV_EUSAGE,
-                          "--units data cannot be used with --scale unit-rows, which cannot be undone")
-               : CLV_OK;
-}
-
-/* Options that only tables have a use for. */
-static clv_status check_table_options(const cli_job *job) {
-    static const char *const names[] = {"columns", "drop", "id-column", "missing", "categories"};
-    const char *path = job->args.operands[0];
-    for (size_t i = 0; !clv_is_table(path) && i < CLI_COUNT(names); i++) {
-        if (cli_args_given(&job->args, names[i])) {
-            return cli_fail(job->app, CLV_EUSAGE, "--%s is for .csv, .tsv and .txt files, and %s is none", names[i],
-                            path);
-        }
-    }
-    return CLV_OK;
-}
-
-clv_status cli_job_load(cli_job *job) {
-    const cli_app *app = job->app;
-    clv_read_options reading = cli_read_options(&job->points, stays_in_file(job));
-    reading.targets = job->method->takes == CLV_TAKES_SAMPLES && !job->args.operands[1];
-    CLI_TRY(cli_check_precomputed(app, &job->how, &job->points));
-    if (job->how.kind == CLV_AFFINITY_PRECOMPUTED && job->output.silhouette) {
-        return cli_fail(app, CLV_EUSAGE,
-                        "--silhouette cannot be used with --affinity precomputed: there are no points");
-    }
-    CLI_TRY(check_units(job));
-    CLI_TRY(check_table_options(job));
-    CLI_TRY(cli_predict_check(job));
-    CLI_TRY(check_standard_input(job));
-    CLI_TRY(cli_job_check_targets(job));
-    cli_reading_begin(app, job->how.memory);
-    double began = cli_seconds();
-    cli_progress_begin(&job->progress, app, &job->args, job->output.progress, job->output.quiet, NULL);
-    cli_progress_phase(&job->progress, "reading");
-    CLI_TRY(cli_takes_partitions(job)
-                ? cli_partitions_read(job)
-                : cli_library(app, clv_read(app->ctx, job->args.operands[0], &reading, &job->data)));
-    CLI_TRY(cli_predict_read(job, &reading));
-    CLI_TRY(read_truth(job));
-    CLI_TRY(cli_terms_read(job));
-    CLI_TRY(scale(job));
-    cli_progress_end(&job->progress);
-    job->load_seconds = cli_seconds() - began;
-    if (job->output.verbose) {
-        tell_data(job);
-        cli_tell_note(job->args.operands[0], job->data);
-        cli_tell_note(job->prediction.input, job->fresh);
-    }
-    if (!job->output.quiet) {
-        cli_tell_warning(job->args.operands[0], job->data);
-        cli_tell_warning(job->prediction.input, job->fresh);
-    }
-    CLI_TRY(resolve_range(job));
-    CLI_TRY(check_k(job));
-    CLI_TRY(cli_job_read_inputs(job));
-    cli_reading_end(app); /* all that is read has been read */
-    return CLV_OK;
-}
-
-/* --- affinity --- */
-
-/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. A checkpoint holds
- * what lasts of the state, packed and as a file. */
-static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
-    clv_input input = job->input;
-    input.plan = plan;
-    size_t bytes = cli_method_bytes(job->method, &input, job->options, threads);
-    return job->checkpoint.path || job->checkpoint.resume ? 2 * bytes : bytes;
-}
-
-size_t cli_job_memory(const cli_job *job, int64_t threads) {
-    return method_memory(job, &job->info, threads);
-}
-
-/* The budget named is the least whole number of MiB that is enough. */
-static clv_status refuse_budget(const cli_job *job, size_t held, size_t method) {
-    const size_t mib = (size_t)1 << 20;
-    if (cli_has_affinity(job)) {
-        return cli_fail(job->app, CLV_ENOMEM,
-                        "--memory %lld is too small: %s itself needs %zu bytes, besides the data and the affinity; "
-                        "--dry-run without --memory lists what is needed",
-                        (long long)job->how.memory, job->method->name, method);
-    }
-    return cli_fail(
-        job->app, CLV_ENOMEM,
-        "--memory %lld is too small: the data take %zu bytes, and %s needs %zu more; --memory %zuM would do",
-        (long long)job->how.memory, held, job->method->name, method, (held + method) / mib + 1);
-}
-
-/* The options to build with: the budget less the bytes of the method on one thread, as the home must not depend on the
- * number of threads, nor may the result. */
-static clv_status remaining_budget(const cli_job *job, clv_affinity_options *out) {
-    clv_affinity_info unknown = {.n = clv_data_matrix(job->data)->rows};
-    size_t method = method_memory(job, &unknown, 1), held = 0, peak;
-    *out = job->how;
-    out->threads = cli_control_of(job)->threads;
-    if (!cli_has_affinity(job)) { /* else the affinity counts what is held already */
-        clv_context_memory(job->app->ctx, &held, &peak);
-    }
-    if (out->memory > 0) {
-        if (held + method >= (size_t)out->memory) {
-            return refuse_budget(job, held, method);
-        }
-        out->memory -= (int64_t)method;
-    }
-    return CLV_OK;
-}
-
-/* Of --affinity auto, the one that suits the points; from now on it is the one that was asked for. */
-clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how) {
-    cli_progress_phase(&job->progress, "affinity");
-    clv_status status = clv_choose_affinity(job->app->ctx, job->method, clv_data_matrix(job->data), job->options, how);
-    job->how.kind = how->kind;
-    cli_progress_end(&job->progress);
-    return status;
-}
-
-clv_status cli_job_plan(cli_job *job) {
-    clv_affinity_options how;
-    CLI_TRY(remaining_budget(job, &how));
-    if (!cli_has_affinity(job)) {
-        return CLV_OK;
-    }
-    CLI_TRY(cli_library_on(job->app, job->args.operands[0], cli_choose_affinity(job, &how)));
-    return cli_library(job->app, clv_affinity_plan(job->app->ctx, clv_data_matrix(job->data), &how, &job->info));
-}
-
-static void tell_affinity(const cli_job *job) {
-    char bytes[32], method[32];
-    cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
-    cli_print_bytes((double)cli_job_memory(job, cli_control_of(job)->threads), method, sizeof method);
-    fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
-    if (!isnan(job->info.gamma)) {
-        fprintf(stderr, ", gamma %.17g", job->info.gamma);
-    }
-    if (!isnan(job->info.recall)) {
-        fprintf(stderr, ", neighbors approximate with recall %.4f", job->info.recall);
-    }
-    if (job->info.landmarks > 0) {
-        fprintf(stderr, ", %lld landmarks with error %.3g of the entries (sampled) and %.3g of the trace",
-                (long long)job->info.landmarks, job->info.sampled_error, job->info.trace_error);
-    }
-    char reason[256];
-    clv_affinity_reason(&job->info, reason, sizeof reason);
-    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n%s%s%s", job->info.home, bytes, job->affinity_seconds,
-            job->method->name, method, *reason ? "affinity: " : "", reason, *reason ? "\n" : "");
-}
-
-clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
-                             clv_affinity **out) {
-    clv_context *ctx = job->app->ctx;
-    clv_status status = clv_suit_affinity(ctx, job->method, points, job->options, how);
-    return status < 0 ? status : clv_affinity_build(ctx, points, how, out);
-}
-
-static clv_status build_affinity(cli_job *job) {
-    clv_affinity_options how;
-    double began = cli_seconds();
-    CLI_TRY(remaining_budget(job, &how));
-    if (!cli_has_affinity(job)) {
-        return CLV_OK;
-    }
-    CLI_TRY(cli_decide_affinity(job, &how, &job->rough));
-    if (job->args.k_least > 0) { /* it is built for each k, where it must be */
-        job->info.n = clv_data_matrix(job->data)->rows;
-        return CLV_OK;
-    }
-    cli_progress_phase(&job->progress, "affinity");
-    clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
-    job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
-    cli_progress_end(&job->progress);
-    if (job->rough) {
-        return CLV_OK;
-    }
-    CLI_TRY(cli_library_on(job->app, job->args.operands[0], status));
-    job->input.affinity = job->affinity;
-    clv_affinity_describe(job->affinity, &job->info);
-    job->affinity_seconds = cli_seconds() - began;
-    if (job->output.verbose) {
-        tell_affinity(job);
-    }
-    return CLV_OK;
+clv_status cli_job_settle_k(cli_job *job) {
+    clv_status status = resolve_range(job);
+    return status < 0 ? status : check_k(job);
 }
 
 /* --- the method --- */
@@ -484,9 +161,11 @@ static int64_t threads_within_budget(const cli_job *job) {
     return threads;
 }
 
+/* At once, unless who reads this reads them in the table as well. */
 static void tell_warnings(const cli_job *job) {
     const clv_field *warnings = clv_result_field(job->result, "warnings");
-    for (int64_t i = 0; warnings && !job->output.quiet && i < warnings->count; i++) {
+    bool twice = cli_job_shows_table(job) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+    for (int64_t i = 0; warnings && !job->output.quiet && !twice && i < warnings->count; i++) {
         fprintf(stderr, "warning: %s\n", warnings->texts[i]);
     }
 }
@@ -513,7 +192,7 @@ static clv_status tell_failure(const cli_job *job, clv_status status) {
 static clv_status solve_range(cli_job *job) {
     clv_affinity_options how;
     clv_input input = job->input;
-    CLI_TRY(remaining_budget(job, &how));
+    CLI_TRY(cli_remaining_budget(job, &how));
     input.points = clv_data_matrix(job->data);
     clv_status status =
         clv_solve_range(job->app->ctx, job->method, &input, job->options, job->args.k_least, job->args.k_most,
@@ -626,7 +305,7 @@ static clv_status predict_together(cli_job *job) {
 }
 
 clv_status cli_job_solve(cli_job *job) {
-    CLI_TRY(build_affinity(job));
+    CLI_TRY(cli_job_affinity(job));
     CLI_TRY(run_method(job));
     clv_status status = cli_terms_find(job);
     status = status < 0 ? status : measure(job);
@@ -692,10 +371,6 @@ static clv_status run(cli_job *job) {
 
 /* By several processes: each does all of it but for its share of the work; the first one writes. */
 static clv_status run_together(cli_job *job) {
-    if (job->checkpoint.path || job->checkpoint.resume) {
-        return cli_fail(job->app, CLV_EUSAGE, "--%s is for one process, and these are %lld: leave it out",
-                        job->checkpoint.path ? "checkpoint" : "resume", (long long)cli_ranks(job->app));
-    }
     clv_context_work_alone(job->app->ctx, 1); /* by its own clock, until all have read */
     clv_status status = cli_job_load(job);
     clv_context_work_alone(job->app->ctx, 0);

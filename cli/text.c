@@ -81,8 +81,8 @@ static clv_status check_targets(const text_job *t) {
     const text_options *o = &t->options;
     const char *const inputs[] = {t->args.operands[0], names_stop_words(t) ? NULL : t->terms.stop_words, o->like};
     const cli_target targets[] = {
-        {"output", o->output, "npy|csv|tsv"},     {"tfidf", o->tfidf, "mtx"}, {"vocab", o->vocab, NULL},
-        {"labels-out", o->labels, "npy|csv|txt"}, {"model", o->model, "clv"}, {"json", o->json, NULL}};
+        {"output", o->output, "npy|csv|tsv"},         {"tfidf", o->tfidf, "mtx"}, {"vocab", o->vocab, NULL},
+        {"labels-out", o->labels, "npy|csv|tsv|txt"}, {"model", o->model, "clv"}, {"json", o->json, NULL}};
     if (o->vocab && strcmp(o->vocab, "-") == 0) {
         return cli_fail(t->app, CLV_EUSAGE, "--vocab needs the name of a file: standard output has the table");
     }
@@ -403,7 +403,7 @@ static clv_status write_model(const text_job *t) {
     int64_t count;
     const char *words = clv_stop_words(t->terms.stop_words);
     const clv_text_model model = {.terms = clv_tfidf_terms(t->tfidf, &count),
-                                  .ids = t->corpus->ids,
+                                  .ids = t->corpus->repeated ? NULL : t->corpus->ids,
                                   .occurrences = *clv_data_matrix(t->matrix),
                                   .axes = *clv_data_matrix(t->axes),
                                   .offset = t->values + t->reduce.dims,
@@ -414,17 +414,20 @@ static clv_status write_model(const text_job *t) {
     return cli_library(t->app, clv_text_model_write(t->app->ctx, t->options.model, &model));
 }
 
-/* The ids stand beside labels, and beside points if all of them differ: a column of others would be taken for a feature
- * when it is read. */
+/* The ids stand beside points and labels, and are kept, if all of them differ: others match no rows, and beside points
+ * would be taken for a feature. */
 static clv_status name_documents(const text_job *t) {
-    const char *path = t->options.output, *repeated = t->corpus->repeated;
-    CLI_TRY(cli_library(t->app, clv_data_set_ids(t->matrix, "id", t->corpus->ids)));
-    if (!repeated) {
-        return path ? cli_library(t->app, clv_data_set_ids(t->points, "id", t->corpus->ids)) : CLV_OK;
+    const char *paths[] = {t->options.output, t->options.labels, t->options.model}, *named = NULL;
+    if (!t->corpus->repeated) {
+        CLI_TRY(cli_library(t->app, clv_data_set_ids(t->matrix, "id", t->corpus->ids)));
+        return t->options.output ? cli_library(t->app, clv_data_set_ids(t->points, "id", t->corpus->ids)) : CLV_OK;
     }
-    if (path && cli_has_ending(path, "csv|tsv") && !t->options.quiet) {
+    for (size_t i = 0; i < CLI_COUNT(paths) && !named; i++) {
+        named = paths[i] && cli_has_ending(paths[i], "csv|tsv|clv") ? paths[i] : NULL;
+    }
+    if (named && !t->options.quiet) {
         fprintf(stderr, "%s: warning: more than one document has the id %s: in %s rows are numbered instead\n",
-                t->args.operands[0], repeated, path);
+                t->args.operands[0], t->corpus->repeated, named);
     }
     return CLV_OK;
 }

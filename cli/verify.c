@@ -8,6 +8,8 @@ typedef struct verify_options {
     int64_t memory;
     int home;
     int quiet;
+    int bound;
+    const char *truth;
 } verify_options;
 
 typedef struct verification {
@@ -17,6 +19,7 @@ typedef struct verification {
     verify_options options;
     clv_claim *claim;
     clv_data *data, *second; /* second: NULL when there is one file; of partitions their widths */
+    int32_t *truth;          /* NULL: not known */
     clv_verdict verdict;
 } verification;
 
@@ -25,6 +28,10 @@ static const clv_option_table *verify_table(void) {
         CLI_MEMORY_OPTION(verify_options),
         CLI_CHOICE_OPTION(verify_options, home, "home", "auto|dense-f64|dense-f32|computed|sparse|low-rank|cuda",
                           "where the affinity is rebuilt; auto: as the budget allows"),
+        CLI_CHOICE_OPTION(verify_options, bound, "bound", "yes|no",
+                          "whether eigenvalues, and with them the bound of ncut, are computed again"),
+        CLI_FILE_OPTION(verify_options, truth, "truth", 0, "FILE",
+                        "true labels, to check the metrics by: .npy or .csv; else those in DATA"),
         CLI_FLAG_OPTION(verify_options, quiet, "quiet", 'q', "no output but errors; only the exit status"),
     };
     static const clv_option_table table = {"verify", options, CLI_COUNT(options), 0};
@@ -109,6 +116,22 @@ static bool reads_the_same(verification *v) {
     return same && names_the_same(v) && fills_the_same(v);
 }
 
+/* The metrics of an accepted claim, by the true labels where these are known. */
+static clv_status check_metrics(verification *v) {
+    const int32_t *truth = clv_data_labels(v->data);
+    if (v->options.truth) {
+        int64_t n = clv_data_matrix(v->data)->rows, all = clv_data_rows_read(v->data);
+        bool by_id;
+        CLI_TRY(cli_read_labels_by_id(v->app, "--truth", v->options.truth, &(clv_label_request){.truth = 1}, v->data,
+                                      all, NULL, &v->truth, &by_id));
+        for (int64_t i = 0; i < n; i++) { /* of the rows that were kept */
+            v->truth[i] = v->truth[clv_data_row(v->data, i)];
+        }
+        truth = v->truth;
+    }
+    return truth ? cli_library(v->app, clv_claim_compare(v->app->ctx, v->claim, truth, &v->verdict)) : CLV_OK;
+}
+
 /* The inputs of a consensus, in the order in which they were given. */
 static clv_status judge_partitions(verification *v) {
     const char *paths[CLI_OPERANDS + CLI_MORE], *soft = clv_claim_option(v->claim, "soft");
@@ -138,7 +161,9 @@ static clv_status judge(verification *v) {
     const char *kind = clv_claim_option(v->claim, "affinity");
     bool given = kind && strcmp(kind, "precomputed") == 0;
     clv_read_options reading = cli_read_options(&v->points, given ? CLI_MAP_SYMMETRIC : CLI_MAP);
+    const char *truth = clv_claim_option(v->claim, "truth");
     reading.targets = takes_samples(v) && v->args.operand_count < 3;
+    reading.elsewhere = takes_samples(v) && v->args.operand_count > 2 ? 2 : truth && *truth;
     CLI_TRY(cli_library(v->app, clv_read(ctx, v->args.operands[1], &reading, &v->data)));
     if (!reads_the_same(v)) {
         return CLV_OK;
@@ -151,7 +176,10 @@ static clv_status judge(verification *v) {
     cli_reading_end(v->app);
     const verify_options *options = &v->options;
     clv_claim_set_home(v->claim, (clv_home)options->home);
-    return cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict));
+    clv_claim_set_bound(v->claim, options->bound == 0);
+    CLI_TRY(
+        cli_library(v->app, clv_claim_verify(ctx, v->claim, &input, options->memory, options->threads, &v->verdict)));
+    return takes_samples(v) ? CLV_OK : check_metrics(v);
 }
 
 static clv_status work(void *job) {
@@ -160,6 +188,11 @@ static clv_status work(void *job) {
     if (!v->options.quiet) {
         printf("%s%s%s: %s\n", cli_styled(v->verdict.accepted ? CLI_GREEN : CLI_RED),
                v->verdict.accepted ? "accepted" : "rejected", cli_styled(CLI_PLAIN), v->verdict.reason);
+    }
+    if (!v->options.quiet && v->verdict.accepted) {
+        char rest[512];
+        clv_claim_unchecked(v->claim, rest, sizeof rest);
+        printf("not checked: %s\n", rest);
     }
     return cli_flush(v->app);
 }
@@ -170,6 +203,7 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
     cli_args_own(&v.args, cli_reading_table(), &v.points);
     cli_args_own(&v.args, cli_threads_table(), &v.options);
     clv_status status = cli_perform(app, &v.args, argc, argv, work, &v);
+    clv_release(app->ctx, v.truth);
     clv_data_free(v.second);
     clv_data_free(v.data);
     clv_claim_free(v.claim);
@@ -181,10 +215,10 @@ const cli_command cli_verify = {
     .summary = "check a result against the raw data: accept or reject it",
     .operands = {"RESULT.json", "DATA", "[...]"},
     .about = "Reads a result that --json wrote, prepares DATA as the options of that result say, and recomputes its\n"
-             "objective, its certificate and every field that follows from the answer. The exit status is 0 when\n"
-             "all are as claimed and the result does not contradict itself, and 1 otherwise, with the reason. A\n"
-             "second file holds the targets of ksupport, unless they are a column of DATA, or sample weights; for a\n"
-             "consensus, name all its inputs.\n",
+             "objective, its certificate, its bound and every field that follows from the answer. The exit status\n"
+             "is 0 when all are as claimed and the result does not contradict itself, and 1 otherwise, with the\n"
+             "reason. What is taken as it is told is listed as not checked. A second file holds the targets of\n"
+             "ksupport, unless they are a column of DATA, or sample weights; for a consensus, name all its inputs.\n",
     .examples = "  cleave ncut points.csv -k 3 --json result.json\n"
                 "  cleave verify result.json points.csv\n",
     .run = run,

@@ -103,6 +103,9 @@ CLV_API const char *clv_message(const clv_context *ctx);
  * away. */
 typedef int (*clv_interrupt)(void *user);
 CLV_API void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user);
+/* While it is held, computations do not ask the hook, so that what was found is written whole; only the wait for
+ * somebody who reads a pipe does. */
+CLV_API void clv_context_hold_interrupt(clv_context *ctx, int held);
 /* A hook for programs that would rather set a number than be called: `user` is an int, which may become non-zero at any
  * time, from any thread. */
 CLV_API int clv_interrupt_by_flag(void *user);
@@ -120,7 +123,8 @@ CLV_API void clv_context_set_time_limit(clv_context *ctx, double seconds);
  * result, bit for bit, on any number of threads. From the first start of a run on the writer gets all of it every so
  * many seconds (0: after each iteration), and once more when the run ends, for whatever reason; from one thread at a
  * time, though not always the same. The bytes are borrowed. Not 0: it was not kept; the run goes on, and its result
- * has a warning. NULL takes the writer away. Only what the engine and the method know is in a checkpoint, none of the
+ * has a warning. Of processes that share the run (clv_context_join) all set one, and that of rank 0 is called. NULL
+ * takes the writer away. Only what the engine and the method know is in a checkpoint, none of the
  * data: a resumed solve is given those again. */
 typedef int (*clv_checkpoint_writer)(const void *bytes, size_t size, void *user);
 CLV_API void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer writer, void *user, double every);
@@ -291,7 +295,8 @@ typedef struct clv_read_options {
                                  missing over columns of numbers; a first line that mixes is refused */
     const char *label_column; /* CSV: a column name or number from 1; "none"; NULL: detect. That is a column named
                                  label, labels, class, target, species, variety, category, truth, outcome, cluster or y
-                                 (without an x beside it), else a last or first column of text */
+                                 (without an x beside it), else a last or first column of text unless all text
+                                 is made into columns (CLV_CATEGORIES_ONEHOT) */
     int map;                  /* .npy of little-endian f8 or f4: map the file instead of reading it, if that is in row
                                  order; 2: also a square one in column order, whose transpose will do */
     const char *columns;      /* CSV: the columns to use, names, numbers and ranges, "age,height,5-9"; NULL: all */
@@ -305,9 +310,11 @@ typedef struct clv_read_options {
     const double *fill; /* CSV with missing cells to replace: by these, one per column of the other data
                            (clv_data_fill); NULL: by the mean or the median of the file itself */
     int64_t fill_count;
-    int targets;     /* the label column holds targets, any numbers or texts: clv_data_targets has them */
-    int settled;     /* how to read is settled: messages do not say by what option a file could be read */
-    int64_t room[1]; /* for later versions: 0 */
+    int targets;       /* the label column holds targets, any numbers or texts: clv_data_targets has them */
+    int settled;       /* how to read is settled: messages do not say by what option a file could be read */
+    int32_t elsewhere; /* labels are in another file: a column of them here is left out (1), and only for its name, not
+                          for being text (2) */
+    int32_t room[1];   /* for later versions: 0 */
 } clv_read_options;
 
 /* Read a matrix; the name says the format: .npy, .csv, .tsv (.tab, .txt, .dat, .data), .mtx, .svm or .libsvm, .mat
@@ -317,7 +324,7 @@ typedef struct clv_read_options {
  * header, or of texts that all differ; the first column when the header is one field shorter than the rows; and a
  * column of distinct whole numbers or texts that the header names id, index, row, key, no, number and the like, or
  * something that ends in _id. Everything that is wrong with a file is said in one message. Where the separator is no
- * comma, numbers may have a decimal one. */
+ * comma, numbers may have a decimal one. A text that is not UTF-8 is read as Windows-1252. */
 CLV_API clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out);
 /* Points that are in memory, as data: for a report to tell of them. The matrix is not copied and must outlive the data;
  * `columns`, the names of its columns, are copied; NULL: they have none. */
@@ -355,24 +362,36 @@ CLV_API uint64_t clv_matrix_fingerprint(const clv_matrix *points);
 /* Whether the values lie in a mapped file. */
 CLV_API int clv_data_is_mapped(const clv_data *data);
 
-/* Read labels: an integer .npy vector, or the label column of a CSV file (the only one, row names and row numbers
- * aside, or one found as for clv_read). Integers stay as they are and must be -1 or more; texts become 0..k-1 in
- * ascending order. Free with clv_release. */
+/* Which column of a CSV file holds labels. */
+typedef struct clv_label_request {
+    const char *column; /* its name, or number from 1; NULL: the only one, row names and row numbers aside, or one found
+                           as for clv_read */
+    int truth;          /* of several with such names: not the one behind all others that clv_write_labeled leaves */
+} clv_label_request;
+
+/* Read the labels of a clustering: an integer .npy vector, or a column of a CSV file, of several with names of labels
+ * the last that is called as clv_write_labeled calls its own. Integers stay as they are and must be -1 or more; texts
+ * become 0..k-1 in ascending order. Free with clv_release. */
 CLV_API clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels);
 
-/* The same with what the file calls its rows: rows without columns, as many as there are labels, with clv_data_id,
- * which is NULL where it has no names for them. */
-CLV_API clv_status clv_read_named_labels(clv_context *ctx, const char *path, clv_data **rows, int32_t **labels);
+/* The same, of the column that is asked for (NULL: as above), with what the file calls its rows: rows without columns,
+ * as many as there are labels, with clv_data_id, which is NULL where it has no names for them; clv_data_column of -1
+ * says which column was taken. */
+CLV_API clv_status clv_read_named_labels(clv_context *ctx, const char *path, const clv_label_request *request,
+                                         clv_data **rows, int32_t **labels);
 /* Where the rows of the file of `of` are in that of `in` (from 0), by their ids. Ids that are called "row" and are
- * numbers from 1 to n are the places of rows: they go with others of this kind, or with rows that have no ids. Names of
- * rows go with names of rows. Else *rows is NULL: both are in the same order. CLV_EDATA: ids that only one has, or
- * twice. Free with clv_release. */
+ * numbers from 1 to n are the places of rows: they go with others of this kind, or with the places of the rows of the
+ * other file, whatever that calls them. Names of rows go with names of rows. Else *rows is NULL: both are in the same
+ * order. CLV_EDATA: ids that only one has, or twice. Free with clv_release. */
 CLV_API clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *in, int64_t **rows);
 
 /* Read targets, one number per sample: a matrix with one column or one row, the labels of .svm as the numbers that they
  * are, or a column of texts, which become 0..k-1 in ascending order. Dense doubles, samples x 1, with the ids of their
  * file. */
 CLV_API clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out);
+/* The same for classes, which may be one column among others; that of the request, as for clv_read_named_labels. */
+CLV_API clv_status clv_read_classes(clv_context *ctx, const char *path, const clv_label_request *request,
+                                    clv_data **out);
 /* The same for targets that are to be compared with others: texts become the numbers that they are in `known`, which
  * clv_read_targets read; a text that is not there is refused, and so are texts where those are numbers. */
 CLV_API clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out);
@@ -382,7 +401,7 @@ CLV_API clv_status clv_data_targets(const clv_data *data, const clv_data *known,
 /* The texts that labels or targets 0, 1, ... stand for; NULL with count 0: they are numbers. */
 CLV_API const char *const *clv_data_classes(const clv_data *data, int64_t *count);
 
-/* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .txt) whole or not at all: a temporary
+/* Write a matrix (.npy, .csv, .tsv, .mtx) or labels (.npy as int32, .csv, .tsv, .txt) whole or not at all: a temporary
  * file beside `path`, then a rename. */
 CLV_API clv_status clv_write_matrix(clv_context *ctx, const char *path, const clv_matrix *matrix);
 /* The same; to .npy, .csv and .tsv a sparse matrix is written with its zeros. */
@@ -392,16 +411,17 @@ CLV_API clv_status clv_write_dense(clv_context *ctx, const char *path, const clv
 typedef clv_status (*clv_make_rows)(void *user, int64_t first, int64_t count, double *out);
 CLV_API clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int64_t cols, int64_t block,
                                   clv_make_rows make, void *user);
-/* Labels in .csv stand beside the number of their row, from 1; "-" is CSV on standard output. */
+/* Labels in .csv and .tsv stand beside the number of their row, from 1; "-" is CSV on standard output. */
 CLV_API clv_status clv_write_labels(clv_context *ctx, const char *path, const int32_t *labels, int64_t n);
 /* The same for objects that were read from a file: a label for each of its rows, -1 for those that were dropped, in
  * .csv beside what the file calls them; there label c is written as classes[c], unless `classes` is NULL. */
 CLV_API clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t *labels, int64_t n,
                                        const clv_data *of, const char *const *classes);
-/* The same beside all columns of the .csv or .tsv file `from` that they were read from with these options. */
+/* The same beside all columns of the .csv, .tsv or .txt file `from` that they were read from with these options, to
+ * .csv or .tsv; a .csv file keeps the semicolons of `from`, else it has commas (semicolons if numbers have them). */
 CLV_API clv_status clv_write_labeled(clv_context *ctx, const char *path, const char *from,
                                      const clv_read_options *options, const int32_t *labels, int64_t n,
-                                     const clv_data *of);
+                                     const clv_data *of, const char *const *classes);
 /* A matrix like clv_write_dense; to .csv and .tsv with the names of its columns, and of its rows unless `rows` is NULL.
  * There is a row for each row of the file of `rows`; in those that were dropped all numbers are `lost`: NaN is an empty
  * cell in .csv and .tsv. */
@@ -1253,7 +1273,9 @@ typedef struct clv_dominant_options {
                                 than 4096 objects: to a sample of 256); "center": all weights equal; "random": a random
                                 object; "auto": center for rd, else vertex. input.start: weights of the first
                                 cluster, n x 1, not negative; the others start as by default */
-    double shift;            /* alpha >= 0, added to all similarities off the diagonal: larger clusters */
+    double shift;            /* alpha >= 0, added to all similarities off the diagonal: larger clusters; NaN: the one at
+                                which the first of k clusters has about n / k members ("shift" of the result), 0
+                                without k */
     double cutoff;           /* objects of weight above this are members; NaN: 2e-12, for rd 1e-3 / objects left */
     int64_t min_size;        /* peeling ends at a cluster of fewer members, */
     double min_cohesiveness; /* or of a smaller x'Ax */
@@ -1292,6 +1314,12 @@ typedef enum clv_kpalm_unit {
 } clv_kpalm_unit;
 typedef enum clv_kpalm_empty { CLV_KPALM_EMPTY_AUTO, CLV_KPALM_KEEP, CLV_KPALM_RESEED } clv_kpalm_empty;
 
+typedef enum clv_kpalm_place {
+    CLV_KPALM_PLACE_AUTO, /* a card where there is one and the work is large, else the host */
+    CLV_KPALM_HOST,
+    CLV_KPALM_CUDA
+} clv_kpalm_place;
+
 typedef struct clv_kpalm_options {
     clv_control control;
     int64_t k;
@@ -1311,6 +1339,8 @@ typedef struct clv_kpalm_options {
     const char *start_membership; /* NULL. input.start_membership: w(0), n x k */
     double gamma_w;               /* gamma_1 of PALM: alpha is so many times as large */
     double gamma_x;               /* gamma_2: centers go 1 / gamma_x of the way */
+    int place;                    /* clv_kpalm_place: where iterations are computed */
+    int64_t device_memory;        /* budget in bytes on the card, home cuda; 0: what is free there, but for a tenth */
 } clv_kpalm_options;
 
 CLV_METHOD_FUNCTIONS(kpalm)
@@ -1569,6 +1599,12 @@ CLV_API clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, co
                                     int64_t threads, clv_verdict *out);
 /* The home that an affinity is rebuilt in to verify the claim; AUTO, the default: as the budget allows. */
 CLV_API void clv_claim_set_home(clv_claim *claim, clv_home home);
+/* Whether eigenvalues, with the bound and the shift that come of them, are computed again: they are, unless this says
+ * 0. The claim's metrics against the true labels (n) of the objects, after it was accepted: a verdict as above. What no
+ * call has looked at, a list of names, cut off where it does not fit. */
+CLV_API void clv_claim_set_bound(clv_claim *claim, int again);
+CLV_API clv_status clv_claim_compare(clv_context *ctx, clv_claim *claim, const int32_t *truth, clv_verdict *out);
+CLV_API void clv_claim_unchecked(const clv_claim *claim, char *text, size_t size);
 /* Whether a result can label new objects at all: CLV_EDATA with the reason where its method or its affinity cannot, or
  * where it is a rough one that was ended before there was an affinity. Whether it labels them by those that were
  * clustered. And those labels: of new objects that were read and scaled like the old ones, by `points`, which are those

@@ -145,6 +145,29 @@ inline void copy_by_threads(clv_cuda_call *call, char *to, const char *from, int
     }
 }
 
+/* What arrives is put in its place, or added to what is there: to[i] += from[i]. */
+struct put_bytes {
+    static constexpr int64_t SCALE = 1; /* bytes here for one that arrives */
+    static void place(clv_cuda_call *call, char *to, const char *from, int64_t bytes) {
+        copy_by_threads(call, to, from, bytes);
+    }
+};
+
+template <class T> struct add_numbers {
+    static constexpr int64_t SCALE = sizeof(double) / sizeof(T);
+    static void place(clv_cuda_call *call, char *to, const char *from, int64_t bytes) {
+        constexpr int64_t part = 1 << 16;
+        int64_t count = bytes / (int64_t)sizeof(T);
+#pragma omp parallel for num_threads(call->threads > 16 ? 16 : call->threads) if (count > 4 * part)
+        for (int64_t first = 0; first < count; first += part) {
+            int64_t last = count - first < part ? count : first + part;
+            for (int64_t i = first; i < last; i++) {
+                ((double *)to)[i] += (double)((const T *)from)[i];
+            }
+        }
+    }
+};
+
 inline int64_t lane_part(int64_t bytes, int64_t i) {
     int64_t left = bytes - i * LANE_BYTES;
     return left < LANE_BYTES ? left : LANE_BYTES;
@@ -166,12 +189,9 @@ inline int copy_there(clv_cuda_call *call, clv_cuda_operator *a, void *to, const
     return CLV_CUDA_OK;
 }
 
-inline int copy_back(clv_cuda_call *call, clv_cuda_operator *a, void *to, const void *from, int64_t bytes) {
+template <class P>
+int bring_back(clv_cuda_call *call, clv_cuda_operator *a, void *to, const void *from, int64_t bytes) {
     int64_t parts = (bytes + LANE_BYTES - 1) / LANE_BYTES;
-    if (bytes <= SMALL_COPY) {
-        CUDA(cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
-        return CLV_CUDA_OK;
-    }
     TRY(make_lanes(call, a));
     for (int64_t i = 0; i <= parts; i++) { /* part i sets out, part i - 1 arrives */
         if (i < parts) {
@@ -181,11 +201,38 @@ inline int copy_back(clv_cuda_call *call, clv_cuda_operator *a, void *to, const 
         }
         if (i > 0) {
             CUDA(cudaEventSynchronize(a->passed[(i - 1) % 2]));
-            copy_by_threads(call, (char *)to + (i - 1) * LANE_BYTES, a->lane[(i - 1) % 2], lane_part(bytes, i - 1));
+            P::place(call, (char *)to + (i - 1) * LANE_BYTES * P::SCALE, a->lane[(i - 1) % 2],
+                     lane_part(bytes, i - 1));
         }
     }
     return CLV_CUDA_OK;
 }
+
+inline int copy_back(clv_cuda_call *call, clv_cuda_operator *a, void *to, const void *from, int64_t bytes) {
+    if (bytes <= SMALL_COPY) {
+        CUDA(cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost));
+        return CLV_CUDA_OK;
+    }
+    return bring_back<put_bytes>(call, a, to, from, bytes);
+}
+
+/* plugin.cu: whether there is a card; what may be held on it; and the end of the lanes. */
+int look(clv_cuda_call *call, clv_cuda_card *out);
+int measure_card(clv_cuda_call *call, size_t memory, clv_cuda_operator *a);
+void free_lanes(clv_cuda_operator *a);
+
+/* points.cu: the functions of clv_cuda on points. */
+int points_send(clv_cuda_call *call, const clv_cuda_cloud *cloud, clv_cuda_points **out);
+void points_forget(clv_cuda_points *points);
+int clusters_begin(clv_cuda_call *call, clv_cuda_points *points, int soft, clv_cuda_clusters **out);
+void clusters_end(clv_cuda_clusters *c);
+int clusters_place(clv_cuda_call *call, clv_cuda_clusters *c, const int32_t *labels);
+int clusters_weights(clv_cuda_call *call, clv_cuda_clusters *c, int64_t first, int64_t count, void *w, int back);
+int clusters_assign(clv_cuda_call *call, clv_cuda_clusters *c, const double *centers, double alpha, int32_t *labels,
+                    double *total, clv_cuda_tally *tally);
+int clusters_draw(clv_cuda_call *call, clv_cuda_clusters *c, const clv_cuda_draws *draws, double *sums, int64_t stride);
+int clusters_near(clv_cuda_call *call, clv_cuda_clusters *c, int64_t from, int64_t to, float *out);
+int clusters_nearest(clv_cuda_call *call, clv_cuda_clusters *c, const double *centers, int32_t *labels, float *next);
 
 /* Columns that go together, on the card. */
 struct columns {

@@ -10,8 +10,6 @@
 #include <new>
 #include <numeric>
 
-namespace {
-
 int look(clv_cuda_call *call, clv_cuda_card *out) {
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
@@ -31,25 +29,18 @@ int look(clv_cuda_call *call, clv_cuda_card *out) {
     return CLV_CUDA_OK;
 }
 
-void close_operator(clv_cuda_operator *a) {
-    if (a) {
-        cudaFreeAsync(a->panels, 0);
-        cudaFreeAsync(a->given, 0);
-        cudaFreeAsync(a->center, 0);
-        cudaStreamSynchronize(0);
-        for (int i = 0; i < 2; i++) {
-            if (a->lane[i]) {
-                cudaFreeHost(a->lane[i]);
-            }
-            if (a->passed[i]) {
-                cudaEventDestroy(a->passed[i]);
-            }
+void free_lanes(clv_cuda_operator *a) {
+    for (int i = 0; i < 2; i++) {
+        if (a->lane[i]) {
+            cudaFreeHost(a->lane[i]);
         }
-        delete a;
+        if (a->passed[i]) {
+            cudaEventDestroy(a->passed[i]);
+        }
     }
 }
 
-int new_operator(clv_cuda_call *call, const clv_cuda_source *source, clv_cuda_operator **out) {
+int measure_card(clv_cuda_call *call, size_t memory, clv_cuda_operator *a) {
     cudaDeviceProp card;
     size_t free_bytes, bytes;
     cudaMemPool_t pool;
@@ -60,6 +51,26 @@ int new_operator(clv_cuda_call *call, const clv_cuda_source *source, clv_cuda_op
     CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
     CUDA(cudaMemPoolTrimTo(pool, 0));
     CUDA(cudaMemGetInfo(&free_bytes, &bytes));
+    a->major = card.major;
+    a->limit = free_bytes - free_bytes / 10;
+    a->limit = memory && memory < a->limit ? memory : a->limit;
+    return CLV_CUDA_OK;
+}
+
+namespace {
+
+void close_operator(clv_cuda_operator *a) {
+    if (a) {
+        cudaFreeAsync(a->panels, 0);
+        cudaFreeAsync(a->given, 0);
+        cudaFreeAsync(a->center, 0);
+        cudaStreamSynchronize(0);
+        free_lanes(a);
+        delete a;
+    }
+}
+
+int new_operator(clv_cuda_call *call, const clv_cuda_source *source, clv_cuda_operator **out) {
     clv_cuda_operator *a = *out = new (std::nothrow) clv_cuda_operator();
     if (!a) {
         return fail(call, CLV_CUDA_FAILED, "the host has no memory left");
@@ -67,10 +78,7 @@ int new_operator(clv_cuda_call *call, const clv_cuda_source *source, clv_cuda_op
     a->of = *source;
     a->of.panels = nullptr;
     a->of.given = nullptr;
-    a->major = card.major;
-    a->limit = free_bytes - free_bytes / 10;
-    a->limit = source->memory && source->memory < a->limit ? source->memory : a->limit;
-    return CLV_CUDA_OK;
+    return measure_card(call, source->memory, a);
 }
 
 int fill_operator(clv_cuda_call *call, clv_cuda_source *source, clv_cuda_operator *a) {
@@ -167,29 +175,42 @@ int64_t pieces_of(const targets &part, int64_t n, int64_t k) {
     return part.stride == n ? 1 : k;
 }
 
-int fetch(clv_cuda_call *call, clv_cuda_operator *a, const targets &from, int64_t k, double *y) {
-    int64_t n = a->of.n, pieces = pieces_of(from, n, k), size = pieces == 1 ? n * k : from.count;
-    for (int64_t c = 0; c < pieces; c++) {
-        TRY(copy_back(call, a, y + c * n + from.first, from.y + c * from.stride, size * (int64_t)sizeof *y));
+__global__ void narrow_kernel(const double *from, int64_t count, float *to) {
+    int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < count) {
+        to[i] = (float)from[i];
     }
-    return CLV_CUDA_OK;
 }
 
-int prepare(clv_cuda_call *call, clv_cuda_operator *a, const targets &to, int64_t k, const double *y, int add) {
-    int64_t n = a->of.n, pieces = pieces_of(to, n, k), size = pieces == 1 ? n * k : to.count;
-    if (!add) {
-        CUDA(cudaMemsetAsync(to.y, 0, (size_t)(to.stride * k) * sizeof *y, 0));
+/* What becomes of sums when they come back: they are written, added to what is there, or, rough ones, added after a way
+ * as floats. */
+enum arrival { WRITE, ADD, ADD_FLOATS };
+
+int fetch(clv_cuda_call *call, clv_cuda_operator *a, const targets &from, int64_t k, double *y, arrival how) {
+    int64_t n = a->of.n, pieces = pieces_of(from, n, k), size = pieces == 1 ? n * k : from.count;
+    buffer<float> narrow;
+    if (how == ADD_FLOATS) {
+        TRY(narrow.make(call, a, size));
     }
-    for (int64_t c = 0; add && c < pieces; c++) {
-        TRY(copy_there(call, a, to.y + c * to.stride, y + c * n + to.first, size * (int64_t)sizeof *y));
+    for (int64_t c = 0; c < pieces; c++) {
+        double *to = y + c * n + from.first, *sums = from.y + c * from.stride;
+        if (how == WRITE) {
+            TRY(copy_back(call, a, to, sums, size * (int64_t)sizeof *y));
+        } else if (how == ADD) {
+            TRY(bring_back<add_numbers<double>>(call, a, to, sums, size * (int64_t)sizeof *y));
+        } else {
+            narrow_kernel<<<(unsigned)((size + 255) / 256), 256>>>(sums, size, narrow.data);
+            CUDA(cudaGetLastError());
+            TRY(bring_back<add_numbers<float>>(call, a, to, narrow.data, size * (int64_t)sizeof(float)));
+        }
     }
     return CLV_CUDA_OK;
 }
 
 /* y of all rows in parts: `run(targets)` each. A row's sums may take half of what is left. */
 template <class F>
-int over_rows(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, double *y, int add, F run) {
-    int64_t n = a->of.n, room = (int64_t)((a->limit - a->held) / 2 / ((size_t)k * sizeof *y)) / TILE * TILE;
+int over_rows(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, double *y, arrival how, F run) {
+    int64_t n = a->of.n, room = (int64_t)((a->limit - a->held) / 3 / ((size_t)k * sizeof *y)) / TILE * TILE;
     if (n < 1 || k < 1) {
         return CLV_CUDA_OK;
     }
@@ -198,9 +219,9 @@ int over_rows(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, double *y, i
     TRY(sums.make(call, a, step * k));
     for (int64_t first = 0; first < n; first += step) {
         targets part = {first, std::min(step, n - first), std::min(step, n), sums.data};
-        TRY(prepare(call, a, part, k, y, add));
+        CUDA(cudaMemsetAsync(part.y, 0, (size_t)(part.stride * k) * sizeof *y, 0));
         TRY(run(part));
-        TRY(fetch(call, a, part, k, y));
+        TRY(fetch(call, a, part, k, y, how));
     }
     return CLV_CUDA_OK;
 }
@@ -219,7 +240,7 @@ int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, i
         int64_t some = std::min(together, k - c);
         buffer<double> vectors;
         TRY(vectors.send(call, a, x + c * count, some * count));
-        TRY(over_rows(call, a, some, y + c * n, add, [&](const targets &part) {
+        TRY(over_rows(call, a, some, y + c * n, add ? ADD : WRITE, [&](const targets &part) {
             return tensor ? tensor_product(call, a, objects, count, vectors.data, some, part)
                           : exact_product(call, a, cols.on_card, vectors.data, some, part);
         }));
@@ -255,7 +276,8 @@ sorted sort_moves(const clv_cuda_moves *moves) {
 int some_sums(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add) {
     sorted list = sort_moves(moves);
     if (tensor_suits(a, moves->rough) || tensor_suits(a, false)) {
-        return over_rows(call, a, k, y, add, [&](const targets &part) {
+        arrival how = !add ? WRITE : moves->rough && tensor_suits(a, true) ? ADD_FLOATS : ADD;
+        return over_rows(call, a, k, y, how, [&](const targets &part) {
             return tensor_moves(call, a, list.ids, list.from, list.to, moves->rough, part);
         });
     }
@@ -264,7 +286,7 @@ int some_sums(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *m
     TRY(choose(call, a, list.ids.data(), (int64_t)list.ids.size(), cols));
     TRY(from.send(call, a, list.from.data(), (int64_t)list.from.size()));
     TRY(to.send(call, a, list.to.data(), (int64_t)list.to.size()));
-    return over_rows(call, a, k, y, add, [&](const targets &part) {
+    return over_rows(call, a, k, y, add ? ADD : WRITE, [&](const targets &part) {
         return exact_sums(call, a, cols.on_card, from.data, to.data, part);
     });
 }
@@ -290,7 +312,7 @@ int sums(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves,
 
 int moments(clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares) {
     std::vector<double> rows((size_t)(2 * a->of.n));
-    TRY(over_rows(call, a, 2, rows.data(), 0,
+    TRY(over_rows(call, a, 2, rows.data(), WRITE,
                   [&](const targets &part) { return exact_moments(call, a, part); }));
     *sum = *squares = 0;
     for (int64_t i = 0; i < a->of.n; i++) {
@@ -334,6 +356,16 @@ extern "C" __attribute__((visibility("default"))) const clv_cuda *clv_plugin_cud
         [](clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares) {
             return guarded(call, [&] { return moments(call, a, sum, squares); });
         },
+        points_send,
+        points_forget,
+        clusters_begin,
+        clusters_end,
+        clusters_place,
+        clusters_weights,
+        clusters_assign,
+        clusters_draw,
+        clusters_near,
+        clusters_nearest,
     };
     return &table;
 }

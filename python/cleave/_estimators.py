@@ -48,13 +48,25 @@ def _same(value: Any, other: Any) -> bool:
 
 def _range_of(value: Any, n: int) -> tuple[int, int] | None:
     """The numbers of clusters that are asked for at once: (least, most), a range, or "auto"; None: it is one number."""
+    ends = value if isinstance(value, tuple) and len(value) == 2 else (value.start, value.stop - 1) if isinstance(value, range) else ()
+    if (value is None or isinstance(value, (list, tuple, range)) and not (
+            ends and all(isinstance(end, (int, np.integer)) for end in ends) and 1 <= ends[0] <= ends[1] and getattr(value, "step", 1) == 1)
+            or isinstance(value, (int, np.integer)) and value < 1):
+        raise ValueError(f"n_clusters = {value!r} is not allowed: it must be a whole number from 1 on, (least, most) with least <= most, "
+                         "a range of step 1, or 'auto'")
     if isinstance(value, str) and value == "auto":
         return min(2, max(n - 1, 1)), max(min(12, n - 1), 1)
-    if isinstance(value, range) and len(value) and value.step == 1:
-        return value.start, value.stop - 1
-    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, (int, np.integer)) for end in value):
-        return int(value[0]), int(value[1])
-    return None
+    return (int(ends[0]), int(ends[1])) if ends else None
+
+
+def _equal(value: Any, other: Any) -> bool:
+    """Numbers or arrays, of which some may be NaN."""
+    if is_sparse(value) and is_sparse(other):
+        return value.shape == other.shape and bool((value != other).nnz == 0)
+    try:
+        return bool(np.array_equal(value, other, equal_nan=True))
+    except TypeError:  # of texts
+        return bool(np.array_equal(value, other))
 
 
 def _own(value: Any) -> Any:
@@ -184,6 +196,21 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             self.k_table_ = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
         if "warnings" in result.fields:
             self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
+
+    def _edited(self) -> str | None:
+        """An attribute that is no longer what the result has, by its name."""
+        copied = {_parameters.ATTRIBUTES.get(name, name + "_"): value for name, value in self.result_.fields.items()}
+        known = {"labels_": self.result_.labels, "objective_": self.result_.objective,
+                 **{name: value for name, value in copied.items() if name in self._gives}, **self._made_of_result()}
+        for name, value in known.items():
+            mine = vars(self).get(name)
+            if mine is not None and value is not None and name not in ("classes_", "warnings_") and not _equal(mine, value):
+                return name
+        return None
+
+    def _made_of_result(self) -> dict[str, Any]:
+        """Attributes that are more than a copy."""
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -392,6 +419,11 @@ class _KSupport(_Estimator):
         weights = weights.toarray() if hasattr(weights, "toarray") else _own(weights)
         intercepts = self.result_.fields.get("intercepts", np.zeros(len(weights)))
         return weights, np.array(intercepts, ndmin=1)
+
+    def _made_of_result(self) -> dict[str, Any]:
+        weights, intercepts = self._model()
+        one = self._loss == "squares"
+        return {"coef_": weights[0] if one else weights, "intercept_": float(intercepts[0]) if one else intercepts}
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)

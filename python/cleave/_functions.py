@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import array_of, as_view
-from ._options import Options
+from ._options import Options, threads_of
 from ._partitions import stack
 from ._result import Result
 from ._run import Affinity
@@ -61,13 +61,13 @@ def class_targets(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 # What the library, which speaks of the files of the command, says of data that are missing or too many.
-_FILES = {"give them as the last file": "give them as weights", "only its data are needed": "leave weights out",
-          "give two files of data": "give X and y, and no weights", "give one file of data": "give X, and no y or weights"}
+_FILES = {"give them as the last file": "give them as sample_weight", "only its data are needed": "leave sample_weight out",
+          "give two files of data": "give X and y, and no sample_weight", "give one file of data": "give X, and no y or sample_weight"}
 
 
-def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: int = 0,
-           threads: int = 0, home: str = "auto") -> Verdict:
-    """Recompute what a result claims from the raw data.
+def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, memory: int = 0,
+           n_jobs: int = 0, home: str = "auto") -> Verdict:
+    """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
         A path is that of a JSON file, of the command or of Result.save.
     X : the points or similarities that were given; of a consensus its list of clusterings
     y : the targets, of ksupport
-    weights : the sample weights, of kpalm
+    sample_weight : the weights of the objects, of kpalm
     home : where an affinity is rebuilt, as in the estimators; "cuda" is a graphics card
 
     Examples
@@ -89,21 +89,27 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
     ctx = Context()
     if hasattr(result, "get_params") and not hasattr(result, "result_"):
         raise ValueError(f"this {type(result).__name__} has no result to verify: give an estimator of cleave that was fitted")
+    edited = result._edited() if hasattr(result, "_edited") else None
     result = getattr(result, "result_", result)
     if not isinstance(result, (Result, str, os.PathLike)):
         raise TypeError(f"verify takes a fitted estimator, a Result or the path of a JSON file, not a {type(result).__name__}")
+    if edited is not None:
+        return Verdict(False, f"{edited} was changed after fit, and is not what the result has")
     if y is not None:
         y = class_targets(y)[1]  # numbers, as they are in regression, stay what they are
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):
-            result.save(path)
+            try:
+                result.save(path)
+            except ValueError as changed:  # X, which the result is told of with
+                return Verdict(False, str(changed))
         claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     method, widths = lib.clv_claim_method(claim), None
     if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS and isinstance(X, (list, tuple)):
         X, widths = stack(X)
-    for role, given in (("points", X), ("targets", y), ("weights", weights), ("widths", widths)):
+    for role, given in (("points", X), ("targets", y), ("weights", sample_weight), ("widths", widths)):
         if given is not None:
             kept.append(as_view(given))
             setattr(data, role, kept[-1].pointer)
@@ -113,7 +119,7 @@ def verify(result: Any, X: Any, y: Any = None, *, weights: Any = None, memory: i
         raise ValueError(f"home must be one of {', '.join(homes)}, not {home!r}")
     lib.clv_claim_set_home(claim, homes.index(home))
     try:
-        ctx.call(lib.clv_claim_verify, claim, data, memory, threads, verdict)
+        ctx.call(lib.clv_claim_verify, claim, data, memory, threads_of(n_jobs), verdict)
     except ValueError as wrong:
         raise ValueError(functools.reduce(lambda said, words: said.replace(*words), _FILES.items(), str(wrong))) from None
     return Verdict(bool(verdict.accepted), text_of(ffi.cast("char *", verdict.reason)) or "")

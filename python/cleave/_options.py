@@ -74,12 +74,16 @@ def method_options(name: str) -> dict[str, Option]:
     return found
 
 
+# What scikit-learn has for flags of the command that are no parameters here.
+_ELSEWHERE = {"scale": "StandardScaler", "drop": "VarianceThreshold"}
+
+
 def flags_in_python(text: str, options: dict[str, Option], renamed: dict[str, str], mark: str = "") -> str:
     """A text with the flags of the command (--max-iter 50, -k) as parameters (max_iter=50, n_clusters), between marks."""
     def parameter(found: re.Match[str]) -> str:
         name, value = found["name"].replace("-", "_"), found["value"] or ""
         if name not in options:
-            return found[0]
+            return _ELSEWHERE.get(name, found[0])
         shown, word = renamed.get(name, name), value.strip()
         if word and (word in options[name].choices or word == options[name].word):
             return f"{mark}{shown}={word!r}{mark}"
@@ -97,7 +101,7 @@ def in_python(sentence: str, tables: list[Any], renamed: dict[str, str]) -> str:
     sentence = flags_in_python(sentence, options, renamed)
     for name in options:
         found = re.escape(name.replace("_", "-"))
-        place = r"(?![\w-])" if "_" in name or len(name) == 1 else r"(?= = |: \d)"
+        place = r"(?![\w-])" if "_" in name or len(name) == 1 else r"(?= = |: \d|: label|=)"
         sentence = re.sub(rf"(?<![\w'\0-]){found}{place}", "\0" + name, sentence)  # once, though alpha may stand for lambda
     sentence = re.sub("\0([a-z_]+)", lambda found: renamed.get(found[1], found[1]), sentence)
     return re.sub(r" = '([-+]?\d[\d.]*(?:e[-+]?\d+)?|nan|-?inf)' is ", r" = \1 is ", sentence)

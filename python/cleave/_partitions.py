@@ -18,6 +18,10 @@ def _labels(given: Any, number: int) -> NDArray[np.float64]:
         labels = np.unique(labels.astype(str), return_inverse=True)[1]
     if labels.dtype.kind not in "iufb":
         raise ValueError(f"input {number}: labels must be numbers or texts, not {labels.dtype}")
+    wrong = np.flatnonzero((labels != np.floor(labels)) | (labels < -1))
+    if len(wrong):
+        raise ValueError(f"input {number}: the label {labels[wrong[0]]} of object {wrong[0]} is not allowed: labels are whole numbers "
+                         "from 0 on, or -1 for an object that is left out")
     return labels.astype(np.float64)
 
 

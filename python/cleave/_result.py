@@ -40,6 +40,14 @@ class Bound(NamedTuple):
     value: float
 
 
+def _locked(value: Any) -> Any:
+    """What it was: nobody edits an array of a result, as its texts and claims would not follow."""
+    for array in (value, getattr(value, "data", None)):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return value
+
+
 def _field(field: Any) -> Any:
     """The value of a field: a number, a text, an array or a list of texts."""
     if field.kind in (lib.CLV_FIELD_MATRIX, lib.CLV_FIELD_SPARSE):
@@ -95,24 +103,29 @@ class Result:
         self.restarts = [{"objective": r.objective, "iterations": r.iterations, "seconds": r.seconds,
                           "stop": text_of(lib.clv_stop_name(r.stop))}
                          for r in (pointer.restarts[i] for i in range(pointer.restarts_count))]
-        self.labels = None if pointer.labels == ffi.NULL else numbers(pointer.labels, self.n, np.int32)
-        self.sizes = None if pointer.sizes == ffi.NULL else numbers(pointer.sizes, self.k, np.int64)
+        self.labels = None if pointer.labels == ffi.NULL else _locked(numbers(pointer.labels, self.n, np.int32))
+        self.sizes = None if pointer.sizes == ffi.NULL else _locked(numbers(pointer.sizes, self.k, np.int64))
         self.left_out = int(pointer.left_out)
-        self.trace = _trace(pointer)
-        self.fields: dict[str, Any] = {text_of(f.name) or "": _field(f)
+        self.trace = _locked(_trace(pointer))
+        self.fields: dict[str, Any] = {text_of(f.name) or "": _locked(_field(f))
                        for f in (pointer.fields[i] for i in range(pointer.fields_count))}
         self._run: Any = run  # renders texts; they take its place where a result is pickled
         self._texts: dict[str, str] = {}
 
     def _text(self, name: str) -> str:
         if name not in self._texts:
-            self._texts[name] = self._run.report(getattr(lib, "clv_report_" + name))
+            self._texts[name] = self._run.report(getattr(lib, "clv_report_" + name), as_it_was=name != "table")
         return self._texts[name]
 
     def __getstate__(self) -> dict[str, Any]:
         for name in ("json", "table", "html"):
             self._text(name)
         return {**self.__dict__, "_run": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for value in (self.labels, self.sizes, self.trace, *self.fields.values()):
+            _locked(value)
 
     def __getattr__(self, name: str) -> Any:
         fields = self.__dict__.get("fields", {})
@@ -130,7 +143,11 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The table, and the curve of convergence out of the page."""
-        curve = re.search('<svg[^>]*aria-label="(?:objective|certificate) by iteration[^"]*".*?</svg>', self._text("html"), flags=re.S)
+        try:
+            page = self._text("html")
+        except ValueError:  # X was changed, and the page shows it
+            page = ""
+        curve = re.search('<svg[^>]*aria-label="(?:objective|certificate) by iteration[^"]*".*?</svg>', page, flags=re.S)
         return (f'<div class="cleave-result"><style>{_STYLE}</style><pre>{html.escape(self._text("table"))}</pre>'
                 f'{curve.group() if curve else ""}</div>')
 

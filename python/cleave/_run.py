@@ -137,9 +137,16 @@ class Run:
                 return 1
         return monitor
 
-    def _keep(self, path: Any) -> Any:
+    def _keep(self, path: Any, every: Any) -> Any:
         """The writer of checkpoints as the library calls it: files are replaced whole."""
-        name = os.fsencode(path)
+        name, folder = os.fsencode(path), os.path.dirname(os.path.abspath(os.fsdecode(path)))
+        if isinstance(every, (str, bool)) or not 0 <= every <= 1e9:
+            raise ValueError(f"checkpoint_every = {every!r} is not allowed: it must be a number from 0 to 1000000000, of seconds")
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"checkpoint = {path!r} cannot be written: there is no folder {folder}")
+        if os.path.isdir(path) or not os.access(folder, os.W_OK):
+            raise PermissionError(f"checkpoint = {path!r} cannot be written: " + (
+                "it is a folder" if os.path.isdir(path) else f"the folder {folder} may not be written to"))
 
         @ffi.callback("clv_checkpoint_writer")  # type: ignore[untyped-decorator, unused-ignore]
         def write(content: Any, size: int, user: Any) -> int:
@@ -179,8 +186,8 @@ class Run:
         control = ffi.cast("clv_control *", self.options.pointer)
         if resume is not None:
             self._resume(resume)
-        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint)
-        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every))
+        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint, every)
+        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every) if checkpoint is not None else 0)
         left = control.time_limit - lib.clv_context_spent(self.ctx.pointer)  # clv_solve refuses a limit that is over
         limit = max(left, 1e-9) if control.time_limit > 0 else 0
         lib.clv_context_set_time_limit(self.ctx.pointer, limit)  # of all of it, the affinity included
@@ -244,14 +251,15 @@ class Run:
 
     def _data(self) -> Any:
         """The points as data of the library, with the names of their columns; the caller frees it."""
-        self._check_points()
         place, names = ffi.new("clv_data **"), [ffi.new("char[]", name.encode()) for name in self.columns]
         listed = ffi.new("const char *[]", names) if names else ffi.NULL
         self.ctx.check(lib.clv_data_of(self.ctx.pointer, self.views["points"].pointer, listed, place))
         return place[0]
 
-    def report(self, render: Any) -> str:
-        """The JSON text, the table or the page of the result."""
+    def report(self, render: Any, as_it_was: bool = True) -> str:
+        """The JSON text, the table or the page of the result; as_it_was: it tells of the points."""
+        if as_it_was:
+            self._check_points()
         tables = [(table, options) for options, table in self.places[:1] + self.places[2:] + self.places[1:2]]
         listed = ffi.new("const clv_option_table *[]", [table for table, _ in tables] + [ffi.NULL])
         structs = ffi.new("const void *[]", [options.pointer for _, options in tables])

@@ -44,6 +44,23 @@ def _result(given: Any) -> Any:
     return found
 
 
+def _run_of(given: Any) -> Any:
+    found = _result(given)
+    if not hasattr(found, "fields"):
+        raise TypeError(f"a fitted estimator or a Result is drawn, not a {type(found).__name__}")
+    return found
+
+
+def _labels(given: Any, count: int) -> NDArray[Any]:
+    """One label per object, also of an estimator or a result; texts in the order of their names."""
+    for name in ("labels_", "labels"):
+        given = getattr(given, name, given)
+    found = np.zeros(count, int) if given is None else np.asarray(given)
+    if found.shape != (count,):
+        raise ValueError(f"there are {count} objects, labels have the shape {found.shape}")
+    return np.unique(found, return_inverse=True)[1] if found.dtype.kind in "OUS" else found
+
+
 def _bare(ax: Any) -> None:
     """Only the lines that carry a scale."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -125,7 +142,7 @@ def convergence(result: Any, column: str = "objective", ax: Any = None) -> Any:
     """A run, iteration by iteration: the objective with its bound, the certificate with its tolerance, or another column
     of `result.trace`. Restarts other than the best are gray; where a method finds clusters or models one after the other,
     each has a line."""
-    result = _result(result)
+    result = _run_of(result)
     trace = result.trace
     if column not in (trace.dtype.names or ()) or column in ("restart", "iteration"):
         known = [name for name in trace.dtype.names or () if name not in ("restart", "iteration")]
@@ -158,10 +175,10 @@ def convergence(result: Any, column: str = "objective", ax: Any = None) -> Any:
 
 
 def path(result: Any, column: str | None = None, ax: Any = None) -> Any:
-    """The models of a path (`cleave.ksupport_path`): a column of its table against lambda, a line per k. Unless given, the
+    """The models of a path (`cleave.ksupport_path`): a column of its table against alpha, a line per k. Unless given, the
     column is the score on the validation samples or, without these, the number of nonzero weights. A ring is around the
     model that the result has."""
-    result = _result(result)
+    result = _run_of(result)
     table = {name[5:]: values for name, values in result.fields.items() if name.startswith("path.")}
     if not table:
         raise ValueError("this result has no path; cleave.ksupport_path makes one")
@@ -188,7 +205,7 @@ def path(result: Any, column: str | None = None, ax: Any = None) -> Any:
              "data_passes": "passes over X"}
     if np.asarray(table[column]).dtype.kind == "i":
         ax.yaxis.get_major_locator().set_params(integer=True)
-    ax.set(xlabel="lambda, from large to small", ylabel=names.get(column, column))
+    ax.set(xlabel="alpha, from large to small", ylabel=names.get(column, column))
     _legend(ax, len(sizes) + 1)
     _bare(ax)
     return ax
@@ -201,6 +218,8 @@ def _dense(points: Any) -> NDArray[Any]:
     found = np.asarray(points.toarray() if is_sparse(points) else points)
     if found.ndim != 2 or found.shape[1] < 1:
         raise ValueError(f"points have two dimensions, objects x coordinates; the shape is {found.shape}")
+    if not np.isfinite(found).all():
+        raise ValueError("points that are NaN or infinite cannot be drawn: leave them out")
     return found
 
 
@@ -233,9 +252,7 @@ def scatter(points: Any, labels: Any = None, centers: Any = None, ax: Any = None
     count, dense = points.shape[0], _dense(points)
     place, names = _plane(points)
     plane = place(dense)
-    given = np.zeros(count, int) if labels is None else np.asarray(labels)
-    if given.shape != (count,):
-        raise ValueError(f"there are {count} points, labels have the shape {given.shape}")
+    given = _labels(labels, count)
     ax = _axes(ax)
     clusters = _clusters(given)
     palette = colors(max(clusters) + 1)
@@ -297,9 +314,7 @@ def heatmap(affinity: Any, labels: Any = None, ax: Any = None) -> Any:
     n = affinity.shape[0]
     if affinity.ndim != 2 or affinity.shape[1] != n:
         raise ValueError(f"an affinity is square; the shape is {affinity.shape}")
-    given = np.zeros(n, int) if labels is None else np.asarray(labels)
-    if given.shape != (n,):
-        raise ValueError(f"the affinity has {n} objects, labels have the shape {given.shape}")
+    given = _labels(labels, n)
     ax = _axes(ax, figsize=(6, 5))
     order = np.argsort(np.where(given < 0, np.iinfo(np.int64).max, given), kind="stable")
     shown = _shrunk(affinity, order)

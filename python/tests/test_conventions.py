@@ -194,7 +194,7 @@ def test_sample_weights_count():
     labels = model.fit_predict(x, sample_weight=weights)
     alone = cleave.KPalm(2).fit(x[50:])
     assert model.objective_ == pytest.approx(alone.objective_) and len(labels) == len(x)
-    assert cleave.verify(model.result_, x, weights=weights).accepted
+    assert cleave.verify(model.result_, x, sample_weight=weights).accepted
 
 
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
@@ -326,3 +326,63 @@ def test_notebooks_show_table_and_curve(kind):
     unfitted = kind()._repr_html_()
     assert kind.__name__ in unfitted and "cleave-result" not in unfitted
     assert pickle.loads(pickle.dumps(model))._repr_html_() == shown
+
+
+@pytest.mark.parametrize("kind", CLUSTERERS, ids=lambda kind: kind.__name__)
+def test_advice_names_no_flag_of_the_command(kind):
+    rng = np.random.default_rng(0)
+    x = np.vstack([rng.normal(size=(60, 3)), [[90, 90, 90], [-90, 90, -90]]])
+    x[:, 0] *= 1000  # a column that has all the variance, and lone outliers: both are said
+    with pytest.warns(UserWarning) as said:
+        kind(3).fit(x)
+    assert not any("--" in str(one.message) for one in said), [str(one.message) for one in said]
+
+
+def test_a_model_that_was_edited_is_rejected():
+    x, y = load_iris(return_X_y=True)
+    for attribute, model in (("coef_", cleave.KSupportClassifier().fit(x, y)), ("labels_", cleave.KPalm(3).fit(x)),
+                             ("cluster_centers_", cleave.KPalm(3).fit(x)), ("coef_", cleave.KSupportRegressor().fit(x[:, 1:], x[:, 0]))):
+        given = (x[:, 1:], x[:, 0]) if isinstance(model, cleave.KSupportRegressor) else (x, y) if attribute == "coef_" else (x,)
+        assert cleave.verify(model, *given).accepted
+        getattr(model, attribute).flat[0] += 1
+        verdict = cleave.verify(model, *given)
+        assert not verdict.accepted and attribute in verdict.reason
+    result = pickle.loads(pickle.dumps(cleave.KPalm(3).fit(x).result_))
+    for array in (result.labels, result.centers):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+def test_a_changed_x_is_told_and_what_was_found_is_still_printed():
+    x = np.random.default_rng(0).normal(size=(30000, 6))
+    model = cleave.NormalizedCut(2, affinity="knn", time_limit=20).fit(x)
+    x[0] += 1
+    assert "ncut" in str(model.result_) and "<pre>" in model.result_._repr_html_()
+    assert not cleave.verify(model, x).accepted
+
+
+@pytest.mark.parametrize("wrong", [[2, 3], (2, 3, 4), range(2, 8, 2), range(2, 2), (5, 2), (0, 2), 0, -1, None, (2.0, 3)], ids=repr)
+def test_a_wrong_number_of_clusters_is_named_as_it_was_given(wrong):
+    with pytest.raises(ValueError, match="n_clusters = .* is not allowed: it must be a whole number from 1 on, .least, most."):
+        cleave.KPalm(wrong).fit(load_iris().data)
+
+
+def test_two_objects_may_be_given_a_range():
+    assert cleave.NormalizedCut((1, 2)).fit(np.array([[0.0], [1.0]])).k_table_.k.tolist() == [1, 2]
+
+
+def test_where_a_checkpoint_cannot_be_kept_nothing_is_begun(tmp_path):
+    x = load_iris().data
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        cleave.KPalm(3, checkpoint=tmp_path / "nowhere" / "x.ckpt").fit(x)
+    with pytest.raises(PermissionError, match="it is a folder"):
+        cleave.KPalm(3, checkpoint=tmp_path).fit(x)
+    for every in (-1, float("nan"), "x"):
+        with pytest.raises(ValueError, match="checkpoint_every = .* must be a number from 0"):
+            cleave.KPalm(3, checkpoint=tmp_path / "x.ckpt", checkpoint_every=every).fit(x)
+
+
+def test_inputs_of_a_consensus_are_labels():
+    for wrong in ([0, 1, -2], [0, 1, 1.5]):
+        with pytest.raises(ValueError, match="input 2: the label .* of object 2 is not allowed"):
+            cleave.Consensus(2).fit([[0, 0, 1], wrong])

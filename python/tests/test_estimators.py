@@ -279,5 +279,5 @@ def test_a_range_of_clusters_takes_one_and_lists_all():
         assert not hasattr(clone(model).set_params(n_clusters=3).fit(x), "k_table_")
     parts = [cleave.KPalm(k, random_state=0).fit(x) for k in (3, 3, 4)]
     assert cleave.Consensus((2, 4)).fit(parts).result_.k == 3
-    with pytest.raises(ValueError, match="5:2 is not allowed"):
+    with pytest.raises(ValueError, match="n_clusters = .5, 2. is not allowed"):
         cleave.KPalm((5, 2)).fit(x)

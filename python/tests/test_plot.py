@@ -83,7 +83,7 @@ def test_scatter_of_more_coordinates_is_on_principal_components(kind):
         found = ax.collections[0].get_offsets().data
         np.testing.assert_allclose(np.abs(found), np.abs(expected[0] * expected[1])[:, :2], rtol=1e-6, atol=1e-6)
         assert ax.get_ylabel() == "principal component 2" and texts(ax) == []
-    with pytest.raises(ValueError, match="there are 178 points, labels have the shape"):
+    with pytest.raises(ValueError, match="there are 178 objects, labels have the shape"):
         plot.scatter(points, [1, 2])
 
 

@@ -268,9 +268,9 @@ def test_verify_speaks_of_its_arguments():
     x, y = cloud(40), np.arange(40) % 2
     plain, weighted = cleave.KPalm(2).fit(x), cleave.KPalm(2).fit(x, sample_weight=y + 1.0)
     linear = cleave.KSupportClassifier(1).fit(x, y)
-    for result, given, why in ((plain, dict(weights=y + 1.0), "without sample weights: leave weights out"),
-                               (weighted, {}, "with sample weights: give them as weights"), (linear, {}, "ksupport, give X and y, and no weights"),
-                               (plain, dict(y=y), "kpalm, give X, and no y or weights")):
+    for result, given, why in ((plain, dict(sample_weight=y + 1.0), "without sample weights: leave sample_weight out"),
+                               (weighted, {}, "with sample weights: give them as sample_weight"), (linear, {}, "ksupport, give X and y, and no sample_weight"),
+                               (plain, dict(y=y), "kpalm, give X, and no y or sample_weight")):
         with pytest.raises(ValueError, match=why):
             cleave.verify(result, x, **given)
 

@@ -162,6 +162,11 @@ bool clv_affinity_view(const clv_affinity *a, clv_matrix *out) {
     return a->home.view && CALL(a, view, out) == CLV_OK;
 }
 
+bool clv_affinity_part(const clv_affinity *a, clv_matrix *out, int64_t *first) {
+    *out = (clv_matrix){0};
+    return a->home.part && CALL(a, part, out, first) == CLV_OK;
+}
+
 const clv_matrix *clv_affinity_points(const clv_affinity *a) {
     bool made = a->info.kind != CLV_AFFINITY_PRECOMPUTED && a->points.rows == a->info.n;
     return made ? &a->points : NULL;

@@ -12,6 +12,9 @@ enum { CLV_SHARE = 256 };
 /* The matrix as it lies in memory, dense or CSR with ascending columns; false: nowhere. Where clv_affinity_has_diagonal
  * says no, what is stored on the diagonal counts as 0. */
 bool clv_affinity_view(const clv_affinity *a, clv_matrix *out);
+/* Where several processes hold a part each: the columns of this one's objects, `first` and those that follow, of all
+ * rows (n x out->cols); false: it is in no parts. */
+bool clv_affinity_part(const clv_affinity *a, clv_matrix *out, int64_t *first);
 /* The points that it was made of, one for each object; NULL: of none. */
 const clv_matrix *clv_affinity_points(const clv_affinity *a);
 /* F, n x rank doubles, of an affinity F F' (but for the diagonal, which clv_affinity_diagonal has); false: it has none.

@@ -315,12 +315,13 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     clv_affinity *a = NULL;
     size_t held, now, most;
     *out = NULL;
+    if (!points || !given) {
+        return clv_fail(ctx, CLV_EUSAGE, "there are no %s to build an affinity %s", points ? "options" : "points",
+                        points ? "by" : "of");
+    }
     CLV_TRY(take_options(ctx, given, options));
     int threads = clv_threads(options->threads);
-    if (!points->values && !(clv_is_sparse(points) && points->start[points->rows] == 0)) {
-        return clv_fail(ctx, CLV_EUSAGE, "the points have no values");
-    }
-    CLV_TRY(clv_csr_check(ctx, "the points", points, false));
+    CLV_TRY(clv_view_check(ctx, "the points", points));
     CLV_TRY(plan_home(ctx, points, options, &maker, &plan));
     CLV_TRY(options->kind == CLV_AFFINITY_PRECOMPUTED ? clv_affinity_check(ctx, points, options, threads)
                                                       : clv_points_check(ctx, points));

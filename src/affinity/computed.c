@@ -375,14 +375,14 @@ static void fill_panel(const panel_work *work, int64_t b, double *out) {
     memcpy(out + b * CLV_TILE, values, (size_t)clv_panel_size(&home_of(work->a)->panels, b) * sizeof *values);
 }
 
-/* All panels, in strips of about ENTRIES_A_POLL entries. */
-static clv_status run_panels(const panel_work *work, double *out, int threads) {
+/* The panels begin .. count - 1, in strips of about ENTRIES_A_POLL entries. */
+static clv_status run_panels(const panel_work *work, int64_t begin, int64_t count, double *out, int threads) {
     clv_context *ctx = work->a->ctx;
-    int64_t terms = work->terms ? work->terms->count + 1 : 1, count = home_of(work->a)->panels.count;
+    int64_t terms = work->terms ? work->terms->count + 1 : 1;
     int64_t strip = 1 + ENTRIES_A_POLL / CLV_TILE / terms;
     int stopped = 0;
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(dynamic)
-    for (int64_t first = 0; first < count; first += strip) {
+    for (int64_t first = begin; first < count; first += strip) {
         int stop;
 #pragma omp atomic read
         stop = stopped;
@@ -403,13 +403,15 @@ static clv_status computed_combine(const clv_affinity *a, const clv_terms *terms
     if (full > 0) {
         CLV_TRY(clv_panels_gather(&home_of(a)->panels, terms->objects, full, threads, &work.chosen));
     }
-    clv_status status = run_panels(&work, y, threads);
+    clv_spread spread = clv_spread_begin(a, (double)terms->count * (double)a->info.n);
+    clv_status status = run_panels(&work, spread.first / CLV_TILE, (spread.last + CLV_TILE - 1) / CLV_TILE, y, threads);
     clv_panels_free(&work.chosen);
-    return status;
+    return clv_spread_gather(a, &spread, status, y, 1);
 }
 
 static clv_status computed_column_threads(const clv_affinity *a, int64_t i, double *out, int threads) {
-    return threads > 1 ? run_panels(&(panel_work){.a = a, .column = i}, out, threads) : computed_column(a, i, out);
+    panel_work work = {.a = a, .column = i};
+    return threads > 1 ? run_panels(&work, 0, home_of(a)->panels.count, out, threads) : computed_column(a, i, out);
 }
 
 /* --- rows: the tiles on and above the diagonal, and their mirror images --- */

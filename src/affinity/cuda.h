@@ -1,14 +1,14 @@
-/* The table between the home `cuda` (device.c) and the plugin libcleave_cuda.so (plugins/cuda), in plain C: the plugin
- * computes and knows nothing of the library, the home knows nothing of CUDA. All pointers are to the host's memory.
- * Numbers come in and go out as doubles, and what comes out has their accuracy, except where `rough` asks for less. The
- * same call gives the same bits, in every run on cards of one kind. */
+/* The table between the library and the plugin libcleave_cuda.so (plugins/cuda), in plain C: the plugin computes and
+ * knows nothing of the library, the library (the home `cuda` in device.c, and kpalm) knows nothing of CUDA. All
+ * pointers are to the host's memory. Numbers come in and go out as doubles, and what comes out has their accuracy,
+ * except where `rough` asks for less. The same call gives the same bits, in every run on cards of one kind. */
 #ifndef CLV_CUDA_H
 #define CLV_CUDA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLV_CUDA_INTERFACE = 1, CLV_CUDA_TILE = 64 };
+enum { CLV_CUDA_INTERFACE = 2, CLV_CUDA_TILE = 64 };
 
 typedef enum clv_cuda_status {
     CLV_CUDA_OK,
@@ -61,7 +61,40 @@ typedef struct clv_cuda_moves {
     int rough; /* entries may have errors of 1e-6 of themselves, if that is faster */
 } clv_cuda_moves;
 
-/* Statuses are clv_cuda_status. An operator takes one call at a time. */
+/* Points for k-means and k-median. Distances are computed in double, by differences. */
+typedef struct clv_cuda_cloud {
+    int64_t n, features, k;
+    const void *values; /* n x features, doubles or, if `single`, floats */
+    int single;
+    const double *sample, *factor; /* of each object: its weight, and of alpha; NULL: 1 */
+    const double *mean;            /* features */
+    double epsilon;                /* > 0: distances are (|x - a|^2 + epsilon^2)^(1/2), else |x - a|^2 */
+    size_t memory;                 /* as of a source */
+} clv_cuda_cloud;
+
+typedef struct clv_cuda_points clv_cuda_points;
+/* Which clusters the points are in: a label, or CLV_CUDA_SEVERAL and a row of k weights, in the type of the points. */
+typedef struct clv_cuda_clusters clv_cuda_clusters;
+enum { CLV_CUDA_SEVERAL = -2 };
+
+/* What a step found; the words are those of clv_tally of kpalm. */
+typedef struct clv_cuda_tally {
+    int64_t changed, soft;
+    double change, correction, cost, largest;
+} clv_cuda_tally;
+
+/* Candidates for a center, as starts look at them: `near` is the squared distance of an object to the nearest center so
+ * far, over unit^2, as a float, and its part is sample min(near, that to the candidate), or of the roots of these. */
+typedef struct clv_cuda_draws {
+    const double *candidates; /* count x features */
+    int count, linear;        /* linear: roots */
+    int begin, keep;          /* there is no center yet; candidate 0, the only one, becomes one */
+    double unit;
+    const int64_t *starts; /* parts + 1: objects starts[b]..starts[b + 1] - 1 are added up together */
+    int64_t parts;
+} clv_cuda_draws;
+
+/* Statuses are clv_cuda_status. An operator takes one call at a time, and so do points with their clusters. */
 typedef struct clv_cuda {
     int32_t interface;   /* these two are the clv_plugin_head of base.h */
     const char *version; /* CLV_VERSION */
@@ -81,6 +114,24 @@ typedef struct clv_cuda {
     int (*sums)(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add);
     /* Sums over all pairs: of the entries, and of their squares. */
     int (*moments)(clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares);
+
+    int (*send)(clv_cuda_call *call, const clv_cuda_cloud *cloud, clv_cuda_points **out);
+    void (*forget)(clv_cuda_points *points); /* takes NULL; after its clusters */
+    int (*begin)(clv_cuda_call *call, clv_cuda_points *points, int soft, clv_cuda_clusters **out);
+    void (*end)(clv_cuda_clusters *c); /* takes NULL */
+    /* Labels from the host; objects that have none (< 0) get weights 1 / k, where there are weights. */
+    int (*place)(clv_cuda_call *call, clv_cuda_clusters *c, const int32_t *labels);
+    /* Weights of objects first..first + count - 1, there or back: count x k numbers in the type of the points. */
+    int (*weights)(clv_cuda_call *call, clv_cuda_clusters *c, int64_t first, int64_t count, void *w, int back);
+    /* w <- P(w - d / alpha), or, where alpha is 0, all to the nearest center, the first of equals. `labels` as they are
+     * then, and total (k x (features + 1)): sums of v a and of v, v = sample w, over d where it is smoothed. */
+    int (*assign)(clv_cuda_call *call, clv_cuda_clusters *c, const double *centers, double alpha, int32_t *labels,
+                  double *total, clv_cuda_tally *tally);
+    /* sums[b * stride + c]: of the objects of part b, with candidate c; and `near` of objects from..to - 1. */
+    int (*draw)(clv_cuda_call *call, clv_cuda_clusters *c, const clv_cuda_draws *draws, double *sums, int64_t stride);
+    int (*near)(clv_cuda_call *call, clv_cuda_clusters *c, int64_t from, int64_t to, float *out);
+    /* The nearest center of each object, and the distance (not its square) to the next one. Changes nothing there. */
+    int (*nearest)(clv_cuda_call *call, clv_cuda_clusters *c, const double *centers, int32_t *labels, float *next);
 } clv_cuda;
 
 #endif

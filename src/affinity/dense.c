@@ -1,4 +1,4 @@
-/* Dense homes: n^2 doubles or floats, owned, borrowed or mapped. Sums are always in double.
+/* Dense homes: n^2 clv_dense64_home or floats, owned, borrowed or mapped. Sums are always in double.
  *
  * group_sums reads the matrix once: rows are taken label by label, four at a time, and added to the row of sums of
  * that label, n^2 additions and 8 n^2 (4 n^2) bytes. Each entry of a sum is formed in the same order whatever the split
@@ -10,7 +10,7 @@
  *
  * A borrowed matrix whose diagonal is to count as zero keeps it in store: `diagonal` holds it, and it is taken out of
  * the sums again. */
-#include "affinity/home.h"
+#include "affinity/dense.h"
 #include "affinity/kinds.h"
 
 #include "kernels/kernels.h"
@@ -22,16 +22,7 @@
 
 enum { STRIP = 2048, ROW_BLOCK = 64, WIDE_ROWS = 16, WIDE_COLS = 512, FOLLOW_COLS = CLV_SHARE, POLL = 256 };
 
-typedef struct dense {
-    const void *values;   /* n x width */
-    void *owned;          /* == values, or NULL when borrowed */
-    int64_t first, width; /* of the columns that are there: 0 and n, but for ranks */
-    clv_affinity *source; /* of these: the entries by their definition; NULL: all columns are there */
-    double *diagonal;     /* stored diagonal to be taken out again, or NULL */
-    clv_scalar scalar;
-} dense;
-
-static const dense *home_of(const clv_affinity *a) {
+static const clv_dense *home_of(const clv_affinity *a) {
     return a->state;
 }
 
@@ -548,17 +539,8 @@ static clv_status dense_moments(const clv_affinity *a, int threads, double *sum,
 
 /* --- what else it can do --- */
 
-static void write_entry(void *values, clv_scalar scalar, int64_t at, double value) {
-    if (scalar == CLV_F32) {
-        ((float *)values)[at] = (float)value;
-    } else {
-        ((double *)values)[at] = value;
-    }
-}
-
-/* Room for the values, owned. */
-static clv_status make_room(clv_affinity *a, clv_scalar scalar) {
-    dense *home = a->state;
+clv_status clv_dense_room(clv_affinity *a, clv_scalar scalar) {
+    clv_dense *home = a->state;
     home->owned = clv_alloc(a->ctx, clv_square_bytes(a->info.n, scalar), 1);
     home->values = home->owned;
     home->width = a->info.n;
@@ -570,7 +552,7 @@ static clv_status dense_subset(const clv_affinity *a, const int64_t *objects, in
     clv_scalar scalar = home_of(a)->scalar;
     size_t now, most;
     if (is_part(a)) {
-        return clv_restricted_copy(a, objects, m, out);
+        return clv_dense_part_subset(a, objects, m, out);
     }
     CLV_TRY(clv_affinity_like(a, m, out));
     clv_context_memory(a->ctx, &now, &most);
@@ -579,36 +561,38 @@ static clv_status dense_subset(const clv_affinity *a, const int64_t *objects, in
                         "a copy of the similarities of %lld objects is more than the budget of %zu bytes allows",
                         (long long)m, a->budget);
     }
-    CLV_TRY(make_room(*out, scalar));
+    CLV_TRY(clv_dense_room(*out, scalar));
     for (int64_t j = 0; j < m; j++) {
         if (j % POLL == 0 && clv_worked(a->ctx, POLL * m)) {
             return clv_stop_failure(a->ctx, "copying similarities");
         }
         for (int64_t l = 0; l < m; l++) {
-            write_entry(((dense *)(*out)->state)->owned, scalar, j * m + l, entry(a, objects[j], objects[l]));
+            clv_dense_write(((clv_dense *)(*out)->state)->owned, scalar, j * m + l, entry(a, objects[j], objects[l]));
         }
     }
     return CLV_OK;
 }
 
-static clv_affinity_cost cost_of(int64_t n) {
-    double size = (double)n;
-    return (clv_affinity_cost){.entry = 1, .column = size, .pass = size * size, .resident = 1};
-}
-
 static clv_status dense_cost(const clv_affinity *a, clv_affinity_cost *out) {
-    *out = cost_of(a->info.n);
+    *out = clv_dense_cost(a->info.n);
     return CLV_OK;
 }
 
 static clv_status dense_view(const clv_affinity *a, clv_matrix *out) {
-    const dense *home = home_of(a);
+    const clv_dense *home = home_of(a);
     *out = (clv_matrix){.rows = a->info.n, .cols = a->info.n, .scalar = home->scalar, .values = home->values};
     return is_part(a) ? CLV_EUSAGE : CLV_OK; /* nobody has all of it */
 }
 
+static clv_status dense_part(const clv_affinity *a, clv_matrix *out, int64_t *first) {
+    const clv_dense *home = home_of(a);
+    *out = (clv_matrix){.rows = a->info.n, .cols = home->width, .scalar = home->scalar, .values = home->values};
+    *first = home->first;
+    return is_part(a) ? CLV_OK : CLV_EUSAGE;
+}
+
 static void dense_destroy(clv_affinity *a) {
-    dense *home = a->state;
+    clv_dense *home = a->state;
     clv_free(a->ctx, home->owned);
     clv_free(a->ctx, home->diagonal);
     clv_affinity_free(home->source);
@@ -616,157 +600,10 @@ static void dense_destroy(clv_affinity *a) {
 
 #define DENSE_HOME(name_)                                                                                              \
     {                                                                                                                  \
-        .name = (name_), .state_size = sizeof(dense), .column = dense_column, .destroy = dense_destroy,                \
+        .name = (name_), .state_size = sizeof(clv_dense), .column = dense_column, .destroy = dense_destroy,            \
         .entry = dense_entry, .apply = dense_apply, .group_sums = dense_group_sums, .move = dense_move,                \
         .move_many = dense_move_many, .combine = dense_combine, .moments = dense_moments, .block = dense_block,        \
         .add_rows = dense_add_rows, .subset = dense_subset, .cost = dense_cost, .view = dense_view,                    \
+        .part = dense_part,                                                                                            \
     }
-static const clv_home_functions doubles = DENSE_HOME("dense-f64"), floats = DENSE_HOME("dense-f32");
-
-/* --- making one --- */
-
-static clv_scalar scalar_of(const clv_affinity_options *options) {
-    return options->home == CLV_HOME_DENSE32 ? CLV_F32 : CLV_F64;
-}
-
-static bool suits(const clv_matrix *points, const clv_affinity_options *options) {
-    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
-    return given ? !clv_is_sparse(points) && points->scalar == scalar_of(options)
-                 : options->landmarks == 0 && clv_home_source(points, options) != NULL;
-}
-
-/* Whether a stored diagonal that is to count as zero is so large that sums from which it is taken out again would lose
- * their digits: it is compared with the entries of some rows. */
-static bool has_heavy_diagonal(const clv_matrix *given) {
-    enum { LOOKED_AT = 64, HEAVY = 1000 };
-    int64_t n = given->rows, step = n / LOOKED_AT + 1;
-    double own = 0, others = 0;
-    for (int64_t i = 0; given->values && i < n; i++) { /* which a plan may do without */
-        own = fmax(own, fabs(clv_stored(given, i * n + i)));
-        for (int64_t j = 0; j < n && i % step == 0; j++) {
-            others = j == i ? others : fmax(others, fabs(clv_stored(given, i * n + j)));
-        }
-    }
-    return own > HEAVY * others;
-}
-
-/* Whether a given matrix is copied rather than looked at where it lies. */
-static bool is_copied(const clv_matrix *given, const clv_affinity_options *options) {
-    return options->symmetrize || (options->zero_diagonal && has_heavy_diagonal(given));
-}
-
-static void plan(const clv_matrix *points, const clv_affinity_options *options, clv_affinity_info *out) {
-    int64_t bytes = clv_square_bytes(points->rows, scalar_of(options));
-    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
-    out->bytes = out->peak = given && !is_copied(points, options) ? 0 : (size_t)bytes;
-    if (!given) {
-        clv_affinity_info source = {.n = points->rows};
-        clv_home_source(points, options)->plan(points, options, &source);
-        out->peak = (size_t)clv_bytes_plus((int64_t)source.bytes, bytes);
-        out->peak = source.peak > out->peak ? source.peak : out->peak;
-    }
-    out->nonzeros = points->rows * points->rows;
-    out->cost = cost_of(points->rows);
-}
-
-/* The mean of a dense matrix and its transpose, with the diagonal as asked for. */
-static clv_status copy_symmetric(const clv_matrix *given, int threads, clv_affinity *a) {
-    CLV_TRY(make_room(a, given->scalar));
-    void *values = ((dense *)a->state)->owned;
-    int64_t n = given->rows;
-    CLV_TRY(clv_symmetrize_dense(a->ctx, given, threads, values));
-    for (int64_t i = 0; a->zero_diagonal && i < n; i++) {
-        write_entry(values, given->scalar, i * n + i, 0);
-    }
-    return CLV_OK;
-}
-
-/* The matrix where it lies; its stored diagonal aside, for the sums to leave it out again. */
-static clv_status borrow(const clv_matrix *given, clv_affinity *a) {
-    dense *home = a->state;
-    *home = (dense){.values = given->values, .scalar = given->scalar, .width = given->cols};
-    if (!a->zero_diagonal) {
-        return CLV_OK;
-    }
-    home->diagonal = CLV_NEW(a->ctx, double, a->info.n);
-    for (int64_t i = 0; home->diagonal && i < a->info.n; i++) {
-        home->diagonal[i] = stored(a, i, i);
-    }
-    return home->diagonal ? CLV_OK : CLV_ENOMEM;
-}
-
-static clv_status write_out(const clv_affinity *source, clv_scalar scalar, int threads, clv_affinity *a) {
-    CLV_TRY(make_room(a, scalar));
-    a->info.gamma = source->info.gamma;
-    a->info.recall = source->info.recall;
-    return clv_affinity_fill(source, &(clv_sheet){((dense *)a->state)->owned, scalar, a->info.n, 0, a->info.n, false},
-                             threads);
-}
-
-/* Whether ranks keep the columns of their own objects alone: of a matrix whose entries can be had one by one with the
- * bits that a pass would give them. */
-static bool is_shared_out(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options) {
-    return clv_is_shared(ctx) && points->rows >= 2 * (int64_t)clv_rank_count(ctx) * CLV_SHARE &&
-           options->kind != CLV_AFFINITY_PRECOMPUTED && clv_home_source(points, options) == &clv_computed_maker;
-}
-
-void clv_dense_plan_part(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
-                         clv_affinity_info *out) {
-    bool dense_home = options->home == CLV_HOME_DENSE64 || options->home == CLV_HOME_DENSE32;
-    if (!dense_home || !is_shared_out(ctx, points, options)) {
-        return;
-    }
-    int64_t ranks = clv_rank_count(ctx), n = points->rows, blocks = (n + CLV_SHARE - 1) / CLV_SHARE;
-    int64_t width = (blocks + ranks - 1) / ranks * CLV_SHARE, bytes = INT64_MAX;
-    clv_affinity_info source = {.n = n};
-    clv_computed_maker.plan(points, options, &source);
-    (void)clv_mul(n * width, (int64_t)clv_scalar_bytes(scalar_of(options)), &bytes);
-    out->bytes = out->peak = (size_t)clv_bytes_plus((int64_t)source.peak, bytes);
-}
-
-/* The columns of this rank; the source stays. */
-static clv_status write_part(clv_affinity *source, clv_scalar scalar, int threads, clv_affinity *a) {
-    dense *home = a->state;
-    int64_t last, n = a->info.n;
-    clv_share_objects(a->ctx, n, CLV_SHARE, &home->first, &last);
-    home->source = source;
-    home->width = last - home->first;
-    home->scalar = scalar;
-    home->owned = clv_alloc(a->ctx, n * home->width, clv_scalar_bytes(scalar)); /* n and width fit 31 bits each */
-    home->values = home->owned;
-    a->info.gamma = source->info.gamma;
-    clv_status status = home->owned ? CLV_OK : CLV_ENOMEM;
-    clv_own_clock_begin(a->ctx);
-    if (status == CLV_OK) {
-        status =
-            clv_affinity_fill(source, &(clv_sheet){home->owned, scalar, n, home->first, home->width, true}, threads);
-    }
-    clv_own_clock_end(a->ctx);
-    return clv_meet(a->ctx, 5, status);
-}
-
-static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
-                       clv_affinity **out) {
-    clv_scalar scalar = scalar_of(options);
-    const clv_home_functions *functions = scalar == CLV_F32 ? &floats : &doubles;
-    if (options->kind == CLV_AFFINITY_PRECOMPUTED) {
-        CLV_TRY(clv_affinity_new(ctx, functions, points->rows, options, out));
-        return is_copied(points, options) ? copy_symmetric(points, threads, *out) : borrow(points, *out);
-    }
-    clv_affinity *source;
-    clv_status status = clv_home_source(points, options)->make(ctx, points, options, threads, &source);
-    if (status == CLV_OK) {
-        status = clv_affinity_new(ctx, functions, points->rows, options, out);
-    }
-    if (status == CLV_OK && is_shared_out(ctx, points, options)) {
-        return write_part(source, scalar, threads, *out);
-    }
-    if (status == CLV_OK) {
-        status = write_out(source, scalar, threads, *out);
-    }
-    clv_affinity_free(source);
-    return status;
-}
-
-const clv_home_maker clv_dense64_maker = {CLV_HOME_DENSE64, false, suits, plan, make};
-const clv_home_maker clv_dense32_maker = {CLV_HOME_DENSE32, false, suits, plan, make};
+const clv_home_functions clv_dense64_home = DENSE_HOME("dense-f64"), clv_dense32_home = DENSE_HOME("dense-f32");

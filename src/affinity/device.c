@@ -3,7 +3,7 @@
  * (plugins/cuda), behind the table of cuda.h; here are memory, messages, limits, and what is faster on the host: single
  * entries, of the copy of the points that is kept for them. On the card it takes the points, and of a call its vectors.
  * A pass costs n^2 p operations there, and vectors of n numbers on the way there and back. */
-#include "affinity/cuda.h"
+#include "affinity/card.h"
 #include "affinity/home.h"
 #include "affinity/kinds.h"
 
@@ -27,43 +27,12 @@ static const device *home_of(const clv_affinity *a) {
 
 /* --- calls of the plugin --- */
 
-/* A card does so much more in a moment than a core: what is done after a deadline is counted as if by one. */
-#define A_CARD 500.0
-
-static int stop_hook(void *user, double entries) {
-    clv_context *ctx = user;
-    return clv_worked(ctx, (int64_t)fmin(entries / A_CARD, 1e15));
-}
-
-static clv_cuda_call call_of(clv_context *ctx, int threads) {
-    return (clv_cuda_call){.stop = stop_hook, .user = ctx, .threads = threads};
-}
-
-static clv_status card_status(clv_context *ctx, int status, const clv_cuda_call *call, const char *doing) {
-    switch (status) {
-    case CLV_CUDA_OK:
-        return CLV_OK;
-    case CLV_CUDA_STOPPED:
-        return clv_stop_failure(ctx, "%s", doing);
-    case CLV_CUDA_NO_CARD:
-        return clv_fail(ctx, CLV_EUSAGE, "home = cuda needs an NVIDIA graphics card: %s; choose another home",
-                        call->why);
-    case CLV_CUDA_NO_MEMORY:
-        return clv_fail(ctx, CLV_ENOMEM,
-                        "%s: the graphics card has too little memory, %s; allow more with --device-memory, or choose "
-                        "another home",
-                        doing, call->why);
-    default:
-        return clv_fail(ctx, CLV_EINTERNAL, "%s: the graphics card failed, %s; choose another home", doing, call->why);
-    }
-}
-
 /* The status of a function of the table. */
 #define ON_CARD(a, doing, function, ...)                                                                               \
     do {                                                                                                               \
-        clv_cuda_call call_ = call_of((a)->ctx, (a)->threads);                                                         \
+        clv_cuda_call call_ = clv_card_call((a)->ctx, (a)->threads);                                                   \
         int status_ = home_of(a)->card->function(&call_, home_of(a)->there, __VA_ARGS__);                              \
-        return card_status((a)->ctx, status_, &call_, doing);                                                          \
+        return clv_card_status((a)->ctx, status_, &call_, doing);                                                      \
     } while (0)
 
 static int32_t *narrow(clv_context *ctx, const int64_t *objects, int64_t first, int64_t count) {
@@ -362,13 +331,6 @@ static void plan(const clv_matrix *points, const clv_affinity_options *options, 
     out->on_card = 1;
 }
 
-static clv_status open_plugin(clv_context *ctx, const clv_cuda **out) {
-    const clv_plugin_head *head;
-    CLV_TRY(clv_plugin_open(ctx, "cuda", CLV_CUDA_INTERFACE, "choose another home", &head));
-    *out = (const clv_cuda *)(const void *)head;
-    return CLV_OK;
-}
-
 /* Panels of the points, or of the factor of cosine. */
 static clv_status make_panels(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                               int threads, clv_panels *out) {
@@ -402,7 +364,7 @@ static clv_cuda_kind kind_of(int kind) {
 }
 
 static clv_status send(const clv_affinity *a, const clv_affinity_options *options, device *home) {
-    clv_cuda_call call = call_of(a->ctx, a->threads);
+    clv_cuda_call call = clv_card_call(a->ctx, a->threads);
     clv_cuda_source source = {.kind = kind_of(options->kind),
                               .gamma = home->gamma,
                               .top = NAN,
@@ -415,7 +377,7 @@ static clv_status send(const clv_affinity *a, const clv_affinity_options *option
                               .memory = (size_t)options->device_memory};
     int status = home->card->open(&call, &source, &home->there);
     home->top = source.top;
-    return card_status(a->ctx, status, &call, "building the affinity");
+    return clv_card_status(a->ctx, status, &call, "building the affinity");
 }
 
 static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options, int threads,
@@ -424,7 +386,7 @@ static clv_status make(clv_context *ctx, const clv_matrix *points, const clv_aff
     device *home = (*out)->state;
     (*out)->info.kind = options->kind;
     (*out)->info.on_card = 1;
-    CLV_TRY(open_plugin(ctx, &home->card));
+    CLV_TRY(clv_card_open(ctx, &home->card));
     if (options->kind == CLV_AFFINITY_PRECOMPUTED) {
         home->given = *points;
         return send(*out, options, home);
@@ -453,10 +415,10 @@ bool clv_cuda_pays(clv_context *ctx, const clv_matrix *points, const clv_affinit
     bool large = cost_of(points->rows, points->cols).pass >= WORTH_A_CARD;
     const clv_cuda *card;
     clv_cuda_card found;
-    if (!by_distance || !large || options->looks > 0 || !suits(points, options) || open_plugin(ctx, &card) < 0) {
+    if (!by_distance || !large || options->looks > 0 || !suits(points, options) || clv_card_open(ctx, &card) < 0) {
         return false;
     }
-    clv_cuda_call call = call_of(ctx, 1);
+    clv_cuda_call call = clv_card_call(ctx, 1);
     size_t room = options->device_memory > 0 ? (size_t)options->device_memory : SIZE_MAX;
     return card->look(&call, &found) == CLV_CUDA_OK &&
            2 * (size_t)clv_panels_bytes(points->rows, points->cols) < (found.free < room ? found.free : room);

@@ -66,8 +66,10 @@ typedef struct clv_home_functions {
     clv_status (*largest)(const clv_affinity *a, double *out);
     clv_status (*cost)(const clv_affinity *a, clv_affinity_cost *out);
 
-    /* Capabilities: as clv_affinity_view, clv_affinity_factor, clv_affinity_radial and clv_affinity_order. */
+    /* Capabilities: as clv_affinity_view, clv_affinity_part, clv_affinity_factor, clv_affinity_radial and
+     * clv_affinity_order. */
     clv_status (*view)(const clv_affinity *a, clv_matrix *out);
+    clv_status (*part)(const clv_affinity *a, clv_matrix *out, int64_t *first);
     clv_status (*factor)(const clv_affinity *a, clv_matrix *out);
     clv_status (*radial)(const clv_affinity *a, clv_radial *out);
     const int64_t *(*order)(const clv_affinity *a);
@@ -128,7 +130,7 @@ extern const clv_home_maker clv_dense64_maker, clv_dense32_maker, clv_computed_m
     clv_lowrank_maker, clv_sparse_maker, clv_cuda_maker;
 /* device.c: whether there is a graphics card, and so much to compute that it is taken unasked. */
 bool clv_cuda_pays(clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options);
-/* dense.c: what a rank needs of a dense home that several share; leaves other plans alone. */
+/* dense_make.c: what a rank needs of a dense home that several share; leaves other plans alone. */
 void clv_dense_plan_part(const clv_context *ctx, const clv_matrix *points, const clv_affinity_options *options,
                          clv_affinity_info *out);
 /* build.c: the maker of what a dense home is written out from; NULL: there is none. */

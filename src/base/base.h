@@ -44,6 +44,8 @@ static inline bool clv_is_stop(clv_status status) {
 bool clv_asked_to_stop(clv_context *ctx);
 bool clv_out_of_time(clv_context *ctx);
 
+/* The hook, held or not: for waits. */
+bool clv_asked_to_stop_waiting(clv_context *ctx);
 /* Work that is to take at most so many seconds (0: as many as the context has), from here to clv_deadline_end, which
  * takes what this returns and says how many it took. */
 typedef struct clv_deadline {

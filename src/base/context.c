@@ -13,6 +13,7 @@ struct clv_context {
     clv_allocator allocator;
     clv_interrupt interrupt;
     void *interrupt_user;
+    bool interrupt_held; /* but for waits */
     _Atomic double since, deadline;  /* of the work under way: its begin, its end; deadline 0: it may take for ever */
     _Atomic double cut;              /* when work that can be done without is to end; 0: none is under way */
     atomic_llong grace;              /* work that is still done after the deadline */
@@ -106,6 +107,10 @@ void clv_context_set_interrupt(clv_context *ctx, clv_interrupt hook, void *user)
     ctx->interrupt_user = user;
 }
 
+void clv_context_hold_interrupt(clv_context *ctx, int held) {
+    ctx->interrupt_held = held != 0;
+}
+
 void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer writer, void *user, double every) {
     ctx->checkpointing.write = writer;
     ctx->checkpointing.user = user;
@@ -137,7 +142,11 @@ static double time_of(const clv_context *ctx) {
 }
 
 bool clv_asked_to_stop(clv_context *ctx) {
-    return is_agreed(ctx) ? ctx->ranks->asked : ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
+    return is_agreed(ctx) ? ctx->ranks->asked : !ctx->interrupt_held && clv_asked_to_stop_waiting(ctx);
+}
+
+bool clv_asked_to_stop_waiting(clv_context *ctx) {
+    return ctx->interrupt && ctx->interrupt(ctx->interrupt_user);
 }
 
 void clv_set_patient(clv_context *ctx, bool patient) {

@@ -53,6 +53,10 @@ void clv_own_clock_end(clv_context *ctx) {
     }
 }
 
+double clv_common_seconds(const clv_context *ctx) {
+    return clv_is_shared(ctx) ? clv_ranks_of(ctx)->now : clv_seconds();
+}
+
 void clv_ask_ranks_to_stop(clv_context *ctx) {
     clv_ranks_of(ctx)->asked_here = true;
 }
@@ -259,36 +263,50 @@ clv_status clv_gather_columns(clv_context *ctx, clv_status status, double *y, in
     return status;
 }
 
-clv_status clv_agree_least(clv_context *ctx, int64_t *value) {
-    int64_t *all = clv_is_shared(ctx) ? CLV_NEW(ctx, int64_t, clv_rank_count(ctx)) : NULL;
-    if (!clv_is_shared(ctx)) {
-        return CLV_OK;
-    }
-    if (all) {
-        all[clv_ranks_of(ctx)->with.rank] = *value;
-    }
+/* One number of eight bytes from every rank, for the caller to free. */
+static clv_status gather_numbers(clv_context *ctx, const void *own, void **all) {
+    enum { BYTES = 8 };
     int ranks = clv_rank_count(ctx);
-    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, sizeof *all, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
-    for (int q = 0; status == CLV_OK && q < ranks; q++) {
-        *value = all[q] < *value ? all[q] : *value;
+    *all = clv_alloc(ctx, ranks, BYTES);
+    if (!*all) {
+        return clv_meet(ctx, 0, CLV_ENOMEM);
+    }
+    memcpy((char *)*all + (size_t)clv_ranks_of(ctx)->with.rank * BYTES, own, BYTES);
+    return clv_gather_items(ctx, CLV_OK, *all, BYTES, ranks, 1);
+}
+
+clv_status clv_agree_least(clv_context *ctx, int64_t *value) {
+    void *all = NULL;
+    clv_status status = clv_is_shared(ctx) ? gather_numbers(ctx, value, &all) : CLV_OK;
+    for (int q = 0; all && status == CLV_OK && q < clv_rank_count(ctx); q++) {
+        *value = ((int64_t *)all)[q] < *value ? ((int64_t *)all)[q] : *value;
     }
     clv_free(ctx, all);
     return status;
 }
 
 clv_status clv_agree_largest(clv_context *ctx, double *value) {
-    double *all = clv_is_shared(ctx) ? CLV_NEW(ctx, double, clv_rank_count(ctx)) : NULL;
+    void *all = NULL;
+    clv_status status = clv_is_shared(ctx) ? gather_numbers(ctx, value, &all) : CLV_OK;
+    for (int q = 0; all && status == CLV_OK && q < clv_rank_count(ctx); q++) {
+        *value = fmax(*value, ((double *)all)[q]);
+    }
+    clv_free(ctx, all);
+    return status;
+}
+
+clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value) {
+    void *all = NULL;
+    uint64_t sum = 0;
     if (!clv_is_shared(ctx)) {
-        return CLV_OK;
+        return status;
     }
-    if (all) {
-        all[clv_ranks_of(ctx)->with.rank] = *value;
+    CLV_TRY(clv_meet(ctx, 6, status));
+    status = gather_numbers(ctx, value, &all);
+    for (int q = 0; all && status == CLV_OK && q < clv_rank_count(ctx); q++) {
+        sum += ((uint64_t *)all)[q];
     }
-    int ranks = clv_rank_count(ctx);
-    clv_status status = all ? clv_gather_items(ctx, CLV_OK, all, sizeof *all, ranks, 1) : clv_meet(ctx, 0, CLV_ENOMEM);
-    for (int q = 0; status == CLV_OK && q < ranks; q++) {
-        *value = fmax(*value, all[q]);
-    }
+    *value = sum;
     clv_free(ctx, all);
     return status;
 }

@@ -71,6 +71,9 @@ clv_status clv_meet(clv_context *ctx, uint64_t signature, clv_status status);
 /* Between these, loops look at the clock and the hook of their own rank; a meeting must follow. */
 void clv_own_clock_begin(clv_context *ctx);
 void clv_own_clock_end(clv_context *ctx);
+/* Seconds by which all ranks decide the same: those of the last meeting; without others, of the clock. Only
+ * differences mean something. */
+double clv_common_seconds(const clv_context *ctx);
 /* The monitor of this rank wants an end: said at the next meeting. */
 void clv_ask_ranks_to_stop(clv_context *ctx);
 
@@ -93,6 +96,8 @@ clv_status clv_gather_bytes(clv_context *ctx, clv_status status, void *all, cons
 /* The least of all ranks; the largest. */
 clv_status clv_agree_least(clv_context *ctx, int64_t *value);
 clv_status clv_agree_largest(clv_context *ctx, double *value);
+/* The sum over ranks, modulo 2^64. */
+clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value);
 /* What rank `root` has becomes everybody's. */
 clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root);
 

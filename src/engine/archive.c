@@ -127,32 +127,23 @@ void clv_pass_any_reals(clv_archive *a, double *values, int64_t count) {
     pass(a, 'd', values, count, sizeof *values);
 }
 
-void clv_pass_reals(clv_archive *a, double *values, int64_t count) {
-    bool fine = pass(a, 'd', values, count, sizeof *values);
+void clv_pass_scalars(clv_archive *a, clv_scalar scalar, void *values, int64_t count) {
+    bool is_float = scalar == CLV_F32,
+         fine = pass(a, is_float ? 'f' : 'd', values, count, is_float ? sizeof(float) : sizeof(double));
     for (int64_t i = 0; fine && a->loading && i < count; i++) {
-        fine = isfinite(values[i]);
+        fine = is_float ? isfinite(((const float *)values)[i]) : isfinite(((const double *)values)[i]);
     }
     if (!fine) {
         clv_archive_refuse(a);
     }
+}
+
+void clv_pass_reals(clv_archive *a, double *values, int64_t count) {
+    clv_pass_scalars(a, CLV_F64, values, count);
 }
 
 void clv_pass_floats(clv_archive *a, float *values, int64_t count) {
-    bool fine = pass(a, 'f', values, count, sizeof *values);
-    for (int64_t i = 0; fine && a->loading && i < count; i++) {
-        fine = isfinite(values[i]);
-    }
-    if (!fine) {
-        clv_archive_refuse(a);
-    }
-}
-
-void clv_pass_scalars(clv_archive *a, clv_scalar scalar, void *values, int64_t count) {
-    if (scalar == CLV_F32) {
-        clv_pass_floats(a, values, count);
-    } else {
-        clv_pass_reals(a, values, count);
-    }
+    clv_pass_scalars(a, CLV_F32, values, count);
 }
 
 void clv_pass_labels(clv_archive *a, int32_t *values, int64_t count, int64_t least, int64_t most) {

@@ -7,6 +7,8 @@
  *   runs                              how many; of each: restarts that are over, their best iterate, those under way */
 #include "engine/checkpoint.h"
 
+#include "base/ranks.h"
+
 #include <string.h>
 
 static const char MAGIC[8] = {'C', 'L', 'V', 'C', 'K', 'P', 'T', '\n'};
@@ -251,11 +253,12 @@ static clv_status assemble(clv_session *s) {
 }
 
 clv_status clv_session_write(clv_session *s) {
-    if (s->asked->write) {
+    const clv_ranks *ranks = clv_ranks_of(s->ctx);
+    if (s->asked->write && !(ranks && ranks->with.rank > 0)) { /* the first of several has what all of them know */
         CLV_TRY(assemble(s));
         s->unkept = s->asked->write(s->file.data, s->file.size, s->asked->user) != 0 || s->unkept;
     }
-    atomic_store(&s->due, clv_seconds() + s->asked->every);
+    atomic_store(&s->due, clv_common_seconds(s->ctx) + s->asked->every);
     return CLV_OK;
 }
 
@@ -412,7 +415,7 @@ clv_status clv_session_begin(clv_context *ctx, const char *method, const char *a
     *s = (clv_session){.ctx = ctx, .asked = asked, .data = data, .max_iter = max_iter, .max_iter_then = max_iter};
     pthread_mutex_init(&s->lock, NULL);
     s->began = since > 0 ? since : clv_seconds();
-    s->due = clv_seconds() + asked->every;
+    s->due = clv_common_seconds(ctx) + asked->every;
     s->method = clv_copy_text(ctx, method);
     s->about = clv_copy_text(ctx, about);
     clv_status status = s->method && s->about ? CLV_OK : CLV_ENOMEM;

@@ -34,7 +34,7 @@ typedef struct clv_session {
     clv_context *ctx;
     clv_checkpointing *asked;
     pthread_mutex_t lock;
-    _Atomic double due; /* by clv_seconds: when to write the next checkpoint */
+    _Atomic double due; /* by clv_common_seconds: when to write the next checkpoint */
     double began;
     int64_t max_iter;      /* of this solve, */
     int64_t max_iter_then; /* and of the one that it goes on from */

@@ -310,8 +310,7 @@ static clv_status run_attempt(clv_run_worker *w, int64_t restart) {
         }
         if (status == CLV_OK) {
             keep_champion(w, &now);
-            clv_progress_file(w, &now);
-            return CLV_OK;
+            return clv_progress_file(w, &now);
         }
     }
     clv_free(r->ctx, now.trace);

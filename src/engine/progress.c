@@ -3,8 +3,13 @@
  * A worker packs the state of its restart into a slot of the run's record between two steps: so often as takes a
  * hundredth of the time, so that a run which is ended from outside loses a step or little more; whoever finds that it
  * is time writes all of it. A step that a limit or the hook cut short is none: what it left would lead elsewhere than a
- * whole one. So nothing is packed once the run is to stop, and a restart that was cut short stays under way. */
+ * whole one. So nothing is packed once the run is to stop, and a restart that was cut short stays under way.
+ *
+ * Processes that share a run pack at the same steps, by the time that they agreed on, as a method may have to gather
+ * what each of them holds; the first one writes. */
 #include "engine/run.h"
+
+#include "base/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -192,9 +197,11 @@ clv_status clv_progress_load(clv_run_worker *w, clv_attempt *now, bool *found) {
     return status;
 }
 
-/* Without the memory for a checkpoint the run goes on; the last one that was written stays. */
-static void give_up(clv_session *s) {
+/* Without the memory for a checkpoint the run goes on; the last one that was written stays. Of processes that share a
+ * run, those that have it cannot go on by themselves: it is a failure. */
+static clv_status give_up(clv_session *s, clv_status status) {
     s->broken = s->unkept = true;
+    return clv_is_shared(s->ctx) ? status : CLV_OK;
 }
 
 static clv_status pack(clv_run_worker *w, const clv_attempt *now) {
@@ -217,21 +224,21 @@ clv_status clv_progress_note(clv_run_worker *w, const clv_attempt *now, bool las
     if (!keeps(w->run) || (last && w->run->control->restarts > 1)) {
         return CLV_OK;
     }
-    double began = clv_seconds();
-    bool due = began >= atomic_load(&s->due);
-    if (!due && !last && began < w->pack_at) {
+    double at = clv_common_seconds(s->ctx), began = clv_seconds();
+    bool due = at >= atomic_load(&s->due);
+    if (!due && !last && at < w->pack_at) {
         return CLV_OK;
     }
     pthread_mutex_lock(&s->lock);
     clv_status status = s->broken ? CLV_OK : pack(w, now);
     double took = clv_seconds() - began;
-    w->pack_at = began + took * SPARING * clv_driver_workers(w->run->control);
-    if (status == CLV_OK && !s->broken && began >= atomic_load(&s->due)) {
+    status = status < 0 ? status : clv_agree_largest(s->ctx, &took);
+    w->pack_at = at + took * SPARING * w->run->workers;
+    if (status == CLV_OK && !s->broken && at >= atomic_load(&s->due)) {
         status = clv_session_write(s);
     }
     if (status == CLV_ENOMEM) {
-        give_up(s);
-        status = CLV_OK;
+        status = give_up(s, status);
     }
     pthread_mutex_unlock(&s->lock);
     return status;
@@ -276,16 +283,18 @@ static clv_status file(clv_run_worker *w, const clv_attempt *done) {
 }
 
 /* One that max_iter ended can go on with more, if it is all that there is. */
-void clv_progress_file(clv_run_worker *w, const clv_attempt *done) {
+clv_status clv_progress_file(clv_run_worker *w, const clv_attempt *done) {
     clv_run *r = w->run;
     bool cut = done->stop == CLV_TIME_LIMIT || done->stop == CLV_CANCELLED;
+    clv_status status = CLV_OK;
     if (!keeps(r) || cut) {
-        return;
+        return CLV_OK;
     }
     bool limited = done->stop == CLV_ITERATION_LIMIT;
     pthread_mutex_lock(&r->session->lock);
-    if (!r->session->broken && file(w, done) < 0) {
-        give_up(r->session);
+    status = r->session->broken ? CLV_OK : file(w, done);
+    if (status < 0) {
+        status = give_up(r->session, status);
     }
     r->record->limited = limited && r->control->restarts == 1;
     r->session->past_limit = r->session->past_limit || (limited && r->control->restarts > 1);
@@ -293,4 +302,5 @@ void clv_progress_file(clv_run_worker *w, const clv_attempt *done) {
         clv_record_drop(r->session, r->record, done->restart);
     }
     pthread_mutex_unlock(&r->session->lock);
+    return status;
 }

@@ -54,7 +54,7 @@ typedef struct clv_run_worker {
     void *champion;    /* snapshot of the best restart of this worker, */
     clv_attempt found; /* and what that found */
     bool has_champion;
-    double pack_at; /* when its state is to be packed again */
+    double pack_at; /* by clv_common_seconds: when its state is to be packed again */
 } clv_run_worker;
 
 /* The better one of two restarts, the first of equals. */
@@ -75,6 +75,6 @@ clv_status clv_progress_load(clv_run_worker *w, clv_attempt *now, bool *found);
  */
 clv_status clv_progress_note(clv_run_worker *w, const clv_attempt *now, bool last);
 /* The restart is over, and its worker has kept its champion; also one that a limit cut short. */
-void clv_progress_file(clv_run_worker *w, const clv_attempt *done);
+clv_status clv_progress_file(clv_run_worker *w, const clv_attempt *done);
 
 #endif

@@ -360,14 +360,15 @@ static void note_roles(const making *m, clv_text *note) {
     char shown[CLV_COLUMN_SIZE];
     bool first = true;
     for (int64_t c = 0; c < t->layout.columns; c++) {
-        if (t->columns[c].role == CLV_ROLE_LABELS) {
+        if (t->columns[c].role == CLV_ROLE_LABELS && !m->options->elsewhere) {
             clv_text_add(note, "; %s: %s", m->options->targets ? "target" : "truth",
                          clv_layout_call(&t->layout, c, shown));
         }
     }
     for (int64_t c = 0; c < t->layout.columns; c++) {
-        const char *why = t->columns[c].role == CLV_ROLE_ID ? "row names" : t->columns[c].why;
-        if (why && !is_used(&t->columns[c])) {
+        bool labels = t->columns[c].role == CLV_ROLE_LABELS && m->options->elsewhere;
+        const char *why = t->columns[c].role == CLV_ROLE_ID ? "row names" : labels ? "labels" : t->columns[c].why;
+        if (why && (labels || !is_used(&t->columns[c]))) {
             clv_text_add(note, "%s%s (%s)", first ? "; dropped: " : ", ", clv_layout_call(&t->layout, c, shown), why);
             first = false;
         }
@@ -408,6 +409,7 @@ static clv_status put_note(making *m) {
                      m->options->missing == CLV_MISSING_MEAN ? "mean" : "median");
     }
     clv_text_add(&note, t->commas.count > 0 ? "; decimal commas" : "");
+    clv_text_add(&note, t->decoded.data ? "; not UTF-8, read as Windows-1252" : "");
     if (t->comments > 0) {
         clv_text_add(&note, "; %lld comment line%s skipped", (long long)t->comments, t->comments == 1 ? "" : "s");
     }
@@ -428,11 +430,11 @@ static clv_status warn_of_numbers(const making *m, int64_t c, clv_text *warning)
     bool differs = false, named = clv_layout_names_rows(&t->layout, c);
     CLV_TRY(clv_table_differs(t, c, &differs));
     if (differs || (named && t->columns[c].fractions.count == 0)) {
-        clv_text_add(warning, "%s%s %s and is used as a feature: if it only says which row is which, use --drop %s",
+        clv_text_add(warning, "%s%s %s and is used as a feature: if it only says which row is which, use --%s %s",
                      warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
                      differs ? "has a different whole number in every row"
                              : "is named like an id, but repeats or is incomplete,",
-                     option_of(&t->layout, c, number));
+                     differs ? "id-column" : "drop", option_of(&t->layout, c, number));
     }
     return CLV_OK;
 }
@@ -482,15 +484,13 @@ static clv_status put_labels(making *m, int64_t column) {
 static clv_status put_roles(making *m) {
     const clv_table *t = &m->table;
     char shown[CLV_COLUMN_SIZE];
-    bool id = false;
+    int64_t ids = clv_table_choose_ids(t);
+    CLV_TRY(ids >= 0 ? clv_table_put_ids(t, ids, m->data) : CLV_OK);
     for (int64_t c = 0; c < t->layout.columns; c++) {
         if (t->columns[c].role == CLV_ROLE_LABELS) {
             m->data->truth = clv_copy_text(t->ctx, clv_layout_call(&t->layout, c, shown));
             CLV_TRY(m->data->truth ? CLV_OK : CLV_ENOMEM);
             CLV_TRY(m->options->targets ? clv_targets_make(t, c, m->kept, m->kept_count, m->data) : put_labels(m, c));
-        } else if (t->columns[c].role == CLV_ROLE_ID && !id) {
-            CLV_TRY(clv_table_put_ids(t, c, m->data));
-            id = true;
         }
     }
     return CLV_OK;

@@ -42,6 +42,10 @@ int64_t clv_layout_find(const clv_layout *layout, const char *wanted);
 bool clv_layout_names_rows(const clv_layout *layout, int64_t column);
 /* Whether it names one as one names labels: label, class, target, ...; a y beside an x is a coordinate. */
 bool clv_layout_names_labels(const clv_layout *layout, int64_t column);
+/* Whether it names one as cleave names what it writes behind the columns of a file: label, cluster, ... */
+bool clv_layout_names_own(const clv_layout *layout, int64_t column);
+/* A name for such a column that no other has. */
+const char *clv_layout_own_name(const clv_layout *layout);
 /* "column 5 'species'", or "column 5" where there is no name. */
 enum { CLV_COLUMN_SIZE = CLV_SHOWN_SIZE + 40 };
 const char *clv_layout_show(const clv_layout *layout, int64_t column, char shown[CLV_COLUMN_SIZE]);
@@ -98,12 +102,14 @@ typedef struct clv_table {
     clv_csv start; /* at the first row */
     clv_layout layout;
     int64_t rows;
-    double *values;            /* rows x layout.columns, NaN for what is no number; owned */
-    clv_column *columns;       /* owned */
-    clv_places counts;         /* lines with another number of fields; `first` is the last field of one */
-    int64_t found;             /* the number of fields of the first of them */
-    int64_t comments;          /* lines that were passed over */
-    clv_places commas, points; /* numbers with a decimal comma, with a decimal point */
+    double *values;                     /* rows x layout.columns, NaN for what is no number; owned */
+    clv_column *columns;                /* owned */
+    clv_places counts;                  /* lines with another number of fields; `first` is the last field of one */
+    int64_t found;                      /* the number of fields of the first of them */
+    int64_t comments;                   /* lines that were passed over */
+    clv_text decoded;                   /* the bytes as UTF-8, where they were not; owned */
+    clv_places commas, points;          /* numbers with a decimal comma, with a decimal point */
+    int64_t comma_column, point_column; /* of the first of them */
 } clv_table;
 clv_status clv_table_read(clv_table *table, clv_bytes bytes, char separator, const clv_layout_request *request);
 void clv_table_free(clv_table *table);
@@ -127,8 +133,13 @@ clv_status clv_targets_make(const clv_table *table, int64_t column, const int64_
 clv_status clv_table_find_ids(clv_table *table);
 /* The column that has this role; -1: none. */
 int64_t clv_table_find_role(const clv_table *table, clv_role role);
+/* The column whose texts are written beside labels and matched with those of other files, among those that say which
+ * row is which; -1: there is none. */
+int64_t clv_table_choose_ids(const clv_table *table);
 /* The texts of the column of ids, for all rows. */
 clv_status clv_table_put_ids(const clv_table *table, int64_t column, clv_data *data);
+/* The column of this name or number; CLV_EUSAGE with those that there are. */
+clv_status clv_table_find_column(const clv_table *table, const char *name, int64_t *column);
 /* Say what each column is for. */
 clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
 enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */

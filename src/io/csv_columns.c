@@ -31,8 +31,10 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
             add_place(&column->fractions, csv->record_line, field);
         }
         if (csv->comma && memchr(field->text, ',', field->size)) {
+            t->comma_column = t->commas.count == 0 ? column - t->columns : t->comma_column;
             add_place(&t->commas, csv->record_line, field);
         } else if (csv->comma && memchr(field->text, '.', field->size)) {
+            t->point_column = t->points.count == 0 ? column - t->columns : t->point_column;
             add_place(&t->points, csv->record_line, field);
         }
         return value;
@@ -113,6 +115,8 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
 }
 
 clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const clv_layout_request *request) {
+    t->decoded = (clv_text){.ctx = t->ctx};
+    CLV_TRY(clv_csv_decode(&bytes, &t->decoded));
     CLV_TRY(clv_layout_read(t->ctx, bytes, separator, request, &t->start, &t->layout));
     CLV_TRY(reserve_rows(t));
     clv_token *fields = CLV_NEW(t->ctx, clv_token, t->layout.columns);
@@ -123,7 +127,7 @@ clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const c
 
 void clv_table_free(clv_table *t) {
     clv_layout_free(t->ctx, &t->layout);
-    CLV_FREE_ALL(t->ctx, t->values, t->columns);
+    CLV_FREE_ALL(t->ctx, t->values, t->columns, t->decoded.data);
 }
 
 clv_status clv_table_visit(const clv_table *t, int64_t column, clv_field_visit visit, void *user) {
@@ -245,7 +249,10 @@ enum { UNKNOWN_SHOWN = 8, NAMES_SHOWN = 20 };
 static void add_unknown(unknown *u, const char *option, const char *name) {
     char shown[CLV_SHOWN_SIZE];
     if (u->count++ < UNKNOWN_SHOWN) {
-        clv_text_add(&u->text, "%s'%s' (--%s)", u->count > 1 ? ", " : "", clv_show(shown, name, strlen(name)), option);
+        clv_text_add(&u->text, "%s'%s'", u->count > 1 ? ", " : "", clv_show(shown, name, strlen(name)));
+        if (option) {
+            clv_text_add(&u->text, " (--%s)", option);
+        }
     }
 }
 
@@ -281,8 +288,9 @@ static clv_status check_once(const clv_table *t, const char *option, const char 
     return count < 2
                ? CLV_OK
                : clv_fail(t->ctx, CLV_EUSAGE,
-                          "--%s: %s has more than one column '%s', as columns %lld and %lld: say which by its number",
-                          option, t->start.name, name, (long long)places[0], (long long)places[1]);
+                          "%s%s%s%s has more than one column '%s', as columns %lld and %lld: say which by its number",
+                          option ? "--" : "", option ? option : "", option ? ": " : "", t->start.name, name,
+                          (long long)places[0], (long long)places[1]);
 }
 
 /* The columns of one item of a list: a name, a number, or a range of numbers; false: they are not there. */
@@ -346,13 +354,13 @@ static int64_t find_like(const clv_table *t, const char *name, bool *class) {
     return *class ? clv_layout_find_name(&t->layout, name, (size_t)(equals - name)) : whole;
 }
 
-/* A name that is twice among those wanted, or wanted and twice in the header; NULL: there is none. */
-static const char *find_twice(const clv_table *t, const clv_read_options *options) {
+/* A name that is twice among those wanted, or wanted and twice in the header: its place; -1: there is none. */
+static int64_t find_twice(const clv_table *t, const clv_read_options *options) {
     for (int64_t l = 0; l < options->like_count; l++) {
         int64_t named = 0;
         for (int64_t other = 0; other < l; other++) {
             if (strcmp(options->like[l], options->like[other]) == 0) {
-                return options->like[l];
+                return l;
             }
         }
         for (int64_t c = 0; c < t->layout.columns; c++) {
@@ -360,20 +368,20 @@ static const char *find_twice(const clv_table *t, const clv_read_options *option
             named += name && clv_field_equals(name, options->like[l], false);
         }
         if (named > 1) {
-            return options->like[l];
+            return l;
         }
     }
-    return NULL;
+    return -1;
 }
 
 /* The columns of other data, and no others. */
 static clv_status take_like(clv_table *t, const clv_read_options *options) {
-    const char *twice = find_twice(t, options);
-    if (twice) {
+    int64_t twice = find_twice(t, options);
+    if (twice >= 0) {
         return clv_fail(t->ctx, CLV_EDATA,
                         "%s: more than one column is named '%s', and columns are found by their names: rename them, "
                         "in the data of the model too",
-                        t->start.name, twice);
+                        t->start.name, options->like[twice]);
     }
     clv_text lost = {.ctx = t->ctx};
     int64_t count = 0;
@@ -408,6 +416,11 @@ static clv_status find_named(const clv_table *t, const char *option, const char 
         add_unknown(u, option, name);
     }
     return check_once(t, option, name);
+}
+
+clv_status clv_table_find_column(const clv_table *t, const char *name, int64_t *column) {
+    unknown u = {.text = {.ctx = t->ctx}};
+    return refuse_unknown(t, &u, find_named(t, NULL, name, &u, column));
 }
 
 static clv_status take_names(clv_table *t, const clv_read_options *options) {
@@ -454,6 +467,25 @@ int64_t clv_table_find_role(const clv_table *t, clv_role role) {
         c++;
     }
     return c < t->layout.columns ? c : -1;
+}
+
+/* What was asked for; else what the header names, rather than row numbers without a name. */
+int64_t clv_table_choose_ids(const clv_table *t) {
+    int64_t first = clv_table_find_role(t, CLV_ROLE_ID), c = first;
+    while (c >= 0 && c < t->layout.columns && !(t->columns[c].role == CLV_ROLE_ID && t->columns[c].asked)) {
+        c++;
+    }
+    if (first != 0 || c < t->layout.columns) {
+        return c < t->layout.columns ? c : first;
+    }
+    const clv_token *name = clv_layout_name(&t->layout, 0);
+    bool numbered = (!name || name->size == 0) && t->columns[0].numbers == t->rows;
+    for (c = 1; c < t->layout.columns && numbered; c++) {
+        if (t->columns[c].role == CLV_ROLE_ID) {
+            return c;
+        }
+    }
+    return first;
 }
 
 /* A column of text whose texts are not all different: the last one, or else the first. What mostly begins with digits
@@ -558,7 +590,7 @@ static clv_status keep_something(clv_table *t, const clv_read_options *options) 
 
 clv_status clv_table_assign(clv_table *t, const clv_read_options *options) {
     CLV_TRY(take_wishes(t, options));
-    if (!options->label_column) {
+    if (!options->label_column && options->elsewhere < 2 && options->categories != CLV_CATEGORIES_ONEHOT) {
         CLV_TRY(find_text_labels(t));
     }
     if (!(options->id_column && strcmp(options->id_column, "none") == 0)) {

@@ -104,11 +104,36 @@ static clv_status names_rows(const clv_table *t, bool *names) {
     return *names ? CLV_OK : clv_table_differs(t, 0, names);
 }
 
+/* The labels of a clustering among columns that are named like labels: the last that cleave may have written. */
+static int64_t find_own(const clv_table *t) {
+    int64_t c = t->layout.columns - 1;
+    while (c >= 0 && !clv_layout_names_own(&t->layout, c)) {
+        c--;
+    }
+    return c >= 0 ? c : t->layout.label;
+}
+
+/* The truth among them: the first, but for what cleave may have written behind all others; of those, if there is no
+ * other, a column of text just before it. */
+static clv_status find_true(const clv_table *t, int64_t *column) {
+    int64_t last = t->layout.columns - 1;
+    bool differs = true;
+    *column = t->layout.label;
+    if (*column != last || !clv_layout_names_own(&t->layout, last) || last < 2 ||
+        t->columns[last - 1].texts.count == 0) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_table_differs(t, last - 1, &differs));
+    *column = differs ? last : last - 1;
+    return CLV_OK;
+}
+
 /* The column of labels: the only one, that of its name, the other one of two beside row names, or one of text. */
-static clv_status choose_column(const clv_table *t, int64_t *column) {
+static clv_status find_column(const clv_table *t, bool truth, int64_t *column) {
     int64_t last = t->layout.columns - 1;
     bool names = false, text_first = t->columns[0].texts.count > 0, text_last = t->columns[last].texts.count > 0;
-    *column = t->layout.label;
+    *column = truth || t->layout.label < 0 ? t->layout.label : find_own(t);
+    CLV_TRY(truth ? find_true(t, column) : CLV_OK);
     if (last == 0) {
         *column = 0;
     } else if (*column < 0) {
@@ -123,6 +148,11 @@ static clv_status choose_column(const clv_table *t, int64_t *column) {
                                    "%s has %lld columns and none of them is text or has a name for labels (label, "
                                    "class, target, species and the like)",
                                    t->start.name, (long long)last + 1);
+}
+
+static clv_status choose_column(const clv_table *t, const clv_label_request *request, int64_t *column) {
+    return request && request->column ? clv_table_find_column(t, request->column, column)
+                                      : find_column(t, request && request->truth, column);
 }
 
 /* Texts with their classes; a column of numbers has labels alone, unless it is to be taken for texts. */
@@ -144,39 +174,43 @@ static clv_status make_classes(const labels_of *r, bool texts, int32_t **labels,
     return clv_name_classes(r->ctx, r->fields, *labels, r->rows, classes);
 }
 
-static clv_status read_file(clv_table *t, clv_bytes bytes, char separator, labels_of *labels) {
+static clv_status read_file(clv_table *t, clv_bytes bytes, char separator, const clv_label_request *request,
+                            labels_of *labels) {
     int64_t column;
     CLV_TRY(clv_table_read(t, bytes, separator, &(clv_layout_request){.settled = true}));
-    CLV_TRY(choose_column(t, &column));
+    CLV_TRY(choose_column(t, request, &column));
     CLV_TRY(clv_table_check_counts(t));
     return read_labels_of(t, column, labels);
 }
 
-/* What the rows are called beside the labels of a column. */
-static clv_status put_row_names(clv_table *t, int64_t labels, clv_data *data) {
+/* What the column of labels is called, and the rows beside it. */
+static clv_status put_names(clv_table *t, int64_t labels, clv_data *data) {
+    char shown[CLV_COLUMN_SIZE];
+    data->truth = clv_copy_text(t->ctx, clv_layout_call(&t->layout, labels, shown));
+    CLV_TRY(data->truth ? CLV_OK : CLV_ENOMEM);
     t->columns[labels].role = CLV_ROLE_LABELS;
     if (t->layout.columns == 2 && clv_layout_names_rows(&t->layout, 1 - labels)) {
         t->columns[1 - labels].role = CLV_ROLE_ID; /* also if they repeat, by mistake */
     }
     CLV_TRY(clv_table_find_ids(t));
-    int64_t ids = clv_table_find_role(t, CLV_ROLE_ID);
+    int64_t ids = clv_table_choose_ids(t);
     return ids >= 0 ? clv_table_put_ids(t, ids, data) : CLV_OK;
 }
 
-clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, clv_data *rows,
-                                 int32_t **labels, clv_classes *classes) {
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, const clv_label_request *request,
+                                 bool texts, clv_data *rows, int32_t **labels, clv_classes *classes) {
     *labels = NULL;
     if (classes) {
         *classes = (clv_classes){0};
     }
     clv_table t = {.ctx = ctx};
     labels_of read = {0};
-    clv_status status = read_file(&t, bytes, separator, &read);
+    clv_status status = read_file(&t, bytes, separator, request, &read);
     if (status == CLV_OK) {
         status = classes ? make_classes(&read, texts, labels, classes) : make_labels(&read, true, labels);
     }
     if (status == CLV_OK) {
-        status = put_row_names(&t, read.column, rows);
+        status = put_names(&t, read.column, rows);
     }
     rows->matrix.rows = read.rows;
     clv_free(ctx, read.fields);

@@ -353,6 +353,25 @@ bool clv_layout_names_labels(const clv_layout *layout, int64_t column) {
            !(clv_field_equals(name, "y", true) && (find_name(layout, "x") >= 0 || find_name(layout, "X") >= 0));
 }
 
+static const char *const own_names[] = {"label", "cluster", "cleave_label", "cleave_cluster", NULL};
+
+bool clv_layout_names_own(const clv_layout *layout, int64_t column) {
+    const clv_token *name = clv_layout_name(layout, column);
+    return name && is_one_of(name, own_names, true);
+}
+
+const char *clv_layout_own_name(const clv_layout *layout) {
+    size_t n = 0;
+    for (int64_t c = 0; c < layout->columns && own_names[n + 1]; c++) {
+        const clv_token *name = clv_layout_name(layout, c);
+        if (name && clv_field_equals(name, own_names[n], true)) {
+            n++;
+            c = -1; /* look at all columns again */
+        }
+    }
+    return own_names[n];
+}
+
 static int64_t find_label_name(const clv_layout *layout) {
     int64_t c = 0;
     while (c < layout->columns && !clv_layout_names_labels(layout, c)) {

@@ -232,6 +232,24 @@ static bool separates(const clv_csv *csv, char c) {
     return first > 0 && (second == first || second == first + 1);
 }
 
+/* What separates the second and the third record alike, below a first one that has none: a title, as will be said. */
+static char separator_below(const clv_csv *csv) {
+    static const char candidates[] = {';', '\t'};
+    clv_csv ahead = *csv;
+    pass_line(&ahead);
+    bool more = clv_csv_next(&ahead);
+    clv_csv third = ahead;
+    pass_line(&third);
+    more = more && clv_csv_next(&third);
+    for (size_t i = 0; i < sizeof candidates && more; i++) {
+        int64_t count = count_in_line(ahead.at, ahead.end, candidates[i]);
+        if (count > 0 && count == count_in_line(third.at, third.end, candidates[i])) {
+            return candidates[i];
+        }
+    }
+    return 0;
+}
+
 /* A comma comes last: beside another separator it is a decimal one. */
 char clv_csv_guess_separator(const clv_csv *csv) {
     clv_csv ahead = *csv;
@@ -247,10 +265,56 @@ char clv_csv_guess_separator(const clv_csv *csv) {
             }
         }
     }
+    char below = separator_below(&ahead);
+    if (below) {
+        return below;
+    }
     bool blanks = has_numbers_between_blanks(ahead.at, ahead.end);
     pass_line(&ahead);
     if (!blanks && clv_csv_next(&ahead)) { /* the first line may be a header */
         blanks = has_numbers_between_blanks(ahead.at, ahead.end);
     }
     return blanks ? ' ' : ',';
+}
+
+/* --- encodings --- */
+
+/* Where Latin-1 has control characters, Windows-1252 has these; the five bytes that it leaves open stay as they are. */
+static const uint16_t windows[32] = {0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021,
+                                     0x2c6,  0x2030, 0x160,  0x2039, 0x152,  0x8d,   0x17d,  0x8f,
+                                     0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+                                     0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178};
+
+static size_t put_utf8(unsigned code, char to[3]) {
+    size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+    for (size_t i = size - 1; i > 0; i--, code >>= 6) {
+        to[i] = (char)(0x80 | (code & 0x3f));
+    }
+    to[0] = (char)(size == 1 ? code : size == 2 ? 0xc0 | code : 0xe0 | code);
+    return size;
+}
+
+clv_status clv_csv_decode(clv_bytes *bytes, clv_text *decoded) {
+    size_t valid = bytes->size ? clv_utf8_valid((const char *)bytes->data, bytes->size) : 0;
+    bool wide =
+        bytes->size > 1 && (bytes->data[0] ^ bytes->data[1]) == 1; /* ff fe or fe ff: UTF-16, which is refused */
+    if (valid == bytes->size || (wide && valid == 0)) {
+        return CLV_OK;
+    }
+    const char *text = (const char *)bytes->data, *end = text + bytes->size, *asked = text;
+    for (const char *at = text; at < end;) {
+        const char *first = at;
+        char piece[3];
+        while (at < end && (uint8_t)*at < 0x80) {
+            at++;
+        }
+        clv_text_append(decoded, first, (size_t)(at - first));
+        if (at < end) {
+            unsigned code = (uint8_t)*at++;
+            clv_text_append(decoded, piece, put_utf8(code < 0xa0 ? windows[code - 0x80] : code, piece));
+        }
+        CLV_TRY(clv_parse_on_at(decoded->ctx, bytes->name, at, &asked));
+    }
+    *bytes = (clv_bytes){(const uint8_t *)decoded->data, decoded->size, bytes->name};
+    return decoded->status;
 }

@@ -17,7 +17,7 @@ typedef struct matching {
     const clv_data *of, *in;
     int64_t n;
     named_row *wanted, *known;
-    number *numbers; /* of the rows of a file that has no names for them */
+    number *numbers; /* of the rows of one of both, if it has no names for them or the other has numbers */
 } matching;
 
 static int compare_ids(const void *a, const void *b) {
@@ -35,18 +35,19 @@ static bool is_numbered(const clv_data *data) {
     return numbers > 0 && numbers == n;
 }
 
-/* Whether the ids of both can be compared: names with names, numbers of rows with numbers or with rows that have no
- * ids. The name of a row may look like the number of another one. */
+/* Names are compared with names, the numbers of rows with numbers. */
 static bool can_match(const clv_data *a, const clv_data *b) {
-    return a->ids && b->ids ? is_numbered(a) == is_numbered(b) : is_numbered(a) || is_numbered(b);
+    return (a->ids && b->ids) || is_numbered(a) || is_numbered(b);
 }
 
-static void name_rows(matching *m, const clv_data *data, named_row *rows) {
+/* By their ids, or by their places: those of a file whose own ids are no numbers of rows, where the other has these. */
+static void name_rows(matching *m, const clv_data *data, const clv_data *other, named_row *rows) {
+    bool places = !data->ids || (is_numbered(other) && !is_numbered(data));
     for (int64_t i = 0; i < m->n; i++) {
-        if (!data->ids) {
+        if (places) {
             snprintf(m->numbers[i], sizeof m->numbers[i], "%lld", (long long)i + 1);
         }
-        rows[i] = (named_row){data->ids ? data->ids + data->id_at[i] : m->numbers[i], i};
+        rows[i] = (named_row){places ? m->numbers[i] : data->ids + data->id_at[i], i};
     }
 }
 
@@ -92,10 +93,20 @@ static clv_status find_rows(const matching *m, int64_t *rows) {
 }
 
 static clv_status match(matching *m, int64_t *rows) {
-    name_rows(m, m->of, m->wanted);
-    name_rows(m, m->in, m->known);
+    name_rows(m, m->of, m->in, m->wanted);
+    name_rows(m, m->in, m->of, m->known);
     CLV_TRY(sort_known(m));
     return find_rows(m, rows);
+}
+
+/* Whether the numbers of rows in one file only say that the rows of the other, which have names, are in the same order.
+ */
+static bool are_in_order(const matching *m, const int64_t *rows) {
+    int64_t i = 0;
+    while (i < m->n && rows[i] == i) {
+        i++;
+    }
+    return i == m->n && m->of->ids && m->in->ids && is_numbered(m->of) != is_numbered(m->in);
 }
 
 clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *in, int64_t **rows) {
@@ -111,11 +122,11 @@ clv_status clv_match_ids(clv_context *ctx, const clv_data *of, const clv_data *i
     }
     m.wanted = CLV_NEW(ctx, named_row, m.n);
     m.known = CLV_NEW(ctx, named_row, m.n);
-    m.numbers = CLV_NEW(ctx, number, of->ids && in->ids ? 1 : m.n);
+    m.numbers = CLV_NEW(ctx, number, m.n);
     *rows = CLV_NEW(ctx, int64_t, m.n);
     clv_status status = m.wanted && m.known && m.numbers && *rows ? match(&m, *rows) : CLV_ENOMEM;
     CLV_FREE_ALL(ctx, m.wanted, m.known, m.numbers);
-    if (status < 0) {
+    if (status < 0 || are_in_order(&m, *rows)) {
         clv_free(ctx, *rows);
         *rows = NULL;
     }

@@ -25,6 +25,9 @@ clv_status clv_input_read(clv_context *ctx, const char *path, clv_source *in, cl
  * closed. */
 clv_status clv_input_content(clv_source *in, clv_bytes *bytes);
 
+/* What the first of several processes has read, with this status, becomes everybody's (share.c). */
+clv_status clv_data_share(clv_context *ctx, clv_status status, const char *name, clv_data **data);
+
 /* Whether bytes were compressed by gzip, and what they were before; the input owns that, too (gzip.c). */
 bool clv_is_gzip(clv_bytes bytes);
 clv_status clv_gunzip(clv_source *in, clv_bytes *bytes);

@@ -90,6 +90,8 @@ clv_status clv_csv_field(clv_context *ctx, clv_csv *csv, clv_token *field, bool 
 int64_t clv_csv_pass(clv_csv *csv);
 /* The rest of the record as `count` fields; owned, also after a failure. */
 clv_status clv_csv_fields(clv_context *ctx, clv_csv *csv, clv_token **fields, int64_t *count);
+/* What is not UTF-8 is taken for Windows-1252, as spreadsheets write it: then `decoded` owns the bytes. */
+clv_status clv_csv_decode(clv_bytes *bytes, clv_text *decoded);
 /* The separator that the first two records suggest. */
 char clv_csv_guess_separator(const clv_csv *csv);
 
@@ -114,10 +116,11 @@ clv_status clv_line_refuse(const clv_lines *in, const clv_token *word, const cha
 /* `separator` 0: to be detected. */
 clv_status clv_csv_parse(clv_context *ctx, clv_bytes bytes, const clv_read_options *options, char separator,
                          clv_data **out);
-/* The labels, with what the file calls its rows: `rows` is empty before, and then rows without columns. With the
- * classes (unless NULL), if they are texts; `texts`: take numbers for texts, too. */
-clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, bool texts, clv_data *rows,
-                                 int32_t **labels, clv_classes *classes);
+/* The labels of a column (`request` NULL: of a clustering), with what the file calls its rows: `rows` is empty before,
+ * and then rows without columns. With the classes (unless NULL), if they are texts; `texts`: take numbers for texts,
+ * too. */
+clv_status clv_csv_parse_classes(clv_context *ctx, clv_bytes bytes, char separator, const clv_label_request *request,
+                                 bool texts, clv_data *rows, int32_t **labels, clv_classes *classes);
 clv_status clv_mtx_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 clv_status clv_svm_parse(clv_context *ctx, clv_bytes bytes, clv_data **out);
 
@@ -187,6 +190,10 @@ typedef struct clv_writer clv_writer;
 clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out);
 void clv_writer_put(clv_writer *writer, const void *bytes, size_t size);
 clv_status clv_writer_status(const clv_writer *writer);
+/* A field of CSV as it was meant: in quotes where it has to be; a label, or what it stands for, and the end of the line
+ * (write_matrix.c). */
+void clv_put_csv_field(clv_writer *writer, const clv_token *field, char separator);
+void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes);
 /* Put the file in place if `status` and all writes were good, else leave no trace; frees the writer. */
 clv_status clv_writer_finish(clv_writer *writer, clv_status status);
 

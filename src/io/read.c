@@ -2,6 +2,8 @@
  * into its matrix, or mapped. */
 #include "io/input.h"
 
+#include "base/ranks.h"
+
 #include <locale.h>
 #include <string.h>
 
@@ -136,8 +138,7 @@ static clv_status read_mat(clv_context *ctx, const char *path, const char *varia
     return status;
 }
 
-clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out) {
-    *out = NULL;
+static clv_status read_here(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out) {
     const char *variable = find_variable(path);
     if (variable) {
         return read_mat(ctx, path, variable, out);
@@ -156,9 +157,27 @@ clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *
     return clv_input_end(&in, status);
 }
 
+/* Of several processes each looks at a plain .npy itself, of which it may need but a part; anything else is read by the
+ * first one, for all. */
+clv_status clv_read(clv_context *ctx, const char *path, const clv_read_options *options, clv_data **out) {
+    *out = NULL;
+    if (!path || !*path) {
+        return clv_fail(ctx, CLV_EUSAGE, "there is no name of a file to read");
+    }
+    bool together = clv_is_shared(ctx), each = clv_has_extension(path, "npy") && !clv_is_compressed(path);
+    clv_status status = CLV_OK;
+    clv_context_work_alone(ctx, 1); /* by its own clock */
+    if (!together || each || clv_ranks_of(ctx)->with.rank == 0) {
+        status = read_here(ctx, path, options, out);
+    }
+    clv_context_work_alone(ctx, 0);
+    return together && !each ? clv_data_share(ctx, status, path, out) : status;
+}
+
 /* --- labels and pictures --- */
 
-clv_status clv_read_named_labels(clv_context *ctx, const char *path, clv_data **rows, int32_t **labels) {
+clv_status clv_read_named_labels(clv_context *ctx, const char *path, const clv_label_request *request, clv_data **rows,
+                                 int32_t **labels) {
     clv_source in;
     clv_bytes bytes;
     *rows = NULL;
@@ -171,7 +190,7 @@ clv_status clv_read_named_labels(clv_context *ctx, const char *path, clv_data **
     if (status == CLV_OK) {
         status = clv_has_extension(path, "npy")
                      ? clv_npy_parse_labels(ctx, bytes, &(*rows)->matrix.rows, labels)
-                     : clv_csv_parse_classes(ctx, bytes, clv_separator_of(path), false, *rows, labels, NULL);
+                     : clv_csv_parse_classes(ctx, bytes, clv_separator_of(path), request, false, *rows, labels, NULL);
         status = clv_input_end(&in, status);
     }
     return clv_data_made(status, rows);
@@ -180,7 +199,7 @@ clv_status clv_read_named_labels(clv_context *ctx, const char *path, clv_data **
 clv_status clv_read_labels(clv_context *ctx, const char *path, int64_t *n, int32_t **labels) {
     clv_data *rows;
     *n = 0;
-    CLV_TRY(clv_read_named_labels(ctx, path, &rows, labels));
+    CLV_TRY(clv_read_named_labels(ctx, path, NULL, &rows, labels));
     *n = rows->matrix.rows;
     clv_data_free(rows);
     return CLV_OK;

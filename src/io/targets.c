@@ -10,14 +10,19 @@ static void take_ids(clv_data *from, clv_data *to) {
     to->ids = from->ids;
     to->id_at = from->id_at;
     to->id_name = from->id_name;
-    from->ids = from->id_name = NULL;
+    to->truth = from->truth;
+    from->ids = from->id_name = from->truth = NULL;
     from->id_at = NULL;
 }
 
 /* A vector, or the labels of a file that has features, too. */
-static clv_status fill_numbers(clv_data *from, clv_data **out) {
+static clv_matrix vector_of(const clv_data *from) {
     const clv_matrix labels = {.rows = from->matrix.rows, .cols = 1, .values = from->targets};
-    const clv_matrix *m = from->targets ? &labels : &from->matrix;
+    return from->targets ? labels : from->matrix;
+}
+
+static clv_status fill_numbers(clv_data *from, clv_data **out) {
+    const clv_matrix vector = vector_of(from), *m = &vector;
     if (m->rows != 1 && m->cols != 1) {
         return clv_fail(from->ctx, CLV_EDATA, "%s is %lld x %lld: targets are one number per sample", from->name,
                         (long long)m->rows, (long long)m->cols);
@@ -29,6 +34,10 @@ static clv_status fill_numbers(clv_data *from, clv_data **out) {
     }
     if (m->cols == 1) {
         take_ids(from, *out);
+    }
+    if (!(*out)->truth && from->columns_count == 1) {
+        (*out)->truth = clv_copy_text(from->ctx, from->columns[0]);
+        return (*out)->truth ? CLV_OK : CLV_ENOMEM;
     }
     return CLV_OK;
 }
@@ -62,13 +71,14 @@ static clv_status translate(clv_context *ctx, const char *path, const clv_data *
 }
 
 /* Texts by the classes of `known`, or if that is NULL by their own, which are kept. */
-static clv_status fill_texts(clv_context *ctx, clv_bytes bytes, const clv_data *known, clv_data **out) {
+static clv_status fill_texts(clv_context *ctx, clv_bytes bytes, const clv_label_request *request, const clv_data *known,
+                             clv_data **out) {
     clv_data *rows;
     int32_t *labels = NULL;
     clv_classes classes = {0};
     CLV_TRY(clv_data_new(ctx, bytes.name, &rows));
-    clv_status status =
-        clv_csv_parse_classes(ctx, bytes, clv_separator_of(bytes.name), known != NULL, rows, &labels, &classes);
+    clv_status status = clv_csv_parse_classes(ctx, bytes, clv_separator_of(bytes.name), request, known != NULL, rows,
+                                              &labels, &classes);
     if (status == CLV_OK) {
         status = clv_data_new_dense(ctx, bytes.name, rows->matrix.rows, 1, CLV_F64, out);
     }
@@ -92,39 +102,57 @@ static clv_status fill_texts(clv_context *ctx, clv_bytes bytes, const clv_data *
 
 /* --- both --- */
 
+static const clv_read_options numbers = {.label_column = "none", .missing = (clv_missing)CLV_MISSING_NOWHERE};
+
 /* Whether the first cell that is no number was the trouble: then the column may be one of texts. A number that is not
  * finite is another matter. */
 static bool met_text(const clv_context *ctx) {
     return strstr(clv_message(ctx), "text, not numbers") != NULL;
 }
 
-/* Numbers if they are that, else texts. */
-static clv_status fill_either(clv_context *ctx, clv_bytes bytes, const clv_read_options *numbers, clv_data **out) {
+/* Numbers if they are that, else texts; of classes, also a column among others. */
+static clv_status fill_either(clv_context *ctx, clv_bytes bytes, const clv_label_request *request, bool classes,
+                              clv_data **out) {
     clv_data *read = NULL;
-    clv_status status = clv_csv_parse(ctx, bytes, numbers, clv_separator_of(bytes.name), &read);
-    if (status == CLV_EDATA && met_text(ctx)) {
-        return fill_texts(ctx, bytes, NULL, out);
+    if (request->column) {
+        return fill_texts(ctx, bytes, request, NULL, out);
+    }
+    clv_status status = clv_csv_parse(ctx, bytes, &numbers, clv_separator_of(bytes.name), &read);
+    bool beside = status == CLV_OK && classes && vector_of(read).rows != 1 && vector_of(read).cols != 1;
+    if (beside || (status == CLV_EDATA && met_text(ctx))) {
+        clv_data_free(read);
+        return fill_texts(ctx, bytes, request, NULL, out);
     }
     status = status < 0 ? status : fill_numbers(read, out);
     clv_data_free(read);
     return status;
 }
 
-static clv_status read_table(clv_context *ctx, const char *path, const clv_read_options *numbers, const clv_data *known,
-                             clv_data **out) {
+/* `known`: as texts, by the classes of these. */
+static clv_status read_table(clv_context *ctx, const char *path, const clv_label_request *request, bool classes,
+                             const clv_data *known, clv_data **out) {
     clv_source in;
     clv_bytes bytes;
     CLV_TRY(clv_input_read(ctx, path, &in, &bytes));
-    clv_status status = known ? fill_texts(ctx, bytes, known, out) : fill_either(ctx, bytes, numbers, out);
+    clv_status status =
+        known ? fill_texts(ctx, bytes, request, known, out) : fill_either(ctx, bytes, request, classes, out);
     return clv_input_end(&in, clv_data_made(status, out));
 }
 
+static const clv_label_request truth = {.truth = 1};
+
+clv_status clv_read_classes(clv_context *ctx, const char *path, const clv_label_request *request, clv_data **out) {
+    static const clv_label_request none = {0};
+    *out = NULL;
+    return clv_is_table(path) ? read_table(ctx, path, request ? request : &none, true, NULL, out)
+                              : clv_read_targets(ctx, path, out);
+}
+
 clv_status clv_read_targets(clv_context *ctx, const char *path, clv_data **out) {
-    const clv_read_options numbers = {.label_column = "none", .missing = (clv_missing)CLV_MISSING_NOWHERE};
     clv_data *read = NULL;
     *out = NULL;
     if (clv_is_table(path)) {
-        return read_table(ctx, path, &numbers, NULL, out);
+        return read_table(ctx, path, &truth, false, NULL, out);
     }
     CLV_TRY(clv_read(ctx, path, &numbers, &read));
     clv_status status = fill_numbers(read, out);
@@ -140,7 +168,7 @@ static clv_status refuse_kind(clv_context *ctx, const char *name, const clv_data
 clv_status clv_read_targets_like(clv_context *ctx, const char *path, const clv_data *known, clv_data **out) {
     *out = NULL;
     if (known->classes && clv_is_table(path)) {
-        return read_table(ctx, path, NULL, known, out);
+        return read_table(ctx, path, &truth, false, known, out);
     }
     CLV_TRY(clv_read_targets(ctx, path, out));
     if (!known->classes && !(*out)->classes) {

@@ -127,11 +127,13 @@ static clv_status open_temporary(clv_writer *w) {
     return w->file >= 0 ? CLV_OK : name_temporary(w);
 }
 
-/* A pipe, opened when somebody reads it. A signal ends the wait, also where other calls go on after one. */
+/* A pipe, opened when somebody reads it. A signal ends the wait, also where other calls go on after one; it may come
+ * between two of them, or when the sleep is over, and is then known by the hook, unless that has ended the run before. */
 static clv_status open_pipe(clv_writer *w) {
     static const struct timespec slice = {.tv_nsec = 50000000};
+    bool ended = clv_asked_to_stop_waiting(w->ctx);
     while ((w->file = open(w->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
-        if (nanosleep(&slice, NULL) != 0) {
+        if (nanosleep(&slice, NULL) != 0 || (!ended && clv_asked_to_stop_waiting(w->ctx))) {
             return clv_fail(w->ctx, CLV_ECREATE, "cannot write %s: interrupted, and nobody reads that pipe", w->path);
         }
     }

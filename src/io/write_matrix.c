@@ -229,15 +229,23 @@ clv_status clv_write_rows(clv_context *ctx, const char *path, int64_t rows, int6
     return status;
 }
 
-/* A field of CSV: in quotes where it has to be. */
-static void put_csv_text(clv_writer *writer, const char *text) {
-    bool quoted = text[strcspn(text, ",;\"\r\n\t")] != '\0' || text[0] == ' ' || text[0] == '#';
-    clv_writer_put(writer, "\"", quoted);
-    for (const char *at = text; *at; at++) {
-        clv_writer_put(writer, "\"", *at == '"');
-        clv_writer_put(writer, at, 1);
+/* Where semicolons separate, a comma may be a decimal one; elsewhere a reader may take either for the separator. */
+void clv_put_csv_field(clv_writer *writer, const clv_token *field, char separator) {
+    const char *special = separator == ';' ? ";\"\r\n\t" : ",;\"\r\n\t";
+    bool quoted = field->size > 0 && (field->text[0] == ' ' || field->text[0] == '#');
+    for (size_t i = 0; i < field->size && !quoted; i++) {
+        quoted = field->text[i] != '\0' && strchr(special, field->text[i]);
     }
     clv_writer_put(writer, "\"", quoted);
+    for (size_t i = 0; i < field->size; i++) {
+        clv_writer_put(writer, "\"", field->text[i] == '"' && !field->doubled);
+        clv_writer_put(writer, &field->text[i], 1);
+    }
+    clv_writer_put(writer, "\"", quoted);
+}
+
+static void put_csv_text(clv_writer *writer, const char *text) {
+    clv_put_csv_field(writer, &(clv_token){text, strlen(text), false}, ',');
 }
 
 /* What a row of the file is called there, else its number from 1; then a separator. */
@@ -257,7 +265,7 @@ static void put_row_head(clv_writer *writer, const clv_data *of, char separator)
     clv_writer_put(writer, &separator, 1);
 }
 
-static void put_label(clv_writer *writer, int32_t label, const char *const *classes) {
+void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes) {
     char number[16];
     if (classes && label >= 0) {
         put_csv_text(writer, classes[label]);
@@ -268,20 +276,22 @@ static void put_label(clv_writer *writer, int32_t label, const char *const *clas
     clv_writer_put(writer, "\n", 1);
 }
 
-/* A label for each row of the file that the objects came from: those that were dropped have -1. */
-static void put_labels(clv_writer *writer, const int32_t *labels, int64_t n, const clv_data *of, bool named,
+/* A label for each row of the file that the objects came from: those that were dropped have -1. Separator 0: labels
+ * alone. */
+static void put_labels(clv_writer *writer, const int32_t *labels, int64_t n, const clv_data *of, char separator,
                        const char *const *classes) {
+    bool named = separator != 0;
     int64_t rows = of ? clv_data_rows_read(of) : n, next = 0;
     if (named) {
-        put_row_head(writer, of, ',');
+        put_row_head(writer, of, separator);
         clv_writer_put(writer, "label\n", 6);
     }
     for (int64_t row = 0; row < rows; row++) {
         bool kept = next < n && (!of || clv_data_row(of, next) == row);
         if (named) {
-            put_row_name(writer, of, row, ',');
+            put_row_name(writer, of, row, separator);
         }
-        put_label(writer, kept ? labels[next] : -1, named ? classes : NULL);
+        clv_put_label(writer, kept ? labels[next] : -1, named ? classes : NULL);
         next += kept;
     }
 }
@@ -303,15 +313,15 @@ static void put_npy_labels(clv_writer *writer, const int32_t *labels, int64_t n,
 clv_status clv_write_labels_of(clv_context *ctx, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
                                const char *const *classes) {
     bool npy = clv_has_extension(path, "npy"), standard = strcmp(path, "-") == 0;
-    if (!npy && !standard && !clv_has_extension(path, "csv|txt")) {
-        return clv_fail(ctx, CLV_EUSAGE, "%s: the name of labels to write must end in .npy, .csv or .txt", path);
+    if (!npy && !standard && !clv_has_extension(path, "csv|tsv|txt")) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: the name of labels to write must end in .npy, .csv, .tsv or .txt", path);
     }
     clv_writer *writer;
     CLV_TRY(clv_writer_open(ctx, standard ? "/dev/stdout" : path, &writer));
     if (npy) {
         put_npy_labels(writer, labels, n, of);
     } else {
-        put_labels(writer, labels, n, of, !clv_has_extension(path, "txt"), classes);
+        put_labels(writer, labels, n, of, clv_has_extension(path, "txt") ? 0 : separator_for(path), classes);
     }
     return clv_writer_finish(writer, CLV_OK);
 }

@@ -66,8 +66,11 @@ static inline size_t clv_scalar_bytes(clv_scalar scalar) {
 static inline double clv_stored(const clv_matrix *m, int64_t at) {
     return m->scalar == CLV_F32 && !m->start ? (double)((const float *)m->values)[at] : ((const double *)m->values)[at];
 }
-/* Refuse (CLV_EUSAGE) a sparse view whose rows end before they begin or that names a column it does not have; `rising`:
- * also one whose columns do not rise along each row. Dense views pass. */
+/* Refuse (CLV_EUSAGE) a view of fewer than 0 rows or columns, one without values, and what the next function refuses.
+ */
+clv_status clv_view_check(clv_context *ctx, const char *name, const clv_matrix *m);
+/* A sparse view whose rows end before they begin or that names a column it does not have; `rising`: also one whose
+ * columns do not rise along each row. Dense views pass. */
 clv_status clv_csr_check(clv_context *ctx, const char *name, const clv_matrix *m, bool rising);
 /* The place of the first entry of row i in column j or after, in a CSR matrix with ascending columns. */
 int64_t clv_csr_seek(const clv_matrix *m, int64_t i, int64_t j);

@@ -284,6 +284,18 @@ double clv_csr_entry(const clv_matrix *m, int64_t i, int64_t j) {
     return at >= 0 ? ((const double *)m->values)[at] : 0;
 }
 
+clv_status clv_view_check(clv_context *ctx, const char *name, const clv_matrix *m) {
+    if (m->rows < 0 || m->cols < 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s: there is no matrix of %lld x %lld", name, (long long)m->rows,
+                        (long long)m->cols);
+    }
+    bool stored = m->rows > 0 && (clv_is_sparse(m) ? m->start[m->rows] > 0 : m->cols > 0);
+    if (stored && (!m->values || (clv_is_sparse(m) && !m->index))) {
+        return clv_fail(ctx, CLV_EUSAGE, "%s have no values", name);
+    }
+    return clv_csr_check(ctx, name, m, false);
+}
+
 clv_status clv_csr_check(clv_context *ctx, const char *name, const clv_matrix *m, bool rising) {
     for (int64_t i = 0; clv_is_sparse(m) && i < m->rows; i++) {
         if (m->start[i] < 0 || m->start[i + 1] < m->start[i]) {

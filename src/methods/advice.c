@@ -5,6 +5,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/kinds.h"
+#include "base/ranks.h"
 #include "engine/result.h"
 
 #include <math.h>
@@ -33,13 +34,13 @@ static int64_t row_at(const clv_matrix *points, int64_t r) {
     return (int64_t)((double)r * (double)points->rows / (double)rows_of(points));
 }
 
-/* Into spread[0..p-1] the sums of squares about the means; `work`: 2 p. And a number of each row, by its contents. */
-static void look_at(const clv_matrix *points, double *spread, double *work, uint64_t *keys) {
-    int64_t p = points->cols, rows = rows_of(points);
-    double *row = work, *mean = work + p;
-    memset(spread, 0, (size_t)p * sizeof *spread);
-    memset(mean, 0, (size_t)p * sizeof *mean);
-    for (int64_t r = 0; r < rows; r++) {
+/* Rows first .. last - 1 of these: to spread[0..p-1] the squares about the means, which follow there; `row`: p. And a
+ * number of each row, by its contents. */
+static void look_at(const clv_matrix *points, int64_t first, int64_t last, double *spread, double *row,
+                    uint64_t *keys) {
+    int64_t p = points->cols;
+    double *mean = spread + p;
+    for (int64_t r = first; r < last; r++) {
         uint64_t key = 0;
         clv_matrix_row(points, row_at(points, r), row);
         for (int64_t f = 0; f < p; f++) {
@@ -52,6 +53,21 @@ static void look_at(const clv_matrix *points, double *spread, double *work, uint
         }
         keys[r] = key ^ (key >> 32);
     }
+}
+
+/* All of them, by ranks in turn: each has the rows of its share at hand. */
+static clv_status look_at_all(clv_context *ctx, const clv_matrix *points, double *spread, uint64_t *keys) {
+    int64_t p = points->cols, rows = rows_of(points), first, last, own, end;
+    memset(spread, 0, 2 * (size_t)p * sizeof *spread);
+    clv_share(ctx, rows, &own, &end);
+    for (int q = 0; q < clv_rank_count(ctx); q++) {
+        clv_share_of(ctx, q, rows, &first, &last);
+        if (first == own && last == end) {
+            look_at(points, first, last, spread, spread + 2 * p, keys);
+        }
+        CLV_TRY(clv_broadcast(ctx, CLV_OK, spread, 2 * p * (int64_t)sizeof *spread, q));
+    }
+    return clv_gather_items(ctx, CLV_OK, keys, sizeof *keys, rows, 1);
 }
 
 static int compare_keys(const void *l, const void *r) {
@@ -108,7 +124,9 @@ static clv_status advise_on_points(clv_context *ctx, const clv_matrix *points, c
     uint64_t *keys = CLV_TAKE(&work, uint64_t, rows);
     clv_status status = work.status;
     if (status == CLV_OK) {
-        look_at(points, spread, spread + p, keys);
+        status = look_at_all(ctx, points, spread, keys);
+    }
+    if (status == CLV_OK) {
         status = advise_on_columns(spread, p, result);
     }
     if (status == CLV_OK) {
@@ -152,8 +170,9 @@ static clv_status advise_on_gamma(const clv_affinity *a, const clv_affinity_info
 
 static const char *other_affinity(const clv_affinity_info *info) {
     bool near = info && clv_kind_of(info->kind)->is_graph;
-    return !info || info->kind == CLV_AFFINITY_PRECOMPUTED ? "--scale, or another k"
-           : near                                          ? "more --neighbors, --affinity gaussian, or fewer clusters"
+    return !info                                    ? "--scale standard, or another k"
+           : info->kind == CLV_AFFINITY_PRECOMPUTED ? "another k"
+           : near                                   ? "more --neighbors, --affinity gaussian, or fewer clusters"
                   : "--affinity local-knn, --scale standard, or look at the few for what they are: outliers";
 }
 

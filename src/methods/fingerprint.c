@@ -3,6 +3,7 @@
  * the same. */
 #include "affinity/affinity.h"
 #include "affinity/kinds.h"
+#include "base/ranks.h"
 #include "methods/methods.h"
 
 #include <string.h>
@@ -22,18 +23,24 @@ static uint64_t hash_row(const clv_matrix *m, int64_t i) {
 
 static clv_status hash_matrix(clv_context *ctx, const clv_matrix *m, int threads, uint64_t *out) {
     uint64_t sum = 0;
+    int64_t first, last;
     atomic_bool stopped = false;
     if (!m) {
         *out = clv_hash_mix(*out);
         return CLV_OK;
     }
+    clv_share(ctx, m->rows, &first, &last); /* of several processes, which may hold but these */
+    clv_own_clock_begin(ctx);
 #pragma omp parallel for num_threads(clv_team(threads)) schedule(static) reduction(+ : sum)
-    for (int64_t i = 0; i < m->rows; i++) {
+    for (int64_t i = first; i < last; i++) {
         sum += clv_goes_on(ctx, &stopped, m->cols) ? hash_row(m, i) : 0;
     }
+    clv_status status = atomic_load(&stopped) ? clv_stop_failure(ctx, "looking at the data for a checkpoint") : CLV_OK;
+    clv_own_clock_end(ctx);
+    CLV_TRY(clv_agree_sum(ctx, status, &sum));
     int64_t shape[] = {m->rows, m->cols, m->scalar, m->start != NULL, (int64_t)sum};
     *out = clv_hash(*out, shape, sizeof shape);
-    return atomic_load(&stopped) ? clv_stop_failure(ctx, "looking at the data for a checkpoint") : CLV_OK;
+    return CLV_OK;
 }
 
 /* An affinity whose entries lie nowhere: what it makes of one vector. */

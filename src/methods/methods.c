@@ -172,12 +172,16 @@ static clv_status check_views(clv_context *ctx, const clv_input *input) {
         const char *name;
         const clv_matrix *view;
     } views[] = {{"points", input->points},
+                 {"targets", input->targets},
+                 {"validation_targets", input->validation_targets},
+                 {"object_alpha", input->object_alpha},
+                 {"start_membership", input->start_membership},
                  {"weights", input->weights},
                  {"start", input->start},
                  {"widths", input->widths},
                  {"validation", input->validation}};
     for (size_t v = 0; v < CLV_COUNT(views); v++) {
-        CLV_TRY(views[v].view ? clv_csr_check(ctx, views[v].name, views[v].view, false) : CLV_OK);
+        CLV_TRY(views[v].view ? clv_view_check(ctx, views[v].name, views[v].view) : CLV_OK);
     }
     return CLV_OK;
 }
@@ -409,10 +413,10 @@ clv_status clv_predict(clv_context *ctx, const clv_method *method, const clv_inp
         CLV_TRY(check_input(ctx, method, input, own.bytes));
     }
     if (fresh->points) {
-        CLV_TRY(clv_csr_check(ctx, "the new points", fresh->points, false));
+        CLV_TRY(clv_view_check(ctx, "the new points", fresh->points));
         CLV_TRY(clv_matrix_check(ctx, "the new points:", fresh->points, DBL_MAX));
     }
-    CLV_TRY(fresh->similarities ? clv_csr_check(ctx, "similarities", fresh->similarities, false) : CLV_OK);
+    CLV_TRY(fresh->similarities ? clv_view_check(ctx, "similarities", fresh->similarities) : CLV_OK);
     return finish(method->predict(ctx, input, own.bytes, result, fresh, out), out);
 }
 

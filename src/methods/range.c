@@ -129,7 +129,7 @@ static clv_status build_sample(range *r, sample *one) {
     clv_affinity_options how = *r->how;
     how.gamma = r->gamma;
     how.home = CLV_HOME_AUTO;
-    how.neighbors = how.neighbors < r->sampled ? how.neighbors : r->sampled - 1;
+    how.neighbors = how.neighbors < r->sampled || r->sampled < 2 ? how.neighbors : r->sampled - 1;
     how.landmarks = how.landmarks < r->sampled ? how.landmarks : 0;
     CLV_TRY(clv_suit_affinity(r->ctx, r->method, clv_data_matrix(one->points), r->options.bytes, &how));
     return clv_affinity_build(r->ctx, clv_data_matrix(one->points), &how, &one->affinity);

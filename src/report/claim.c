@@ -26,7 +26,7 @@ void clv_claim_free(clv_claim *claim) {
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
-    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->shift, claim->factor);
+    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->shift, claim->factor, claim->metrics);
     clv_free_texts(ctx, claim->columns, claim->columns_count);
     clv_result_free(claim->result);
     clv_free(ctx, claim);
@@ -72,6 +72,8 @@ static void doubt_strangers(const clv_place *at, const char *outer, const clv_me
 static void doubt_seconds(clv_claim *claim, const char *what, double seconds) {
     if (seconds < 0) {
         doubt(claim, "the seconds claimed %s lie below 0", what);
+    } else if (seconds > CLV_MOST_SECONDS) {
+        doubt(claim, "the seconds claimed %s are more than %g", what, CLV_MOST_SECONDS);
     }
 }
 
@@ -304,13 +306,70 @@ const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count) {
     return (const char *const *)claim->columns;
 }
 
+/* --- metrics --- */
+
+/* Numbers by the names that reports have them by, each where it can lie. */
+static clv_status get_metrics(const clv_place *at) {
+    clv_claim *claim = at->claim;
+    json_t *metrics = json_object_get(at->root, "metrics"), *value;
+    const char *name;
+    size_t count;
+    const clv_metric *known = clv_metrics(&count);
+    claim->has_terms = json_object_get(at->root, "terms") != NULL;
+    claim->has_range = json_object_get(at->root, "k_table") || json_object_get(at->root, "k_reason");
+    if (!metrics) {
+        return CLV_OK;
+    }
+    claim->metrics = CLV_NEW(claim->ctx, double, (int64_t)count + 1);
+    CLV_TRY(claim->metrics ? CLV_OK : CLV_ENOMEM);
+    for (size_t m = 0; m <= count; m++) {
+        claim->metrics[m] = NAN;
+    }
+    json_object_foreach(metrics, name, value) {
+        size_t m = 0;
+        while (m < count && strcmp(name, known[m].name) != 0) {
+            m++;
+        }
+        if ((m == count && strcmp(name, "silhouette") != 0) || !json_is_number(value)) {
+            doubt(claim, "metrics has a member %.80s, which is none or not a number", name);
+            continue;
+        }
+        claim->metrics[m] = json_number_value(value);
+        bool signed_one = m == count || strcmp(name, "ari") == 0, open = strcmp(name, "vi") == 0;
+        if (!clv_is_within(claim->metrics[m], 0, open ? 2 * log(fmax((double)claim->result->n, 1)) + 1 : 1 + 1e-9) ||
+            (!signed_one && claim->metrics[m] < -1e-9)) {
+            doubt(claim, "the %.80s claimed lies where none can lie", name);
+        }
+    }
+    return json_is_object(metrics) ? CLV_OK : clv_json_refuse(at, NULL, "metrics", "an object");
+}
+
+clv_status clv_claim_compare(clv_context *ctx, clv_claim *claim, const int32_t *truth, clv_verdict *out) {
+    clv_scores scores;
+    size_t count;
+    const clv_metric *known = clv_metrics(&count);
+    if (!claim->metrics || !claim->result->labels || !out->accepted) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_compare(ctx, truth, claim->result->labels, claim->result->n, &scores));
+    for (size_t m = 0; m < count; m++) {
+        double found = *(const double *)(const void *)((const char *)&scores + known[m].offset);
+        if (!isnan(claim->metrics[m]) && !clv_is_within(claim->metrics[m], found, 1e-9 * (1 + fabs(found)))) {
+            clv_reject_number(out, known[m].name, claim->metrics[m], found);
+            return CLV_OK;
+        }
+    }
+    claim->compared = true;
+    return CLV_OK;
+}
+
 /* --- the whole --- */
 
 /* What every result has, and the affinity and the bound where there is one. */
 static clv_status get_core(const clv_place *at) {
     clv_claim *claim = at->claim;
     clv_result *result = claim->result;
-    static const char *const objects[] = {"affinity", "objective", "bound", "certificate", "seconds"};
+    static const char *const objects[] = {"affinity", "objective", "bound", "certificate", "seconds", "data"};
     double seconds[3];
     const clv_member members[] = {
         {NULL, "method", CLV_JSON_TEXT, &claim->method, false},
@@ -349,8 +408,12 @@ static clv_status get_core(const clv_place *at) {
         {"seconds", "affinity", CLV_JSON_NUMBER_OR_NULL, &seconds[2], true},
         {NULL, "drift", CLV_JSON_NUMBER_OR_NULL, &result->drift, false},
     };
-    CLV_TRY(clv_json_get(at, members, CLV_COUNT(members)));
     for (size_t o = 0; o < CLV_COUNT(objects); o++) {
+        const json_t *object = clv_json_find(at, NULL, objects[o]);
+        CLV_TRY(!object || json_is_object(object) ? CLV_OK : clv_json_refuse(at, NULL, objects[o], "an object"));
+    }
+    CLV_TRY(clv_json_get(at, members, CLV_COUNT(members)));
+    for (size_t o = 0; o + 1 < CLV_COUNT(objects); o++) { /* those of the data are read apart */
         doubt_strangers(at, objects[o], members, CLV_COUNT(members));
     }
     for (size_t s = 0; s < CLV_COUNT(seconds); s++) {
@@ -409,9 +472,16 @@ static clv_status get_all(const clv_place *at, const clv_method *method) {
         return clv_fail(claim->ctx, CLV_EDATA, "%s: a result must be a JSON object, and this is not one", at->file);
     }
     CLV_TRY(check_version(at));
+    if (clv_json_find(at, NULL, "segments")) {
+        return clv_fail(claim->ctx, CLV_EDATA,
+                        "%s is a result of segment, which keeps no objects to verify or predict by: use one that a "
+                        "method wrote (cleave ncut --json, ...)",
+                        at->file);
+    }
     CLV_TRY(get_core(at));
     CLV_TRY(get_options(at));
     CLV_TRY(get_data(at));
+    CLV_TRY(get_metrics(at));
     if (clv_json_find(at, NULL, "labels")) {
         CLV_TRY(clv_json_get(at, &(clv_member){NULL, "left_out", CLV_JSON_COUNT, &claim->result->left_out, false}, 1));
         CLV_TRY(get_sizes(at));

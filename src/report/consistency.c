@@ -101,9 +101,10 @@ static bool field_has_shape(const clv_field_info *info, const clv_field *field, 
 
 static bool counts_are_counts(const clv_field *field, clv_verdict *out) {
     for (int64_t i = 0; field && field->integers && i < field->count; i++) {
-        if (field->integers[i] < 0) {
-            return clv_reject(out, "%s is claimed to be %lld, but it cannot be below 0", field->name,
-                              (long long)field->integers[i]);
+        bool below = field->integers[i] < 0;
+        if (below || (double)field->integers[i] > CLV_MOST_COUNTED) {
+            return clv_reject(out, "%s is claimed to be %lld, but it cannot be %s", field->name,
+                              (long long)field->integers[i], below ? "below 0" : "so many");
         }
     }
     return true;
@@ -183,11 +184,20 @@ static bool option_agrees(const clv_claim *claim, const char *name, const char *
                       asked, said);
 }
 
+/* A consensus may be one of its inputs. */
+static bool is_medoid(const clv_claim *claim) {
+    const char *medoid = clv_claim_option(claim, "medoid");
+    return medoid && strcmp(medoid, "true") == 0;
+}
+
 /* The number of clusters is the one asked for, or at most that. */
 static bool k_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     char k[32];
     const char *asked = clv_claim_option(claim, "k");
     int64_t most = 0;
+    if (is_medoid(claim)) {
+        return true; /* as many as that input has */
+    }
     if (method->k_meaning != CLV_K_AT_MOST) {
         snprintf(k, sizeof k, "%lld", (long long)claim->result->k);
         return option_agrees(claim, "k", k, out);
@@ -198,11 +208,21 @@ static bool k_agrees(const clv_claim *claim, const clv_method *method, clv_verdi
                       (long long)most);
 }
 
+/* Of a consensus the solver is the method that it was found by; of a medoid the one that its cut is of. */
+static bool solver_agrees(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
+    bool partitions = method->takes == CLV_TAKES_PARTITIONS;
+    if (partitions && is_medoid(claim)) {
+        return strcmp(claim->solver, "ncut") == 0 ||
+               clv_reject(out, "the solver claimed is '%.80s', but a medoid is judged by ncut", claim->solver);
+    }
+    return option_agrees(claim, partitions ? "method" : "solver", claim->solver, out);
+}
+
 static bool options_agree(const clv_claim *claim, const clv_method *method, clv_verdict *out) {
     char seed[32];
     snprintf(seed, sizeof seed, "%lld", (long long)claim->result->seed);
     return k_agrees(claim, method, out) && option_agrees(claim, "seed", seed, out) &&
-           option_agrees(claim, "solver", claim->solver, out) && option_agrees(claim, "affinity", claim->kind, out) &&
+           solver_agrees(claim, method, out) && option_agrees(claim, "affinity", claim->kind, out) &&
            option_agrees(claim, "home", claim->home, out);
 }
 
@@ -251,6 +271,10 @@ static bool restart_possible(const clv_result *result, const clv_method *method,
                           (long long)restart->iterations, (long long)r + 1, (long long)control->max_iter);
     }
     bool cut = restart->stop == CLV_CANCELLED || restart->stop == CLV_TIME_LIMIT;
+    bool known = fabs(restart->objective) <= CLV_MOST_TIMES * (1 + fabs(result->objective.value));
+    if (!known && !(isnan(restart->objective) && cut)) {
+        return clv_reject(out, "the objective claimed of restart %lld is none that a run ends with", (long long)r + 1);
+    }
     if (cut && result->stop != CLV_CANCELLED && result->stop != restart->stop) {
         return clv_reject(out, "restart %lld is claimed to have stopped with '%s', but the run with '%s'",
                           (long long)r + 1, clv_stop_name(restart->stop), clv_stop_name(result->stop));

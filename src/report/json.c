@@ -285,10 +285,13 @@ static void put_reals(clv_text *text, const char *name, const double *values, in
 /* What was used of the file, the names of its columns, and how they were scaled: what prediction needs. */
 static void put_data(clv_text *text, const clv_report *report) {
     const clv_data *data = report->data;
-    bool points = report->affinity && report->affinity->kind != CLV_AFFINITY_PRECOMPUTED;
+    const clv_method *method = clv_method_find(report->result->method);
+    bool points = report->affinity ? report->affinity->kind != CLV_AFFINITY_PRECOMPUTED
+                                   : method && method->takes == CLV_TAKES_POINTS && report->result->labels &&
+                                         !clv_data_is_mapped(data); /* which may be larger than the memory */
     const double *shift, *factor;
     const char *between = " \"data\": {", *end = "";
-    if (points) { /* new objects will be labeled by these */
+    if (points) { /* new objects are labeled by these, or other results compared */
         clv_text_add(text, "%s\"fingerprint\": \"%016llx\"", between,
                      (unsigned long long)clv_matrix_fingerprint(clv_data_matrix(data)));
         between = ",\n  ";

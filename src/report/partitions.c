@@ -94,7 +94,7 @@ static clv_status read_part(clv_context *ctx, int soft, partition *p) {
     if (ends_in(p->path, ".npy")) {
         return read_matrix(ctx, p);
     }
-    CLV_TRY(clv_read_named_labels(ctx, p->path, &p->named, &p->labels));
+    CLV_TRY(clv_read_named_labels(ctx, p->path, NULL, &p->named, &p->labels));
     p->n = clv_data_matrix(p->named)->rows;
     return CLV_OK;
 }
@@ -229,11 +229,28 @@ static clv_status put_memberships(const reading *r, clv_data **out, clv_data **w
     return CLV_OK;
 }
 
+/* Inputs without ids beside one that has them: who sorted a file would not notice. */
+static clv_status warn_of_order(const reading *r, clv_data *out) {
+    clv_text warning = {.ctx = r->ctx};
+    for (int64_t m = 0; m < r->count; m++) {
+        if (!r->parts[m].named || !clv_data_id(r->parts[m].named, 0)) {
+            clv_text_add(&warning, "%s%s", warning.data ? ", " : "", r->parts[m].path);
+        }
+    }
+    if (warning.data) {
+        clv_text_add(&warning, " without ids: the rows are taken to be in the order of %s",
+                     r->parts[r->reference].path);
+    }
+    out->warning = warning.data;
+    return warning.status;
+}
+
 /* The ids of the file that has them. */
 static clv_status name_rows(const reading *r, clv_data *out) {
     if (r->reference < 0) {
         return CLV_OK;
     }
+    CLV_TRY(warn_of_order(r, out));
     const clv_data *named = r->parts[r->reference].named;
     const char **ids = CLV_NEW(r->ctx, const char *, r->parts->n);
     if (!ids) {

@@ -83,6 +83,11 @@ void clv_plane_free(clv_context *ctx, clv_plane *plane);
 
 /* --- results read back (claim.c), and judged (consistency.c, verify.c) --- */
 
+/* No run takes longer (300 years), or counts further; and no other start ends so many times as far from 0. */
+#define CLV_MOST_SECONDS 1e10
+#define CLV_MOST_COUNTED 1e12
+#define CLV_MOST_TIMES 1e100
+
 typedef struct clv_claim_entry {
     char *name, *text;
 } clv_claim_entry;
@@ -115,8 +120,12 @@ struct clv_claim {
     double gap_percent; /* NaN: not said */
     int64_t options_count;
     clv_claim_entry *options;
-    clv_home verified_in; /* AUTO: as the budget allows */
-    char doubt[256];      /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
+    clv_home verified_in;      /* AUTO: as the budget allows */
+    bool without_bound;        /* eigenvalues are not computed again */
+    double *metrics;           /* as clv_metrics lists them, and the silhouette; NaN: not said. NULL: there are none */
+    bool compared;             /* those of agreement were looked at */
+    bool has_terms, has_range; /* of clusters of documents; a table of several k */
+    char doubt[256]; /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
 };
 
 /* `name` is for messages. `method` lists the fields; NULL: the one that the claim names. */

@@ -186,6 +186,15 @@ static void put_fields(clv_text *text, const clv_result *result) {
     }
 }
 
+/* Last, where they are seen: each says what to try. */
+static void put_warnings(clv_text *text, const clv_report *report) {
+    int64_t at = 0;
+    for (const char *said = clv_next_warning(report, &at); said; said = clv_next_warning(report, &at)) {
+        put_name(text, "warning");
+        clv_text_add(text, "%s\n", said);
+    }
+}
+
 clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **out, size_t *size) {
     clv_text text = {.ctx = ctx};
     const char *name;
@@ -213,5 +222,6 @@ clv_status clv_report_table(clv_context *ctx, const clv_report *report, char **o
         clv_put_rounded(&text, value, 6);
         clv_text_add(&text, "\n");
     }
+    put_warnings(&text, report);
     return clv_take_text(&text, out, size);
 }

@@ -1,7 +1,5 @@
 /* Verification: scale and affinity are rebuilt from the raw data as the claim says, objective and certificate are
- * recomputed, and everything is compared. The bound is not computed again, only compared with the eigenvalues claimed
- * beside it: to prove those takes an eigensolver, and a factorization against missed ones. A false claim is a verdict;
- * only what prevents a verdict is a failure.
+ * recomputed, and everything is compared. A false claim is a verdict; only what prevents a verdict is a failure.
  *
  * The claim has no say in how closely its numbers are looked at. An affinity of floats is rebuilt of floats; all other
  * homes hold the same doubles, so any of them serves for any other. */
@@ -127,16 +125,26 @@ clv_status clv_claimed_options(clv_context *ctx, const clv_claim *claim, const c
     return CLV_OK;
 }
 
+/* Whether eigenvalues are computed again is for the caller to say, not for the claim. */
+static clv_status decide_bound(clv_context *ctx, const clv_claim *claim, const clv_method *method, void *options) {
+    bool there = clv_result_field(claim->result, "eigenvalues") || clv_result_field(claim->result, "shift");
+    bool again = there && !claim->without_bound;
+    return clv_options_find(method->options, "bound")
+               ? clv_options_set(ctx, method->options, options, "bound", again ? "yes" : "no")
+               : CLV_OK;
+}
+
 clv_status clv_claimed_affinity(clv_context *ctx, const clv_claim *claim, clv_affinity_options *how, clv_verdict *out) {
     const clv_option_table *table = clv_affinity_table();
     clv_affinity_defaults(how);
     for (size_t i = 0; i < table->count; i++) {
         const char *name = table->options[i].name, *value = clv_claim_option(claim, name);
-        /* Its home, and in how much memory, is decided here. */
-        if (value && strcmp(name, "home") != 0 && strcmp(name, "memory") != 0) {
+        if (value) {
             STEP(blame(ctx, clv_options_set(ctx, table, how, name, value), CLV_EUSAGE, out));
         }
     }
+    how->home = CLV_HOME_AUTO; /* this, and in how much memory, is decided here */
+    how->memory = how->device_memory = 0;
     if (!claim->kind[0] || !claim->home[0]) {
         clv_reject(out, "the claim does not name the kind and the home of its affinity");
         return CLV_OK;
@@ -531,6 +539,7 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *named, const 
     CLV_TRY(check_data(ctx, method, claim, data));
     CLV_TRY(check_claims(ctx, claim->result));
     STEP(clv_claimed_options(ctx, claim, method, threads, &options, out));
+    CLV_TRY(decide_bound(ctx, claim, method, options.bytes));
     int64_t objects = method->objects ? method->objects(data->points, options.bytes) : data->points->rows;
     STEP(clv_claim_check(ctx, claim, method, (const clv_control *)(void *)options.bytes, objects, out));
     clv_status status = judge_on(ctx, method, claim, data, options.bytes, memory, &scaled, out);
@@ -540,6 +549,10 @@ clv_status clv_claim_verify_by(clv_context *ctx, const clv_method *named, const 
 
 void clv_claim_set_home(clv_claim *claim, clv_home home) {
     claim->verified_in = home;
+}
+
+void clv_claim_set_bound(clv_claim *claim, int again) {
+    claim->without_bound = !again;
 }
 
 clv_status clv_claim_verify(clv_context *ctx, const clv_claim *claim, const clv_input *data, int64_t memory,

@@ -1,4 +1,8 @@
-/* The harness: the allocator that fails, the loop over k, and the accounts that must balance. See alloc.h. */
+/* The harness: the allocator that fails, the loop over k, and the accounts that must balance. See alloc.h.
+ *
+ *     alloc THREADS [PART]           every scenario with PART in its name, every request failed once
+ *     alloc THREADS random RUNS      RUNS scenarios, drawn, in which requests fail at random
+ */
 #include "alloc.h"
 
 #include <dirent.h>
@@ -10,17 +14,27 @@
 
 enum { MOST_ALLOCATIONS = 20000 };
 
-/* Fail request number `fail_at` (from 1), and those after it too if `stay_empty`. */
+/* Fail request number `fail_at` (from 1), and those after it too if `stay_empty`; or, with `one_in` above 0, about one
+ * in so many, chosen by their number and `fail_at`. */
 typedef struct failing_memory {
     atomic_long requests, live, failures;
     long fail_at;
     bool stay_empty;
+    uint64_t one_in;
 } failing_memory;
+
+static bool fails(const failing_memory *memory, long number) {
+    if (memory->one_in > 0) {
+        clv_rng rng = clv_rng_stream((uint64_t)memory->fail_at, (uint64_t)number);
+        return clv_rng_next(&rng) % memory->one_in == 0;
+    }
+    return number == memory->fail_at || (memory->stay_empty && number > memory->fail_at);
+}
 
 static void *allocate(void *user, size_t bytes) {
     failing_memory *memory = user;
     long number = atomic_fetch_add(&memory->requests, 1) + 1;
-    if (number == memory->fail_at || (memory->stay_empty && number > memory->fail_at)) {
+    if (fails(memory, number)) {
         atomic_fetch_add(&memory->failures, 1);
         return NULL;
     }
@@ -85,8 +99,7 @@ static const char *fault_of(clv_status status, const char *message, const failin
 }
 
 /* One run; false after saying what was wrong. `failed` tells whether an allocation failed at all. */
-static bool run_once(const scenario *one, int64_t threads, long fail_at, bool stay_empty, bool *failed) {
-    failing_memory memory = {.fail_at = fail_at, .stay_empty = stay_empty};
+static bool run_once(const scenario *one, int64_t threads, failing_memory memory, bool *failed) {
     clv_allocator allocator = {allocate, release, &memory};
     clv_context *ctx = NULL;
     holder made = {0};
@@ -112,8 +125,10 @@ static bool run_once(const scenario *one, int64_t threads, long fail_at, bool st
     }
     *failed = memory.failures > 0;
     if (fault) {
-        printf("FAILED %s: allocation %ld%s: %s (%s: %s; %ld blocks, %zu bytes held)\n", one->name, fail_at,
-               stay_empty ? " and all after it" : "", fault, clv_status_name(status), message, memory.live, held);
+        printf("FAILED %s: %s %ld%s: %s (%s: %s; %ld blocks, %zu bytes held)\n", one->name,
+               memory.one_in > 0 ? "random run" : "allocation", memory.fail_at,
+               memory.stay_empty ? " and all after it" : "", fault, clv_status_name(status), message, memory.live,
+               held);
     }
     return !fault;
 }
@@ -125,7 +140,8 @@ static bool run_scenario(const scenario *one, int64_t threads) {
     for (int stay_empty = 0; stay_empty <= 1; stay_empty++) {
         bool failed = true;
         for (long k = 1; failed && k <= MOST_ALLOCATIONS; k++) {
-            good = run_once(one, threads, k, stay_empty, &failed) && good;
+            failing_memory memory = {.fail_at = k, .stay_empty = stay_empty};
+            good = run_once(one, threads, memory, &failed) && good;
             most = k - 1;
         }
         if (failed) {
@@ -137,32 +153,61 @@ static bool run_scenario(const scenario *one, int64_t threads) {
     return good;
 }
 
-/* All of them, or those whose name has `only` in it. */
-static int run_all(int64_t threads, const char *only) {
-    clv_context *ctx = NULL;
-    int wrong = 0;
-    if (clv_context_new(NULL, &ctx) < 0 || write_fixtures(ctx) < 0) {
-        printf("FAILED the files to read could not be written: %s\n", clv_message(ctx));
-        clv_context_free(ctx);
-        return 1;
-    }
-    clv_context_free(ctx);
-    for (size_t i = 0; i < scenario_count; i++) {
-        wrong += strstr(scenarios[i].name, only) && !run_scenario(&scenarios[i], threads);
-    }
+/* Scenario i: those of the table, then each method used, and its checkpoints. */
+static scenario scenario_at(size_t i, char name[64]) {
     size_t methods;
     const clv_method *const *list = clv_methods(&methods);
-    for (size_t i = 0; i < methods; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "method %s", list[i]->name);
-        scenario one = {.name = name, .run = use_method, .kind = (int)i};
-        wrong += strstr(name, only) && !run_scenario(&one, threads);
-        one.run = go_on;
-        snprintf(name, sizeof name, "checkpoints of %s", list[i]->name);
-        wrong += strstr(name, only) && !run_scenario(&one, threads);
+    if (i < scenario_count) {
+        return scenarios[i];
     }
-    printf("%zu scenarios on %lld threads, %d failed\n", scenario_count + 2 * methods, (long long)threads, wrong);
+    size_t method = (i - scenario_count) / 2;
+    bool resumed = (i - scenario_count) % 2;
+    snprintf(name, 64, "%s %s", resumed ? "checkpoints of" : "method", list[method]->name);
+    return (scenario){.name = name, .run = resumed ? go_on : use_method, .kind = (int)method};
+}
+
+static size_t count_scenarios(void) {
+    size_t methods;
+    clv_methods(&methods);
+    return scenario_count + 2 * methods;
+}
+
+/* All of them, or those whose name has `only` in it. */
+static int run_all(int64_t threads, const char *only) {
+    int wrong = 0;
+    for (size_t i = 0; i < count_scenarios(); i++) {
+        char name[64];
+        scenario one = scenario_at(i, name);
+        wrong += strstr(one.name, only) && !run_scenario(&one, threads);
+    }
+    printf("%zu scenarios on %lld threads, %d failed\n", count_scenarios(), (long long)threads, wrong);
     return wrong > 0;
+}
+
+/* Rare failures are those that come late. */
+static int run_random(int64_t threads, long runs) {
+    long wrong = 0, hit = 0;
+    for (long r = 0; r < runs; r++) {
+        char name[64];
+        clv_rng rng = clv_rng_stream((uint64_t)r, 1);
+        scenario one = scenario_at((size_t)clv_rng_below(&rng, (int64_t)count_scenarios()), name);
+        failing_memory memory = {.fail_at = r, .one_in = (uint64_t)2 << clv_rng_below(&rng, 11)};
+        bool failed;
+        wrong += !run_once(&one, threads, memory, &failed);
+        hit += failed;
+    }
+    printf("%ld runs on %lld threads, requests failed in %ld, %ld failed\n", runs, (long long)threads, hit, wrong);
+    return wrong > 0;
+}
+
+static int prepare(void) {
+    clv_context *ctx = NULL;
+    bool written = clv_context_new(NULL, &ctx) == CLV_OK && write_fixtures(ctx) == CLV_OK;
+    if (!written) {
+        printf("FAILED the files to read could not be written: %s\n", clv_message(ctx));
+    }
+    clv_context_free(ctx);
+    return written ? 0 : 1;
 }
 
 static void remove_folder(const char *path) {
@@ -184,7 +229,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int status = run_all(threads, argc > 2 ? argv[2] : "");
+    bool at_random = argc > 3 && strcmp(argv[2], "random") == 0;
+    int status = prepare();
+    if (status == 0) {
+        status = at_random ? run_random(threads, strtol(argv[3], NULL, 10)) : run_all(threads, argc > 2 ? argv[2] : "");
+    }
     remove_folder(folder);
     return status;
 }

@@ -234,7 +234,7 @@ static clv_dominant_options how_to_peel(int way, int64_t threads) {
     clv_dominant_options options;
     clv_dominant_defaults(&options);
     options.k = 3;
-    options.shift = 0.5;
+    options.shift = way == PASSES ? NAN : 0.5; /* NaN: found by trials */
     options.assign = way != REPLICATE;
     options.absorb = way == PEEL ? 0.9 : 0;
     options.multistart = way == PASSES ? 4 : 0;

@@ -214,9 +214,9 @@ static void methods_on_points_are_judged(void **unused) {
                    "membership is claimed with 7 rows or columns, but there must be 6");
     check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1, 2], ",
                    "centers is claimed with 3 rows or columns, but there must be 2");
-    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"metrics\": [",
+    check_rejected(ctx, &means, json, "\"centers\": [", "\"centers\": [[1], [2]], \"terms\": [",
                    "centers must be 2 x 2, not 2 x 1");
-    check_rejected(ctx, &means, json, "\"centers\"", "\"metrics\"", "cannot be: the answer lacks its centers");
+    check_rejected(ctx, &means, json, "\"centers\"", "\"terms\"", "cannot be: the answer lacks its centers");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"affinity\": {\"kind\": \"knn\"}, \"objective\": {",
                    "an affinity is claimed, but means works on the points");
     check_rejected(ctx, &means, json, "\"objective\": {", "\"components\": 1, \"objective\": {",
@@ -224,7 +224,7 @@ static void methods_on_points_are_judged(void **unused) {
     check_rejected(ctx, &means, json, "\"objective\": {",
                    "\"bound\": {\"name\": \"x\", \"value\": 0}, \"objective\": {",
                    "a bound is claimed, but means has none");
-    check_rejected(ctx, &means, json, "\"labels\"", "\"metrics\"", "no labels are claimed, but means gives them");
+    check_rejected(ctx, &means, json, "\"labels\"", "\"terms\"", "no labels are claimed, but means gives them");
     clv_release(ctx, json);
     end(ctx);
 }
@@ -398,7 +398,7 @@ static void clusters_found_one_by_one(void **unused) {
     check_rejected(ctx, &exact, peeled, "{", "{", "option k is claimed to be '5'");
     char *none = edit(peeled, "\"k\": 2", "\"k\": 0");
     char *sizeless = edit(none, "\"sizes\": [3, 2], \"left_out\": 1, \"labels\": [0, 0, 0, 1, 1, -1], \"clusters\"",
-                          "\"sizes\": [], \"left_out\": 6, \"labels\": [-1, -1, -1, -1, -1, -1], \"metrics\"");
+                          "\"sizes\": [], \"left_out\": 6, \"labels\": [-1, -1, -1, -1, -1, -1], \"terms\"");
     check_accepted(ctx, &peel, sizeless, 1);
     free(sizeless);
     free(none);

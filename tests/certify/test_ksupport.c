@@ -318,10 +318,10 @@ static clv_ksupport_options published(int loss) {
 static void test_inner_accuracy(void **state) {
     clv_context *ctx = *state;
     static data d;
-    for (int trial = 0; trial < 4; trial++) {
-        clv_ksupport_options options = published(trial % 2);
-        make_data(&d, 150 + (uint64_t)trial, (clv_ksupport_loss)(trial % 2));
-        options.intercept = trial / 2;
+    for (int trial = 0; trial < 2; trial++) {
+        clv_ksupport_options options = published(trial);
+        make_data(&d, 150 + (uint64_t)trial, (clv_ksupport_loss)trial);
+        options.intercept = trial;
         double least = optimum(ctx, &d, options), worst = 0;
         options.control.max_iter = 150;
         options.control.tol = 1e-9;

@@ -343,6 +343,10 @@ static clv_result *cluster(clv_context *ctx, const clv_method *method, const clv
     ((clv_control *)(void *)room.bytes)->threads = threads;
     ((clv_control *)(void *)room.bytes)->restarts = 3;
     assert_int_equal(clv_options_set(ctx, method->options, room.bytes, "k", "4"), CLV_OK);
+    if (strcmp(method->name, "dominant") ==
+        0) { /* on a ring all objects are alike, and rounding would choose the shift */
+        assert_int_equal(clv_options_set(ctx, method->options, room.bytes, "shift", "0"), CLV_OK);
+    }
     if (clv_solve(ctx, method, &input, room.bytes, &result) < 0) {
         fail_msg("%s: %s", method->name, clv_message(ctx));
     }

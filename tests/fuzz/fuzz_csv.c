@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         if (clv_data_new(ctx, "rows", &rows) < 0) {
             break;
         }
-        clv_csv_parse_classes(ctx, input, separator, bytes[0] % 2, rows, &labels, with_classes ? &classes : NULL);
+        clv_csv_parse_classes(ctx, input, separator, &(clv_label_request){.truth = bytes[0] % 3 == 0}, bytes[0] % 2,
+                              rows, &labels, with_classes ? &classes : NULL);
         clv_release(ctx, labels);
         clv_data_free(rows);
         clv_free_texts(ctx, classes.text, classes.count);

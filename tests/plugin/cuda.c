@@ -208,9 +208,257 @@ static int moments(clv_cuda_call *call, clv_cuda_operator *a, double *sum, doubl
     return CLV_CUDA_OK;
 }
 
+/* --- points and their clusters --- */
+
+struct clv_cuda_points {
+    clv_cuda_cloud of;
+};
+
+struct clv_cuda_clusters {
+    const clv_cuda_cloud *of;
+    int32_t *labels;
+    double *weights; /* n x k */
+    float *near;     /* n */
+    bool soft;
+};
+
+static int send(clv_cuda_call *call, const clv_cuda_cloud *cloud, clv_cuda_points **out) {
+    clv_cuda_card card;
+    size_t bytes = (size_t)(cloud->n * cloud->features) * (cloud->single ? 4 : 8);
+    int status = look(call, &card);
+    if (status) {
+        return status;
+    }
+    if (cloud->memory && bytes > cloud->memory) {
+        snprintf(call->why, sizeof call->why, "%zu bytes are needed and %zu allowed", bytes, cloud->memory);
+        return CLV_CUDA_NO_MEMORY;
+    }
+    *out = calloc(1, sizeof **out);
+    (*out)->of = *cloud; /* points stay where they are: nothing may change them */
+    return CLV_CUDA_OK;
+}
+
+static void forget(clv_cuda_points *points) {
+    free(points);
+}
+
+static int begin(clv_cuda_call *call, clv_cuda_points *points, int soft, clv_cuda_clusters **out) {
+    (void)call;
+    clv_cuda_clusters *c = *out = calloc(1, sizeof **out);
+    c->of = &points->of;
+    c->soft = soft;
+    c->labels = calloc((size_t)c->of->n, sizeof *c->labels);
+    c->near = calloc((size_t)c->of->n, sizeof *c->near);
+    c->weights = calloc(soft ? (size_t)(c->of->n * c->of->k) : 1, sizeof *c->weights);
+    return CLV_CUDA_OK;
+}
+
+static void end(clv_cuda_clusters *c) {
+    if (c) {
+        free(c->labels);
+        free(c->weights);
+        free(c->near);
+        free(c);
+    }
+}
+
+static int place(clv_cuda_call *call, clv_cuda_clusters *c, const int32_t *labels) {
+    int64_t k = c->of->k;
+    (void)call;
+    for (int64_t i = 0; i < c->of->n; i++) {
+        c->labels[i] = labels[i];
+        for (int64_t l = 0; l < k && c->soft; l++) {
+            c->weights[i * k + l] = labels[i] >= 0 ? (double)(l == labels[i]) : 1 / (double)k;
+        }
+    }
+    return CLV_CUDA_OK;
+}
+
+static int pass_weights(clv_cuda_call *call, clv_cuda_clusters *c, int64_t first, int64_t count, void *w, int back) {
+    double *there = c->weights + first * c->of->k;
+    (void)call;
+    for (int64_t e = 0; e < count * c->of->k; e++) {
+        if (c->of->single && back) {
+            ((float *)w)[e] = (float)there[e];
+        } else if (c->of->single) {
+            there[e] = (double)((float *)w)[e];
+        } else {
+            *(back ? (double *)w + e : there + e) = back ? there[e] : ((double *)w)[e];
+        }
+    }
+    return CLV_CUDA_OK;
+}
+
+static double feature(const clv_cuda_cloud *of, int64_t i, int64_t f) {
+    int64_t at = i * of->features + f;
+    return of->single ? (double)((const float *)of->values)[at] : ((const double *)of->values)[at];
+}
+
+static double square_to(const clv_cuda_cloud *of, int64_t i, const double *center) {
+    double sum = 0;
+    for (int64_t f = 0; f < of->features; f++) {
+        sum += (feature(of, i, f) - center[f]) * (feature(of, i, f) - center[f]);
+    }
+    return sum;
+}
+
+static double distance_to(const clv_cuda_cloud *of, int64_t i, const double *center) {
+    double square = square_to(of, i, center);
+    return of->epsilon > 0 ? sqrt(square + of->epsilon * of->epsilon) : square;
+}
+
+static int32_t nearest_of(const clv_cuda_cloud *of, int64_t i, const double *centers, double *next) {
+    double least = HUGE_VAL;
+    int32_t best = 0;
+    *next = HUGE_VAL;
+    for (int32_t l = 0; l < of->k; l++) {
+        double d = square_to(of, i, centers + l * of->features);
+        *next = d < least ? least : fmin(*next, d);
+        best = d < least ? l : best;
+        least = fmin(least, d);
+    }
+    return best;
+}
+
+static int find_nearest(clv_cuda_call *call, clv_cuda_clusters *c, const double *centers, int32_t *labels,
+                        float *next) {
+    for (int64_t i = 0; i < c->of->n; i++) {
+        double second;
+        labels[i] = nearest_of(c->of, i, centers, &second);
+        if (next) {
+            next[i] = (float)fmin(sqrt(second), 1e30);
+        }
+    }
+    return call->stop(call->user, (double)c->of->n) ? CLV_CUDA_STOPPED : CLV_CUDA_OK;
+}
+
+static int draw(clv_cuda_call *call, clv_cuda_clusters *c, const clv_cuda_draws *draws, double *sums, int64_t stride) {
+    const clv_cuda_cloud *of = c->of;
+    for (int64_t b = 0; b < draws->parts; b++) {
+        for (int e = 0; e < draws->count; e++) {
+            sums[b * stride + e] = 0;
+            for (int64_t i = draws->starts[b]; i < draws->starts[b + 1]; i++) {
+                double square = square_to(of, i, draws->candidates + e * of->features) / draws->unit / draws->unit;
+                float near = fminf(draws->begin ? 1e30f : c->near[i], (float)square);
+                double part = draws->linear ? sqrt((double)near) : (double)near;
+                sums[b * stride + e] += (of->sample ? of->sample[i] : 1) * part;
+                c->near[i] = draws->keep ? near : c->near[i];
+            }
+        }
+    }
+    return call->stop(call->user, (double)of->n) ? CLV_CUDA_STOPPED : CLV_CUDA_OK;
+}
+
+static int near_of(clv_cuda_call *call, clv_cuda_clusters *c, int64_t from, int64_t to, float *out) {
+    (void)call;
+    memcpy(out, c->near + from, (size_t)(to - from) * sizeof *out);
+    return CLV_CUDA_OK;
+}
+
+/* fresh <- P(w - d / alpha), by bisection of what is taken off, then exactly. */
+static int64_t project(const double *w, const double *d, double alpha, int64_t k, double *fresh) {
+    double least = HUGE_VAL, low, high = 1, tau = 0, sum = 0;
+    int64_t support = 0;
+    for (int64_t l = 0; l < k; l++) {
+        least = fmin(least, d[l]);
+    }
+    for (int64_t l = 0; l < k; l++) {
+        fresh[l] = w[l] - (d[l] - least) / alpha;
+    }
+    low = -2;
+    for (int step = 0; step < 64; step++) {
+        tau = (low + high) / 2;
+        sum = 0;
+        for (int64_t l = 0; l < k; l++) {
+            sum += fmax(fresh[l] - tau, 0);
+        }
+        *(sum > 1 ? &low : &high) = tau;
+    }
+    sum = -1;
+    for (int64_t l = 0; l < k; l++) {
+        support += fresh[l] > high;
+        sum += fresh[l] > high ? fresh[l] : 0;
+    }
+    tau = sum / (double)support;
+    for (int64_t l = 0; l < k; l++) {
+        fresh[l] = support == 1 ? (double)(fresh[l] > high) : fmax(fresh[l] - tau, 0);
+    }
+    return support;
+}
+
+static void assign_one(clv_cuda_clusters *c, int64_t i, const double *centers, double alpha, double *work,
+                       double *total, clv_cuda_tally *tally) {
+    const clv_cuda_cloud *of = c->of;
+    double *d = work, *fresh = work + of->k, *w = c->soft ? c->weights + i * of->k : NULL, sum = -1, change = 0, second;
+    double sample = of->sample ? of->sample[i] : 1;
+    int32_t before = c->labels[i], nearest = nearest_of(of, i, centers, &second);
+    int64_t support = 1;
+    for (int64_t l = 0; l < of->k; l++) {
+        d[l] = distance_to(of, i, centers + l * of->features);
+        fresh[l] = l == nearest;
+    }
+    if (alpha > 0) {
+        support = project(w, d, alpha * (of->factor ? of->factor[i] : 1), of->k, fresh);
+    }
+    for (int64_t l = 0; l < of->k; l++) {
+        double v = sample * fresh[l] / (of->epsilon > 0 ? d[l] : 1), old = w ? w[l] : (double)(l == before);
+        nearest = fresh[l] > 0 ? (int32_t)l : nearest;
+        sum += fresh[l];
+        change += (fresh[l] - old) * (fresh[l] - old);
+        tally->cost += of->epsilon > 0 ? v * d[l] * d[l] : 0;
+        for (int64_t f = 0; f <= of->features && v > 0; f++) {
+            total[l * (of->features + 1) + f] += v * (f < of->features ? feature(of, i, f) : 1);
+        }
+        if (w) {
+            w[l] = of->single ? (double)(float)fresh[l] : fresh[l];
+        }
+    }
+    c->labels[i] = support > 1 ? CLV_CUDA_SEVERAL : nearest;
+    tally->changed += support > 1 ? before >= 0 : before != nearest;
+    tally->change += alpha > 0 || before >= 0 ? sample * change : 0;
+    tally->soft += support > 1;
+    tally->correction += support > 1 ? sample * sum * square_to(of, i, of->mean) : 0;
+    tally->largest = support > 1 ? fmax(tally->largest, change) : tally->largest;
+}
+
+static int assign(clv_cuda_call *call, clv_cuda_clusters *c, const double *centers, double alpha, int32_t *labels,
+                  double *total, clv_cuda_tally *tally) {
+    const clv_cuda_cloud *of = c->of;
+    double *work = calloc((size_t)(2 * of->k), sizeof *work);
+    *tally = (clv_cuda_tally){0};
+    memset(total, 0, (size_t)(of->k * (of->features + 1)) * sizeof *total);
+    for (int64_t i = 0; i < of->n; i++) {
+        assign_one(c, i, centers, alpha, work, total, tally);
+    }
+    free(work);
+    if (is_set("broken")) {
+        return say(call, CLV_CUDA_FAILED, "an illegal address was met (fake)");
+    }
+    memcpy(labels, c->labels, (size_t)of->n * sizeof *labels);
+    return call->stop(call->user, (double)(of->n * of->k)) ? CLV_CUDA_STOPPED : CLV_CUDA_OK;
+}
+
 __attribute__((visibility("default"))) const clv_cuda *clv_plugin_cuda(void);
 const clv_cuda *clv_plugin_cuda(void) {
-    static const clv_cuda table = {CLV_CUDA_INTERFACE, CLV_VERSION, look,    open_operator, close_operator,
-                                   select_objects,     entries,     product, sums,          moments};
+    static const clv_cuda table = {CLV_CUDA_INTERFACE,
+                                   CLV_VERSION,
+                                   look,
+                                   open_operator,
+                                   close_operator,
+                                   select_objects,
+                                   entries,
+                                   product,
+                                   sums,
+                                   moments,
+                                   send,
+                                   forget,
+                                   begin,
+                                   end,
+                                   place,
+                                   pass_weights,
+                                   assign,
+                                   draw,
+                                   near_of,
+                                   find_nearest};
     return &table;
 }

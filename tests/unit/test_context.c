@@ -49,6 +49,13 @@ static void interruption(void **state) {
     clv_context_set_interrupt(ctx, stop_at_zero, &left);
     assert_false(clv_interrupted(ctx));
     assert_true(clv_interrupted(ctx));
+    left = 0;
+    clv_context_hold_interrupt(ctx, true);
+    assert_false(clv_interrupted(ctx));
+    assert_true(clv_asked_to_stop_waiting(ctx));
+    left = 0;
+    clv_context_hold_interrupt(ctx, false);
+    assert_true(clv_interrupted(ctx));
     clv_context_set_interrupt(ctx, NULL, NULL);
     assert_false(clv_interrupted(ctx));
     end_context(ctx);

@@ -164,6 +164,36 @@ static void peeling_is_what_it_says(void **unused) {
     end_context(ctx);
 }
 
+/* Sizes of n / k from near cliques of a few: all of the peeling is then that at the shift that the result has. */
+static void a_shift_is_found_for_k_clusters(void **unused) {
+    (void)unused;
+    clv_context *ctx = new_context();
+    given *g = new_given(90, 10, 0, 0.2, 0);
+    for (int variant = 0; variant < HOLDINGS; variant++) {
+        clv_affinity *base, *a = hold(ctx, g, (holding)variant, 1, &base);
+        clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, NAN);
+        clv_result *found, *result = solve(ctx, a, &options);
+        assert_null(clv_result_field(result, "shift")); /* without k it is 0 */
+        clv_result_free(result);
+        options.k = 3;
+        result = solve(ctx, a, &options);
+        int64_t first = integer_of(result, "clusters.size", 0);
+        assert_true(first >= 22 && first <= 42 && result->certificate.holds);
+        const clv_method *method = clv_method_find("dominant");
+        assert_int_equal(clv_evaluate(ctx, method, &(clv_input){.affinity = a}, &options, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * result->objective.value);
+        clv_result_free(found);
+        options.shift = clv_result_real(result, "shift", NAN);
+        assert_true(options.shift > 0);
+        check_peeling(result, g, &options);
+        clv_result_free(result);
+        clv_affinity_free(a);
+        clv_affinity_free(base);
+    }
+    free_given(g);
+    end_context(ctx);
+}
+
 /* The rows of the clusters one after the other, each with its iterations from 0 on. */
 static void check_trace(const clv_result *result) {
     int64_t row = 0;
@@ -530,15 +560,11 @@ static void the_page_lists_the_options(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jumps_spare_steps),
-        cmocka_unit_test(the_diagonal_counts_as_zero),
-        cmocka_unit_test(peeling_is_what_it_says),
-        cmocka_unit_test(peeling_ends_where_asked),
-        cmocka_unit_test(starts_are_where_they_say),
-        cmocka_unit_test(random_starts_are_restarts),
-        cmocka_unit_test(lonely_starts_do_not_end_the_peeling),
-        cmocka_unit_test(refuses_what_cannot_be),
-        cmocka_unit_test(the_replicator_does_not_divide_by_zero),
+        cmocka_unit_test(jumps_spare_steps),          cmocka_unit_test(the_diagonal_counts_as_zero),
+        cmocka_unit_test(peeling_is_what_it_says),    cmocka_unit_test(a_shift_is_found_for_k_clusters),
+        cmocka_unit_test(peeling_ends_where_asked),   cmocka_unit_test(starts_are_where_they_say),
+        cmocka_unit_test(random_starts_are_restarts), cmocka_unit_test(lonely_starts_do_not_end_the_peeling),
+        cmocka_unit_test(refuses_what_cannot_be),     cmocka_unit_test(the_replicator_does_not_divide_by_zero),
         cmocka_unit_test(memory_is_foretold),
 #ifdef CLEAVE_SOURCE_DIR
         cmocka_unit_test(the_page_lists_the_options),

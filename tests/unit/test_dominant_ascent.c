@@ -576,7 +576,7 @@ static void the_replicator_follows_its_formula(void **unused) {
         double shift = variant / (2 * HOLDINGS) % 2 ? 1.5 : 0;
         bool few = variant >= 4 * HOLDINGS; /* of the objects are left: it works on a copy */
         open_setting(&s, ctx, a, CLV_DOMINANT_RD, shift, few ? 2 : 5);
-        s.problem.compact = clv_replicator_compacts(&s.problem);
+        assert_int_equal(clv_replicator_decide(&s.problem), CLV_OK);
         assert_int_equal(clv_replicator_new(&s.problem, 1, &state), CLV_OK);
         assert_int_equal(state.m, few ? s.problem.active_count : N);
         for (int64_t i = 0; i < N; i++) {

@@ -60,8 +60,7 @@ static void test_bad_first_rows_are_refused(void **state) {
     for (size_t c = 0; c < sizeof missing / sizeof missing[0]; c++) { /* a row of which something is missing */
         char text[100];
         snprintf(text, sizeof text, "%s\n4,5,6\n7,8,9\n", missing[c]);
-        assert_refused(parse(text, NULL, &data), CLV_EDATA, "a.csv: column 1 has 1 missing cell (line 1)",
-                       "--missing drop", NULL);
+        assert_refused(parse(text, NULL, &data), CLV_EDATA, "a.csv: column", " 1 ", "line 1)", "--missing drop", NULL);
     }
     assert_refused(parse("a,b,nan\n4,5,6\n", NULL, &data), CLV_EDATA, "a.csv line 1", "'a'", "--header yes", NULL);
     assert_refused(parse("1.2.3\n4\n5\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 1", "'1.2.3'", NULL);

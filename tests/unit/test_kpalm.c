@@ -577,6 +577,7 @@ static void equal_points_are_one_cluster(void **unused) {
             options.empty = empty;
             clv_result *result = solve(ctx, &points, &options);
             assert_true(result->certificate.holds);
+            assert_true(result->stop == CLV_CONVERGED); /* though the mean of equal numbers is none of them */
             clv_result_free(result);
             points.values = two;
             options.start = "random";
@@ -586,6 +587,32 @@ static void equal_points_are_one_cluster(void **unused) {
             clv_result_free(result);
         }
     }
+    clv_context_free(ctx);
+}
+
+/* k-median is not moved by outliers, nor is it by the smoothing that is chosen for it. */
+static void outliers_do_not_smooth(void **unused) {
+    (void)unused;
+    enum { N = 100, FAR = 30 };
+    double values[2 * N];
+    clv_context *ctx = new_context();
+    fill(values, N, 2, 3);
+    double near[2] = {0, 0};
+    for (int i = 0; i < 2 * N; i++) {
+        near[i % 2] += i < 2 * (N - FAR) ? values[i] / (N - FAR) : 0;
+        values[i] += i < 2 * (N - FAR) ? 0 : 1e4;
+    }
+    clv_kpalm_options options = options_for(1);
+    options.norm = CLV_KPALM_EUCLIDEAN;
+    clv_result *result = solve(ctx, &(clv_matrix){.rows = N, .cols = 2, .values = values}, &options);
+    const double *center = clv_result_matrix(result, "centers")->values;
+    assert_true(result->certificate.holds);
+    double radius = 0;
+    for (int i = 0; i < 2 * (N - FAR); i++) {
+        radius = fmax(radius, fabs(values[i] - near[i % 2]));
+    }
+    assert_true(fabs(center[0] - near[0]) < radius && fabs(center[1] - near[1]) < radius);
+    clv_result_free(result);
     clv_context_free(ctx);
 }
 
@@ -973,6 +1000,7 @@ int main(void) {
         cmocka_unit_test(large_distances_keep_the_weights),
         cmocka_unit_test(odd_sizes_are_solved),
         cmocka_unit_test(equal_points_are_one_cluster),
+        cmocka_unit_test(outliers_do_not_smooth),
         cmocka_unit_test(empty_clusters_are_kept_or_reseeded),
         cmocka_unit_test(refills_are_not_outliers),
         cmocka_unit_test(sample_weights_count_objects),

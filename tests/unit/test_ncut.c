@@ -99,7 +99,8 @@ static void refuses_what_cannot_be(void **unused) {
     assert_string_equal(clv_message(ctx), "start: label 0.5 of object 4 is not a whole number from -1 to 1");
     start_at(unknown, numbers, 10);
     assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label -1 of object 3 is not in 0..1");
+    assert_string_equal(clv_message(ctx),
+                        "label -1 of object 3 is not in 0..1: every object that is similar to another needs a cluster");
     start_at(empty, numbers, 10);
     assert_int_equal(clv_ncut(ctx, &input, &options, &result), CLV_EDATA);
     assert_non_null(strstr(clv_message(ctx), "no object has label 1"));
@@ -127,7 +128,8 @@ static void evaluates_only_partitions(void **unused) {
     clv_result *found;
     const int32_t left_out[] = {0, 1, -1, 0}, one[] = {0, 0, 0, 0}, apart[] = {3, 1, 0, 2};
     assert_int_equal(evaluate(ctx, a, left_out, 2, &found), CLV_EDATA);
-    assert_string_equal(clv_message(ctx), "label -1 of object 3 is not in 0..1");
+    assert_string_equal(clv_message(ctx),
+                        "label -1 of object 3 is not in 0..1: every object that is similar to another needs a cluster");
     assert_null(found);
     assert_int_equal(evaluate(ctx, a, apart, 3, &found), CLV_EDATA);
     assert_string_equal(clv_message(ctx), "label 3 of object 1 is not in -1..2");

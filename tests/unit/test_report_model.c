@@ -231,7 +231,7 @@ static void tables_show_fields(void **unused) {
                                      "size", "value", "stop", "0.25", "1e-09",
                                      "wholes           0 -1 9223372036854775807 ", NULL},
                true);
-    check_said(text, (const char *const[]){"warning", "membership", "nan", ", affinity", NULL}, false);
+    check_said(text, (const char *const[]){"membership", "nan", ", affinity", NULL}, false);
     clv_release(ctx, text);
     for (int i = 0; i < MANY; i++) {
         many[i] = i;

@@ -52,6 +52,8 @@ int32_t clv_groups_label(const clv_groups *g, int64_t input, int64_t group);
 
 /* The largest eigenvalues of the normalized co-association, `count` of them (zeros beyond its rank), and unless
  * `vectors` is NULL the eigenvectors of F'D^-1F, count x width. */
+/* Work of so many multiplications takes a moment: a start is worth it, whatever the time. */
+#define CLV_CONSENSUS_MOMENT ((int64_t)1 << 26)
 clv_status clv_consensus_spectrum(const clv_groups *g, int64_t count, uint64_t seed, double *values, double *vectors);
 /* No partition into k clusters has a smaller cut. */
 double clv_consensus_bound(const double *values, int64_t k);

@@ -56,6 +56,7 @@ static void set_options(const clv_consensus_options *options, const clv_method *
     } else {
         ((clv_dominant_options *)(void *)out->bytes)->k = options->k;
         ((clv_dominant_options *)(void *)out->bytes)->assign = 1;
+        ((clv_dominant_options *)(void *)out->bytes)->shift = 0; /* who is put together often is a clique */
     }
 }
 

@@ -41,13 +41,18 @@ static double distance(const double *a, const double *b, int64_t k) {
     return sum;
 }
 
+/* Whether a pass over the distances of all groups takes longer than a moment. */
+static bool is_large(const problem *p) {
+    return p->groups->count * p->k * p->k > CLV_CONSENSUS_MOMENT;
+}
+
 static double mass_of(const clv_groups *g, int64_t i) {
     return g->weight[i] * g->degree[i];
 }
 
 /* Each center is drawn with a probability by the distance to those before it: kmeans++. A draw that finds no distance
- * left takes any group that is no center yet. */
-static void draw_centers(run *r) {
+ * left takes any group that is no center yet. False: the time was over before all were drawn. */
+static bool draw_centers(run *r) {
     const problem *p = r->problem;
     const clv_groups *g = p->groups;
     for (int64_t c = 0; c < p->k; c++) {
@@ -67,11 +72,17 @@ static void draw_centers(run *r) {
             }
         }
         memcpy(r->centers + c * p->k, p->place + chosen * p->k, (size_t)p->k * sizeof *r->centers);
+        if (is_large(p) && clv_worked(g->ctx, g->count * p->k)) {
+            return false;
+        }
     }
+    return true;
 }
 
+/* How many labels change; -1: the time was over before all had one. */
 static int64_t assign(run *r) {
     const problem *p = r->problem;
+    bool large = is_large(p);
     int64_t changed = 0;
     for (int64_t i = 0; i < p->groups->count; i++) {
         double least = HUGE_VAL;
@@ -84,6 +95,9 @@ static int64_t assign(run *r) {
         changed += label != r->labels[i];
         r->labels[i] = label;
         r->nearest[i] = least;
+        if (large && i % POLL == POLL - 1 && clv_worked(p->groups->ctx, POLL * p->k * p->k)) {
+            return -1;
+        }
     }
     return changed;
 }
@@ -150,6 +164,22 @@ static void begin_roughly(run *r) {
     }
 }
 
+/* False: there was no time for labels of all groups. */
+static bool begin_spectrally(run *r) {
+    const clv_groups *g = r->problem->groups;
+    memset(r->labels, -1, (size_t)g->count * sizeof *r->labels);
+    if (r->problem->rough || !draw_centers(r) || assign(r) < 0) {
+        return false;
+    }
+    for (int round = 1; round < LLOYD_ROUNDS; round++) {
+        update_centers(r);
+        if (assign(r) <= 0 || clv_worked(g->ctx, g->count * r->problem->k * r->problem->k)) {
+            break; /* in the middle of a round, too, all have a label: that of this round or of the one before */
+        }
+    }
+    return true;
+}
+
 /* A start is a result: it does not give up, only refines less. */
 static clv_status begin(void *state, clv_rng *rng, clv_iterate *out) {
     run *r = state;
@@ -157,17 +187,8 @@ static clv_status begin(void *state, clv_rng *rng, clv_iterate *out) {
     r->rng = *rng;
     r->failures = 0;
     r->settled = false;
-    memset(r->labels, -1, (size_t)g->count * sizeof *r->labels);
-    if (r->problem->rough) {
+    if (!begin_spectrally(r)) {
         begin_roughly(r);
-    } else {
-        draw_centers(r);
-    }
-    for (int round = 0; round < LLOYD_ROUNDS && !r->problem->rough && assign(r) > 0; round++) {
-        update_centers(r);
-        if (clv_worked(g->ctx, g->count * r->problem->k * r->problem->k)) {
-            break;
-        }
     }
     fill_empty(r);
     refresh(r);
@@ -305,12 +326,15 @@ static clv_status save(void *state, void *snapshot) {
     return CLV_OK;
 }
 
-/* The largest gain of a single object of any group. */
+/* The largest gain of a single object of any group; NaN: the time was over before all had been looked at. */
 static double largest_gain(run *r) {
     const clv_groups *g = r->problem->groups;
     double most = -HUGE_VAL;
     for (int64_t i = 0; i < g->count; i++) {
         int32_t from = r->labels[i];
+        if (i % POLL == POLL - 1 && clv_worked(g->ctx, (g->start[i] - g->start[i + 1 - POLL]) * r->sums.k)) {
+            return NAN;
+        }
         if (r->sums.size[from] < 1.5) {
             continue;
         }
@@ -328,11 +352,8 @@ static clv_status resume(void *state, const void *snapshot, clv_iterate *out) {
     memcpy(r->labels, snapshot, (size_t)g->count * sizeof *r->labels);
     refresh(r);
     out->value = r->value;
-    if (clv_worked(g->ctx, g->start[g->count] * r->sums.k)) {
-        return clv_stop_failure(g->ctx, "evaluating a consensus");
-    }
     out->certificate = largest_gain(r);
-    return CLV_OK;
+    return isnan(out->certificate) ? clv_stop_failure(g->ctx, "evaluating a consensus") : CLV_OK;
 }
 
 /* --- checkpoints --- */
@@ -382,6 +403,7 @@ static clv_status pass(void *state, clv_archive *archive) {
 /* Rows of D^-1/2 U, with U the eigenvectors: f . z / (degree root(eigenvalue)). */
 static clv_status place_groups(problem *p, double *values, double *vectors) {
     const clv_groups *g = p->groups;
+    bool large = g->start[g->count] * p->k > CLV_CONSENSUS_MOMENT;
     CLV_TRY(clv_consensus_spectrum(g, p->k, (uint64_t)p->options->control.seed, values, vectors));
     for (int64_t i = 0; i < g->count; i++) {
         double *place = p->place + i * p->k;
@@ -391,6 +413,9 @@ static clv_status place_groups(problem *p, double *values, double *vectors) {
                 sum += g->value[e] * vectors[c * g->width + g->index[e]];
             }
             place[c] = values[c] > 1e-9 ? sum / (g->degree[i] * sqrt(values[c])) : 0;
+        }
+        if (large && i % POLL == POLL - 1 && clv_worked(g->ctx, (g->start[i] - g->start[i + 1 - POLL]) * p->k)) {
+            return clv_stop_failure(g->ctx, "placing objects by the eigenvectors");
         }
     }
     return CLV_OK;

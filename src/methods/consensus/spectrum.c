@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE = 600 }; /* LAPACK on the whole of B takes less than half a second */
+enum { DENSE = 600, POLL = 4096 }; /* LAPACK on the whole of B takes less than half a second */
 
 /* B itself, width x width. */
-static void fill(const clv_groups *g, double *b) {
+static clv_status fill(const clv_groups *g, double *b) {
+    bool large = g->count * g->inputs * g->inputs > CLV_CONSENSUS_MOMENT;
     memset(b, 0, (size_t)(g->width * g->width) * sizeof *b);
     for (int64_t i = 0; i < g->count; i++) {
         double scale = g->weight[i] / g->degree[i];
@@ -19,7 +20,11 @@ static void fill(const clv_groups *g, double *b) {
                 row[g->index[f]] += left * g->value[f];
             }
         }
+        if (large && i % POLL == POLL - 1 && clv_worked(g->ctx, POLL * g->inputs * g->inputs)) {
+            return clv_stop_failure(g->ctx, "computing eigenvalues");
+        }
     }
+    return CLV_OK;
 }
 
 static clv_status solve_dense(const clv_groups *g, int64_t count, double *values, double *vectors) {
@@ -27,7 +32,9 @@ static clv_status solve_dense(const clv_groups *g, int64_t count, double *values
     double *b = CLV_NEW(g->ctx, double, width *width), *all = CLV_NEW(g->ctx, double, width);
     clv_status status = b && all ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
-        fill(g, b);
+        status = fill(g, b);
+    }
+    if (status == CLV_OK) {
         status = clv_eigen_dense(g->ctx, b, width, all);
     }
     for (int64_t c = 0; status == CLV_OK && c < count; c++) {

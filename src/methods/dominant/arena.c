@@ -57,11 +57,15 @@ const clv_arena_kind clv_arena_rows = {
 };
 
 clv_status clv_arena_new(const clv_dominant_problem *problem, int threads, clv_arena *out) {
+    clv_matrix part;
+    int64_t first;
     *out = (clv_arena){.kind = &clv_arena_nearby, .problem = problem, .threads = threads};
     if (clv_affinity_view(problem->affinity, &out->stored)) {
         out->kind = clv_is_sparse(&out->stored) ? &clv_arena_touched : &clv_arena_rows;
+    } else if (clv_affinity_part(problem->affinity, &part, &first)) {
+        out->kind = &clv_arena_parts;
     }
-    bool whole = out->kind == &clv_arena_rows;
+    bool whole = out->kind == &clv_arena_rows || out->kind == &clv_arena_parts;
     out->capacity = whole ? problem->n : problem->active_count;
     out->rho = CLV_NEW(problem->ctx, double, out->capacity);
     out->object = whole ? NULL : CLV_NEW(problem->ctx, int64_t, out->capacity);
@@ -88,6 +92,7 @@ static bool place_objects(clv_arena *arena) {
 
 clv_status clv_arena_pass(clv_arena *arena, clv_archive *archive) {
     int64_t least = arena->object ? 1 : arena->capacity;
+    CLV_TRY(arena->kind->complete && !archive->loading ? arena->kind->complete(arena) : CLV_OK);
     clv_pass_integer(archive, &arena->slots, least, arena->capacity);
     if (arena->object) {
         clv_pass_places(archive, arena->object, arena->slots, 0, arena->problem->n - 1);

@@ -41,6 +41,9 @@ void clv_ascent_free(clv_ascent *s) {
 void clv_ascent_enter(clv_ascent *s, int64_t slot) {
     s->position[slot] = (int32_t)s->size;
     s->support[s->size++] = (int32_t)slot;
+    if (s->arena.kind->watch) {
+        s->arena.kind->watch(&s->arena, slot);
+    }
 }
 
 /* The last of the support takes its place. */

@@ -10,6 +10,8 @@
  * the columns of the U objects are taken instead. Memory: O(n) for each thread. */
 #include "methods/dominant/dominant.h"
 
+#include "base/ranks.h"
+
 #include <omp.h>
 #include <string.h>
 
@@ -122,22 +124,33 @@ static clv_status offer_all(assignment *s, int64_t i, double *column) {
 
 static clv_status assign_by_objects(assignment *s) {
     double *columns = CLV_NEW(s->ctx, double, s->n * s->threads);
-    int stopped = columns ? CLV_OK : CLV_ENOMEM;
+    int32_t *found = CLV_NEW(s->ctx, int32_t, unassigned(s));
+    int stopped = columns && found ? CLV_OK : CLV_ENOMEM;
+    int64_t first, last;
+    clv_share(s->ctx, unassigned(s), &first, &last);
+    clv_own_clock_begin(s->ctx);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic)
-    for (int64_t u = 0; u < unassigned(s); u++) {
+    for (int64_t u = first; u < last; u++) {
         int stop;
 #pragma omp atomic read
         stop = stopped;
         if (stop == CLV_OK) {
             clv_status status = offer_all(s, s->objects[u], columns + s->n * omp_get_thread_num());
+            found[u] = s->choice[s->objects[u]];
             if (status < 0) {
 #pragma omp atomic write
                 stopped = status;
             }
         }
     }
+    clv_own_clock_end(s->ctx);
+    clv_status status = clv_gather_items(s->ctx, (clv_status)stopped, found, sizeof *found, unassigned(s), 1);
+    for (int64_t u = 0; status == CLV_OK && u < unassigned(s); u++) {
+        s->choice[s->objects[u]] = found[u];
+    }
     clv_free(s->ctx, columns);
-    return (clv_status)stopped;
+    clv_free(s->ctx, found);
+    return status;
 }
 
 /* --- the cheaper way --- */

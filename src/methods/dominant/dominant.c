@@ -230,6 +230,9 @@ static clv_status fill_result(const clv_peeling *p, clv_result *result) {
     if (p->passes > 0) {
         CLV_TRY(clv_result_put_integer(result, "passes", p->passes));
     }
+    if (p->shift_found) {
+        CLV_TRY(clv_result_put_real(result, "shift", p->options->shift));
+    }
     return join_traces(p, result);
 }
 
@@ -259,11 +262,25 @@ static clv_status assign(clv_peeling *p) {
     return status;
 }
 
-static clv_status run(clv_context *ctx, const clv_input *input, const clv_dominant_options *options, clv_peeling *p,
+/* Its trials are no part of what a checkpoint holds: a resumed run makes them again. */
+static clv_status settle_shift(clv_peeling *p, clv_dominant_options *options) {
+    if (!isnan(options->shift)) {
+        return CLV_OK;
+    }
+    options->shift = 0;
+    p->shift_found = options->k > 0;
+    clv_session_pause(p->ctx);
+    clv_status status = clv_dominant_find_shift(p, &options->shift);
+    clv_session_go_on(p->ctx);
+    return status;
+}
+
+static clv_status run(clv_context *ctx, const clv_input *input, clv_dominant_options *options, clv_peeling *p,
                       clv_result **out) {
     CLV_TRY(clv_peeling_new(ctx, input->affinity, options, p));
     CLV_TRY(check_objects(p));
     CLV_TRY(input->start ? take_start(p, input->start) : CLV_OK);
+    CLV_TRY(settle_shift(p, options));
     CLV_TRY(clv_peel(p));
     if (p->count == 0) {
         return no_cluster(p);

@@ -2,6 +2,7 @@
  *
  *   pass.c        the fused pass of a step: update r, find its largest entry; the least entry on the support
  *   arena.c       where r is kept: rows of a dense affinity
+ *   parts.c         on one that several processes share, the part of each
  *   touched.c       on a sparse one, the objects that the support touches
  *   nearby.c        on any other, the objects that can have the largest r, and a bound for the rest
  *   ascent.c      the iterate: weights, support, objective; the steps of fw, pfw and afw
@@ -10,6 +11,7 @@
  *   single.c      one dominant set, as the driver sees it
  *   peel.c        clusters one after the other: starts, labels, absorbing, taking off
  *   multistart.c  several clusters per pass
+ *   shift.c       the shift at which clusters are as large as k of them can be
  *   sampling.c    objects to start from: uniform, k-DPP
  *   assign.c      objects left over
  *   predict.c     labels of new objects
@@ -82,10 +84,14 @@ typedef struct clv_arena_kind {
     /* Then: whether that can be put off, from the weights alone. NULL: no. */
     bool (*renew)(clv_arena *arena, const int64_t *objects, const double *weights, int64_t count, double top,
                   double moved);
+    /* A slot has got weight: its rho must be right from now on. NULL: all are, always. */
+    void (*watch)(clv_arena *arena, int64_t slot);
+    /* All rho right for once. NULL: they are. */
+    clv_status (*complete)(clv_arena *arena);
     /* Of a checkpoint what is its own, after slots, objects and rho; NULL: nothing. */
     clv_status (*pass)(clv_arena *arena, clv_archive *archive);
 } clv_arena_kind;
-extern const clv_arena_kind clv_arena_rows, clv_arena_touched, clv_arena_nearby;
+extern const clv_arena_kind clv_arena_rows, clv_arena_parts, clv_arena_touched, clv_arena_nearby;
 
 struct clv_arena {
     const clv_arena_kind *kind;
@@ -99,7 +105,8 @@ struct clv_arena {
     int64_t *object;         /* of a slot; NULL: the slot is the object */
     int32_t *slot_of;        /* n: of an object that was loaded; likewise */
     int64_t cursor;          /* of touched.c: no active object before this one is without a slot */
-    void *own;               /* of nearby.c */
+    bool more;               /* nothing but `add` will be asked of it before the next one */
+    void *own;               /* of nearby.c and parts.c */
 };
 
 /* The kind that suits the affinity; capacity, rho and the places of slots and objects are set. Free it also on failure.
@@ -182,8 +189,8 @@ typedef struct clv_replicator {
     double value, squares, similarity, gap;
     double step; /* |x(t+1) - x(t)| of the last one */
 } clv_replicator;
-/* Whether it is to work on a copy of the similarities of the active objects: they are few, and there is room. */
-bool clv_replicator_compacts(const clv_dominant_problem *problem);
+/* Whether rd is to work on a copy of the similarities of the active objects: they are few, and there is room. */
+clv_status clv_replicator_decide(clv_dominant_problem *problem);
 clv_status clv_replicator_new(const clv_dominant_problem *problem, int threads, clv_replicator *out);
 void clv_replicator_free(clv_replicator *s);
 /* x of n, of sum 1 and 0 on objects that are gone. */
@@ -233,7 +240,8 @@ typedef struct clv_peeling {
     double *start_weights; /* n: of the first cluster, where they are given; else NULL */
     int64_t count, capacity, passes;
     clv_dominant_set *sets;
-    clv_stop stop; /* CLV_CONVERGED unless a limit ended it */
+    clv_stop stop;    /* CLV_CONVERGED unless a limit ended it */
+    bool shift_found; /* it was not given */
 } clv_peeling;
 /* All objects active, no clusters. The peeling belongs to the caller also on failure. */
 clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_dominant_options *options,
@@ -264,9 +272,17 @@ clv_status clv_peel_keep(clv_peeling *p, int64_t pass);
 clv_status clv_peel_vertex(clv_peeling *p);
 /* Room for so many more sets. */
 clv_status clv_peel_room(clv_peeling *p, int64_t more);
+/* Where the first cluster starts by default: the object with the largest sum of similarities. */
+clv_status clv_peel_first(clv_peeling *p, clv_seed *out);
 /* multistart.c: one pass. */
 clv_status clv_peel_pass(clv_peeling *p);
 double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active);
+
+/* --- shift.c --- */
+/* The one that suits k clusters, as far as the time allows; 0 where k is not given, or 1. Nothing is peeled. */
+clv_status clv_dominant_find_shift(clv_peeling *p, double *out);
+/* That of the options, or the one that the result says was found. */
+double clv_dominant_shift(const clv_dominant_options *options, const clv_result *result);
 
 /* --- dominant.c --- */
 double clv_dominant_objective(const clv_cluster *clusters, int64_t count);

@@ -63,9 +63,9 @@ static void measure(const clv_peeling *p, const double *r, clv_dominant_set *set
 /* --- the rules of the peeling --- */
 
 /* A search that is not cut short never ends with less than the options ask for. */
-static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, int64_t c, int64_t k) {
+static clv_status check_size(const clv_peeling *p, const clv_dominant_set *set, int64_t c) {
     double least = p->options->min_cohesiveness * (1 - SUM_TOLERANCE);
-    if (k > 1 && (set->about.size < p->options->min_size || !(set->about.similarity >= least))) {
+    if (set->about.size < p->options->min_size || !(set->about.similarity >= least)) {
         return clv_fail(p->ctx, CLV_EDATA, "cluster %lld has %lld members and x'Ax = %g, less than the options ask for",
                         (long long)c, (long long)set->about.size, set->about.similarity);
     }
@@ -134,7 +134,7 @@ static clv_status replay(clv_peeling *p, const clv_matrix *membership, const int
         measure(p, p->work, set);
         clusters[c] = set->about;
         clusters[c].pass = pass ? pass[c] : c;
-        CLV_TRY(check_size(p, set, c, k));
+        CLV_TRY(check_size(p, set, c));
         CLV_TRY(check_pass(p, set, clusters, c, first));
         CLV_TRY(clv_peel_label(p, set, (int32_t)c));
         if (!pass || c + 1 == k || pass[c + 1] != pass[c]) {
@@ -170,7 +170,7 @@ static clv_status check_passes(clv_context *ctx, const clv_dominant_options *opt
                             options->multistart == 0 ? "they were peeled one by one" : "passes ascend");
         }
     }
-    if (passes > 0 && (passes < last + 1 || passes > last + 2)) {
+    if (passes > 0 && (options->multistart == 0 || passes < last + 1 || passes > last + 2)) {
         return clv_fail(ctx, CLV_EDATA, "there were %lld passes, but the last cluster is of pass %lld",
                         (long long)passes, (long long)last);
     }
@@ -209,6 +209,21 @@ static clv_status check_steps(clv_context *ctx, const clv_dominant_options *opti
                ? CLV_OK
                : clv_fail(ctx, CLV_EDATA, "the clusters took %.0f iterations, but the run %lld", sum,
                           (long long)answer->iterations);
+}
+
+/* `given`: the options before the shift was settled. */
+static clv_status check_shift(clv_context *ctx, const clv_dominant_options *given, const clv_result *answer) {
+    const clv_field *said = clv_result_field(answer, "shift");
+    bool found = isnan(given->shift) && given->k > 0;
+    double shift = clv_result_real(answer, "shift", 0);
+    if (answer->method && found != (said != NULL)) {
+        return clv_fail(ctx, CLV_EDATA,
+                        found ? "the answer lacks the shift that was found"
+                              : "the answer names a shift that was found, but none was looked for");
+    }
+    return shift >= 0 && isfinite(shift)
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "the shift that was found is %g: it must be 0 or more", shift);
 }
 
 static clv_status check_course(clv_context *ctx, const clv_dominant_options *options, const clv_result *answer) {
@@ -264,6 +279,11 @@ static clv_dominant_options options_for(const clv_dominant_options *given, const
     bool cut_short = answer->stop == CLV_TIME_LIMIT || answer->stop == CLV_CANCELLED;
     options.k = cut_short || answer->stop == CLV_ITERATION_LIMIT ? answer->k : options.k;
     options.assign = options.assign && !cut_short;
+    options.shift = clv_dominant_shift(given, answer);
+    if (answer->k <= 1 && answer->stop != CLV_CONVERGED && answer->stop != CLV_STALLED) { /* kept as it is */
+        options.min_size = 1;
+        options.min_cohesiveness = 0;
+    }
     return options;
 }
 
@@ -289,6 +309,7 @@ clv_status clv_dominant_evaluate_answer(clv_context *ctx, const clv_input *input
     clv_peeling peeling = {.ctx = ctx};
     const clv_matrix *membership;
     CLV_TRY(check_membership(ctx, answer, &membership));
+    CLV_TRY(check_shift(ctx, given, answer));
     CLV_TRY(check_course(ctx, &options, answer));
     clv_dominant_set set = {.objects = CLV_NEW(ctx, int64_t, answer->n), .weights = CLV_NEW(ctx, double, answer->n)};
     clv_cluster *clusters = CLV_NEW0(ctx, clv_cluster, answer->k);

@@ -11,6 +11,8 @@
  * save. */
 #include "methods/dominant/dominant.h"
 
+#include "base/ranks.h"
+
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -32,9 +34,10 @@ static size_t face_bytes(int64_t size) {
     return ((size_t)size + 3) * (size_t)size * sizeof(double) + (size_t)size * sizeof(int32_t);
 }
 
-static bool has_room(const clv_ascent *s) {
+static clv_status has_room(const clv_ascent *s, int64_t *out) {
     size_t now = clv_memory_at_work(s->problem->ctx);
-    return s->face_capacity >= s->size || now + face_bytes(s->size) <= clv_affinity_budget(s->problem->affinity);
+    *out = s->face_capacity >= s->size || now + face_bytes(s->size) <= clv_affinity_budget(s->problem->affinity);
+    return clv_agree_least(s->problem->ctx, out);
 }
 
 clv_status clv_face_reserve(clv_ascent *s, int64_t size) {
@@ -159,6 +162,7 @@ static clv_status follow(clv_ascent *s, const double *direction, double step, in
     }
     for (int64_t a = 0; a < size; a += 2) {
         bool two = a + 1 < size;
+        arena->more = a + 2 < size;
         CLV_TRY(arena->kind->add(arena, slots[a], step * direction[a] / s->scale, two ? slots[a + 1] : -1,
                                  two ? step * direction[a + 1] / s->scale : 0));
     }
@@ -177,11 +181,12 @@ static clv_status follow(clv_ascent *s, const double *direction, double step, in
 
 clv_status clv_face_jump(clv_ascent *s) {
     double slope, bend;
-    int64_t first, size = s->size;
+    int64_t first, size = s->size, room;
     bool found;
     s->settled = 0;
     s->patience = s->patience * 2 > size / 2 ? s->patience * 2 : size / 2;
-    if (!has_room(s)) {
+    CLV_TRY(has_room(s, &room));
+    if (!room) {
         return CLV_OK;
     }
     CLV_TRY(clv_face_reserve(s, size));

@@ -8,7 +8,8 @@ static const clv_option options[] = {
     CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "all", "N", "at most N clusters are peeled off"),
     CLV_OPT_CHOICE(T, solver, "solver", CLV_DOMINANT_PFW, "fw|pfw|afw|rd", "how a start is improved"),
     CLV_OPT_TEXT(T, start, "start", "auto", "NAME|FILE", "vertex, center, random, or a file of weights"),
-    CLV_OPT_REAL(T, shift, "shift", 0, 0, 1e100, NULL, "A", "added to all similarities but the diagonal"),
+    CLV_OPT_REAL(T, shift, "shift", NAN, 0, 1e100, "auto", "A",
+                 "added to all similarities but the diagonal; auto: clusters of about n / k, 0 without k"),
     CLV_OPT_REAL(T, cutoff, "cutoff", NAN, 0, 1, "auto", "D", "objects with more weight than D are members"),
     CLV_OPT_INT(T, min_size, "min-size", 0, 1, 1, 0x1p31 - 1, NULL, "N",
                 "peeling ends at a cluster with fewer members"),
@@ -50,6 +51,7 @@ static const clv_field_info gives[] = {
     {"clusters.pass", CLV_FIELD_INTEGER, "k", CLV_ANSWER,
      .help = "of peeling, from 0; the clusters of a pass were found on the same objects"},
     {"passes", CLV_FIELD_INTEGER, "", CLV_ANSWER, .help = "passes of peeling, of multi-start"},
+    {"shift", CLV_FIELD_REAL, "", CLV_ANSWER, .help = "the one that suits k clusters, where none was given"},
     {"warnings", CLV_FIELD_TEXT, "warnings", CLV_STATED, .help = "what a user should know"},
 };
 
@@ -65,7 +67,7 @@ static clv_status suit(clv_context *ctx, const clv_matrix *points, const void *c
     (void)points;
     CLV_TRY(clv_dominant_check_landmarks(ctx, how->landmarks));
     how->zero_diagonal = 1;
-    how->least = -options->shift;
+    how->least = isnan(options->shift) ? 0 : -options->shift;
     how->looks = looks_at(options);
     return CLV_OK;
 }
@@ -77,13 +79,14 @@ const clv_method clv_dominant_method = {
              "similarity x'Ax inside has a local maximum. The objects of a set are peeled off, and the\n"
              "next one is looked for among the rest; objects in no cluster get the label -1. The certificate is\n"
              "the Frank-Wolfe gap: 0 where no object outside is more similar to a cluster than its members are.\n"
-             "--shift makes clusters larger: a group of m objects of similarity w holds while shift < w (m - 1).\n",
-    .examples = "  cleave dominant points.csv -k 3 --shift 5 --assign\n"
+             "--shift makes clusters larger: a group of m objects of similarity w holds while shift < w (m - 1).\n"
+             "With -k N it is found such that clusters have about n / N members, unless it is given.\n",
+    .examples = "  cleave dominant points.csv -k 3 --assign\n"
                 "  cleave dominant similarity.npy --affinity precomputed -k 5 --membership x.npy --json result.json\n"
                 "  cleave dominant points.npy -k 4 --affinity distance --shift 15 --multistart 4 --sampling dpp\n"
-                "  cleave dominant points.csv -k 3 --shift 5 -o labels.csv --predict new.csv --predict-output y.csv\n",
+                "  cleave dominant points.csv -k 3 -o labels.csv --predict new.csv --predict-output y.csv\n",
     .takes = CLV_TAKES_AFFINITY,
-    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS,
+    .abilities = CLV_STARTS_GIVEN | CLV_CHECKPOINTS | CLV_SPREADS,
     .starts = "auto|vertex|center|random",
     .start_holds = "weights",
     .options = &table,

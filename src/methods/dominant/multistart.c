@@ -4,6 +4,8 @@
  */
 #include "methods/dominant/dominant.h"
 
+#include "base/ranks.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -47,6 +49,10 @@ static clv_status open_pass(clv_peeling *p, pass *q) {
     q->threads = q->count < q->threads ? (int)q->count : q->threads;
     q->control.restarts = 1;
     q->control.threads = 1;
+    if (clv_is_shared(p->ctx)) { /* processes take one start after the other, each together */
+        q->control.threads = options->control.threads;
+        q->threads = 1;
+    }
     if (options->control.monitor) {
         q->control.monitor = monitor_in_turn;
         q->control.monitor_user = q;
@@ -84,15 +90,23 @@ static clv_status judge_searches(pass *q) {
 static clv_status search_all(pass *q) {
     clv_peeling *p = q->peeling;
     clv_dominant_problem problem = clv_peel_problem(p);
+    CLV_TRY(clv_replicator_decide(&problem));
     problem.seed.kind = clv_starts_at_center(p->options) ? CLV_SEED_CENTER : CLV_SEED_OBJECT;
     int64_t first = clv_session_reserve(p->ctx, q->count);
+    bool together = clv_is_shared(p->ctx), failed = false; /* one that has failed must not meet the others again */
     pthread_mutex_init(&q->lock, NULL);
 #pragma omp parallel for num_threads(clv_team(q->threads)) schedule(dynamic, 1)
     for (int64_t t = 0; t < q->count; t++) {
+        if (together && failed) {
+            continue;
+        }
         clv_dominant_problem mine = problem;
         mine.seed.object = q->start[t];
         mine.run = first + t + 1;
         q->status[t] = clv_dominant_single(&mine, &q->control, &q->found[t]);
+        if (together) {
+            failed = q->status[t] < 0 && !clv_is_stop(q->status[t]);
+        }
     }
     pthread_mutex_destroy(&q->lock);
     return judge_searches(q);

@@ -20,6 +20,8 @@
  * entry of its columns. */
 #include "methods/dominant/dominant.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,6 +344,7 @@ static clv_status nearby_load(clv_arena *arena, const int64_t *objects, const do
         drop_columns(arena);
         clv_affinity_free(own->held);
         own->kept_most = room_for_columns(arena);
+        CLV_TRY(clv_agree_least(arena->problem->ctx, &own->kept_most));
     }
     memcpy(arena->rho, own->fresh, (size_t)arena->slots * sizeof *own->fresh);
     arena->top = clv_kernels->place_of_largest(arena->rho, arena->slots);

@@ -54,18 +54,16 @@ clv_status clv_peeling_new(clv_context *ctx, const clv_affinity *a, const clv_do
 }
 
 clv_dominant_problem clv_peel_problem(const clv_peeling *p) {
-    clv_dominant_problem problem = {.ctx = p->ctx,
-                                    .affinity = p->affinity,
-                                    .options = p->options,
-                                    .n = p->n,
-                                    .active_count = p->active_count,
-                                    .active = p->active,
-                                    .gone = p->gone,
-                                    .tol = isnan(p->options->control.tol) ? 1e-6 : p->options->control.tol,
-                                    .largest = p->largest,
-                                    .seed = {.object = -1}};
-    problem.compact = p->options->solver == CLV_DOMINANT_RD && clv_replicator_compacts(&problem);
-    return problem;
+    return (clv_dominant_problem){.ctx = p->ctx,
+                                  .affinity = p->affinity,
+                                  .options = p->options,
+                                  .n = p->n,
+                                  .active_count = p->active_count,
+                                  .active = p->active,
+                                  .gone = p->gone,
+                                  .tol = isnan(p->options->control.tol) ? 1e-6 : p->options->control.tol,
+                                  .largest = p->largest,
+                                  .seed = {.object = -1}};
 }
 
 clv_status clv_without_diagonal(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,
@@ -127,12 +125,18 @@ static clv_status sample_degrees(clv_peeling *p) {
 
 static clv_status find_vertex(clv_peeling *p, int64_t *out) {
     if (has_exact_degrees(p)) {
+        CLV_TRY(p->degree ? CLV_OK : make_degrees(p));
         *out = largest_active(p, p->degree);
     } else {
         CLV_TRY(sample_degrees(p));
         *out = largest_active(p, p->work);
     }
     return CLV_OK;
+}
+
+clv_status clv_peel_first(clv_peeling *p, clv_seed *out) {
+    *out = (clv_seed){.kind = CLV_SEED_OBJECT};
+    return find_vertex(p, &out->object);
 }
 
 bool clv_starts_at_center(const clv_dominant_options *options) {
@@ -279,6 +283,7 @@ static clv_status search(clv_peeling *p, const clv_seed *seed, clv_dominant_set 
     clv_control control = clv_control_for(&p->options->control, seed->kind != CLV_SEED_RANDOM);
     problem.seed = *seed;
     *out = (clv_dominant_set){0};
+    CLV_TRY(clv_replicator_decide(&problem));
     clv_status status = clv_dominant_single(&problem, &control, out);
     if (status < 0) {
         clv_dominant_set_free(p->ctx, out);
@@ -342,7 +347,7 @@ clv_status clv_peel_vertex(clv_peeling *p) {
 /* --- all --- */
 
 clv_status clv_peel(clv_peeling *p) {
-    if (has_exact_degrees(p)) {
+    if (has_exact_degrees(p) && !p->degree) {
         CLV_TRY(make_degrees(p));
     }
     while (wants_more(p)) {

@@ -84,8 +84,11 @@ static void list_terms(predictor *p) {
 
 static clv_status new_predictor(predictor *p, clv_context *ctx, const clv_result *result,
                                 const clv_dominant_options *options) {
-    *p = (predictor){
-        .ctx = ctx, .result = result, .k = result->k, .shift = options->shift, .nearest = options->assign != 0};
+    *p = (predictor){.ctx = ctx,
+                     .result = result,
+                     .k = result->k,
+                     .shift = clv_dominant_shift(options, result),
+                     .nearest = options->assign != 0};
     CLV_TRY(check_result(p));
     int64_t n = p->membership->rows, terms = p->membership->start[n] - p->membership->start[0];
     p->members = CLV_NEW(ctx, int64_t, n);

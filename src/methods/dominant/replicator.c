@@ -3,21 +3,30 @@
  * them and memory allows it, their similarities are copied, so that a product costs m^2 for the m objects left. */
 #include "methods/dominant/dominant.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 #include <string.h>
 
 /* Below this share of all objects a copy pays: a product costs a little more than half as much. */
 #define FEW 0.75
 
-/* Decided before searches begin side by side, and for as many as there can be: threads do not matter. */
-bool clv_replicator_compacts(const clv_dominant_problem *p) {
+/* Decided before searches begin side by side, and for as many as there can be: threads do not matter. Processes share
+ * the copy. */
+clv_status clv_replicator_decide(clv_dominant_problem *p) {
     const clv_dominant_options *options = p->options;
     clv_affinity_info info;
     clv_affinity_describe(p->affinity, &info);
     double count = (double)p->active_count, searches = (double)(options->multistart + options->control.restarts);
-    double copy = info.cost.resident && !info.sparse ? 8 * count * count : 0, work = 128 * (double)p->n;
-    return count <= FEW * (double)p->n &&
-           (double)clv_memory_at_work(p->ctx) + searches * (copy + work) <= (double)clv_affinity_budget(p->affinity);
+    double copy = info.cost.resident && !info.sparse ? 8 * count * count / clv_rank_count(p->ctx) : 0;
+    double work = 128 * (double)p->n;
+    int64_t fits = count <= FEW * (double)p->n && (double)clv_memory_at_work(p->ctx) + searches * (copy + work) <=
+                                                      (double)clv_affinity_budget(p->affinity);
+    if (options->solver == CLV_DOMINANT_RD) {
+        CLV_TRY(clv_agree_least(p->ctx, &fits));
+        p->compact = fits != 0;
+    }
+    return CLV_OK;
 }
 
 /* The operator on the active objects alone. */

@@ -402,6 +402,9 @@ static clv_status gather_parts(clv_kpalm_state *s, int64_t first, int64_t last) 
 
 clv_status clv_assign_objects(clv_kpalm_state *s, clv_tally *tally) {
     int64_t first, last;
+    if (s->problem->card) {
+        return clv_kpalm_card_assign(s, tally);
+    }
     clv_kpalm_own_chunks(s->problem, &first, &last);
     clv_kpalm_begin_own(s->problem);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)

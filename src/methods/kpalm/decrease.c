@@ -2,6 +2,7 @@
  * of it from the centers and the sums of the iteration, O(k p). */
 #include "methods/kpalm/kpalm.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Iterations that ties are waited for. */
@@ -79,7 +80,9 @@ void clv_note_progress(clv_kpalm_state *s, const clv_tally *tally, clv_iterate *
     bool means = !p->euclidean && p->damping == 1; /* centers are where they belong */
     bool small = means || p->length * sqrt(gradient) <= p->tolerance / 2;
     out->converged = still && tally->soft == 0 && small;
-    bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= 1e-7 * p->frame.unit;
+    double hardly =
+        fmax(1e-7, 8 * DBL_EPSILON * p->frame.reach) * p->frame.unit; /* the latter is the rounding of means */
+    bool tied = still && tally->soft > 0 && tally->largest <= 1e-12 && sqrt(way) <= hardly;
     s->tied = tied ? s->tied + 1 : 0;
     bool waited = p->options.schedule == CLV_KPALM_CONSTANT || clv_kpalm_alpha_at_floor(p, s->t) || s->tied >= PATIENCE;
     s->hardened = s->hardened || (tied && waited);

@@ -227,6 +227,9 @@ clv_status clv_kpalm_assign(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
     atomic_bool stopped = false;
     int64_t first, last;
+    if (p->card) {
+        return clv_kpalm_card_nearest(s);
+    }
     clv_kpalm_own_chunks(p, &first, &last);
     clv_kpalm_begin_own(p);
 #pragma omp parallel for num_threads(clv_team(s->threads)) schedule(dynamic, 1)

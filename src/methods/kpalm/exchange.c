@@ -130,6 +130,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
                 .least_mass = HUGE_VAL};
     int64_t numbers = passed_numbers(p);
     *moved = 0;
+    CLV_TRY(p->card ? clv_kpalm_card_bounds(s) : CLV_OK);
     x.passed = CLV_NEW(p->ctx, double, numbers);
     if (!x.passed) {
         return CLV_ENOMEM;
@@ -144,6 +145,7 @@ clv_status clv_kpalm_exchange(clv_kpalm_state *s, int64_t *moved) {
     pass_on(&x, true);
     clv_free(p->ctx, x.passed);
     *moved = x.moved;
+    s->known_there = s->known_there && x.moved == 0;
     CLV_TRY(status);
     clv_centers_publish(s, true);
     s->torn = false;

@@ -81,7 +81,7 @@ static clv_status kpalm_save(void *state, void *snap) {
     if (to->content == LABELS) {
         memcpy(to->labels, s->labels, (size_t)p->n * sizeof *to->labels);
     } else if (to->content == WEIGHTS) {
-        clv_soft_export(s, &to->rows);
+        return clv_soft_export(s, &to->rows);
     }
     return CLV_OK;
 }
@@ -96,6 +96,7 @@ static clv_status pass_snapshot(const void *problem, void *snap, clv_archive *ar
     clv_pass_integer(archive, &s->t, 0, INT64_MAX / 4);
     clv_pass_reals(archive, s->centers, p->k * p->p);
     if (s->content == LABELS) {
+        CLV_TRY(archive->loading ? CLV_OK : clv_kpalm_gather_objects(p, s->labels, sizeof *s->labels));
         clv_pass_labels(archive, s->labels, p->n, 0, p->k - 1);
     }
     return s->content == WEIGHTS && archive->status == CLV_OK ? clv_soft_rows_pass(p, &s->rows, archive)
@@ -181,7 +182,7 @@ static clv_status look_closely(clv_kpalm_state *s, bool wanted, bool all, clv_it
         return CLV_OK;
     }
     if (!whole) {
-        clv_soft_export(s, &s->rows);
+        CLV_TRY(clv_soft_export(s, &s->rows));
     }
     clv_matrix weights = clv_soft_matrix(p, &s->rows);
     CLV_TRY(clv_kpalm_judge(s, whole ? NULL : &weights, all, false, &found));
@@ -232,7 +233,7 @@ static clv_status kpalm_start(void *state, clv_rng *rng, clv_iterate *out) {
     bool given = p->start_centers != NULL;
     s->t = 0;
     s->soft = 0;
-    s->torn = s->hardened = false;
+    s->torn = s->hardened = s->known_there = false;
     s->sufficient = NAN;
     out->extra[0] = NAN;
     memset(s->sums, 0, (size_t)(p->k * (p->p + 1)) * sizeof *s->sums);
@@ -291,7 +292,7 @@ static clv_status kpalm_resume(void *state, const void *snap, clv_iterate *out) 
     clv_matrix weights = clv_soft_matrix(p, &from->rows);
     memcpy(s->centers, from->centers, (size_t)(p->k * p->p) * sizeof *s->centers);
     s->t = s->panel_count > from->t ? s->panel_count : from->t; /* nothing is replayed from here on */
-    s->torn = false;
+    s->torn = s->known_there = false;
     out->rounded = from->torn;
     clv_centers_publish(s, false);
     forget_bounds(s);
@@ -456,8 +457,12 @@ clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void 
         status = clv_kpalm_take_given(&problem, input);
     }
     if (status == CLV_OK) {
+        status = clv_kpalm_card_open(&problem);
+    }
+    if (status == CLV_OK) {
         status = drive(&problem, out);
     }
+    clv_kpalm_card_close(&problem);
     clv_kpalm_problem_free(&problem);
     return status;
 }

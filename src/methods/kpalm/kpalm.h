@@ -16,6 +16,7 @@
  *   state.c      what one restart works with
  *   predict.c    labels of new points, the value of what is given
  *   shares.c     several processes: whose objects are whose
+ *   card.c       iterations on a graphics card
  *
  * Lengths and distances in tiles and bounds are in units of frame.unit, everything else is in the units of the data. */
 #ifndef CLV_KPALM_H
@@ -44,6 +45,10 @@ typedef struct clv_kpalm_form {
     int64_t replay;   /* iterations in which weights with many nonzeros are not stored but computed again */
 } clv_kpalm_form;
 
+/* Points on a graphics card (card.c), and the clusters of a restart there (affinity/cuda.h). */
+typedef struct clv_kpalm_card clv_kpalm_card;
+struct clv_cuda_clusters;
+
 /* What all restarts share. */
 typedef struct clv_kpalm_problem {
     clv_context *ctx;
@@ -65,6 +70,7 @@ typedef struct clv_kpalm_problem {
     double *norms;    /* n: |a - mean|^2 */
     double spread;    /* sum of sample |a - mean|^2 */
     double length;    /* the unit of moves of centers in the certificate: (spread / mass)^1/2 */
+    double extent;    /* the diameter, or less where few objects are far away; likewise */
     double effective; /* tr(S^2) / tr(S) of the covariance S; 0 where nothing asks for it */
     double diameter;  /* 0 where nothing asks for it */
     double alpha;     /* alpha(0) */
@@ -75,6 +81,7 @@ typedef struct clv_kpalm_problem {
     bool keeps_weights;    /* a snapshot holds the weights of all objects */
     bool shared;           /* by ranks: each has the objects of its chunks (shares.c) */
     bool show;             /* someone looks at every iterate */
+    clv_kpalm_card *card;  /* iterations are computed there; NULL: here */
 } clv_kpalm_problem;
 
 clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const clv_kpalm_options *options,
@@ -226,6 +233,9 @@ typedef struct clv_kpalm_state {
     double sufficient;   /* the decrease over that; NaN: none to speak of */
     int64_t tied;        /* iterations in which objects were in several clusters and nothing moved */
     clv_soft_rows rows;
+    struct clv_cuda_clusters *there; /* on the card */
+    bool known_there;                /* labels and weights there are those of the iterate */
+    bool fetched;                    /* and weights are in the pools as well */
 } clv_kpalm_state;
 
 /* A clv_kpalm_state on a clv_kpalm_problem, as the driver takes it. */
@@ -235,6 +245,7 @@ void clv_kpalm_state_free(clv_context *ctx, void *state); /* takes NULL */
 /* All that iterations to come depend on, for a checkpoint (state.c), and its pools (weights.c). */
 clv_status clv_kpalm_state_pass(void *state, clv_archive *archive);
 clv_status clv_soft_pass(clv_kpalm_state *s, clv_archive *archive);
+clv_status clv_soft_share(clv_kpalm_state *s); /* of ranks: the pools of each become everybody's */
 clv_status clv_soft_rows_pass(const clv_kpalm_problem *p, clv_soft_rows *rows, clv_archive *archive);
 
 /* Bytes of a state, at most, unless most objects stay equally near to many centers. `varied`: alpha has a factor per
@@ -353,7 +364,7 @@ size_t clv_soft_bytes(const clv_kpalm_problem *p, const clv_kpalm_options *optio
 clv_status clv_soft_rows_new(const clv_kpalm_problem *p, clv_soft_rows *out);
 void clv_soft_rows_free(clv_context *ctx, clv_soft_rows *rows);
 /* The weights of all objects into rows; these as a matrix; and back to labels and pools. */
-void clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to);
+clv_status clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to);
 clv_matrix clv_soft_matrix(const clv_kpalm_problem *p, const clv_soft_rows *rows);
 clv_status clv_soft_import(clv_kpalm_state *s, const clv_soft_rows *rows);
 
@@ -409,6 +420,31 @@ int32_t clv_nearest_center(const clv_panel *panel, const clv_matrix *points, int
 /* The same for rows from..to - 1, into labels; `keys` has room for a tile. */
 void clv_nearest_centers(const clv_panel *panel, const clv_frame *frame, int64_t from, int64_t to,
                          const double *centers, const double *square, void *keys, int32_t *labels);
+
+/* --- card.c: with p->card, in place of the functions of the same names --- */
+
+/* Whether `auto` should take a card: there is one, it has room, and the work is large. */
+bool clv_kpalm_card_pays(const clv_kpalm_problem *p);
+/* Where home = cuda: p->card, with the points; to be closed also on failure. */
+clv_status clv_kpalm_card_open(clv_kpalm_problem *p);
+void clv_kpalm_card_close(clv_kpalm_problem *p);
+clv_status clv_kpalm_card_begin(clv_kpalm_state *s);
+void clv_kpalm_card_end(clv_kpalm_state *s);
+clv_status clv_kpalm_card_assign(clv_kpalm_state *s, clv_tally *tally); /* clv_assign_objects */
+clv_status clv_kpalm_card_nearest(clv_kpalm_state *s);                  /* clv_kpalm_assign */
+/* Sums of the parts that objects have in a start (starts.c), chunk by chunk: chunks x `stride` numbers; and s->upper of
+ * the objects of a chunk. */
+typedef struct clv_kpalm_draws {
+    const double *candidates; /* count x p */
+    int count;
+    bool linear, begin, keep; /* as in clv_cuda_draws */
+} clv_kpalm_draws;
+clv_status clv_kpalm_card_draw(clv_kpalm_state *s, const clv_kpalm_draws *draws, double *sums, int64_t stride);
+clv_status clv_kpalm_card_near(clv_kpalm_state *s, int64_t chunk);
+/* s->lower for the polish. */
+clv_status clv_kpalm_card_bounds(clv_kpalm_state *s);
+/* Weights that only the card has, to the pools. */
+clv_status clv_kpalm_card_fetch(clv_kpalm_state *s);
 
 /* --- predict.c --- */
 

@@ -26,8 +26,10 @@ static const clv_option options[] = {
                  "alpha(0) in its unit; auto: 3 (3 / k)^(1/2) if effective, 3 if variance, else 1"),
     CLV_OPT_CHOICE(T, alpha_unit, "alpha-unit", CLV_KPALM_UNIT_AUTO, "auto|effective|variance|diameter|one",
                    "effective: k V', variance: k V, one: 1; auto: effective, for euclidean diameter"),
-    CLV_OPT_REAL(T, epsilon, "epsilon", NAN, 0, LARGEST, "auto", "E",
-                 "smoothing of euclidean distances; auto: 0.05 diameters, for weiszfeld 0.001"),
+    CLV_OPT_REAL(
+        T, epsilon, "epsilon", NAN, 0, LARGEST, "auto", "E",
+        "smoothing of euclidean distances; auto: 0.05, for weiszfeld 0.001, of the diameter or of 3 median distances, "
+        "whichever is less"),
     CLV_OPT_FLAG(T, polish, "polish", NULL, 1, "kpalm, squared: go on until moving no single object lowers sigma"),
     CLV_OPT_CHOICE(T, empty, "empty", CLV_KPALM_EMPTY_AUTO, "auto|keep|reseed",
                    "centers without objects stay (except in the polish), or move to a far object; auto: they move, but "
@@ -40,6 +42,10 @@ static const clv_option options[] = {
                  "kpalm: alpha is G times as large, as the first block of PALM"),
     CLV_OPT_REAL(T, gamma_x, "gamma-x", 1, 1, LARGEST_GAMMA, NULL, "G",
                  "kpalm: steps of centers are 1 / G as long, as the second block of PALM"),
+    CLV_OPT_CHOICE(T, place, "home", CLV_KPALM_PLACE_AUTO, "auto|host|cuda",
+                   "where iterations are computed; cuda: on a graphics card; auto: there if it pays"),
+    CLV_OPT_BYTES(T, device_memory, "device-memory", "auto",
+                  "memory budget on a graphics card (home cuda); auto: what is free there"),
 };
 static const clv_option_table table = {"kpalm", options, CLV_COUNT(options), sizeof(T)};
 #undef T

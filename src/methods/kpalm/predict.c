@@ -168,6 +168,9 @@ static clv_status judge(clv_kpalm_problem *p, const int32_t *labels, const clv_m
     return status;
 }
 
+/* Of object-alpha, with room for rounding. */
+#define LARGEST_FACTOR 1e7
+
 /* A label is that of the largest membership. */
 static clv_status labels_follow(clv_context *ctx, const clv_matrix *m, const int32_t *labels) {
     const double *weight = m->values;
@@ -189,11 +192,25 @@ const char *clv_kpalm_objective(const clv_kpalm_problem *p) {
     return p->euclidean ? "sigma-epsilon" : clv_kpalm_method.objective;
 }
 
+/* Objects have an alpha of their own only where one was asked for; which is not looked at, but for its order. */
+static clv_status check_alphas(const clv_kpalm_problem *p, const clv_result *answer) {
+    const char *asked = p->options.object_alpha ? p->options.object_alpha : "same";
+    double least = clv_result_real(answer, "alpha_least", p->alpha),
+           most = clv_result_real(answer, "alpha_most", p->alpha);
+    bool own = clv_result_field(answer, "alpha_least") || clv_result_field(answer, "alpha_most");
+    bool possible =
+        !own || (strcmp(asked, "same") != 0 && least > 0 && least <= most && most <= LARGEST_FACTOR * p->alpha);
+    return possible ? CLV_OK
+                    : clv_fail(p->ctx, CLV_EDATA, "alphas from %g to %g cannot come from object-alpha '%.80s'", least,
+                               most, asked);
+}
+
 static clv_status evaluate(clv_kpalm_problem *p, const clv_result *answer, const clv_matrix *centers,
                            clv_result *found) {
     const clv_matrix *membership = clv_result_matrix(answer, "membership");
     clv_kpalm_judgment judgment = {0};
     bool soft = !p->hard;
+    CLV_TRY(check_alphas(p, answer));
     CLV_TRY(judge(p, answer->labels, membership, centers, &judgment));
     CLV_TRY(membership ? labels_follow(p->ctx, membership, answer->labels) : CLV_OK);
     clv_result_claim(found, &clv_kpalm_method, judgment.sigma, judgment.subgradient, p->tolerance);
@@ -212,6 +229,7 @@ clv_status clv_kpalm_evaluate_answer(clv_context *ctx, const clv_input *input, c
     CLV_TRY(clv_answer_matrix(ctx, answer, "centers", answer->k, input->points->cols, &centers));
     CLV_TRY(clv_matrix_check(ctx, "the centers:", centers, 1e70));
     given.k = answer->k;
+    given.place = CLV_KPALM_HOST; /* one pass, and the second opinion of what a card has found */
     with_centers.start = centers; /* which the unit of lengths must suit */
     clv_status status = clv_kpalm_problem_new(ctx, &with_centers, &given, &problem);
     if (status == CLV_OK) {

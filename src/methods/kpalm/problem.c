@@ -88,8 +88,9 @@ void clv_kpalm_divide(clv_kpalm_problem *p) {
     p->keeps_weights = !p->hard && p->n <= KEPT_WEIGHTS / p->k;
     bool uniform = p->options.initial_membership == CLV_KPALM_UNIFORM && !p->factor;
     p->affine = !p->hard && !p->euclidean && uniform && !clv_is_sparse(p->points);
-    p->form = (clv_kpalm_form){true, true, replayed_iterations(p)};
-    p->shared = clv_kpalm_is_shared(p);
+    bool card = p->options.place == CLV_KPALM_CUDA; /* which computes all distances and keeps all weights */
+    p->form = (clv_kpalm_form){!card, true, card ? 0 : replayed_iterations(p)};
+    p->shared = !card && clv_kpalm_is_shared(p);
 }
 
 /* --- mean and spread --- */
@@ -337,6 +338,24 @@ static clv_status find_diameter(clv_kpalm_problem *p) {
 
 /* --- alpha and epsilon --- */
 
+/* A length that few objects far away do not change: three times the median distance of pairs, drawn by the sizes alone.
+ * The diameter of data without such objects is hardly longer. */
+static clv_status find_extent(clv_kpalm_problem *p) {
+    enum { PAIRS = 1001 };
+    double *row = CLV_NEW(p->ctx, double, p->p), far[PAIRS];
+    clv_rng rng = clv_rng_stream(2, 0);
+    for (int s = 0; row && s < PAIRS; s++) {
+        int64_t first = clv_rng_below(&rng, p->n), second = clv_rng_below(&rng, p->n > 1 ? p->n - 1 : 1);
+        clv_matrix_row(p->points, first, row);
+        far[s] = clv_row_distance(p->points, second < first ? second : (second + 1) % p->n, row,
+                                  clv_square_of(row, NULL, p->p));
+    }
+    double median = row ? 3 * sqrt(fmax(clv_nth_smallest(far, PAIRS, PAIRS / 2), 0)) : 0;
+    p->extent = median > 0 ? fmin(median, p->diameter) : p->diameter; /* most are equal: the rest decides */
+    clv_free(p->ctx, row);
+    return row ? CLV_OK : CLV_ENOMEM;
+}
+
 static bool needs_diameter(const clv_kpalm_problem *p) {
     bool alpha = !p->hard && p->options.alpha_unit == CLV_KPALM_DIAMETER;
     return alpha || (p->euclidean && isnan(p->options.epsilon));
@@ -357,7 +376,7 @@ static void find_parameters(clv_kpalm_problem *p) {
     p->alpha = p->alpha > 0 ? p->alpha : 1; /* objects that are all equal */
     if (p->euclidean) {
         double share = options->solver == CLV_KPALM_WEISZFELD ? 0.001 : 0.05;
-        p->epsilon = isnan(options->epsilon) ? share * p->diameter : options->epsilon;
+        p->epsilon = isnan(options->epsilon) ? share * p->extent : options->epsilon;
         double reach = p->frame.reach * p->frame.unit;
         bool equal = p->frame.radius * p->frame.unit <= 1e-12 * reach; /* any will do, but rounding */
         p->epsilon = fmax(p->epsilon, (equal ? 1 : 1e-12) * (reach > 0 ? reach : 1));
@@ -454,11 +473,15 @@ clv_status clv_kpalm_problem_new(clv_context *ctx, const clv_input *input, const
     out->hard = options->solver != CLV_KPALM_KPALM;
     out->damping = out->hard ? 1 : options->gamma_x;
     out->show = options->control.keep_trace;
+    if (options->place == CLV_KPALM_PLACE_AUTO) {
+        out->options.place = clv_kpalm_card_pays(out) ? CLV_KPALM_CUDA : CLV_KPALM_HOST;
+    }
     CLV_TRY(weigh(out));
     clv_kpalm_divide(out);
     CLV_TRY(find_frame(out));
     if (needs_diameter(out)) {
         CLV_TRY(find_diameter(out));
+        CLV_TRY(find_extent(out));
     }
     if (!out->hard && out->options.alpha_unit == CLV_KPALM_EFFECTIVE) {
         CLV_TRY(find_effective(out));

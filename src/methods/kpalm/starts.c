@@ -28,6 +28,8 @@ typedef struct seeding {
     double *sums;    /* chunks x MOST_DRAWS */
     int draws;
     bool linear; /* probabilities by the distance, not its square */
+    bool there;  /* the distances to the nearest center so far are on the card */
+    bool begun;  /* there is a center */
 } seeding;
 
 static double part_of(const seeding *g, double near, int64_t i) {
@@ -85,6 +87,18 @@ static void come_nearer(seeding *g, int64_t chunk, const clv_worker *w, int64_t 
     }
 }
 
+/* Either of these for all objects; on the card it is one function. */
+static clv_status try_all(seeding *g) {
+    clv_kpalm_draws draws = {g->rows, g->draws, g->linear, .begin = !g->begun};
+    return g->there ? clv_kpalm_card_draw(g->s, &draws, g->sums, MOST_DRAWS) : visit_tiles(g, try_candidates);
+}
+
+static clv_status approach(seeding *g) {
+    clv_kpalm_draws draws = {g->rows, 1, g->linear, .begin = !g->begun, .keep = true};
+    g->begun = true;
+    return g->there ? clv_kpalm_card_draw(g->s, &draws, g->sums, MOST_DRAWS) : visit_tiles(g, come_nearer);
+}
+
 static double total_of(const seeding *g, int c) {
     double sum = 0;
     for (int64_t b = 0; b < g->s->problem->chunks; b++) {
@@ -127,6 +141,7 @@ static clv_status draw(const seeding *g, clv_rng *rng, int64_t *out) {
         left -= g->sums[chunk * MOST_DRAWS];
     }
     clv_kpalm_own_chunks(p, &first, &last);
+    CLV_TRY(g->there ? clv_kpalm_card_near(g->s, chunk) : CLV_OK);
     *out = chunk >= first && chunk < last ? draw_in_chunk(g, chunk, left) : -1;
     CLV_TRY(clv_kpalm_broadcast(p, out, sizeof *out, clv_kpalm_owner(p, chunk)));
     *out = *out >= 0 ? *out : draw_by_weight(p, rng);
@@ -154,7 +169,7 @@ static clv_status choose(seeding *g, clv_rng *rng, int64_t *out) {
     }
     if (g->draws > 1) {
         set_candidates(g, objects, g->draws);
-        CLV_TRY(visit_tiles(g, try_candidates));
+        CLV_TRY(try_all(g));
         for (int c = 1; c < g->draws; c++) {
             best = total_of(g, c) < total_of(g, best) ? c : best;
         }
@@ -175,7 +190,7 @@ static int64_t draw_another(const clv_kpalm_problem *p, const bool *taken, clv_r
 /* Object `next` has become a center: the next one is chosen. */
 static clv_status follow(seeding *g, clv_rng *rng, int64_t *next) {
     set_candidates(g, next, 1);
-    CLV_TRY(visit_tiles(g, come_nearer));
+    CLV_TRY(approach(g));
     return choose(g, rng, next);
 }
 
@@ -240,6 +255,7 @@ static clv_status seed_plusplus(clv_kpalm_state *s, clv_rng *rng, bool greedy, b
     bool *taken = CLV_NEW0(p->ctx, bool, p->n);
     status = taken ? status : CLV_ENOMEM;
     if (status == CLV_OK) {
+        g.there = p->card != NULL;
         measure_norms(s);
         status = draw_centers(&g, rng, taken);
     }
@@ -366,7 +382,7 @@ static clv_status refill(seeding *g, int64_t *members, double *gain) {
             members[l]++;
             *gain += move_center(s, object, l);
             set_candidates(g, &object, 1);
-            CLV_TRY(visit_tiles(g, come_nearer));
+            CLV_TRY(approach(g));
         }
     }
     return CLV_OK;
@@ -377,6 +393,7 @@ clv_status clv_kpalm_refill(clv_kpalm_state *s, double *gain) {
     seeding g;
     int64_t room = clv_panel_now(s)->width; /* of the tiles of the workers, which are for k centers */
     *gain = 0;
+    CLV_TRY(clv_kpalm_card_fetch(s)); /* labels change here, so the card is told everything again */
     clv_status status = new_seeding(s, room < REFILL_DRAWS ? (int)room : REFILL_DRAWS, p->euclidean, &g);
     int64_t *members = CLV_NEW(p->ctx, int64_t, p->k);
     if (status == CLV_OK && members) {
@@ -395,5 +412,6 @@ clv_status clv_kpalm_refill(clv_kpalm_state *s, double *gain) {
     }
     clv_free(p->ctx, members);
     free_seeding(&g);
+    s->known_there = false;
     return status == CLV_OK && !members ? CLV_ENOMEM : status;
 }

@@ -16,6 +16,7 @@ void clv_kpalm_state_free(clv_context *ctx, void *state) {
     if (!s) {
         return;
     }
+    clv_kpalm_card_end(s);
     for (int64_t i = 0; s->panels && i < s->panel_count; i++) {
         clv_panel_free(&s->panels[i]);
     }
@@ -117,6 +118,9 @@ clv_status clv_kpalm_state_new(clv_context *ctx, const void *of, int threads, vo
     for (int i = 0; status == CLV_OK && i < s->threads; i++) {
         status = make_worker(problem, &s->workers[i]);
     }
+    if (status == CLV_OK && problem->card) {
+        status = clv_kpalm_card_begin(s);
+    }
     if (status < 0) {
         clv_kpalm_state_free(ctx, s);
         return status;
@@ -187,11 +191,27 @@ static bool count_soft(clv_kpalm_state *s) {
     return possible && (nowhere == 0 || nowhere == p->n) && (replayed == 0 || s->t < s->panel_count);
 }
 
+/* Of ranks that share the run, each brings what it has of its objects. */
+static clv_status complete(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    if (!p->shared) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_kpalm_gather_objects(p, s->labels, sizeof *s->labels));
+    CLV_TRY(clv_kpalm_gather_objects(p, s->upper, sizeof *s->upper));
+    CLV_TRY(clv_kpalm_gather_objects(p, s->lower, sizeof *s->lower));
+    for (int64_t t = 0; t < s->t && s->shifts && s->t < s->panel_count && s->soft > 0; t++) {
+        CLV_TRY(clv_kpalm_gather_objects(p, s->shifts + t * p->n, sizeof *s->shifts));
+    }
+    return clv_soft_share(s);
+}
+
 /* Panels, movements and separations follow from the centers, bounds do not: they say in which order objects are looked
  * at, and so how sums are rounded. */
 clv_status clv_kpalm_state_pass(void *state, clv_archive *archive) {
     clv_kpalm_state *s = state;
     const clv_kpalm_problem *p = s->problem;
+    CLV_TRY(archive->loading ? CLV_OK : complete(s));
     clv_pass_integer(archive, &s->t, 0, INT64_MAX / 4);
     clv_pass_places(archive, (int64_t *)&s->salt, 1, INT64_MIN, INT64_MAX);
     clv_pass_labels(archive, s->labels, p->n, CLV_REPLAYED, p->k - 1);
@@ -216,7 +236,7 @@ clv_status clv_kpalm_state_pass(void *state, clv_archive *archive) {
     }
     CLV_TRY(clv_soft_pass(s, archive));
     if (archive->loading) {
-        s->torn = false;
+        s->torn = s->known_there = false;
         clv_centers_publish(s, s->moved);
     }
     return archive->status;

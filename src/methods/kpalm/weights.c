@@ -156,8 +156,9 @@ static void export_object(clv_kpalm_state *s, int64_t i, const clv_pool *pool, c
     }
 }
 
-void clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to) {
+clv_status clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to) {
     const clv_kpalm_problem *p = s->problem;
+    CLV_TRY(clv_kpalm_card_fetch(s));
     int64_t *place = s->workers[0].vertex; /* of an object of a block: where its list begins */
     for (int64_t b = 0; b < s->pool_count; b++) {
         const clv_pool *pool = &s->pools[b];
@@ -173,6 +174,7 @@ void clv_soft_export(clv_kpalm_state *s, clv_soft_rows *to) {
             export_object(s, first + r, pool, listed ? pool->index + place[r] : NULL, to);
         }
     }
+    return CLV_OK;
 }
 
 clv_status clv_soft_import(clv_kpalm_state *s, const clv_soft_rows *rows) {
@@ -229,9 +231,36 @@ static bool are_lists(const clv_kpalm_state *s, int64_t block, const clv_pool *p
     return true;
 }
 
+/* The pool of a block as the rank `root` has it. */
+static clv_status share_pool(clv_kpalm_state *s, clv_pool *pool, int root) {
+    const clv_kpalm_problem *p = s->problem;
+    size_t size = clv_scalar_bytes(p->points->scalar);
+    int64_t sizes[2] = {pool->used, pool->weights};
+    CLV_TRY(clv_kpalm_broadcast(p, sizes, sizeof sizes, root));
+    clv_pool wanted = {.used = sizes[0], .weights = sizes[1]};
+    CLV_TRY(reserve(p->ctx, &wanted, size, pool));
+    pool->used = wanted.used;
+    pool->weights = wanted.weights;
+    CLV_TRY(clv_kpalm_broadcast(p, pool->index, pool->used * (int64_t)sizeof *pool->index, root));
+    return clv_kpalm_broadcast(p, pool->weight, pool->weights * (int64_t)size, root);
+}
+
+clv_status clv_soft_share(clv_kpalm_state *s) {
+    const clv_kpalm_problem *p = s->problem;
+    for (int64_t c = 0; c < p->chunks && s->soft > 0; c++) {
+        int64_t from, to;
+        clv_kpalm_chunk(p, c, &from, &to);
+        for (int64_t b = from / p->block; b * p->block < to && b < s->pool_count; b++) {
+            CLV_TRY(share_pool(s, &s->pools[b], clv_kpalm_owner(p, c)));
+        }
+    }
+    return CLV_OK;
+}
+
 clv_status clv_soft_pass(clv_kpalm_state *s, clv_archive *archive) {
     const clv_kpalm_problem *p = s->problem;
     size_t size = clv_scalar_bytes(p->points->scalar);
+    CLV_TRY(archive->loading ? CLV_OK : clv_kpalm_card_fetch(s));
     for (int64_t b = 0; b < s->pool_count; b++) {
         clv_pool *pool = &s->pools[b], wanted = *pool;
         clv_pass_integer(archive, &wanted.used, 0, p->block * (p->k + HEAD));

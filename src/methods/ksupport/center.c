@@ -6,6 +6,8 @@
  * in a copy of X, so that solvers, the certificate and its verification all see them without it. */
 #include "methods/ksupport/ksupport.h"
 
+#include "base/ranks.h"
+
 #include <math.h>
 
 enum { LOOKED_AT = 64 }; /* samples: enough to tell far from near */
@@ -44,25 +46,54 @@ static void look_at(const layout *l, int64_t first, int64_t count, int64_t step,
     }
 }
 
-bool clv_ks_is_far(const clv_matrix *x, bool transposed, double times) {
-    enum { STRIP = 512 };
-    layout l = layout_of(x, transposed);
-    int64_t step = l.samples / LOOKED_AT + 1;
-    double largest = 0, constant = 0, means[STRIP], spreads[STRIP];
-    bool far = false;
-    if (clv_is_sparse(x) || l.samples < 2) {
-        return false; /* to center would fill it */
-    }
-    for (int64_t first = 0; first < l.features; first += STRIP) {
-        int64_t count = l.features - first < STRIP ? l.features - first : STRIP;
-        look_at(&l, first, count, step, means, spreads);
+enum { STRIP = 512 };
+
+/* Of some features: the largest spread, the largest mean of one without any, and of mean to spread. */
+typedef struct extremes {
+    double spread, constant, ratio;
+} extremes;
+
+static extremes look_at_all(const layout *l, int64_t begin, int64_t end) {
+    int64_t step = l->samples / LOOKED_AT + 1;
+    double means[STRIP], spreads[STRIP];
+    extremes e = {0};
+    for (int64_t first = begin; first < end; first += STRIP) {
+        int64_t count = end - first < STRIP ? end - first : STRIP;
+        look_at(l, first, count, step, means, spreads);
         for (int64_t j = 0; j < count; j++) {
-            largest = fmax(largest, spreads[j]);
-            constant = spreads[j] > 0 ? constant : fmax(constant, fabs(means[j]));
-            far = far || (spreads[j] > 0 && fabs(means[j]) > times * spreads[j]);
+            e.spread = fmax(e.spread, spreads[j]);
+            e.constant = spreads[j] > 0 ? e.constant : fmax(e.constant, fabs(means[j]));
+            e.ratio = spreads[j] > 0 ? fmax(e.ratio, fabs(means[j]) / spreads[j]) : e.ratio;
         }
     }
-    return far || (largest > 0 && constant > times * largest); /* columns of one value are held against the others */
+    return e;
+}
+
+/* Columns of one value are held against the others. To center what is sparse would fill it. */
+static bool are_far(const extremes *e, double times) {
+    return e->ratio > times || (e->spread > 0 && e->constant > times * e->spread);
+}
+
+bool clv_ks_is_far(const clv_matrix *x, bool transposed, double times) {
+    layout l = layout_of(x, transposed);
+    extremes e = clv_is_sparse(x) || l.samples < 2 ? (extremes){0} : look_at_all(&l, 0, l.features);
+    return are_far(&e, times);
+}
+
+clv_status clv_ks_find_far(clv_context *ctx, const clv_matrix *x, bool transposed, double times, bool *out) {
+    layout l = layout_of(x, transposed);
+    int64_t begin, end;
+    *out = false;
+    if (clv_is_sparse(x) || l.samples < 2) {
+        return CLV_OK;
+    }
+    clv_share_objects(ctx, l.features, STRIP, &begin, &end);
+    extremes e = look_at_all(&l, begin, end);
+    CLV_TRY(clv_agree_largest(ctx, &e.spread));
+    CLV_TRY(clv_agree_largest(ctx, &e.constant));
+    CLV_TRY(clv_agree_largest(ctx, &e.ratio));
+    *out = are_far(&e, times);
+    return CLV_OK;
 }
 
 /* In the order of memory: the mean of each feature, by differences from its first sample. */

@@ -139,8 +139,10 @@ static clv_status job_new(clv_context *ctx, const clv_input *input, const clv_ks
     const clv_matrix *x = input->points;
     const double *y = input->targets->values;
     int threads = (double)x->rows * (double)x->cols <= SHORT_PASS ? 1 : clv_threads(options->control.threads);
+    bool far = false;
     *j = (job){.ctx = ctx, .y = y, .models = 1};
-    if (options->intercept && clv_ks_is_far(x, options->transposed, CLV_KS_FAR)) {
+    CLV_TRY(options->intercept ? clv_ks_find_far(ctx, x, options->transposed, CLV_KS_FAR, &far) : CLV_OK);
+    if (far) {
         CLV_TRY(clv_ks_center(ctx, x, options->transposed, &j->centered, &j->means));
     }
     CLV_TRY(clv_design_new(ctx, j->centered ? clv_data_matrix(j->centered) : x, options->transposed, threads, &j->x));
@@ -359,10 +361,11 @@ static clv_status solve(clv_context *ctx, const clv_input *input, const clv_ksup
 }
 
 /* Far from the origin all columns are nearly one, unless their means are taken away. */
-static clv_status warn_of_means(const clv_input *input, const clv_ksupport_options *options, clv_result *result) {
-    bool held_up = !options->intercept && !result->certificate.holds && result->stop != CLV_CANCELLED;
-    return held_up && clv_ks_is_far(input->points, options->transposed, CLV_KS_OFF)
-               ? clv_result_warn(result,
+static clv_status warn_of_means(clv_context *ctx, const clv_input *input, const clv_ksupport_options *options,
+                                clv_result *result) {
+    bool held_up = !options->intercept && !result->certificate.holds && result->stop != CLV_CANCELLED, far = false;
+    CLV_TRY(held_up ? clv_ks_find_far(ctx, input->points, options->transposed, CLV_KS_OFF, &far) : CLV_OK);
+    return far ? clv_result_warn(result,
                                  "columns of X have means of more than %d times their spread, and the certificate does "
                                  "not hold: use --intercept, or --scale standard",
                                  CLV_KS_OFF)
@@ -388,7 +391,7 @@ clv_status clv_ksupport_solve(clv_context *ctx, const clv_input *input, const vo
     const clv_ksupport_options *options = chosen;
     CLV_TRY(options->path ? clv_ks_walk(ctx, input, options, out) : solve(ctx, input, options, out));
     CLV_TRY(warn_of_fractions(*out));
-    return warn_of_means(input, options, *out);
+    return warn_of_means(ctx, input, options, *out);
 }
 
 /* --- evaluation and prediction --- */

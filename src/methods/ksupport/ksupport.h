@@ -100,6 +100,8 @@ bool clv_design_has_features_as_rows(const clv_design *x);
 #define CLV_KS_FAR 1e3
 #define CLV_KS_OFF 100
 bool clv_ks_is_far(const clv_matrix *x, bool transposed, double times);
+/* The same by ranks, each of which looks at its own features. */
+clv_status clv_ks_find_far(clv_context *ctx, const clv_matrix *x, bool transposed, double times, bool *out);
 /* X less the mean of each feature, and the means; both are the caller's, also on failure. */
 clv_status clv_ks_center(clv_context *ctx, const clv_matrix *x, bool transposed, clv_data **out, double **means);
 

@@ -22,6 +22,8 @@ typedef struct ks_run {
     double intercept, value, gap;
     bool own;      /* that gap is the one of its own slope, from the data alone */
     bool given_up; /* in the start: there is a value, but no more */
+    int64_t idle;  /* steps since the best objective or its gap was better than these */
+    double idle_value, idle_gap;
 } ks_run;
 
 static const clv_ks_solver *const solvers[] = {&clv_ks_fcfw, &clv_ks_fista, &clv_ks_admm, &clv_ks_newton};
@@ -107,6 +109,26 @@ static clv_status run_create(clv_context *ctx, const void *problem, int threads,
     return CLV_OK;
 }
 
+static void begin_waiting(ks_run *run) {
+    run->idle = 0;
+    run->idle_value = run->value;
+    run->idle_gap = run->gap;
+}
+
+/* Whether neither the best objective nor its gap has fallen by a millionth for so long that a first-order method on
+ * badly scaled data will not get further. */
+static bool is_stuck(ks_run *run) {
+    enum { IDLE = 1000 };
+    const double share = 1 - 1e-6;
+    bool better = run->value < share * run->idle_value || run->gap < share * run->idle_gap;
+    run->idle = better ? 0 : run->idle + 1;
+    if (better) {
+        run->idle_value = run->value;
+        run->idle_gap = run->gap;
+    }
+    return run->idle >= IDLE;
+}
+
 /* The point becomes the best iterate. */
 static clv_status keep(ks_run *run) {
     CLV_TRY(clv_list_copy(run->problem->ctx, &run->best, &run->point.w));
@@ -157,6 +179,7 @@ static clv_status run_start(void *state, clv_rng *rng, clv_iterate *out) {
     run->given_up = run->given_up || clv_is_stop(status);
     CLV_TRY(run->given_up ? CLV_OK : status);
     run->last = run->value;
+    begin_waiting(run);
     show(run, out);
     return CLV_OK;
 }
@@ -193,6 +216,7 @@ static clv_status run_step(void *state, clv_iterate *out) {
         out->stalled = false;
     }
     CLV_TRY(settle(run));
+    out->stalled = out->stalled || (run->problem->options.rule == CLV_KSUPPORT_GAP && is_stuck(run));
     show(run, out);
     return CLV_OK;
 }
@@ -233,6 +257,7 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
     CLV_TRY(keep(run));
     CLV_TRY(run->solver->start(run->state, point));
     run->last = run->value;
+    begin_waiting(run);
     show(run, out);
     return CLV_OK;
 }
@@ -242,7 +267,8 @@ static clv_status run_resume(void *state, const void *snapshot, clv_iterate *out
 static clv_status run_pass(void *state, clv_archive *archive) {
     ks_run *run = state;
     const clv_ks_problem *p = run->problem;
-    double *const numbers[] = {&run->last, &run->intercept, &run->value, &run->gap, &run->work.passes};
+    double *const numbers[] = {&run->last,        &run->intercept,  &run->value,   &run->gap,
+                               &run->work.passes, &run->idle_value, &run->idle_gap};
     if (archive->loading) {
         run->given_up = false; /* one that has is not kept */
     }
@@ -250,6 +276,7 @@ static clv_status run_pass(void *state, clv_archive *archive) {
         clv_pass_real(archive, numbers[i]);
     }
     clv_pass_flag(archive, &run->own);
+    clv_pass_integer(archive, &run->idle, 0, INT64_MAX - 1);
     CLV_TRY(clv_list_pass(p->ctx, &run->best, p->x->features, archive));
     CLV_TRY(clv_point_pass(&run->point, archive));
     if (p->x->does->pass_work) {

@@ -137,18 +137,24 @@ static bool read_table(const clv_result *answer, claimed *out) {
            out->seconds && out->stop;
 }
 
+/* No row takes 300 years, or ends so many times as far from 0 as the one reported. */
+#define MOST_SECONDS 1e10
+#define MOST_TIMES 1e100
+
 /* Whether row i can have come of a run: the numbers that it is about are those of the path, and what it says of them is
  * possible: all rows have a score, or none; only the last can have been cut short, and then the run was. */
 static clv_status check_line(clv_context *ctx, const grid *g, const claimed *t, int64_t i, const clv_result *answer) {
     const clv_matrix *weights = clv_result_matrix(answer, "weights");
     clv_stop stop = CLV_CONVERGED;
+    double most = MOST_TIMES * (1 + fabs(answer->objective.value));
+    bool open = isnan(t->gap[i]) && is_cut(answer->stop) && i + 1 == t->rows; /* it had no time for its gap */
     const char *wrong = t->k[i] != k_of(g, i)                                           ? "k"
                         : t->lambda[i] != lambda_of(g, i)                               ? "lambda"
-                        : !(t->objective[i] >= 0)                                       ? "objective"
-                        : t->gap[i] < 0                                                 ? "relative_gap"
+                        : !(t->objective[i] >= 0 && t->objective[i] <= most)            ? "objective"
+                        : !(t->gap[i] >= 0 && t->gap[i] <= most) && !open               ? "relative_gap"
                         : t->nonzeros[i] > weights->rows * weights->cols                ? "nonzeros"
                         : t->score[i] > 1 || !isnan(t->score[i]) != !isnan(t->score[0]) ? "score"
-                        : !(t->seconds[i] >= 0)                                         ? "seconds"
+                        : !(t->seconds[i] >= 0 && t->seconds[i] <= MOST_SECONDS)        ? "seconds"
                         : !clv_stop_find(t->stop[i], &stop)                             ? "stop"
                                                                                         : NULL;
     if (!wrong && is_cut(stop) && (i + 1 < t->rows || stop != answer->stop)) {

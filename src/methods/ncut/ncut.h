@@ -8,7 +8,9 @@
  *   kicks.c      perturbations of a local optimum (iterated local search)
  *   local.c      polish and search on sparse graphs, by what was touched
  *   predict.c    labels of new objects
- *   ncut.c       the problem, the phases of a restart, evaluation
+ *   problem.c    the problem from an affinity and the options
+ *   ncut.c       the phases of a restart
+ *   evaluate.c   answers looked at again
  *   method.c     the description: options, fields, certificate
  */
 #ifndef CLV_NCUT_H
@@ -46,6 +48,38 @@ typedef struct clv_ncut_problem {
     bool show_certificates; /* someone looks at every iterate */
     bool open;              /* similarities may lie below 0: those by landmarks */
 } clv_ncut_problem;
+
+/* --- problem.c --- */
+
+/* k = auto looks at the gaps up to this k. */
+enum { CLV_NCUT_MOST_K = 20 };
+
+/* Everything about the problem, from the affinity and the options; the part that does without options: degrees,
+ * diagonal, components. The caller frees it also on failure. */
+clv_status clv_ncut_set(clv_context *ctx, const clv_input *input, const clv_ncut_options *options, clv_ncut_problem *p);
+clv_status clv_ncut_describe(int64_t threads, clv_ncut_problem *p);
+void clv_ncut_free(clv_ncut_problem *p);
+/* The number of object i in the affinity given. */
+static inline int64_t clv_ncut_object(const clv_ncut_problem *p, int64_t i) {
+    return p->order ? p->order[i] : i;
+}
+/* Refuse what cannot be a k, or labels, of this problem. */
+clv_status clv_ncut_check_k(const clv_ncut_problem *p, int64_t k);
+clv_status clv_ncut_check_labels(const clv_ncut_problem *p, const int32_t *labels, int64_t k);
+/* Whether eigenvectors are needed, where the start is `start`. */
+bool clv_ncut_wants_vectors(const clv_ncut_options *options, const char *start);
+/* How many eigenvalues a run for k clusters (0: auto) lists, and to what share of themselves they are found. */
+int64_t clv_ncut_eigen_count(const clv_ncut_problem *p, int64_t k);
+double clv_ncut_eigen_tolerance(const clv_affinity_info *info, const clv_ncut_options *options);
+/* alpha of (29): by (30), or the smallest that serves, as the options of the problem say. */
+clv_status clv_ncut_find_shift(clv_ncut_problem *p);
+/* Of the eigensolver at its peak. */
+size_t clv_ncut_spectrum_bytes(const clv_affinity_info *plan, const clv_ncut_options *options);
+
+/* --- evaluate.c --- */
+
+/* k = auto: the gaps that speak for other choices, into a result. */
+clv_status clv_ncut_add_alternatives(clv_result *result, const double *eigenvalues, int64_t count);
 
 /* --- partition.c --- */
 

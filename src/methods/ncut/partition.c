@@ -89,16 +89,38 @@ void clv_partition_count(clv_partition *s, const int32_t *labels) {
     clv_count_labels(labels, s->problem->n, s->problem->k, s->size);
 }
 
+/* Objects whose volumes and sums are added up by one thread; and clusters of which it has them on its stack. */
+enum { MEASURED = 1 << 16, MEASURED_CLUSTERS = 64 };
+
+/* What objects from..to - 1 add. */
+static void measure_part(const clv_partition *s, int64_t from, int64_t to, double *volume, double *within) {
+    int64_t n = s->problem->n;
+    for (int64_t i = from; i < to; i++) {
+        int32_t c = s->labels[i];
+        if (c >= 0) {
+            volume[c] += s->problem->degree[i];
+            within[c] += s->sums[c * n + i];
+        }
+    }
+}
+
 void clv_partition_measure(clv_partition *s) {
     int64_t n = s->problem->n, k = s->problem->k;
     clv_partition_count(s, s->labels);
     memset(s->volume, 0, (size_t)k * sizeof *s->volume);
     memset(s->within, 0, (size_t)k * sizeof *s->within);
-    for (int64_t i = 0; i < n; i++) {
-        int32_t c = s->labels[i];
-        if (c >= 0) {
-            s->volume[c] += s->problem->degree[i];
-            s->within[c] += s->sums[c * n + i];
+    if (n <= MEASURED || k > MEASURED_CLUSTERS) {
+        measure_part(s, 0, n, s->volume, s->within);
+    } else {
+#pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1)
+        for (int64_t from = 0; from < n; from += MEASURED) {
+            double part[2 * MEASURED_CLUSTERS] = {0};
+            measure_part(s, from, n - from < MEASURED ? n : from + MEASURED, part, part + k);
+#pragma omp ordered
+            for (int64_t c = 0; c < k; c++) {
+                s->volume[c] += part[c];
+                s->within[c] += part[k + c];
+            }
         }
     }
     double association = 0;

@@ -335,7 +335,7 @@ static clv_status finish_with(normalized *m, int64_t block, double *images, doub
 static clv_status finish(normalized *m, int64_t block, clv_spectrum *out) {
     double *images = CLV_NEW(out->ctx, double, out->count * out->n); /* M times the vectors */
     double *gram = CLV_NEW(out->ctx, double, out->count * out->count);
-    double *scratch = CLV_NEW(out->ctx, double, out->count *CHUNK);
+    double *scratch = CLV_NEW(out->ctx, double, out->count *(out->n < CHUNK ? out->n : CHUNK));
     clv_status status = images && gram && scratch ? CLV_OK : CLV_ENOMEM;
     if (status == CLV_OK) {
         clv_blas_serial_begin();

@@ -277,7 +277,7 @@ def verify_sees_contradictions():
                "0 restarts are claimed": (None, "restarts", []), "name the kind": (None, "affinity", {}),
                "'oracle'": ("bound", "name", "oracle"), "gap_percent is claimed": ("bound", "gap_percent", 0.125),
                "the objective and the bound claimed give": ("bound", "value", -1),
-               "the other fields of the claim": (None, "eigenvalues", [1, 1, 1]),
+               "but the data give": (None, "eigenvalues", [1, 1, 1]),
                "eigenvalue 1 is 2": (None, "eigenvalues", [2, 1]), "eigenvalue 3 is 0.75": (None, "eigenvalues", [1, 0.5, 0.75]),
                "better objective": ("restarts", 1, None)}
 
@@ -328,12 +328,13 @@ def warnings_say_what_to_try():
              + [[1e3, 0, 0], [0, 1e3, 0]]}
     npy("x.npy", blobs)
     for method in ("ncut", "symnmf", "kpalm"):
-        cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$")
+        check("warning" not in cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$").out, f"{method}: none in the table")
     for words, points in cases.items():
         npy("x.npy", points)
         few = ["--affinity", "gaussian", "--gamma", 1e-3] if "118" in words else []
-        cleave("ncut", "x.npy", "-k", 3, *few, "--json", "r.json", "--report", "r.html", err=f"warning: {words}")
+        told = cleave("ncut", "x.npy", "-k", 3, *few, "--json", "r.json", "--report", "r.html", err=f"warning: {words}")
         check(any(re.match(words, said) for said in json.loads(read("r.json"))["warnings"]), words)
+        check(re.search(f"(?m)^warning +{words}", told.out), f"{words} in the table: {told.out}")
         check(re.search(f"<li>{words}", read("r.html").decode()), words)
         cleave("verify", "r.json", "x.npy", out="^accepted")
     npy("x.npy", blobs[:119] + [[60, 60, 60]])
@@ -342,7 +343,7 @@ def warnings_say_what_to_try():
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")
-    cleave("dominant", "x.npy", "-k", 3, err="objects are in no cluster: .*--shift.*--assign")
+    cleave("dominant", "x.npy", "-k", 3, "--shift", 0, err="objects are in no cluster: .*--shift.*--assign")
 
 
 @case
@@ -461,7 +462,7 @@ def eval_of_predicted_classes():
 def metrics_say_what_they_cover():
     points, labels = blobs()
     csv("p.csv", points + [[40.0, 40.0], [-40.0, 40.0]], labels + [0, 1], "a,b,y")
-    run = cleave("dominant", "p.csv", "-k", 3, "--min-size", 5)
+    run = cleave("dominant", "p.csv", "-k", 3, "--shift", 0, "--min-size", 5)
     left = 62 - sum(int(size) for size in re.search(r"(?m)^sizes +(.*)$", run.out).group(1).split())
     check(left > 0 and f"metrics          of the {62 - left} objects that have a label" in run.out, run.out)
 
@@ -542,3 +543,69 @@ def row_numbers_are_no_ids():
         check(found["matched"] == "row" and found["metrics"]["ari"] > 0.9, str(found))
     check(cleave("eval", "l.csv", "y.csv", "--json", "-").json()["matched"] == "row", "the other way")
     cleave("kpalm", "x.npy", "-k", 3, "--truth", "y.csv", out="truth +y.csv, row by row\n")
+    head, *rows = read("l.csv").decode().splitlines()
+    write("turned.csv", "\n".join([head] + rows[::-1]) + "\n")
+    for pair in (("y.csv", "turned.csv"), ("turned.csv", "y.csv")):
+        turned = cleave("eval", *pair, "--json", "-").json()
+        check(turned["matched"] == "id" and turned["metrics"]["ari"] == found["metrics"]["ari"], "the numbers are places")
+
+
+@case
+def verify_says_what_it_has_not_checked():
+    points, labels = blobs()
+    csv("x.csv", points, labels, header="a,b,label")
+    npy("x.npy", points)
+    npy("y.npy", labels, "<i4")
+    cleave("ncut", "x.csv", "-k", 3, "--affinity", "gaussian", "--silhouette", "--json", "r.json", "-q")
+    cleave("verify", "r.json", "x.csv", out=r"\nnot checked: times, iterations, drift, silhouette\n")
+    cleave("verify", "r.json", "x.csv", "--bound", "no", out="not checked: .*eigenvalues and bound")
+    cleave("verify", "r.json", "x.csv", "-q", out="^$")
+    text = read("r.json").decode()
+    write("better.json", text.replace('"ari": ', '"ari": -'))
+    cleave("verify", "better.json", "x.csv", code=1, out="rejected: ari is claimed")
+    cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--truth", "y.npy", "--json", "s.json", "-q")
+    cleave("verify", "s.json", "x.npy", out="not checked: .*metrics")
+    cleave("verify", "s.json", "x.npy", "--truth", "y.npy", out="not checked: times, iterations, drift\n")
+    npy("z.npy", [0] + labels[1:][::-1], "<i4")
+    cleave("verify", "s.json", "x.npy", "--truth", "z.npy", code=1, out="rejected: ari is claimed")
+    # Larger eigenvalues prove less, smaller ones more; either are false.
+    for factor in (0.9, 1.02):
+        forged = json.loads(text)
+        forged["eigenvalues"][1] *= factor
+        write("forged.json", json.dumps(forged))
+        cleave("verify", "forged.json", "x.csv", code=1, out="rejected: .*eigenvalue 2")
+
+
+@case
+def the_labels_that_cleave_wrote():
+    points, labels = blobs()
+    csv("p.csv", points, [("ant", "bee", "cow")[c] for c in labels], "a,b,species")
+    cleave("kpalm", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")
+    npy("half.npy", [i % 3 for i in range(60)], "<i4")
+    rows = read("o.csv").decode().splitlines()
+    mixed = [rows[0]] + [f"{row.rsplit(',', 1)[0]},{i % 3}" for i, row in enumerate(rows[1:])]
+    write("o.csv", "\n".join(mixed) + "\n")  # labels that are far from the truth
+    expected = cleave("eval", "p.csv", "half.npy", "--json", "-").json()["metrics"]["ari"]
+    check(abs(expected) < 0.1, f"{expected}")
+    for truth in ("p.csv", "o.csv"):
+        found = cleave("eval", truth, "o.csv", "--json", "-").json()
+        check(found["metrics"]["ari"] == expected and (found["truth_column"], found["labels_column"]) == ("species", "label"), f"{found}")
+    cleave("eval", "p.csv", "o.csv", out=r"classes +3  species of p.csv\nclusters +3  label of o.csv\n")
+    cleave("eval", "p.csv", "o.csv", "--labels-column", "species", out=r"clusters +3  species of o.csv\nari +1.000000")
+    cleave("eval", "o.csv", "o.csv", "--label-column", "label", out=r"classes +3  label of o.csv\n.*\nari +1.000000")
+    for extra in ([], ["--classes"]):
+        cleave("eval", "p.csv", "o.csv", "--label-column", "nonsense", *extra, code=64,
+               err="p.csv has no column 'nonsense': its columns are a, b, species, or by their numbers 1 to 3")
+    cleave("eval", "p.csv", "o.csv", "--labels-column", "species", "--classes", out=r"truth +species of p.csv\npredicted +species of o.csv\naccuracy +1.0")
+    csv("x.csv", points, None, "a,b")
+    cleave("eval", "p.csv", "o.csv", "--data", "x.csv", "--label-column", "species", out="silhouette")
+    cleave("eval", "p.csv", "half.npy", "--labels-column", "x", code=64, err="--labels-column is for .csv, .tsv and .txt files, and half.npy is none")
+    cleave("eval", "p.csv", "o.csv", "--label-column", "none", code=64, err="--label-column none: eval needs the labels of p.csv")
+    both = cleave("consensus", "o.csv", "half.npy", "-k", 3, "--truth", "o.csv", "--json", "-").json()
+    check([part["ari"] for part in both["inputs"]] == [1, 1], "consensus takes them too")
+    check(both["metrics"]["ari"] == expected, "and the truth beside them")
+    for start in ("o.csv", "half.npy"):
+        cleave("ncut", "p.csv", "-k", 3, "--start", start, "--max-iter", 1, "-o", start + ".csv", "-q")
+    check(read("o.csv.csv") == read("half.npy.csv"), "the same start")
+    write("c.csv", "label,cluster\n" + "".join(f"{c},{i % 3}\n" for i, c in enumerate(labels)))
+    cleave("eval", "c.csv", "c.csv", out=r"classes +3  label of c.csv\nclusters +3  cluster of c.csv\n")

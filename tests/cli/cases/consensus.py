@@ -66,6 +66,8 @@ def rows_are_matched_by_their_names():
     result = cleave("consensus", "a.csv", "b.csv", "-k", 2, "--json", "-", "-o", "l.csv").json()
     check([row["ari"] for row in result["inputs"]] == [1, 1], "both say the same")
     check(read("l.csv").decode().split()[1].startswith("ann,"), "names beside the labels")
+    write("c.csv", "label\n1\n1\n2\n2\n")
+    cleave("consensus", "c.csv", "b.csv", "a.csv", "-k", 2, err="warning: c.csv without ids: the rows are taken to be in the order of b.csv")
 
 
 @case
@@ -87,7 +89,9 @@ def other_objects_are_refused():
     cleave("consensus", "n.csv", "e.csv", "-k", 2, code=65, err="e.csv lacks")
     blobs_npy(centers=((5, 5), (9, 0), (0, 9)))
     cleave("ncut", "x.npy", "-k", 3, "--json", "y.json", "-q")
+    cleave("kpalm", "x.npy", "-k", 2, "--json", "z.json", "-q")
     cleave("consensus", "a.json", "y.json", "-k", 3, code=65, err="a.json and y.json are results of other objects")
+    cleave("consensus", "b.json", "z.json", "-k", 2, code=65, err="b.json and z.json are results of other objects")
     cleave("consensus", "a.json", "-k", 3, code=64, err="R2.json is missing")
     cleave("consensus", "a.json", "b.json", code=64, err="consensus needs -k N")
     cleave("consensus", "a.json", "b.json", "-k", 9, code=65, err="groups of objects that the inputs tell apart")

@@ -148,7 +148,7 @@ def what_was_used_of_a_file_is_always_said():
     cleave("ncut", "p.csv", "-k", 3, "--id-column", "none", "--columns", "1-3", err="^$", out="3 columns used; truth: Variety")
     lines[0] = "code,a,b,Variety"
     write("p.csv", "\n".join(lines) + "\n")
-    cleave("ncut", "p.csv", "-k", 3, err="p.csv: warning: column 1 'code' has a different whole number in every row")
+    cleave("ncut", "p.csv", "-k", 3, err="p.csv: warning: column 1 'code' has a different whole number in every row.*use --id-column 1")
     cleave("ncut", "p.csv", "-k", 3, "-q", err="^$")
 
 
@@ -158,11 +158,11 @@ def missing_cells_and_text():
     rows = [[f"{x:.4f}", f"{y:.4f}", ("red", "blue")[i % 2], str(labels[i])] for i, (x, y) in enumerate(points)]
     rows[3][0], rows[7][1], rows[7][0] = "", "NA", "?"
     write("p.csv", "\n".join(",".join(row) for row in [["a", "b", "color", "y"]] + rows) + "\n")
-    cleave("kpalm", "p.csv", "-k", 3, code=65, err=r"p\.csv: column 1 'a' has 2 missing cells \(lines 5 and 9\): --missing drop, "
-           r"mean or median; column 2 'b' has 1 missing cell \(line 9\).*; column 3 'color' holds text.*--categories onehot$")
+    cleave("kpalm", "p.csv", "-k", 3, code=65, err=r"p\.csv: columns 1 'a' \(2 cells, lines 5 and 9\) and 2 'b' \(1 cell, line 9\) have 3 missing cells: --missing drop, "
+           r"mean or median; column 3 'color' holds text.*--categories onehot$")
     how = ("--categories", "onehot", "--missing", "drop")
     cleave("kpalm", "p.csv", "-k", 3, *how, "-o", "l.csv", "--json", "r.json", "--centers", "c.csv", "--truth", "p.csv",
-           out="3 columns used; truth: y; color became 2 columns; 2 rows with missing cells dropped")
+           out="3 columns used; dropped: y .labels.; color became 2 columns; 2 rows with missing cells dropped")
     written = [line.split(",") for line in read("l.csv").decode().split()]
     check(written[0] == ["row", "label"] and len(written) == 61, "a label for each row of the file")
     check([row for row, label in written if label == "-1"] == ["4", "8"], "rows that were dropped have -1")
@@ -352,7 +352,7 @@ def labels_beside_all_columns():
     check(read("o.csv").decode().startswith("a,b,label,cluster\n"), "a name of its own")
     npy("x.npy", points)
     cleave("kpalm", "x.npy", "-k", 3, "-o", "o.csv", "--output-data", code=64, err="x.npy is no .csv, .tsv or .txt file")
-    cleave("kpalm", "p.csv", "-k", 3, "-o", "o.npy", "--output-data", code=64, err="--output-data needs -o FILE.csv")
+    cleave("kpalm", "p.csv", "-k", 3, "-o", "o.npy", "--output-data", code=64, err="--output-data needs -o FILE.csv or FILE.tsv")
 
 
 @case
@@ -373,3 +373,100 @@ def points_too_small_to_be_squared():
     cleave("ncut", "small.csv", "-k", 3, "--scale", "standard")
     npy("zero.npy", [[0.0, 0.0]] * 5)
     cleave("ncut", "zero.npy", "-k", 2)
+
+
+@case
+def every_kind_of_problem_is_said_once():
+    head = [f"m{i}" for i in range(12)] + ["city", "joined", "left", "big"]
+    row = ["1"] * 12 + ["Rome", "2024-01-31", "2024-02-01", "1"]
+    rows = [row, [""] * 12 + row[12:15] + ["inf"], row, ["2"] * 12 + ["Oslo", "2024-01-30", "2024-02-02", "3"]]
+    write("p.csv", "\n".join(map(",".join, [head] + rows)) + "\n")
+    refused = cleave("kpalm", "p.csv", "-k", 2, code=65, err=r"p\.csv: columns 1 'm0' \(1 cell, line 3\), 2 'm1' ")
+    for said in (" and 4 more have 12 missing cells: --missing drop, mean or median; ",
+                 "; column 13 'city' holds text, not numbers ('Rome' in line 2): --drop 'city', ",
+                 "; columns 14 'joined' ('2024-01-31' in line 2) and 15 'left' ('2024-02-01' in line 2) hold dates, not numbers: "
+                 "replace them by numbers, such as days since the first one, or --drop 14-15; ",
+                 "; column 16 'big' has 1 infinite cell (line 3): 'inf' in line 3 is not a finite number: correct or empty it, or --drop 'big'"):
+        check(said in refused.err, f"{said!r} in {refused.err}")
+    check(refused.err.count("missing cells") == 1, refused.err)
+    write("t.csv", "Report of sales\n\na,b\n1,2\n3,4\n5,6\n")
+    cleave("kpalm", "t.csv", "-k", 2, code=65, err="t.csv: line 1 has 1 field, but lines 3, 4, 5, ... have 2: if it is a title above the table, "
+           "take it out or put # before it$")
+    write("t.csv", "Sales of 2023\n\na;b;c\n1;2;3\n3;4;5\n5;6;7\n")
+    cleave("kpalm", "t.csv", "-k", 2, code=65, err="t.csv: line 1 has 1 field, but lines 3, 4, 5, ... have 3: if it is a title")
+    write("c.csv", "a;b\n1,5;2\n3;2.5\n5;6\n")
+    cleave("kpalm", "c.csv", "-k", 2, code=65, err=r"c.csv: column 1 'a' has numbers with a decimal comma \('1,5' in line 2\) and column 2 'b' "
+           r"with a decimal point \('2.5' in line 3\): write all of them in one way$")
+
+
+@case
+def tables_are_written_with_the_separator_of_their_name():
+    points, _ = blobs()
+    rows = [f"{x:.4f}\t{y:.4f}\tn, {i}" for i, (x, y) in enumerate(points)]
+    write("p.tsv", "a\tb\tnote\n" + "\n".join(rows) + "\n")
+    run = ("kpalm", "p.tsv", "-k", 3, "--drop", "note", "-q", "--output-data", "-o")
+    cleave(*run, "o.csv")
+    cleave(*run, "o.tsv")
+    lines = read("o.csv").decode().splitlines()
+    check(lines[0] == "a,b,note,label" and lines[1].startswith(rows[0].replace("\t", ",").replace("n, 0", '"n, 0"') + ","), lines[1])
+    check(read("o.tsv").decode().splitlines()[1].startswith(rows[0] + "\t"), "tabs as they were")
+    write("p.tsv", "a\tb\n" + "\n".join(row.rsplit("\t", 1)[0].replace(".", ",") for row in rows) + "\n")
+    cleave("kpalm", "p.tsv", "-k", 3, "-q", "--output-data", "-o", "o.csv")
+    check(read("o.csv").decode().startswith("a;b;label\n" + rows[0].rsplit("\t", 1)[0].replace(".", ",").replace("\t", ";") + ";"), "decimal commas")
+    write("r.txt", '"a" "b"\n' + "".join(f'"{i}" {x:.4f} {y:.4f}\n' for i, (x, y) in enumerate(points)))
+    cleave("kpalm", "r.txt", "-k", 3, "-q", "--output-data", "-o", "o.csv")
+    check(read("o.csv").decode().startswith(f",a,b,label\n0,{points[0][0]:.4f},"), read("o.csv").decode()[:60])
+    cleave("kpalm", "p.tsv", "-k", 3, "-q", "-o", "l.tsv", "--centers", "c.tsv", "--membership", "m.tsv")
+    check(read("l.tsv").decode().startswith("row\tlabel\n1\t") and read("c.tsv").decode().startswith("a\tb\n"), "tabs")
+    check(read("m.tsv").decode().startswith("row\tcluster 0\t"), "tabs")
+
+
+@case
+def windows_1252_is_decoded():
+    points, labels = blobs()
+    town = ("n\u00eemes", "z\u00fcrich")
+    text = "gr\u00f6\u00dfe,b,\u20acart\n" + "".join(f"{x},{y},{town[label > 0]}\n" for (x, y), label in zip(points, labels))
+    for name, encoding in (("w.csv", "cp1252"), ("u.csv", "utf-8")):
+        with open(name, "wb") as file:
+            file.write(text.encode(encoding))
+    cleave("kpalm", "w.csv", "-k", 3, "--label-column", "\u20acart", "--json", "w.json", "--centers", "c.csv", "-o", "o.csv", "--output-data",
+           out="2 columns used; truth: \u20acart; not UTF-8, read as Windows-1252\n")
+    check(read("c.csv").decode().startswith("gr\u00f6\u00dfe,b\n"), "names in UTF-8")
+    check(read("o.csv").startswith(text.encode("cp1252").split(b"\n")[0]), "a copy in the encoding of the file")
+    cleave("verify", "w.json", "w.csv", out="^accepted")
+    for name in ("w.csv", "u.csv"):
+        cleave("predict", "w.json", name, "-o", name + ".csv", "-q")
+    check(read("w.csv.csv") == read("u.csv.csv"), "columns are found by their names in either encoding")
+    cleave("eval", "u.csv", "w.csv", "--label-column", "\u20acart", "--labels-column", "\u20acart", out="ari +1.000000")
+
+
+@case
+def the_ids_that_are_asked_for():
+    write("p.csv", "idx,cust,a,b\n1,c7,1,2\n2,c8,3,4\n3,c9,8,9\n")
+    check(cleave("kpalm", "p.csv", "-k", 2, "--drop", "cust", "-o", "-").out.startswith("idx,label\n1,"), "by its name")
+    check(cleave("kpalm", "p.csv", "-k", 2, "--id-column", "cust", "-o", "-").out.startswith("cust,label\nc7,"), "the one that is named")
+    write("t.csv", "cust,y\nc9,u\nc8,u\nc7,v\n")
+    cleave("kpalm", "p.csv", "-k", 2, "--id-column", "cust", "--truth", "t.csv", "--json", "r.json", out="t.csv, matched by id")
+    cleave("verify", "r.json", "p.csv", out="^accepted")
+    cleave("kpalm", "p.csv", "-k", 2, "--id-column", "cust", "-q", "--json", "r.json")
+    write("n.csv", "b,a\n2,1\n9,8\n")
+    check(cleave("predict", "r.json", "n.csv", "-o", "-", "-q").out.startswith("row,label\n1,"), "new objects may have no ids")
+    check(cleave("predict", "r.json", "n.csv", "-o", "-", "--output-data", "-q").out.startswith("b,a,label\n2,1,"), "beside their columns")
+    write("n.csv", ",patient_id,a,b\n0,p3,1,2\n1,p1,8,9\n")
+    write("o.csv", "patient_id,a,b\np3,1,2\np1,8,9\np2,1,3\n")
+    cleave("kpalm", "o.csv", "-k", 2, "-q", "--json", "r.json")
+    check(cleave("predict", "r.json", "n.csv", "-o", "-", "-q").out.startswith("patient_id,label\np3,"), "a name rather than row numbers")
+
+
+@case
+def truth_is_not_found_where_it_is_given():
+    rows = "".join(f"{i % 11},{7 * i % 13},{('yes', 'no')[i // 3 % 2]}\n" for i in range(24))
+    write("x.csv", "a,b,smoker\n" + rows)
+    write("y.csv", "y\n" + "".join(f"{i % 2}\n" for i in range(24)))
+    cleave("ksupport", "x.csv", "y.csv", "-k", 2, code=65, err="column 3 'smoker' holds text")
+    cleave("ksupport", "x.csv", "y.csv", "-k", 2, "--categories", "onehot", "--json", "r.json", out="3 columns used; smoker became 2 columns")
+    cleave("verify", "r.json", "x.csv", "y.csv", out="^accepted")
+    cleave("kpalm", "x.csv", "-k", 2, out="2 columns used; truth: smoker")
+    cleave("kpalm", "x.csv", "-k", 2, "--categories", "onehot", out="3 columns used; smoker became 2 columns")
+    cleave("kpalm", "x.csv", "-k", 2, "--truth", "y.csv", "--json", "r.json", out="2 columns used; dropped: smoker .labels.\ntruth +y.csv")
+    cleave("verify", "r.json", "x.csv", out="^accepted")

@@ -278,6 +278,37 @@ def verify_notices():
 
 
 @case
+def a_shift_for_k_clusters():
+    """Of a cloud that overlaps, where the sets without a shift are a few objects each."""
+    draw = random.Random(5)
+    points = [[draw.gauss(3 * (i % 3), 1), draw.gauss(2 * (i % 2), 1)] for i in range(300)]
+    npy("x.npy", points)
+    plain = cleave("dominant", "x.npy", "-k", 3, "--shift", 0, "--json", "-", err="202 of 300 objects are in no cluster").json()
+    check("shift" not in plain and plain["options"]["shift"] == 0, "given ones are options")
+    for more in ([], ["--home", "computed"], ["--solver", "rd", "--max-iter", 2000], ["--multistart", 4], ["--assign"]):
+        cleave("dominant", "x.npy", "-k", 3, *more, "--json", "r.json", "-q")
+        result = json.loads(read("r.json"))
+        check(result["options"]["shift"] == "auto" and result["shift"] > 0, f"{more}: {result['shift']}")
+        check(result["left_out"] < plain["left_out"] / 2, f"{more}: {result['left_out']} of {plain['left_out']} left out")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+    cleave("dominant", "x.npy", "-k", 3, "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    check(67 <= result["clusters"][0]["size"] <= 150, f"about a third of all: {result['clusters'][0]['size']}")
+    given = cleave("dominant", "x.npy", "-k", 3, "--shift", repr(result["shift"]), "--json", "-").json()
+    check(given["labels"] == result["labels"] and given["objective"] == result["objective"], "the number is all there is to it")
+    one, two = (cleave("dominant", "x.npy", "-k", 3, "--threads", t, "--json", "-").json()["shift"] for t in (1, 2))
+    check(one == two == result["shift"], "whatever the threads")
+    for forged, why in ((lambda r: r.update(shift=1.01 * r["shift"]), "rejected"), (lambda r: r.pop("shift"), "lacks the shift"),
+                        (lambda r: r.update(shift=-1.0), "0 or more"), (lambda r: r["options"].update(shift=1.0), "none was looked for")):
+        claim = json.loads(json.dumps(result))
+        forged(claim)
+        write("bad.json", json.dumps(claim))
+        cleave("verify", "bad.json", "x.npy", code=1, out=f"^rejected.*{why}" if why != "rejected" else "^rejected")
+    every = cleave("dominant", "x.npy", "--json", "-").json()
+    check("shift" not in every and every["k"] > 3, "without -k there is none")
+
+
+@case
 def new_points():
     points, _ = blobs_npy()
     new, _ = blobs(per=15, seed=2)
@@ -287,7 +318,7 @@ def new_points():
         for more in ([], ["--home", "computed"], ["--shift", 1.5]):
             result = cleave("dominant", "x.npy", "-k", 3, "--gamma", 0.3, "--predict", "new.npy", "--predict-output",
                             "p.npy", *extra, *more, "--json", "-", err="").json()
-            weights, shift = weights_of(result), 1.5 if "--shift" in more else 0
+            weights, shift = weights_of(result), 1.5 if "--shift" in more else result["shift"]
             for x, label in zip(new, read_npy_labels("p.npy")):
                 row = [math.exp(-0.3 * math.dist(x, y) ** 2) for y in points]
                 similar = [sum(row[i] * weights[i][c] for i in range(60)) for c in range(3)]
@@ -369,11 +400,11 @@ def what_it_will_take():
 def few_sets_of_many_points_are_found_without_all_similarities():
     points, _ = blobs(per=1500)
     npy("x.npy", points)
-    few = cleave("dominant", "x.npy", "-k", 2, "--json", "-", err="are in no cluster: try").json()
+    few = cleave("dominant", "x.npy", "-k", 2, "--shift", 0, "--json", "-", err="are in no cluster: try").json()
     check(few["affinity"]["home"] == "computed", few["affinity"]["home"])
-    held = cleave("dominant", "x.npy", "-k", 2, "--home", "dense-f64", "--json", "-", err="").json()
+    held = cleave("dominant", "x.npy", "-k", 2, "--shift", 0, "--home", "dense-f64", "--json", "-", err="").json()
     check(held["affinity"]["home"] == "dense-f64" and few["labels"] == held["labels"], "the same sets")
-    many = cleave("dominant", "x.npy", "-k", 9, "--json", "-", err="").json()
+    many = cleave("dominant", "x.npy", "-k", 9, "--shift", 0, "--json", "-", err="").json()
     check(many["affinity"]["home"] == "dense-f64", "many sets")
 
 

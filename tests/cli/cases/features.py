@@ -237,7 +237,10 @@ def text_ids():
     cleave("kpalm", "x.csv", "-k", 2, "--terms", "d.clv", "-q", "-o", "l.csv")
     cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 2, "-q")
     cleave("kpalm", "x.npy", "-k", 2, "--terms", "d.clv", "-o", "l.csv", "-q")
-    check([row[0] for row in read_csv("l.csv")] == ["id", "1", "0", "2", "2"], "as they are beside labels")
+    check([row[0] for row in read_csv("l.csv")] == ["row", "1", "2", "3", "4"], "beside labels too")
+    write("d.jsonl", "\n".join(lines).replace('"text"', '"label": "u", "text"'))
+    cleave("text", "d.jsonl", "-o", "x.npy", "--dims", 2, "--labels-out", "y.csv", err="in y.csv rows are numbered instead")
+    check([row[0] for row in read_csv("y.csv")] == ["row", "1", "2", "3", "4"], "and beside given ones")
 
 
 @case
@@ -599,6 +602,10 @@ def segment_dry_run():
         check(plan["bytes"]["method"] > 0 and plan["bytes"]["resident_peak"] > plan["bytes"]["objects"], f"{plan}")
     cleave("segment", "p.png", "--dry-run", "--pixels", "30x20", out="600 pixels.*\n.*home dense-f64")
     check(not os.path.exists("l.npy"), "nothing is written")
+    cleave("segment", "p.png", "-o", "l.npy", "-k", 2, "--json", "s.json", "-q")
+    cleave("predict", "s.json", "x.npy", "-o", "y.csv", code=65, err="s.json is a result of segment")
+    cleave("verify", "s.json", "p.png", code=65, err="s.json is a result of segment")
+
 
 
 @case

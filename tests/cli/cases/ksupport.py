@@ -460,3 +460,37 @@ def targets_in_a_column_of_the_samples():
     svm("x.svm", x, [1 if v > 0 else -1 for v in y])
     own = cleave("ksupport", "x.svm", "-k", 2, "--json", "-").json()
     check(own["objective"]["value"] == cleave("ksupport", "x.svm", "x.svm", "-k", 2, "--json", "-").json()["objective"]["value"], "labels of .svm")
+
+
+@case
+def weights_in_the_units_of_the_data():
+    r = random.Random(4)
+    kinds, lines = ("cat", "dog", "owl"), ["a,b,c,kind"]
+    rows = [([r.gauss(100 + 30 * (i % 3), 9), r.gauss(5 - i % 3, 0.5), r.gauss(0, 1e-3)], kinds[i % 3]) for i in range(60)]
+    lines += [",".join(map(str, x)) + "," + kind for x, kind in rows]
+    write("x.csv", "\n".join(lines) + "\n")
+    cleave("ksupport", "x.csv", "-k", 2, "--scale", "standard", "--intercept", "--weights", "w.csv", "--units", "data",
+           "--predict", "x.csv", "--scores", "s.csv", "-q")
+    head, *models = [line.split(",") for line in read("w.csv").decode().split()]
+    scores = [line.split(",") for line in read("s.csv").decode().split()]
+    check(head == ["class", "a", "b", "c", "intercept"] and [m[0] for m in models] == list(kinds), f"{head} {models}")
+    for i, (x, _) in enumerate(rows):
+        for c, model in enumerate(models):
+            w = [float(v) for v in model[1:]]
+            score = sum(a * b for a, b in zip(w, x)) + w[3]
+            check(abs(score - float(scores[i + 1][c + 1])) <= 1e-9 * (1 + abs(score)), f"{i} {c}: {score} {scores[i + 1]}")
+    cleave("ksupport", "x.csv", "-k", 2, "--scale", "unit-rows", "--weights", "w.csv", "--units", "data", code=64,
+           err="--units data cannot be used with --scale unit-rows")
+
+
+@case
+def first_order_methods_end_where_they_get_nowhere():
+    """Columns of 1e10, as many as there are samples and more: neither objective nor gap falls any more."""
+    draw = random.Random(2)
+    npy("x.npy", [[1e10 * draw.gauss(0, 1) for _ in range(30)] for _ in range(20)])
+    npy("y.npy", [float(i % 2) for i in range(20)])
+    for solver in ("fista", "admm"):
+        cleave("ksupport", "x.npy", "y.npy", "-k", 3, "--loss", "squares", "--solver", solver, "--json", "r.json", "-q")
+        result = json.loads(read("r.json"))
+        check(result["stop"] == "stalled" and 1000 <= result["iterations"] < 20000, f"{solver}: {result['stop']}, {result['iterations']}")
+        cleave("verify", "r.json", "x.npy", "y.npy", out="^accepted")

@@ -107,8 +107,8 @@ def only_what_a_method_has_is_offered():
 @case
 def targets_are_looked_at_before_work():
     npy("x.npy", POINTS)
-    extend("soft", "x.npy", "--membership", "u.txt", code=73, err=r"--membership 'u.txt'.*npy, .csv or .mtx")
-    extend("soft", "x.npy", "--centers", "z.mtx", code=73, err=r"--centers 'z.mtx'.*npy or .csv$")
+    extend("soft", "x.npy", "--membership", "u.txt", code=73, err=r"--membership 'u.txt'.*npy, .csv, .tsv or .mtx")
+    extend("soft", "x.npy", "--centers", "z.mtx", code=73, err=r"--centers 'z.mtx'.*npy, .csv or .tsv$")
     extend("soft", "x.npy", "--centers", "none/z.npy", code=73, err="folder none")
     extend("soft", "x.npy", "--membership", "x.npy", code=64, err="--membership x.npy would overwrite the input")
     extend("soft", "x.npy", "--membership", "u.npy", "--centers", "u.npy", code=64,

@@ -377,6 +377,17 @@ def a_time_limit_always_leaves_labels():
 
 
 @case
+def clusters_that_come_one_by_one_do_not_wait_for_all_similarities():
+    draw = random.Random(8)
+    npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(4)] for i in range(9000)])
+    homes = [cleave("dominant", "x.npy", *asked, "--json", "-", "-q").json()["affinity"]["home"]
+             for asked in (["--time-limit", 1e-3], ["-k", 1])]
+    check(homes == ["computed", "computed"], f"{homes}")
+    cleave("dominant", "x.npy", "-k", 1, "--dry-run", out="home computed")
+    cleave("dominant", "x.npy", "--dry-run", out="home dense-f64")
+
+
+@case
 def too_many_pairs_for_the_limit_are_not_begun():
     draw = random.Random(6)
     npy("x.npy", [[draw.gauss(i % 3 * 9, 1) for _ in range(6)] for i in range(60000)])

@@ -50,7 +50,7 @@ def unknown_command_names_the_nearest():
     cleave("affin", code=64, err="did you mean affinity")
     cleave("help", "evla", code=64, err="did you mean eval")
     cleave("--frobnicate", code=64, err="is not a command")
-    for typed, meant in (("spectral", "ncut"), ("kmeans", "kpalm"), ("k-means", "kpalm"), ("nmf", "symnmf"), ("metrics", "eval")):
+    for typed, meant in (("spectral", "ncut"), ("kmeans", "kpalm"), ("Kmeans", "kpalm"), ("k-means", "kpalm"), ("nmf", "symnmf"), ("metrics", "eval")):
         cleave(typed, code=64, err=f"no command '{typed}'; did you mean {meant} ")
     cleave("quicksort", code=64, err=r"no command 'quicksort' \(see")  # a wrong guess is worse than none
 
@@ -68,6 +68,7 @@ def unknown_option_names_the_nearest():
     cleave("ncut", "x.npy", "--center", code=64, err=r"no option --center \(see")
     cleave("kpalm", "x.npy", "--center", code=64, err="did you mean --centers ")
     cleave("ncut", "x.npy", "--affinity", "guassian", code=64, err="or auto; did you mean gaussian$")
+    cleave("ncut", "x.npy", "--affinity", "rbf", code=64, err="or auto; did you mean gaussian$")
     cleave("ncut", "x.npy", "--affinity", "blue", code=64, err="or auto$")
 
 

@@ -1,0 +1,128 @@
+/* The memory and the affinity of a run: what the method needs, what is left of the budget, and what is built within it.
+ */
+#include "job.h"
+
+#include <math.h>
+
+/* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. A checkpoint holds
+ * what lasts of the state, packed and as a file. */
+static size_t method_memory(const cli_job *job, const clv_affinity_info *plan, int64_t threads) {
+    clv_input input = job->input;
+    input.plan = plan;
+    size_t bytes = cli_method_bytes(job->method, &input, job->options, threads);
+    return job->checkpoint.path || job->checkpoint.resume ? 2 * bytes : bytes;
+}
+
+size_t cli_job_memory(const cli_job *job, int64_t threads) {
+    return method_memory(job, &job->info, threads);
+}
+
+/* The budget named is the least whole number of MiB that is enough. */
+static clv_status refuse_budget(const cli_job *job, size_t held, size_t method) {
+    const size_t mib = (size_t)1 << 20;
+    if (cli_has_affinity(job)) {
+        return cli_fail(job->app, CLV_ENOMEM,
+                        "--memory %lld is too small: %s itself needs %zu bytes, besides the data and the affinity; "
+                        "--dry-run without --memory lists what is needed",
+                        (long long)job->how.memory, job->method->name, method);
+    }
+    return cli_fail(
+        job->app, CLV_ENOMEM,
+        "--memory %lld is too small: the data take %zu bytes, and %s needs %zu more; --memory %zuM would do",
+        (long long)job->how.memory, held, job->method->name, method, (held + method) / mib + 1);
+}
+
+clv_status cli_remaining_budget(const cli_job *job, clv_affinity_options *out) {
+    clv_affinity_info unknown = {.n = clv_data_matrix(job->data)->rows};
+    size_t method = method_memory(job, &unknown, 1), held = 0, peak;
+    *out = job->how;
+    out->threads = cli_control_of(job)->threads;
+    if (!cli_has_affinity(job)) { /* else the affinity counts what is held already */
+        clv_context_memory(job->app->ctx, &held, &peak);
+    }
+    if (out->memory > 0) {
+        if (held + method >= (size_t)out->memory) {
+            return refuse_budget(job, held, method);
+        }
+        out->memory -= (int64_t)method;
+    }
+    return CLV_OK;
+}
+
+/* Of --affinity auto, the one that suits the points; from now on it is the one that was asked for. */
+clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how) {
+    cli_progress_phase(&job->progress, "affinity");
+    clv_status status = clv_choose_affinity(job->app->ctx, job->method, clv_data_matrix(job->data), job->options, how);
+    job->how.kind = how->kind;
+    cli_progress_end(&job->progress);
+    return status;
+}
+
+clv_status cli_job_plan(cli_job *job) {
+    clv_affinity_options how;
+    CLI_TRY(cli_remaining_budget(job, &how));
+    if (!cli_has_affinity(job)) {
+        return CLV_OK;
+    }
+    const clv_matrix *points = clv_data_matrix(job->data);
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0], cli_choose_affinity(job, &how)));
+    CLI_TRY(cli_library(job->app, clv_suit_affinity(job->app->ctx, job->method, points, job->options, &how)));
+    return cli_library(job->app, clv_affinity_plan(job->app->ctx, points, &how, &job->info));
+}
+
+static void tell_affinity(const cli_job *job) {
+    char bytes[32], method[32];
+    cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
+    cli_print_bytes((double)cli_job_memory(job, cli_control_of(job)->threads), method, sizeof method);
+    fprintf(stderr, "affinity: %s", clv_affinity_kind_name(job->info.kind));
+    if (!isnan(job->info.gamma)) {
+        fprintf(stderr, ", gamma %.17g", job->info.gamma);
+    }
+    if (!isnan(job->info.recall)) {
+        fprintf(stderr, ", neighbors approximate with recall %.4f", job->info.recall);
+    }
+    if (job->info.landmarks > 0) {
+        fprintf(stderr, ", %lld landmarks with error %.3g of the entries (sampled) and %.3g of the trace",
+                (long long)job->info.landmarks, job->info.sampled_error, job->info.trace_error);
+    }
+    char reason[256];
+    clv_affinity_reason(&job->info, reason, sizeof reason);
+    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n%s%s%s", job->info.home, bytes, job->affinity_seconds,
+            job->method->name, method, *reason ? "affinity: " : "", reason, *reason ? "\n" : "");
+}
+
+clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
+                             clv_affinity **out) {
+    clv_context *ctx = job->app->ctx;
+    clv_status status = clv_suit_affinity(ctx, job->method, points, job->options, how);
+    return status < 0 ? status : clv_affinity_build(ctx, points, how, out);
+}
+
+clv_status cli_job_affinity(cli_job *job) {
+    clv_affinity_options how;
+    double began = cli_seconds();
+    CLI_TRY(cli_remaining_budget(job, &how));
+    if (!cli_has_affinity(job)) {
+        return CLV_OK;
+    }
+    CLI_TRY(cli_decide_affinity(job, &how, &job->rough));
+    if (job->args.k_least > 0) { /* it is built for each k, where it must be */
+        job->info.n = clv_data_matrix(job->data)->rows;
+        return CLV_OK;
+    }
+    cli_progress_phase(&job->progress, "affinity");
+    clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
+    job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
+    cli_progress_end(&job->progress);
+    if (job->rough) {
+        return CLV_OK;
+    }
+    CLI_TRY(cli_library_on(job->app, job->args.operands[0], status));
+    job->input.affinity = job->affinity;
+    clv_affinity_describe(job->affinity, &job->info);
+    job->affinity_seconds = cli_seconds() - began;
+    if (job->output.verbose) {
+        tell_affinity(job);
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,92 @@
+/* The shift that suits k clusters, `--shift auto`: the one at which the first of them has about its share of the n
+ * objects. Sets grow with the shift, from a few near duplicates at 0 to all objects at n similarities or more, so it is
+ * found by a search on the logarithms of shift and size, whose relation is almost a line. A trial is one dominant set
+ * from the object with the largest sum of similarities, solved loosely: its size is wanted, not its weights. */
+#include "methods/dominant/dominant.h"
+
+#include <math.h>
+
+enum { TRIALS = 12, LARGEST = 1200, STEPS_A_MEMBER = 20, STEPS = 1000 };
+#define ENOUGH 0.7   /* of n / k: a set as large as this without a shift is a group apart, and needs none */
+#define NEAR 0.1     /* how far the logarithm of a size may lie from that of the one wanted */
+#define BEYOND 0.4   /* and how far above it at most: half again as many, or groups would be merged */
+#define LOOSE 1e-3   /* the tolerance of a trial */
+#define WIDER 1.3863 /* log 4: from one trial to the next, while all sets are too small, or all too large */
+
+static clv_status try_shift(const clv_peeling *p, const clv_seed *seed, double shift, double wanted, clv_cluster *out) {
+    clv_dominant_options options = *p->options;
+    clv_dominant_problem problem = clv_peel_problem(p);
+    clv_dominant_set set = {0};
+    options.shift = shift;
+    options.solver = CLV_DOMINANT_PFW;
+    options.cutoff = NAN;
+    clv_control control = clv_control_for(&options.control, true);
+    int64_t steps = (int64_t)(STEPS_A_MEMBER * wanted) + STEPS;
+    control.max_iter = steps < control.max_iter ? steps : control.max_iter;
+    control.keep_trace = 0;
+    problem.options = &options;
+    problem.tol = LOOSE;
+    problem.seed = *seed;
+    problem.compact = false;
+    clv_status status = clv_dominant_single(&problem, &control, &set);
+    *out = set.about;
+    clv_dominant_set_free(p->ctx, &set);
+    return status;
+}
+
+static bool is_cut(const clv_cluster *set) {
+    return set->stop == CLV_TIME_LIMIT || set->stop == CLV_CANCELLED;
+}
+
+/* A shift and the size of the set at it, as logarithms. */
+typedef struct trial {
+    double shift, size;
+} trial;
+
+/* Where the line through trials on both sides of the size wanted meets it, but not too near to either of them. */
+static double next_shift(const trial *below, const trial *above, double wanted) {
+    if (isnan(above->shift) || isnan(below->shift)) {
+        return isnan(above->shift) ? below->shift + WIDER : above->shift - WIDER;
+    }
+    double share = (wanted - below->size) / (above->size - below->size);
+    return below->shift + fmin(fmax(share, 0.15), 0.85) * (above->shift - below->shift);
+}
+
+/* From a first guess. Sizes may jump past the one that is wanted: the nearest counts, if it is not far above. */
+static clv_status search(const clv_peeling *p, const clv_seed *seed, double guess, double wanted, double *out) {
+    trial below = {NAN, NAN}, above = {NAN, NAN};
+    double shift = log(guess), goal = log(wanted), nearest = HUGE_VAL;
+    for (int t = 0; t < TRIALS && nearest > NEAR; t++) {
+        clv_cluster set;
+        CLV_TRY(try_shift(p, seed, exp(shift), wanted, &set));
+        if (is_cut(&set)) {
+            return CLV_OK;
+        }
+        double size = log((double)set.size), miss = fabs(size - goal);
+        if (miss < nearest && size <= goal + BEYOND) {
+            *out = exp(shift);
+            nearest = miss;
+        }
+        *(size < goal ? &below : &above) = (trial){shift, size};
+        shift = next_shift(&below, &above, goal);
+    }
+    return CLV_OK;
+}
+
+clv_status clv_dominant_find_shift(clv_peeling *p, double *out) {
+    double wanted = fmin((double)p->n / (double)p->options->k, LARGEST);
+    clv_seed seed;
+    clv_cluster plain;
+    *out = 0;
+    if (p->options->k < 2) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_peel_first(p, &seed));
+    CLV_TRY(try_shift(p, &seed, 0, wanted, &plain));
+    bool enough = (double)plain.size >= ENOUGH * wanted || plain.size < 2 || !(plain.similarity > 0);
+    return enough || is_cut(&plain) ? CLV_OK : search(p, &seed, plain.similarity * wanted / 4, wanted, out);
+}
+
+double clv_dominant_shift(const clv_dominant_options *options, const clv_result *result) {
+    return isnan(options->shift) ? clv_result_real(result, "shift", 0) : options->shift;
+}

@@ -1,8 +1,10 @@
 """Verdicts on a paper: what it claims, what it prints, what is measured here. RESULTS.md is a table of them."""
 
+import os
 import re
 import resource
 import statistics
+import subprocess
 from collections import namedtuple
 
 HEADER = ["claim", "where", "published", "ours", "command", "verdict"]
@@ -10,11 +12,43 @@ REPRODUCED, BETTER, NOT = "reproduced", "better", "not reproduced"
 Verdict = namedtuple("Verdict", HEADER)
 
 
-def verdict(claim, where, published, ours, command, holds, why, better=False):
-    """A row. `holds`: the claim is true of what was measured; `better`: and our own form goes beyond it; `why`: what was found
-    instead, where it is not true."""
+UNKNOWN = "reason not known"
+
+
+def verdict(claim, where, published, ours, commands, holds, why, better=False):
+    """A row. `commands`: one, or a list of them, of which those in parentheses are remarks; `holds`: the claim is true of what was
+    measured; `better`: and our own form goes beyond it; `why`: where it is not true, where it fails and for which reason."""
     word = f"{NOT}: {why}" if not holds else BETTER if better else REPRODUCED
-    return Verdict(claim, where, published, ours, f"`{command}`", word)
+    parts = [commands] if isinstance(commands, str) else commands
+    return Verdict(claim, where, published, ours, " ".join(part if part.startswith("(") else f"`{part}`" for part in parts), word)
+
+
+def failing(names, reason=UNKNOWN):
+    """Why a claim fails: where, and the reason."""
+    return f"fails for {', '.join(names)}. {reason[:1].upper()}{reason[1:]}."
+
+
+class Tests:
+    """The cases of a test program that were run, and which of them passed: for claims that are theorems."""
+
+    def __init__(self, build, name):
+        self.name, path = name, os.path.join(build, "tests/certify", f"certify_{name}")
+        if not os.access(path, os.X_OK):
+            raise SystemExit(f"{path} is not there: cmake --build {build} --target certify_{name}")
+        printed = subprocess.run([path], capture_output=True, text=True, check=False)
+        lines = (printed.stdout + printed.stderr).splitlines()
+        self.passed = {line.split("]")[1].strip() for line in lines if line.startswith("[       OK ]")}
+        self.failed = {line.split("]")[1].strip() for line in lines if line.startswith("[  FAILED  ]")}
+
+    def row(self, claim, where, *cases, more="", commands=()):
+        """Whether these cases pass; a name that is none of them is a mistake of the list. `more`: what was measured besides, by `commands`."""
+        unknown = [case for case in cases if case not in self.passed | self.failed]
+        if unknown:
+            raise SystemExit(f"certify_{self.name} has no case {', '.join(unknown)}")
+        wrong = [case for case in cases if case in self.failed]
+        return verdict(claim, where, "a theorem", f"{len(cases) - len(wrong)} of {len(cases)} tests pass: {', '.join(cases)} in "
+                       f"tests/certify/test_{self.name}.c{more and f'; {more}'}", [f"ctest --test-dir build -R certify.{self.name}", *commands],
+                       not wrong, failing(wrong))
 
 
 def paired(first, second):
@@ -48,6 +82,11 @@ def count(rows):
     """How many claims got which verdict."""
     found = {word: sum(row.verdict.startswith(word) for row in rows) for word in (REPRODUCED, BETTER, NOT)}
     return f"Of {len(rows)} claims {found[REPRODUCED]} are reproduced, {found[BETTER]} better, {found[NOT]} not reproduced."
+
+
+def note_of(text):
+    """What a RESULTS.md says was left out."""
+    return next((line.split("not reproduced.", 1)[1].strip() for line in text.splitlines() if line.startswith("Made by ")), "")
 
 
 def read(text):

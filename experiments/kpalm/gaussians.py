@@ -54,6 +54,22 @@ def sample(design, number):
     return points, truth
 
 
+def stem_of(design):
+    """The name of its files."""
+    return design.split(",")[0].replace(" ", "-")
+
+
+def write_data(folder):
+    """All data sets as files."""
+    os.makedirs(folder, exist_ok=True)
+    for design in DESIGNS:
+        for number in range(SETS):
+            points, truth = sample(design, number)
+            stem = os.path.join(folder, f"{stem_of(design)}-{number}")
+            npy.write_rows(f"{stem}.npy", points)
+            npy.write_labels(f"{stem}.y.npy", truth)
+
+
 def measure_design(cleave, design, sets, folder):
     """{(start, algorithm): {metric: values}} over the data sets."""
     found = {(start, name): {key: [] for key in ("iterations", *dict(METRICS))} for start in STARTS for name in ALGORITHMS}

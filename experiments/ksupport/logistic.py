@@ -3,23 +3,30 @@
 import subprocess
 from collections import namedtuple
 
-from methods import FEW, LINES, METHODS, PUBLISHED, RULE, Method, Run, table_of
+from methods import FEW, LINES, METHODS, PUBLISHED, RULE, Method, Run, setup_of, table_of
 from pictures import by_iteration, by_k, by_time
 
-# `methods`: names, or None for all; `limit`: seconds after which a run is ended.
+# The score of a sample spreads as p' / sqrt(g p): with fewer features p' keeps that at the published 2.24, so that labels follow it as
+# much, and k has the published shares of p'. `methods`: names, or None for all; `limit`: seconds after which a run is ended.
 Size = namedtuple("Size", "title features samples relevant ks replications methods limit")
-PROTOCOL = Size("1/20 of the features, 200 samples", 50000, 200, 500, [100, 200, 300, 400, 500], 10, None, 30)
+PROTOCOL = Size("1/20 of the features, 200 samples", 50000, 200, 2240, [448, 896, 1344, 1792, 2240], 10, None, 30)
 FULL = Size("published size", 1000000, 500, 10000, [2000, 10000], 1, FEW, 300)
-QUICK = PROTOCOL._replace(title="quick: 1/200 of the features, 200 samples", features=5000, relevant=500, ks=[100, 500], replications=2, limit=5)
+QUICK = PROTOCOL._replace(title="quick: 1/200 of the features, 200 samples", features=5000, relevant=700, ks=[140, 700], replications=2, limit=5)
 GROUPS, RIDGE, VALIDATION = 20, 1e-3, 100
 GRID = [1, 0.3, 0.1, 0.03]
 NEWTON = Method("semismooth Newton, ours", {"solver": "newton"}, "#000000")
 OF_LOGISTIC = {"working-set": "false", "screening": "false"}
 ACCURACIES = ("1e-2", "1e-3", "1e-4")
 
-# `runs`: {k: {method: [Run, ...]}}; `weights`: {k: [lambda, ...]}; `curves`: {k: {method: [(iteration, seconds, share above F*), ...]}};
+# `runs`: {k: {method: [Run, ...]}}; `weights`, `areas`: {k: [lambda, ...]} and the AUC with it; `curves`: {k: {method: [(iteration, seconds, share above F*), ...]}};
 # `rates`: the same curve of Algorithm 1 with corrections to the end; `inexact`: {k: {accuracy: share above F*}}
-Study = namedtuple("Study", "size runs weights curves rates inexact")
+Study = namedtuple("Study", "size runs weights areas curves rates inexact")
+
+
+def data_of(size, replications):
+    """The command that makes the data of a size and takes questions, and which seeds it was given."""
+    seeds = f"1 to {replications}" if replications > 1 else "1"
+    return [f"ksupport_bench {size.features} {size.samples} {size.relevant} {GROUPS} SEED 1 features {VALIDATION}", f"(SEED: {seeds}) and on its input"]
 
 
 def words_of(method):
@@ -70,8 +77,8 @@ class Bench:
 
 
 def choose_weight(bench, k):
-    """The lambda with the largest AUC on the validation samples, of equals the largest."""
-    return max(GRID, key=lambda weight: (float(bench.ask(k, weight, {"solver": "fcfw"})[7]), weight))
+    """(the largest AUC on the validation samples, the lambda with it, of equals the largest)."""
+    return max((float(bench.ask(k, weight, {"solver": "fcfw"})[7]), weight) for weight in GRID)
 
 
 def above(points, least):
@@ -92,16 +99,19 @@ def look_closer(bench, k, weight, least, methods, study):
 def measure(path, size):
     """All replications of a size."""
     methods = [one for one in [*METHODS, NEWTON] if size.methods is None or one.name in size.methods]
-    study = Study(size, {k: {one.name: [] for one in methods} for k in size.ks}, {k: [] for k in size.ks}, {}, {}, {})
+    study = Study(size, {k: {one.name: [] for one in methods} for k in size.ks}, {k: [] for k in size.ks}, {k: [] for k in size.ks},
+                  {}, {}, {})
     for seed in range(1, size.replications + 1):
         with Bench(path, size, seed) as bench:
             for k in size.ks:
-                weight = choose_weight(bench, k)
+                area, weight = choose_weight(bench, k)
                 least = float(bench.ask(k, weight, {"solver": "newton", "tol": "1e-8"})[3])
                 study.weights[k].append(weight)
+                study.areas[k].append(area)
                 for one in methods:
                     fields = bench.ask(k, weight, {**words_of(one), **RULE})
-                    study.runs[k][one.name].append(Run(float(fields[0]), int(fields[1]), float(fields[3]), float(fields[4]),
+                    setup = setup_of(one.options, float(fields[9]))
+                    study.runs[k][one.name].append(Run(float(fields[0]) - setup, setup, int(fields[1]), float(fields[3]), float(fields[4]),
                                                        fields[8] == "converged", least))
                 if seed == 1 and size.methods is None and k in (size.ks[0], size.ks[-1]):
                     look_closer(bench, k, weight, least, methods, study)
@@ -122,7 +132,7 @@ def section(study):
         files[f"{name}-{k}-seconds.svg"] = by_time(f"k = {k}: F / F* - 1 by processor seconds", curves, colors)
         parts.append(f"![by iteration]({name}-{k}-iterations.svg) ![by seconds]({name}-{k}-seconds.svg)\n")
     for k in size.ks:
-        parts.append(f"### k = {k}; lambda of the replications: {', '.join(f'{w:g}' for w in study.weights[k])}\n\n{table_of(study.runs[k])}")
+        parts.append(f"### k = {k}; lambda of the replications: {', '.join(f'{w:g}' for w in study.weights[k])}; AUC: {', '.join(f'{a:.2f}' for a in study.areas[k])}\n\n{table_of(study.runs[k])}")
     return "\n".join(parts), files
 
 

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from common import launch, npy
 from common.markdown import table
-from methods import FEW, LINES, METHODS, RULE, Run, flags, table_of
+from methods import FEW, LINES, METHODS, RULE, Run, flags, setup_of, table_of
 from pictures import by_iteration, by_k, by_time
 
 KS = [4000, 6000, 8000, 10000, 12000]
@@ -37,17 +37,18 @@ def average(image):
             for r in range(14) for c in range(14)]
 
 
-def prepare(name, count, shrink, folder, replication):
+def prepare(data, count, folder, replication):
     """(points, labels) files, or None where the data are missing."""
-    source = os.path.join(launch.DATA, name)
+    source = os.path.join(launch.DATA, data.file)
     if not os.path.exists(source + ".X.npy"):
         return None
     values, (_, width) = npy.read(source + ".X.npy")
     labels = list(npy.read(source + ".y.npy")[0])
     chosen = places(labels, count, replication)
     rows = [list(values[i * width:(i + 1) * width]) for i in chosen]
-    paths = os.path.join(folder, name + ".npy"), os.path.join(folder, name + ".y.npy")
-    npy.write_rows(paths[0], [average(row) for row in rows] if shrink else rows)
+    stem = os.path.join(folder, f"{data.kind}-{10 * count}-{replication}")
+    paths = f"{stem}.npy", f"{stem}.y.npy"
+    npy.write_rows(paths[0], [average(row) for row in rows] if data.shrink else rows)
     npy.write_labels(paths[1], [labels[i] for i in chosen])
     return paths
 
@@ -56,6 +57,22 @@ def solve(cleave, points, k, limit, *more):
     """(the JSON result, processor seconds of the solver, their share)."""
     result, _, share = cleave.timed("pursuit", points, "-k", k, "--lambda", LAMBDA, "--scale", "unit-rows", "--time-limit", limit, *more)
     return result, share * result["seconds"]["solve"], share
+
+
+def seconds_of(path):
+    """Of the first and the last row of a trace."""
+    with open(path, encoding="utf-8") as file:
+        rows = file.read().splitlines()[1:]
+    return [float(row.split(",")[1]) for row in (rows[0], rows[-1])]
+
+
+def solve_timed(cleave, points, k, limit, options, folder):
+    """(the JSON result, processor seconds of the solver without the finding of L, those of that)."""
+    path = os.path.join(folder, "trace.csv")
+    result, seconds, share = solve(cleave, points, k, limit, *flags(options), *flags(RULE), "--trace", path)
+    first, last = seconds_of(path)
+    setup = setup_of(options, seconds - share * (last - first))
+    return result, seconds - setup, setup
 
 
 def trace_of(cleave, points, k, limit, options, folder):
@@ -81,20 +98,29 @@ def measure_set(cleave, data, size, folder):
     ks = [max(k * (10 * count) ** 2 // data.size ** 2, 1) for k in size.ks]
     study = Study(size, f"{data.kind}-{10 * count}", 10 * count, {k: {one.name: [] for one in methods} for k in ks}, {}, [])
     for replication in range(size.replications):
-        paths = prepare(data.file, count, data.shrink, folder, replication)
+        paths = prepare(data, count, folder, replication)
         if not paths:
             return None
         for k in ks:
             least = solve(cleave, paths[0], k, size.limit, "--tol", "1e-6")[0]["objective"]["value"]
             for one in methods:
-                result, seconds, _ = solve(cleave, paths[0], k, size.limit, *flags(one.options), *flags(RULE))
-                study.runs[k][one.name].append(Run(seconds, result["iterations"], result["objective"]["value"], result["certificate"]["value"],
+                result, seconds, setup = solve_timed(cleave, paths[0], k, size.limit, one.options, folder)
+                study.runs[k][one.name].append(Run(seconds, setup, result["iterations"], result["objective"]["value"], result["certificate"]["value"],
                                                    result["stop"] == "converged", least))
             if replication == 0 and size.methods is None and k in (ks[0], ks[-1]):
                 study.curves[k] = curves_of(cleave, paths[0], k, size, methods, folder)
         if size is FULL:
             study.clusters.append(clusters(cleave, paths, ks[-1], folder))
     return study
+
+
+def write_digits(folder):
+    """The files of all studies: KIND-OBJECTS-REPLICATION.npy and .y.npy."""
+    os.makedirs(folder, exist_ok=True)
+    for size in (PROTOCOL, FULL):
+        for data in SETS:
+            for replication in range(size.replications):
+                print(prepare(data, size.count or data.size // 10, folder, replication) or f"{data.file} is not there")
 
 
 def measure(cleave, size):
@@ -112,7 +138,7 @@ def clusters(cleave, paths, k, folder):
         for lam in (LAMBDA, 1):
             cleave.run("pursuit", paths[0], "-k", k, "--lambda", lam, "--scale", "unit-rows", "--graph", graph, "-q", *more)
             cut = cleave.result("ncut", graph, "--affinity", "precomputed", "-k", 10, "--restarts", 4, "--truth", paths[1])
-            sets = cleave.result("dominant", graph, "--affinity", "precomputed", "-k", 10, "--assign", "--truth", paths[1])
+            sets = cleave.result("dominant", graph, "--affinity", "precomputed", "-k", 10, "--shift", 0, "--assign", "--truth", paths[1])
             rows.append([f"pursuit, {words}, k = {k}, lambda {lam}", f"{cut['metrics']['ari']:.3f}",
                          f"{cut['metrics']['assignment_rate']:.3f}", f"{sets['metrics']['ari']:.3f}"])
     plain = cleave.result("ncut", paths[0], "--scale", "unit-rows", "--affinity", "gaussian", "-k", 10, "--restarts", 4,

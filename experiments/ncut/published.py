@@ -18,10 +18,10 @@ SETS = [
     Set("epileptic", "Epileptic", 11500, 5),
 ]
 
-# The columns of every table: the paper's name, and the options of the command. Then what else is run: weaker forms of the
+# The columns of every table: the paper's name, and the options of the command. Then what else is run: other forms of the
 # baselines, which the paper does not describe.
 ALGORITHMS = {"SC": ["--solver", "spectral"], "FINC": ["--solver", "finc"], "FCD": ["--solver", "fcd"], "FPC": ["--solver", "fpc"]}
-WEAKER = {"FINC, at once": ["--solver", "finc-at-once"], "FCD, one sweep": ["--solver", "fcd", "--max-iter", "1"]}
+FORMS = {"FINC, at once": ["--solver", "finc-at-once"], "FCD, one sweep": ["--solver", "fcd", "--max-iter", "1"]}
 
 # Lowest cut of 10 random starts: SC, FINC, FCD, FPC.
 TABLE_2 = {

@@ -9,7 +9,7 @@ from collections import namedtuple
 from common import npy
 from command import PLAIN, PRINTED, objectives
 from exhaustive import lowest_cut
-from published import ALGORITHMS, TABLE_2, WEAKER
+from published import ALGORITHMS, TABLE_2, FORMS
 
 STARTS = 10
 # A published value has six decimals: reaching it means to come within the last of them.
@@ -20,8 +20,9 @@ PLAIN_FPC = ["--solver", "fpc", *RANDOM, "--restarts", STARTS]
 
 # Results of one set. By algorithm: `random` (lowest cut of the starts), `spectral` (mean, standard deviation), `scores`
 # (ACC, NMI by the larger entropy, ARI), `seconds` (processor time of one start, without reading the affinity). `default` is the
-# command as it comes, with its bound; `reached` of `batches` batches of plain FPC come down to the published value; `printed` is
-# the lowest cut by FPC with the printed kernel; `curves` are pairs of objective and h by iteration.
+# command as it comes, with its bound; `reached` of `batches` batches of plain FPC come down to the published value; `printed` has
+# `random`, `spectral` and `scores` with the printed kernel; `curves` are pairs of objective and h by iteration.
+Printed = namedtuple("Printed", "random spectral scores")
 Record = namedtuple("Record", "set random spectral scores seconds default reached batches printed curves lowest")
 
 
@@ -35,18 +36,32 @@ def fpc_batches(cleave, affinity, k, count):
     return [min(objectives(cleave.ncut(affinity, k, *PLAIN_FPC, "--seed", seed))) for seed in range(1, count + 1)]
 
 
+def from_spectral(cleave, affinity, k, options):
+    """Mean and standard deviation of the cuts from spectral starts."""
+    cuts = objectives(cleave.ncut(affinity, k, *options, *PLAIN, "--start", "spectral", "--restarts", STARTS))
+    return statistics.mean(cuts), statistics.stdev(cuts)
+
+
+def study_printed(cleave, the_set, affinity, truth_path):
+    """The columns of tables 2 to 4 with the printed kernel."""
+    best = {title: cleave.ncut(affinity, the_set.k, *options, *RANDOM, "--restarts", STARTS, "--truth", truth_path)
+            for title, options in ALGORITHMS.items()}
+    return Printed({title: result["objective"]["value"] for title, result in best.items()},
+                   {title: from_spectral(cleave, affinity, the_set.k, options) for title, options in ALGORITHMS.items()},
+                   {title: scores_of(result) for title, result in best.items()})
+
+
 def study_affinity(cleave, the_set, affinity, truth_path, batches, folder):
     """Everything that is reported about one set, but for the printed kernel."""
     k, judged = the_set.k, ["--truth", truth_path]
     _, idle = cleave.timed(affinity, k, "--solver", "fpc", *RANDOM, "--max-iter", 0)
     random_cut, spectral, scores, seconds = {}, {}, {}, {}
-    columns = {**ALGORITHMS, **WEAKER, **({"Dinkelbach": ["--solver", "dinkelbach"]} if k == 2 else {})}
+    columns = {**ALGORITHMS, **FORMS, **({"Dinkelbach": ["--solver", "dinkelbach"]} if k == 2 else {})}
     for title, options in columns.items():
         best, spent = cleave.timed(affinity, k, *options, *RANDOM, "--restarts", STARTS, *judged)
         random_cut[title], scores[title], seconds[title] = best["objective"]["value"], scores_of(best), (spent - idle) / STARTS
         if title in ALGORITHMS:
-            cuts = objectives(cleave.ncut(affinity, k, *options, *PLAIN, "--start", "spectral", "--restarts", STARTS))
-            spectral[title] = statistics.mean(cuts), statistics.stdev(cuts)
+            spectral[title] = from_spectral(cleave, affinity, k, options)
     seconds["SC"] = cleave.timed(affinity, k, *ALGORITHMS["SC"], *RANDOM)[1] - idle  # the eigenvectors are found once for all starts
     default, spent = cleave.timed(affinity, k, *judged)
     scores["default"], seconds["default"] = scores_of(default), spent - idle
@@ -65,7 +80,7 @@ def study_set(cleave, data, the_set, batches):
         cleave.affinity(points, affinity)
         record = study_affinity(cleave, the_set, affinity, truth, batches, folder)
         cleave.affinity(points, affinity, PRINTED)
-        return record._replace(printed=cleave.ncut(affinity, the_set.k, *PLAIN_FPC)["objective"]["value"])
+        return record._replace(printed=study_printed(cleave, the_set, affinity, truth))
 
 
 # --- figure 2: samples that are small enough to try every partition ---
@@ -89,12 +104,24 @@ def study_sample(cleave, rows, folder):
     return curves, result, default, lowest_cut(npy.rows(affinity), SAMPLE_K)
 
 
+def samples_of(data, the_set, samples):
+    """Random objects of a set."""
+    rows, draw = npy.rows(os.path.join(data, f"{the_set.name}.X.npy")), random.Random(1)
+    return [draw.sample(rows, SAMPLE_SIZE) for _ in range(samples)]
+
+
+def write_samples(data, sets, folder):
+    """The samples as files SET-NUMBER.npy."""
+    os.makedirs(folder, exist_ok=True)
+    for the_set in sets:
+        for number, rows in enumerate(samples_of(data, the_set, SAMPLES)):
+            npy.write_rows(os.path.join(folder, f"{the_set.name}-{number}.npy"), rows)
+
+
 def study_samples(cleave, data, the_set, samples=SAMPLES):
     """How often the exhaustive optimum of random samples is found."""
-    rows = npy.rows(os.path.join(data, f"{the_set.name}.X.npy"))
-    draw = random.Random(1)
     with tempfile.TemporaryDirectory() as folder:
-        runs = [study_sample(cleave, draw.sample(rows, SAMPLE_SIZE), folder) for _ in range(samples)]
+        runs = [study_sample(cleave, rows, folder) for rows in samples_of(data, the_set, samples)]
     single = sum(cut <= best + SAME_CUT for _, result, _, best in runs for cut in objectives(result))
     ten = sum(min(objectives(result)) <= best + SAME_CUT for _, result, _, best in runs)
     default = sum(result["objective"]["value"] <= best + SAME_CUT for _, _, result, best in runs)

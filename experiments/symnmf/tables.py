@@ -2,7 +2,7 @@
 
 from charts import picture
 from common.markdown import table
-from study import COLORS, PAPER_CHANGE, PAPER_ITERATIONS, limit
+from study import COLORS, LARGE, MOST, PAPER_CHANGE, PAPER_ITERATIONS, limit
 
 FIGURE_3 = ("algorithm 1", "pgd", "fw, exact step")
 WARNINGS = ("too close to the identity to tell clusters apart", "too close to all ones to tell clusters apart")
@@ -65,8 +65,8 @@ def figures(studies):
 def report(by_set, skipped, seconds, quick):
     """All files of the report by name."""
     files, parts = {}, [f"# Simplicial symmetric NMF: figures 2 and 3{' (quick)' if quick else ''}\n",
-                        f"Every solver from the same random start, for at most {limit('paper', seconds):g} s each, with the "
-                        f"calibrated kernel {limit('calibrated', seconds):g} s. The paper's rule stops at a change of f "
+                        f"Every solver from the same random start, for at most {limit('paper', seconds):g} processor s each, with the "
+                        f"calibrated kernel {limit('calibrated', seconds):g} s, and {MOST} iterations ({PAPER_ITERATIONS} from {LARGE} objects on). The paper's rule stops at a change of f "
                         f"below {PAPER_CHANGE:g} or after {PAPER_ITERATIONS} iterations; ours at gap <= 1e-4 f. Algorithm 1 is the paper's, with "
                         "the step gap / C of theorem 2.\n"]
     if skipped:

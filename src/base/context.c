@@ -13,7 +13,7 @@ struct clv_context {
     clv_allocator allocator;
     clv_interrupt interrupt;
     void *interrupt_user;
-    bool interrupt_held; /* but for waits */
+    bool interrupt_held;             /* but for waits */
     _Atomic double since, deadline;  /* of the work under way: its begin, its end; deadline 0: it may take for ever */
     _Atomic double cut;              /* when work that can be done without is to end; 0: none is under way */
     atomic_llong grace;              /* work that is still done after the deadline */

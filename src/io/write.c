@@ -128,7 +128,8 @@ static clv_status open_temporary(clv_writer *w) {
 }
 
 /* A pipe, opened when somebody reads it. A signal ends the wait, also where other calls go on after one; it may come
- * between two of them, or when the sleep is over, and is then known by the hook, unless that has ended the run before. */
+ * between two of them, or when the sleep is over, and is then known by the hook, unless that has ended the run before.
+ */
 static clv_status open_pipe(clv_writer *w) {
     static const struct timespec slice = {.tv_nsec = 50000000};
     bool ended = clv_asked_to_stop_waiting(w->ctx);

@@ -27,7 +27,7 @@ enum { MOST_REGION = 256, TRIES = 16, POLL = 1024, MOST_CHUNKS = 64, LEAST_CHUNK
 /* Kicks of regions touch little: up to so many count as one, one and one more for each SPAN objects. On a small graph
  * fewer try all that there is to try, and the rest of the time would be spent on the last tenths of a percent. A round
  * looks at so many times n objects. */
-enum { KICKS_AT_ONCE = 10, SPAN = 4000, ROUND = 4 };
+enum { KICKS_AT_ONCE = 5, SPAN = 4000, ROUND = 4 };
 /* The share of the cut that gains must add up to: on a large graph there is always some object to gain a little with.
  */
 #define WORTHWHILE 1e-4
@@ -119,16 +119,25 @@ static void measure(clv_local *l) {
 
 /* --- one object --- */
 
-/* Its sums to the clusters into `near`, which is zero before. */
-static void gather(clv_local *l, int64_t i) {
+/* Its sums to the clusters into `near`, which is zero before; whether it has neighbors in others than its own. Most are
+ * in its own, whose sum stays in a register: an addition to memory would wait for the one before it. */
+static bool gather(clv_local *l, int64_t i) {
     const double *values = l->graph.values;
-    l->near[l->s->labels[i]] = l->s->problem->diagonal[i]; /* what is stored need not count */
+    const int32_t *labels = l->s->labels;
+    int32_t own = labels[i];
+    double within = l->s->problem->diagonal[i]; /* what is stored need not count */
+    bool beyond = false;
     for (int64_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
-        int32_t j = l->graph.index[e], c = l->s->labels[j];
-        if (c >= 0 && j != i) {
+        int32_t j = l->graph.index[e], c = labels[j];
+        if (c == own) {
+            within += j != i ? values[e] : 0;
+        } else if (c >= 0) {
             l->near[c] += values[e];
+            beyond = true;
         }
     }
+    l->near[own] = within;
+    return beyond;
 }
 
 static void forget(clv_local *l) {
@@ -136,12 +145,16 @@ static void forget(clv_local *l) {
 }
 
 /* The best cluster for object i with sums `near`, or its own. A cluster without a neighbor of i is no gain if its own
- * is a good one, unless its members are less similar to each other than i is to itself. */
-static int32_t best_cluster(const clv_local *l, int64_t i) {
+ * is a good one, unless its members are less similar to each other than i is to itself: then `beyond`, whether i has
+ * neighbors in other clusters, settles it. */
+static int32_t best_cluster(const clv_local *l, int64_t i, bool beyond) {
     const clv_partition *s = l->s;
     const clv_ncut_problem *p = s->problem;
     int32_t own = s->labels[i], target = own;
     double leave = clv_leave_gain(s, i, l->near[own]), best = CLV_LEAST_GAIN * (double)p->k;
+    if (!beyond && leave <= 0 && p->diagonal[i] == 0) {
+        return own;
+    }
     for (int32_t c = 0; c < p->k; c++) {
         bool loses = l->near[c] <= 0 && leave <= 0 && s->within[c] * p->degree[i] >= p->diagonal[i] * s->volume[c];
         if (c == own || loses) {
@@ -198,17 +211,30 @@ static void move(clv_local *l, int64_t i, int32_t to) {
     }
 }
 
+/* The row that will be looked at so many objects from now is on its way from memory meanwhile. */
+static void expect(const clv_local *l) {
+    enum { AHEAD = 4 };
+    int64_t n = l->s->problem->n, at = l->head + AHEAD;
+    if (l->waiting > AHEAD) {
+        int64_t e = l->graph.start[l->s->picked[at < n ? at : at - n]];
+        __builtin_prefetch(&l->graph.index[e]);
+        __builtin_prefetch((const double *)l->graph.values + e);
+        __builtin_prefetch((const double *)l->graph.values + e + 8);
+    }
+}
+
 /* Look at the queue until it is empty. */
 static clv_status settle(clv_local *l) {
     clv_partition *s = l->s;
     while (l->waiting > 0) {
+        expect(l);
         int64_t i = pop(l);
         if (++l->looked % POLL == 0 && clv_worked(s->problem->ctx, POLL * s->problem->k)) {
             return clv_stop_failure(s->problem->ctx, "moving objects");
         }
         if (s->size[s->labels[i]] > 1) {
-            gather(l, i);
-            int32_t target = best_cluster(l, i);
+            bool beyond = gather(l, i);
+            int32_t target = best_cluster(l, i, beyond);
             if (target != s->labels[i]) {
                 move(l, i, target);
             }

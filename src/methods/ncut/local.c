@@ -27,7 +27,7 @@ enum { MOST_REGION = 256, TRIES = 16, POLL = 1024, MOST_CHUNKS = 64, LEAST_CHUNK
 /* Kicks of regions touch little: up to so many count as one, one and one more for each SPAN objects. On a small graph
  * fewer try all that there is to try, and the rest of the time would be spent on the last tenths of a percent. A round
  * looks at so many times n objects. */
-enum { KICKS_AT_ONCE = 5, SPAN = 4000, ROUND = 4 };
+enum { KICKS_AT_ONCE = 5, SPAN = 5000, ROUND = 4 };
 /* The share of the cut that gains must add up to: on a large graph there is always some object to gain a little with.
  */
 #define WORTHWHILE 1e-4

@@ -41,6 +41,10 @@ typedef struct cli_own_options {
     const char *path_output, *validation_x, *validation_y, *scores, *graph, *confidence;
 } cli_own_options;
 
+typedef struct cli_groups_options {
+    int64_t groups;
+} cli_groups_options;
+
 struct cli_job {
     const cli_app *app;
     const clv_method *method;
@@ -55,6 +59,7 @@ struct cli_job {
     cli_predict_options prediction;
     cli_own_options own;
     cli_checkpoint checkpoint;
+    cli_groups_options grouping;
     clv_data *data;                                                        /* the first operand */
     clv_data *fresh;                                                       /* new objects, or NULL */
     clv_data *targets, *start, *weights, *validation, *validation_targets; /* owned, or NULL */
@@ -180,6 +185,12 @@ clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_a
 /* Several processes (ranks.c): whether they share the work of the job, or else the sentence that the first one does it
  * all; whether all have read the same; and what cli_job_takes_too_long finds, for all of them. */
 bool cli_job_is_shared(const cli_job *job);
+/* --groups, of the processes that share a job: from before the affinity is built until there is a result. */
+const clv_option_table *cli_groups_table(void);
+clv_status cli_groups_begin(const cli_job *job);
+clv_status cli_groups_end(const cli_job *job, clv_status status);
+/* A failure or a stop of one group is that of all. */
+clv_status cli_groups_meet(const cli_job *job, clv_status status);
 void cli_job_tell_alone(const cli_job *job);
 clv_status cli_job_compare(const cli_job *job);
 /* The kind of the affinity, where that is left open. */

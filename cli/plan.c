@@ -111,7 +111,9 @@ clv_status cli_job_affinity(cli_job *job) {
         return CLV_OK;
     }
     cli_progress_phase(&job->progress, "affinity");
-    clv_status status = job->rough ? CLV_OK : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
+    clv_status status =
+        job->rough ? CLV_ETIME : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
+    status = cli_groups_meet(job, status);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);
     if (job->rough) {

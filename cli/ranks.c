@@ -94,6 +94,58 @@ void cli_job_tell_alone(const cli_job *job) {
     }
 }
 
+/* --- groups --- */
+
+const clv_option_table *cli_groups_table(void) {
+    static const clv_option options[] = {
+        {.name = "groups",
+         .kind = CLV_OPTION_INT,
+         .offset = offsetof(cli_groups_options, groups),
+         .initial = 1,
+         .least = 1,
+         .most = 1e6,
+         .meta = "N",
+         .help = "under mpirun: groups of processes, each of which runs some of the restarts"},
+    };
+    static const clv_option_table table = {"groups", options, CLI_COUNT(options), 0};
+    return &table;
+}
+
+static bool is_grouped(const cli_job *job) {
+    return job->grouping.groups > 1;
+}
+
+clv_status cli_groups_begin(const cli_job *job) {
+    int64_t groups = job->grouping.groups, restarts = cli_control_of(job)->restarts;
+    if (!is_grouped(job)) {
+        return CLV_OK;
+    }
+    if (cli_ranks(job->app) == 1) {
+        return cli_fail(job->app, CLV_EUSAGE, "--groups %lld divides processes, and this is one: run it with mpirun",
+                        (long long)groups);
+    }
+    if (restarts < groups || job->args.k_least > 0) {
+        return cli_fail(job->app, CLV_EUSAGE,
+                        job->args.k_least > 0 ? "--groups divides the restarts of one run, not those of a range of k"
+                                              : "--groups %lld divides restarts, of which there are %lld: give it "
+                                                "--restarts %lld or more",
+                        (long long)groups, (long long)restarts, (long long)groups);
+    }
+    if (job->checkpoint.path || job->checkpoint.resume) {
+        return cli_fail(job->app, CLV_EUSAGE, "--groups and checkpoints do not go together: leave one of them out");
+    }
+    return cli_library(job->app, clv_context_group(job->app->ctx, groups));
+}
+
+clv_status cli_groups_end(const cli_job *job, clv_status status) {
+    return is_grouped(job) ? tell(job->app, status, clv_context_ungroup(job->app->ctx, status, cli_last_failure()))
+                           : status;
+}
+
+clv_status cli_groups_meet(const cli_job *job, clv_status status) {
+    return is_grouped(job) ? clv_context_meet(job->app->ctx, status, NULL) : status;
+}
+
 /* All must have read the same. */
 clv_status cli_job_compare(const cli_job *job) {
     const clv_matrix *m = clv_data_matrix(job->data);

@@ -51,6 +51,10 @@ static void add_tables(cli_job *job) {
     cli_args_add(&job->args, clv_control_table(), job->options);
     cli_args_own(&job->args, cli_output_table(&job->output_room, method), &job->output);
     cli_args_own(&job->args, cli_checkpoint_table(), &job->checkpoint);
+    clv_options_defaults(cli_groups_table(), &job->grouping);
+    if (method->abilities & CLV_SPREADS) {
+        cli_args_own(&job->args, cli_groups_table(), &job->grouping);
+    }
     if (method->abilities & CLV_WEIGHS_OBJECTS) {
         cli_args_add(&job->args, cli_job_weights_table(), job);
     }
@@ -359,6 +363,7 @@ static const char *cli_about_data(clv_takes takes) {
 }
 
 static clv_status run(cli_job *job) {
+    CLI_TRY(cli_groups_begin(job));
     CLI_TRY(cli_job_load(job));
     if (job->output.dry_run) {
         CLI_TRY(cli_job_plan(job));
@@ -376,7 +381,8 @@ static clv_status run_together(cli_job *job) {
     clv_context_work_alone(job->app->ctx, 0);
     CLI_TRY(cli_meet(job->app, status));
     CLI_TRY(cli_meet(job->app, cli_job_compare(job)));
-    CLI_TRY(cli_job_solve(job));
+    CLI_TRY(cli_groups_begin(job));
+    CLI_TRY(cli_groups_end(job, cli_job_solve(job)));
     CLI_TRY(cli_meet(job->app, CLV_OK)); /* nothing is written before all have ended well */
     clv_context_work_alone(job->app->ctx, 1);
     clv_ranks_info info = clv_context_ranks(job->app->ctx);

@@ -163,6 +163,11 @@ CLV_API clv_status clv_context_meet(clv_context *ctx, clv_status status, const c
 CLV_API clv_status clv_context_share(clv_context *ctx, void *data, size_t bytes);
 /* Between 1 and 0 this process computes without the others, who are to wait at a meeting. */
 CLV_API void clv_context_work_alone(clv_context *ctx, int alone);
+/* Divides the processes into so many groups of the same size: until clv_context_ungroup each of them does all of the
+ * work, but for the restarts of a run, which are divided among the groups. The result is the same. Both are called by
+ * all processes; the latter takes what clv_context_meet does, and returns the first failure of any group. */
+CLV_API clv_status clv_context_group(clv_context *ctx, int64_t groups);
+CLV_API clv_status clv_context_ungroup(clv_context *ctx, clv_status status, const char *message);
 
 /* Free an array that the library returned by itself (labels of clv_read_labels, for instance). */
 CLV_API void clv_release(clv_context *ctx, void *block);

@@ -311,6 +311,172 @@ clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value) {
     return status;
 }
 
+/* --- groups --- */
+
+typedef struct group_note {
+    int64_t bytes;
+    int32_t status, ends; /* no more meetings */
+} group_note;
+
+int clv_group_count(const clv_context *ctx) {
+    const clv_ranks *r = clv_ranks_of(ctx);
+    return r && r->groups > 1 && !r->apart && r->alone == r->alone_in_group ? r->groups : 1;
+}
+
+int clv_group_index(const clv_context *ctx) {
+    return clv_group_count(ctx) > 1 ? clv_ranks_of(ctx)->group : 0;
+}
+
+/* The failure of group `root`, told to all. One that did not fail has ended before the others. */
+static clv_status fail_with_group(clv_context *ctx, int root, clv_status status) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    char text[CLV_MESSAGE] = "";
+    r->apart = true;
+    if (root == r->group) {
+        strncpy(text, clv_message(ctx), CLV_MESSAGE - 1);
+    }
+    if (r->between.broadcast(r->between.self, text, CLV_MESSAGE, root)) {
+        return break_off(ctx, "a meeting of groups");
+    }
+    if (status >= 0) {
+        clv_fail(ctx, CLV_EINTERNAL, "the groups of processes have come apart: group %d has ended before others",
+                 root + 1);
+        return break_by(ctx, CLV_EINTERNAL);
+    }
+    clv_fail(ctx, status, "%s", text);
+    return clv_is_stop(status) ? status : break_by(ctx, status);
+}
+
+/* The group whose status counts, as of ranks; one that ends while others go on; -1: none. */
+static int find_group(const group_note *notes, int groups) {
+    int stopped = -1, ended = -1, ends = 0;
+    for (int g = 0; g < groups; g++) {
+        if (notes[g].status < 0 && !clv_is_stop((clv_status)notes[g].status)) {
+            return g;
+        }
+        stopped = stopped < 0 && notes[g].status < 0 ? g : stopped;
+        ended = ended < 0 && notes[g].ends ? g : ended;
+        ends += notes[g].ends != 0;
+    }
+    return stopped >= 0 ? stopped : ends < groups ? ended : -1;
+}
+
+/* The ranks of a group agree first, so that each has the same to say. `notes` has room for one per group. */
+static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mine, group_note *notes) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    status = notes || r->apart ? status : CLV_ENOMEM;
+    status = r->broken < 0 ? r->broken : clv_meet(ctx, 8, status);
+    if (r->apart) { /* nobody waits for this one */
+        return status;
+    }
+    if (!notes) { /* and nobody can be told */
+        r->all.end_all(r->all.self, 71);
+        return CLV_ENOMEM;
+    }
+    for (int g = 0; g < r->groups; g++) {
+        r->counts[g] = sizeof *notes;
+        r->places[g] = g * (int64_t)sizeof *notes;
+    }
+    mine.status = status;
+    notes[r->group] = mine;
+    if (r->between.gather(r->between.self, notes, r->counts, r->places)) {
+        return break_off(ctx, "a meeting of groups");
+    }
+    int found = find_group(notes, r->groups);
+    return found < 0 ? CLV_OK : fail_with_group(ctx, found, (clv_status)notes[found].status);
+}
+
+clv_status clv_groups_gather(clv_context *ctx, clv_status status, const void *own, int64_t bytes, unsigned char **all,
+                             int64_t *ends) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    group_note *notes = CLV_NEW0(ctx, group_note, r->groups);
+    int64_t end = 0;
+    *all = NULL;
+    status = meet_groups(ctx, status, (group_note){.bytes = bytes}, notes);
+    for (int g = 0; status == CLV_OK && g < r->groups; g++) {
+        r->counts[g] = notes[g].bytes;
+        r->places[g] = end;
+        ends[g] = end += notes[g].bytes;
+    }
+    if (status == CLV_OK) {
+        *all = clv_alloc(ctx, end > 0 ? end : 1, 1);
+        status = meet_groups(ctx, *all ? CLV_OK : CLV_ENOMEM, (group_note){0}, notes);
+    }
+    if (status == CLV_OK) {
+        for (int g = 0; g < r->groups; g++) { /* the notes were exchanged by these */
+            r->places[g] = g > 0 ? ends[g - 1] : 0;
+            r->counts[g] = ends[g] - r->places[g];
+            r->bytes += g == r->group ? 0 : r->counts[g];
+        }
+        if (bytes > 0) {
+            memcpy(*all + r->places[r->group], own, (size_t)bytes);
+        }
+        status = r->between.gather(r->between.self, *all, r->counts, r->places) ? break_off(ctx, "a meeting of groups")
+                                                                                : CLV_OK;
+    }
+    if (status < 0) {
+        clv_free(ctx, *all);
+        *all = NULL;
+    }
+    clv_free(ctx, notes);
+    return status;
+}
+
+/* What a program has to say of a failure of its own. */
+static void take_message(clv_context *ctx, clv_status status, const char *message) {
+    if (status < 0 && message && *message) {
+        clv_fail(ctx, status, "%s", message);
+    }
+}
+
+static clv_status meet_all_groups(clv_context *ctx, clv_status status, bool ends) {
+    group_note *notes = CLV_NEW0(ctx, group_note, clv_ranks_of(ctx)->groups);
+    status = meet_groups(ctx, status, (group_note){.ends = ends}, notes);
+    clv_free(ctx, notes);
+    return status;
+}
+
+clv_status clv_context_group(clv_context *ctx, int64_t groups) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    int64_t ranks = r ? r->with.ranks : 1;
+    if (groups < 1 || ranks % groups != 0) {
+        return clv_fail(ctx, CLV_EUSAGE, "%lld processes cannot be divided into %lld groups of the same size",
+                        (long long)ranks, (long long)groups);
+    }
+    if (groups == 1) {
+        return CLV_OK;
+    }
+    int32_t size = (int32_t)(ranks / groups), rank = r->with.rank;
+    r->all = r->with;
+    if (r->all.split(r->all.self, rank / size, &r->with) || r->all.split(r->all.self, rank % size, &r->between)) {
+        r->with = r->all;
+        return break_off(ctx, "making groups");
+    }
+    r->groups = (int)groups;
+    r->group = rank / size;
+    r->sequence_of_all = r->sequence;
+    r->alone += size == 1;
+    r->alone_in_group = r->alone;
+    r->apart = false;
+    return CLV_OK;
+}
+
+clv_status clv_context_ungroup(clv_context *ctx, clv_status status, const char *message) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    if (!r || r->groups == 0) {
+        return status;
+    }
+    take_message(ctx, status, message);
+    clv_status met = meet_all_groups(ctx, status, true);
+    r->alone -= r->with.ranks == 1;
+    r->with.close(r->with.self);
+    r->between.close(r->between.self);
+    r->with = r->all;
+    r->sequence = r->sequence_of_all;
+    r->groups = 0;
+    return met;
+}
+
 /* --- joining --- */
 
 /* What must be the same on all ranks for their numbers to be the same. */
@@ -398,10 +564,9 @@ void clv_context_leave(clv_context *ctx) {
 }
 
 clv_status clv_context_meet(clv_context *ctx, clv_status status, const char *message) {
-    if (status < 0 && message && *message) {
-        clv_fail(ctx, status, "%s", message);
-    }
-    return clv_meet(ctx, 1, status);
+    take_message(ctx, status, message);
+    status = clv_meet(ctx, 1, status);
+    return clv_group_count(ctx) > 1 ? meet_all_groups(ctx, status, false) : status;
 }
 
 clv_status clv_context_share(clv_context *ctx, void *data, size_t bytes) {

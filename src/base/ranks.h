@@ -50,6 +50,13 @@ typedef struct clv_ranks {
     int64_t meetings, bytes; /* received */
     void *notes;             /* of all ranks: work */
     int64_t *counts, *places;
+    /* Groups (clv_context_group): `with` is then that of the group. */
+    int groups, group;        /* groups 0: there are none */
+    clv_communicator all;     /* every rank */
+    clv_communicator between; /* the ranks of the same place in all groups */
+    uint64_t sequence_of_all;
+    int alone_in_group; /* what `alone` is while the ranks of a group work together, or on one that is a group */
+    bool apart;         /* some group has ended: they do not meet any more */
 } clv_ranks;
 
 /* Joins; the context has the communicator then, also on failure. */
@@ -98,6 +105,13 @@ clv_status clv_agree_least(clv_context *ctx, int64_t *value);
 clv_status clv_agree_largest(clv_context *ctx, double *value);
 /* The sum over ranks, modulo 2^64. */
 clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value);
+/* Groups: how many share the restarts at the moment (1: none do), and which this one is. */
+int clv_group_count(const clv_context *ctx);
+int clv_group_index(const clv_context *ctx);
+/* A meeting of all groups, with the status of each; then bytes of every group, one after the other, for the caller to
+ * free: group g has those from ends[g - 1] to ends[g] - 1. */
+clv_status clv_groups_gather(clv_context *ctx, clv_status status, const void *own, int64_t bytes, unsigned char **all,
+                             int64_t *ends);
 /* What rank `root` has becomes everybody's. */
 clv_status clv_broadcast(clv_context *ctx, clv_status status, void *data, int64_t bytes, int root);
 

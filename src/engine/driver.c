@@ -324,7 +324,7 @@ static int64_t take_restart(clv_run_worker *w) {
     clv_stop why;
     bool stop = decide_stop(w, NULL, CLV_OK, &why);
     pthread_mutex_lock(&r->lock);
-    while (r->next < r->control->restarts && clv_progress_is_over(r, r->next)) {
+    while (r->next < r->control->restarts && (clv_progress_is_over(r, r->next) || !clv_group_runs(r, r->next))) {
         r->next++;
     }
     if (r->next < r->control->restarts && (!stop || r->handed + r->restored == 0)) {
@@ -487,7 +487,7 @@ static void describe_winner(const clv_run *r, const clv_attempt *best, clv_resul
 }
 
 static clv_status collect(clv_run *r, clv_run_worker *workers, int count, clv_result *result, void **answer) {
-    CLV_TRY(r->status);
+    CLV_TRY(clv_groups_join(r, find_winner(r, workers, count), &workers[0]));
     clv_run_worker *winner = find_winner(r, workers, count);
     if (!winner) {
         const char *name = r->solver->method->name;
@@ -508,7 +508,7 @@ clv_status clv_drive(clv_context *ctx, const clv_solver *solver, const clv_contr
     *answer = NULL;
     CLV_TRY(clv_options_check(ctx, clv_control_table(), control));
     clv_run r = {.ctx = ctx, .solver = solver, .control = control, .began = clv_seconds()};
-    /* Processes that share a run take its restarts one after the other, all of them together. */
+    /* Processes that share a run take its restarts, or those of their group, one after the other, together. */
     int count = r.workers = clv_is_shared(ctx) ? 1 : clv_driver_workers(control);
     clv_run_worker *workers = NULL;
     clv_stop why;

@@ -43,8 +43,7 @@ static void pass_trace(clv_archive *a, clv_run *r, clv_attempt *x) {
     }
 }
 
-/* One that is read owns its trace, also after a failure. */
-static void pass_attempt(clv_archive *a, clv_run *r, clv_attempt *x) {
+void clv_pass_attempt(clv_archive *a, clv_run *r, clv_attempt *x) {
     int stop = (int)x->stop;
     clv_pass_integer(a, &x->restart, 0, r->control->restarts - 1);
     clv_pass_integer(a, &x->iterations, 0, INT64_MAX);
@@ -60,7 +59,7 @@ static void pass_attempt(clv_archive *a, clv_run *r, clv_attempt *x) {
 
 static clv_status pass_progress(clv_archive *a, clv_run_worker *w, clv_attempt *x) {
     const clv_solver *solver = w->run->solver;
-    pass_attempt(a, w->run, x);
+    clv_pass_attempt(a, w->run, x);
     CLV_TRY(a->status);
     clv_status status = solver->pass(w->state, a);
     if (status == CLV_OK && a->status == CLV_OK && !solver->monotone) {
@@ -77,7 +76,7 @@ static clv_status load_attempts(clv_run *r) {
     clv_archive a = clv_archive_from(r->ctx, record->attempts.data, record->attempts.size);
     for (int64_t i = 0; i < record->filed && a.status == CLV_OK; i++) {
         clv_attempt one = {0};
-        pass_attempt(&a, r, &one);
+        clv_pass_attempt(&a, r, &one);
         if (a.status == CLV_OK) {
             a.status = clv_run_add_attempt(r, &one);
         }
@@ -263,7 +262,7 @@ static clv_status file(clv_run_worker *w, const clv_attempt *done) {
     clv_status status = champion ? r->solver->pass_snapshot(r->solver->problem, w->champion, &a) : CLV_OK;
     status = status < 0 ? status : a.status;
     if (status == CLV_OK) {
-        pass_attempt(&b, r, &copy);
+        clv_pass_attempt(&b, r, &copy);
         status = b.status;
     }
     if (status < 0) {

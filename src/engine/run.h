@@ -63,6 +63,16 @@ bool clv_comes_before(const clv_solver *solver, const clv_attempt *a, const clv_
 clv_status clv_run_add_attempt(clv_run *r, const clv_attempt *done);
 clv_status clv_run_add_row(clv_run *r, clv_attempt *now, clv_trace_row row);
 
+/* One restart that is over, there or back; one that is read owns its trace, also after a failure. */
+void clv_pass_attempt(clv_archive *a, clv_run *r, clv_attempt *x);
+
+/* --- groups.c: groups of processes, each of which runs some of the restarts --- */
+
+/* Whether the restart is one of this group's: always, where there are no groups. */
+bool clv_group_runs(const clv_run *r, int64_t restart);
+/* What all groups have found becomes everybody's; the best of it is the champion of the worker. */
+clv_status clv_groups_join(clv_run *r, clv_run_worker *winner, clv_run_worker *w);
+
 /* --- progress.c: all of these do nothing in a run without a session --- */
 
 /* The record of the run, with what a checkpoint knows of it. */

@@ -2,10 +2,12 @@
  *
  * X'r reads two rows at a time, one of each half of the list, and asks for the rows a few thousand bytes ahead: one
  * core keeps more lines of memory under way with two streams, the hardware prefetches no farther than its page, and of
- * a list nothing. Partial sums, a quarter of the registers for each row, hide the latency of the additions. Written
- * with vectors, because a plain loop over floats and doubles is split by the compiler into twice the loads. */
+ * a list nothing. Two partial sums for each row are enough, as memory is slower than the additions; more would leave
+ * more of a row for what comes after them: single vectors, and less than one of them by numbers, each of which waits
+ * for the one before. Written with vectors, because a plain loop over floats and doubles is split by the compiler into
+ * twice the loads. */
 
-enum { NAME(DOTS) = REGISTERS / 4, NAME(SQUARES) = REGISTERS / 8, NAME(AHEAD) = 2048 };
+enum { NAME(PARTS) = 2, NAME(AHEAD) = 2048 };
 
 /* Row j of the list, or the last. */
 INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
@@ -14,23 +16,39 @@ INLINE const REAL *NAME(row_at)(const REAL *base, const int64_t *list, int64_t f
     return base + (list ? list[row] : first + row) * n;
 }
 
-/* x.r of two rows over whole steps of `parts` vectors, and where it ended. */
+/* x.r of two rows over whole steps of PARTS vectors, and where it ended. */
 INLINE int64_t NAME(dot_steps)(const REAL *const x[2], const REAL *const ahead[2], const double *r, int64_t n,
-                               int parts, bool squares, doubles *products, doubles *own) {
-    int64_t i = 0, step = (int64_t)parts * DOUBLES;
+                               bool squares, doubles *products, doubles *own) {
+    int64_t i = 0, step = NAME(PARTS) * DOUBLES;
     for (; i + step <= n; i += step) {
-        for (int line = 0; line < parts * DOUBLES * (int)sizeof(REAL); line += CLV_LINE) {
+        for (int line = 0; line < NAME(PARTS) * DOUBLES * (int)sizeof(REAL); line += CLV_LINE) {
             __builtin_prefetch((const char *)(ahead[0] + i) + line, 0, 2);
             __builtin_prefetch((const char *)(ahead[1] + i) + line, 0, 2);
         }
-        for (int v = 0; v < parts; v++) {
+        for (int v = 0; v < NAME(PARTS); v++) {
             doubles weight = *(const loose_doubles *)(r + i + v * DOUBLES);
             for (int row = 0; row < 2; row++) {
                 doubles entries = LOAD(x[row] + i + v * DOUBLES);
-                products[row * parts + v] += entries * weight;
+                products[row * NAME(PARTS) + v] += entries * weight;
                 if (squares) {
-                    own[row * parts + v] += entries * entries;
+                    own[row * NAME(PARTS) + v] += entries * entries;
                 }
+            }
+        }
+    }
+    return i;
+}
+
+/* The vectors that are left of both rows, into the first partial sums, and where that ended. */
+INLINE int64_t NAME(dot_rest)(const REAL *const x[2], const double *r, int64_t i, int64_t n, bool squares,
+                              doubles *products, doubles *own) {
+    for (; i + DOUBLES <= n; i += DOUBLES) {
+        doubles weight = *(const loose_doubles *)(r + i);
+        for (int row = 0; row < 2; row++) {
+            doubles entries = LOAD(x[row] + i);
+            products[row * NAME(PARTS)] += entries * weight;
+            if (squares) {
+                own[row * NAME(PARTS)] += entries * entries;
             }
         }
     }
@@ -39,22 +57,24 @@ INLINE int64_t NAME(dot_steps)(const REAL *const x[2], const REAL *const ahead[2
 
 /* Both, or the products alone; with an odd count the row in the middle is computed twice. */
 INLINE void NAME(dot_all)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
-                          const double *r, int parts, double *out, double *square) {
+                          const double *r, double *out, double *square) {
     int64_t half = (count + 1) / 2, lead = 1 + NAME(AHEAD) / (n * (int64_t)sizeof(REAL) + 1);
     for (int64_t j = 0; j < half; j++) {
         const int64_t at[2] = {j, j + half < count ? j + half : j};
         const REAL *x[2], *ahead[2];
-        doubles products[2 * NAME(DOTS)], own[2 * NAME(DOTS)];
+        doubles products[2 * NAME(PARTS)], own[2 * NAME(PARTS)];
         for (int row = 0; row < 2; row++) {
             x[row] = NAME(row_at)(base, list, first, count, n, at[row]);
             ahead[row] = NAME(row_at)(base, list, first, count, n, at[row] + lead);
         }
-        for (int v = 0; v < 2 * parts; v++) {
+        for (int v = 0; v < 2 * NAME(PARTS); v++) {
             products[v] = own[v] = (doubles){0};
         }
-        int64_t end = NAME(dot_steps)(x, ahead, r, n, parts, square != NULL, products, own);
+        int64_t end = NAME(dot_steps)(x, ahead, r, n, square != NULL, products, own);
+        end = NAME(dot_rest)(x, r, end, n, square != NULL, products, own);
         for (int row = 0; row < 2; row++) {
-            double product = sum_parts(products + row * parts, parts), squares = sum_parts(own + row * parts, parts);
+            double product = sum_parts(products + row * NAME(PARTS), NAME(PARTS));
+            double squares = sum_parts(own + row * NAME(PARTS), NAME(PARTS));
             for (int64_t i = end; i < n; i++) {
                 product += (double)x[row][i] * r[i];
                 squares += (double)x[row][i] * (double)x[row][i];
@@ -69,12 +89,12 @@ INLINE void NAME(dot_all)(const REAL *base, const int64_t *list, int64_t first, 
 
 static void NAME(dot_rows)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
                            const double *r, double *out) {
-    NAME(dot_all)(base, list, first, count, n, r, NAME(DOTS), out, NULL);
+    NAME(dot_all)(base, list, first, count, n, r, out, NULL);
 }
 
 static void NAME(dot_square_rows)(const REAL *base, const int64_t *list, int64_t first, int64_t count, int64_t n,
                                   const double *r, double *out, double *square) {
-    NAME(dot_all)(base, list, first, count, n, r, NAME(SQUARES), out, square);
+    NAME(dot_all)(base, list, first, count, n, r, out, square);
 }
 
 static void NAME(add_four)(double *restrict sum, const REAL *const x[4], const double r[4], int64_t n) {

@@ -17,7 +17,7 @@ enum { KEY_ROWS = 6, TURNED_CENTERS = REGISTERS / 4, TURNED_ACROSS = 3 };
 #define SUM_LANES sum_floats
 #define TOP_LANE top_float
 #define NAME(x) x##_f32
-#define LOAD(x) __builtin_convertvector(*(const loose_half_floats *)(x), doubles)
+#define LOAD(x) WIDEN(x)
 #define HUGE_KEY HUGE_VALF
 #define LARGEST FLT_MAX
 #define MOST_INVERSE 1e30

@@ -11,6 +11,9 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 #if defined(__AVX512F__)
 #define VECTOR 64 /* bytes */
@@ -40,6 +43,16 @@ typedef int32_t float_mask __attribute__((vector_size(VECTOR), may_alias));
 /* The same where memory is aligned to a number only. */
 typedef double loose_doubles __attribute__((vector_size(VECTOR), aligned(sizeof(double)), may_alias));
 typedef float loose_half_floats __attribute__((vector_size(VECTOR / 2), aligned(sizeof(float)), may_alias));
+
+/* Floats at x, as many as there are doubles in a vector, as doubles. gcc takes such a conversion apart, into two of
+ * half the width. */
+#if defined(__AVX512F__)
+#define WIDEN(x) ((doubles)_mm512_cvtps_pd(_mm256_loadu_ps(x)))
+#elif defined(__AVX__)
+#define WIDEN(x) ((doubles)_mm256_cvtps_pd(_mm_loadu_ps(x)))
+#else
+#define WIDEN(x) __builtin_convertvector(*(const loose_half_floats *)(x), doubles)
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 

@@ -14,6 +14,7 @@ typedef struct fake_group {
     int ranks;
     pthread_barrier_t barrier;
     void *where[MOST_RANKS];
+    int colors[MOST_RANKS];
 } fake_group;
 
 typedef struct fake_rank {
@@ -45,13 +46,59 @@ static int fake_broadcast(void *self, void *data, int64_t bytes, int32_t root) {
     return 0;
 }
 
-static void fake_close(void *self) {
-    (void)self;
+/* Of a split one, whose first member frees what all of them have; the others have left it when the barrier opens. */
+static void fake_close_part(void *self) {
+    fake_rank *f = self;
+    bool first = f->rank == 0;
+    fake_group *group = f->group;
+    free(f);
+    pthread_barrier_wait(&group->barrier);
+    if (first) {
+        pthread_barrier_destroy(&group->barrier);
+        free(group);
+    }
 }
 
 static void fake_abort(void *self, int status) {
     (void)self;
     exit(status);
+}
+
+static int fake_split(void *self, int32_t color, clv_communicator *out) {
+    fake_rank *f = self, *part = calloc(1, sizeof *part);
+    fake_group *group = f->group, *made = NULL;
+    group->colors[f->rank] = color;
+    pthread_barrier_wait(&group->barrier);
+    int first = -1, members = 0;
+    for (int q = 0; q < group->ranks; q++) {
+        if (group->colors[q] == color) {
+            first = first < 0 ? q : first;
+            part->rank += q < f->rank;
+            members++;
+        }
+    }
+    if (first == f->rank) {
+        made = calloc(1, sizeof *made);
+        made->ranks = members;
+        pthread_barrier_init(&made->barrier, NULL, (unsigned)members);
+        group->where[first] = made;
+    }
+    pthread_barrier_wait(&group->barrier);
+    part->group = group->where[first];
+    pthread_barrier_wait(&group->barrier);
+    *out = (clv_communicator){.self = part,
+                              .rank = part->rank,
+                              .ranks = members,
+                              .gather = fake_gather,
+                              .broadcast = fake_broadcast,
+                              .split = fake_split,
+                              .close = fake_close_part,
+                              .end_all = fake_abort};
+    return 0;
+}
+
+static void fake_close(void *self) {
+    (void)self;
 }
 
 /* What one of them runs; the context has joined. */
@@ -73,6 +120,7 @@ static void *run_rank(void *argument) {
                              .ranks = t->fake.group->ranks,
                              .gather = fake_gather,
                              .broadcast = fake_broadcast,
+                             .split = fake_split,
                              .close = fake_close,
                              .end_all = fake_abort};
     if (clv_context_new(t->allocator.allocate ? &t->allocator : NULL, &ctx) == CLV_OK) {

@@ -248,6 +248,7 @@ typedef struct answer {
     bool wide;                       /* samples with many features instead of points */
     int kind, home;
     clv_scalar scalar;
+    int64_t restarts; /* 0: as many as it has by itself */
     clv_status status;
     char message[TEXT];
     double objective, certificate;
@@ -277,6 +278,7 @@ static void solve(clv_context *ctx, int rank, void *user) {
     clv_control *control = (clv_control *)(void *)options.bytes;
     control->threads = 1;
     control->max_iter = 8;
+    control->restarts = out->restarts > 0 ? out->restarts : control->restarts;
     out->status = clv_options_set(ctx, method->options, options.bytes, "k", out->k ? out->k : "3");
     if (out->solver) {
         out->status = clv_options_set(ctx, method->options, options.bytes, "solver", out->solver);
@@ -369,12 +371,84 @@ static void one_without_memory_ends_all(void **unused) {
     }
 }
 
+/* --- groups --- */
+
+typedef struct grouped {
+    int64_t groups;
+    int failing; /* the rank that fails inside, or -1 */
+    answer found;
+    clv_status grouped, met;
+} grouped;
+
+static void solve_in_groups(clv_context *ctx, int rank, void *user) {
+    grouped *g = user;
+    g->grouped = clv_context_group(ctx, g->groups);
+    if (g->grouped < 0) {
+        return;
+    }
+    clv_status status = CLV_OK;
+    if (rank / (clv_ranks_of(ctx)->all.ranks / (int)g->groups) == g->failing) { /* all of that group */
+        status = clv_meet(ctx, 0, clv_fail(ctx, CLV_EDATA, "row 7 is bad"));
+    } else {
+        solve(ctx, rank, &g->found);
+        status = g->found.status;
+    }
+    g->met = clv_context_ungroup(ctx, status, NULL);
+    snprintf(g->found.message, sizeof g->found.message, "%s", clv_message(ctx));
+}
+
+static const answer several = {.method = "ncut", .home = CLV_HOME_DENSE64, .restarts = 5};
+
+static void groups_find_the_same(void **unused) {
+    (void)unused;
+    static grouped found[MOST_RANKS];
+    static answer alone;
+    const int sizes[][2] = {{2, 2}, {4, 2}, {6, 3}};
+    make_points();
+    alone = several;
+    run_all(1, solve, &alone, sizeof alone);
+    assert_int_equal(alone.status, CLV_OK);
+    for (size_t s = 0; s < CLV_COUNT(sizes); s++) {
+        for (int q = 0; q < sizes[s][0]; q++) {
+            found[q] = (grouped){.groups = sizes[s][1], .failing = -1, .found = several};
+        }
+        run_all(sizes[s][0], solve_in_groups, found, sizeof *found);
+        for (int q = 0; q < sizes[s][0]; q++) {
+            assert_int_equal(found[q].met, CLV_OK);
+            assert_memory_equal(&found[q].found.objective, &alone.objective, sizeof(double));
+            assert_int_equal(found[q].found.iterations, alone.iterations);
+            assert_memory_equal(found[q].found.labels, alone.labels, sizeof alone.labels);
+        }
+    }
+}
+
+/* Also where the others are in the middle of a run: they get its sentence. */
+static void a_group_that_fails_ends_all(void **unused) {
+    (void)unused;
+    static grouped found[4];
+    make_points();
+    for (int q = 0; q < 4; q++) {
+        found[q] = (grouped){.groups = 2, .failing = 1, .found = several};
+    }
+    run_all(4, solve_in_groups, found, sizeof *found);
+    for (int q = 0; q < 4; q++) {
+        assert_int_equal(found[q].met, CLV_EDATA);
+        assert_non_null(strstr(found[q].found.message, "row 7 is bad"));
+    }
+    for (int q = 0; q < 4; q++) {
+        found[q] = (grouped){.groups = 3, .failing = -1};
+    }
+    run_all(4, solve_in_groups, found, sizeof *found);
+    assert_int_equal(found[3].grouped, CLV_EUSAGE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_all_of_it_once),       cmocka_unit_test(a_failure_is_everybodys),
         cmocka_unit_test(ranks_that_differ_are_found_out), cmocka_unit_test(stops_are_agreed_upon),
         cmocka_unit_test(the_operator_is_the_same),        cmocka_unit_test(methods_are_the_same),
-        cmocka_unit_test(one_without_memory_ends_all),
+        cmocka_unit_test(one_without_memory_ends_all),     cmocka_unit_test(groups_find_the_same),
+        cmocka_unit_test(a_group_that_fails_ends_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

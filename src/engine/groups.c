@@ -38,22 +38,6 @@ static clv_status pack(clv_run *r, const clv_run_worker *winner, clv_packed *to)
     return a.status;
 }
 
-static clv_status read_attempts(clv_run *r, clv_archive *a) {
-    int64_t count;
-    clv_pass_integer(a, &count, 0, r->control->restarts);
-    for (int64_t i = 0; i < count && a->status == CLV_OK; i++) {
-        clv_attempt one = {0};
-        clv_pass_attempt(a, r, &one);
-        if (a->status == CLV_OK) {
-            a->status = clv_run_add_attempt(r, &one);
-        }
-        if (a->status < 0) {
-            clv_free(r->ctx, one.trace);
-        }
-    }
-    return a->status;
-}
-
 /* The best iterate of another group, if it is better than the worker's. */
 static clv_status read_champion(clv_run *r, clv_archive *a, clv_run_worker *w) {
     bool found;
@@ -78,12 +62,14 @@ static clv_status read_champion(clv_run *r, clv_archive *a, clv_run_worker *w) {
 static clv_status unpack(clv_run *r, const unsigned char *from, int64_t size, clv_run_worker *w) {
     clv_archive a = clv_archive_from(r->ctx, from, (size_t)size);
     bool ending;
+    int64_t count;
     clv_pass_flag(&a, &ending);
+    clv_pass_integer(&a, &count, 0, r->control->restarts);
     CLV_TRY(a.status);
     if (ending) {
         atomic_store(&r->ending, true);
     }
-    CLV_TRY(read_attempts(r, &a));
+    CLV_TRY(clv_read_attempts(&a, r, count));
     return read_champion(r, &a, w);
 }
 

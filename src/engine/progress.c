@@ -57,6 +57,20 @@ void clv_pass_attempt(clv_archive *a, clv_run *r, clv_attempt *x) {
     pass_trace(a, r, x);
 }
 
+clv_status clv_read_attempts(clv_archive *a, clv_run *r, int64_t count) {
+    for (int64_t i = 0; i < count && a->status == CLV_OK; i++) {
+        clv_attempt one = {0};
+        clv_pass_attempt(a, r, &one);
+        if (a->status == CLV_OK) {
+            a->status = clv_run_add_attempt(r, &one);
+        }
+        if (a->status < 0) {
+            clv_free(r->ctx, one.trace);
+        }
+    }
+    return a->status;
+}
+
 static clv_status pass_progress(clv_archive *a, clv_run_worker *w, clv_attempt *x) {
     const clv_solver *solver = w->run->solver;
     clv_pass_attempt(a, w->run, x);
@@ -74,16 +88,7 @@ static clv_status pass_progress(clv_archive *a, clv_run_worker *w, clv_attempt *
 static clv_status load_attempts(clv_run *r) {
     clv_record *record = r->record;
     clv_archive a = clv_archive_from(r->ctx, record->attempts.data, record->attempts.size);
-    for (int64_t i = 0; i < record->filed && a.status == CLV_OK; i++) {
-        clv_attempt one = {0};
-        clv_pass_attempt(&a, r, &one);
-        if (a.status == CLV_OK) {
-            a.status = clv_run_add_attempt(r, &one);
-        }
-        if (a.status < 0) {
-            clv_free(r->ctx, one.trace);
-        }
-    }
+    CLV_TRY(clv_read_attempts(&a, r, record->filed));
     return clv_archive_end(&a);
 }
 

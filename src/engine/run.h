@@ -65,6 +65,8 @@ clv_status clv_run_add_row(clv_run *r, clv_attempt *now, clv_trace_row row);
 
 /* One restart that is over, there or back; one that is read owns its trace, also after a failure. */
 void clv_pass_attempt(clv_archive *a, clv_run *r, clv_attempt *x);
+/* So many, behind those that the run has. */
+clv_status clv_read_attempts(clv_archive *a, clv_run *r, int64_t count);
 
 /* --- groups.c: groups of processes, each of which runs some of the restarts --- */
 

@@ -21,6 +21,16 @@ static const char *name_of(const clv_data *targets, int64_t i, char number[32]) 
     return number;
 }
 
+/* -1 is a class where TRUTH has it; elsewhere LABELS say by it that an object was left out. */
+static bool may_leave_out(const clv_data *truth) {
+    char number[32];
+    bool may = true;
+    for (int64_t i = 0; may && i < clv_data_matrix(truth)->rows; i++) {
+        may = strcmp(name_of(truth, i, number), "-1") != 0;
+    }
+    return may;
+}
+
 /* Numbers by size, texts after them by letters. */
 static int compare_names(const void *a, const void *b) {
     const char *x = *(char *const *)a, *y = *(char *const *)b;
@@ -44,11 +54,15 @@ static clv_status collect_names(cli_classes *c, const clv_data *const files[2]) 
     int64_t n = clv_data_matrix(files[0])->rows, kept = 0;
     c->names = calloc((size_t)(2 * n) + 1, sizeof *c->names);
     for (int64_t i = 0; c->names && i < 2 * n; i++) {
-        c->names[i] = strdup(name_of(files[i / n], i % n, number));
-        if (!c->names[i]) {
+        const char *name = name_of(files[i / n], i % n, number);
+        if (i >= n && strcmp(name, "-1") == 0 && c->leaves_out) {
+            continue;
+        }
+        c->names[c->count] = strdup(name);
+        if (!c->names[c->count]) {
             return CLV_ENOMEM;
         }
-        c->count = i + 1;
+        c->count++;
     }
     if (!c->names) {
         return CLV_ENOMEM;
@@ -69,6 +83,7 @@ static clv_status fill_table(cli_classes *c, const clv_data *const files[2], con
     enum { MOST = 4096 };
     char number[32];
     c->n = clv_data_matrix(files[0])->rows;
+    c->leaves_out = may_leave_out(files[0]);
     clv_status status = collect_names(c, files);
     if (status < 0 || c->count > MOST) {
         return status < 0
@@ -82,7 +97,11 @@ static clv_status fill_table(cli_classes *c, const clv_data *const files[2], con
     }
     for (int64_t i = 0; i < c->n; i++) {
         int64_t truth = find_name(c, name_of(files[0], i, number));
-        c->table[truth * c->count + find_name(c, name_of(files[1], rows ? rows[i] : i, number))]++;
+        int64_t found = find_name(c, name_of(files[1], rows ? rows[i] : i, number));
+        if (found >= 0) {
+            c->table[truth * c->count + found]++;
+            c->compared++;
+        }
     }
     return CLV_OK;
 }
@@ -140,15 +159,18 @@ static double accuracy(const cli_classes *c) {
     for (int64_t i = 0; i < c->count; i++) {
         hits += c->table[i * c->count + i];
     }
-    return (double)hits / (double)c->n;
+    return c->compared > 0 ? (double)hits / (double)c->compared : NAN;
 }
 
 /* --- writing --- */
 
 void cli_classes_print_json(FILE *stream, const void *what) {
     const cli_classes *c = what;
-    fprintf(stream, "{\"cleave\": \"%s\", \"n\": %lld, \"matched\": \"%s\", \"accuracy\": %.17g,\n", clv_version(),
-            (long long)c->n, c->by_id ? "id" : "row", accuracy(c));
+    fprintf(stream,
+            "{\"cleave\": \"%s\", \"n\": %lld, \"matched\": \"%s\", \"compared\": %lld, \"accuracy\": ", clv_version(),
+            (long long)c->n, c->by_id ? "id" : "row", (long long)c->compared);
+    cli_json_number(stream, accuracy(c));
+    fputs(",\n", stream);
     cli_print_columns_json(stream, c->files[0], c->files[1]);
     fputs(" \"classes\": [", stream);
     for (int64_t i = 0; i < c->count; i++) {
@@ -185,7 +207,11 @@ void cli_classes_print_table(FILE *stream, const void *what) {
     enum { SHOWN = 12 }; /* columns that fit on a screen */
     const cli_classes *c = what;
     static const char *const kinds[] = {"truth", "predicted"};
-    fprintf(stream, "%-16s %10lld  %s\n", "objects", (long long)c->n, cli_matched(c->by_id));
+    fprintf(stream, "%-16s %10lld  ", "objects", (long long)c->n);
+    if (c->compared < c->n) {
+        fprintf(stream, "of which %lld are compared and the others left out (-1), ", (long long)c->compared);
+    }
+    fprintf(stream, "%s\n", cli_matched(c->by_id));
     for (size_t f = 0; f < 2; f++) {
         fprintf(stream, "%-16s %10s  ", kinds[f], "");
         cli_print_column(stream, c->files[f], c->paths[f]);

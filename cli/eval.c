@@ -191,11 +191,24 @@ static clv_status tell_classes(const evaluation *e) {
     return status;
 }
 
+/* What says how points are read needs some. */
+static clv_status check_options(const evaluation *e) {
+    static const char *const of_data[] = {"header", "id-column", "missing", "columns", "drop", "categories", "scale"};
+    for (size_t i = 0; i < CLI_COUNT(of_data) && !e->options.data; i++) {
+        if (cli_args_given(&e->args, of_data[i])) {
+            return cli_fail(e->app, CLV_EUSAGE, "--%s is about the points of --data FILE, which is not given",
+                            of_data[i]);
+        }
+    }
+    return CLV_OK;
+}
+
 static clv_status work(void *job) {
     evaluation *e = job;
     const cli_target target = {"json", e->options.json, NULL};
     const char *const inputs[] = {e->args.operands[0], e->args.operands[1], e->options.data};
     cli_outputs out = {.app = e->app};
+    CLI_TRY(check_options(e));
     CLI_TRY(cli_targets_check(e->app, &target, 1, inputs, CLI_COUNT(inputs)));
     if (e->options.classes) {
         return tell_classes(e);

@@ -10,10 +10,11 @@ typedef struct cli_classes {
     const char *const *paths;      /* TRUTH and LABELS */
     clv_label_request requests[2]; /* their columns */
     clv_data *files[2];            /* owned */
-    int64_t n, count;
-    bool by_id;     /* how the rows of both files were matched */
-    char **names;   /* of the classes in both files; owned */
-    int64_t *table; /* count x count, the true class first; owned */
+    int64_t n, count, compared;
+    bool leaves_out; /* a label of -1 is no class */
+    bool by_id;      /* how the rows of both files were matched */
+    char **names;    /* of the classes in both files; owned */
+    int64_t *table;  /* count x count, the true class first; owned */
 } cli_classes;
 
 clv_status cli_classes_read(cli_classes *classes);

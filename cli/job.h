@@ -88,6 +88,8 @@ struct cli_job {
 static inline clv_control *cli_control(cli_job *job) {
     return (clv_control *)(void *)job->options;
 }
+/* Of the time limit, infinite where there is none; below 0 when it is over. */
+double cli_time_left(const cli_job *job);
 static inline const clv_control *cli_control_of(const cli_job *job) {
     return (const clv_control *)(const void *)job->options;
 }

@@ -212,6 +212,9 @@ clv_status cli_job_load(cli_job *job) {
     job->load_seconds = cli_seconds() - began;
     if (job->output.verbose) {
         tell_data(job);
+    }
+    bool labels_alone = job->output.output && strcmp(job->output.output, "-") == 0; /* no table says it */
+    if (job->output.verbose || (labels_alone && !job->output.quiet)) {
         cli_tell_note(job->args.operands[0], job->data);
         cli_tell_note(job->prediction.input, job->fresh);
     }

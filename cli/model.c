@@ -265,6 +265,18 @@ static clv_status check_parts(const model *m) {
     return asked ? cli_fail(m->app, CLV_EUSAGE, "--%s: a prediction of %s has none", asked, m->method->name) : CLV_OK;
 }
 
+/* New columns have names, and those of the model had none. */
+static void tell_places(const model *m) {
+    int64_t count, found;
+    const char *const *names = clv_claim_columns(m->claim, &count), *const *own = clv_data_columns(m->fresh, &found);
+    if (!names && own && found > 0 && !is_given(m)) {
+        fprintf(stderr,
+                "%s: warning: the model was made of columns without names, and these are taken by their place: '%s' "
+                "first\n",
+                m->args.operands[1], own[0]);
+    }
+}
+
 static clv_status work(void *job) {
     model *m = job;
     clv_context *ctx = m->app->ctx;
@@ -289,6 +301,7 @@ static clv_status work(void *job) {
             fprintf(stderr, "%s: warning: a rough result, of whose labels nothing is claimed\n", m->args.operands[0]);
         }
         cli_tell_note(m->args.operands[1], m->fresh);
+        tell_places(m);
         cli_tell_warning(m->args.operands[1], m->fresh);
     }
     return write_all(m);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -254,11 +255,17 @@ void cli_outputs_matrix(cli_outputs *out, const char *path, const clv_data *data
     }
 }
 
+/* Labels for standard output that nobody reads any more: the reader has seen enough, and need not be told. */
+static bool nobody_reads(const char *path, clv_status status) {
+    struct pollfd standard = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return status == CLV_EIO && strcmp(path, "-") == 0 && poll(&standard, 1, 0) == 1 && (standard.revents & POLLERR);
+}
+
 void cli_outputs_labels(cli_outputs *out, const char *path, const int32_t *labels, int64_t n, const clv_data *of,
                         const char *const *classes) {
     if (path) {
         clv_status status = clv_write_labels_of(out->app->ctx, path, labels, n, of, classes);
-        cli_outputs_note(out, path, cli_library(out->app, status));
+        cli_outputs_note(out, path, nobody_reads(path, status) ? status : cli_library(out->app, status));
     }
 }
 

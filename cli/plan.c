@@ -98,6 +98,28 @@ clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_a
     return status < 0 ? status : clv_affinity_build(ctx, points, how, out);
 }
 
+double cli_time_left(const cli_job *job) {
+    double limit = cli_control_of(job)->time_limit, used = clv_context_spent(job->app->ctx) + cli_elapsed(job->app);
+    return limit > 0 ? limit - used : (double)INFINITY;
+}
+
+/* Of what is left of a time limit the most that building may take: with the rest there are labels in any case.
+ * Processes that share the work, whose clocks differ, keep the limit that they have in common. */
+#define BUILDING 0.75
+
+static clv_status build_in_time(cli_job *job, clv_affinity_options *how) {
+    double left = cli_time_left(job);
+    bool limited = !isinf(left) && left > 0 && !cli_job_is_shared(job);
+    if (limited) {
+        clv_context_set_time_limit(job->app->ctx, BUILDING * left);
+    }
+    clv_status status = cli_make_affinity(job, clv_data_matrix(job->data), how, &job->affinity);
+    if (limited) {
+        clv_context_set_time_limit(job->app->ctx, fmax(cli_time_left(job), 1e-3));
+    }
+    return status;
+}
+
 clv_status cli_job_affinity(cli_job *job) {
     clv_affinity_options how;
     double began = cli_seconds();
@@ -111,8 +133,7 @@ clv_status cli_job_affinity(cli_job *job) {
         return CLV_OK;
     }
     cli_progress_phase(&job->progress, "affinity");
-    clv_status status =
-        job->rough ? CLV_ETIME : cli_make_affinity(job, clv_data_matrix(job->data), &how, &job->affinity);
+    clv_status status = job->rough ? CLV_ETIME : build_in_time(job, &how);
     status = cli_groups_meet(job, status);
     job->rough = job->rough || status == CLV_ETIME || status == CLV_EINTERRUPTED;
     cli_progress_end(&job->progress);

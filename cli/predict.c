@@ -1,6 +1,7 @@
 /* --predict: labels of objects that were not clustered, by the clusters that were found. */
 #include "job.h"
 
+#include <math.h>
 #include <string.h>
 
 #define FILE_OPTION(member_, name_, help_) CLI_FILE_OPTION(cli_predict_options, member_, name_, 0, "FILE", help_)
@@ -93,8 +94,23 @@ clv_status cli_predict(const cli_job *job, clv_result **out) {
     const clv_matrix *fresh = clv_data_matrix(job->fresh ? job->fresh : job->data);
     bool similar = cli_has_affinity(job) && job->how.kind == CLV_AFFINITY_PRECOMPUTED;
     clv_fresh objects = {.points = similar ? NULL : fresh, .similarities = similar ? fresh : NULL};
-    return cli_library(job->app,
-                       clv_predict(job->app->ctx, job->method, &job->input, job->options, job->result, &objects, out));
+    clv_status status = clv_predict(job->app->ctx, job->method, &job->input, job->options, job->result, &objects, out);
+    return status == CLV_ETIME ? status : cli_library(job->app, status);
+}
+
+/* What is left of the time limit, and half a second at the least: new objects are mostly few. */
+static clv_status predict_in_time(const cli_job *job, clv_result **out) {
+    double left = cli_time_left(job);
+    clv_context_set_time_limit(job->app->ctx, isinf(left) ? 0 : fmax(left, 0.5));
+    clv_status status = cli_predict(job, out);
+    clv_context_set_time_limit(job->app->ctx, 0);
+    if (status == CLV_ETIME && !job->output.quiet) {
+        fprintf(stderr,
+                "warning: there was no time for the predictions of %lld new objects: cleave predict makes them "
+                "from a result of --json FILE\n",
+                (long long)clv_data_matrix(job->fresh)->rows);
+    }
+    return status;
 }
 
 clv_status cli_predict_write(const cli_job *job) {
@@ -103,8 +119,8 @@ clv_status cli_predict_write(const cli_job *job) {
     if (!(job->prediction.output || job->prediction.membership) || cli_interrupted()) {
         return CLV_OK;
     }
-    clv_status status = job->predicted ? CLV_OK : cli_predict(job, &found);
-    if (status == CLV_EINTERRUPTED) {
+    clv_status status = job->predicted ? CLV_OK : predict_in_time(job, &found);
+    if (status == CLV_EINTERRUPTED || status == CLV_ETIME) {
         return CLV_OK; /* the clustering itself is complete; the program says and returns that it was interrupted */
     }
     CLI_TRY(status);

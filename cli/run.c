@@ -305,7 +305,7 @@ static clv_status predict_together(cli_job *job) {
         return CLV_OK;
     }
     clv_status status = cli_predict(job, &job->predicted);
-    return status == CLV_EINTERRUPTED ? CLV_OK : status;
+    return status == CLV_EINTERRUPTED || status == CLV_ETIME ? CLV_OK : status;
 }
 
 clv_status cli_job_solve(cli_job *job) {

@@ -106,6 +106,7 @@ typedef struct clv_table {
     clv_column *columns;                /* owned */
     clv_places counts;                  /* lines with another number of fields; `first` is the last field of one */
     int64_t found;                      /* the number of fields of the first of them */
+    bool found_varies;                  /* others have other numbers */
     int64_t comments;                   /* lines that were passed over */
     clv_text decoded;                   /* the bytes as UTF-8, where they were not; owned */
     clv_places commas, points;          /* numbers with a decimal comma, with a decimal point */

@@ -102,6 +102,7 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
         CLV_TRY(clv_parse_on_at(t->ctx, csv.name, csv.at, &asked));
         if (found != width) {
             t->found = t->counts.count == 0 ? found : t->found;
+            t->found_varies = t->found_varies || found != t->found;
             add_place(&t->counts, csv.record_line, &fields[0]);
             continue;
         }
@@ -374,6 +375,17 @@ static int64_t find_twice(const clv_table *t, const clv_read_options *options) {
     return -1;
 }
 
+/* A column that is not there, by its name; one of text once for all of its classes. */
+static bool add_lost(clv_text *lost, const char *const *like, int64_t l, bool more) {
+    const char *class = strchr(like[l], '=');
+    size_t size = class ? (size_t)(class - like[l]) : strlen(like[l]);
+    bool told = class && l > 0 && strncmp(like[l], like[l - 1], size + 1) == 0;
+    if (!told) {
+        clv_text_add(lost, "%s'%.*s'", more ? ", " : "", (int)size, like[l]);
+    }
+    return !told;
+}
+
 /* The columns of other data, and no others. */
 static clv_status take_like(clv_table *t, const clv_read_options *options) {
     int64_t twice = find_twice(t, options);
@@ -389,7 +401,7 @@ static clv_status take_like(clv_table *t, const clv_read_options *options) {
         bool class;
         int64_t c = find_like(t, options->like[l], &class);
         if (c < 0) {
-            clv_text_add(&lost, "%s'%s'", count++ ? ", " : "", options->like[l]);
+            count += add_lost(&lost, options->like, l, count > 0);
             continue;
         }
         t->columns[c].asked = true;
@@ -513,6 +525,26 @@ static bool is_unnamed(const clv_table *t, int64_t c) {
     return c == 0 && t->layout.columns > 1 && name && name->size == 0;
 }
 
+/* The same of the cells of an id column that are there, if most are: no reason to take the others for numbers. */
+static clv_status differs_where_there(const clv_table *t, int64_t c, bool *differs) {
+    const clv_column *column = &t->columns[c];
+    *differs = false;
+    if (column->missing.count == 0 || 2 * column->missing.count > t->rows || column->fractions.count > 0) {
+        return CLV_OK;
+    }
+    clv_token *texts = NULL;
+    int64_t repeated = 0, count = 0;
+    clv_status status = clv_table_texts(t, c, &texts);
+    for (int64_t i = 0; status == CLV_OK && i < t->rows; i++) {
+        texts[count] = texts[i];
+        count += !clv_is_missing(&texts[i]);
+    }
+    status = status < 0 ? status : clv_find_repeated(t->ctx, texts, count, &repeated);
+    clv_free(t->ctx, texts);
+    *differs = repeated < 0;
+    return status;
+}
+
 clv_status clv_table_find_ids(clv_table *t) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         clv_column *column = &t->columns[c];
@@ -525,6 +557,9 @@ clv_status clv_table_find_ids(clv_table *t) {
             column->role = CLV_ROLE_ID;
         } else if (first_text || clv_layout_names_rows(&t->layout, c)) {
             CLV_TRY(clv_table_differs(t, c, &differs));
+            if (!differs && clv_layout_names_rows(&t->layout, c)) {
+                CLV_TRY(differs_where_there(t, c, &differs));
+            }
             column->role = differs ? CLV_ROLE_ID : column->role;
         }
     }

@@ -8,20 +8,21 @@
 typedef struct labels_of {
     clv_context *ctx;
     const char *name; /* of the file */
+    const clv_layout *layout;
     int64_t column, rows;
     clv_token *fields; /* owned */
 } labels_of;
 
 static clv_status read_labels_of(const clv_table *t, int64_t column, labels_of *out) {
-    *out = (labels_of){.ctx = t->ctx, .name = t->start.name, .column = column, .rows = t->rows};
+    *out = (labels_of){.ctx = t->ctx, .name = t->start.name, .layout = &t->layout, .column = column, .rows = t->rows};
     return clv_table_texts(t, column, &out->fields);
 }
 
 static clv_status refuse_label(const labels_of *r, int64_t row, const char *why) {
-    char shown[CLV_SHOWN_SIZE];
+    char shown[CLV_SHOWN_SIZE], column[CLV_COLUMN_SIZE];
     const clv_token *field = &r->fields[row];
-    return clv_fail(r->ctx, CLV_EDATA, "%s row %lld column %lld: the label '%s' %s", r->name, (long long)row + 1,
-                    (long long)r->column + 1, clv_show_field(shown, field), why);
+    return clv_fail(r->ctx, CLV_EDATA, "%s row %lld, %s: the label '%s' %s", r->name, (long long)row + 1,
+                    clv_layout_show(r->layout, r->column, column), clv_show_field(shown, field), why);
 }
 
 /* The labels as whole numbers; *texts when some are texts instead. */
@@ -30,7 +31,7 @@ static clv_status read_label_numbers(const labels_of *r, double *numbers, bool *
     *texts = false;
     for (int64_t i = 0; i < r->rows; i++) {
         if (clv_is_no_label(&r->fields[i])) {
-            return refuse_label(r, i, "is missing");
+            return refuse_label(r, i, "is missing: -1 leaves an object out");
         }
         if (!clv_field_number(&r->fields[i], &numbers[i])) {
             *texts = true;
@@ -58,11 +59,24 @@ static clv_status keep_numbers(const labels_of *r, const double *numbers, int32_
     return CLV_OK;
 }
 
+/* Among texts, -1 is no class either: it is what labels say of an object that was left out. */
+static clv_status code_texts(const labels_of *r, int32_t *labels) {
+    int32_t code = -1;
+    CLV_TRY(clv_code_texts(r->ctx, r->fields, r->rows, labels));
+    for (int64_t i = 0; i < r->rows && code < 0; i++) {
+        code = clv_field_equals(&r->fields[i], "-1", false) ? labels[i] : -1;
+    }
+    for (int64_t i = 0; i < r->rows && code >= 0; i++) {
+        labels[i] = labels[i] == code ? -1 : labels[i] - (labels[i] > code);
+    }
+    return CLV_OK;
+}
+
 static clv_status fill_labels(const labels_of *r, bool keep, double *numbers, int32_t *labels) {
     bool texts;
     CLV_TRY(read_label_numbers(r, numbers, &texts));
     if (texts) {
-        return clv_code_texts(r->ctx, r->fields, r->rows, labels);
+        return keep ? code_texts(r, labels) : clv_code_texts(r->ctx, r->fields, r->rows, labels);
     }
     return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, numbers, r->rows, labels);
 }
@@ -166,7 +180,7 @@ static clv_status make_classes(const labels_of *r, bool texts, int32_t **labels,
     }
     for (int64_t i = 0; i < r->rows; i++) {
         if (clv_is_no_label(&r->fields[i])) {
-            return refuse_label(r, i, "is missing");
+            return refuse_label(r, i, "is missing: -1 leaves an object out");
         }
     }
     *labels = CLV_NEW(r->ctx, int32_t, r->rows);

@@ -253,7 +253,7 @@ static bool read_numbering(const clv_csv *csv, const clv_layout *layout, numberi
             return false;
         }
     }
-    return n->above.count > 0 && n->above.one_way;
+    return n->above.count > 0;
 }
 
 /* Whether the second record counts as the first does, as rows of tables may: on in equal steps (behind an empty field,
@@ -261,6 +261,22 @@ static bool read_numbering(const clv_csv *csv, const clv_layout *layout, numberi
 static bool counts_below(const numbering *n) {
     bool up = goes_up(&n->below) && (!n->unnamed || n->below.step == n->above.step);
     return n->below.count == n->above.count && (up || n->excess == 0);
+}
+
+/* Whether the first record names columns of text behind an index that has no name and may be in any order, as a
+ * shuffled series of pandas is written; *doubt: it may be a row without its number. */
+static bool names_texts(const clv_csv *csv, const clv_layout *layout, bool *doubt) {
+    int64_t value;
+    bool names = layout->first_count > 1 && layout->first_count == layout->second_count && layout->first[0].size == 0 &&
+                 is_whole(&layout->second[0], &value);
+    bool labels = false;
+    for (int64_t c = 1; c < layout->first_count && names; c++) {
+        const clv_token *field = &layout->first[c];
+        names = is_name(csv, field) && clv_field_compare(field, &layout->second[c]) != 0;
+        labels = labels || is_label_name(field);
+    }
+    *doubt = *doubt || (names && !labels);
+    return names;
 }
 
 /* Whether the first record numbers the columns; *doubt: it may be otherwise. */
@@ -275,8 +291,11 @@ static bool numbers_columns(const clv_csv *csv, const clv_layout *layout, bool *
     bool from_start = by_one && above->first <= 1;
     if (n.unnamed) {
         bool rows = begins_row_numbers(&layout->second[0]) || is_text(csv, &layout->second[0]);
-        *doubt = !by_one && !rows;
-        return rows || from_start || !counts_below(&n);
+        *doubt = !by_one && !(rows && above->one_way);
+        return above->one_way ? rows || from_start || !counts_below(&n) : rows && n.others > 0;
+    }
+    if (!above->one_way) {
+        return false;
     }
     if (n.labels) {
         return true;
@@ -337,7 +356,7 @@ static clv_status find_header(clv_context *ctx, const clv_csv *csv, const clv_la
     } else if (request->header == CLV_HEADER_DETECT) {
         layout->shifted = shorter && looks_like_header(csv, layout, 1, asked);
         layout->header = layout->shifted || looks_like_header(csv, layout, 0, asked) || has_like(request, layout) ||
-                         numbers_columns(csv, layout, &layout->doubt);
+                         names_texts(csv, layout, &layout->doubt) || numbers_columns(csv, layout, &layout->doubt);
         CLV_TRY(layout->header ? CLV_OK : check_first_row(ctx, csv, layout, request, asked));
     }
     layout->columns = layout->shifted ? layout->second_count : layout->first_count;

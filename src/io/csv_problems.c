@@ -333,14 +333,16 @@ static bool check_counts(problems *p) {
         return false;
     }
     begin(p);
-    bool title = t->counts.count > t->rows + 1 && t->found > columns && columns < 3;
+    bool title = t->counts.count > t->rows + 1 && t->found > columns && columns < 3 && !t->found_varies;
     if (title) {
         clv_text_add(&p->text, "line %lld has %lld field%s, but ", (long long)t->layout.header_line, (long long)columns,
                      columns == 1 ? "" : "s");
     }
     add_lines(&p->text, &t->counts);
-    clv_text_add(&p->text, " ha%s %lld%s", t->counts.count == 1 ? "s" : "ve", (long long)t->found,
-                 title           ? ": if it is a title above the table, take it out or put # before it"
+    clv_text_add(&p->text, " ha%s %s%lld%s", t->counts.count == 1 ? "s" : "ve",
+                 t->found_varies ? "other numbers of fields, the first of them " : "", (long long)t->found,
+                 t->found_varies ? ""
+                 : title         ? ": if it is a title above the table, take it out or put # before it"
                  : t->found == 1 ? " field"
                                  : " fields");
     if (!title) {

@@ -529,6 +529,8 @@ static void test_labels(void **state) {
     check_only_labels("name,kind\nrex,dog\ntom,cat\nfido,dog\n", 3, (int32_t[]){1, 0, 1});
     check_only_labels("\"\",\"x\"\n\"1\",2\n\"2\",7\n", 2, (int32_t[]){2, 7});
     check_only_labels(",grp\n0,b\n1,a\n", 2, (int32_t[]){1, 0});
+    check_only_labels(",species\n7,b\n3,a\n", 2, (int32_t[]){1, 0}); /* a shuffled index */
+    check_only_labels("id,label\n1,b\n2,-1\n3,a\n", 3, (int32_t[]){1, -1, 0});
     check_only_labels("id,grp\n17,4\n12,5\n", 2, (int32_t[]){4, 5});
     check_only_labels("\"x\"\n\"1\" 2\n\"2\" 7\n", 2, (int32_t[]){2, 7});
     check_only_labels("a,species,label\n1,u,4\n2,v,5\n", 2, (int32_t[]){4, 5}); /* which cleave wrote behind it */
@@ -541,7 +543,7 @@ static void test_labels(void **state) {
     assert_refused(parse_labels(ctx, "1\n3000000000\n", "y.csv", &n, &labels), CLV_EDATA, "y.csv row 2", "3000000000",
                    NULL);
     assert_refused(parse_labels(ctx, "NA\n1\n2\n", "y.csv", &n, &labels), CLV_EDATA,
-                   "y.csv row 1 column 1: the label 'NA' is missing", NULL);
+                   "y.csv row 1, column 1: the label 'NA' is missing", NULL);
     assert_null(strstr(clv_message(ctx), "--header")); /* labels have no such option */
     assert_refused(parse_labels(ctx, "\"a\" \"b\"\n\"1\" 2 3\n", "y.csv", &n, &labels), CLV_EDATA,
                    "y.csv has 3 columns", NULL);

@@ -64,7 +64,7 @@ static void test_bad_first_rows_are_refused(void **state) {
     }
     assert_refused(parse("a,b,nan\n4,5,6\n", NULL, &data), CLV_EDATA, "a.csv line 1", "'a'", "--header yes", NULL);
     assert_refused(parse("1.2.3\n4\n5\n", NULL, &data), CLV_EDATA, "a.csv line 1 column 1", "'1.2.3'", NULL);
-    assert_refused(parse(",b\n5,a\n6,a\n", NULL, &data), CLV_EDATA, "a.csv: column 1 has 1 missing cell (line 1)",
+    assert_refused(parse(",a\n5,a\n6,b\n", NULL, &data), CLV_EDATA, "a.csv: column 1 has 1 missing cell (line 1)",
                    NULL);
     clv_read_options second = {.label_column = "2"}; /* labels may be text and numbers, so they prove nothing */
     assert_refused(parse("1.2.3,b\n5,1\n6,1\n", &second, &data), CLV_EDATA, "line 1 column 1: '1.2.3'", NULL);
@@ -83,6 +83,12 @@ static void test_row_numbers_are_dropped(void **state) {
                (int32_t[]){0, 1});
     check_four("species,id,a,b\nx,0,1,2\ny,1,3,4\n", "2 columns used; truth: species; dropped: id (row names)",
                (int32_t[]){0, 1});
+    check_four("a,id,b\n1,7,2\n3,,4\n", "2 columns used; dropped: id (row names)", NULL);
+    check_four(",9,5\nx,1.0,2.0\ny,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
+    clv_data *data;
+    assert_ok(parse(",5,1,9\na,1.5,2,3\nb,2.5,4,5\n", NULL, &data)); /* of shuffled rows, turned */
+    assert_dense(data, 2, 3, (double[]){1.5, 2, 3, 2.5, 4, 5});
+    clv_data_free(data);
 }
 
 /* A first column without a name, and one with the name of an id, are no features, whatever their order. */

@@ -200,10 +200,29 @@ def decimal_commas_and_gzip():
 
 
 @case
+def an_index_that_was_shuffled():
+    """As pandas and R write a series or a frame after a split."""
+    write("t.csv", ",species\n7,a\n3,b\n5,a\n1,b\n")
+    write("l.csv", ",species\n3,b\n7,a\n1,a\n5,a\n")
+    found = cleave("eval", "t.csv", "l.csv", "--classes", "--json", "-").json()
+    check(found["matched"] == "id" and found["accuracy"] == 0.75, f"{found}")
+    write("l.csv", "id,label\n3,b\n7,-1\n1,a\n5,a\n")
+    found = cleave("eval", "t.csv", "l.csv", "--classes", "--json", "-").json()
+    check(found["compared"] == 3 and abs(found["accuracy"] - 2 / 3) < 1e-12 and len(found["classes"]) == 2, f"{found}")
+    found = cleave("eval", "t.csv", "l.csv", "--json", "-").json()
+    check(found["compared"] == 3 and found["clusters"] == 2, f"{found}")
+    cleave("eval", "t.csv", "l.csv", "--header", "yes", code=64, err="--data")
+    write("x.csv", ",city,color\n7,Rome,red\n3,Paris,blue\n5,Rome,red\n1,Oslo,blue\n9,Rome,blue\n")
+    cleave("kpalm", "x.csv", "-k", 2, "--categories", "onehot", out="--header no.*city became 3 columns")
+    write("r.csv", "a,b\n1,2\n3\n4,5,6\n7,8\n8,9\n")
+    cleave("kpalm", "r.csv", "-k", 2, code=65, err="lines 3 and 4 have other numbers of fields")
+
+
+@case
 def labels_on_standard_output():
     points, _ = blobs()
     expected = plain_labels(points)
-    run = cleave("ncut", "plain.csv", "-k", 3, "-o", "-")
+    run = cleave("ncut", "plain.csv", "-k", 3, "-o", "-", err="^plain.csv: no header; 2 columns used$")
     lines = run.out.split()
     check(lines[0] == "row,label" and [int(line.split(",")[1]) for line in lines[1:]] == expected, "labels and nothing else")
     cleave("ncut", "plain.csv", "-k", 3, "-o", "-", "--json", "-", code=64, err="both be standard output")
@@ -346,7 +365,7 @@ def labels_beside_all_columns():
     check(labels[4] == "-1" and "-1" not in labels[:4] + labels[5:], "the row that was dropped")
     expected = [lines[0] + ";label"] + [f"{line};{label}" for line, label in zip(lines[1:], labels)]
     check(read("o.csv").decode().split("\n")[:-1] == expected, read("o.csv").decode()[:200])
-    check(cleave(*run, "-o", "-", "--output-data").out.splitlines()[0] == lines[0] + ";label", "standard output")
+    check(cleave(*run, "-o", "-", "--output-data", "-q").out.splitlines()[0] == lines[0] + ";label", "standard output")
     write("p.csv", "a,b,label\n" + "".join(f"{x},{y},u\n" for x, y in points))
     cleave("kpalm", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")
     check(read("o.csv").decode().startswith("a,b,label,cluster\n"), "a name of its own")
@@ -443,8 +462,8 @@ def windows_1252_is_decoded():
 @case
 def the_ids_that_are_asked_for():
     write("p.csv", "idx,cust,a,b\n1,c7,1,2\n2,c8,3,4\n3,c9,8,9\n")
-    check(cleave("kpalm", "p.csv", "-k", 2, "--drop", "cust", "-o", "-").out.startswith("idx,label\n1,"), "by its name")
-    check(cleave("kpalm", "p.csv", "-k", 2, "--id-column", "cust", "-o", "-").out.startswith("cust,label\nc7,"), "the one that is named")
+    check(cleave("kpalm", "p.csv", "-k", 2, "--drop", "cust", "-o", "-", "-q").out.startswith("idx,label\n1,"), "by its name")
+    check(cleave("kpalm", "p.csv", "-k", 2, "--id-column", "cust", "-o", "-", "-q").out.startswith("cust,label\nc7,"), "the one that is named")
     write("t.csv", "cust,y\nc9,u\nc8,u\nc7,v\n")
     cleave("kpalm", "p.csv", "-k", 2, "--id-column", "cust", "--truth", "t.csv", "--json", "r.json", out="t.csv, matched by id")
     cleave("verify", "r.json", "p.csv", out="^accepted")

@@ -267,12 +267,15 @@ class _OfObjects(_Estimator):
         return self
 
     def _kept(self, x: Any) -> Any:
-        """X, to work on. Methods on similarities predict by it, and must notice when it is not what it was."""
-        self._fit_X = self._fingerprint = None
-        if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY:
-            small = (x.data if is_sparse(x) else x).nbytes <= _SMALL
-            self._fit_X = x = x.copy() if small else x
-            self._fingerprint = None if small else as_view(x).fingerprint()
+        """X, to work on. Reports tell of it, and methods on similarities predict by it: they must notice when it is not what
+        it was."""
+        values = x.data if is_sparse(x) else x
+        self._fingerprint = None
+        if values.nbytes <= _SMALL and values.flags.writeable:
+            x = x.copy()
+        elif values.flags.writeable:  # a file that is mapped is neither read for this nor changed
+            self._fingerprint = as_view(x).fingerprint()
+        self._fit_X = x if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY else None
         return x
 
 
@@ -348,7 +351,7 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
     @_whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to X, one object per row; objects count by their weights."""
-        X = self._checked(X)
+        X = self._kept(self._checked(X))
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         self._solve(X, weights=sample_weight)

@@ -11,6 +11,8 @@ from ._binding import ffi
 
 __all__ = ["Context", "ffi", "lib", "path_of", "text_of"]
 
+_MOMENT = 0.05  # seconds
+
 
 def _load() -> Any:
     """The library in this package, or the one that CLEAVE_LIBRARY names."""
@@ -121,7 +123,8 @@ class Context:
     def apart(self, work: Callable[[], Any]) -> Any:
         """What `work` returns. In the main thread Ctrl-C, and whatever else a signal handler raises, makes its calls stop
         with what they have, and is raised then. Python runs signal handlers in the main thread only, and between its
-        own instructions: that thread waits, and another one works."""
+        own instructions: that thread waits, and another one works. It waits for a moment at a time, as other packages
+        (Polars is one) take signals in a way that does not end a wait."""
         if _thread.get_ident() != threading.main_thread().ident:
             return work()
         outcome: list[tuple[Any, BaseException | None]] = []
@@ -147,7 +150,7 @@ class Context:
                 if not begun:
                     _Worker.take(begin)
                     begun = True
-                done.acquire()
+                done.acquire(timeout=_MOMENT)
             except BaseException as reason:  # noqa: BLE001 (raised below)
                 if not begun and isinstance(reason, RuntimeError):
                     raise  # no thread can be started

@@ -75,7 +75,7 @@ def method_options(name: str) -> dict[str, Option]:
 
 
 # What scikit-learn has for flags of the command that are no parameters here.
-_ELSEWHERE = {"scale": "StandardScaler", "drop": "VarianceThreshold"}
+_ELSEWHERE = {"scale": "StandardScaler", "drop": "VarianceThreshold", "sample_weights": "sample_weight"}
 
 
 def flags_in_python(text: str, options: dict[str, Option], renamed: dict[str, str], mark: str = "") -> str:

@@ -111,16 +111,25 @@ class Result:
                        for f in (pointer.fields[i] for i in range(pointer.fields_count))}
         self._run: Any = run  # renders texts; they take its place where a result is pickled
         self._texts: dict[str, str] = {}
+        self._lost: str | None = None  # why a text was not to be had when the result was pickled
 
     def _text(self, name: str) -> str:
+        if name not in self._texts and self._run is None:
+            raise ValueError(self._lost)
         if name not in self._texts:
             self._texts[name] = self._run.report(getattr(lib, "clv_report_" + name), as_it_was=name != "table")
         return self._texts[name]
 
     def __getstate__(self) -> dict[str, Any]:
+        lost = None
         for name in ("json", "table", "html"):
-            self._text(name)
-        return {**self.__dict__, "_run": None}
+            try:
+                self._text(name)
+            except ValueError as changed:  # what needs X as it was, and may never be asked for
+                if self._run.predicts_by_points:
+                    raise
+                lost = str(changed)
+        return {**self.__dict__, "_run": None, "_lost": lost}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

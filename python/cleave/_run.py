@@ -244,6 +244,11 @@ class Run:
         """What was found."""
         return Result(self.pointer, self.method, self)
 
+    @property
+    def predicts_by_points(self) -> bool:
+        """Whether new objects are compared with those of the fit."""
+        return bool(self.method.takes == lib.CLV_TAKES_AFFINITY)
+
     def _check_points(self) -> None:
         """Predictions are by the points, and reports tell of them: as they were."""
         if self.fingerprint is not None and self.fingerprint != self.views["points"].fingerprint():
@@ -283,7 +288,8 @@ class Run:
 
     def predict(self, points: Any = None, similarities: Any = None) -> tuple[Any, Any]:
         """Labels of new objects, and their memberships where the method gives them."""
-        self._check_points()
+        if self.predicts_by_points:
+            self._check_points()
         fresh, kept = ffi.new("clv_fresh *"), []
         for role, given in (("points", points), ("similarities", similarities)):
             if given is not None:

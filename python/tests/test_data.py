@@ -144,6 +144,23 @@ def test_who_changes_x_after_the_fit_does_not_change_the_model(kind, make, monke
             use()
 
 
+def test_a_result_of_kpalm_is_of_the_points_that_were_there(monkeypatch, tmp_path):
+    given = cloud(60)
+    model = cleave.KPalm(2).fit(given)
+    change(given)
+    model.result_.save(tmp_path / "r.json")
+    assert cleave.verify(tmp_path / "r.json", cloud(60)).accepted
+    monkeypatch.setattr(cleave._estimators, "_SMALL", 0)
+    model = cleave.KPalm(2).fit(given := cloud(60))
+    expected = model.predict(cloud(60))
+    change(given)
+    again = pickle.loads(pickle.dumps(model))
+    for one in (model, again):  # new objects are compared with centers
+        np.testing.assert_array_equal(one.predict(cloud(60)), expected)
+        with pytest.raises(ValueError, match="X was changed after fit"):
+            one.result_.save(tmp_path / "r.json")
+
+
 def test_functions():
     x = cloud(50)
     dense = cleave.affinity(x, gamma=0.5)

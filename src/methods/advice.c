@@ -1,6 +1,6 @@
 /* Warnings that a user can act on: what the data, the similarities and the clusters look like, and what to try. They
  * are about answers that are right and of no use, and none of them is about data in good order. Points are looked at in
- * at most ROWS rows, similarities in PAIRS pairs. */
+ * at most ROWS rows, for copies in as many as have NUMBERS numbers, and similarities in PAIRS pairs. */
 #include "methods/methods.h"
 
 #include "affinity/affinity.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { ROWS = 4096, PAIRS = 1024, FEW = 50, COLUMNS_A_HEAVY = 6 };
+enum { NUMBERS = 1 << 26, NUMBERS_LATE = 1 << 22 }; /* the latter when the time of the run is over */
 #define FEW_COLUMNS 0.95 /* of the squared distances, by one column of several or by few of many */
 #define REPEATED 0.25    /* of the objects */
 #define ALL_IN_ONE 0.95  /* of the objects, in one cluster */
@@ -25,63 +26,38 @@ enum { ROWS = 4096, PAIRS = 1024, FEW = 50, COLUMNS_A_HEAVY = 6 };
 
 /* --- points --- */
 
-static int64_t rows_of(const clv_matrix *points) {
-    return points->rows < ROWS ? points->rows : ROWS;
-}
-
 /* Which row is looked at: evenly spread. */
-static int64_t row_at(const clv_matrix *points, int64_t r) {
-    return (int64_t)((double)r * (double)points->rows / (double)rows_of(points));
+static int64_t row_at(const clv_matrix *points, int64_t rows, int64_t r) {
+    return (int64_t)((double)r * (double)points->rows / (double)rows);
 }
 
-/* Rows first .. last - 1 of these: to spread[0..p-1] the squares about the means, which follow there; `row`: p. And a
- * number of each row, by its contents. */
-static void look_at(const clv_matrix *points, int64_t first, int64_t last, double *spread, double *row,
-                    uint64_t *keys) {
+/* Rows first .. last - 1 of these: to spread[0..p-1] the squares about the means, which follow there; `row`: p. */
+static void look_at(const clv_matrix *points, int64_t rows, int64_t first, int64_t last, double *spread, double *row) {
     int64_t p = points->cols;
     double *mean = spread + p;
     for (int64_t r = first; r < last; r++) {
-        uint64_t key = 0;
-        clv_matrix_row(points, row_at(points, r), row);
+        clv_matrix_row(points, row_at(points, rows, r), row);
         for (int64_t f = 0; f < p; f++) {
-            uint64_t bits;
-            double value = row[f] + 0.0, before = value - mean[f]; /* -0 is 0 */
-            memcpy(&bits, &value, sizeof bits);
-            key = (key ^ bits ^ (key >> 29)) * UINT64_C(0x9E3779B97F4A7C15);
+            double before = row[f] - mean[f];
             mean[f] += before / (double)(r + 1);
-            spread[f] += before * (value - mean[f]);
+            spread[f] += before * (row[f] - mean[f]);
         }
-        keys[r] = key ^ (key >> 32);
     }
 }
 
 /* All of them, by ranks in turn: each has the rows of its share at hand. */
-static clv_status look_at_all(clv_context *ctx, const clv_matrix *points, double *spread, uint64_t *keys) {
-    int64_t p = points->cols, rows = rows_of(points), first, last, own, end;
+static clv_status look_at_all(clv_context *ctx, const clv_matrix *points, int64_t rows, double *spread) {
+    int64_t p = points->cols, first, last, own, end;
     memset(spread, 0, 2 * (size_t)p * sizeof *spread);
     clv_share(ctx, rows, &own, &end);
     for (int q = 0; q < clv_rank_count(ctx); q++) {
         clv_share_of(ctx, q, rows, &first, &last);
         if (first == own && last == end) {
-            look_at(points, first, last, spread, spread + 2 * p, keys);
+            look_at(points, rows, first, last, spread, spread + 2 * p);
         }
         CLV_TRY(clv_broadcast(ctx, CLV_OK, spread, 2 * p * (int64_t)sizeof *spread, q));
     }
-    return clv_gather_items(ctx, CLV_OK, keys, sizeof *keys, rows, 1);
-}
-
-static int compare_keys(const void *l, const void *r) {
-    uint64_t a = *(const uint64_t *)l, b = *(const uint64_t *)r;
-    return (a > b) - (a < b);
-}
-
-static int64_t count_repeats(uint64_t *keys, int64_t rows) {
-    int64_t repeats = 0;
-    qsort(keys, (size_t)rows, sizeof *keys, compare_keys);
-    for (int64_t r = 1; r < rows; r++) {
-        repeats += keys[r] == keys[r - 1];
-    }
-    return repeats;
+    return CLV_OK;
 }
 
 static int compare_falling(const void *l, const void *r) {
@@ -117,28 +93,30 @@ static clv_status advise_on_columns(double *spread, int64_t p, clv_result *resul
     return CLV_OK;
 }
 
-static clv_status advise_on_points(clv_context *ctx, const clv_matrix *points, clv_result *result) {
-    int64_t p = points->cols, rows = rows_of(points);
-    clv_kept work = {.ctx = ctx};
-    double *spread = CLV_TAKE(&work, double, 3 * p);
-    uint64_t *keys = CLV_TAKE(&work, uint64_t, rows);
-    clv_status status = work.status;
-    if (status == CLV_OK) {
-        status = look_at_all(ctx, points, spread, keys);
-    }
+static clv_status advise_on_spread(clv_context *ctx, const clv_matrix *points, int64_t most, clv_result *result) {
+    int64_t p = points->cols, rows = p > 0 && most / p < ROWS ? most / p : ROWS;
+    rows = rows < FEW ? FEW : rows;
+    rows = rows < points->rows ? rows : points->rows;
+    double *spread = CLV_NEW(ctx, double, 3 * p);
+    clv_status status = spread ? look_at_all(ctx, points, rows, spread) : CLV_ENOMEM;
     if (status == CLV_OK) {
         status = advise_on_columns(spread, p, result);
     }
-    if (status == CLV_OK) {
-        int64_t repeats = count_repeats(keys, rows);
-        if ((double)repeats > REPEATED * (double)rows) {
-            status = clv_result_warn(result, "%lld of %lld objects are copies of others: try each of them once%s",
-                                     (long long)repeats, (long long)rows,
-                                     strcmp(result->method, "kpalm") == 0 ? ", with --sample-weights" : "");
-        }
-    }
-    clv_free_kept(&work);
+    clv_free(ctx, spread);
     return status;
+}
+
+static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, int64_t most, clv_result *result) {
+    clv_copies found;
+    CLV_TRY(clv_count_copies(ctx, points, most, &found));
+    if ((double)found.copies <= REPEATED * (double)found.looked) {
+        return CLV_OK;
+    }
+    int64_t unit = found.exact ? 1 : 100; /* no more digits than are known */
+    return clv_result_warn(result, "%s%lld of %lld objects%s are copies of others: try each of them once%s",
+                           found.exact ? "" : "about ", (long long)((found.copies + unit / 2) / unit * unit),
+                           (long long)found.looked, found.looked < points->rows ? " looked at" : "",
+                           strcmp(result->method, "kpalm") == 0 ? ", with --sample-weights" : "");
 }
 
 /* --- similarities --- */
@@ -250,11 +228,8 @@ static clv_status advise_on_clusters(const clv_method *method, const clv_affinit
 
 /* --- all of it --- */
 
-clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
+static clv_status advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
     bool cut = result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
-    if (cut || !result->labels || result->n < FEW || !clv_method_gives(method, "warnings")) {
-        return CLV_OK;
-    }
     bool similar = method->takes == CLV_TAKES_AFFINITY;
     clv_affinity_info info;
     if (similar) {
@@ -262,11 +237,21 @@ clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_inpu
     }
     const clv_matrix *points = similar ? clv_affinity_points(input->affinity) : input->points;
     if (points && !clv_is_sparse(points) && method->takes != CLV_TAKES_PARTITIONS) {
-        CLV_TRY(advise_on_points(ctx, points, result));
+        CLV_TRY(advise_on_spread(ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));
+        CLV_TRY(advise_on_copies(ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));
     }
     bool has_scale = similar && info.kind != CLV_AFFINITY_PRECOMPUTED && clv_kind_of(info.kind)->has_gamma;
     if (has_scale && info.landmarks == 0) {
         CLV_TRY(advise_on_gamma(input->affinity, &info, result));
     }
     return advise_on_clusters(method, similar ? &info : NULL, result);
+}
+
+/* Also of a run that was ended, in a moment: what is wrong with its data is what a longer one ends with. */
+clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
+    if (!result->labels || result->n < FEW || !clv_method_gives(method, "warnings")) {
+        return CLV_OK;
+    }
+    clv_status status = advise(ctx, method, input, result);
+    return clv_is_stop(status) ? CLV_OK : status;
 }

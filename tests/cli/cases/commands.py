@@ -344,6 +344,24 @@ def warnings_say_what_to_try():
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")
     cleave("dominant", "x.npy", "-k", 3, "--shift", 0, err="objects are in no cluster: .*--shift.*--assign")
+    twice = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(4096)]
+    for points in ([twice[i // 2] for i in range(8192)], twice + twice):
+        npy("x.npy", points)
+        cleave("kpalm", "x.npy", "-k", 3, "-q", "--json", "r.json")
+        check(any("4096 of 8192 objects are copies" in said for said in json.loads(read("r.json"))["warnings"]), "all rows are looked at")
+
+
+@case
+def runs_that_were_ended_are_warned_of():
+    """Scales are as bad, and objects as left out, as in a run that was not."""
+    draw = random.Random(4)
+    blobs = [[1e4 * draw.gauss(9 * (i % 3), 1), draw.gauss(9 * (i % 2), 1)] for i in range(300)]
+    npy("x.npy", blobs)
+    run = cleave("ncut", "x.npy", "-k", 3, "--patience", "none", "--restarts", 10 ** 6, "--time-limit", 1, "--json", "r.json",
+                 "--report", "r.html", err="warning: 1 of 2 columns has")
+    check(json.loads(read("r.json"))["stop"] == "time limit", str(run))
+    page = read("r.html").decode()
+    check("<li>1 of 2 columns has" in page and "Nothing was noticed" not in page, "on the page")
 
 
 @case

@@ -85,9 +85,10 @@ static clv_status advise_on_columns(double *spread, int64_t p, clv_result *resul
             (long long)heavy, (long long)p, heavy == 1 ? "has" : "have", 100 * reached / total,
             heavy == 1 ? "it" : "them"));
     }
-    if (2 * constant > p) {
+    if (2 * constant > p && constant < p) {
         CLV_TRY(clv_result_warn(result,
-                                "%lld of %lld columns are constant, and say nothing about the objects: try --drop",
+                                "%lld of %lld columns are constant, and say nothing about the objects: leave them out "
+                                "(of a .csv by --drop)",
                                 (long long)constant, (long long)p));
     }
     return CLV_OK;
@@ -106,9 +107,16 @@ static clv_status advise_on_spread(clv_context *ctx, const clv_matrix *points, i
     return status;
 }
 
-static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, int64_t most, clv_result *result) {
+/* `equal`: all of them are copies of one, and there is nothing else to say. */
+static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, int64_t most, bool *equal,
+                                   clv_result *result) {
     clv_copies found;
     CLV_TRY(clv_count_copies(ctx, points, most, &found));
+    *equal = found.looked == points->rows && found.copies == found.looked - 1;
+    if (*equal) {
+        return clv_result_warn(result, "all %lld objects are equal, in every column: there is nothing to cluster by",
+                               (long long)found.looked);
+    }
     if ((double)found.copies <= REPEATED * (double)found.looked) {
         return CLV_OK;
     }
@@ -120,6 +128,17 @@ static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, i
 }
 
 /* --- similarities --- */
+
+/* What has not been tried yet. A gamma of the library goes by a typical distance: similarities are all 1 where that is
+ * 0 or next to it, whatever the scale. */
+static const char *other_gamma(const clv_affinity *a, const clv_affinity_info *info, bool flat) {
+    bool local = info->kind == CLV_AFFINITY_LOCAL, own = clv_affinity_has_own_gamma(a);
+    return own && flat    ? "one object of each group of equal or nearly equal ones"
+           : own && local ? "--scale standard, or other columns"
+           : own          ? "--affinity local"
+           : local        ? "--gamma auto"
+                          : "--gamma auto, or --affinity local";
+}
 
 /* Quantiles of those between pairs of different objects that are drawn from a fixed seed. */
 static clv_status advise_on_gamma(const clv_affinity *a, const clv_affinity_info *info, clv_result *result) {
@@ -140,18 +159,25 @@ static clv_status advise_on_gamma(const clv_affinity *a, const clv_affinity_info
                : clv_result_warn(
                      result,
                      "at gamma %.3g almost all similarities are %s (10 %%, 50 %% and 90 %% of them are below %.3g, "
-                     "%.3g and %.3g): try --gamma auto, or --affinity local",
-                     info->gamma, flat ? "1" : "0", quantiles[0], quantiles[1], quantiles[2]);
+                     "%.3g and %.3g): try %s",
+                     info->gamma, flat ? "1" : "0", quantiles[0], quantiles[1], quantiles[2],
+                     other_gamma(a, info, flat));
 }
 
 /* --- clusters --- */
 
-static const char *other_affinity(const clv_affinity_info *info) {
-    bool near = info && clv_kind_of(info->kind)->is_graph;
+#define OUTLIERS "look at the few for what they are: outliers"
+
+/* One way only, so that nobody is sent in a circle: from all pairs to near ones; for symnmf, which has no use for
+ * these, to local scales. */
+static const char *other_affinity(const clv_affinity_info *info, const clv_result *result) {
+    bool near = info && clv_kind_of(info->kind)->is_graph, pairs = strcmp(result->method, "symnmf") == 0;
     return !info                                    ? "--scale standard, or another k"
            : info->kind == CLV_AFFINITY_PRECOMPUTED ? "another k"
-           : near                                   ? "more --neighbors, --affinity gaussian, or fewer clusters"
-                  : "--affinity local-knn, --scale standard, or look at the few for what they are: outliers";
+           : near                                   ? "more --neighbors, fewer clusters, or " OUTLIERS
+           : !pairs                                 ? "--affinity local-knn, --scale standard, or " OUTLIERS
+           : info->kind == CLV_AFFINITY_LOCAL       ? "--scale standard, or " OUTLIERS
+                                                    : "--affinity local, --scale standard, or " OUTLIERS;
 }
 
 static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *result) {
@@ -168,7 +194,7 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
             "%lld of the %lld clusters %s at most %.0f of the %lld objects%s, lone outliers perhaps, which "
             "take the place of a cluster: leave them out, or try %s",
             (long long)tiny, (long long)result->k, tiny == 1 ? "has" : "have", floor(few), (long long)objects,
-            tiny == 1 ? "" : " each", other_affinity(info));
+            tiny == 1 ? "" : " each", other_affinity(info, result));
     }
     if (!all_in_one) {
         return CLV_OK;
@@ -178,7 +204,8 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
         result,
         "one cluster has %lld of the %lld objects, and %lld of the %lld clusters have at most %.0f each%s: try %s",
         (long long)largest, (long long)objects, (long long)tiny, (long long)result->k, floor(few),
-        components >= (double)result->k ? ", as parts of the graph that nothing joins" : "", other_affinity(info));
+        components >= (double)result->k ? ", as parts of the graph that nothing joins" : "",
+        other_affinity(info, result));
 }
 
 static clv_status advise_on_bound(clv_result *result) {
@@ -194,7 +221,14 @@ static clv_status advise_on_bound(clv_result *result) {
                : CLV_OK;
 }
 
-static clv_status advise_on_memberships(clv_result *result) {
+static const char *sharper(const clv_affinity_info *info) {
+    bool has_gamma = info && info->kind != CLV_AFFINITY_PRECOMPUTED && clv_kind_of(info->kind)->has_gamma;
+    return !has_gamma                         ? ""
+           : info->kind == CLV_AFFINITY_LOCAL ? "a larger --gamma, or "
+                                              : "a larger --gamma, --affinity local, or ";
+}
+
+static clv_status advise_on_memberships(const clv_affinity_info *info, clv_result *result) {
     const clv_field *entropy = clv_result_field(result, "entropy");
     if (!entropy || !entropy->reals || entropy->count < 1 || result->k < 2) {
         return CLV_OK;
@@ -204,8 +238,8 @@ static clv_status advise_on_memberships(clv_result *result) {
                ? clv_result_warn(
                      result,
                      "memberships are nearly uniform, with %.2f of the largest entropy on average: labels say "
-                     "little; try a larger --gamma, --affinity local, or fewer clusters",
-                     mean / most)
+                     "little; try %sfewer clusters",
+                     mean / most, sharper(info))
                : CLV_OK;
 }
 
@@ -223,7 +257,7 @@ static clv_status advise_on_clusters(const clv_method *method, const clv_affinit
             (long long)result->left_out, (long long)result->n));
     }
     CLV_TRY(advise_on_bound(result));
-    return advise_on_memberships(result);
+    return advise_on_memberships(info, result);
 }
 
 /* --- all of it --- */
@@ -237,8 +271,12 @@ static clv_status advise(clv_context *ctx, const clv_method *method, const clv_i
     }
     const clv_matrix *points = similar ? clv_affinity_points(input->affinity) : input->points;
     if (points && !clv_is_sparse(points) && method->takes != CLV_TAKES_PARTITIONS) {
+        bool equal = false;
         CLV_TRY(advise_on_spread(ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));
-        CLV_TRY(advise_on_copies(ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));
+        CLV_TRY(advise_on_copies(ctx, points, cut ? NUMBERS_LATE : NUMBERS, &equal, result));
+        if (equal) {
+            return CLV_OK;
+        }
     }
     bool has_scale = similar && info.kind != CLV_AFFINITY_PRECOMPUTED && clv_kind_of(info.kind)->has_gamma;
     if (has_scale && info.landmarks == 0) {

@@ -352,6 +352,35 @@ def warnings_say_what_to_try():
 
 
 @case
+def warnings_suggest_what_can_be_done():
+    """Nothing that is done already, that the method has no use for, or that leads back."""
+    def warned(*args):
+        cleave(*args, "-q", "--json", "r.json")
+        return json.loads(read("r.json"))["warnings"]
+
+    npy("x.npy", [[1, 2]] * 60)
+    for method in ("ncut", "kpalm"):
+        said = warned(method, "x.npy", "-k", 3)
+        check(len(said) == 1 and said[0].startswith("all 60 objects are equal"), f"{method}: {said}")
+    draw = random.Random(5)
+    far = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(118)] + [[1e3, 0], [0, 1e3]]
+    npy("x.npy", far)
+    for affinity in ("gaussian", "local-knn"):
+        said = " ".join(warned("ncut", "x.npy", "-k", 3, "--affinity", affinity, *(["--gamma", 1] if affinity == "gaussian" else [])))
+        check("one cluster has" in said and "look at the few" in said and "--affinity gaussian" not in said, f"{affinity}: {said}")
+    said = " ".join(warned("symnmf", "x.npy", "-k", 3, "--gamma", 1e-5))
+    check("one cluster has" in said and "knn" not in said, f"symnmf: {said}")
+    npy("x.npy", [[draw.gauss(0, 1)] for _ in range(100)])
+    for given, words in ([], "--gamma auto, or --affinity local"), (["--affinity", "local"], "--gamma auto"):
+        said = warned("ncut", "x.npy", "-k", 2, *given, "--gamma", 1e-9)
+        check(any(w.endswith(f"): try {words}") for w in said), f"{given}: {said}")
+    npy("x.npy", [[0, 0]] * 118 + [[1, 0], [0, 1]])
+    for affinity in ("gaussian", "local"):
+        said = warned("ncut", "x.npy", "-k", 2, "--affinity", affinity)
+        check(any("similarities are 1" in w and w.endswith(": try one object of each group of equal or nearly equal ones") for w in said), f"{affinity}: {said}")
+
+
+@case
 def runs_that_were_ended_are_warned_of():
     """Scales are as bad, and objects as left out, as in a run that was not."""
     draw = random.Random(4)

@@ -60,8 +60,8 @@ static uint64_t key_of(const double *row, int64_t p) {
 
 /* The row that is looked at as number t of `looked`: all, or blocks of neighbors that are evenly spread. */
 static int64_t row_at(int64_t n, int64_t looked, int64_t t) {
-    int64_t blocks = looked / BLOCK, block = t / BLOCK;
-    return looked == n ? t : (int64_t)((double)block / (double)blocks * (double)(n / BLOCK)) * BLOCK + t % BLOCK;
+    int64_t blocks = looked / BLOCK, whole = n / BLOCK, block = t / BLOCK;
+    return looked == n ? t : block * whole / blocks * BLOCK + t % BLOCK;
 }
 
 /* The rows of this rank, then the smallest keys of all ranks; `room` has HELD keys for each of these. */

@@ -10,10 +10,10 @@ static double points[N * P];
 /* Row i is the i % different-th of small whole numbers, or the i / times-th: copies far apart, or side by side. */
 static void make_points(int64_t different, int64_t times) {
     for (int64_t i = 0; i < N; i++) {
-        int64_t which = times > 0 ? i / times : i % different;
+        int64_t which = times > 0 ? i / times : i % different, sevens = which / 7;
         points[i * P] = (double)(which % 7);
         points[i * P + 1] = which % 2 && i % 3 ? -0.0 : 0.0;
-        points[i * P + 2] = (double)(which / 7 * 2 + which % 2);
+        points[i * P + 2] = (double)(sevens * 2 + which % 2);
     }
 }
 

@@ -283,7 +283,7 @@ static int run_show(demo *d, const demo_show *show, cli_outcome *outcome, bool a
 /* --- the table and what follows it --- */
 
 static void print_head(void) {
-    printf("%sEvery method on bundled data%s\n\n%-10s %-9s %5s %4s  %-24s %-13s  %-14s %6s %8s\n", cli_styled(CLI_BOLD),
+    printf("%sMethods on bundled data%s\n\n%-10s %-9s %5s %4s  %-24s %-13s  %-14s %6s %8s\n", cli_styled(CLI_BOLD),
            cli_styled(CLI_PLAIN), "run", "method", "n", "k", "objective", "certificate", "bound", "ari", "seconds");
 }
 
@@ -483,10 +483,10 @@ static int run(cli_app *app, const cli_command *command, int argc, char **argv) 
 
 const cli_command cli_demo = {
     .name = "demo",
-    .summary = "every method on bundled data: a table, and pages to open",
+    .summary = "methods on bundled data: a table, and pages to open",
     .operands = {"[NAME]"},
     .about =
-        "Runs every method on small data that come with the program, prints what came out, checks an answer and one\n"
+        "Runs most methods on small data that come with the program, prints what came out, checks an answer and one\n"
         "that was tampered with, and writes a page for each run and one that lists them. With NAME, one of them "
         "alone.\n",
     .examples = "  cleave demo\n"

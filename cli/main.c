@@ -74,8 +74,38 @@ static int run_command(cli_app *app, const char *name, int argc, char **argv) {
     return command->run(app, command, argc, argv);
 }
 
+/* Those that are no work of their own, and have no options: NULL if it is none of them. */
+static const char *help_of_helper(const char *name) {
+    static const struct {
+        const char *name, *text;
+    } helpers[] = {
+        {"help",
+         "Usage: cleave help [COMMAND]\n\nAll commands, or every option of one, with its default, and examples.\n"},
+        {"man", "Usage: cleave man [COMMAND | --list]\n\nThe manual page of a command, or of the program; --list: the "
+                "names of the commands.\n\nExample:\n  cleave man ncut | man -l -\n"},
+        {"completion", "Usage: cleave completion [bash | zsh | fish]\n\nA script that completes commands, options and "
+                       "their values in that shell; without a name, in bash.\n\nExample:\n"
+                       "  source <(cleave completion bash)\n"},
+    };
+    for (size_t i = 0; i < CLI_COUNT(helpers); i++) {
+        if (strcmp(helpers[i].name, name) == 0) {
+            return helpers[i].text;
+        }
+    }
+    return NULL;
+}
+
+static bool asks_for_help(const char *word) {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static int help(cli_app *app, int argc, char **argv) {
     char *asking[] = {"--help", NULL};
+    const char *text = argc > 0 ? help_of_helper(argv[0]) : NULL;
+    if (text) {
+        fputs(text, stdout);
+        return cli_exit_status(cli_flush(app));
+    }
     if (argc > 0) {
         return run_command(app, argv[0], 1, asking);
     }
@@ -87,7 +117,10 @@ static int dispatch(cli_app *app, int argc, char **argv) {
         return cli_exit_status(
             cli_fail(app, CLV_EUSAGE, "a command is missing (see cleave --help, or try cleave demo)"));
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (argc == 3 && asks_for_help(argv[2]) && help_of_helper(argv[1])) {
+        return help(app, 1, argv + 1);
+    }
+    if (asks_for_help(argv[1]) || strcmp(argv[1], "help") == 0) {
         return help(app, argc - 2, argv + 2);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {

@@ -145,6 +145,10 @@ void clv_affinity_describe(const clv_affinity *a, clv_affinity_info *out) {
     }
 }
 
+bool clv_affinity_has_own_gamma(const clv_affinity *a) {
+    return isnan(a->options.gamma);
+}
+
 int64_t clv_affinity_size(const clv_affinity *a) {
     return a->info.n;
 }

@@ -17,6 +17,8 @@ bool clv_affinity_view(const clv_affinity *a, clv_matrix *out);
 bool clv_affinity_part(const clv_affinity *a, clv_matrix *out, int64_t *first);
 /* The points that it was made of, one for each object; NULL: of none. */
 const clv_matrix *clv_affinity_points(const clv_affinity *a);
+/* Whether its gamma was left to the library. */
+bool clv_affinity_has_own_gamma(const clv_affinity *a);
 /* F, n x rank doubles, of an affinity F F' (but for the diagonal, which clv_affinity_diagonal has); false: it has none.
  */
 bool clv_affinity_factor(const clv_affinity *a, clv_matrix *out);

@@ -1,6 +1,6 @@
 /* Warnings that a user can act on: what the data, the similarities and the clusters look like, and what to try. They
  * are about answers that are right and of no use, and none of them is about data in good order. Points are looked at in
- * at most ROWS rows, similarities in PAIRS pairs. */
+ * at most ROWS rows, for copies in as many as have NUMBERS numbers, and similarities in PAIRS pairs. */
 #include "methods/methods.h"
 
 #include "affinity/affinity.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { ROWS = 4096, PAIRS = 1024, FEW = 50, COLUMNS_A_HEAVY = 6 };
+enum { NUMBERS = 1 << 26, NUMBERS_LATE = 1 << 22 }; /* the latter when the time of the run is over */
 #define FEW_COLUMNS 0.95 /* of the squared distances, by one column of several or by few of many */
 #define REPEATED 0.25    /* of the objects */
 #define ALL_IN_ONE 0.95  /* of the objects, in one cluster */
@@ -25,63 +26,38 @@ enum { ROWS = 4096, PAIRS = 1024, FEW = 50, COLUMNS_A_HEAVY = 6 };
 
 /* --- points --- */
 
-static int64_t rows_of(const clv_matrix *points) {
-    return points->rows < ROWS ? points->rows : ROWS;
-}
-
 /* Which row is looked at: evenly spread. */
-static int64_t row_at(const clv_matrix *points, int64_t r) {
-    return (int64_t)((double)r * (double)points->rows / (double)rows_of(points));
+static int64_t row_at(const clv_matrix *points, int64_t rows, int64_t r) {
+    return (int64_t)((double)r * (double)points->rows / (double)rows);
 }
 
-/* Rows first .. last - 1 of these: to spread[0..p-1] the squares about the means, which follow there; `row`: p. And a
- * number of each row, by its contents. */
-static void look_at(const clv_matrix *points, int64_t first, int64_t last, double *spread, double *row,
-                    uint64_t *keys) {
+/* Rows first .. last - 1 of these: to spread[0..p-1] the squares about the means, which follow there; `row`: p. */
+static void look_at(const clv_matrix *points, int64_t rows, int64_t first, int64_t last, double *spread, double *row) {
     int64_t p = points->cols;
     double *mean = spread + p;
     for (int64_t r = first; r < last; r++) {
-        uint64_t key = 0;
-        clv_matrix_row(points, row_at(points, r), row);
+        clv_matrix_row(points, row_at(points, rows, r), row);
         for (int64_t f = 0; f < p; f++) {
-            uint64_t bits;
-            double value = row[f] + 0.0, before = value - mean[f]; /* -0 is 0 */
-            memcpy(&bits, &value, sizeof bits);
-            key = (key ^ bits ^ (key >> 29)) * UINT64_C(0x9E3779B97F4A7C15);
+            double before = row[f] - mean[f];
             mean[f] += before / (double)(r + 1);
-            spread[f] += before * (value - mean[f]);
+            spread[f] += before * (row[f] - mean[f]);
         }
-        keys[r] = key ^ (key >> 32);
     }
 }
 
 /* All of them, by ranks in turn: each has the rows of its share at hand. */
-static clv_status look_at_all(clv_context *ctx, const clv_matrix *points, double *spread, uint64_t *keys) {
-    int64_t p = points->cols, rows = rows_of(points), first, last, own, end;
+static clv_status look_at_all(clv_context *ctx, const clv_matrix *points, int64_t rows, double *spread) {
+    int64_t p = points->cols, first, last, own, end;
     memset(spread, 0, 2 * (size_t)p * sizeof *spread);
     clv_share(ctx, rows, &own, &end);
     for (int q = 0; q < clv_rank_count(ctx); q++) {
         clv_share_of(ctx, q, rows, &first, &last);
         if (first == own && last == end) {
-            look_at(points, first, last, spread, spread + 2 * p, keys);
+            look_at(points, rows, first, last, spread, spread + 2 * p);
         }
         CLV_TRY(clv_broadcast(ctx, CLV_OK, spread, 2 * p * (int64_t)sizeof *spread, q));
     }
-    return clv_gather_items(ctx, CLV_OK, keys, sizeof *keys, rows, 1);
-}
-
-static int compare_keys(const void *l, const void *r) {
-    uint64_t a = *(const uint64_t *)l, b = *(const uint64_t *)r;
-    return (a > b) - (a < b);
-}
-
-static int64_t count_repeats(uint64_t *keys, int64_t rows) {
-    int64_t repeats = 0;
-    qsort(keys, (size_t)rows, sizeof *keys, compare_keys);
-    for (int64_t r = 1; r < rows; r++) {
-        repeats += keys[r] == keys[r - 1];
-    }
-    return repeats;
+    return CLV_OK;
 }
 
 static int compare_falling(const void *l, const void *r) {
@@ -109,39 +85,60 @@ static clv_status advise_on_columns(double *spread, int64_t p, clv_result *resul
             (long long)heavy, (long long)p, heavy == 1 ? "has" : "have", 100 * reached / total,
             heavy == 1 ? "it" : "them"));
     }
-    if (2 * constant > p) {
+    if (2 * constant > p && constant < p) {
         CLV_TRY(clv_result_warn(result,
-                                "%lld of %lld columns are constant, and say nothing about the objects: try --drop",
+                                "%lld of %lld columns are constant, and say nothing about the objects: leave them out "
+                                "(of a .csv by --drop)",
                                 (long long)constant, (long long)p));
     }
     return CLV_OK;
 }
 
-static clv_status advise_on_points(clv_context *ctx, const clv_matrix *points, clv_result *result) {
-    int64_t p = points->cols, rows = rows_of(points);
-    clv_kept work = {.ctx = ctx};
-    double *spread = CLV_TAKE(&work, double, 3 * p);
-    uint64_t *keys = CLV_TAKE(&work, uint64_t, rows);
-    clv_status status = work.status;
-    if (status == CLV_OK) {
-        status = look_at_all(ctx, points, spread, keys);
-    }
+static clv_status advise_on_spread(clv_context *ctx, const clv_matrix *points, int64_t most, clv_result *result) {
+    int64_t p = points->cols, rows = p > 0 && most / p < ROWS ? most / p : ROWS;
+    rows = rows < FEW ? FEW : rows;
+    rows = rows < points->rows ? rows : points->rows;
+    double *spread = CLV_NEW(ctx, double, 3 * p);
+    clv_status status = spread ? look_at_all(ctx, points, rows, spread) : CLV_ENOMEM;
     if (status == CLV_OK) {
         status = advise_on_columns(spread, p, result);
     }
-    if (status == CLV_OK) {
-        int64_t repeats = count_repeats(keys, rows);
-        if ((double)repeats > REPEATED * (double)rows) {
-            status = clv_result_warn(result, "%lld of %lld objects are copies of others: try each of them once%s",
-                                     (long long)repeats, (long long)rows,
-                                     strcmp(result->method, "kpalm") == 0 ? ", with --sample-weights" : "");
-        }
-    }
-    clv_free_kept(&work);
+    clv_free(ctx, spread);
     return status;
 }
 
+/* `equal`: all of them are copies of one, and there is nothing else to say. */
+static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, int64_t most, bool *equal,
+                                   clv_result *result) {
+    clv_copies found;
+    CLV_TRY(clv_count_copies(ctx, points, most, &found));
+    *equal = found.looked == points->rows && found.copies == found.looked - 1;
+    if (*equal) {
+        return clv_result_warn(result, "all %lld objects are equal, in every column: there is nothing to cluster by",
+                               (long long)found.looked);
+    }
+    if ((double)found.copies <= REPEATED * (double)found.looked) {
+        return CLV_OK;
+    }
+    int64_t unit = found.exact ? 1 : 100; /* no more digits than are known */
+    return clv_result_warn(result, "%s%lld of %lld objects%s are copies of others: try each of them once%s",
+                           found.exact ? "" : "about ", (long long)((found.copies + unit / 2) / unit * unit),
+                           (long long)found.looked, found.looked < points->rows ? " looked at" : "",
+                           strcmp(result->method, "kpalm") == 0 ? ", with --sample-weights" : "");
+}
+
 /* --- similarities --- */
+
+/* What has not been tried yet. A gamma of the library goes by a typical distance: similarities are all 1 where that is
+ * 0 or next to it, whatever the scale. */
+static const char *other_gamma(const clv_affinity *a, const clv_affinity_info *info, bool flat) {
+    bool local = info->kind == CLV_AFFINITY_LOCAL, own = clv_affinity_has_own_gamma(a);
+    return own && flat    ? "one object of each group of equal or nearly equal ones"
+           : own && local ? "--scale standard, or other columns"
+           : own          ? "--affinity local"
+           : local        ? "--gamma auto"
+                          : "--gamma auto, or --affinity local";
+}
 
 /* Quantiles of those between pairs of different objects that are drawn from a fixed seed. */
 static clv_status advise_on_gamma(const clv_affinity *a, const clv_affinity_info *info, clv_result *result) {
@@ -162,18 +159,25 @@ static clv_status advise_on_gamma(const clv_affinity *a, const clv_affinity_info
                : clv_result_warn(
                      result,
                      "at gamma %.3g almost all similarities are %s (10 %%, 50 %% and 90 %% of them are below %.3g, "
-                     "%.3g and %.3g): try --gamma auto, or --affinity local",
-                     info->gamma, flat ? "1" : "0", quantiles[0], quantiles[1], quantiles[2]);
+                     "%.3g and %.3g): try %s",
+                     info->gamma, flat ? "1" : "0", quantiles[0], quantiles[1], quantiles[2],
+                     other_gamma(a, info, flat));
 }
 
 /* --- clusters --- */
 
-static const char *other_affinity(const clv_affinity_info *info) {
-    bool near = info && clv_kind_of(info->kind)->is_graph;
+#define OUTLIERS "look at the few for what they are: outliers"
+
+/* One way only, so that nobody is sent in a circle: from all pairs to near ones; for symnmf, which has no use for
+ * these, to local scales. */
+static const char *other_affinity(const clv_affinity_info *info, const clv_result *result) {
+    bool near = info && clv_kind_of(info->kind)->is_graph, pairs = strcmp(result->method, "symnmf") == 0;
     return !info                                    ? "--scale standard, or another k"
            : info->kind == CLV_AFFINITY_PRECOMPUTED ? "another k"
-           : near                                   ? "more --neighbors, --affinity gaussian, or fewer clusters"
-                  : "--affinity local-knn, --scale standard, or look at the few for what they are: outliers";
+           : near                                   ? "more --neighbors, fewer clusters, or " OUTLIERS
+           : !pairs                                 ? "--affinity local-knn, --scale standard, or " OUTLIERS
+           : info->kind == CLV_AFFINITY_LOCAL       ? "--scale standard, or " OUTLIERS
+                                                    : "--affinity local, --scale standard, or " OUTLIERS;
 }
 
 static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *result) {
@@ -190,7 +194,7 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
             "%lld of the %lld clusters %s at most %.0f of the %lld objects%s, lone outliers perhaps, which "
             "take the place of a cluster: leave them out, or try %s",
             (long long)tiny, (long long)result->k, tiny == 1 ? "has" : "have", floor(few), (long long)objects,
-            tiny == 1 ? "" : " each", other_affinity(info));
+            tiny == 1 ? "" : " each", other_affinity(info, result));
     }
     if (!all_in_one) {
         return CLV_OK;
@@ -200,7 +204,8 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
         result,
         "one cluster has %lld of the %lld objects, and %lld of the %lld clusters have at most %.0f each%s: try %s",
         (long long)largest, (long long)objects, (long long)tiny, (long long)result->k, floor(few),
-        components >= (double)result->k ? ", as parts of the graph that nothing joins" : "", other_affinity(info));
+        components >= (double)result->k ? ", as parts of the graph that nothing joins" : "",
+        other_affinity(info, result));
 }
 
 static clv_status advise_on_bound(clv_result *result) {
@@ -216,7 +221,14 @@ static clv_status advise_on_bound(clv_result *result) {
                : CLV_OK;
 }
 
-static clv_status advise_on_memberships(clv_result *result) {
+static const char *sharper(const clv_affinity_info *info) {
+    bool has_gamma = info && info->kind != CLV_AFFINITY_PRECOMPUTED && clv_kind_of(info->kind)->has_gamma;
+    return !has_gamma                         ? ""
+           : info->kind == CLV_AFFINITY_LOCAL ? "a larger --gamma, or "
+                                              : "a larger --gamma, --affinity local, or ";
+}
+
+static clv_status advise_on_memberships(const clv_affinity_info *info, clv_result *result) {
     const clv_field *entropy = clv_result_field(result, "entropy");
     if (!entropy || !entropy->reals || entropy->count < 1 || result->k < 2) {
         return CLV_OK;
@@ -226,8 +238,8 @@ static clv_status advise_on_memberships(clv_result *result) {
                ? clv_result_warn(
                      result,
                      "memberships are nearly uniform, with %.2f of the largest entropy on average: labels say "
-                     "little; try a larger --gamma, --affinity local, or fewer clusters",
-                     mean / most)
+                     "little; try %sfewer clusters",
+                     mean / most, sharper(info))
                : CLV_OK;
 }
 
@@ -245,16 +257,13 @@ static clv_status advise_on_clusters(const clv_method *method, const clv_affinit
             (long long)result->left_out, (long long)result->n));
     }
     CLV_TRY(advise_on_bound(result));
-    return advise_on_memberships(result);
+    return advise_on_memberships(info, result);
 }
 
 /* --- all of it --- */
 
-clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
+static clv_status advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
     bool cut = result->stop == CLV_TIME_LIMIT || result->stop == CLV_CANCELLED;
-    if (cut || !result->labels || result->n < FEW || !clv_method_gives(method, "warnings")) {
-        return CLV_OK;
-    }
     bool similar = method->takes == CLV_TAKES_AFFINITY;
     clv_affinity_info info;
     if (similar) {
@@ -262,11 +271,25 @@ clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_inpu
     }
     const clv_matrix *points = similar ? clv_affinity_points(input->affinity) : input->points;
     if (points && !clv_is_sparse(points) && method->takes != CLV_TAKES_PARTITIONS) {
-        CLV_TRY(advise_on_points(ctx, points, result));
+        bool equal = false;
+        CLV_TRY(advise_on_spread(ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));
+        CLV_TRY(advise_on_copies(ctx, points, cut ? NUMBERS_LATE : NUMBERS, &equal, result));
+        if (equal) {
+            return CLV_OK;
+        }
     }
     bool has_scale = similar && info.kind != CLV_AFFINITY_PRECOMPUTED && clv_kind_of(info.kind)->has_gamma;
     if (has_scale && info.landmarks == 0) {
         CLV_TRY(advise_on_gamma(input->affinity, &info, result));
     }
     return advise_on_clusters(method, similar ? &info : NULL, result);
+}
+
+/* Also of a run that was ended, in a moment: what is wrong with its data is what a longer one ends with. */
+clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
+    if (!result->labels || result->n < FEW || !clv_method_gives(method, "warnings")) {
+        return CLV_OK;
+    }
+    clv_status status = advise(ctx, method, input, result);
+    return clv_is_stop(status) ? CLV_OK : status;
 }

@@ -60,6 +60,13 @@ clv_status clv_check_labels(clv_context *ctx, const int32_t *labels, int64_t n, 
 clv_status clv_answer_matrix(clv_context *ctx, const clv_result *answer, const char *name, int64_t rows, int64_t cols,
                              const clv_matrix **out);
 
+/* copies.c: rows of points that are copies of others, among those looked at: all, or as many as have `most` numbers. */
+typedef struct clv_copies {
+    int64_t looked, copies;
+    bool exact; /* else estimated, to a few hundredths of those looked at */
+} clv_copies;
+clv_status clv_count_copies(clv_context *ctx, const clv_matrix *points, int64_t most, clv_copies *out);
+
 /* advice.c: warnings about data, similarities and clusters, with what to try. */
 clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result);
 

@@ -20,14 +20,63 @@ void clv_page_close(clv_text *text) {
 
 void clv_page_put_share(const clv_page *page, int64_t shown) {
     if (shown < page->result->n) {
-        clv_text_add(page->text, "; %lld of the %lld %s are shown, evenly spaced", (long long)shown,
-                     (long long)page->result->n, clv_what_is_counted(page->result));
+        clv_text_add(page->text, "; %lld of the %lld %s are shown, drawn%s at random", (long long)shown,
+                     (long long)page->result->n, clv_what_is_counted(page->result),
+                     page->result->labels ? " from each cluster" : "");
     }
 }
 
 /* --- the sample --- */
 
 enum { MOST_OBJECTS = 4000 };
+
+/* Whose turn it is: the cluster of an object, or k of one that is in none. */
+static int64_t group_of(const clv_result *result, int64_t object) {
+    int32_t label = result->labels ? result->labels[object] : -1;
+    return label >= 0 && label < result->k ? label : result->k;
+}
+
+/* From sizes to how many of each group are drawn, `most` in all: by size, and at least one of each, if there is room
+ * for that. */
+static void share_out(int64_t *sizes, int64_t groups, int64_t count, int64_t most) {
+    int64_t some = 0, before = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        some += sizes[g] > 0;
+    }
+    int64_t sure = some <= most ? 1 : 0, places = most - sure * some, rest = count - sure * some;
+    for (int64_t g = 0; g < groups; g++) {
+        int64_t own = sizes[g] > 0 ? sure : 0, after = before + sizes[g] - own;
+        sizes[g] = own + (rest > 0 ? after * places / rest - before * places / rest : 0);
+        before = after;
+    }
+}
+
+/* To out[0..most-1], rising: which of `count` objects (of[i]; NULL: i) are drawn. Every k-th of them would miss
+ * clusters that come in turns, so they are drawn at random within each cluster, always by the same seed: the next of a
+ * group is taken with the chance (to be drawn) / (not yet seen). */
+static clv_status draw(const clv_page *page, const int64_t *of, int64_t count, int64_t most, int64_t *out) {
+    int64_t groups = page->result->k + 1, taken = 0;
+    int64_t *left = CLV_NEW0(page->ctx, int64_t, 2 * groups), *wanted = left ? left + groups : NULL;
+    clv_rng rng = clv_rng_stream(0, 0);
+    if (!left) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        left[group_of(page->result, of ? of[i] : i)]++;
+    }
+    memcpy(wanted, left, (size_t)groups * sizeof *left);
+    share_out(wanted, groups, count, most);
+    for (int64_t i = 0; i < count && taken < most; i++) {
+        int64_t g = group_of(page->result, of ? of[i] : i);
+        if (wanted[g] > 0 && clv_rng_below(&rng, left[g]) < wanted[g]) {
+            out[taken++] = i;
+            wanted[g]--;
+        }
+        left[g]--;
+    }
+    clv_free(page->ctx, left);
+    return CLV_OK;
+}
 
 /* Insertion by cluster and key, runs merged: a stable sort of positions. */
 static bool comes_first(const clv_page *page, const double *key, int64_t a, int64_t b) {
@@ -53,10 +102,7 @@ static void merge(const clv_page *page, const double *key, int64_t *order, int64
 int64_t *clv_page_by_cluster(const clv_page *page, int64_t most, const double *key, int64_t *count) {
     *count = page->count < most ? page->count : most;
     int64_t *order = CLV_NEW(page->ctx, int64_t, *count), *room = CLV_NEW(page->ctx, int64_t, *count);
-    if (order && room) {
-        for (int64_t i = 0; i < *count; i++) {
-            order[i] = i * page->count / *count;
-        }
+    if (order && room && draw(page, page->object, page->count, *count, order) == CLV_OK) {
         merge(page, key, order, room, *count);
     } else {
         clv_free(page->ctx, order);
@@ -71,13 +117,7 @@ static clv_status choose_objects(clv_page *page, const clv_matrix *points) {
     page->count = n < MOST_OBJECTS ? n : MOST_OBJECTS;
     page->count = most > 0 && most < page->count ? most : page->count;
     page->object = CLV_NEW(page->ctx, int64_t, page->count);
-    if (!page->object) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < page->count; i++) {
-        page->object[i] = (int64_t)((double)i * (double)n / (double)page->count);
-    }
-    return CLV_OK;
+    return page->object ? draw(page, NULL, n, page->count, page->object) : CLV_ENOMEM;
 }
 
 /* Regions of a picture are shown where they are, samples by what was learned from them. */

@@ -15,7 +15,7 @@ typedef struct clv_page {
     const clv_result *result;
     const clv_method *method; /* NULL: not known here */
     int64_t count;            /* objects of the sample; 0: no picture has objects */
-    int64_t *object;          /* all, or evenly spaced ones */
+    int64_t *object;          /* all, or some of each cluster; rising */
     clv_plane plane;          /* of the sample */
     bool spectral;            /* by similarities, not by the points */
 } clv_page;

@@ -13,6 +13,10 @@ static void put_title(const clv_page *page) {
     if (picture) {
         clv_text_add(text, "%lld x %lld pixels in %lld segment%s", (long long)picture->image->width,
                      (long long)picture->image->height, (long long)picture->segments, clv_plural(picture->segments));
+    } else if (result->labels && result->left_out > 0) {
+        clv_text_add(text, "%lld object%s: %lld in %lld cluster%s, %lld left out", (long long)result->n,
+                     clv_plural(result->n), (long long)(result->n - result->left_out), (long long)result->k,
+                     clv_plural(result->k), (long long)result->left_out);
     } else if (result->labels) {
         clv_text_add(text, "%lld object%s in %lld cluster%s", (long long)result->n, clv_plural(result->n),
                      (long long)result->k, clv_plural(result->k));
@@ -74,10 +78,10 @@ static void put_claim(const clv_page *page) {
     clv_put_rounded(text, certificate->value, 6);
     clv_text_add(text, ", %s ", certificate->holds ? "at most" : "to be at most");
     clv_put_rounded(text, certificate->tolerance, 3);
-    clv_text_add(text, isfinite(certificate->value)
-                           ? "; recomputed from the data when the run ended. <code>cleave verify</code> does so again."
-                             "</p>"
-                           : ".</p>");
+    clv_text_add(text, "%s.%s</p>", isfinite(certificate->value) ? "; recomputed from the data when the run ended" : "",
+                 isfinite(certificate->value) && !page->report->picture
+                     ? " <code>cleave verify</code> does so again."
+                     : ""); /* not of a picture: that has no result to verify */
     put_bound(page);
     clv_text_add(text, "</div>\n");
 }
@@ -112,10 +116,11 @@ void clv_page_head(const clv_page *page) {
     clv_text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<link rel=\"icon\" href=\"data:,\">\n<title>cleave ");
-    clv_put_html(text, result->method);
+    clv_put_html(text, page->report->picture ? "segment" : result->method);
     clv_text_add(text, ": ");
     put_title(page);
-    clv_text_add(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<p class=\"over\">cleave ", clv_page_style);
+    clv_text_add(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<p class=\"over\">cleave %s", clv_page_style,
+                 page->report->picture ? "segment, method " : "");
     clv_put_html(text, result->method);
     clv_text_add(text, "%s", result->solver[0] ? ", solver " : "");
     clv_put_html(text, result->solver);

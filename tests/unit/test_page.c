@@ -3,6 +3,7 @@
 #include "report/page.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 9, K = 2, WIDTH = 40, HEIGHT = 10, P = 4 };
@@ -119,9 +120,11 @@ static void a_clustering_has_all_parts(void **unused) {
     check_words(&s,
                 WORDS("class=\"claim holds\"", "class=\"claim doubts\"", "<li>one cluster has &lt;2&gt; objects</li>",
                       "No answer can be below 1 (eigenvalue); this one is 1.25, a gap of 20 %", "gap 20 %",
-                      "a&lt;b&gt;.csv", "1970-01-01", "cleave x &#39;a&lt;b&gt;.csv&#39;", "gray crosses",
-                      "id=\"plane\"", "id=\"members\"", "id=\"heat\"", "from 0.125 to 1", "(log scale)",
-                      "\"weights\":[0.75,", "<th scope=\"row\">0</th><td style=\"--share:50%\" data-c=\"0\">2</td>"),
+                      "<title>cleave ncut: 9 objects: 8 in 2 clusters, 1 left out</title>",
+                      "<code>cleave verify</code> does so again", "a&lt;b&gt;.csv", "1970-01-01",
+                      "cleave x &#39;a&lt;b&gt;.csv&#39;", "gray crosses", "id=\"plane\"", "id=\"members\"",
+                      "id=\"heat\"", "from 0.125 to 1", "(log scale)", "\"weights\":[0.75,",
+                      "<th scope=\"row\">0</th><td style=\"--share:50%\" data-c=\"0\">2</td>"),
                 WORDS("<b>", "Nothing was noticed", "nan"));
 }
 
@@ -202,9 +205,58 @@ static void pictures_are_shown(void **unused) {
     subject s;
     set_picture(&s);
     check_words(&s,
-                WORDS("40 x 10 pixels in 2 segments", "segment 1", "300 (75 %)", "99 (24.8 %)", "1 (0.25 %)",
+                WORDS("<title>cleave segment: 40 x 10 pixels in 2 segments</title>", "cleave segment, method dominant",
+                      "segment 1", "300 (75 %)", "99 (24.8 %)", "1 (0.25 %)",
                       "id=\"numbers\" alt=\"\" src=\"data:image/png;base64,"),
-                WORDS("id=\"plane\"", "id=\"heat\""));
+                WORDS("id=\"plane\"", "id=\"heat\"", "cleave verify"));
+}
+
+enum { MANY = 20000, TURNS = 5 };
+
+/* How often a label is in the list of the objects that are shown. */
+static int64_t count_shown(const char *page, int label) {
+    int64_t count = 0;
+    const char *at = strstr(page, "\"labels\":[");
+    assert_non_null(at);
+    for (at = strchr(at, '['); *at != ']'; at += strcspn(at + 1, ",]") + 1) {
+        count += strtol(at + 1, NULL, 10) == label;
+    }
+    return count;
+}
+
+/* Clusters that come in turns, one of a single object, and left out ones: each is shown by its size, and once at least,
+ * also where few objects have room. */
+static void every_cluster_is_shown(void **unused) {
+    (void)unused;
+    static double points[MANY];
+    static int32_t labels[MANY];
+    int64_t sizes[TURNS + 1] = {0};
+    char *html;
+    size_t size;
+    clv_context *ctx = new_context();
+    for (int i = 0; i < MANY; i++) {
+        labels[i] = i == 7 ? TURNS : i % TURNS == TURNS - 1 ? -1 : i % TURNS;
+        points[i] = i % TURNS;
+        sizes[labels[i] < 0 ? TURNS - 1 : labels[i]] += labels[i] >= 0;
+    }
+    const clv_matrix x = {.rows = MANY, .cols = 1, .values = points};
+    const clv_result result = {.method = "kpalm",
+                               .n = MANY,
+                               .k = TURNS + 1,
+                               .objective = {"value", 1, 0},
+                               .certificate = {"gap", 0, 1, 1},
+                               .labels = labels,
+                               .sizes = sizes,
+                               .left_out = MANY / TURNS};
+    const clv_report report = {.result = &result, .points = &x};
+    assert_int_equal(clv_report_html(ctx, &report, &html, &size), CLV_OK);
+    assert_non_null(strstr(html, "4000 of the 20000 objects are shown, drawn from each cluster at random"));
+    assert_int_equal(count_shown(html, TURNS), 1);
+    for (int c = -1; c < TURNS - 1; c++) {
+        assert_in_range(count_shown(html, c), 798, 802);
+    }
+    clv_release(ctx, html);
+    end_context(ctx);
 }
 
 static clv_status put_and_forget(clv_context *ctx, void *user) {
@@ -228,9 +280,13 @@ static void survives_every_failed_allocation(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clustering_has_all_parts), cmocka_unit_test(what_is_missing_is_left_out),
-        cmocka_unit_test(only_shares_are_stacked),    cmocka_unit_test(models_have_weights_and_a_path),
-        cmocka_unit_test(pictures_are_shown),         cmocka_unit_test(survives_every_failed_allocation),
+        cmocka_unit_test(a_clustering_has_all_parts),
+        cmocka_unit_test(what_is_missing_is_left_out),
+        cmocka_unit_test(only_shares_are_stacked),
+        cmocka_unit_test(models_have_weights_and_a_path),
+        cmocka_unit_test(pictures_are_shown),
+        cmocka_unit_test(every_cluster_is_shown),
+        cmocka_unit_test(survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,7 @@ static void pages_show_fields(void **unused) {
                                      "<th>size</th><th>value</th><th>stop</th>",
                                      "<tr><td>0</td><td>3</td><td>0.25</td><td>converged</td></tr>",
                                      "<tr><td>1</td><td>0</td><td>-</td><td>&lt;b&gt;</td></tr>",
-                                     "4 objects in 3 clusters", NULL},
+                                     "4 objects: 3 in 3 clusters, 1 left out", NULL},
                true);
     check_said(text, (const char *const[]){"<b>", "<tag>", "nan", " more</p>", NULL}, false);
     clv_release(ctx, text);

@@ -24,6 +24,9 @@ def help_of_every_command():
         check("Examples" in text and f"\n  cleave {name} " in text, f"no example for {name}")
         check(cleave("help", name).out == text, f"help {name} differs")
         check(max(map(len, text.splitlines())) <= 110, "lines of a width that can be read")
+    for name in ("help", "man", "completion"):
+        text = cleave("help", name, out=f"^Usage: cleave {name} ").out
+        check(text == cleave(name, "--help").out == cleave(name, "-h").out, f"help {name} differs")
 
 
 @case

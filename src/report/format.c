@@ -155,7 +155,9 @@ static void put_mean(clv_text *text, const clv_field *field) {
 
 void clv_put_field(clv_text *text, const clv_field *field) {
     enum { SHOWN = 10, MANY = 64 };
-    if (field->matrix) {
+    if (field->texts && !field->is_list && field->count == 1) { /* a sentence, of which all is said */
+        clv_text_add(text, "%s", field->texts[0]);
+    } else if (field->matrix) {
         put_matrix_size(text, field->matrix);
     } else if (field->count > MANY && !field->texts) {
         put_mean(text, field);

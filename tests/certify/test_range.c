@@ -197,13 +197,16 @@ static void test_rule(void **state) {
     assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 3);
     rows[3].stop = CLV_TIME_LIMIT;
     assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 1);
+    assert_false(clv_k_none_holds(rows, 4));
     rows[1].stability = rows[2].stability = 0.8;
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0); /* else the most stable, */
     rows[2].spread = 0.25;                                                     /* or one that may be */
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 2);
+    assert_true(clv_k_none_holds(rows, 4));
     for (int i = 0; i < 4; i++) {
         rows[i].stability = NAN;
     }
+    assert_false(clv_k_none_holds(rows, 4)); /* that is not known */
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0);
 }
 

@@ -8,6 +8,7 @@
 #include "methods/range.h"
 
 #include "affinity/affinity.h"
+#include "engine/result.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ typedef struct range {
     clv_k_row *rows;
     clv_result **results;
     int64_t count;
+    char end[256]; /* why there can be no more clusters than in the last row; "": not known */
 } range;
 
 static clv_control *control_of(clv_options_room *options) {
@@ -337,9 +339,7 @@ static clv_status run(range *r, int64_t k) {
     }
     r->count++;
     CLV_TRY(status);
-    if (result->bound.name && result->objective.value != 0) {
-        row->gap_percent = 100 * fabs(result->objective.value - result->bound.value) / fabs(result->objective.value);
-    }
+    row->gap_percent = clv_gap_percent(result);
     if (was_cut(result)) {
         return CLV_OK;
     }
@@ -349,13 +349,15 @@ static clv_status run(range *r, int64_t k) {
 
 /* --- all of them --- */
 
-/* From the longest list of eigenvalues, that of the largest k. */
+/* From the longest list of eigenvalues, that of the largest k. A matrix of so many groups of equal rows has no more
+ * eigenvalues than groups: the next is 0. */
 static void find_eigengaps(range *r) {
-    int64_t count = 0;
+    int64_t count = 0, groups = r->count > 0 ? clv_result_integer(r->results[r->count - 1], "groups", -1) : -1;
     const double *values = r->count > 0 ? clv_result_reals(r->results[r->count - 1], "eigenvalues", &count) : NULL;
     for (int64_t i = 0; values && i < r->count; i++) {
         int64_t k = r->rows[i].k;
-        r->rows[i].eigengap = k < count ? values[k - 1] - values[k] : (double)NAN;
+        double next = k < count ? values[k] : k == groups ? 0 : (double)NAN;
+        r->rows[i].eigengap = k <= count ? values[k - 1] - next : (double)NAN;
     }
 }
 
@@ -364,7 +366,11 @@ static clv_status run_all(range *r, int64_t least, int64_t most) {
     for (int64_t k = least; k <= most; k++) {
         clv_status status = run(r, k);
         bool over = clv_is_stop(status) || (r->count > 0 && was_cut(r->results[r->count - 1]));
-        if ((over || status == CLV_EDATA) && r->count > 0) { /* bad data: not for so many clusters */
+        if (status == CLV_EDATA && r->count > 0) { /* bad data: not for so many clusters */
+            snprintf(r->end, sizeof r->end, "%s", clv_message(r->ctx));
+            return CLV_OK;
+        }
+        if (over && r->count > 0) {
             return CLV_OK;
         }
         CLV_TRY(status);
@@ -411,6 +417,10 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
                                 "the clusters of no k from %lld to %lld hold on subsamples: there may be none in these "
                                 "data, or another number of them",
                                 (long long)least, (long long)last));
+    }
+    if (last < most && r->end[0]) {
+        return clv_result_warn(result, "the range to %lld ends at k = %lld: %s", (long long)most, (long long)last,
+                               r->end);
     }
     return last < most ? clv_result_warn(result,
                                          "the run ended at k = %lld of the range to %lld: the choice is among the rows "

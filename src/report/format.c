@@ -97,15 +97,6 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
     return CLV_OK;
 }
 
-double clv_gap_percent(const clv_result *result) {
-    double objective = result->objective.value, bound = result->bound.value;
-    double distance = result->objective.maximize ? bound - objective : objective - bound;
-    if (!result->bound.name) {
-        return NAN;
-    }
-    return distance <= 0 ? 0 : 100 * distance / fabs(objective); /* passed by rounding: 0 */
-}
-
 const char *clv_certificate_words(const clv_result *result) {
     const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
     if (method && method->takes == CLV_TAKES_PARTITIONS) { /* the sentence is of the method that it was found by */

@@ -316,7 +316,8 @@ static clv_status get_metrics(const clv_place *at) {
     size_t count;
     const clv_metric *known = clv_metrics(&count);
     claim->has_terms = json_object_get(at->root, "terms") != NULL;
-    claim->has_range = json_object_get(at->root, "k_table") || json_object_get(at->root, "k_reason");
+    claim->has_range = json_object_get(at->root, "k_table") != NULL;
+    claim->has_reason = json_object_get(at->root, "k_reason") != NULL;
     if (!metrics) {
         return CLV_OK;
     }

@@ -90,8 +90,12 @@ void cli_tell_affinity(const cli_job *job) {
     }
     char reason[256];
     clv_affinity_reason(&job->info, reason, sizeof reason);
-    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n%s%s%s", job->info.home, bytes, job->affinity_seconds,
-            job->method->name, method, *reason ? "affinity: " : "", reason, *reason ? "\n" : "");
+    fprintf(stderr, ", home %s, %s", job->info.home, bytes);
+    if (job->affinity_seconds > 0) { /* of a range they are not told apart */
+        fprintf(stderr, ", %.3f s", job->affinity_seconds);
+    }
+    fprintf(stderr, "; %s needs %s\n%s%s%s", job->method->name, method, *reason ? "affinity: " : "", reason,
+            *reason ? "\n" : "");
 }
 
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,

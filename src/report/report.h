@@ -118,11 +118,12 @@ struct clv_claim {
     double gap_percent; /* NaN: not said */
     int64_t options_count;
     clv_claim_entry *options;
-    clv_home verified_in; /* AUTO: as the budget allows */
-    bool without_bound;   /* eigenvalues are not computed again */
-    double *metrics;      /* as clv_metrics lists them, and the silhouette; NaN: not said. NULL: there are none */
-    bool compared;        /* those of agreement were looked at */
-    bool has_terms, has_range, has_reason; /* of clusters of documents; a table of several k, and why it is this one */
+    clv_home verified_in;      /* AUTO: as the budget allows */
+    bool without_bound;        /* eigenvalues are not computed again */
+    double *metrics;           /* as clv_metrics lists them, and the silhouette; NaN: not said. NULL: there are none */
+    bool compared;             /* those of agreement were looked at */
+    bool has_terms, has_range; /* of clusters of documents; a table of several k */
+    bool has_reason, other_reason; /* why it is this k; this is not about it */
     char doubt[256]; /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
 };
 

@@ -148,6 +148,8 @@ bool cli_args_given(const cli_args *args, const char *name);
 size_t cli_args_files(const cli_args *args, size_t first, const char **list);
 /* Whether an option must be given: a number whose default is out of its range, unless that has a name of its own. */
 bool cli_is_required(const clv_option *option);
+/* So help says; where another option may take its place, the help of the option says which. */
+bool cli_must_be_given(const cli_args *args, const clv_option *option);
 
 /* The name that was probably meant by a mistyped one: begin with {typed}, then offer all that there are. */
 typedef struct cli_nearest {

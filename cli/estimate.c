@@ -148,7 +148,7 @@ static bool take_neighbors(cli_job *job, clv_affinity_options *how, const char *
         return false;
     }
     job->how.kind = how->kind = CLV_AFFINITY_LOCAL_KNN;
-    how->chosen_on = 0;
+    job->how.chosen_on = how->chosen_on = 0;
     snprintf(job->suggestion, sizeof job->suggestion,
              "about %s would pass over all pairs of %lld objects, and the time limit is %g s: --affinity local-knn "
              "takes their "

@@ -29,6 +29,10 @@ bool cli_is_required(const clv_option *option) {
     return option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
 }
 
+bool cli_must_be_given(const cli_args *args, const clv_option *option) {
+    return cli_is_required(option) && (!args->k_optional || args->k_ranges); /* what ranges has no k of its own */
+}
+
 void cli_describe_option(const clv_option *option, const void *options, bool required, char *text, size_t size) {
     char initial[128] = "";
     clv_options_print(option, options, initial, sizeof initial);
@@ -105,7 +109,7 @@ clv_status cli_help_command(const cli_app *app, const cli_args *args) {
         const clv_option_table *table = args->groups[g].table;
         print_title("Options: ", table->title);
         for (size_t i = 0; i < table->count; i++) {
-            bool required = cli_is_required(&table->options[i]) && !args->k_optional;
+            bool required = cli_must_be_given(args, &table->options[i]);
             print_option(&table->options[i], args->groups[g].options, required);
         }
     }

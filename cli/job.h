@@ -127,7 +127,8 @@ size_t cli_job_memory(const cli_job *job, int64_t threads); /* of the method, as
 /* The options to build with: the budget less the bytes of the method on one thread, as the home must not depend on the
  * number of threads, nor may the result. */
 clv_status cli_remaining_budget(const cli_job *job, clv_affinity_options *out);
-clv_status cli_job_affinity(cli_job *job); /* built, or found to take too long */
+clv_status cli_job_affinity(cli_job *job);  /* built, or found to take too long */
+void cli_tell_affinity(const cli_job *job); /* of --verbose */
 clv_status cli_job_check_targets(const cli_job *job);
 /* Operands beyond the first, a start, weights: whatever the method is given beside its points. */
 clv_status cli_job_read_inputs(cli_job *job);

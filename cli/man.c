@@ -127,7 +127,7 @@ static void put_command(const cli_args *args) {
         printf(".SS %s\n", table->title);
         for (size_t i = 0; i < table->count; i++) {
             const clv_option *option = &table->options[i];
-            put_option(option, args->groups[g].options, cli_is_required(option) && !args->k_optional);
+            put_option(option, args->groups[g].options, cli_must_be_given(args, option));
         }
     }
     printf(".SH EXAMPLES\n");

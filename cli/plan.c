@@ -3,6 +3,7 @@
 #include "job.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Of an affinity that is only planned, the plan is all there is; before that, the number of objects. A checkpoint holds
  * what lasts of the state, packed and as a file. */
@@ -54,6 +55,8 @@ clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how) {
     cli_progress_phase(&job->progress, "affinity");
     clv_status status = clv_choose_affinity(job->app->ctx, job->method, clv_data_matrix(job->data), job->options, how);
     job->how.kind = how->kind;
+    job->how.chosen_on = how->chosen_on;
+    memcpy(job->how.agreement, how->agreement, sizeof how->agreement);
     cli_progress_end(&job->progress);
     return status;
 }
@@ -70,7 +73,7 @@ clv_status cli_job_plan(cli_job *job) {
     return cli_library(job->app, clv_affinity_plan(job->app->ctx, points, &how, &job->info));
 }
 
-static void tell_affinity(const cli_job *job) {
+void cli_tell_affinity(const cli_job *job) {
     char bytes[32], method[32];
     cli_print_bytes((double)job->info.bytes, bytes, sizeof bytes);
     cli_print_bytes((double)cli_job_memory(job, cli_control_of(job)->threads), method, sizeof method);
@@ -87,8 +90,12 @@ static void tell_affinity(const cli_job *job) {
     }
     char reason[256];
     clv_affinity_reason(&job->info, reason, sizeof reason);
-    fprintf(stderr, ", home %s, %s, %.3f s; %s needs %s\n%s%s%s", job->info.home, bytes, job->affinity_seconds,
-            job->method->name, method, *reason ? "affinity: " : "", reason, *reason ? "\n" : "");
+    fprintf(stderr, ", home %s, %s", job->info.home, bytes);
+    if (job->affinity_seconds > 0) { /* of a range they are not told apart */
+        fprintf(stderr, ", %.3f s", job->affinity_seconds);
+    }
+    fprintf(stderr, "; %s needs %s\n%s%s%s", job->method->name, method, *reason ? "affinity: " : "", reason,
+            *reason ? "\n" : "");
 }
 
 clv_status cli_make_affinity(const cli_job *job, const clv_matrix *points, clv_affinity_options *how,
@@ -145,7 +152,7 @@ clv_status cli_job_affinity(cli_job *job) {
     clv_affinity_describe(job->affinity, &job->info);
     job->affinity_seconds = cli_seconds() - began;
     if (job->output.verbose) {
-        tell_affinity(job);
+        cli_tell_affinity(job);
     }
     return CLV_OK;
 }

@@ -199,6 +199,8 @@ clv_status cli_decide_affinity(cli_job *job, clv_affinity_options *how, bool *la
     *how = d.how;
     *late = d.late;
     job->how.kind = d.kind;
+    job->how.chosen_on = d.how.chosen_on;
+    memcpy(job->how.agreement, d.how.agreement, sizeof d.how.agreement);
     memcpy(job->suggestion, d.suggestion, sizeof d.suggestion);
     return CLV_OK;
 }

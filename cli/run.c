@@ -204,6 +204,9 @@ static clv_status solve_range(cli_job *job) {
     if (job->affinity) {
         clv_affinity_describe(job->affinity, &job->info);
         job->input.affinity = job->affinity;
+        if (job->output.verbose) {
+            cli_tell_affinity(job);
+        }
     }
     job->rough = cli_has_affinity(job) && (status == CLV_ETIME || status == CLV_EINTERRUPTED);
     return status;

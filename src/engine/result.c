@@ -81,6 +81,15 @@ void clv_result_count(clv_result *result) {
     result->left_out = clv_count_labels(result->labels, result->n, result->k, result->sizes);
 }
 
+double clv_gap_percent(const clv_result *result) {
+    double objective = result->objective.value, bound = result->bound.value;
+    double distance = result->objective.maximize ? bound - objective : objective - bound;
+    if (!result->bound.name) {
+        return NAN;
+    }
+    return distance <= 0 ? 0 : 100 * distance / fabs(objective); /* passed by rounding: 0 */
+}
+
 static const char *const stops[] = {"converged", "stalled", "iteration limit", "time limit", "cancelled"};
 
 const char *clv_stop_name(clv_stop stop) {

@@ -9,6 +9,9 @@ int64_t clv_count_labels(const int32_t *labels, int64_t n, int64_t k, int64_t *s
 /* So the sizes and left_out of a result. */
 void clv_result_count(clv_result *result);
 
+/* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
+double clv_gap_percent(const clv_result *result);
+
 /* The stop that has this name; false: none has. */
 bool clv_stop_find(const char *name, clv_stop *out);
 

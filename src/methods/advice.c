@@ -208,6 +208,26 @@ static clv_status advise_on_sizes(const clv_affinity_info *info, clv_result *res
         other_affinity(info, result));
 }
 
+static const char *fewer_parts(const clv_affinity_info *info, bool dust) {
+    if (!dust) {
+        return info && clv_kind_of(info->kind)->is_graph ? "as many clusters as parts, or more --neighbors"
+                                                         : "as many clusters as parts";
+    }
+    return info && !isnan(info->gamma) ? "a smaller --gamma: at this one most objects are similar to nothing else"
+                                       : "other similarities: most objects have none";
+}
+
+/* Nothing is cut, whichever of the parts share a cluster. */
+static clv_status advise_on_parts(const clv_affinity_info *info, clv_result *result) {
+    int64_t parts = clv_result_integer(result, "components", 1);
+    return parts > result->k
+               ? clv_result_warn(result,
+                                 "nothing joins the %lld parts of the graph, and there are %lld clusters: which parts "
+                                 "share one is arbitrary; try %s",
+                                 (long long)parts, (long long)result->k, fewer_parts(info, 2 * parts > result->n))
+               : CLV_OK;
+}
+
 static clv_status advise_on_bound(clv_result *result) {
     const clv_objective *objective = &result->objective;
     double trivial = 0.1 * (double)(result->k - 1) / 2;
@@ -246,6 +266,7 @@ static clv_status advise_on_memberships(const clv_affinity_info *info, clv_resul
 static clv_status advise_on_clusters(const clv_method *method, const clv_affinity_info *info, clv_result *result) {
     bool counted = result->labels && result->sizes && result->k >= 2 && result->n >= FEW;
     if (counted && method->k_meaning == CLV_K_CLUSTERS && result->n >= FEW * result->k / 2) {
+        CLV_TRY(advise_on_parts(info, result));
         CLV_TRY(advise_on_sizes(info, result));
     }
     if (method->k_meaning == CLV_K_AT_MOST && result->n >= FEW &&

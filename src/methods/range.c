@@ -8,6 +8,7 @@
 #include "methods/range.h"
 
 #include "affinity/affinity.h"
+#include "engine/result.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -37,6 +38,7 @@ typedef struct range {
     clv_k_row *rows;
     clv_result **results;
     int64_t count;
+    char end[256]; /* why there can be no more clusters than in the last row; "": not known */
 } range;
 
 static clv_control *control_of(clv_options_room *options) {
@@ -224,8 +226,10 @@ static clv_status find_silhouette(range *r, const int32_t *labels, clv_k_row *ro
 
 /* --- one k --- */
 
-/* One kind for all k and all samples; without the time to look, the one that is taken when nobody looks. */
-static clv_status choose(const range *r, clv_affinity_options *how) {
+/* One kind for all k and all samples, by the clusters of the largest k; without the time to look, the one that is taken
+ * when nobody looks. */
+static clv_status choose(range *r, int64_t most, clv_affinity_options *how) {
+    CLV_TRY(set_k(r, &r->options, most));
     clv_status status = clv_choose_affinity(r->ctx, r->method, r->given->points, r->options.bytes, how);
     if (status == CLV_ETIME || status == CLV_EINTERRUPTED) {
         how->kind = CLV_AFFINITY_GAUSSIAN;
@@ -335,9 +339,7 @@ static clv_status run(range *r, int64_t k) {
     }
     r->count++;
     CLV_TRY(status);
-    if (result->bound.name && result->objective.value != 0) {
-        row->gap_percent = 100 * fabs(result->objective.value - result->bound.value) / fabs(result->objective.value);
-    }
+    row->gap_percent = clv_gap_percent(result);
     if (was_cut(result)) {
         return CLV_OK;
     }
@@ -347,13 +349,15 @@ static clv_status run(range *r, int64_t k) {
 
 /* --- all of them --- */
 
-/* From the longest list of eigenvalues, that of the largest k. */
+/* From the longest list of eigenvalues, that of the largest k. A matrix of so many groups of equal rows has no more
+ * eigenvalues than groups: the next is 0. */
 static void find_eigengaps(range *r) {
-    int64_t count = 0;
+    int64_t count = 0, groups = r->count > 0 ? clv_result_integer(r->results[r->count - 1], "groups", -1) : -1;
     const double *values = r->count > 0 ? clv_result_reals(r->results[r->count - 1], "eigenvalues", &count) : NULL;
     for (int64_t i = 0; values && i < r->count; i++) {
         int64_t k = r->rows[i].k;
-        r->rows[i].eigengap = k < count ? values[k - 1] - values[k] : (double)NAN;
+        double next = k < count ? values[k] : k == groups ? 0 : (double)NAN;
+        r->rows[i].eigengap = k <= count ? values[k - 1] - next : (double)NAN;
     }
 }
 
@@ -362,7 +366,11 @@ static clv_status run_all(range *r, int64_t least, int64_t most) {
     for (int64_t k = least; k <= most; k++) {
         clv_status status = run(r, k);
         bool over = clv_is_stop(status) || (r->count > 0 && was_cut(r->results[r->count - 1]));
-        if ((over || status == CLV_EDATA) && r->count > 0) { /* bad data: not for so many clusters */
+        if (status == CLV_EDATA && r->count > 0) { /* bad data: not for so many clusters */
+            snprintf(r->end, sizeof r->end, "%s", clv_message(r->ctx));
+            return CLV_OK;
+        }
+        if (over && r->count > 0) {
             return CLV_OK;
         }
         CLV_TRY(status);
@@ -401,21 +409,37 @@ static clv_status put_table(const range *r, const char *reason, clv_result *out)
     return status;
 }
 
+/* What the sentence says of a choice that is hardly one, for those who read warnings only. */
+static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_result *result) {
+    int64_t least = r->rows[0].k, last = r->rows[r->count - 1].k;
+    if (!by_gap && clv_k_none_holds(r->rows, r->count)) {
+        CLV_TRY(clv_result_warn(result,
+                                "the clusters of no k from %lld to %lld hold on subsamples: there may be none in these "
+                                "data, or another number of them",
+                                (long long)least, (long long)last));
+    }
+    if (last < most && r->end[0]) {
+        return clv_result_warn(result, "the range to %lld ends at k = %lld: %s", (long long)most, (long long)last,
+                               r->end);
+    }
+    return last < most ? clv_result_warn(result,
+                                         "the run ended at k = %lld of the range to %lld: the choice is among the rows "
+                                         "that were reached",
+                                         (long long)last, (long long)most)
+                       : CLV_OK;
+}
+
 /* The suggested result, with the affinity that it is of, and the table. */
 static clv_status finish(range *r, int64_t most, clv_affinity **affinity, clv_result **out) {
     char reason[256];
     find_eigengaps(r);
-    int64_t chosen = clv_k_suggest(r->rows, r->count, r->method->takes == CLV_TAKES_PARTITIONS, reason, sizeof reason);
+    bool by_gap = r->method->takes == CLV_TAKES_PARTITIONS;
+    int64_t chosen = clv_k_suggest(r->rows, r->count, by_gap, reason, sizeof reason);
     CLV_TRY(set_k(r, &r->options, r->rows[chosen].k));
     CLV_TRY(build(r));
     clv_result *result = r->results[chosen];
     CLV_TRY(put_table(r, reason, result));
-    if (r->rows[r->count - 1].k < most) {
-        CLV_TRY(clv_result_warn(result,
-                                "the run ended at k = %lld of the range to %lld: the choice is among the rows "
-                                "that were reached",
-                                (long long)r->rows[r->count - 1].k, (long long)most));
-    }
+    CLV_TRY(warn_of_choice(r, by_gap, most, result));
     r->results[chosen] = NULL;
     *out = result;
     *affinity = r->affinity;
@@ -482,7 +506,8 @@ clv_status clv_solve_range(clv_context *ctx, const clv_method *method, const clv
     r.rows = CLV_NEW0(ctx, clv_k_row, most - least + 1);
     r.results = CLV_NEW0(ctx, clv_result *, most - least + 1);
     clv_status status = r.rows && r.results ? new_samples(&r) : CLV_ENOMEM;
-    status = status == CLV_OK && how ? choose(&r, &chosen) : status; /* of a sample: it takes no time to speak of */
+    status =
+        status == CLV_OK && how ? choose(&r, most, &chosen) : status; /* of a sample: it takes no time to speak of */
     clv_deadline before = clv_deadline_begin(ctx, control_of(&r.options)->time_limit);
     control_of(&r.options)->time_limit = 0; /* of one k: that of all is set */
     status = status == CLV_OK ? run_all(&r, least, most) : status;

@@ -52,6 +52,10 @@ static int64_t last_like(const clv_k_row *rows, int64_t count, int64_t best) {
     return last;
 }
 
+bool clv_k_none_holds(const clv_k_row *rows, int64_t count) {
+    return last_that_holds(rows, count) < 0 && find_largest(rows, count, stability_of) >= 0;
+}
+
 int64_t clv_k_suggest(const clv_k_row *rows, int64_t count, bool by_gap, char *reason, size_t size) {
     int64_t holds = last_that_holds(rows, count), gap = by_gap ? find_largest(rows, count, gap_of) : -1;
     int64_t stable = find_largest(rows, count, stability_of);

@@ -308,6 +308,18 @@ const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count) {
 
 /* --- metrics --- */
 
+/* That there was a range of k, and whether the reason for this one is about it. */
+static void note_range(const clv_place *at) {
+    clv_claim *claim = at->claim;
+    const json_t *reason = json_object_get(at->root, "k_reason");
+    const char *text = json_string_value(reason);
+    char said[32];
+    snprintf(said, sizeof said, "k = %lld ", (long long)claim->result->k);
+    claim->has_range = json_object_get(at->root, "k_table") != NULL;
+    claim->has_reason = reason != NULL;
+    claim->other_reason = reason && (!text || strncmp(text, said, strlen(said)) != 0);
+}
+
 /* Numbers by the names that reports have them by, each where it can lie. */
 static clv_status get_metrics(const clv_place *at) {
     clv_claim *claim = at->claim;
@@ -316,7 +328,7 @@ static clv_status get_metrics(const clv_place *at) {
     size_t count;
     const clv_metric *known = clv_metrics(&count);
     claim->has_terms = json_object_get(at->root, "terms") != NULL;
-    claim->has_range = json_object_get(at->root, "k_table") || json_object_get(at->root, "k_reason");
+    note_range(at);
     if (!metrics) {
         return CLV_OK;
     }

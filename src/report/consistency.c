@@ -400,10 +400,15 @@ static bool affinity_agrees(const clv_claim *claim, const clv_method *method, cl
            clv_reject(out, "an affinity is claimed, but %s works on the points themselves", method->name);
 }
 
+static bool reason_agrees(const clv_claim *claim, clv_verdict *out) {
+    return !claim->other_reason ||
+           clv_reject(out, "k_reason is not about k = %lld, which is claimed", (long long)claim->result->k);
+}
+
 clv_status clv_claim_check(clv_context *ctx, const clv_claim *claim, const clv_method *method,
                            const clv_control *control, int64_t objects, clv_verdict *out) {
     bool agrees = shape_agrees(claim, method, objects, out) && options_agree(claim, method, out) &&
-                  affinity_agrees(claim, method, out) && choice_agrees(claim, out) &&
+                  affinity_agrees(claim, method, out) && choice_agrees(claim, out) && reason_agrees(claim, out) &&
                   course_agrees(claim, method, control, out) && fields_possible(claim, method, out);
     if (!agrees || !claim->result->labels) {
         return CLV_OK;

@@ -97,15 +97,6 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size) {
     return CLV_OK;
 }
 
-double clv_gap_percent(const clv_result *result) {
-    double objective = result->objective.value, bound = result->bound.value;
-    double distance = result->objective.maximize ? bound - objective : objective - bound;
-    if (!result->bound.name) {
-        return NAN;
-    }
-    return distance <= 0 ? 0 : 100 * distance / fabs(objective); /* passed by rounding: 0 */
-}
-
 const char *clv_certificate_words(const clv_result *result) {
     const clv_method *method = result->method ? clv_method_find(result->method) : NULL;
     if (method && method->takes == CLV_TAKES_PARTITIONS) { /* the sentence is of the method that it was found by */
@@ -155,7 +146,9 @@ static void put_mean(clv_text *text, const clv_field *field) {
 
 void clv_put_field(clv_text *text, const clv_field *field) {
     enum { SHOWN = 10, MANY = 64 };
-    if (field->matrix) {
+    if (field->texts && !field->is_list && field->count == 1) { /* a sentence, of which all is said */
+        clv_text_add(text, "%s", field->texts[0]);
+    } else if (field->matrix) {
         put_matrix_size(text, field->matrix);
     } else if (field->count > MANY && !field->texts) {
         put_mean(text, field);

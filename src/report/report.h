@@ -3,6 +3,7 @@
 #define CLV_REPORT_H
 
 #include "base/base.h"
+#include "engine/result.h"
 
 /* --- pieces of text, without regard to the locale (format.c) --- */
 
@@ -24,9 +25,6 @@ clv_status clv_take_text(clv_text *text, char **out, size_t *size);
 
 /* Whether there is something to report: a result that a method claims something of. */
 clv_status clv_report_check(clv_context *ctx, const clv_report *report);
-
-/* How far the objective lies from its bound, in percent of the objective; NaN without a bound. */
-double clv_gap_percent(const clv_result *result);
 
 /* What the certificate of a result means, as a sentence; "" for a method that is not known here. */
 const char *clv_certificate_words(const clv_result *result);
@@ -125,6 +123,7 @@ struct clv_claim {
     double *metrics;           /* as clv_metrics lists them, and the silhouette; NaN: not said. NULL: there are none */
     bool compared;             /* those of agreement were looked at */
     bool has_terms, has_range; /* of clusters of documents; a table of several k */
+    bool has_reason, other_reason; /* why it is this k; this is not about it */
     char doubt[256]; /* why this cannot be true, as far as reading it can tell; "": nothing speaks against it */
 };
 

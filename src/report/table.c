@@ -143,8 +143,27 @@ static void put_cell(clv_text *text, const clv_field *column, int64_t row, int w
     clv_free(text->ctx, cell.data);
 }
 
-/* The columns of a table that fit side by side, the first rows of it. */
-static void put_columns(clv_text *text, const clv_field *columns, int64_t count) {
+static void put_rows(clv_text *text, const clv_field *columns, int64_t shown, const int *widths, int64_t taken) {
+    int64_t left = 0;
+    for (int64_t row = 0; row < columns->count; row++) {
+        if (row >= ROWS_SHOWN && row != taken) {
+            left++;
+            continue;
+        }
+        clv_text_add(text, "%*lld", NAME_WIDTH, (long long)row);
+        for (int64_t c = 0; c < shown; c++) {
+            put_cell(text, &columns[c], row, widths[c]);
+        }
+        clv_text_add(text, "\n");
+    }
+    if (left > 0) {
+        put_name(text, "");
+        clv_text_add(text, "and %lld more\n", (long long)left);
+    }
+}
+
+/* The columns of a table that fit side by side, the first rows of it and the one that the result is of. */
+static void put_columns(clv_text *text, const clv_field *columns, int64_t count, int64_t taken) {
     size_t stem = strcspn(columns->name, ".");
     int widths[COLUMNS_SHOWN];
     int64_t shown = 0;
@@ -159,24 +178,26 @@ static void put_columns(clv_text *text, const clv_field *columns, int64_t count)
         clv_put_words(text, columns[shown].name + stem + 1, -1, widths[shown]);
     }
     clv_text_add(text, "\n");
-    for (int64_t row = 0; row < columns->count && row < ROWS_SHOWN; row++) {
-        clv_text_add(text, "%*lld", NAME_WIDTH, (long long)row);
-        for (int64_t c = 0; c < shown; c++) {
-            put_cell(text, &columns[c], row, widths[c]);
-        }
-        clv_text_add(text, "\n");
+    put_rows(text, columns, shown, widths, taken);
+}
+
+/* The row of a range of k that was taken; -1: this is no such table. */
+static int64_t find_taken(const clv_result *result, const clv_field *column) {
+    if (strcmp(column->name, "k_table.k") != 0 || !column->integers) {
+        return -1;
     }
-    if (columns->count > ROWS_SHOWN) {
-        put_name(text, "");
-        clv_text_add(text, "and %lld more\n", (long long)(columns->count - ROWS_SHOWN));
+    int64_t row = column->count - 1;
+    while (row >= 0 && column->integers[row] != result->k) {
+        row--;
     }
+    return row;
 }
 
 static void put_fields(clv_text *text, const clv_result *result) {
     for (int64_t f = 0; f < result->fields_count; f++) {
         int64_t columns = clv_table_columns(result, f);
         if (columns > 0) {
-            put_columns(text, &result->fields[f], columns);
+            put_columns(text, &result->fields[f], columns, find_taken(result, &result->fields[f]));
             f += columns - 1;
         } else if (clv_is_for_people(&result->fields[f])) {
             put_name(text, result->fields[f].name);

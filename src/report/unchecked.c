@@ -66,6 +66,7 @@ void clv_claim_unchecked(const clv_claim *claim, char *text, size_t size) {
         {claim->metrics && claim->compared && !isnan(claim->metrics[count]), "silhouette"},
         {claim->has_terms, "terms"},
         {claim->has_range, "k_table"},
+        {claim->has_reason, "k_reason"},
     };
     for (size_t i = 0; i < CLV_COUNT(core) && size > 0; i++) {
         if (core[i].there) {

@@ -269,6 +269,48 @@ static void test_other_methods(void **state) {
     }
 }
 
+/* All inputs put the same objects together: nothing is cut, all are sure, to the last bit. */
+static void test_perfect_agreement(void **state) {
+    world *w = *state;
+    for (w->inputs = 2; w->inputs <= INPUTS; w->inputs++) {
+        w->n = 45;
+        for (int e = 0; e < w->n * w->inputs; e++) {
+            w->labels[e] = e / w->inputs % 3;
+        }
+        clv_consensus_options options = choose(3);
+        clv_result *result = solve(w, &options);
+        int64_t count;
+        const double *confidence = clv_result_reals(result, "confidence", &count);
+        assert_true(result->objective.value == 0 && result->bound.value == 0);
+        for (int i = 0; i < w->n; i++) {
+            assert_true(confidence[i] <= 1 && confidence[i] > 1 - 1e-12);
+        }
+        clv_result_free(result);
+    }
+}
+
+/* What no input knows has no label, whatever is solved, and an answer that gives it one is none. */
+static void test_unknown_objects(void **state) {
+    world *w = *state;
+    const double labels[] = {0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, -1, 1, -1, -1, -1, -1};
+    w->n = 6;
+    w->inputs = 3;
+    memcpy(w->labels, labels, sizeof labels);
+    const clv_matrix points = {.rows = w->n, .cols = w->inputs, .values = w->labels};
+    for (int method = CLV_CONSENSUS_NCUT; method <= CLV_CONSENSUS_DOMINANT; method++) {
+        clv_consensus_options options = choose(2);
+        options.method = method;
+        clv_result *result = solve(w, &options), *found = NULL;
+        assert_int_equal(result->labels[5], -1);
+        assert_int_equal(result->left_out, 1);
+        assert_true(result->labels[0] == result->labels[1] && result->labels[0] != result->labels[2]);
+        result->labels[5] = 0;
+        assert_int_equal(clv_consensus_evaluate(w->ctx, &(clv_input){.points = &points}, &options, result, &found),
+                         CLV_EDATA);
+        clv_result_free(result);
+    }
+}
+
 /* Whatever the limit, there are labels, with what is said of them; a bound is not worth the time. */
 static void test_limits_leave_a_result(void **state) {
     world *w = *state;
@@ -332,6 +374,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_names_do_not_matter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_agreement_and_confidence, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_methods, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_perfect_agreement, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_objects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits_leave_a_result, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
     };

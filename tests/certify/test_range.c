@@ -127,7 +127,12 @@ static void test_consensus(void **state) {
     int64_t count;
     clv_result_integers(result, "k_table.k", &count);
     assert_int_equal(count, 3);
+    check_truth(w, result);
     assert_non_null(clv_result_field(result, "warnings"));
+    assert_non_null(strstr(clv_result_field(result, "warnings")->texts[0], "exceeds the 4 groups of objects"));
+    assert_true(result->objective.value == 0 && result->bound.value == 0); /* not by rounding, */
+    const double *gap = clv_result_reals(result, "k_table.gap_percent", &count);
+    assert_true(count == 3 && gap[2] == 0); /* and none away from the bound */
     clv_result_free(result);
     w->points = points;
 }
@@ -197,13 +202,16 @@ static void test_rule(void **state) {
     assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 3);
     rows[3].stop = CLV_TIME_LIMIT;
     assert_int_equal(clv_k_suggest(rows, 4, true, reason, sizeof reason), 1);
+    assert_false(clv_k_none_holds(rows, 4));
     rows[1].stability = rows[2].stability = 0.8;
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0); /* else the most stable, */
     rows[2].spread = 0.25;                                                     /* or one that may be */
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 2);
+    assert_true(clv_k_none_holds(rows, 4));
     for (int i = 0; i < 4; i++) {
         rows[i].stability = NAN;
     }
+    assert_false(clv_k_none_holds(rows, 4)); /* that is not known */
     assert_int_equal(clv_k_suggest(rows, 4, false, reason, sizeof reason), 0);
 }
 

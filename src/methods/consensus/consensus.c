@@ -39,11 +39,11 @@ static clv_status check_k(const clv_groups *g, int64_t k) {
 
 /* --- cut and certificate of any labels --- */
 
-/* Labels of -1 only where every input leaves the object out, unless the labels are those of an input. */
-static clv_status check_labels(const clv_groups *g, const clv_result *answer, bool medoid) {
+/* Labels of -1 where every input leaves the object out, and only there, unless others may be left out as well. */
+static clv_status check_labels(const clv_groups *g, const clv_result *answer, bool may_lack) {
     for (int64_t i = 0; i < g->n; i++) {
         bool known = g->group[i] >= 0;
-        if (known ? answer->labels[i] < 0 && !medoid : answer->labels[i] >= 0) {
+        if (known ? answer->labels[i] < 0 && !may_lack : answer->labels[i] >= 0) {
             return clv_fail(g->ctx, CLV_EDATA, "object %lld has the label %d, but %s", (long long)i + 1,
                             (int)answer->labels[i],
                             known ? "an input knows it" : "every input leaves it out: it must be -1");
@@ -225,8 +225,8 @@ clv_status clv_consensus_solve(clv_context *ctx, const clv_input *input, const v
 
 static clv_status evaluate_groups(const clv_groups *g, const clv_consensus_options *options, const clv_result *answer,
                                   clv_result *found) {
+    CLV_TRY(check_labels(g, answer, options->medoid || options->method == CLV_CONSENSUS_DOMINANT));
     if (options->medoid || options->method == CLV_CONSENSUS_NCUT) {
-        CLV_TRY(check_labels(g, answer, options->medoid));
         CLV_TRY(options->medoid ? check_medoid(g, answer) : CLV_OK);
         CLV_TRY(evaluate(g, answer, found));
     } else {

@@ -60,6 +60,35 @@ static void set_options(const clv_consensus_options *options, const clv_method *
     }
 }
 
+/* symnmf has memberships, and so a label, of every object: those that no input knows are left out. */
+static void leave_out(const clv_groups *g, clv_result *result) {
+    for (int64_t i = 0; i < g->n; i++) {
+        result->labels[i] = g->group[i] < 0 ? -1 : result->labels[i];
+    }
+}
+
+/* The labels as symnmf gave them: those that are left out by the largest membership. */
+static clv_status labels_before(const clv_groups *g, const clv_result *answer, int32_t *labels) {
+    const clv_matrix *membership = clv_result_matrix(answer, "membership");
+    double *row = CLV_NEW(g->ctx, double, answer->k);
+    if (!row) {
+        return CLV_ENOMEM;
+    }
+    bool fits = membership && membership->rows == g->n && membership->cols == answer->k;
+    for (int64_t i = 0; i < g->n; i++) {
+        labels[i] = answer->labels[i];
+        if (g->group[i] < 0 && fits) {
+            clv_matrix_row(membership, i, row);
+            labels[i] = 0;
+            for (int32_t c = 1; c < answer->k; c++) {
+                labels[i] = row[c] > row[labels[i]] ? c : labels[i];
+            }
+        }
+    }
+    clv_free(g->ctx, row);
+    return CLV_OK;
+}
+
 clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_options *options, clv_result **out) {
     const clv_method *method = clv_consensus_inner(options);
     clv_options_room own;
@@ -68,6 +97,9 @@ clv_status clv_consensus_solve_inner(const clv_groups *g, const clv_consensus_op
     clv_status status = new_association(g, method, options->control.threads, &a);
     if (status == CLV_OK) {
         status = method->solve(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, out);
+    }
+    if (status == CLV_OK && method == &clv_symnmf_method) {
+        leave_out(g, *out);
     }
     free_association(&a);
     return status;
@@ -78,11 +110,18 @@ clv_status clv_consensus_evaluate_inner(const clv_groups *g, const clv_consensus
     const clv_method *method = clv_consensus_inner(options);
     clv_options_room own;
     association a;
+    clv_result whole = *answer;
     set_options(options, method, &own);
     clv_status status = new_association(g, method, options->control.threads, &a);
-    if (status == CLV_OK) {
-        status = method->evaluate(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, answer, found);
+    int32_t *labels = status == CLV_OK && method == &clv_symnmf_method ? CLV_NEW(g->ctx, int32_t, g->n) : NULL;
+    if (status == CLV_OK && method == &clv_symnmf_method) {
+        status = labels ? labels_before(g, answer, labels) : CLV_ENOMEM;
+        whole.labels = labels;
     }
+    if (status == CLV_OK) {
+        status = method->evaluate(g->ctx, &(clv_input){.affinity = a.affinity}, own.bytes, &whole, found);
+    }
+    clv_free(g->ctx, labels);
     free_association(&a);
     return status;
 }

@@ -3,8 +3,9 @@
 
 #define T clv_consensus_options
 static const clv_option options[] = {
-    CLV_OPT_INT(T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N|LOW:HIGH",
-                "the number of clusters; of a range, or auto (2:12), the one that its table suggests"),
+    CLV_OPT_INT(
+        T, k, "k", 'k', 0, 1, 0x1p31 - 1, "auto", "N|LOW:HIGH",
+        "without --medoid, the number of clusters; of a range, or auto (2:12), the one that its table suggests"),
     CLV_OPT_CHOICE(T, method, "method", CLV_CONSENSUS_NCUT, "ncut|symnmf|dominant",
                    "what is solved on the share of the inputs that put two objects together"),
     {.name = "patience",

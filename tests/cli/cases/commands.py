@@ -343,6 +343,11 @@ def warnings_say_what_to_try():
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")
+    for graph in ("knn", "local-knn"):
+        cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, "--affinity", graph, "--neighbors", 5,
+               err=r"nothing joins the 1\d\d parts of the graph, and there are 3 clusters.* a smaller --gamma")
+    cleave("ncut", "x.npy", "-k", 2, "--affinity", "knn", "--neighbors", 5,
+           err=r"nothing joins the 6 parts of the graph, and there are 2 clusters.*as many clusters as parts, or more --neighbors")
     cleave("dominant", "x.npy", "-k", 3, "--shift", 0, err="objects are in no cluster: .*--shift.*--assign")
     twice = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(4096)]
     for points in ([twice[i // 2] for i in range(8192)], twice + twice):
@@ -613,6 +618,12 @@ def verify_says_what_it_has_not_checked():
     cleave("verify", "better.json", "x.csv", code=1, out="rejected: ari is claimed")
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--truth", "y.npy", "--json", "s.json", "-q")
     cleave("verify", "s.json", "x.npy", out="not checked: .*metrics")
+    cleave("kpalm", "x.npy", "-k", "2:4", "--json", "t.json", "-q")
+    cleave("verify", "t.json", "x.npy", out="not checked: .*, k_table, k_reason")
+    said = json.loads(read("t.json"))
+    said["k_reason"] = said["k_reason"].replace("k = ", "k = 1")
+    write("other.json", json.dumps(said))
+    cleave("verify", "other.json", "x.npy", code=1, out="rejected: k_reason is not about k = ")
     cleave("verify", "s.json", "x.npy", "--truth", "y.npy", out="not checked: times, iterations, drift\n")
     npy("z.npy", [0] + labels[1:][::-1], "<i4")
     cleave("verify", "s.json", "x.npy", "--truth", "z.npy", code=1, out="rejected: ari is claimed")

@@ -77,6 +77,24 @@ def objects_may_be_left_out():
     result = cleave("consensus", "a.csv", "b.csv", "-k", 2, "--json", "-").json()
     check(same_partition(result["labels"][:4], [0, 0, 1, 1]) and result["labels"][4] == -1, "labels")
     check(result["left_out"] == 1 and [row["left_out"] for row in result["inputs"]] == [1, 2], "who leaves out whom")
+    result = cleave("consensus", "a.csv", "b.csv", "-k", 2, "--method", "symnmf", "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    check(same_partition(result["labels"][:4], [0, 0, 1, 1]) and result["labels"][4] == -1, "also with memberships")
+    cleave("verify", "r.json", "a.csv", "b.csv", out="^accepted")
+
+
+@case
+def all_of_one_mind():
+    _, truth = inputs()
+    result = cleave("consensus", "a.json", "d.csv", "c.json", "-k", 3, "--json", "-", "--confidence", "f.csv").json()
+    check(result["objective"]["value"] == 0 and result["bound"]["gap_percent"] == 0, "nothing is cut, and nothing open")
+    check(max(result["confidence"]) == 1 and all(float(r.split(",")[1]) <= 1 for r in read("f.csv").decode().split()[1:]), "0 to 1")
+    ran = cleave("consensus", "a.json", "d.csv", "c.json", "-k", "auto", "--json", "r.json",
+                 err="the range to 12 ends at k = 3: k = 4 exceeds the 3 groups")
+    result = json.loads(read("r.json"))
+    check("run ended" not in ran.err and result["k"] == 3 and same_partition(result["labels"], truth), result["k_reason"])
+    check([row["gap_percent"] for row in result["k_table"]] == [0, 0], "the bound is reached")
+    cleave("verify", "r.json", "a.json", "d.csv", "c.json", out="^accepted")
 
 
 @case

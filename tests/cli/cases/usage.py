@@ -1,6 +1,7 @@
 """Help, version, options, and what is answered to a wrong command line or environment."""
 import json
 import os
+import random
 import re
 import subprocess
 
@@ -113,12 +114,30 @@ def k_is_a_number_or_auto():
     text = " ".join(cleave("ncut", "--help").out.split())
     check("-k, --k N|LOW:HIGH the number of clusters; of a range, or auto (2:12), the one that its table suggests (required)" in
           text, text)
+    for shown in (("consensus", "--help"), ("man", "consensus")):
+        text = re.sub(r"\\f.|\\", "", " ".join(cleave(*shown).out.split()))
+        check("without --medoid, the number of clusters;" in text and "that its table suggests (required)" in text, text)
     for k in ("0", "-1", "00"):
         cleave("ncut", "x.npy", "-k", k, code=64, err=f"--k '{k}' is not allowed.* from 1 to .*, or auto")
     cleave("ncut", "x.npy", "-k", 2, "--memory", "8E", code=64, err="a whole number from 0 to 4611686018427387904, which may end in")
     blobs_npy()
     result = cleave("ncut", "x.npy", "-k", "auto", "--json", "-").json()
     check(result["options"]["k"] == result["k"] and len(result["k_table"]) == 11, f"{result['k']}")
+
+
+@case
+def a_range_without_clusters():
+    draw = random.Random(1)
+    write("one.csv", "a,b\n" + "".join(f"{draw.gauss(0, 1)},{draw.gauss(0, 1)}\n" for _ in range(400)))
+    ran = cleave("ncut", "one.csv", "-k", "auto", "--json", "r.json", "--report", "r.html",
+                 err="the clusters of no k from 2 to 12 hold on subsamples")
+    result = json.loads(read("r.json"))
+    check(result["k_reason"].endswith("the clusters of no k hold") and result["k_reason"] in ran.out, "the whole sentence")
+    ran = cleave("ncut", "one.csv", "-k", "5:30", "--patience", 0, err="no k from 5 to 30")
+    taken = int(re.search(r"k reason +k = (\d+) ", ran.out).group(1))
+    rows = [int(row) for row in re.findall(r"^ +\d+ +(\d+)  ", ran.out, re.M)]
+    check(taken in rows and len(rows) == 10 + (taken > 14), f"the row that was taken, {taken}: {rows}")
+    check(f"and {26 - len(rows)} more" in ran.out, "what is left out is counted")
 
 
 @case
@@ -137,6 +156,14 @@ def a_range_of_k():
         one = cleave(method, "x.npy", "-k", 3, "--json", "-").json()
         check(one["objective"]["value"] >= result["objective"]["value"] * (1 - 1e-9), "not worse than a run on its own")
     cleave("ncut", "x.npy", "-k", "2:60", "--time-limit", 0.05, "--json", "r.json", err="the run ended at k = ")
+    ran = cleave("ncut", "x.npy", "-k", "3:40", "--affinity", "gaussian", "--time-limit", 60)
+    check(re.search(r"^k reason +k = 3 .*on subsamples: agreement 1.000, at least 0.967$", ran.out, re.M), "the whole sentence")
+    ran = cleave("ncut", "x.npy", "-k", "2:5", "--json", "r.json", "--report", "r.html", "-v", err="affinity: local-knn, chosen on 60")
+    result = json.loads(read("r.json"))
+    reason = result["affinity"]["reason"]
+    check(result["affinity"]["chosen_on"] == 60 and abs(result["affinity"]["agreement_local"]) <= 1, "how it was chosen")
+    check(reason in ran.out and reason.replace("'", "&#39;") in read("r.html").decode(), "table and page say why")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
     for k in ("5:2", "0:3", "2:", ":3", "2:3:4", "a:b"):
         cleave("ncut", "x.npy", "-k", k, code=64, err="a range is LOW:HIGH")
     cleave("ncut", "x.npy", "-k", "2:99", code=65, err="k = 99 exceeds the 60 rows of x.npy")

@@ -313,6 +313,7 @@ clv_status clv_agree_sum(clv_context *ctx, clv_status status, uint64_t *value) {
 
 /* --- groups --- */
 
+/* As many as there are groups fit into the notes of all ranks. */
 typedef struct group_note {
     int64_t bytes;
     int32_t status, ends; /* no more meetings */
@@ -361,23 +362,18 @@ static int find_group(const group_note *notes, int groups) {
     return stopped >= 0 ? stopped : ends < groups ? ended : -1;
 }
 
-/* The ranks of a group agree first, so that each has the same to say. `notes` has room for one per group. */
-static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mine, group_note *notes) {
+/* The ranks of a group agree first, so that each has the same to say; the notes of that meeting have been read. */
+static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mine) {
     clv_ranks *r = clv_ranks_of(ctx);
-    status = notes || r->apart ? status : CLV_ENOMEM;
-    status = r->broken < 0 ? r->broken : clv_meet(ctx, 8, status);
+    group_note *notes = r->notes;
+    mine.status = r->broken < 0 ? r->broken : clv_meet(ctx, 8, status);
     if (r->apart) { /* nobody waits for this one */
-        return status;
-    }
-    if (!notes) { /* and nobody can be told */
-        r->all.end_all(r->all.self, 71);
-        return CLV_ENOMEM;
+        return (clv_status)mine.status;
     }
     for (int g = 0; g < r->groups; g++) {
         r->counts[g] = sizeof *notes;
         r->places[g] = g * (int64_t)sizeof *notes;
     }
-    mine.status = status;
     notes[r->group] = mine;
     if (r->between.gather(r->between.self, notes, r->counts, r->places)) {
         return break_off(ctx, "a meeting of groups");
@@ -386,39 +382,37 @@ static clv_status meet_groups(clv_context *ctx, clv_status status, group_note mi
     return found < 0 ? CLV_OK : fail_with_group(ctx, found, (clv_status)notes[found].status);
 }
 
+/* Bytes of all groups, behind each other; those of this one are there. */
+static clv_status exchange_groups(clv_context *ctx, unsigned char *all, const int64_t *ends) {
+    clv_ranks *r = clv_ranks_of(ctx);
+    for (int g = 0; g < r->groups; g++) {
+        r->places[g] = g > 0 ? ends[g - 1] : 0;
+        r->counts[g] = ends[g] - r->places[g];
+        r->bytes += g == r->group ? 0 : r->counts[g];
+    }
+    return r->between.gather(r->between.self, all, r->counts, r->places) ? break_off(ctx, "a meeting of groups")
+                                                                         : CLV_OK;
+}
+
 clv_status clv_groups_gather(clv_context *ctx, clv_status status, const void *own, int64_t bytes, unsigned char **all,
                              int64_t *ends) {
     clv_ranks *r = clv_ranks_of(ctx);
-    group_note *notes = CLV_NEW0(ctx, group_note, r->groups);
     int64_t end = 0;
     *all = NULL;
-    status = meet_groups(ctx, status, (group_note){.bytes = bytes}, notes);
-    for (int g = 0; status == CLV_OK && g < r->groups; g++) {
-        r->counts[g] = notes[g].bytes;
-        r->places[g] = end;
-        ends[g] = end += notes[g].bytes;
+    CLV_TRY(meet_groups(ctx, status, (group_note){.bytes = bytes}));
+    for (int g = 0; g < r->groups; g++) {
+        ends[g] = end += ((const group_note *)r->notes)[g].bytes;
     }
-    if (status == CLV_OK) {
-        *all = clv_alloc(ctx, end > 0 ? end : 1, 1);
-        status = meet_groups(ctx, *all ? CLV_OK : CLV_ENOMEM, (group_note){0}, notes);
+    *all = clv_alloc(ctx, end > 0 ? end : 1, 1);
+    if (*all && bytes > 0) {
+        memcpy(*all + ends[r->group] - bytes, own, (size_t)bytes);
     }
-    if (status == CLV_OK) {
-        for (int g = 0; g < r->groups; g++) { /* the notes were exchanged by these */
-            r->places[g] = g > 0 ? ends[g - 1] : 0;
-            r->counts[g] = ends[g] - r->places[g];
-            r->bytes += g == r->group ? 0 : r->counts[g];
-        }
-        if (bytes > 0) {
-            memcpy(*all + r->places[r->group], own, (size_t)bytes);
-        }
-        status = r->between.gather(r->between.self, *all, r->counts, r->places) ? break_off(ctx, "a meeting of groups")
-                                                                                : CLV_OK;
-    }
+    status = meet_groups(ctx, *all ? CLV_OK : CLV_ENOMEM, (group_note){0});
+    status = status < 0 ? status : exchange_groups(ctx, *all, ends);
     if (status < 0) {
         clv_free(ctx, *all);
         *all = NULL;
     }
-    clv_free(ctx, notes);
     return status;
 }
 
@@ -427,13 +421,6 @@ static void take_message(clv_context *ctx, clv_status status, const char *messag
     if (status < 0 && message && *message) {
         clv_fail(ctx, status, "%s", message);
     }
-}
-
-static clv_status meet_all_groups(clv_context *ctx, clv_status status, bool ends) {
-    group_note *notes = CLV_NEW0(ctx, group_note, clv_ranks_of(ctx)->groups);
-    status = meet_groups(ctx, status, (group_note){.ends = ends}, notes);
-    clv_free(ctx, notes);
-    return status;
 }
 
 clv_status clv_context_group(clv_context *ctx, int64_t groups) {
@@ -467,7 +454,7 @@ clv_status clv_context_ungroup(clv_context *ctx, clv_status status, const char *
         return status;
     }
     take_message(ctx, status, message);
-    clv_status met = meet_all_groups(ctx, status, true);
+    clv_status met = meet_groups(ctx, status, (group_note){.ends = 1});
     r->alone -= r->with.ranks == 1;
     r->with.close(r->with.self);
     r->between.close(r->between.self);
@@ -566,7 +553,7 @@ void clv_context_leave(clv_context *ctx) {
 clv_status clv_context_meet(clv_context *ctx, clv_status status, const char *message) {
     take_message(ctx, status, message);
     status = clv_meet(ctx, 1, status);
-    return clv_group_count(ctx) > 1 ? meet_all_groups(ctx, status, false) : status;
+    return clv_group_count(ctx) > 1 ? meet_groups(ctx, status, (group_note){0}) : status;
 }
 
 clv_status clv_context_share(clv_context *ctx, void *data, size_t bytes) {

@@ -66,7 +66,7 @@ _FILES = {"give them as the last file": "give them as sample_weight", "only its 
 
 
 def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, memory: int = 0,
-           n_jobs: int = 0, home: str = "auto") -> Verdict:
+           n_jobs: int | None = None, home: str = "auto") -> Verdict:
     """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result.
 
     Parameters

@@ -108,13 +108,20 @@ def in_python(sentence: str, tables: list[Any], renamed: dict[str, str]) -> str:
 
 
 def threads_of(n_jobs: Any) -> Any:
-    """As scikit-learn counts: -1 is all, -2 all but one; the option for all else."""
+    """As scikit-learn counts: -1 is all, -2 all but one; None: as many as the library takes; the option for all else."""
+    if n_jobs is None:
+        return 0
+    if n_jobs == 0 and isinstance(n_jobs, numbers.Integral):
+        raise ValueError(f"n_jobs = {n_jobs!r} is not allowed: it must be a number of threads, -1 for all of them, or None")
     if isinstance(n_jobs, numbers.Integral) and n_jobs < 0:
         return max(1, int(lib.clv_default_threads()) + 1 + int(n_jobs))
     return n_jobs
 
 
-def _as_text(name: str, value: Any) -> str:
+def _as_text(name: str, value: Any, is_number: bool) -> str:
+    if is_number and (isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+                      or (isinstance(value, str) and re.fullmatch(r"\s*[-+]?[\d.]+(e[-+]?\d+)?\s*", value))):
+        raise TypeError(f"{name} = {value!r} (a {type(value).__name__}) is not allowed: it must be a number")
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError(f"{name} = {value!r} is not allowed: embedded null character")
@@ -161,7 +168,8 @@ class Options:
             place[0] = int(bool(value))
             return
         try:
-            text = ffi.new("char[]", _as_text(name, value).encode())
+            is_number = option.kind in (lib.CLV_OPTION_INT, lib.CLV_OPTION_REAL)
+            text = ffi.new("char[]", _as_text(name, value, is_number).encode())
         except (TypeError, ValueError) as wrong:
             raise type(wrong)(self.ctx.in_python(str(wrong))) from None
         self._texts.append(text)

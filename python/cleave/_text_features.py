@@ -92,7 +92,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """The documents X as points: strings (a list, or a column of a frame), or the path of a folder or of a `.jsonl` or
         `.jsonl.gz` file."""
-        threads, seed = threads_of(self.n_jobs or 0), self.random_state
+        threads, seed = threads_of(self.n_jobs), self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
         texts = texts_of(X, self.stop_words, self._ngrams(), None, threads, 0, {
@@ -122,7 +122,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """New documents as points, by the terms, idf and axes that were found; one without a known term is a row of zeros
         before centering."""
         check_is_fitted(self)
-        threads = threads_of(self.n_jobs or 0)
+        threads = threads_of(self.n_jobs)
         known, of_file = self.texts_, isinstance(X, (str, os.PathLike))
         documents = X if of_file else list(listed(X))
         if documents and not of_file:

@@ -234,6 +234,10 @@ def test_limits_warn_and_time_limits_end():
 
 @pytest.mark.parametrize("kind, parameters, words", [
     (cleave.KPalm, dict(n_clusters=0), "n_clusters = 0 is not allowed: it must be a whole number from 1"),
+    (cleave.KPalm, dict(n_clusters=True), r"n_clusters = True \(a bool\) is not allowed: it must be a number"),
+    (cleave.KPalm, dict(n_clusters="3"), r"n_clusters = '3' \(a str\) is not allowed: it must be a number"),
+    (cleave.KPalm, dict(alpha=np.True_), "alpha = .*True.* is not allowed: it must be a number"),
+    (cleave.KPalm, dict(n_jobs=0), "n_jobs = 0 is not allowed: it must be a number of threads, -1 for all"),
     (cleave.KPalm, dict(n_clusters=999), "n_clusters = 999 exceeds the 178 objects"),
     (cleave.KPalm, dict(init=np.zeros((2, 13))), "where n_clusters x columns = 3 x 13"),
     (cleave.KPalm, dict(random_state=-1), "random_state = -1 is not"),

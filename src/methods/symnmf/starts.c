@@ -22,6 +22,7 @@
 #include "methods/symnmf/symnmf.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -36,11 +37,12 @@ enum {
     RACE_SWEEPS = 8,           /* on P, from the first candidate and from the best other */
     CANDIDATES = 8,            /* at most; */
     CANDIDATES_CLUSTERS = 160, /* and no more than these have together: sweeps grow with the square of k */
+    SIDE_BY_SIDE = 4,          /* each takes the room of a run */
 };
 #define SOFTENED 0.2
 /* Sweeps on the approximation end at this share of its squares. */
 #define WARM_GAP 1e-5
-/* Further above the least value so far. */
+/* Further above the value of the first. */
 #define HOPELESS 1.02
 /* Closer values on the approximation are those of the same minimum. */
 #define SAME 1e-5
@@ -180,6 +182,11 @@ static int candidates(int64_t k) {
     return affordable < 1 ? 1 : affordable < CANDIDATES ? (int)affordable : CANDIDATES;
 }
 
+int clv_symnmf_side_by_side(int64_t k, int threads) {
+    int most = candidates(k) - 1 < SIDE_BY_SIDE ? candidates(k) - 1 : SIDE_BY_SIDE;
+    return most < 1 ? 1 : threads < most ? threads : most;
+}
+
 /* Memberships t of E E' where a candidate begins: softened labels of the best of so many runs of k-means on E, or, for
  * none, random. */
 static clv_status begin_candidate(clv_memberships *t, int runs, clv_rng *rng, int32_t *labels) {
@@ -209,54 +216,99 @@ static clv_status sweep(clv_memberships *t, int most, double enough, double leas
 typedef struct pair {
     double *first, *rival; /* k x n */
     double value, rival_value;
+    int which; /* of the others */
 } pair;
 
-/* After the first candidate there is a start: half of the time is the most to spend on more. */
-static clv_status try_candidates(clv_memberships *t, clv_rng *rng, int32_t *labels, pair *out) {
+/* A candidate, made by random numbers of its own. */
+static clv_status try_candidate(clv_memberships *t, int c, uint64_t seed, double least, int32_t *labels) {
     const clv_symnmf_problem *p = t->problem;
-    out->value = out->rival_value = INFINITY;
-    for (int c = 0; c < candidates(p->k) && !(c > 0 && clv_share_is_over(p->ctx, 0.5)); c++) {
-        int runs = c == 0 && p->k <= MANY ? RUNS : c % 2 == 0;
-        clv_status status = begin_candidate(t, runs, rng, labels);
+    clv_rng rng = clv_rng_stream(seed, (uint64_t)c);
+    CLV_TRY(begin_candidate(t, c == 0 && p->k <= MANY ? RUNS : c % 2 == 0, &rng, labels));
+    return sweep(t, WARM_SWEEPS, WARM_GAP * p->squares, least);
+}
+
+/* Of candidates that are as low as each other, the one that is listed first. */
+static void keep_if_lower(const clv_memberships *t, int c, pair *out) {
+    bool lower = t->value < (1 - SAME) * out->value &&
+                 (t->value < out->rival_value || (t->value == out->rival_value && c < out->which));
+    if (lower) {
+        memcpy(out->rival, t->w, (size_t)(t->problem->n * t->problem->k) * sizeof *t->w);
+        out->rival_value = t->value;
+        out->which = c;
+    }
+}
+
+/* What is swept, and the labels that it begins with. */
+typedef struct sweeper {
+    clv_symnmf_problem problem;
+    clv_memberships t;
+    int32_t *labels;
+} sweeper;
+
+/* The same problem for sweeps on an affinity, whatever the solver. To be freed also on failure. */
+static clv_status new_sweeper(const clv_symnmf_problem *of, const clv_affinity *a, int threads, sweeper *out) {
+    *out = (sweeper){.problem = *of};
+    out->problem.affinity = a;
+    out->problem.options.solver = CLV_SYMNMF_ROWS;
+    out->labels = CLV_NEW(of->ctx, int32_t, of->n);
+    return out->labels ? clv_memberships_new(&out->problem, threads, &out->t) : CLV_ENOMEM;
+}
+
+static void free_sweeper(sweeper *w) {
+    clv_memberships_free(&w->t);
+    clv_free(w->problem.ctx, w->labels);
+}
+
+/* One thread's part of the others: the next one that nobody has begun, until time or candidates end. */
+static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_int *next, pair *out) {
+    sweeper w;
+    clv_status status = new_sweeper(low, low->affinity, 1, &w);
+    int c;
+    while (status == CLV_OK && (c = atomic_fetch_add(next, 1)) < candidates(low->k) &&
+           !clv_share_is_over(low->ctx, 0.5)) {
+        status = try_candidate(&w.t, c, seed, out->value, w.labels);
         if (status == CLV_OK) {
-            status = sweep(t, WARM_SWEEPS, WARM_GAP * p->squares, fmin(out->value, out->rival_value));
-        }
-        if (c > 0 && clv_is_stop(status)) {
-            break;
-        }
-        CLV_TRY(status);
-        bool lower = c > 0 && t->value < (1 - SAME) * out->value && t->value < out->rival_value;
-        if (c == 0 || lower) {
-            memcpy(c == 0 ? out->first : out->rival, t->w, (size_t)(p->n * p->k) * sizeof *t->w);
-            *(c == 0 ? &out->value : &out->rival_value) = t->value;
+#pragma omp critical(symnmf_candidates)
+            keep_if_lower(&w.t, c, out);
         }
     }
-    return CLV_OK;
-}
-
-/* The same problem for sweeps on an affinity, whatever the solver. */
-static clv_status new_sweeper(const clv_memberships *s, const clv_affinity *a, clv_symnmf_problem *p,
-                              clv_memberships *t) {
-    *p = *s->problem;
-    p->affinity = a;
-    p->options.solver = CLV_SYMNMF_ROWS;
-    return clv_memberships_new(p, s->threads, t);
-}
-
-static clv_status search_embedding(clv_memberships *s, const clv_affinity *low, clv_rng *rng, pair *out) {
-    clv_symnmf_problem p;
-    clv_memberships t = {0};
-    int32_t *labels = CLV_NEW(s->problem->ctx, int32_t, s->problem->n);
-    clv_status status = labels ? new_sweeper(s, low, &p, &t) : CLV_ENOMEM;
-    if (status == CLV_OK) {
-        status = clv_affinity_moments(low, s->threads, &p.sum, &p.squares);
-    }
-    if (status == CLV_OK) {
-        status = try_candidates(&t, rng, labels, out);
-    }
-    clv_memberships_free(&t);
-    clv_free(s->problem->ctx, labels);
+    free_sweeper(&w);
     return status;
+}
+
+/* After the first candidate, which has all threads, there is a start: half of the time is the most to spend on more.
+ * These are side by side, one thread each. */
+static clv_status try_candidates(const clv_symnmf_problem *low, int threads, uint64_t seed, pair *out) {
+    sweeper w;
+    clv_status status = new_sweeper(low, low->affinity, threads, &w), worst = CLV_OK;
+    if (status == CLV_OK) {
+        status = try_candidate(&w.t, 0, seed, INFINITY, w.labels);
+    }
+    if (status == CLV_OK) {
+        memcpy(out->first, w.t.w, (size_t)(low->n * low->k) * sizeof *w.t.w);
+        out->value = w.t.value;
+    }
+    free_sweeper(&w);
+    CLV_TRY(status);
+    atomic_int next = 1;
+    clv_blas_serial_begin();
+#pragma omp parallel num_threads(clv_team(clv_symnmf_side_by_side(low->k, threads)))
+    {
+        clv_status own = try_some(low, seed, &next, out);
+        if (own != CLV_OK) {
+#pragma omp critical(symnmf_candidates)
+            worst = clv_is_stop(own) && worst != CLV_OK ? worst : own;
+        }
+    }
+    clv_blas_serial_end();
+    return clv_is_stop(worst) ? CLV_OK : worst;
+}
+
+static clv_status search_embedding(const clv_memberships *s, const clv_affinity *low, clv_rng *rng, pair *out) {
+    clv_symnmf_problem p = *s->problem;
+    p.affinity = low;
+    CLV_TRY(clv_affinity_moments(low, s->threads, &p.sum, &p.squares));
+    return try_candidates(&p, s->threads, clv_rng_next(rng), out);
 }
 
 static clv_status approximate(clv_memberships *s, clv_rng *rng, pair *out) {
@@ -283,30 +335,29 @@ static clv_status approximate(clv_memberships *s, clv_rng *rng, pair *out) {
 
 /* Sweeps on P from both: the lower one is the start. Where time ends them, it is the first. */
 static clv_status race(clv_memberships *s, const pair *both) {
-    clv_symnmf_problem p;
-    clv_memberships t = {0};
+    sweeper w;
     double least = INFINITY;
     size_t bytes = (size_t)(s->problem->n * s->problem->k) * sizeof *s->w;
-    clv_status status = new_sweeper(s, s->problem->affinity, &p, &t);
+    clv_status status = new_sweeper(s->problem, s->problem->affinity, s->threads, &w);
     for (int turn = 0; turn < 2 && status == CLV_OK; turn++) {
-        memcpy(t.w, turn == 0 ? both->first : both->rival, bytes);
-        t.stuck = false;
-        status = clv_memberships_refresh(&t);
+        memcpy(w.t.w, turn == 0 ? both->first : both->rival, bytes);
+        w.t.stuck = false;
+        status = clv_memberships_refresh(&w.t);
         if (status == CLV_OK) {
-            status = sweep(&t, RACE_SWEEPS, clv_symnmf_tolerance(&p, t.value), INFINITY);
+            status = sweep(&w.t, RACE_SWEEPS, clv_symnmf_tolerance(&w.problem, w.t.value), INFINITY);
         }
-        if (status == CLV_OK && t.value < least) {
-            least = t.value;
-            memcpy(s->w, t.w, bytes);
+        if (status == CLV_OK && w.t.value < least) {
+            least = w.t.value;
+            memcpy(s->w, w.t.w, bytes);
         }
     }
-    clv_memberships_free(&t);
+    free_sweeper(&w);
     return clv_is_stop(status) ? CLV_OK : status;
 }
 
 static clv_status start_spectral(clv_memberships *s, clv_rng *rng) {
     const clv_symnmf_problem *p = s->problem;
-    pair both = {.first = s->w, .rival = CLV_NEW(p->ctx, double, p->n * p->k)};
+    pair both = {.first = s->w, .rival = CLV_NEW(p->ctx, double, p->n * p->k), .rival_value = INFINITY};
     clv_status status = both.rival ? approximate(s, rng, &both) : CLV_ENOMEM;
     if (status == CLV_OK && both.rival_value < both.value && !clv_share_is_over(p->ctx, 0.5)) {
         status = race(s, &both);

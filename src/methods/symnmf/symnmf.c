@@ -416,7 +416,9 @@ size_t clv_symnmf_bytes(const clv_input *input, const void *chosen) {
     size_t run = sizeof(symnmf_run) + clv_memberships_memory(n, k, options->solver);
     size_t kept = spectral ? snapshot : 0;
     /* Of a spectral start (starts.c): sweeps of its own, the factor, the rival. */
-    run += spectral ? clv_memberships_memory(n, k, CLV_SYMNMF_ROWS) + 2 * snapshot : 0;
+    size_t sweepers = (size_t)clv_symnmf_side_by_side(k, clv_driver_threads_each(&control));
+    size_t sweeper = clv_memberships_memory(n, k, CLV_SYMNMF_ROWS) + (size_t)n * sizeof(int32_t);
+    run += spectral ? sweepers * sweeper + 2 * snapshot : 0;
     size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, snapshot) + kept +
                   sizeof(clv_result) + snapshot + (size_t)n * (sizeof(double) + 2 * sizeof(int32_t));
     size_t eigen = spectral ? embedding_memory(n, k) : 0;

@@ -114,6 +114,8 @@ int64_t clv_rows_work(int64_t n, int64_t k);
 clv_status clv_symnmf_multiply(void *problem, const double *x, double *y, int64_t n);
 /* The embedding that spectral starts are made of. */
 clv_status clv_symnmf_embed(clv_symnmf_problem *p);
+/* Candidates of a spectral start that are swept at the same time. */
+int clv_symnmf_side_by_side(int64_t k, int threads);
 /* W of a restart. */
 clv_status clv_symnmf_start(clv_memberships *s, clv_rng *rng);
 

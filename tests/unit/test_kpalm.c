@@ -934,6 +934,34 @@ static void an_interruption_keeps_an_answer(void **unused) {
     clv_context_free(ctx);
 }
 
+/* Also where one pass over the points is more than the moment that an interrupted run has left. */
+static void an_interruption_labels_all_objects_of_many(void **unused) {
+    (void)unused;
+    enum { N = 600000, COLUMNS = 20, CLUSTERS = 16 };
+    clv_context *ctx = new_context();
+    float *values = malloc(sizeof(float) * N * COLUMNS);
+    assert_non_null(values);
+    for (int64_t e = 0; e < (int64_t)N * COLUMNS; e++) {
+        values[e] = (float)(e * 7919 % 10007) / 10007 + (float)(e / COLUMNS % CLUSTERS);
+    }
+    clv_matrix points = {.rows = N, .cols = COLUMNS, .scalar = CLV_F32, .values = values};
+    for (int norm = 0; norm < 2; norm++) {
+        clv_kpalm_options options = options_for(CLUSTERS);
+        clv_result *result = NULL;
+        int polls = 0;
+        options.norm = norm;
+        clv_context_set_interrupt(ctx, stop_soon, &polls);
+        assert_int_equal(clv_kpalm(ctx, &(clv_input){.points = &points}, &options, &result), CLV_OK);
+        clv_context_set_interrupt(ctx, NULL, NULL);
+        for (int64_t i = 0; i < N; i++) {
+            assert_in_range(result->labels[i], 0, CLUSTERS - 1);
+        }
+        clv_result_free(result);
+    }
+    free(values);
+    clv_context_free(ctx);
+}
+
 /* Centers that there was no time to choose are other objects, not one of them twice. */
 static void hasty_starts_are_distinct(void **unused) {
     (void)unused;
@@ -1009,6 +1037,7 @@ int main(void) {
         cmocka_unit_test(early_answers_are_soft),
         cmocka_unit_test(new_points_go_to_the_nearest_center),
         cmocka_unit_test(an_interruption_keeps_an_answer),
+        cmocka_unit_test(an_interruption_labels_all_objects_of_many),
         cmocka_unit_test(hasty_starts_are_distinct),
         cmocka_unit_test(memory_is_an_upper_bound),
     };

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Multiplications that take a moment. */
+/* Multiplications that take a moment: where nothing comes of a run without them, time does not end them. */
 #define MOMENT (INT64_C(1) << 28)
 
 /* --- snapshots --- */
@@ -391,14 +391,13 @@ static clv_status correct_value(const clv_kpalm_problem *p, const snapshot *from
 static clv_status label_by_center(const clv_kpalm_problem *p, const clv_matrix *centers, int32_t *labels) {
     int64_t threads = p->options.control.threads, few = MOMENT / (p->n * p->p);
     clv_matrix first = *centers;
-    if (few < p->k) {
-        first.rows = few > 1 ? few : 1;
-        clv_set_patient(p->ctx, true);
-        clv_status status = clv_kpalm_nearest(p->ctx, &first, p->points, threads, labels);
-        clv_set_patient(p->ctx, false);
-        CLV_TRY(status);
-    }
-    return unless_stopped(clv_kpalm_nearest(p->ctx, centers, p->points, threads, labels));
+    first.rows = few >= p->k ? p->k : few > 1 ? few : 1;
+    clv_set_patient(p->ctx, true);
+    clv_status status = clv_kpalm_nearest(p->ctx, &first, p->points, threads, labels);
+    clv_set_patient(p->ctx, false);
+    CLV_TRY(status);
+    bool all = first.rows == p->k;
+    return all ? CLV_OK : unless_stopped(clv_kpalm_nearest(p->ctx, centers, p->points, threads, labels));
 }
 
 /* Labels, centers and memberships out of the snapshot of the answer. */
@@ -450,9 +449,12 @@ static clv_status drive(const clv_kpalm_problem *p, clv_result **out) {
 
 clv_status clv_kpalm_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {
     clv_kpalm_problem problem = {0};
-    clv_overtime_begin(ctx); /* a few passes over the points, without which there is no start */
+    /* A few passes over the points, without which there is no start. */
+    clv_set_patient(ctx, input->points->rows <= MOMENT / (input->points->cols + 1));
+    clv_overtime_begin(ctx);
     clv_status status = clv_kpalm_problem_new(ctx, input, options, &problem);
     clv_overtime_end(ctx);
+    clv_set_patient(ctx, false);
     if (status == CLV_OK) {
         status = clv_kpalm_take_given(&problem, input);
     }

@@ -194,6 +194,45 @@ static void a_shift_is_found_for_k_clusters(void **unused) {
     end_context(ctx);
 }
 
+/* Three groups in a row, the automatic gamma so wide that the middle of one is a dominant set: k of them are the
+ * groups, not what is left of the first one. */
+static void groups_are_found_whole(void **unused) {
+    (void)unused;
+    enum { EACH = 100, GROUPS = 3, COLUMNS = 3 };
+    static double values[EACH * GROUPS * COLUMNS];
+    clv_context *ctx = new_context();
+    clv_rng rng = clv_rng_stream(8, 0);
+    for (int64_t e = 0; e < EACH * GROUPS * COLUMNS; e++) {
+        values[e] = 5 * (double)(e / (EACH * COLUMNS)) + clv_rng_normal(&rng);
+    }
+    clv_matrix points = {.rows = EACH * GROUPS, .cols = COLUMNS, .values = values};
+    clv_affinity_options how;
+    clv_affinity_defaults(&how);
+    how.kind = CLV_AFFINITY_GAUSSIAN;
+    clv_affinity *a = NULL;
+    assert_int_equal(clv_affinity_build(ctx, &points, &how, &a), CLV_OK);
+    clv_dominant_options options = plain_options(CLV_DOMINANT_PFW, NAN);
+    options.k = GROUPS;
+    clv_result *result = solve(ctx, a, &options);
+    int64_t right = 0, seen[GROUPS] = {0};
+    for (int64_t c = 0; c < GROUPS; c++) {
+        int64_t members[GROUPS] = {0}, most = 0;
+        for (int64_t i = 0; i < points.rows; i++) {
+            members[i / EACH] += result->labels[i] == c;
+        }
+        for (int64_t g = 1; g < GROUPS; g++) {
+            most = members[g] > members[most] ? g : most;
+        }
+        right += members[most];
+        seen[most]++;
+    }
+    assert_true(seen[0] == 1 && seen[1] == 1 && seen[2] == 1);
+    assert_true(right >= points.rows * 9 / 10);
+    clv_result_free(result);
+    clv_affinity_free(a);
+    end_context(ctx);
+}
+
 /* The rows of the clusters one after the other, each with its iterations from 0 on. */
 static void check_trace(const clv_result *result) {
     int64_t row = 0;
@@ -560,11 +599,17 @@ static void the_page_lists_the_options(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jumps_spare_steps),          cmocka_unit_test(the_diagonal_counts_as_zero),
-        cmocka_unit_test(peeling_is_what_it_says),    cmocka_unit_test(a_shift_is_found_for_k_clusters),
-        cmocka_unit_test(peeling_ends_where_asked),   cmocka_unit_test(starts_are_where_they_say),
-        cmocka_unit_test(random_starts_are_restarts), cmocka_unit_test(lonely_starts_do_not_end_the_peeling),
-        cmocka_unit_test(refuses_what_cannot_be),     cmocka_unit_test(the_replicator_does_not_divide_by_zero),
+        cmocka_unit_test(jumps_spare_steps),
+        cmocka_unit_test(the_diagonal_counts_as_zero),
+        cmocka_unit_test(peeling_is_what_it_says),
+        cmocka_unit_test(a_shift_is_found_for_k_clusters),
+        cmocka_unit_test(groups_are_found_whole),
+        cmocka_unit_test(peeling_ends_where_asked),
+        cmocka_unit_test(starts_are_where_they_say),
+        cmocka_unit_test(random_starts_are_restarts),
+        cmocka_unit_test(lonely_starts_do_not_end_the_peeling),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(the_replicator_does_not_divide_by_zero),
         cmocka_unit_test(memory_is_foretold),
 #ifdef CLEAVE_SOURCE_DIR
         cmocka_unit_test(the_page_lists_the_options),

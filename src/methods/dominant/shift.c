@@ -7,16 +7,18 @@
 #include <math.h>
 
 enum { TRIALS = 12, LARGEST = 1200, STEPS_A_MEMBER = 20, STEPS = 1000 };
-#define ENOUGH 0.7   /* of n / k: a set as large as this without a shift is a group apart, and needs none */
+#define ENOUGH 0.7   /* of n / k: a set as large as this without a shift needs none if it is a group apart: */
+#define NEARLY 0.95  /* as similar to it as this, of what its members are, */
+#define FEW 0.2      /* are at most so many others, of its size */
 #define NEAR 0.1     /* how far the logarithm of a size may lie from that of the one wanted */
 #define BEYOND 0.4   /* and how far above it at most: half again as many, or groups would be merged */
 #define LOOSE 1e-3   /* the tolerance of a trial */
 #define WIDER 1.3863 /* log 4: from one trial to the next, while all sets are too small, or all too large */
 
-static clv_status try_shift(const clv_peeling *p, const clv_seed *seed, double shift, double wanted, clv_cluster *out) {
+static clv_status solve_loosely(const clv_peeling *p, const clv_seed *seed, double shift, double wanted,
+                                clv_dominant_set *out) {
     clv_dominant_options options = *p->options;
     clv_dominant_problem problem = clv_peel_problem(p);
-    clv_dominant_set set = {0};
     options.shift = shift;
     options.solver = CLV_DOMINANT_PFW;
     options.cutoff = NAN;
@@ -28,10 +30,27 @@ static clv_status try_shift(const clv_peeling *p, const clv_seed *seed, double s
     problem.tol = LOOSE;
     problem.seed = *seed;
     problem.compact = false;
-    clv_status status = clv_dominant_single(&problem, &control, &set);
+    *out = (clv_dominant_set){0};
+    return clv_dominant_single(&problem, &control, out);
+}
+
+static clv_status try_shift(const clv_peeling *p, const clv_seed *seed, double shift, double wanted, clv_cluster *out) {
+    clv_dominant_set set;
+    clv_status status = solve_loosely(p, seed, shift, wanted, &set);
     *out = set.about;
     clv_dominant_set_free(p->ctx, &set);
     return status;
+}
+
+/* Whether hardly any object outside of a set is nearly as similar to it as its members are. */
+static clv_status find_whole(clv_peeling *p, const clv_dominant_set *set, bool *out) {
+    int64_t near = 0;
+    CLV_TRY(clv_peel_product(p, set));
+    for (int64_t i = 0; i < p->n; i++) {
+        near += p->work[i] >= NEARLY * set->about.similarity;
+    }
+    *out = (double)(near - set->about.size) <= FEW * (double)set->about.size;
+    return CLV_OK;
 }
 
 static bool is_cut(const clv_cluster *set) {
@@ -76,15 +95,22 @@ static clv_status search(const clv_peeling *p, const clv_seed *seed, double gues
 clv_status clv_dominant_find_shift(clv_peeling *p, double *out) {
     double wanted = fmin((double)p->n / (double)p->options->k, LARGEST);
     clv_seed seed;
-    clv_cluster plain;
+    clv_dominant_set plain;
+    bool enough = false;
     *out = 0;
     if (p->options->k < 2) {
         return CLV_OK;
     }
     CLV_TRY(clv_peel_first(p, &seed));
-    CLV_TRY(try_shift(p, &seed, 0, wanted, &plain));
-    bool enough = (double)plain.size >= ENOUGH * wanted || plain.size < 2 || !(plain.similarity > 0);
-    return enough || is_cut(&plain) ? CLV_OK : search(p, &seed, plain.similarity * wanted / 4, wanted, out);
+    clv_status status = solve_loosely(p, &seed, 0, wanted, &plain);
+    clv_cluster about = plain.about;
+    if (status == CLV_OK && (double)about.size >= ENOUGH * wanted) {
+        status = find_whole(p, &plain, &enough);
+    }
+    clv_dominant_set_free(p->ctx, &plain);
+    CLV_TRY(status);
+    enough = enough || about.size < 2 || !(about.similarity > 0);
+    return enough || is_cut(&about) ? CLV_OK : search(p, &seed, about.similarity * wanted / 4, wanted, out);
 }
 
 double clv_dominant_shift(const clv_dominant_options *options, const clv_result *result) {

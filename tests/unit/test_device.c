@@ -132,6 +132,38 @@ static void test_rough(void **state) {
     clv_affinity_free(a);
 }
 
+/* A cut that begins with rough sums and degrees ends with exact ones, also where time or a hook ends it. */
+static void test_rough_degrees(void **state) {
+    clv_affinity_options o = on_card();
+    clv_affinity *card, *host;
+    (void)state;
+    o.gamma = 0.5;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &card), CLV_OK);
+    o.home = CLV_HOME_COMPUTED;
+    assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &host), CLV_OK);
+    for (int turn = 0; turn < 12; turn++) {
+        clv_ncut_options options;
+        clv_result *result = NULL, *found = NULL;
+        clv_ncut_defaults(&options);
+        options.k = K;
+        options.polish = turn % 2;
+        options.patience = turn % 3 == 0 ? 0 : 5;
+        options.control.seed = turn;
+        options.control.max_iter = turn < 6 ? 1000 : turn - 5;
+        assert_int_equal(clv_ncut(ctx, &(clv_input){.affinity = card}, &options, &result), CLV_OK);
+        assert_int_equal(clv_ncut_evaluate(ctx, &(clv_input){.affinity = host}, &options, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value - result->objective.value) <= 1e-12);
+        assert_true(fabs(found->certificate.value - result->certificate.value) <= 1e-12);
+        clv_result_free(found);
+        assert_int_equal(clv_ncut_evaluate(ctx, &(clv_input){.affinity = card}, &options, result, &found), CLV_OK);
+        assert_true(fabs(found->objective.value - result->objective.value) <= 1e-12);
+        clv_result_free(found);
+        clv_result_free(result);
+    }
+    clv_affinity_free(card);
+    clv_affinity_free(host);
+}
+
 static int stop_at_once(void *user) {
     (void)user;
     return 1;
@@ -186,6 +218,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rough_degrees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interrupt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto, set_up, tear_down),
     };

@@ -280,6 +280,7 @@ static void take_back(clv_local *l) {
 
 void clv_local_begin(clv_local *l) {
     clv_partition *s = l->s;
+    s->fresh = false;
     memset(l->marks, 0, (size_t)s->problem->n);
     memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->labels);
     forget(l);

@@ -97,8 +97,9 @@ static const double *row_of(const factored *f, int64_t i) {
 }
 
 static void gather(const factored *f) {
-    const clv_partition *s = f->s;
+    clv_partition *s = f->s;
     int64_t rank = f->factor.cols;
+    s->fresh = false; /* its sums come from these */
     memset(f->t, 0, (size_t)(s->problem->k * rank) * sizeof *f->t);
     for (int64_t i = 0; i < s->problem->n; i++) {
         if (s->labels[i] >= 0) {

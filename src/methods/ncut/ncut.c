@@ -293,9 +293,12 @@ static clv_status ncut_save(void *state, void *snapshot) {
 
 static clv_status ncut_resume(void *state, const void *snapshot, clv_iterate *out) {
     ncut_run *run = state;
-    memcpy(run->now.labels, snapshot, (size_t)run->now.problem->n * sizeof *run->now.labels);
-    run->now.rough = false;
-    CLV_TRY(clv_partition_refresh(&run->now));
+    size_t bytes = (size_t)run->now.problem->n * sizeof *run->now.labels;
+    if (!run->now.fresh || memcmp(run->now.labels, snapshot, bytes) != 0) { /* else the same pass would give the same */
+        memcpy(run->now.labels, snapshot, bytes);
+        run->now.rough = false;
+        CLV_TRY(clv_partition_refresh(&run->now));
+    }
     begin_phases(run);
     return show(run, true, out);
 }

@@ -39,6 +39,7 @@ typedef struct clv_ncut_problem {
     int64_t n, k;
     int64_t counted; /* objects of positive degree */
     double *degree, *diagonal;
+    bool rough_degrees; /* until the first exact sums, which give them too: for one restart, without eigenvectors */
     int32_t *component; /* of an object, or -1 when it is left out */
     int64_t components;
     clv_spectrum spectrum; /* empty (count 0) unless a solver, a start or the bound needs it */
@@ -97,6 +98,7 @@ typedef struct clv_partition {
     uint64_t ties;            /* decides between clusters that are equally good, by clv_prefers */
     bool measured;            /* a sweep that was given up has left it sound, value included */
     bool rough;               /* sums need not be exact: a descent that is to be gone on with */
+    bool fresh;               /* sums and value are those of an exact pass for the labels: no move was made since */
 } clv_partition;
 
 clv_status clv_partition_new(const clv_ncut_problem *problem, int threads, clv_partition *out);
@@ -109,7 +111,7 @@ void clv_partition_copy(clv_partition *to, const clv_partition *from);
 void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive);
 /* The sizes that these labels give. */
 void clv_partition_count(clv_partition *s, const int32_t *labels);
-/* Volumes and objective from labels and sums; from labels alone. */
+/* Volumes and objective from labels and sums; from labels alone, degrees included where these are rough. */
 void clv_partition_measure(clv_partition *s);
 clv_status clv_partition_refresh(clv_partition *s);
 /* Labels become `wanted`, the sums follow by moves or afresh, whichever is less work; then measure. */

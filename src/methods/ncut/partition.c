@@ -5,6 +5,7 @@
  *   b gets i:   N_b' = N_b + 2 S_bi + w_ii,  V_b' = V_b + d_i
  *
  * A cluster without volume counts N_c / V_c = 0. Memory: S, k n doubles. */
+#include "kernels/kernels.h"
 #include "methods/ncut/ncut.h"
 
 #include <float.h>
@@ -58,6 +59,7 @@ void clv_partition_copy(clv_partition *to, const clv_partition *from) {
     memcpy(to->within, from->within, k * sizeof *to->within);
     memcpy(to->size, from->size, k * sizeof *to->size);
     to->value = from->value;
+    to->fresh = from->fresh;
 }
 
 void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive) {
@@ -69,6 +71,7 @@ void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive) {
     clv_pass_reals(archive, s->volume, p->k);
     clv_pass_reals(archive, s->within, p->k);
     clv_pass_real(archive, &s->value);
+    s->fresh = s->fresh && !archive->loading;
     if (!archive->loading || archive->status < 0) {
         return;
     }
@@ -130,11 +133,25 @@ void clv_partition_measure(clv_partition *s) {
     s->value = ((double)k - association) / 2;
 }
 
+/* An object's similarity to all clusters is its degree. */
+static void take_degrees(const clv_partition *s) {
+    int64_t n = s->problem->n;
+    double *degree = s->problem->degree;
+    memcpy(degree, s->sums, (size_t)n * sizeof *degree);
+    for (int64_t c = 1; c < s->problem->k; c++) {
+        clv_kernels->f64.accumulate(degree, s->sums + c * n, n);
+    }
+}
+
 clv_status clv_partition_refresh(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     CLV_TRY((s->rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(p->affinity, s->labels, p->k, s->sums,
                                                                            s->threads));
+    if (p->rough_degrees && !s->rough) {
+        take_degrees(s);
+    }
     clv_partition_measure(s);
+    s->fresh = !s->rough;
     return CLV_OK;
 }
 
@@ -161,6 +178,7 @@ clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
         memcpy(s->labels, s->wanted, (size_t)p->n * sizeof *s->labels);
         return clv_partition_refresh(s);
     }
+    s->fresh = s->fresh && count == 0;
     CLV_TRY((s->rough ? clv_affinity_rough_moves : clv_affinity_move_many)(p->affinity, s->moved, s->labels, s->wanted,
                                                                            count, s->sums, s->threads));
     for (int64_t m = 0; m < count; m++) {
@@ -195,6 +213,7 @@ double clv_partition_enter(const clv_partition *s, int64_t i, int32_t to) {
 
 void clv_partition_relabel(clv_partition *s, int64_t i, int32_t to) {
     const clv_ncut_problem *p = s->problem;
+    s->fresh = false;
     int32_t from = s->labels[i];
     s->within[from] += p->diagonal[i] - 2 * s->sums[from * p->n + i];
     s->within[to] += p->diagonal[i] + 2 * s->sums[to * p->n + i];

@@ -43,7 +43,7 @@ clv_status clv_ncut_describe(int64_t threads, clv_ncut_problem *p) {
     if (!p->degree || !p->diagonal || !p->component) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(clv_affinity_degrees(a, p->degree, threads));
+    CLV_TRY(clv_affinity_sum_rows(a, p->rough_degrees, p->degree, threads));
     CLV_TRY(clv_affinity_diagonal(a, p->diagonal));
     CLV_TRY(clv_affinity_components(a, p->component, &p->components));
     for (int64_t i = 0; i < n; i++) {
@@ -228,12 +228,14 @@ static clv_status give_start(clv_ncut_problem *p, const clv_matrix *start) {
 clv_status clv_ncut_set(clv_context *ctx, const clv_input *input, const clv_ncut_options *options,
                         clv_ncut_problem *p) {
     clv_affinity_info info;
-    *p = (clv_ncut_problem){.ctx = ctx, .affinity = input->affinity};
-    CLV_TRY(choose_order(input->affinity, p));
-    CLV_TRY(clv_ncut_describe(options->control.threads, p));
+    *p = (clv_ncut_problem){.ctx = ctx, .affinity = input->affinity, .options = *options};
     clv_affinity_describe(input->affinity, &info);
-    p->options = *options;
     p->options.start = input->start ? "given" : resolved_start(&info, options->start);
+    CLV_TRY(choose_order(input->affinity, p));
+    bool eigenvectors = options->k == 0 || options->shift != CLV_NCUT_SHIFT_NONE || wants_bound(options, &info) ||
+                        clv_ncut_wants_vectors(&p->options, p->options.start);
+    p->rough_degrees = clv_affinity_is_rough(p->affinity) && options->control.restarts == 1 && !eigenvectors;
+    CLV_TRY(clv_ncut_describe(options->control.threads, p));
     if (options->k != 0) {
         CLV_TRY(clv_ncut_check_k(p, options->k));
     }

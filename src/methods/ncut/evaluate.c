@@ -149,7 +149,7 @@ static clv_status evaluate_all(clv_ncut_problem *p, const clv_result *answer, cl
     clv_iterate iterate = {.value = NAN, .certificate = NAN};
     int64_t threads = p->options.control.threads;
     bool shifted = p->options.shift != CLV_NCUT_SHIFT_NONE && p->options.bound != CLV_NCUT_BOUND_NO;
-    bool chosen = p->options.k == 0 && answer->method; /* else it is for the program to say */
+    bool chosen = p->options.k == 0 && answer->method;     /* else it is for the program to say */
     p->rough_degrees = clv_affinity_is_rough(p->affinity); /* until the answer is evaluated */
     CLV_TRY(clv_ncut_describe(threads, p));
     p->k = answer->k;

@@ -278,18 +278,11 @@ clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels,
     return CALL(a, rough_sums, labels, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
-clv_status clv_affinity_sum_rows(const clv_affinity *a, bool rough, double *out, int64_t threads) {
+clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
     int32_t *one_group = CLV_NEW0(a->ctx, int32_t, a->info.n);
-    clv_status status = CLV_ENOMEM;
-    if (one_group) {
-        status = (rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(a, one_group, 1, out, threads);
-    }
+    clv_status status = one_group ? clv_affinity_group_sums(a, one_group, 1, out, threads) : CLV_ENOMEM;
     clv_free(a->ctx, one_group);
     return status;
-}
-
-clv_status clv_affinity_degrees(const clv_affinity *a, double *out, int64_t threads) {
-    return clv_affinity_sum_rows(a, false, out, threads);
 }
 
 clv_status clv_affinity_combine(const clv_affinity *a, const int64_t *objects, const double *weights, int64_t count,

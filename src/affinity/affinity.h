@@ -55,8 +55,6 @@ clv_status clv_affinity_subset(const clv_affinity *base, const int64_t *objects,
 #define CLV_ROUGH 1e-6
 bool clv_affinity_is_rough(const clv_affinity *a);
 clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t threads);
-/* The degrees, likewise or exact. */
-clv_status clv_affinity_sum_rows(const clv_affinity *a, bool rough, double *out, int64_t threads);
 clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                     const int32_t *after, int64_t count, double *y, int64_t threads);
 /* Sums over all pairs: of the entries, and of their squares. */

@@ -105,7 +105,8 @@ clv_status clv_dominant_find_shift(clv_peeling *p, double *out) {
     clv_status status = solve_loosely(p, &seed, 0, wanted, &plain);
     clv_cluster about = plain.about;
     if (status == CLV_OK && (double)about.size >= ENOUGH * wanted) {
-        status = find_whole(p, &plain, &enough);
+        enough = wanted == LARGEST; /* a part of a group is all that is wanted */
+        status = enough ? CLV_OK : find_whole(p, &plain, &enough);
     }
     clv_dominant_set_free(p->ctx, &plain);
     CLV_TRY(status);

@@ -149,8 +149,8 @@ static clv_status evaluate_all(clv_ncut_problem *p, const clv_result *answer, cl
     clv_iterate iterate = {.value = NAN, .certificate = NAN};
     int64_t threads = p->options.control.threads;
     bool shifted = p->options.shift != CLV_NCUT_SHIFT_NONE && p->options.bound != CLV_NCUT_BOUND_NO;
-    bool chosen = p->options.k == 0 && answer->method;     /* else it is for the program to say */
-    p->rough_degrees = clv_affinity_is_rough(p->affinity); /* until the answer is evaluated */
+    bool chosen = p->options.k == 0 && answer->method; /* else it is for the program to say */
+    p->summed_degrees = clv_ncut_sums_give_degrees(p->affinity);
     CLV_TRY(clv_ncut_describe(threads, p));
     p->k = answer->k;
     CLV_TRY(evaluate(p, answer->labels, threads, &iterate));

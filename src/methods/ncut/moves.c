@@ -168,20 +168,50 @@ static clv_status sweep_by_factor(clv_partition *s, const clv_matrix *factor, in
 
 /* --- sweeps --- */
 
+/* Objects that are looked at by one thread; together, more and more while none of them moves; and similarities that pay
+ * for threads. */
+enum { AT_ONCE = 512, MOST_AT_ONCE = 1 << 18, WORTH_THREADS = 1 << 16 };
+
+/* The first object from `from` on that moves, or `end`. */
+static int64_t first_to_move(const clv_partition *s, const rule *by, int64_t from, int64_t end) {
+    while (from < end && best_of(s, from, by) == s->labels[from]) {
+        from++;
+    }
+    return from;
+}
+
+/* The same up to n. Where few move, threads look ahead: until one moves, nothing changes for the others. */
+static int64_t next_to_move(const clv_partition *s, const rule *by, int64_t from, int64_t *span) {
+    int64_t n = s->problem->n, found = from, end = from;
+    while (found == end && end < n) {
+        from = end;
+        end = n - from < *span ? n : from + *span;
+        found = end;
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static)                                            \
+    reduction(min                                                                                                      \
+              : found) if ((end - from) * s->problem->k >= WORTH_THREADS)
+        for (int64_t i = from; i < end; i += AT_ONCE) {
+            int64_t last = end - i < AT_ONCE ? end : i + AT_ONCE;
+            int64_t first = i < found ? first_to_move(s, by, i, last) : last;
+            found = first < last && first < found ? first : found;
+        }
+        *span = found < end ? AT_ONCE : *span < MOST_AT_ONCE ? 4 * *span : *span;
+    }
+    return found;
+}
+
 /* After more moves than pay, those on a factor go on without the sums. */
 static clv_status sweep(clv_partition *s, const rule *by, int64_t *moved) {
     int64_t few = clv_partition_few_moves(s->problem);
     clv_matrix factor;
     bool factored = clv_affinity_factor(s->problem->affinity, &factor);
     clv_status status = CLV_OK;
+    int64_t span = AT_ONCE, i = -1;
     *moved = 0;
-    for (int64_t i = 0; i < s->problem->n && status == CLV_OK; i++) {
-        int32_t target = best_of(s, i, by);
-        if (target != s->labels[i]) {
-            CLV_TRY(clv_partition_move(s, i, target));
-            status = clv_partition_poll(s);
-            (*moved)++;
-        }
+    while (status == CLV_OK && (i = next_to_move(s, by, i + 1, &span)) < s->problem->n) {
+        CLV_TRY(clv_partition_move(s, i, best_of(s, i, by)));
+        status = clv_partition_poll(s);
+        (*moved)++;
         if (factored && *moved > few) {
             return sweep_by_factor(s, &factor, i + 1, by, moved);
         }

@@ -39,8 +39,8 @@ typedef struct clv_ncut_problem {
     int64_t n, k;
     int64_t counted; /* objects of positive degree */
     double *degree, *diagonal;
-    bool rough_degrees; /* until the first exact sums, which give them too: for one restart, without eigenvectors */
-    int32_t *component; /* of an object, or -1 when it is left out */
+    bool summed_degrees; /* they come with the sums of a pass over all pairs, rough or exact; 1 before the first */
+    int32_t *component;  /* of an object, or -1 when it is left out */
     int64_t components;
     clv_spectrum spectrum; /* empty (count 0) unless a solver, a start or the bound needs it */
     double shift;          /* alpha of (29) */
@@ -59,6 +59,7 @@ enum { CLV_NCUT_MOST_K = 20 };
  * diagonal, components. The caller frees it also on failure. */
 clv_status clv_ncut_set(clv_context *ctx, const clv_input *input, const clv_ncut_options *options, clv_ncut_problem *p);
 clv_status clv_ncut_describe(int64_t threads, clv_ncut_problem *p);
+bool clv_ncut_sums_give_degrees(const clv_affinity *a);
 void clv_ncut_free(clv_ncut_problem *p);
 /* The number of object i in the affinity given. */
 static inline int64_t clv_ncut_object(const clv_ncut_problem *p, int64_t i) {
@@ -111,7 +112,7 @@ void clv_partition_copy(clv_partition *to, const clv_partition *from);
 void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive);
 /* The sizes that these labels give. */
 void clv_partition_count(clv_partition *s, const int32_t *labels);
-/* Volumes and objective from labels and sums; from labels alone, degrees included where these are rough. */
+/* Volumes and objective from labels and sums; from labels alone, summed degrees included. */
 void clv_partition_measure(clv_partition *s);
 clv_status clv_partition_refresh(clv_partition *s);
 /* Labels become `wanted`, the sums follow by moves or afresh, whichever is less work; then measure. */

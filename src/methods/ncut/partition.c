@@ -147,7 +147,7 @@ clv_status clv_partition_refresh(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     CLV_TRY((s->rough ? clv_affinity_rough_sums : clv_affinity_group_sums)(p->affinity, s->labels, p->k, s->sums,
                                                                            s->threads));
-    if (p->rough_degrees && !s->rough) {
+    if (p->summed_degrees) {
         take_degrees(s);
     }
     clv_partition_measure(s);

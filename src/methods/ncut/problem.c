@@ -43,7 +43,10 @@ clv_status clv_ncut_describe(int64_t threads, clv_ncut_problem *p) {
     if (!p->degree || !p->diagonal || !p->component) {
         return CLV_ENOMEM;
     }
-    CLV_TRY(clv_affinity_sum_rows(a, p->rough_degrees, p->degree, threads));
+    for (int64_t i = 0; i < n; i++) {
+        p->degree[i] = 1;
+    }
+    CLV_TRY(p->summed_degrees ? CLV_OK : clv_affinity_degrees(a, p->degree, threads));
     CLV_TRY(clv_affinity_diagonal(a, p->diagonal));
     CLV_TRY(clv_affinity_components(a, p->component, &p->components));
     for (int64_t i = 0; i < n; i++) {
@@ -224,6 +227,12 @@ static clv_status give_start(clv_ncut_problem *p, const clv_matrix *start) {
     return p->start_labels ? CLV_OK : CLV_ENOMEM;
 }
 
+/* A pass for degrees alone is saved where they are above 0 in any case, by the similarity of an object to itself, and
+ * where sums that come first are less than exact: then degrees are exact only if the sums that come last give them. */
+bool clv_ncut_sums_give_degrees(const clv_affinity *a) {
+    return clv_affinity_is_rough(a) && clv_affinity_has_diagonal(a);
+}
+
 /* Everything about the problem, from the affinity and the options. The caller frees it also on failure. */
 clv_status clv_ncut_set(clv_context *ctx, const clv_input *input, const clv_ncut_options *options,
                         clv_ncut_problem *p) {
@@ -232,9 +241,9 @@ clv_status clv_ncut_set(clv_context *ctx, const clv_input *input, const clv_ncut
     clv_affinity_describe(input->affinity, &info);
     p->options.start = input->start ? "given" : resolved_start(&info, options->start);
     CLV_TRY(choose_order(input->affinity, p));
-    bool eigenvectors = options->k == 0 || options->shift != CLV_NCUT_SHIFT_NONE || wants_bound(options, &info) ||
-                        clv_ncut_wants_vectors(&p->options, p->options.start);
-    p->rough_degrees = clv_affinity_is_rough(p->affinity) && options->control.restarts == 1 && !eigenvectors;
+    bool others = options->k == 0 || options->shift != CLV_NCUT_SHIFT_NONE || wants_bound(options, &info) ||
+                  strcmp(p->options.start, "random") != 0 || options->control.restarts > 1;
+    p->summed_degrees = clv_ncut_sums_give_degrees(p->affinity) && options->solver != CLV_NCUT_SPECTRAL && !others;
     CLV_TRY(clv_ncut_describe(options->control.threads, p));
     if (options->k != 0) {
         CLV_TRY(clv_ncut_check_k(p, options->k));

@@ -214,7 +214,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_last_run", None)
+        run = state.pop("_last_run", None)
+        if run is not None and run.predicts_by_points:  # and X is pickled for that
+            run.check_points()
         return state
 
     def _fitted_run(self) -> Run:
@@ -255,6 +257,21 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         return validate_data(self, x, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                              ensure_min_samples=2 if reset else 1)
 
+    def _kept(self, x: Any) -> Any:
+        """X, to work on. Reports tell of it, and methods on similarities predict by it: they must notice when it is not what
+        it was. That an array may not be written to says nothing: others may write to its memory, or to the file of it."""
+        self._fingerprint = None
+        if (x.data if is_sparse(x) else x).nbytes <= _SMALL:
+            x = x.copy()
+        else:
+            view = as_view(x)
+            self._fingerprint = view.fingerprint()
+            if is_sparse(x):  # what the view has: its numbers or places may be copies
+                values, start, index = view.kept
+                x = type(x)((values, index, start), shape=x.shape)
+        self._fit_X = x if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY else None
+        return x
+
 
 class _OfObjects(_Estimator):
     """Methods that take objects, and nothing else of them."""
@@ -265,18 +282,6 @@ class _OfObjects(_Estimator):
         X = self._kept(self._checked(X))
         self._solve(X)
         return self
-
-    def _kept(self, x: Any) -> Any:
-        """X, to work on. Reports tell of it, and methods on similarities predict by it: they must notice when it is not what
-        it was."""
-        values = x.data if is_sparse(x) else x
-        self._fingerprint = None
-        if values.nbytes <= _SMALL and values.flags.writeable:
-            x = x.copy()
-        elif values.flags.writeable:  # a file that is mapped is neither read for this nor changed
-            self._fingerprint = as_view(x).fingerprint()
-        self._fit_X = x if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY else None
-        return x
 
 
 class _Clusterer(ClusterMixin, _OfObjects):  # type: ignore[misc]
@@ -442,6 +447,7 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their classes y."""
         X, y = self._samples(X, y)
+        X = self._kept(X)
         self.classes_, targets = class_targets(y)
         if len(self.classes_) < 2:
             raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_.tolist()[0]!r}")
@@ -485,6 +491,7 @@ class KSupportRegressor(RegressorMixin, _KSupport, _parameters.KSupportRegressor
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their targets y."""
         X, y = self._samples(X, y)
+        X = self._kept(X)
         self._solve(X, targets=np.asarray(y, dtype=np.float64))
         return self
 

@@ -249,7 +249,7 @@ class Run:
         """Whether new objects are compared with those of the fit."""
         return bool(self.method.takes == lib.CLV_TAKES_AFFINITY)
 
-    def _check_points(self) -> None:
+    def check_points(self) -> None:
         """Predictions are by the points, and reports tell of them: as they were."""
         if self.fingerprint is not None and self.fingerprint != self.views["points"].fingerprint():
             raise ValueError("X was changed after fit, and this needs it as it was: fit again, or fit to a copy")
@@ -264,7 +264,7 @@ class Run:
     def report(self, render: Any, as_it_was: bool = True) -> str:
         """The JSON text, the table or the page of the result; as_it_was: it tells of the points."""
         if as_it_was:
-            self._check_points()
+            self.check_points()
         tables = [(table, options) for options, table in self.places[:1] + self.places[2:] + self.places[1:2]]
         listed = ffi.new("const clv_option_table *[]", [table for table, _ in tables] + [ffi.NULL])
         structs = ffi.new("const void *[]", [options.pointer for _, options in tables])
@@ -289,7 +289,7 @@ class Run:
     def predict(self, points: Any = None, similarities: Any = None) -> tuple[Any, Any]:
         """Labels of new objects, and their memberships where the method gives them."""
         if self.predicts_by_points:
-            self._check_points()
+            self.check_points()
         fresh, kept = ffi.new("clv_fresh *"), []
         for role, given in (("points", points), ("similarities", similarities)):
             if given is not None:

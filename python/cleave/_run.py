@@ -129,13 +129,18 @@ class Run:
 
         @ffi.callback("clv_monitor")  # type: ignore[untyped-decorator, unused-ignore]
         def monitor(progress: Any, user: Any) -> int:
-            try:
-                return int(bool(self.callback({name: getattr(progress, name) for name in (  # type: ignore[misc]
-                    "restart", "iteration", "seconds", "objective", "certificate", "best")})))
-            except BaseException as failure:  # noqa: BLE001 (nothing may pass through C)
-                self.failure = failure
-                return 1
+            seen = {name: getattr(progress, name) for name in ("restart", "iteration", "seconds", "objective", "certificate", "best")}
+            answers: list[int] = []
+            self.ctx.in_caller(lambda: answers.append(self._call(seen)))
+            return answers[0] if answers else 1
         return monitor
+
+    def _call(self, progress: dict[str, Any]) -> int:
+        try:
+            return int(bool(self.callback(progress)))  # type: ignore[misc]
+        except BaseException as failure:  # noqa: BLE001 (nothing may pass through C)
+            self.failure = failure
+            return 1
 
     def _keep(self, path: Any, every: Any) -> Any:
         """The writer of checkpoints as the library calls it: files are replaced whole."""

@@ -131,15 +131,29 @@ def _labels(x):
 
 
 def test_threads_that_work_are_kept_and_their_data_are_not():
-    threads = set()
+    workers = set()
     for _ in range(3):
         x = cloud(50)
-        cleave.KPalm(2, callback=lambda progress: threads.add(threading.get_ident())).fit(x)
+        cleave.KPalm(2, callback=lambda progress: None).fit(x)
+        workers.add(tuple(cleave._library._Worker.idle))
         held = weakref.ref(x)
         del x
         gc.collect()
         assert held() is None
-    assert len(threads) == 1 and threading.get_ident() not in threads
+    assert len(workers) == 1 and len(workers.pop()) == 1
+
+
+@pytest.mark.parametrize("how", [dict(), dict(n_init=4, n_jobs=2)], ids=str)
+def test_a_callback_is_called_where_fit_is(how):
+    threads = set()
+    model = cleave.SimplicialNMF(4, callback=lambda progress: threads.add(threading.current_thread()), **how)
+    model.fit(cloud())
+    assert threads == {threading.main_thread()}
+    threads.clear()
+    other = threading.Thread(target=model.fit, args=(cloud(),))
+    other.start()
+    other.join()
+    assert threads and threading.main_thread() not in threads
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -210,17 +224,44 @@ RESTARTING = INTERRUPTED.replace("x = np", "import ctypes; ctypes.CDLL(None).sig
 
 
 def interrupted(program, after):
-    run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert run.stdout.readline() == "ready\n"
-    time.sleep(after)
-    run.send_signal(signal.SIGINT)
-    return run.communicate(timeout=60)[0]
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        try:
+            assert run.stdout.readline() == "ready\n"
+            time.sleep(after)
+            run.send_signal(signal.SIGINT)
+            run.wait(timeout=60)
+            return run.stdout.read()
+        finally:
+            run.kill()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("program", [INTERRUPTED, RESTARTING], ids=["plain", "restarting"])
 def test_ctrl_c_leaves_the_best_so_far(program):
     assert interrupted(program, 0.2) == "stopped 800 cancelled 800\n"
+
+
+# A callback that never returns by itself.
+BUSY = INTERRUPTED.replace("    if not first:", "    if first:\n        WAIT\n    else:").replace("signal\n", "queue, signal, threading, time\n", 1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("wait", ["time.sleep(1000)", "threading.Event().wait()", "queue.Queue().get()", "input()",
+                                  "while True: pass"])
+def test_ctrl_c_ends_a_callback_that_is_busy(wait):
+    assert interrupted(BUSY.replace("WAIT", wait), 0.3) == "stopped 800 cancelled 800\n"
+
+
+LOCKED = """
+import numpy as np, cleave, tqdm
+tqdm.tqdm.get_lock().acquire()  # as an interrupt may leave it
+cleave.KPalm(2, progress=True).fit(np.random.default_rng(0).normal(size=(100, 2)))
+"""
+
+
+def test_a_bar_does_not_wait_for_a_lock_that_an_interrupt_left():
+    pytest.importorskip("tqdm")
+    subprocess.run([sys.executable, "-c", LOCKED], check=True, timeout=60, capture_output=True)
 
 
 READING = """

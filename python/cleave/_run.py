@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._library import Context, ffi, lib, text_of
+from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import View, array_of, as_view, numbers
 from ._options import METHODS, Options
 from ._result import Result
@@ -142,11 +142,9 @@ class Run:
             self.failure = failure
             return 1
 
-    def _keep(self, path: Any, every: Any) -> Any:
+    def _keep(self, path: Any) -> Any:
         """The writer of checkpoints as the library calls it: files are replaced whole."""
-        name, folder = os.fsencode(path), os.path.dirname(os.path.abspath(os.fsdecode(path)))
-        if isinstance(every, (str, bool)) or not 0 <= every <= 1e9:
-            raise ValueError(f"checkpoint_every = {every!r} is not allowed: it must be a number from 0 to 1000000000, of seconds")
+        name, folder = path_of(path), os.path.dirname(os.path.abspath(os.fsdecode(path)))
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"checkpoint = {path!r} cannot be written: there is no folder {folder}")
         if os.path.isdir(path) or not os.access(folder, os.W_OK):
@@ -189,10 +187,15 @@ class Run:
         """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised. With files to keep
         checkpoints in, and to go on from."""
         control = ffi.cast("clv_control *", self.options.pointer)
+        for name, path in (("checkpoint", checkpoint), ("resume", resume)):
+            if not (path is None or isinstance(path, (str, bytes, os.PathLike)) and os.fspath(path)):
+                raise TypeError(f"{name} = {path!r} is not allowed: it must be the path of a file, or None")
+        if isinstance(every, (str, bool)) or not 0 <= every <= 1e9:
+            raise ValueError(f"checkpoint_every = {every!r} is not allowed: it must be a number from 0 to 1000000000, of seconds")
         if resume is not None:
             self._resume(resume)
-        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint, every)
-        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every) if checkpoint is not None else 0)
+        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint)
+        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every))
         left = control.time_limit - lib.clv_context_spent(self.ctx.pointer)  # clv_solve refuses a limit that is over
         limit = max(left, 1e-9) if control.time_limit > 0 else 0
         lib.clv_context_set_time_limit(self.ctx.pointer, limit)  # of all of it, the affinity included

@@ -384,6 +384,15 @@ def test_where_a_checkpoint_cannot_be_kept_nothing_is_begun(tmp_path):
     for every in (-1, float("nan"), "x"):
         with pytest.raises(ValueError, match="checkpoint_every = .* must be a number from 0"):
             cleave.KPalm(3, checkpoint=tmp_path / "x.ckpt", checkpoint_every=every).fit(x)
+        with pytest.raises(ValueError, match="checkpoint_every = .* must be a number from 0"):
+            cleave.KPalm(3, checkpoint_every=every).fit(x)
+
+
+@pytest.mark.parametrize("wrong", [True, False, 1, 1.5, "", b"", ["x.ckpt"]], ids=repr)
+def test_what_is_no_path_is_not_opened(wrong):
+    for name in ("checkpoint", "resume"):  # numbers would be those of open files, which are closed then
+        with pytest.raises(TypeError, match=f"{name} = .* is not allowed: it must be the path of a file, or None"):
+            cleave.KPalm(3, **{name: wrong}).fit(load_iris().data)
 
 
 def test_inputs_of_a_consensus_are_labels():

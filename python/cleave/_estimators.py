@@ -359,6 +359,8 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         X = self._kept(self._checked(X))
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if (sample_weight == 1).all():  # starts that are drawn by weight are other ones
+                sample_weight = None
         self._solve(X, weights=sample_weight)
         sizes = self.result_.sizes
         found = self.result_.k if sizes is None else int(np.count_nonzero(sizes))

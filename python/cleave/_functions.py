@@ -107,6 +107,9 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     method, widths = lib.clv_claim_method(claim), None
+    if sample_weight is not None and lib.clv_result_integer(lib.clv_claim_result(claim), b"weighted", 0) == 0 and np.all(
+            np.asarray(sample_weight) == 1):
+        sample_weight = None  # as fit does
     if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS and isinstance(X, (list, tuple)):
         X, widths = stack(X)
     for role, given in (("points", X), ("targets", y), ("weights", sample_weight), ("widths", widths)):

@@ -197,6 +197,21 @@ def test_sample_weights_count():
     assert cleave.verify(model.result_, x, sample_weight=weights).accepted
 
 
+def test_weights_of_one_are_no_weights(tmp_path):
+    x = load_iris().data
+    plain = cleave.KPalm(8).fit(x)
+    for ones in (1, 1.0, np.ones(len(x)), [1] * len(x)):
+        model = cleave.KPalm(8).fit(x, sample_weight=ones)
+        np.testing.assert_array_equal(model.labels_, plain.labels_)
+        model.result_.save(tmp_path / "r.json")
+        for result in (model, plain, tmp_path / "r.json"):
+            assert cleave.verify(result, x).accepted and cleave.verify(result, x, sample_weight=ones).accepted
+    weights = np.ones(len(x))
+    weights[0] = 2
+    weighted = cleave.KPalm(8).fit(x, sample_weight=weights)
+    assert not cleave.verify(weighted, x, sample_weight=np.ones(len(x))).accepted
+
+
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
 def test_the_command_predicts_by_the_columns_of_a_frame(tmp_path):
     pandas = pytest.importorskip("pandas")

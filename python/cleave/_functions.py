@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._library import Context, ffi, lib, path_of, text_of
-from ._matrix import array_of, as_view
+from ._matrix import View, array_of, as_view
 from ._options import Options, threads_of
 from ._partitions import stack
 from ._result import Result
@@ -65,6 +65,13 @@ _FILES = {"give them as the last file": "give them as sample_weight", "only its 
           "give two files of data": "give X and y, and no sample_weight", "give one file of data": "give X, and no y or sample_weight"}
 
 
+def _weights(given: Any, n: int, weighted: bool) -> NDArray[np.float64] | None:
+    """Sample weights as fit takes them: one number is that of all n objects, and where all are 1 there are none."""
+    found = np.asarray(given, dtype=np.float64)
+    found = np.full(n, found) if found.ndim == 0 else found
+    return found if weighted or found.shape != (n,) or (found != 1).any() else None
+
+
 def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, memory: int = 0,
            n_jobs: int | None = None, home: str = "auto") -> Verdict:
     """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result.
@@ -75,7 +82,7 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         A path is that of a JSON file, of the command or of Result.save.
     X : the points or similarities that were given; of a consensus its list of clusterings
     y : the targets, of ksupport
-    sample_weight : the weights of the objects, of kpalm
+    sample_weight : the weights of the objects, or one number, of kpalm
     home : where an affinity is rebuilt, as in the estimators; "cuda" is a graphics card
 
     Examples
@@ -107,14 +114,15 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     method, widths = lib.clv_claim_method(claim), None
-    if sample_weight is not None and lib.clv_result_integer(lib.clv_claim_result(claim), b"weighted", 0) == 0 and np.all(
-            np.asarray(sample_weight) == 1):
-        sample_weight = None  # as fit does
     if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS and isinstance(X, (list, tuple)):
         X, widths = stack(X)
-    for role, given in (("points", X), ("targets", y), ("weights", sample_weight), ("widths", widths)):
+    points = as_view(X)
+    if sample_weight is not None:
+        weighted = lib.clv_result_integer(lib.clv_claim_result(claim), b"weighted", 0)
+        sample_weight = _weights(sample_weight, points.shape[0], bool(weighted))
+    for role, given in (("points", points), ("targets", y), ("weights", sample_weight), ("widths", widths)):
         if given is not None:
-            kept.append(as_view(given))
+            kept.append(given if isinstance(given, View) else as_view(given))
             setattr(data, role, kept[-1].pointer)
     verdict = ffi.new("clv_verdict *")
     homes = list(itertools.takewhile(lambda name: name != "?", (text_of(lib.clv_home_name(h)) or "?" for h in itertools.count())))

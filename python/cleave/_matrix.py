@@ -68,7 +68,10 @@ def _sparse_view(x: Any) -> View:
 
 def as_view(x: Any) -> View:
     """Of a two-dimensional array or a sparse matrix; without a copy where type and order allow. One-dimensional arrays are
-    taken as one column."""
+    taken as one column, frames of pandas whose columns are all sparse as sparse matrices."""
+    to_sparse = getattr(getattr(x, "sparse", None), "to_coo", None)
+    if to_sparse is not None and np.ndim(x) == 2:
+        x = to_sparse()
     if is_sparse(x):
         return _sparse_view(x)
     array = np.asarray(x)

@@ -104,6 +104,25 @@ def test_frames_have_names():
     assert not hasattr(model.fit(x), "feature_names_in_")
 
 
+def test_sparse_frames_are_sparse_matrices():
+    pandas = pytest.importorskip("pandas")
+    matrix = scipy.sparse.random(60, 6, 0.4, format="csr", random_state=0)
+    frame = pandas.DataFrame.sparse.from_spmatrix(matrix)
+    model = cleave.KPalm(3).fit(frame)
+    assert all(cleave.verify(model, given).accepted for given in (frame, matrix))
+    assert not cleave.verify(model, frame * 2).accepted
+    np.testing.assert_array_equal(cleave.affinity(frame), cleave.affinity(matrix))
+
+
+def test_one_weight_is_that_of_all_objects():
+    x = cloud(60)
+    model = cleave.KPalm(3).fit(x, sample_weight=2)
+    assert all(cleave.verify(model, x, sample_weight=given).accepted for given in (2, 2.0, np.full(60, 2)))
+    assert not cleave.verify(model, x, sample_weight=3).accepted
+    with pytest.raises(ValueError, match="weights"):
+        cleave.verify(cleave.KPalm(3).fit(x), x, sample_weight=np.ones(5))
+
+
 def test_polars_frames_have_names():
     polars = pytest.importorskip("polars")
     x = cloud(60, 3)

@@ -156,16 +156,18 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         run.k_range = k_range
         if self.progress:
             run.callback, close = _progress.bar(type(self).__name__, callback)
+        result = None
         try:
             result = run.solve(self.checkpoint, self.checkpoint_every, self.resume)
         except KeyboardInterrupt as pressed:
             if run.pointer is not None:  # the best so far
-                self._take(run, run.result())
-                pressed.result = self.result_  # type: ignore[attr-defined]
+                result = run.result()
+                self._take(run, result)
+                pressed.result = result  # type: ignore[attr-defined]
             raise
         finally:
             if close is not None:
-                close()
+                close(result)
         self._take(run, result)
         if result.stop == "time limit" and not result.certificate.holds:
             warnings.warn(f"{type(self).__name__} stopped at its time limit: {result.certificate.sentence} Increase time_limit "

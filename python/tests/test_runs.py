@@ -72,6 +72,24 @@ def test_a_bar_shows_progress(with_tqdm, capsys, monkeypatch):
     assert "SimplicialNMF" in shown and "objective" in shown and len(seen) == 5
 
 
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "file"])
+@pytest.mark.parametrize("with_tqdm", [True, False], ids=["tqdm", "plain"])
+def test_the_last_line_of_a_bar_is_the_result(with_tqdm, terminal, capsys, monkeypatch):
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    seen = []
+    model = cleave.KPalm(5, n_init=3, progress=True, callback=lambda p: seen.append(p) and None).fit(cloud())
+    last = capsys.readouterr().err.rstrip("\n").split("\n")[-1].split("\r")[-1]
+    assert f"objective {model.objective_:.6g}, certificate {model.certificate_.value:.2g}" in last, last
+    assert f"{len(seen)} iterations" in last
+    with pytest.raises(ValueError, match="n_clusters"):
+        cleave.KPalm(999, progress=True).fit(cloud())
+    assert "objective" not in capsys.readouterr().err
+
+
 def test_the_global_lock_is_free_during_a_fit():
     ticks, over = [], threading.Event()
 

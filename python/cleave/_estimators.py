@@ -60,7 +60,12 @@ def _range_of(value: Any, n: int) -> tuple[int, int] | None:
 
 
 def _equal(value: Any, other: Any) -> bool:
-    """Numbers or arrays, of which some may be NaN."""
+    """Numbers or arrays, of which some may be NaN; tuples and records of them."""
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    if names is not None:
+        return getattr(getattr(other, "dtype", None), "names", None) == names and all(_equal(value[name], other[name]) for name in names)
+    if isinstance(value, tuple):
+        return isinstance(other, tuple) and len(value) == len(other) and all(map(_equal, value, other))
     if is_sparse(value) and is_sparse(other):
         return value.shape == other.shape and bool((value != other).nnz == 0)
     try:
@@ -180,39 +185,35 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
-        self.objective_, self.certificate_, self.bound_ = result.objective, result.certificate, result.bound
-        self.converged_, self.n_iter_, self.trace_ = result.converged, result.n_iter, _own(result.trace)
-        if result.labels is not None:
-            self.labels_ = _own(result.labels)
-        for attribute in self._gives:  # of an earlier fit
+        for attribute in (*self._gives, "k_table_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
-        for name, value in result.fields.items():
-            attribute = _parameters.ATTRIBUTES.get(name, name + "_")
-            if attribute in self._gives:
-                setattr(self, attribute, _own(value))
-        self.__dict__.pop("k_table_", None)
+        for attribute, value in self._of_result().items():
+            setattr(self, attribute, value)
         if run.k_range is not None:
             self._fit_options["k"] = result.k
-        if "k_table.k" in result.fields:
-            columns = {name.split(".")[1]: value for name, value in result.fields.items() if name.startswith("k_table.")}
-            self.k_table_ = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
         if "warnings" in result.fields:
             self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
 
+    def _of_result(self) -> dict[str, Any]:
+        """The attributes that the result determines, by name."""
+        result = self.result_
+        found = {"objective_": result.objective, "certificate_": result.certificate, "bound_": result.bound,
+                 "converged_": result.converged, "n_iter_": result.n_iter, "trace_": _own(result.trace)}
+        if result.labels is not None:
+            found["labels_"] = _own(result.labels)
+        for name, value in result.fields.items():
+            attribute = _parameters.ATTRIBUTES.get(name, name + "_")
+            if attribute in self._gives and attribute != "warnings_":
+                found[attribute] = _own(value)
+        if "k_table.k" in result.fields:
+            columns = {name.split(".")[1]: value for name, value in result.fields.items() if name.startswith("k_table.")}
+            found["k_table_"] = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
+        return found
+
     def _edited(self) -> str | None:
         """An attribute that is no longer what the result has, by its name."""
-        copied = {_parameters.ATTRIBUTES.get(name, name + "_"): value for name, value in self.result_.fields.items()}
-        known = {"labels_": self.result_.labels, "objective_": self.result_.objective,
-                 **{name: value for name, value in copied.items() if name in self._gives}, **self._made_of_result()}
-        for name, value in known.items():
-            mine = vars(self).get(name)
-            if mine is not None and value is not None and name not in ("classes_", "warnings_") and not _equal(mine, value):
-                return name
-        return None
-
-    def _made_of_result(self) -> dict[str, Any]:
-        """Attributes that are more than a copy."""
-        return {}
+        mine = vars(self)
+        return next((name for name, value in self._of_result().items() if name not in mine or not _equal(mine[name], value)), None)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -432,10 +433,11 @@ class _KSupport(_Estimator):
         intercepts = self.result_.fields.get("intercepts", np.zeros(len(weights)))
         return weights, np.array(intercepts, ndmin=1)
 
-    def _made_of_result(self) -> dict[str, Any]:
+    def _of_result(self) -> dict[str, Any]:
         weights, intercepts = self._model()
         one = self._loss == "squares"
-        return {"coef_": weights[0] if one else weights, "intercept_": float(intercepts[0]) if one else intercepts}
+        return {**super()._of_result(), "coef_": weights[0] if one else weights,
+                "intercept_": float(intercepts[0]) if one else intercepts}
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -457,10 +459,6 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
             raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_.tolist()[0]!r}")
         self._solve(X, targets=targets)
         return self
-
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        self.coef_, self.intercept_ = self._model()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of two classes one per sample, above 0 for the second; else one per class."""
@@ -499,11 +497,6 @@ class KSupportRegressor(RegressorMixin, _KSupport, _parameters.KSupportRegressor
         self._solve(X, targets=np.asarray(y, dtype=np.float64))
         return self
 
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        weights, intercepts = self._model()
-        self.coef_, self.intercept_ = weights[0], float(intercepts[0])
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The targets of samples."""
         return self._scores(X).ravel()
@@ -525,6 +518,11 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
         """|W| + |W'|, sparse; made when it is first asked for."""
         strength = abs(self.weights_)
         return strength + strength.T
+
+    def _edited(self) -> str | None:
+        made = vars(self).get("affinity_matrix_")
+        strength = abs(self.result_.weights)
+        return super()._edited() or (None if made is None or _equal(made, strength + strength.T) else "affinity_matrix_")
 
 
 class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignore[misc]
@@ -558,9 +556,8 @@ class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignor
     def _k_range(self, n: int) -> tuple[int, int] | None:
         return None if self.medoid else super()._k_range(n)
 
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        self.agreement_ = _own(result.fields["inputs.ari"])
+    def _of_result(self) -> dict[str, Any]:
+        return {**super()._of_result(), "agreement_": _own(self.result_.fields["inputs.ari"])}
 
 
 def _other(name: str) -> Any:

@@ -74,7 +74,8 @@ def _weights(given: Any, n: int, weighted: bool) -> NDArray[np.float64] | None:
 
 def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, memory: int = 0,
            n_jobs: int | None = None, home: str = "auto") -> Verdict:
-    """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result.
+    """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result, and
+    `classes_` those of y; only `warnings_` and what it knows of the columns of X are not looked at.
 
     Parameters
     ----------
@@ -96,14 +97,15 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
     ctx = Context()
     if hasattr(result, "get_params") and not hasattr(result, "result_"):
         raise ValueError(f"this {type(result).__name__} has no result to verify: give an estimator of cleave that was fitted")
-    edited = result._edited() if hasattr(result, "_edited") else None
+    edited, classes = result._edited() if hasattr(result, "_edited") else None, getattr(result, "classes_", None)
     result = getattr(result, "result_", result)
     if not isinstance(result, (Result, str, os.PathLike)):
         raise TypeError(f"verify takes a fitted estimator, a Result or the path of a JSON file, not a {type(result).__name__}")
     if edited is not None:
         return Verdict(False, f"{edited} was changed after fit, and is not what the result has")
+    found = None
     if y is not None:
-        y = class_targets(y)[1]  # numbers, as they are in regression, stay what they are
+        found, y = class_targets(y)  # numbers, as they are in regression, stay what they are
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):
@@ -133,4 +135,6 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         ctx.call(lib.clv_claim_verify, claim, data, memory, threads_of(n_jobs), verdict)
     except ValueError as wrong:
         raise ValueError(functools.reduce(lambda said, words: said.replace(*words), _FILES.items(), str(wrong))) from None
+    if verdict.accepted and classes is not None and not np.array_equal(classes, found):
+        return Verdict(False, "classes_ was changed after fit, and is not what y has")
     return Verdict(bool(verdict.accepted), text_of(ffi.cast("char *", verdict.reason)) or "")

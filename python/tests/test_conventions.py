@@ -372,6 +372,35 @@ def test_a_model_that_was_edited_is_rejected():
             array[0] = 0
 
 
+@each
+def test_every_attribute_is_that_of_the_result(kind):
+    model, x, y = fitted(kind)
+    targets = y if kind._method == "ksupport" else None
+    if kind is cleave.MatrixPursuit:
+        assert model.affinity_matrix_ is not None
+    assert cleave.verify(model, x, targets).accepted and cleave.verify(pickle.loads(pickle.dumps(model)), x, targets).accepted
+    for name in {name for name in vars(model) if name.endswith("_")} - {"result_", "n_features_in_", "warnings_"}:
+        kept = getattr(model, name)
+        setattr(model, name, forged(kept))
+        verdict = cleave.verify(model, x, targets)
+        assert not verdict.accepted and verdict.reason.startswith(name + " was changed after fit"), name
+        setattr(model, name, kept)
+    assert cleave.verify(model, x, targets).accepted
+
+
+def forged(value):
+    """Something near to a value."""
+    if isinstance(value, tuple):  # a certificate or a bound
+        return value._replace(value=value.value + 1)
+    if value is None or isinstance(value, bool):
+        return not value
+    if getattr(getattr(value, "dtype", None), "names", None):
+        other = value.copy()
+        other["objective"][0] += 1
+        return other
+    return value * 2 + 1 if isinstance(value, (int, float, np.ndarray)) else value * 2
+
+
 def test_a_changed_x_is_told_and_what_was_found_is_still_printed():
     x = np.random.default_rng(0).normal(size=(30000, 6))
     model = cleave.NormalizedCut(2, affinity="knn", time_limit=20).fit(x)

@@ -532,14 +532,13 @@ class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignor
     @_whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X: a list of clusterings of the same objects, each a fitted estimator, a result, labels (-1: left out) or
-        memberships (n x k); or an array with a column of labels for each."""
-        widths = None
+        memberships (n x k); or an array or frame with a column of labels for each."""
         if isinstance(X, (list, tuple)):
-            X, widths = stack(X)
-            self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         else:
-            X = self._checked(X)
+            X = validate_data(self, X, dtype=None, ensure_min_samples=2)
+        X, widths = stack(X)
+        self.n_features_in_ = X.shape[1]
         self._solve(X, widths=widths)
         return self
 
@@ -552,6 +551,15 @@ class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignor
         if self.medoid:
             found["k"] = None  # as it is left
         return found
+
+    def _more_tags(self) -> dict[str, Any]:  # before 1.6
+        return {"X_types": ["categorical"]}
+
+    def __sklearn_tags__(self) -> Any:
+        """Labels: what scikit-learn checks by numbers that are none does not apply."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical, tags.input_tags.two_d_array, tags.input_tags.sparse = True, False, False
+        return tags
 
     def _k_range(self, n: int) -> tuple[int, int] | None:
         return None if self.medoid else super()._k_range(n)

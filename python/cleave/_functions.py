@@ -81,7 +81,7 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
     ----------
     result : fitted estimator, Result or path
         A path is that of a JSON file, of the command or of Result.save.
-    X : the points or similarities that were given; of a consensus its list of clusterings
+    X : the points or similarities that were given; of a consensus its list, or columns, of clusterings
     y : the targets, of ksupport
     sample_weight : the weights of the objects, or one number, of kpalm
     home : where an affinity is rebuilt, as in the estimators; "cuda" is a graphics card
@@ -116,7 +116,7 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     method, widths = lib.clv_claim_method(claim), None
-    if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS and isinstance(X, (list, tuple)):
+    if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS:
         X, widths = stack(X)
     points = as_view(X)
     if sample_weight is not None:

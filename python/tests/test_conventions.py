@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
@@ -28,6 +29,8 @@ def fitted(kind, **parameters):
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     if "n_clusters" in kind().get_params() and kind is not cleave.DominantSets:
         parameters.setdefault("n_clusters", 3)
+    if kind is cleave.Consensus:  # columns of labels
+        x = np.apply_along_axis(lambda column: np.unique(column, return_inverse=True)[1], 0, x)
     y = x[:, 0] if kind is cleave.KSupportRegressor else y
     x = x[:, 1:] if kind is cleave.KSupportRegressor else x
     return kind(**parameters).fit(x, y), x, y
@@ -440,6 +443,30 @@ def test_what_is_no_path_is_not_opened(wrong):
 
 
 def test_inputs_of_a_consensus_are_labels():
-    for wrong in ([0, 1, -2], [0, 1, 1.5]):
-        with pytest.raises(ValueError, match="input 2: the label .* of object 2 is not allowed"):
-            cleave.Consensus(2).fit([[0, 0, 1], wrong])
+    good = np.array([0, 0, 1])
+    for wrong in ([0, 1, -2], [0, 1, 1.5], [0, 1, np.inf], [0, 1, -3]):
+        for given in ([good, wrong], np.column_stack([good, wrong])):
+            with pytest.raises(ValueError, match="input 2: the label .* of object 2 is not allowed|Input X contains infinity"):
+                cleave.Consensus(2).fit(given)
+    for wrong in ([0, 1, None], ["a", "b", None], np.array([1j, 2, 3])):
+        with pytest.raises(ValueError, match="input 2: labels must be numbers or texts, all of one kind|input 2: the label"):
+            cleave.Consensus(2).fit([good, wrong])
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        cleave.Consensus(2).fit(scipy.sparse.csr_matrix(np.eye(3)))
+    with pytest.raises(ValueError, match="input 2 must be one label per object"):
+        cleave.Consensus(2).fit([good, [["a", "b"], ["a", "b"], ["b", "a"]]])
+
+
+def test_a_consensus_takes_labels_that_are_texts():
+    names = np.array([["red", "1"], ["red", "1"], ["blue", "-1"], ["blue", "2"], ["-1", "2"], ["-1", "-1"]])
+    numbers = np.array([[1, 0], [1, 0], [0, -1], [0, 1], [-1, 1], [-1, -1]])
+    expected = cleave.Consensus(2).fit(numbers)
+    assert expected.labels_.tolist().count(-1) == 1
+    given = [names, names.astype(object), list(names.T), list(numbers.T), numbers.astype(float)]
+    pandas = pytest.importorskip("pandas")
+    given += [pandas.DataFrame(names, columns=["a", "b"]), pandas.DataFrame({"a": names[:, 0], "b": numbers[:, 1]})]
+    for x in given:
+        model = cleave.Consensus(2).fit(x)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert cleave.verify(model, x).accepted and cleave.verify(model, numbers).accepted
+        assert hasattr(model, "feature_names_in_") == isinstance(x, pandas.DataFrame)

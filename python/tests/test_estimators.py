@@ -62,6 +62,27 @@ def test_features_of_texts_are_checked_by_texts():
     assert search.fit(TEXTS * 5).best_params_
 
 
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_a_consensus_is_checked_by_labels():
+    """The checks of scikit-learn are of numbers that are no labels; here are those that there would be."""
+    for estimator, check in all_checks(cleave.Consensus()):
+        check(estimator)
+    table = np.random.default_rng(0).integers(-1, 3, size=(40, 4))
+    before, model = table.copy(), cleave.Consensus(3)
+    assert model.fit(table) is model and model.get_params() == cleave.Consensus(3).get_params() == clone(model).get_params()
+    np.testing.assert_array_equal(table, before)
+    assert model.n_features_in_ == 4 and not hasattr(model.fit(table.tolist()), "feature_names_in_")
+    model.fit(table)
+    for other in (clone(model).fit(table), clone(model).fit(np.asfortranarray(table)), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.labels_, model.labels_)
+    np.testing.assert_array_equal(clone(model).fit_predict(table), model.labels_)
+    for wrong in (table[0], table[:, :0], table[:1], table[np.newaxis]):
+        with pytest.raises(ValueError):
+            clone(model).fit(wrong)
+    if hasattr(model, "__sklearn_tags__"):
+        assert not model.__sklearn_tags__().input_tags.sparse
+
+
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_checks_of_scikit_learn(kind):
     failed, names = {}, set()

@@ -135,6 +135,6 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         ctx.call(lib.clv_claim_verify, claim, data, memory, threads_of(n_jobs), verdict)
     except ValueError as wrong:
         raise ValueError(functools.reduce(lambda said, words: said.replace(*words), _FILES.items(), str(wrong))) from None
-    if verdict.accepted and classes is not None and not np.array_equal(classes, found):
+    if verdict.accepted and classes is not None and found is not None and not np.array_equal(classes, found):
         return Verdict(False, "classes_ was changed after fit, and is not what y has")
     return Verdict(bool(verdict.accepted), text_of(ffi.cast("char *", verdict.reason)) or "")

@@ -56,6 +56,8 @@ def _range_of(value: Any, n: int) -> tuple[int, int] | None:
                          "a range of step 1, or 'auto'")
     if isinstance(value, str) and value == "auto":
         return min(2, max(n - 1, 1)), max(min(12, n - 1), 1)
+    if ends and ends[1] > n:
+        raise ValueError(f"n_clusters = {value!r} is not allowed: there are {n} objects, and no more clusters than that")
     return (int(ends[0]), int(ends[1])) if ends else None
 
 

@@ -70,6 +70,9 @@ class Run:
                  **inputs: Any) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
         self.columns = columns  # their names, if they have any
+        for name in columns:
+            if "\0" in name:
+                raise ValueError(f"the column {name!r} has a null character in its name, where texts of the library end: rename it")
         self.ctx.renamed = renamed or {}
         self.fingerprint = fingerprint  # of points that others may change
         self._lock = threading.Lock()  # a context serves one thread at a time

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import runpy
 import subprocess
 import sys
@@ -416,6 +417,19 @@ def test_a_changed_x_is_told_and_what_was_found_is_still_printed():
 def test_a_wrong_number_of_clusters_is_named_as_it_was_given(wrong):
     with pytest.raises(ValueError, match="n_clusters = .* is not allowed: it must be a whole number from 1 on, .least, most."):
         cleave.KPalm(wrong).fit(load_iris().data)
+
+
+@pytest.mark.parametrize("wrong", [(2, 400), range(2, 401)], ids=repr)
+def test_more_clusters_than_objects_are_refused_as_they_were_given(wrong):
+    for kind in (cleave.KPalm, cleave.NormalizedCut):
+        with pytest.raises(ValueError, match=re.escape(f"n_clusters = {wrong!r} is not allowed: there are 150 objects")):
+            kind(wrong).fit(load_iris().data)
+
+
+def test_names_that_the_library_would_cut_are_refused():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="has a null character in its name"):
+        cleave.KPalm(3).fit(pandas.DataFrame(load_iris().data, columns=["a\0", "b", "c", "d"]))
 
 
 def test_two_objects_may_be_given_a_range():

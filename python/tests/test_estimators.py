@@ -175,7 +175,7 @@ def test_arrays_take_the_place_of_files():
     assert said["start"] == said["object-alpha"] == said["start-membership"] == "array"
     assert all(cleave.verify(model, X).accepted for model in (plain, given))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(given)).predict(X), given.predict(X))
-    for wrong, why in ((dict(object_alpha=0 * factors), "the factor 0 of object 1"), (dict(object_alpha="far"), "must be same or distance"),
+    for wrong, why in ((dict(object_alpha=0 * factors), "the factor 0 of object 1"), (dict(object_alpha="far"), "must be same or distance, or an array"),
                        (dict(start_membership=memberships[:5]), "5 x 3 numbers"), (dict(start_membership="w.npy"), "give the memberships")):
         with pytest.raises(ValueError, match=why):
             cleave.KPalm(3, **wrong, **how).fit(X)

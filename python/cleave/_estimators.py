@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar, cast
 
@@ -104,6 +105,23 @@ def _whole(fit: Fit) -> Fit:
     return cast(Fit, fitted)
 
 
+_RETURNS = {"fit": "self", "predict": "array: a label, class or number for each row",
+            "fit_predict": "array: a label for each object; -1: it is left out", "transform": "array: a row for each of X, a column per cluster",
+            "fit_transform": "array: a row for each of X, a column per cluster", "score": "float",
+            "decision_function": "array: a number for each row, or one per class", "predict_proba": "array: a row for each of X, a column per class",
+            "predict_log_proba": "array: a row for each of X, a column per class"}
+
+
+def _describe(method: Any, x: str) -> None:
+    """Add to the text of a method what it takes and returns, in the form of numpydoc."""
+    takes = {"X": x, "sample_weight": "array of a weight for each object, a number, or None",
+             "y": "array: the class or target of each sample"}
+    listed = [f"{name} : " + ("ignored" if name == "y" and given.default is None else takes[name])
+              for name, given in inspect.signature(method).parameters.items() if name != "self"]
+    method.__doc__ = "\n".join([inspect.cleandoc(method.__doc__), "", "Parameters", "----------", *listed, "", "Returns", "-------",
+                                _RETURNS[method.__name__], ""])
+
+
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """What all estimators share: a run, with the parameters that a class of _parameters has, and attributes from its
     result."""
@@ -113,14 +131,18 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     _initial: ClassVar[dict[str, Any]]
     _gives: ClassVar[tuple[str, ...]]
     _ranges: ClassVar[bool] = False  # whether n_clusters may be a range
+    _takes: ClassVar[str] = "array, sparse matrix or frame: objects, one per row"
     _fit_X: Any = None  # kept where objects are what new ones are compared with
     _fingerprint: int | None = None  # of X that was not copied
     result_: Result
     k_table_: Any  # of a range of n_clusters: a record array, a row for each
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """An estimator is documented where its parameters are."""
+        """An estimator is documented where its parameters are, and its methods here."""
         super().__init_subclass__(**kwargs)
+        for name in _RETURNS.keys() & vars(cls).keys():
+            if vars(cls)[name].__doc__:  # not with python -OO
+                _describe(vars(cls)[name], cls._takes)
         parameters = getattr(_parameters, cls.__name__, None)
         if parameters is not None and cls.__doc__ is None:
             cls.__doc__ = parameters.__doc__
@@ -530,6 +552,7 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
 class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignore[misc]
     labels_: NDArray[np.int32]
     _ranges = True
+    _takes = "list, array or frame: clusterings of the same objects"
 
     @_whole
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -141,6 +141,21 @@ def test_the_parameters_are_the_options_of_the_library(kind):
         assert f"\n    {title}\n    {'-' * len(title)}\n" in kind.__doc__, title
 
 
+@each
+def test_methods_say_what_they_take_and_return(kind):
+    own = [name for name, _ in inspect.getmembers(kind, inspect.isfunction) if name in _estimators._RETURNS]
+    for name in (name for name in own if getattr(kind, name).__module__ == _estimators.__name__):
+        text = inspect.getdoc(getattr(kind, name))
+        for title in ("Parameters", "Returns"):
+            assert text.count(f"\n{title}\n{'-' * len(title)}\n") == 1, (name, text)
+        assert all(f"\n{given} : " in text for given in inspect.signature(getattr(kind(), name)).parameters), (name, text)
+    assert "fit" in own
+
+
+def test_without_docstrings_all_works():
+    subprocess.run([sys.executable, "-OO", "-c", "import cleave; cleave.KPalm(2).fit([[0], [1], [2]])"], check=True)
+
+
 OTHER = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -271,9 +271,11 @@ def test_ctrl_c_ends_a_callback_that_is_busy(wait):
 
 
 LOCKED = """
+import time
 import numpy as np, cleave, tqdm
 tqdm.tqdm.get_lock().acquire()  # as an interrupt may leave it
-cleave.KPalm(2, progress=True).fit(np.random.default_rng(0).normal(size=(100, 2)))
+slow = lambda progress: time.sleep(0.2)  # so that the bar is drawn more than once
+cleave.KPalm(4, max_iter=3, progress=True, callback=slow).fit(np.random.default_rng(0).normal(size=(100, 2)))
 """
 
 

@@ -52,7 +52,8 @@ LINEAR = dict(
     without=frozenset({"loss", "transposed", "path"}),
     hidden=frozenset({"weights", "intercepts", "classes", "class_names", "lambda"}),
     defaults={"k": None, "fit_intercept": True, "max_iter": 10000},
-    says={"k": "the k of the norm: about how many weights are not 0; None or 'auto': a tenth of the features",
+    says={"k": "the k of the norm: about how many weights are not 0 where alpha is large (a smaller alpha has more); None or 'auto': a tenth "
+               "of the features",
           "solver": "the algorithm; auto: newton for up to 1024 features and at least as many samples if there is no radius, "
                     "else fcfw",
           "tol": "tolerance of the stopping rule; auto: 1e-6 for newton, else 1e-4"})
@@ -131,7 +132,8 @@ ESTIMATORS = {
         >>> float(abs(model.affinity_matrix_[:20, 20:]).max())  # nothing between the two lines
         0.0
         """, renamed={**RENAMED, "k": "k"}, defaults={"k": None, "max_iter": 1000},
-        says={"k": "the k of the norm: about how many entries of W are not 0; None: ten per object",
+        says={"k": "the k of the norm: about how many entries of W are not 0 where alpha is large (a smaller alpha has more); None: ten per "
+                   "object",
               "tol": "tolerance of the stopping rule; auto: 1e-4"},
         more=(("affinity_matrix_", "Any", "|W| + |W'|, sparse"),),
         about="`affinity_matrix_` = |W| + |W'| is an affinity of objects in the same subspace, for "

@@ -1,7 +1,7 @@
 """Clustering by optimization, with certificates."""
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from . import metrics, pictures
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 __version__: str = _text_of(_lib.clv_version()) or ""
 __all__ = ["Bound", "Certificate", "Result", "Segmentation", "Texts", "Verdict", "affinity", "cluster_terms", "compare",
            "ksupport_path", "methods", "metrics", "pictures", "plot", "reduce", "segment", "silhouette", "tfidf", "verify"]
-__all__ += ["Consensus", "DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit",
-            "NormalizedCut", "SimplicialNMF", "TextFeatures"]
+if importlib.util.find_spec("sklearn") is not None:
+    __all__ += ["Consensus", "DominantSets", "KPalm", "KSupportClassifier", "KSupportRegressor", "MatrixPursuit",
+                "NormalizedCut", "SimplicialNMF", "TextFeatures"]
 
 
 def __getattr__(name: str) -> Any:

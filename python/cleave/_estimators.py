@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar, cast
 
@@ -56,11 +57,18 @@ def _range_of(value: Any, n: int) -> tuple[int, int] | None:
                          "a range of step 1, or 'auto'")
     if isinstance(value, str) and value == "auto":
         return min(2, max(n - 1, 1)), max(min(12, n - 1), 1)
+    if ends and ends[1] > n:
+        raise ValueError(f"n_clusters = {value!r} is not allowed: there are {n} objects, and no more clusters than that")
     return (int(ends[0]), int(ends[1])) if ends else None
 
 
 def _equal(value: Any, other: Any) -> bool:
-    """Numbers or arrays, of which some may be NaN."""
+    """Numbers or arrays, of which some may be NaN; tuples and records of them."""
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    if names is not None:
+        return getattr(getattr(other, "dtype", None), "names", None) == names and all(_equal(value[name], other[name]) for name in names)
+    if isinstance(value, tuple):
+        return isinstance(other, tuple) and len(value) == len(other) and all(map(_equal, value, other))
     if is_sparse(value) and is_sparse(other):
         return value.shape == other.shape and bool((value != other).nnz == 0)
     try:
@@ -97,6 +105,23 @@ def _whole(fit: Fit) -> Fit:
     return cast(Fit, fitted)
 
 
+_RETURNS = {"fit": "self", "predict": "array: a label, class or number for each row",
+            "fit_predict": "array: a label for each object; -1: it is left out", "transform": "array: a row for each of X, a column per cluster",
+            "fit_transform": "array: a row for each of X, a column per cluster", "score": "float",
+            "decision_function": "array: a number for each row, or one per class", "predict_proba": "array: a row for each of X, a column per class",
+            "predict_log_proba": "array: a row for each of X, a column per class"}
+
+
+def _describe(method: Any, x: str) -> None:
+    """Add to the text of a method what it takes and returns, in the form of numpydoc."""
+    takes = {"X": x, "sample_weight": "array of a weight for each object, a number, or None",
+             "y": "array: the class or target of each sample"}
+    listed = [f"{name} : " + ("ignored" if name == "y" and given.default is None else takes[name])
+              for name, given in inspect.signature(method).parameters.items() if name != "self"]
+    method.__doc__ = "\n".join([inspect.cleandoc(method.__doc__), "", "Parameters", "----------", *listed, "", "Returns", "-------",
+                                _RETURNS[method.__name__], ""])
+
+
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """What all estimators share: a run, with the parameters that a class of _parameters has, and attributes from its
     result."""
@@ -106,14 +131,18 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     _initial: ClassVar[dict[str, Any]]
     _gives: ClassVar[tuple[str, ...]]
     _ranges: ClassVar[bool] = False  # whether n_clusters may be a range
+    _takes: ClassVar[str] = "array, sparse matrix or frame: objects, one per row"
     _fit_X: Any = None  # kept where objects are what new ones are compared with
     _fingerprint: int | None = None  # of X that was not copied
     result_: Result
     k_table_: Any  # of a range of n_clusters: a record array, a row for each
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """An estimator is documented where its parameters are."""
+        """An estimator is documented where its parameters are, and its methods here."""
         super().__init_subclass__(**kwargs)
+        for name in _RETURNS.keys() & vars(cls).keys():
+            if vars(cls)[name].__doc__:  # not with python -OO
+                _describe(vars(cls)[name], cls._takes)
         parameters = getattr(_parameters, cls.__name__, None)
         if parameters is not None and cls.__doc__ is None:
             cls.__doc__ = parameters.__doc__
@@ -156,16 +185,18 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         run.k_range = k_range
         if self.progress:
             run.callback, close = _progress.bar(type(self).__name__, callback)
+        result = None
         try:
             result = run.solve(self.checkpoint, self.checkpoint_every, self.resume)
         except KeyboardInterrupt as pressed:
             if run.pointer is not None:  # the best so far
-                self._take(run, run.result())
-                pressed.result = self.result_  # type: ignore[attr-defined]
+                result = run.result()
+                self._take(run, result)
+                pressed.result = result  # type: ignore[attr-defined]
             raise
         finally:
             if close is not None:
-                close()
+                close(result)
         self._take(run, result)
         if result.stop == "time limit" and not result.certificate.holds:
             warnings.warn(f"{type(self).__name__} stopped at its time limit: {result.certificate.sentence} Increase time_limit "
@@ -178,43 +209,41 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
-        self.objective_, self.certificate_, self.bound_ = result.objective, result.certificate, result.bound
-        self.converged_, self.n_iter_, self.trace_ = result.converged, result.n_iter, _own(result.trace)
-        if result.labels is not None:
-            self.labels_ = _own(result.labels)
-        for attribute in self._gives:  # of an earlier fit
+        for attribute in (*self._gives, "k_table_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
-        for name, value in result.fields.items():
-            attribute = _parameters.ATTRIBUTES.get(name, name + "_")
-            if attribute in self._gives:
-                setattr(self, attribute, _own(value))
-        self.__dict__.pop("k_table_", None)
+        for attribute, value in self._of_result().items():
+            setattr(self, attribute, value)
         if run.k_range is not None:
             self._fit_options["k"] = result.k
-        if "k_table.k" in result.fields:
-            columns = {name.split(".")[1]: value for name, value in result.fields.items() if name.startswith("k_table.")}
-            self.k_table_ = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
         if "warnings" in result.fields:
             self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
 
+    def _of_result(self) -> dict[str, Any]:
+        """The attributes that the result determines, by name."""
+        result = self.result_
+        found = {"objective_": result.objective, "certificate_": result.certificate, "bound_": result.bound,
+                 "converged_": result.converged, "n_iter_": result.n_iter, "trace_": _own(result.trace)}
+        if result.labels is not None:
+            found["labels_"] = _own(result.labels)
+        for name, value in result.fields.items():
+            attribute = _parameters.ATTRIBUTES.get(name, name + "_")
+            if attribute in self._gives and attribute != "warnings_":
+                found[attribute] = _own(value)
+        if "k_table.k" in result.fields:
+            columns = {name.split(".")[1]: value for name, value in result.fields.items() if name.startswith("k_table.")}
+            found["k_table_"] = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
+        return found
+
     def _edited(self) -> str | None:
         """An attribute that is no longer what the result has, by its name."""
-        copied = {_parameters.ATTRIBUTES.get(name, name + "_"): value for name, value in self.result_.fields.items()}
-        known = {"labels_": self.result_.labels, "objective_": self.result_.objective,
-                 **{name: value for name, value in copied.items() if name in self._gives}, **self._made_of_result()}
-        for name, value in known.items():
-            mine = vars(self).get(name)
-            if mine is not None and value is not None and name not in ("classes_", "warnings_") and not _equal(mine, value):
-                return name
-        return None
-
-    def _made_of_result(self) -> dict[str, Any]:
-        """Attributes that are more than a copy."""
-        return {}
+        mine = vars(self)
+        return next((name for name, value in self._of_result().items() if name not in mine or not _equal(mine[name], value)), None)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_last_run", None)
+        run = state.pop("_last_run", None)
+        if run is not None and run.predicts_by_points:  # and X is pickled for that
+            run.check_points()
         return state
 
     def _fitted_run(self) -> Run:
@@ -255,6 +284,21 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         return validate_data(self, x, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                              ensure_min_samples=2 if reset else 1)
 
+    def _kept(self, x: Any) -> Any:
+        """X, to work on. Reports tell of it, and methods on similarities predict by it: they must notice when it is not what
+        it was. That an array may not be written to says nothing: others may write to its memory, or to the file of it."""
+        self._fingerprint = None
+        if (x.data if is_sparse(x) else x).nbytes <= _SMALL:
+            x = x.copy()
+        else:
+            view = as_view(x)
+            self._fingerprint = view.fingerprint()
+            if is_sparse(x):  # what the view has: its numbers or places may be copies
+                values, start, index = view.kept
+                x = type(x)((values, index, start), shape=x.shape)
+        self._fit_X = x if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY else None
+        return x
+
 
 class _OfObjects(_Estimator):
     """Methods that take objects, and nothing else of them."""
@@ -265,18 +309,6 @@ class _OfObjects(_Estimator):
         X = self._kept(self._checked(X))
         self._solve(X)
         return self
-
-    def _kept(self, x: Any) -> Any:
-        """X, to work on. Reports tell of it, and methods on similarities predict by it: they must notice when it is not what
-        it was."""
-        values = x.data if is_sparse(x) else x
-        self._fingerprint = None
-        if values.nbytes <= _SMALL and values.flags.writeable:
-            x = x.copy()
-        elif values.flags.writeable:  # a file that is mapped is neither read for this nor changed
-            self._fingerprint = as_view(x).fingerprint()
-        self._fit_X = x if METHODS[self._method].takes == lib.CLV_TAKES_AFFINITY else None
-        return x
 
 
 class _Clusterer(ClusterMixin, _OfObjects):  # type: ignore[misc]
@@ -354,6 +386,8 @@ class KPalm(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Clusterer, _para
         X = self._kept(self._checked(X))
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if (sample_weight == 1).all():  # starts that are drawn by weight are other ones
+                sample_weight = None
         self._solve(X, weights=sample_weight)
         sizes = self.result_.sizes
         found = self.result_.k if sizes is None else int(np.count_nonzero(sizes))
@@ -423,10 +457,11 @@ class _KSupport(_Estimator):
         intercepts = self.result_.fields.get("intercepts", np.zeros(len(weights)))
         return weights, np.array(intercepts, ndmin=1)
 
-    def _made_of_result(self) -> dict[str, Any]:
+    def _of_result(self) -> dict[str, Any]:
         weights, intercepts = self._model()
         one = self._loss == "squares"
-        return {"coef_": weights[0] if one else weights, "intercept_": float(intercepts[0]) if one else intercepts}
+        return {**super()._of_result(), "coef_": weights[0] if one else weights,
+                "intercept_": float(intercepts[0]) if one else intercepts}
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -442,15 +477,12 @@ class KSupportClassifier(ClassifierMixin, _KSupport, _parameters.KSupportClassif
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their classes y."""
         X, y = self._samples(X, y)
+        X = self._kept(X)
         self.classes_, targets = class_targets(y)
         if len(self.classes_) < 2:
             raise ValueError(f"KSupportClassifier needs at least 2 classes; y has one class only, {self.classes_.tolist()[0]!r}")
         self._solve(X, targets=targets)
         return self
-
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        self.coef_, self.intercept_ = self._model()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores: of two classes one per sample, above 0 for the second; else one per class."""
@@ -485,13 +517,9 @@ class KSupportRegressor(RegressorMixin, _KSupport, _parameters.KSupportRegressor
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to samples X, one per row, and their targets y."""
         X, y = self._samples(X, y)
+        X = self._kept(X)
         self._solve(X, targets=np.asarray(y, dtype=np.float64))
         return self
-
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        weights, intercepts = self._model()
-        self.coef_, self.intercept_ = weights[0], float(intercepts[0])
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The targets of samples."""
@@ -515,22 +543,27 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
         strength = abs(self.weights_)
         return strength + strength.T
 
+    def _edited(self) -> str | None:
+        made = vars(self).get("affinity_matrix_")
+        strength = abs(self.result_.weights)
+        return super()._edited() or (None if made is None or _equal(made, strength + strength.T) else "affinity_matrix_")
+
 
 class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignore[misc]
     labels_: NDArray[np.int32]
     _ranges = True
+    _takes = "list, array or frame: clusterings of the same objects"
 
     @_whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to X: a list of clusterings of the same objects, each a fitted estimator, a result, labels (-1: left out) or
-        memberships (n x k); or an array with a column of labels for each."""
-        widths = None
+        memberships (n x k); or an array or frame with a column of labels for each."""
         if isinstance(X, (list, tuple)):
-            X, widths = stack(X)
-            self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         else:
-            X = self._checked(X)
+            X = validate_data(self, X, dtype=None, ensure_min_samples=2)
+        X, widths = stack(X)
+        self.n_features_in_ = X.shape[1]
         self._solve(X, widths=widths)
         return self
 
@@ -544,12 +577,20 @@ class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignor
             found["k"] = None  # as it is left
         return found
 
+    def _more_tags(self) -> dict[str, Any]:  # before 1.6
+        return {"X_types": ["categorical"]}
+
+    def __sklearn_tags__(self) -> Any:
+        """Labels: what scikit-learn checks by numbers that are none does not apply."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical, tags.input_tags.two_d_array, tags.input_tags.sparse = True, False, False
+        return tags
+
     def _k_range(self, n: int) -> tuple[int, int] | None:
         return None if self.medoid else super()._k_range(n)
 
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        self.agreement_ = _own(result.fields["inputs.ari"])
+    def _of_result(self) -> dict[str, Any]:
+        return {**super()._of_result(), "agreement_": _own(self.result_.fields["inputs.ari"])}
 
 
 def _other(name: str) -> Any:

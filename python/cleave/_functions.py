@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._library import Context, ffi, lib, path_of, text_of
-from ._matrix import array_of, as_view
+from ._matrix import View, array_of, as_view
 from ._options import Options, threads_of
 from ._partitions import stack
 from ._result import Result
@@ -65,17 +65,25 @@ _FILES = {"give them as the last file": "give them as sample_weight", "only its 
           "give two files of data": "give X and y, and no sample_weight", "give one file of data": "give X, and no y or sample_weight"}
 
 
+def _weights(given: Any, n: int, weighted: bool) -> NDArray[np.float64] | None:
+    """Sample weights as fit takes them: one number is that of all n objects, and where all are 1 there are none."""
+    found = np.asarray(given, dtype=np.float64)
+    found = np.full(n, found) if found.ndim == 0 else found
+    return found if weighted or found.shape != (n,) or (found != 1).any() else None
+
+
 def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, memory: int = 0,
            n_jobs: int | None = None, home: str = "auto") -> Verdict:
-    """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result.
+    """Recompute what a result claims from the raw data. Of an estimator, its attributes must be those of its result, and
+    `classes_` those of y; only `warnings_` and what it knows of the columns of X are not looked at.
 
     Parameters
     ----------
     result : fitted estimator, Result or path
         A path is that of a JSON file, of the command or of Result.save.
-    X : the points or similarities that were given; of a consensus its list of clusterings
+    X : the points or similarities that were given; of a consensus its list, or columns, of clusterings
     y : the targets, of ksupport
-    sample_weight : the weights of the objects, of kpalm
+    sample_weight : the weights of the objects, or one number, of kpalm
     home : where an affinity is rebuilt, as in the estimators; "cuda" is a graphics card
 
     Examples
@@ -89,14 +97,15 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
     ctx = Context()
     if hasattr(result, "get_params") and not hasattr(result, "result_"):
         raise ValueError(f"this {type(result).__name__} has no result to verify: give an estimator of cleave that was fitted")
-    edited = result._edited() if hasattr(result, "_edited") else None
+    edited, classes = result._edited() if hasattr(result, "_edited") else None, getattr(result, "classes_", None)
     result = getattr(result, "result_", result)
     if not isinstance(result, (Result, str, os.PathLike)):
         raise TypeError(f"verify takes a fitted estimator, a Result or the path of a JSON file, not a {type(result).__name__}")
     if edited is not None:
         return Verdict(False, f"{edited} was changed after fit, and is not what the result has")
+    found = None
     if y is not None:
-        y = class_targets(y)[1]  # numbers, as they are in regression, stay what they are
+        found, y = class_targets(y)  # numbers, as they are in regression, stay what they are
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json") if isinstance(result, Result) else os.fspath(result)
         if isinstance(result, Result):
@@ -107,11 +116,15 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         claim = ctx.made(lib.clv_claim_read, "clv_claim", lib.clv_claim_free, path_of(path))
     data, kept = ffi.new("clv_input *"), []
     method, widths = lib.clv_claim_method(claim), None
-    if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS and isinstance(X, (list, tuple)):
+    if method != ffi.NULL and method.takes == lib.CLV_TAKES_PARTITIONS:
         X, widths = stack(X)
-    for role, given in (("points", X), ("targets", y), ("weights", sample_weight), ("widths", widths)):
+    points = as_view(X)
+    if sample_weight is not None:
+        weighted = lib.clv_result_integer(lib.clv_claim_result(claim), b"weighted", 0)
+        sample_weight = _weights(sample_weight, points.shape[0], bool(weighted))
+    for role, given in (("points", points), ("targets", y), ("weights", sample_weight), ("widths", widths)):
         if given is not None:
-            kept.append(as_view(given))
+            kept.append(given if isinstance(given, View) else as_view(given))
             setattr(data, role, kept[-1].pointer)
     verdict = ffi.new("clv_verdict *")
     homes = list(itertools.takewhile(lambda name: name != "?", (text_of(lib.clv_home_name(h)) or "?" for h in itertools.count())))
@@ -122,4 +135,6 @@ def verify(result: Any, X: Any, y: Any = None, *, sample_weight: Any = None, mem
         ctx.call(lib.clv_claim_verify, claim, data, memory, threads_of(n_jobs), verdict)
     except ValueError as wrong:
         raise ValueError(functools.reduce(lambda said, words: said.replace(*words), _FILES.items(), str(wrong))) from None
+    if verdict.accepted and classes is not None and found is not None and not np.array_equal(classes, found):
+        return Verdict(False, "classes_ was changed after fit, and is not what y has")
     return Verdict(bool(verdict.accepted), text_of(ffi.cast("char *", verdict.reason)) or "")

@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import os
 import pathlib
 import threading
+from queue import Empty, SimpleQueue
 from typing import Any, Callable
 
 from ._binding import ffi
@@ -91,6 +93,10 @@ class Context:
         self.tables: list[Any] = []  # of the options that messages may be about
         self.renamed: dict[str, str] = {}  # those that have another name in Python
         self._flag = ffi.new("int *")
+        self._waits = False  # the main thread, in `apart`
+        self._asked: list[Callable[[], Any]] = []  # what that thread is to call
+        self._news: SimpleQueue[None] = SimpleQueue()  # wakes it
+        self._answers: SimpleQueue[None] = SimpleQueue()  # wakes who asked
         lib.clv_context_set_interrupt(self.pointer, ffi.addressof(lib, "clv_interrupt_by_flag"), self._flag)
 
     def __del__(self) -> None:
@@ -124,12 +130,11 @@ class Context:
         """What `work` returns. In the main thread Ctrl-C, and whatever else a signal handler raises, makes its calls stop
         with what they have, and is raised then. Python runs signal handlers in the main thread only, and between its
         own instructions: that thread waits, and another one works. It waits for a moment at a time, as other packages
-        (Polars is one) take signals in a way that does not end a wait."""
+        (Polars is one) take signals in a way that does not end a wait; and does what `in_caller` asks it for."""
         if _thread.get_ident() != threading.main_thread().ident:
             return work()
         outcome: list[tuple[Any, BaseException | None]] = []
-        claim, done = _thread.allocate_lock(), _thread.allocate_lock()
-        done.acquire()
+        claim, news = _thread.allocate_lock(), self._news
 
         def begin(worker: _Worker) -> None:
             first = claim.acquire(False)  # a signal may come between the beginning and the note of it
@@ -141,28 +146,48 @@ class Context:
             _Worker.idle.append(worker)
             if first:
                 outcome.append(found)
-                done.release()
+                news.put(None)
 
         raised: BaseException | None = None
-        begun = False
-        while not outcome:
+        begun, self._waits = False, True
+        while not outcome:  # a signal may come between any two steps: what there is to do is seen in the lists alone
             try:
                 if not begun:
                     _Worker.take(begin)
                     begun = True
-                done.acquire(timeout=_MOMENT)
+                if self._asked:
+                    if raised is None:
+                        self._asked[0]()
+                    del self._asked[0]
+                    self._answers.put(None)
+                else:
+                    news.get(timeout=_MOMENT)
+            except Empty:
+                pass
             except BaseException as reason:  # noqa: BLE001 (raised below)
                 if not begun and isinstance(reason, RuntimeError):
                     raise  # no thread can be started
                 raised = reason
                 self.interrupt()
-        self._flag[0] = 0
+        self._flag[0], self._waits = 0, False
         returned, failure = outcome[0]
         if raised is not None:
             raise raised
         if failure is not None:
             raise failure
         return returned
+
+    def in_caller(self, function: Callable[[], Any]) -> None:
+        """Call a function of Python from within a call of the library: in the main thread, where that waits for the call, so
+        that Ctrl-C ends the function as it ends all else there. After Ctrl-C it is not called."""
+        if not self._waits:
+            function()
+            return
+        self._asked.append(function)
+        self._news.put(None)
+        while function in self._asked:
+            with contextlib.suppress(Empty):
+                self._answers.get(timeout=_MOMENT)
 
     def made(self, function: Callable[..., int], kind: str, free: Callable[[Any], None], *arguments: Any) -> Any:
         """What a function writes to its last argument; freed with the context, or before by `free`."""

@@ -1,6 +1,7 @@
 """Arrays as views of the library, and back."""
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,9 @@ class View:
             self.pointer.index = ffi.cast("int32_t *", index.ctypes.data)
 
     def fingerprint(self) -> int:
-        """A number that tells these values from others."""
-        return int(lib.clv_matrix_fingerprint(self.pointer))
+        """A number that tells these values from others, and where rows begin from other places."""
+        start = self.kept[1]
+        return int(lib.clv_matrix_fingerprint(self.pointer)) ^ (0 if start is None else zlib.crc32(start))
 
 
 def check_sparse(x: Any) -> None:
@@ -66,7 +68,10 @@ def _sparse_view(x: Any) -> View:
 
 def as_view(x: Any) -> View:
     """Of a two-dimensional array or a sparse matrix; without a copy where type and order allow. One-dimensional arrays are
-    taken as one column."""
+    taken as one column, frames of pandas whose columns are all sparse as sparse matrices."""
+    to_sparse = getattr(getattr(x, "sparse", None), "to_coo", None)
+    if to_sparse is not None and np.ndim(x) == 2:
+        x = to_sparse()
     if is_sparse(x):
         return _sparse_view(x)
     array = np.asarray(x)

@@ -104,6 +104,7 @@ def in_python(sentence: str, tables: list[Any], renamed: dict[str, str]) -> str:
         place = r"(?![\w-])" if "_" in name or len(name) == 1 else r"(?= = |: \d|: label|=)"
         sentence = re.sub(rf"(?<![\w'\0-]){found}{place}", "\0" + name, sentence)  # once, though alpha may stand for lambda
     sentence = re.sub("\0([a-z_]+)", lambda found: renamed.get(found[1], found[1]), sentence)
+    sentence = sentence.replace(", or a file", ", or an array")
     return re.sub(r" = '([-+]?\d[\d.]*(?:e[-+]?\d+)?|nan|-?inf)' is ", r" = \1 is ", sentence)
 
 

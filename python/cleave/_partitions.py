@@ -12,17 +12,22 @@ __all__ = ["stack"]
 
 
 def _labels(given: Any, number: int) -> NDArray[np.float64]:
-    """Labels as numbers; those of text in the order of their names."""
+    """Labels as numbers; those of text in the order of their names, -1 where that is the text."""
     labels = np.asarray(given)
-    if labels.dtype.kind in "OUS":
-        labels = np.unique(labels.astype(str), return_inverse=True)[1]
-    if labels.dtype.kind not in "iufb":
-        raise ValueError(f"input {number}: labels must be numbers or texts, not {labels.dtype}")
-    wrong = np.flatnonzero((labels != np.floor(labels)) | (labels < -1))
+    if labels.dtype.kind in "US" or (labels.dtype.kind == "O" and all(isinstance(label, (str, bytes)) for label in labels)):
+        names, codes = np.unique(labels.astype(str), return_inverse=True)
+        return np.where(names == "-1", -1.0, np.arange(len(names)))[codes]
+    try:
+        if labels.dtype.kind not in "iufbO":
+            raise TypeError
+        found = labels.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"input {number}: labels must be numbers or texts, all of one kind, not {labels.dtype}") from None
+    wrong = np.flatnonzero((found != np.floor(found)) | (found < -1) | ~np.isfinite(found))
     if len(wrong):
         raise ValueError(f"input {number}: the label {labels[wrong[0]]} of object {wrong[0]} is not allowed: labels are whole numbers "
                          "from 0 on, or -1 for an object that is left out")
-    return labels.astype(np.float64)
+    return found
 
 
 def _part(given: Any, number: int) -> NDArray[np.float64]:
@@ -33,9 +38,9 @@ def _part(given: Any, number: int) -> NDArray[np.float64]:
     if is_sparse(given):
         return np.asarray(given.toarray(), dtype=np.float64)
     found = np.asarray(given)
-    if found.ndim == 2 and found.shape[1] > 1:
+    if found.ndim == 2 and found.shape[1] > 1 and found.dtype.kind in "iufb":
         return found.astype(np.float64)
-    if found.ndim not in (1, 2):
+    if found.ndim not in (1, 2) or found.size != len(found):
         raise ValueError(f"input {number} must be one label per object, memberships of n x k, or what has labels_")
     return _labels(found.reshape(len(found)), number)
 
@@ -50,7 +55,9 @@ def _memberships(part: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def stack(inputs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """A column of labels per input; or, where one has memberships, those of all, and how many columns each has."""
+    """A column of labels per input, which are a list, or the columns of an array or frame; or, where one has memberships, those
+    of all, and how many columns each has."""
+    inputs = inputs if isinstance(inputs, (list, tuple)) else list(np.asarray(inputs).T)
     parts = [_part(given, number + 1) for number, given in enumerate(inputs)]
     if not parts:
         raise ValueError("a consensus needs at least one input")

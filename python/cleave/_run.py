@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._library import Context, ffi, lib, text_of
+from ._library import Context, ffi, lib, path_of, text_of
 from ._matrix import View, array_of, as_view, numbers
 from ._options import METHODS, Options
 from ._result import Result
@@ -70,6 +70,9 @@ class Run:
                  **inputs: Any) -> None:
         self.ctx, self.method, self.trace = Context(), METHODS[name], trace
         self.columns = columns  # their names, if they have any
+        for name in columns:
+            if "\0" in name:
+                raise ValueError(f"the column {name!r} has a null character in its name, where texts of the library end: rename it")
         self.ctx.renamed = renamed or {}
         self.fingerprint = fingerprint  # of points that others may change
         self._lock = threading.Lock()  # a context serves one thread at a time
@@ -129,19 +132,22 @@ class Run:
 
         @ffi.callback("clv_monitor")  # type: ignore[untyped-decorator, unused-ignore]
         def monitor(progress: Any, user: Any) -> int:
-            try:
-                return int(bool(self.callback({name: getattr(progress, name) for name in (  # type: ignore[misc]
-                    "restart", "iteration", "seconds", "objective", "certificate", "best")})))
-            except BaseException as failure:  # noqa: BLE001 (nothing may pass through C)
-                self.failure = failure
-                return 1
+            seen = {name: getattr(progress, name) for name in ("restart", "iteration", "seconds", "objective", "certificate", "best")}
+            answers: list[int] = []
+            self.ctx.in_caller(lambda: answers.append(self._call(seen)))
+            return answers[0] if answers else 1
         return monitor
 
-    def _keep(self, path: Any, every: Any) -> Any:
+    def _call(self, progress: dict[str, Any]) -> int:
+        try:
+            return int(bool(self.callback(progress)))  # type: ignore[misc]
+        except BaseException as failure:  # noqa: BLE001 (nothing may pass through C)
+            self.failure = failure
+            return 1
+
+    def _keep(self, path: Any) -> Any:
         """The writer of checkpoints as the library calls it: files are replaced whole."""
-        name, folder = os.fsencode(path), os.path.dirname(os.path.abspath(os.fsdecode(path)))
-        if isinstance(every, (str, bool)) or not 0 <= every <= 1e9:
-            raise ValueError(f"checkpoint_every = {every!r} is not allowed: it must be a number from 0 to 1000000000, of seconds")
+        name, folder = path_of(path), os.path.dirname(os.path.abspath(os.fsdecode(path)))
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"checkpoint = {path!r} cannot be written: there is no folder {folder}")
         if os.path.isdir(path) or not os.access(folder, os.W_OK):
@@ -184,10 +190,15 @@ class Run:
         """Run the method. On Ctrl-C `pointer` has the best result so far, and KeyboardInterrupt is raised. With files to keep
         checkpoints in, and to go on from."""
         control = ffi.cast("clv_control *", self.options.pointer)
+        for name, path in (("checkpoint", checkpoint), ("resume", resume)):
+            if not (path is None or isinstance(path, (str, bytes, os.PathLike)) and os.fspath(path)):
+                raise TypeError(f"{name} = {path!r} is not allowed: it must be the path of a file, or None")
+        if isinstance(every, (str, bool)) or not 0 <= every <= 1e9:
+            raise ValueError(f"checkpoint_every = {every!r} is not allowed: it must be a number from 0 to 1000000000, of seconds")
         if resume is not None:
             self._resume(resume)
-        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint, every)
-        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every) if checkpoint is not None else 0)
+        writer = ffi.NULL if checkpoint is None else self._keep(checkpoint)
+        lib.clv_context_set_checkpoint(self.ctx.pointer, writer, ffi.NULL, float(every))
         left = control.time_limit - lib.clv_context_spent(self.ctx.pointer)  # clv_solve refuses a limit that is over
         limit = max(left, 1e-9) if control.time_limit > 0 else 0
         lib.clv_context_set_time_limit(self.ctx.pointer, limit)  # of all of it, the affinity included
@@ -249,7 +260,7 @@ class Run:
         """Whether new objects are compared with those of the fit."""
         return bool(self.method.takes == lib.CLV_TAKES_AFFINITY)
 
-    def _check_points(self) -> None:
+    def check_points(self) -> None:
         """Predictions are by the points, and reports tell of them: as they were."""
         if self.fingerprint is not None and self.fingerprint != self.views["points"].fingerprint():
             raise ValueError("X was changed after fit, and this needs it as it was: fit again, or fit to a copy")
@@ -264,7 +275,7 @@ class Run:
     def report(self, render: Any, as_it_was: bool = True) -> str:
         """The JSON text, the table or the page of the result; as_it_was: it tells of the points."""
         if as_it_was:
-            self._check_points()
+            self.check_points()
         tables = [(table, options) for options, table in self.places[:1] + self.places[2:] + self.places[1:2]]
         listed = ffi.new("const clv_option_table *[]", [table for table, _ in tables] + [ffi.NULL])
         structs = ffi.new("const void *[]", [options.pointer for _, options in tables])
@@ -289,7 +300,7 @@ class Run:
     def predict(self, points: Any = None, similarities: Any = None) -> tuple[Any, Any]:
         """Labels of new objects, and their memberships where the method gives them."""
         if self.predicts_by_points:
-            self._check_points()
+            self.check_points()
         fresh, kept = ffi.new("clv_fresh *"), []
         for role, given in (("points", points), ("similarities", similarities)):
             if given is not None:

@@ -58,6 +58,10 @@ def _labels(given: Any, count: int) -> NDArray[Any]:
     found = np.zeros(count, int) if given is None else np.asarray(given)
     if found.shape != (count,):
         raise ValueError(f"there are {count} objects, labels have the shape {found.shape}")
+    if not count:
+        raise ValueError("there are no objects to draw")
+    if found.dtype.kind == "f" and (wrong := np.flatnonzero(found != np.floor(found))).size:
+        raise ValueError(f"the label {found[wrong[0]]} of object {wrong[0]} is not a whole number")
     return np.unique(found, return_inverse=True)[1] if found.dtype.kind in "OUS" else found
 
 

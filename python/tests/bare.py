@@ -20,6 +20,10 @@ except ImportError as missing:
 else:
     raise AssertionError(f"{KPalm} without scikit-learn")
 
+names: dict = {}
+exec("from cleave import *", names)
+assert "verify" in names and "KPalm" not in names
+
 maps = pathlib.Path("/proc/self/maps")
 if maps.exists():
     loaded = {line.split()[-1] for line in maps.read_text().splitlines() if ".so" in line}

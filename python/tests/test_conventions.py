@@ -4,12 +4,14 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import runpy
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
@@ -28,6 +30,8 @@ def fitted(kind, **parameters):
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     if "n_clusters" in kind().get_params() and kind is not cleave.DominantSets:
         parameters.setdefault("n_clusters", 3)
+    if kind is cleave.Consensus:  # columns of labels
+        x = np.apply_along_axis(lambda column: np.unique(column, return_inverse=True)[1], 0, x)
     y = x[:, 0] if kind is cleave.KSupportRegressor else y
     x = x[:, 1:] if kind is cleave.KSupportRegressor else x
     return kind(**parameters).fit(x, y), x, y
@@ -137,6 +141,21 @@ def test_the_parameters_are_the_options_of_the_library(kind):
         assert f"\n    {title}\n    {'-' * len(title)}\n" in kind.__doc__, title
 
 
+@each
+def test_methods_say_what_they_take_and_return(kind):
+    own = [name for name, _ in inspect.getmembers(kind, inspect.isfunction) if name in _estimators._RETURNS]
+    for name in (name for name in own if getattr(kind, name).__module__ == _estimators.__name__):
+        text = inspect.getdoc(getattr(kind, name))
+        for title in ("Parameters", "Returns"):
+            assert text.count(f"\n{title}\n{'-' * len(title)}\n") == 1, (name, text)
+        assert all(f"\n{given} : " in text for given in inspect.signature(getattr(kind(), name)).parameters), (name, text)
+    assert "fit" in own
+
+
+def test_without_docstrings_all_works():
+    subprocess.run([sys.executable, "-OO", "-c", "import cleave; cleave.KPalm(2).fit([[0], [1], [2]])"], check=True)
+
+
 OTHER = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -195,6 +214,21 @@ def test_sample_weights_count():
     alone = cleave.KPalm(2).fit(x[50:])
     assert model.objective_ == pytest.approx(alone.objective_) and len(labels) == len(x)
     assert cleave.verify(model.result_, x, sample_weight=weights).accepted
+
+
+def test_weights_of_one_are_no_weights(tmp_path):
+    x = load_iris().data
+    plain = cleave.KPalm(8).fit(x)
+    for ones in (1, 1.0, np.ones(len(x)), [1] * len(x)):
+        model = cleave.KPalm(8).fit(x, sample_weight=ones)
+        np.testing.assert_array_equal(model.labels_, plain.labels_)
+        model.result_.save(tmp_path / "r.json")
+        for result in (model, plain, tmp_path / "r.json"):
+            assert cleave.verify(result, x).accepted and cleave.verify(result, x, sample_weight=ones).accepted
+    weights = np.ones(len(x))
+    weights[0] = 2
+    weighted = cleave.KPalm(8).fit(x, sample_weight=weights)
+    assert not cleave.verify(weighted, x, sample_weight=np.ones(len(x))).accepted
 
 
 @pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
@@ -357,6 +391,35 @@ def test_a_model_that_was_edited_is_rejected():
             array[0] = 0
 
 
+@each
+def test_every_attribute_is_that_of_the_result(kind):
+    model, x, y = fitted(kind)
+    targets = y if kind._method == "ksupport" else None
+    if kind is cleave.MatrixPursuit:
+        assert model.affinity_matrix_ is not None
+    assert cleave.verify(model, x, targets).accepted and cleave.verify(pickle.loads(pickle.dumps(model)), x, targets).accepted
+    for name in {name for name in vars(model) if name.endswith("_")} - {"result_", "n_features_in_", "warnings_"}:
+        kept = getattr(model, name)
+        setattr(model, name, forged(kept))
+        verdict = cleave.verify(model, x, targets)
+        assert not verdict.accepted and verdict.reason.startswith(name + " was changed after fit"), name
+        setattr(model, name, kept)
+    assert cleave.verify(model, x, targets).accepted
+
+
+def forged(value):
+    """Something near to a value."""
+    if isinstance(value, tuple):  # a certificate or a bound
+        return value._replace(value=value.value + 1)
+    if value is None or isinstance(value, bool):
+        return not value
+    if getattr(getattr(value, "dtype", None), "names", None):
+        other = value.copy()
+        other["objective"][0] += 1
+        return other
+    return value * 2 + 1 if isinstance(value, (int, float, np.ndarray)) else value * 2
+
+
 def test_a_changed_x_is_told_and_what_was_found_is_still_printed():
     x = np.random.default_rng(0).normal(size=(30000, 6))
     model = cleave.NormalizedCut(2, affinity="knn", time_limit=20).fit(x)
@@ -369,6 +432,19 @@ def test_a_changed_x_is_told_and_what_was_found_is_still_printed():
 def test_a_wrong_number_of_clusters_is_named_as_it_was_given(wrong):
     with pytest.raises(ValueError, match="n_clusters = .* is not allowed: it must be a whole number from 1 on, .least, most."):
         cleave.KPalm(wrong).fit(load_iris().data)
+
+
+@pytest.mark.parametrize("wrong", [(2, 400), range(2, 401)], ids=repr)
+def test_more_clusters_than_objects_are_refused_as_they_were_given(wrong):
+    for kind in (cleave.KPalm, cleave.NormalizedCut):
+        with pytest.raises(ValueError, match=re.escape(f"n_clusters = {wrong!r} is not allowed: there are 150 objects")):
+            kind(wrong).fit(load_iris().data)
+
+
+def test_names_that_the_library_would_cut_are_refused():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="has a null character in its name"):
+        cleave.KPalm(3).fit(pandas.DataFrame(load_iris().data, columns=["a\0", "b", "c", "d"]))
 
 
 def test_two_objects_may_be_given_a_range():
@@ -384,9 +460,42 @@ def test_where_a_checkpoint_cannot_be_kept_nothing_is_begun(tmp_path):
     for every in (-1, float("nan"), "x"):
         with pytest.raises(ValueError, match="checkpoint_every = .* must be a number from 0"):
             cleave.KPalm(3, checkpoint=tmp_path / "x.ckpt", checkpoint_every=every).fit(x)
+        with pytest.raises(ValueError, match="checkpoint_every = .* must be a number from 0"):
+            cleave.KPalm(3, checkpoint_every=every).fit(x)
+
+
+@pytest.mark.parametrize("wrong", [True, False, 1, 1.5, "", b"", ["x.ckpt"]], ids=repr)
+def test_what_is_no_path_is_not_opened(wrong):
+    for name in ("checkpoint", "resume"):  # numbers would be those of open files, which are closed then
+        with pytest.raises(TypeError, match=f"{name} = .* is not allowed: it must be the path of a file, or None"):
+            cleave.KPalm(3, **{name: wrong}).fit(load_iris().data)
 
 
 def test_inputs_of_a_consensus_are_labels():
-    for wrong in ([0, 1, -2], [0, 1, 1.5]):
-        with pytest.raises(ValueError, match="input 2: the label .* of object 2 is not allowed"):
-            cleave.Consensus(2).fit([[0, 0, 1], wrong])
+    good = np.array([0, 0, 1])
+    for wrong in ([0, 1, -2], [0, 1, 1.5], [0, 1, np.inf], [0, 1, -3]):
+        for given in ([good, wrong], np.column_stack([good, wrong])):
+            with pytest.raises(ValueError, match="input 2: the label .* of object 2 is not allowed|Input X contains infinity"):
+                cleave.Consensus(2).fit(given)
+    for wrong in ([0, 1, None], ["a", "b", None], np.array([1j, 2, 3])):
+        with pytest.raises(ValueError, match="input 2: labels must be numbers or texts, all of one kind|input 2: the label"):
+            cleave.Consensus(2).fit([good, wrong])
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        cleave.Consensus(2).fit(scipy.sparse.csr_matrix(np.eye(3)))
+    with pytest.raises(ValueError, match="input 2 must be one label per object"):
+        cleave.Consensus(2).fit([good, [["a", "b"], ["a", "b"], ["b", "a"]]])
+
+
+def test_a_consensus_takes_labels_that_are_texts():
+    names = np.array([["red", "1"], ["red", "1"], ["blue", "-1"], ["blue", "2"], ["-1", "2"], ["-1", "-1"]])
+    numbers = np.array([[1, 0], [1, 0], [0, -1], [0, 1], [-1, 1], [-1, -1]])
+    expected = cleave.Consensus(2).fit(numbers)
+    assert expected.labels_.tolist().count(-1) == 1
+    given = [names, names.astype(object), list(names.T), list(numbers.T), numbers.astype(float)]
+    pandas = pytest.importorskip("pandas")
+    given += [pandas.DataFrame(names, columns=["a", "b"]), pandas.DataFrame({"a": names[:, 0], "b": numbers[:, 1]})]
+    for x in given:
+        model = cleave.Consensus(2).fit(x)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert cleave.verify(model, x).accepted and cleave.verify(model, numbers).accepted
+        assert hasattr(model, "feature_names_in_") == isinstance(x, pandas.DataFrame)

@@ -104,6 +104,25 @@ def test_frames_have_names():
     assert not hasattr(model.fit(x), "feature_names_in_")
 
 
+def test_sparse_frames_are_sparse_matrices():
+    pandas = pytest.importorskip("pandas")
+    matrix = scipy.sparse.random(60, 6, 0.4, format="csr", random_state=0)
+    frame = pandas.DataFrame.sparse.from_spmatrix(matrix)
+    model = cleave.KPalm(3).fit(frame)
+    assert all(cleave.verify(model, given).accepted for given in (frame, matrix))
+    assert not cleave.verify(model, frame * 2).accepted
+    np.testing.assert_array_equal(cleave.affinity(frame), cleave.affinity(matrix))
+
+
+def test_one_weight_is_that_of_all_objects():
+    x = cloud(60)
+    model = cleave.KPalm(3).fit(x, sample_weight=2)
+    assert all(cleave.verify(model, x, sample_weight=given).accepted for given in (2, 2.0, np.full(60, 2)))
+    assert not cleave.verify(model, x, sample_weight=3).accepted
+    with pytest.raises(ValueError, match="weights"):
+        cleave.verify(cleave.KPalm(3).fit(x), x, sample_weight=np.ones(5))
+
+
 def test_polars_frames_have_names():
     polars = pytest.importorskip("polars")
     x = cloud(60, 3)
@@ -112,8 +131,8 @@ def test_polars_frames_have_names():
     np.testing.assert_array_equal(model.labels_, cleave.KPalm(3).fit(x).labels_)
 
 
-def test_a_mapped_file_goes_through_mapped(tmp_path):
-    x = cloud()
+def test_a_large_mapped_file_goes_through_mapped(tmp_path):
+    x = cloud(40000)
     np.save(tmp_path / "x.npy", x)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     model = cleave.KPalm(3).fit(mapped)
@@ -142,6 +161,83 @@ def test_who_changes_x_after_the_fit_does_not_change_the_model(kind, make, monke
     for use in (lambda: model.predict(make(np.abs(cloud(60)))), lambda: pickle.dumps(model), model.result_.to_json):
         with pytest.raises(ValueError, match="X was changed after fit, and this needs it as it was"):
             use()
+
+
+def read_only(x):
+    view = x.view()
+    view.flags.writeable = False
+    return view
+
+
+def mapped(x, folder):
+    np.save(folder / "x.npy", x)
+    return np.load(folder / "x.npy", mmap_mode="r+"), np.load(folder / "x.npy", mmap_mode="r")
+
+
+def sparse_views(x):
+    csr = scipy.sparse.csr_matrix(x)
+    return csr.data, scipy.sparse.csr_matrix((read_only(csr.data), read_only(csr.indices), csr.indptr), shape=csr.shape)
+
+
+def frame(x, **how):
+    return pytest.importorskip("pandas").DataFrame(x, **how)
+
+
+# What is written to, and what fit is given of it, which may not be written to.
+SHARED = {"view": lambda x, folder: (x, read_only(x)), "file": mapped, "sparse": lambda x, folder: sparse_views(x),
+          "column": lambda x, folder: ((column := frame(x[:, :1], copy=True)).iloc, column),
+          "frame": lambda x, folder: (x, frame(x, copy=False)), "own frame": lambda x, folder: ((own := frame(x, copy=True)).iloc, own)}
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["small", "large"])
+@pytest.mark.parametrize("share", SHARED)
+def test_memory_that_others_write_to_does_not_change_the_model(share, small, tmp_path, monkeypatch):
+    if not small:
+        monkeypatch.setattr(cleave._estimators, "_SMALL", 0)
+    points = np.vstack([cloud(60), cloud(60) + 6])
+    written, given = SHARED[share](points.copy(), tmp_path)
+    model = cleave.NormalizedCut(2, affinity="gaussian").fit(given)
+    points = given.copy()
+    model.result_.to_json(), model.result_._repr_html_()
+    written[:] = np.asarray(written[:])[::-1]
+    try:
+        pickled = pickle.dumps(model)
+    except ValueError as refused:
+        assert not small and "X was changed after fit, and this needs it as it was" in str(refused)
+        with pytest.raises(ValueError, match="X was changed after fit"):
+            model.predict(points)
+    else:
+        np.testing.assert_array_equal(model.predict(points), model.labels_)
+        np.testing.assert_array_equal(pickle.loads(pickled).predict(points), model.labels_)
+
+
+def test_a_large_sparse_matrix_may_be_of_floats_or_moved(monkeypatch):
+    monkeypatch.setattr(cleave._estimators, "_SMALL", 0)
+    for change in (lambda x: x.data.__imul__(3), lambda x: x.indptr.__setitem__(1, 0)):
+        for kind in (np.float32, np.float64):
+            given = scipy.sparse.csr_matrix(np.vstack([cloud(60), cloud(60) + 6]).astype(kind))
+            points = given.copy()
+            model = cleave.NormalizedCut(2, affinity="gaussian").fit(given)
+            change(given)
+            try:
+                pickled = pickle.dumps(model)
+            except ValueError as refused:
+                assert "X was changed after fit" in str(refused)
+            else:
+                np.testing.assert_array_equal(pickle.loads(pickled).predict(points), model.labels_)
+
+
+def test_a_linear_model_saves_the_data_of_its_fit(monkeypatch, tmp_path):
+    x = cloud(60)
+    model = cleave.KSupportRegressor(2).fit(given := x.copy(), x[:, 0])
+    given += 1
+    model.result_.save(tmp_path / "r.json")
+    assert cleave.verify(tmp_path / "r.json", x, x[:, 0]).accepted
+    monkeypatch.setattr(cleave._estimators, "_SMALL", 0)
+    model = cleave.KSupportRegressor(2).fit(given := x.copy(), x[:, 0])
+    given += 1
+    with pytest.raises(ValueError, match="X was changed after fit"):
+        model.result_.save(tmp_path / "r.json")
 
 
 def test_a_result_of_kpalm_is_of_the_points_that_were_there(monkeypatch, tmp_path):

@@ -21,7 +21,7 @@ ESTIMATORS = [cleave.DominantSets, cleave.KPalm, cleave.KSupportClassifier, clea
               cleave.MatrixPursuit, cleave.NormalizedCut, cleave.SimplicialNMF]
 # The checks that do not pass, by estimator, with the reason; docs/python.md has the same table. Those of 1.6 and later, and
 # the one that they were before.
-STREAM = "starts are drawn by weight from a random stream, which repeating an object shifts; as for KMeans"
+STREAM = "starts are drawn by weight from a random stream, which repeating an object, or leaving out one of weight 0, shifts; as for KMeans"
 EXPECTED = {"KPalm": {"check_sample_weight_equivalence_on_dense_data": STREAM,
                       "check_sample_weight_equivalence_on_sparse_data": STREAM,
                       "check_sample_weights_invariance": STREAM}}
@@ -60,6 +60,27 @@ def test_features_of_texts_are_checked_by_texts():
     assert "red cars" in cleave.TextFeatures(2, ngram_range=[1, 2]).fit(TEXTS).texts_.terms
     search = GridSearchCV(make_pipeline(cleave.TextFeatures(2), cleave.KPalm(2)), {"textfeatures__ngram_range": [(1, 1), (1, 2)]}, cv=2)
     assert search.fit(TEXTS * 5).best_params_
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_a_consensus_is_checked_by_labels():
+    """The checks of scikit-learn are of numbers that are no labels; here are those that there would be."""
+    for estimator, check in all_checks(cleave.Consensus()):
+        check(estimator)
+    table = np.random.default_rng(0).integers(-1, 3, size=(40, 4))
+    before, model = table.copy(), cleave.Consensus(3)
+    assert model.fit(table) is model and model.get_params() == cleave.Consensus(3).get_params() == clone(model).get_params()
+    np.testing.assert_array_equal(table, before)
+    assert model.n_features_in_ == 4 and not hasattr(model.fit(table.tolist()), "feature_names_in_")
+    model.fit(table)
+    for other in (clone(model).fit(table), clone(model).fit(np.asfortranarray(table)), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.labels_, model.labels_)
+    np.testing.assert_array_equal(clone(model).fit_predict(table), model.labels_)
+    for wrong in (table[0], table[:, :0], table[:1], table[np.newaxis]):
+        with pytest.raises(ValueError):
+            clone(model).fit(wrong)
+    if hasattr(estimator_checks, "estimator_checks_generator"):  # from 1.6 on there are tags of this kind
+        assert not model.__sklearn_tags__().input_tags.sparse
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
@@ -154,7 +175,7 @@ def test_arrays_take_the_place_of_files():
     assert said["start"] == said["object-alpha"] == said["start-membership"] == "array"
     assert all(cleave.verify(model, X).accepted for model in (plain, given))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(given)).predict(X), given.predict(X))
-    for wrong, why in ((dict(object_alpha=0 * factors), "the factor 0 of object 1"), (dict(object_alpha="far"), "must be same or distance"),
+    for wrong, why in ((dict(object_alpha=0 * factors), "the factor 0 of object 1"), (dict(object_alpha="far"), "must be same or distance, or an array"),
                        (dict(start_membership=memberships[:5]), "5 x 3 numbers"), (dict(start_membership="w.npy"), "give the memberships")):
         with pytest.raises(ValueError, match=why):
             cleave.KPalm(3, **wrong, **how).fit(X)

@@ -31,6 +31,20 @@ def labelings():
     return random.integers(0, 4, 300), random.integers(0, 6, 300)
 
 
+STAR = """
+import sys
+sys.modules[sys.argv[1]] = None  # as if it was not installed
+from cleave import *
+print("verify" in dir(), "KPalm" in dir(), "plot" in dir())
+"""
+
+
+def test_a_star_import_gives_what_there_is():
+    for missing, expected in (("sklearn", "True False True"), ("matplotlib", "True True True")):
+        run = subprocess.run([sys.executable, "-c", STAR, missing], capture_output=True, text=True, check=True)
+        assert run.stdout.split("\n")[0] == expected
+
+
 # --- metrics ---
 
 

@@ -182,3 +182,12 @@ def test_without_matplotlib_a_sentence_says_so():
 def test_what_is_not_fitted_has_nothing_to_draw(draw):
     with pytest.raises(NotFittedError, match="this KPalm is not fitted yet: call 'fit' before its result is drawn"):
         draw(cleave.KPalm(3))
+
+
+def test_what_cannot_be_drawn_is_said():
+    points = np.zeros((3, 2))
+    with pytest.raises(ValueError, match="there are no objects to draw"):
+        cleave.plot.scatter(points[:0], [])
+    for wrong in (np.nan, 0.5):
+        with pytest.raises(ValueError, match=f"the label {wrong} of object 1 is not a whole number"):
+            cleave.plot.scatter(points, [0, wrong, 1])

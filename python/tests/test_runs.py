@@ -72,6 +72,24 @@ def test_a_bar_shows_progress(with_tqdm, capsys, monkeypatch):
     assert "SimplicialNMF" in shown and "objective" in shown and len(seen) == 5
 
 
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "file"])
+@pytest.mark.parametrize("with_tqdm", [True, False], ids=["tqdm", "plain"])
+def test_the_last_line_of_a_bar_is_the_result(with_tqdm, terminal, capsys, monkeypatch):
+    if with_tqdm:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    seen = []
+    model = cleave.KPalm(5, n_init=3, progress=True, callback=lambda p: seen.append(p) and None).fit(cloud())
+    last = capsys.readouterr().err.rstrip("\n").split("\n")[-1].split("\r")[-1]
+    assert f"objective {model.objective_:.6g}, certificate {model.certificate_.value:.2g}" in last, last
+    assert f"{len(seen)} iterations" in last
+    with pytest.raises(ValueError, match="n_clusters"):
+        cleave.KPalm(999, progress=True).fit(cloud())
+    assert "objective" not in capsys.readouterr().err
+
+
 def test_the_global_lock_is_free_during_a_fit():
     ticks, over = [], threading.Event()
 
@@ -131,15 +149,29 @@ def _labels(x):
 
 
 def test_threads_that_work_are_kept_and_their_data_are_not():
-    threads = set()
+    workers = set()
     for _ in range(3):
         x = cloud(50)
-        cleave.KPalm(2, callback=lambda progress: threads.add(threading.get_ident())).fit(x)
+        cleave.KPalm(2, callback=lambda progress: None).fit(x)
+        workers.add(tuple(cleave._library._Worker.idle))
         held = weakref.ref(x)
         del x
         gc.collect()
         assert held() is None
-    assert len(threads) == 1 and threading.get_ident() not in threads
+    assert len(workers) == 1 and len(workers.pop()) == 1
+
+
+@pytest.mark.parametrize("how", [dict(), dict(n_init=4, n_jobs=2)], ids=str)
+def test_a_callback_is_called_where_fit_is(how):
+    threads = set()
+    model = cleave.SimplicialNMF(4, callback=lambda progress: threads.add(threading.current_thread()), **how)
+    model.fit(cloud())
+    assert threads == {threading.main_thread()}
+    threads.clear()
+    other = threading.Thread(target=model.fit, args=(cloud(),))
+    other.start()
+    other.join()
+    assert threads and threading.main_thread() not in threads
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -210,17 +242,46 @@ RESTARTING = INTERRUPTED.replace("x = np", "import ctypes; ctypes.CDLL(None).sig
 
 
 def interrupted(program, after):
-    run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    assert run.stdout.readline() == "ready\n"
-    time.sleep(after)
-    run.send_signal(signal.SIGINT)
-    return run.communicate(timeout=60)[0]
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        try:
+            assert run.stdout.readline() == "ready\n"
+            time.sleep(after)
+            run.send_signal(signal.SIGINT)
+            run.wait(timeout=60)
+            return run.stdout.read()
+        finally:
+            run.kill()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("program", [INTERRUPTED, RESTARTING], ids=["plain", "restarting"])
 def test_ctrl_c_leaves_the_best_so_far(program):
     assert interrupted(program, 0.2) == "stopped 800 cancelled 800\n"
+
+
+# A callback that never returns by itself.
+BUSY = INTERRUPTED.replace("    if not first:", "    if first:\n        WAIT\n    else:").replace("signal\n", "queue, signal, threading, time\n", 1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("wait", ["time.sleep(1000)", "threading.Event().wait()", "queue.Queue().get()", "input()",
+                                  "while True: pass"])
+def test_ctrl_c_ends_a_callback_that_is_busy(wait):
+    assert interrupted(BUSY.replace("WAIT", wait), 0.3) == "stopped 800 cancelled 800\n"
+
+
+LOCKED = """
+import time
+import numpy as np, cleave, tqdm
+tqdm.tqdm.get_lock().acquire()  # as an interrupt may leave it
+slow = lambda progress: time.sleep(0.2)  # so that the bar is drawn more than once
+cleave.KPalm(4, max_iter=3, progress=True, callback=slow).fit(np.random.default_rng(0).normal(size=(100, 2)))
+"""
+
+
+def test_a_bar_does_not_wait_for_a_lock_that_an_interrupt_left():
+    pytest.importorskip("tqdm")
+    subprocess.run([sys.executable, "-c", LOCKED], check=True, timeout=60, capture_output=True)
 
 
 READING = """

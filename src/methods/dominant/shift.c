@@ -111,7 +111,9 @@ clv_status clv_dominant_find_shift(clv_peeling *p, double *out) {
     clv_dominant_set_free(p->ctx, &plain);
     CLV_TRY(status);
     enough = enough || about.size < 2 || !(about.similarity > 0);
-    return enough || is_cut(&about) ? CLV_OK : search(p, &seed, about.similarity * wanted / 4, wanted, out);
+    /* A part of a group is large already at a small shift, and at a larger one much too large to be a trial. */
+    double guess = about.similarity * (wanted == LARGEST ? 1 : wanted / 4);
+    return enough || is_cut(&about) ? CLV_OK : search(p, &seed, guess, wanted, out);
 }
 
 double clv_dominant_shift(const clv_dominant_options *options, const clv_result *result) {

@@ -268,7 +268,7 @@ static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_
            !clv_share_is_over(low->ctx, 0.5)) {
         status = try_candidate(&w.t, c, seed, out->value, w.labels);
         if (status == CLV_OK) {
-#pragma omp critical(symnmf_candidates)
+#pragma omp critical
             keep_if_lower(&w.t, c, out);
         }
     }
@@ -296,7 +296,7 @@ static clv_status try_candidates(const clv_symnmf_problem *low, int threads, uin
     {
         clv_status own = try_some(low, seed, &next, out);
         if (own != CLV_OK) {
-#pragma omp critical(symnmf_candidates)
+#pragma omp critical
             worst = clv_is_stop(own) && worst != CLV_OK ? worst : own;
         }
     }

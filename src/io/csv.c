@@ -25,6 +25,12 @@ typedef struct making {
     int64_t width;      /* of the matrix */
 } making;
 
+/* Whether to go on after a pass over one column. */
+static clv_status go_on(const clv_table *t) {
+    enum { WORK_A_ROW = 8 };
+    return clv_read_on(t->ctx, t->start.name, WORK_A_ROW * t->rows);
+}
+
 /* --- rows --- */
 
 static bool is_used(const clv_column *column) {
@@ -37,7 +43,7 @@ static clv_status mark_missing(const clv_table *t, const clv_read_options *optio
         for (int64_t i = 0; i < t->rows; i++) {
             marked[i] = marked[i] || isnan(t->values[i * t->layout.columns + c]);
         }
-        return CLV_OK;
+        return go_on(t);
     }
     clv_token *texts = NULL;
     double value;
@@ -83,7 +89,7 @@ static clv_status code_column(making *m, int64_t c) {
         texts[i].size = clv_is_missing(&texts[i]) ? 0 : texts[i].size;
     }
     if (status == CLV_OK) {
-        status = clv_code_texts(t->ctx, texts, t->rows, m->classes[c]);
+        status = clv_code_texts(t->ctx, t->start.name, texts, t->rows, m->classes[c]);
     }
     if (status == CLV_OK) {
         status = clv_name_classes(t->ctx, texts, m->classes[c], t->rows, &m->texts[c]);
@@ -153,6 +159,7 @@ static clv_status find_fill(making *m) {
         const clv_column *column = &t->columns[c];
         if (column->role == CLV_ROLE_NUMBERS) {
             m->fill[c] = fill_of(m, c, place++, work);
+            CLV_TRY(go_on(t));
             m->filled += column->missing.count;
         }
         place += m->texts[c].count;
@@ -197,6 +204,7 @@ static double *put_row(const making *m, int64_t row, double *to) {
 
 /* The features, in the memory of the table unless classes make them wider. */
 static clv_status put_values(making *m) {
+    enum { ROWS_A_POLL = 1 << 12 };
     clv_table *t = &m->table;
     bool wider = m->classed;
     int64_t numbers;
@@ -204,18 +212,21 @@ static clv_status put_values(making *m) {
         return clv_fail(t->ctx, CLV_ENOMEM, "%s would have too many columns", t->start.name);
     }
     double *values = wider ? CLV_NEW(t->ctx, double, numbers) : t->values, *to = values;
-    for (int64_t i = 0; values && i < m->kept_count; i++) {
+    clv_status status = values ? CLV_OK : CLV_ENOMEM;
+    m->data->values = wider ? values : NULL;
+    for (int64_t i = 0; status == CLV_OK && i < m->kept_count; i++) {
         to = put_row(m, m->kept[i], to);
+        status = i % ROWS_A_POLL == 0 ? clv_read_on(t->ctx, t->start.name, ROWS_A_POLL * m->width) : CLV_OK;
     }
-    if (values && !wider) { /* a block that fits */
+    CLV_TRY(status);
+    if (!wider) { /* a block that fits */
         double *fitted = clv_resize(t->ctx, values, numbers, sizeof *values);
         CLV_TRY(fitted ? CLV_OK : CLV_ENOMEM);
         t->values = NULL;
-        values = fitted;
+        m->data->values = fitted;
     }
-    m->data->values = values;
-    m->data->matrix = (clv_matrix){.rows = m->kept_count, .cols = m->width, .values = values};
-    return values ? CLV_OK : CLV_ENOMEM;
+    m->data->matrix = (clv_matrix){.rows = m->kept_count, .cols = m->width, .values = m->data->values};
+    return CLV_OK;
 }
 
 /* --- names --- */

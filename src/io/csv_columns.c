@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- all rows, once --- */
@@ -133,9 +132,11 @@ void clv_table_free(clv_table *t) {
 
 clv_status clv_table_visit(const clv_table *t, int64_t column, clv_field_visit visit, void *user) {
     clv_csv csv = t->start;
+    const char *asked = csv.at;
     int64_t row = 0;
     while (clv_csv_next(&csv)) {
         clv_token field, kept = {0};
+        CLV_TRY(clv_parse_on_at(t->ctx, csv.name, csv.at, &asked));
         int64_t found = 0;
         for (bool last = false; !last; found++) {
             CLV_TRY(clv_csv_field(t->ctx, &csv, &field, &last));
@@ -177,19 +178,9 @@ static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count
     if (*distinct) {
         return CLV_OK;
     }
-    double *sorted = CLV_NEW(t->ctx, double, count);
-    if (!sorted) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        sorted[i] = t->values[i * t->layout.columns + column];
-    }
-    qsort(sorted, (size_t)count, sizeof *sorted, clv_ascending);
-    *distinct = true;
-    for (int64_t i = 1; i < count && *distinct; i++) {
-        *distinct = sorted[i] != sorted[i - 1];
-    }
-    clv_free(t->ctx, sorted);
+    int64_t repeated;
+    CLV_TRY(clv_find_repeated_number(t->ctx, t->start.name, t->values + column, t->layout.columns, count, &repeated));
+    *distinct = repeated < 0;
     return CLV_OK;
 }
 
@@ -229,7 +220,7 @@ clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
         int64_t repeated = -1;
         clv_status status = clv_table_texts(t, c, &texts);
         if (status == CLV_OK) {
-            status = clv_find_repeated(t->ctx, texts, t->rows, &repeated);
+            status = clv_find_repeated(t->ctx, t->start.name, texts, t->rows, &repeated);
         }
         clv_free(t->ctx, texts);
         *differs = repeated < 0;
@@ -539,7 +530,7 @@ static clv_status differs_where_there(const clv_table *t, int64_t c, bool *diffe
         texts[count] = texts[i];
         count += !clv_is_missing(&texts[i]);
     }
-    status = status < 0 ? status : clv_find_repeated(t->ctx, texts, count, &repeated);
+    status = status < 0 ? status : clv_find_repeated(t->ctx, t->start.name, texts, count, &repeated);
     clv_free(t->ctx, texts);
     *differs = repeated < 0;
     return status;

@@ -62,7 +62,7 @@ static clv_status keep_numbers(const labels_of *r, const double *numbers, int32_
 /* Among texts, -1 is no class either: it is what labels say of an object that was left out. */
 static clv_status code_texts(const labels_of *r, int32_t *labels) {
     int32_t code = -1;
-    CLV_TRY(clv_code_texts(r->ctx, r->fields, r->rows, labels));
+    CLV_TRY(clv_code_texts(r->ctx, r->name, r->fields, r->rows, labels));
     for (int64_t i = 0; i < r->rows && code < 0; i++) {
         code = clv_field_equals(&r->fields[i], "-1", false) ? labels[i] : -1;
     }
@@ -76,9 +76,9 @@ static clv_status fill_labels(const labels_of *r, bool keep, double *numbers, in
     bool texts;
     CLV_TRY(read_label_numbers(r, numbers, &texts));
     if (texts) {
-        return keep ? code_texts(r, labels) : clv_code_texts(r->ctx, r->fields, r->rows, labels);
+        return keep ? code_texts(r, labels) : clv_code_texts(r->ctx, r->name, r->fields, r->rows, labels);
     }
-    return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, numbers, r->rows, labels);
+    return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, r->name, numbers, r->rows, labels);
 }
 
 /* *out is the caller's, also after a failure. */
@@ -184,7 +184,7 @@ static clv_status make_classes(const labels_of *r, bool texts, int32_t **labels,
         }
     }
     *labels = CLV_NEW(r->ctx, int32_t, r->rows);
-    CLV_TRY(*labels ? clv_code_texts(r->ctx, r->fields, r->rows, *labels) : CLV_ENOMEM);
+    CLV_TRY(*labels ? clv_code_texts(r->ctx, r->name, r->fields, r->rows, *labels) : CLV_ENOMEM);
     return clv_name_classes(r->ctx, r->fields, *labels, r->rows, classes);
 }
 

@@ -464,7 +464,13 @@ static void warn_of_classes(const making *m, int64_t c, clv_text *warning) {
     }
 }
 
-/* Of columns that nobody chose. */
+/* Whether a column that was asked for by itself looks as if it only says which row is which. */
+static bool is_odd_wish(const making *m, int64_t c) {
+    const clv_column *column = &m->table.columns[c];
+    return column->asked && !column->ranged && !m->options->id_column && clv_table_names_rows(&m->table, c);
+}
+
+/* Of columns that nobody chose, or that are named like ids. */
 static clv_status put_warning(making *m) {
     enum { FEW = 10 }; /* rows that may differ by chance */
     const clv_table *t = &m->table;
@@ -472,7 +478,7 @@ static clv_status put_warning(making *m) {
     bool looked = t->rows >= FEW && !clv_is_settled(m->options);
     for (int64_t c = 0; c < t->layout.columns && looked; c++) {
         const clv_column *column = &t->columns[c];
-        if (column->role == CLV_ROLE_NUMBERS && !column->asked) {
+        if (column->role == CLV_ROLE_NUMBERS && (!column->asked || is_odd_wish(m, c))) {
             CLV_TRY(warn_of_numbers(m, c, &warning));
         } else if (column->role == CLV_ROLE_CLASSES) {
             warn_of_classes(m, c, &warning);

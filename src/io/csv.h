@@ -86,7 +86,8 @@ typedef struct clv_places {
 typedef struct clv_column {
     clv_role role;
     const char *why;
-    bool asked; /* by --columns */
+    bool asked;  /* by --columns */
+    bool ranged; /* only by a range there, which leaves out what says which row is which */
     int64_t numbers;
     clv_places fractions; /* among them: those that are not whole */
     clv_places missing, infinite, texts;
@@ -132,6 +133,8 @@ clv_status clv_targets_make(const clv_table *table, int64_t column, const int64_
 
 /* Find the columns that say which row is which, among those that have no role yet. */
 clv_status clv_table_find_ids(clv_table *table);
+/* Whether the header says so of a column: by its name, or by having none for the first one. */
+bool clv_table_names_rows(const clv_table *table, int64_t column);
 /* The column that has this role; -1: none. */
 int64_t clv_table_find_role(const clv_table *table, clv_role role);
 /* The column whose texts are written beside labels and matched with those of other files, among those that say which

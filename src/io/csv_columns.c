@@ -298,13 +298,15 @@ static bool find_item(const clv_table *t, char *item, int64_t *first, int64_t *l
     return *first >= 0 && *last >= *first;
 }
 
-typedef void (*mark)(clv_column *column);
+typedef void (*mark)(clv_column *column, bool ranged);
 
-static void mark_asked(clv_column *column) {
+static void mark_asked(clv_column *column, bool ranged) {
+    column->ranged = ranged && (column->ranged || !column->asked);
     column->asked = true;
 }
 
-static void mark_dropped(clv_column *column) {
+static void mark_dropped(clv_column *column, bool ranged) {
+    (void)ranged;
     column->role = CLV_ROLE_DROPPED;
     column->why = "as asked";
 }
@@ -330,7 +332,7 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
             add_unknown(u, option, item);
         }
         for (int64_t c = first; found && c <= last; c++) {
-            set(&t->columns[c]);
+            set(&t->columns[c], first < last);
         }
         at = next;
     }
@@ -338,10 +340,21 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
     return status;
 }
 
+/* The column that the header leaves without a name and that is called "column 1", say; -1: there is none. */
+static int64_t find_unnamed(const clv_table *t, const char *name) {
+    char shown[CLV_COLUMN_SIZE];
+    int64_t c = 0;
+    while (c < t->layout.columns && strcmp(clv_layout_show(&t->layout, c, shown), name) != 0) {
+        c++;
+    }
+    return c < t->layout.columns ? c : -1;
+}
+
 /* The column that a name of other data is of: itself, or for "city=Rome" the text in "city". */
 static int64_t find_like(const clv_table *t, const char *name, bool *class) {
     const char *equals = strrchr(name, '=');
-    int64_t whole = clv_layout_find_name(&t->layout, name, strlen(name));
+    int64_t named = clv_layout_find_name(&t->layout, name, strlen(name));
+    int64_t whole = named >= 0 ? named : find_unnamed(t, name);
     *class = whole < 0 && equals;
     return *class ? clv_layout_find_name(&t->layout, name, (size_t)(equals - name)) : whole;
 }
@@ -536,22 +549,34 @@ static clv_status differs_where_there(const clv_table *t, int64_t c, bool *diffe
     return status;
 }
 
+bool clv_table_names_rows(const clv_table *t, int64_t c) {
+    return (c == 0 && t->layout.shifted) || is_unnamed(t, c) || clv_layout_names_rows(&t->layout, c);
+}
+
+/* Whether a column says which row is which: the header says so, or its texts are there; where it has a name, each row
+ * has another cell. */
+static clv_status is_id(const clv_table *t, int64_t c, bool *id) {
+    const clv_column *column = &t->columns[c];
+    bool first_text = c == 0 && t->layout.columns > 1 && is_words(column) && column->numbers == 0;
+    bool named = clv_layout_names_rows(&t->layout, c);
+    *id = (c == 0 && t->layout.shifted) || is_unnamed(t, c);
+    if (*id || !(first_text || named)) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_table_differs(t, c, id));
+    return *id || !named ? CLV_OK : differs_where_there(t, c, id);
+}
+
 clv_status clv_table_find_ids(clv_table *t) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         clv_column *column = &t->columns[c];
-        bool differs;
-        if (!is_free(column)) {
-            continue;
+        bool id = false;
+        if (is_free(column) || (column->role == CLV_ROLE_NUMBERS && column->ranged)) {
+            CLV_TRY(is_id(t, c, &id));
         }
-        bool first_text = c == 0 && t->layout.columns > 1 && is_words(column) && column->numbers == 0;
-        if ((c == 0 && t->layout.shifted) || is_unnamed(t, c)) {
+        if (id) {
             column->role = CLV_ROLE_ID;
-        } else if (first_text || clv_layout_names_rows(&t->layout, c)) {
-            CLV_TRY(clv_table_differs(t, c, &differs));
-            if (!differs && clv_layout_names_rows(&t->layout, c)) {
-                CLV_TRY(differs_where_there(t, c, &differs));
-            }
-            column->role = differs ? CLV_ROLE_ID : column->role;
+            column->asked = false;
         }
     }
     return CLV_OK;

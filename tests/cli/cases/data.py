@@ -126,6 +126,24 @@ def numbers_that_name_columns():
     cleave("ncut", "o.csv", "-k", 3, out="2 columns used; truth: label")
 
 
+def ranged_ids_are_no_features(lines):
+    """In --columns, a range leaves out the ids in it; a column named by itself is taken, with a warning."""
+    for name, first, alone in (("", "1", "1"), ("id", "id", "id")):
+        write("p.csv", "\n".join([name + lines[0]] + lines[1:]) + "\n")
+        shown = re.escape(name or "column 1")
+        for columns in ("1-3", f"{first}-b", f"{first}-2,b"):
+            run = cleave("kpalm", "p.csv", "-k", 3, "--columns", columns, "-o", "l.csv", "--json", "r.json", "-v", err="2 columns used")
+            check(re.search(rf"2 columns used; truth: Variety; dropped: {shown} .row names.", run.out), f"{columns}: {run}")
+            check(read("l.csv").decode().split()[1].split(",")[0] == lines[1].split(",")[0], "the labels keep the id")
+            cleave("verify", "r.json", "p.csv", out="^accepted")
+            cleave("predict", "r.json", "p.csv", "-o", "n.csv", "-q")
+            check(read("n.csv") == read("l.csv"), "the same labels")
+        cleave("kpalm", "p.csv", "-k", 3, "--columns", f"{alone},b", "--json", "r.json", out="2 columns used",
+               err="column 1.* has a different whole number in every row and is used as a feature")
+        cleave("predict", "r.json", "p.csv", "-o", "n.csv", "-q")
+    cleave("kpalm", "p.csv", "-k", 3, "--columns", "1-1,b", out="2 columns used", err="different whole number")
+
+
 @case
 def what_was_used_of_a_file_is_always_said():
     points, labels = blobs()
@@ -146,6 +164,7 @@ def what_was_used_of_a_file_is_always_said():
     write("r.json", read("r.json").decode().replace("2 columns used", "3 columns used"))
     cleave("verify", "r.json", "p.csv", code=1, out='^rejected: the result used "3 columns used')
     cleave("ncut", "p.csv", "-k", 3, "--id-column", "none", "--columns", "1-3", err="^$", out="3 columns used; truth: Variety")
+    ranged_ids_are_no_features(lines)
     lines[0] = "code,a,b,Variety"
     write("p.csv", "\n".join(lines) + "\n")
     cleave("ncut", "p.csv", "-k", 3, err="p.csv: warning: column 1 'code' has a different whole number in every row.*use --id-column 1")

@@ -232,11 +232,25 @@ static void put_table(clv_text *text, const clv_field *columns, int64_t count, i
     clv_text_add(text, columns->count > 0 ? "]" : "[]");
 }
 
+/* All that are said, of the data as well. */
+static void put_warnings(clv_text *text, const clv_report *report) {
+    int64_t at = 0;
+    for (const char *said = clv_next_warning(report, &at); said; said = clv_next_warning(report, &at)) {
+        clv_text_add(text, at == 1 ? ",\n \"warnings\": [" : ", ");
+        clv_put_json_string(text, said);
+    }
+    clv_text_add(text, at > 1 ? "]" : "");
+}
+
 static void put_fields(clv_text *text, const clv_result *result) {
     for (int64_t f = 0; f < result->fields_count;) {
         const clv_field *field = &result->fields[f];
         int64_t columns = clv_table_columns(result, f);
         int stem = (int)strcspn(field->name, ".");
+        if (strcmp(field->name, "warnings") == 0) {
+            f++;
+            continue;
+        }
         clv_text_add(text, ",\n \"%.*s\": ", stem, field->name);
         if (columns > 0) {
             put_table(text, field, columns, stem);
@@ -345,6 +359,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
         put_labels(&text, result);
     }
     put_fields(&text, result);
+    put_warnings(&text, report);
     if (report->terms) {
         put_terms(&text, report->terms, result->k);
     }

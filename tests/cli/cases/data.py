@@ -169,6 +169,10 @@ def what_was_used_of_a_file_is_always_said():
     write("p.csv", "\n".join(lines) + "\n")
     cleave("ncut", "p.csv", "-k", 3, err="p.csv: warning: column 1 'code' has a different whole number in every row.*use --id-column 1")
     cleave("ncut", "p.csv", "-k", 3, "-q", err="^$")
+    for method in (("ncut", "-k", 3), ("kpalm", "-k", 3), ("symnmf", "-k", 3), ("dominant", "-k", 3), ("pursuit", "-k", 99), ("ksupport", "-k", 2)):
+        result = cleave(method[0], "p.csv", *method[1:], "--json", "r.json", "-q") and json.loads(read("r.json"))
+        check([w for w in result["warnings"] if w.startswith("column 1 'code' has a different")] != [], f"{method}: {result['warnings']}")
+    cleave("verify", "r.json", "p.csv", out="^accepted")
 
 
 @case

@@ -1582,6 +1582,8 @@ CLV_API const char *clv_claim_used(const clv_claim *claim);
 CLV_API const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count);
 /* What stood for missing cells, one number per column; NULL with count 0: nothing did. */
 CLV_API const double *clv_claim_fill(const clv_claim *claim, int64_t *count);
+/* Rows of the file that were dropped for their missing cells, from 0, in order; NULL with count 0: none was. */
+CLV_API const double *clv_claim_dropped(const clv_claim *claim, int64_t *count);
 /* How the columns were scaled, as clv_data_scaling says, and how many there are; 0: nothing is said of it. */
 CLV_API int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const double **factor);
 /* What is claimed, as a result: labels and fields can be read and, by clv_predict, used. Borrowed. */

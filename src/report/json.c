@@ -296,6 +296,20 @@ static void put_reals(clv_text *text, const char *name, const double *values, in
     clv_text_add(text, "]%s", end);
 }
 
+/* Rows of the file that are not among the objects, from 0. */
+static void put_dropped(clv_text *text, const clv_data *data) {
+    int64_t next = 0, rows = clv_data_matrix(data)->rows, dropped = 0;
+    put_field(text, "dropped");
+    for (int64_t row = 0; row < clv_data_rows_read(data); row++) {
+        if (next < rows && clv_data_row(data, next) == row) {
+            next++;
+        } else {
+            clv_text_add(text, "%s%lld", dropped++ > 0 ? ", " : "[", (long long)row);
+        }
+    }
+    clv_text_append(text, "]", 1);
+}
+
 /* What was used of the file, the names of its columns, and how they were scaled: what prediction needs. */
 static void put_data(clv_text *text, const clv_report *report) {
     const clv_data *data = report->data;
@@ -325,6 +339,11 @@ static void put_data(clv_text *text, const clv_report *report) {
     if (clv_data_fill(data)) {
         clv_text_add(text, "%s", between);
         put_reals(text, "fill", clv_data_fill(data), clv_data_matrix(data)->cols, "");
+    }
+    if (clv_data_rows_read(data) > clv_data_matrix(data)->rows) {
+        clv_text_add(text, "%s", between);
+        put_dropped(text, data);
+        between = ",\n  ";
     }
     if (clv_data_scaling(data, &shift, &factor)) {
         clv_text_add(text, "%s", between);

@@ -185,11 +185,14 @@ def missing_cells_and_text():
            r"mean or median; column 3 'color' holds text.*--categories onehot$")
     how = ("--categories", "onehot", "--missing", "drop")
     cleave("kpalm", "p.csv", "-k", 3, *how, "-o", "l.csv", "--json", "r.json", "--centers", "c.csv", "--truth", "p.csv",
-           out="3 columns used; dropped: y .labels.; color became 2 columns; 2 rows with missing cells dropped")
+           out="3 columns used; dropped: y .labels.; color became 2 columns; 2 rows with missing cells dropped .-1 in files of labels.")
     written = [line.split(",") for line in read("l.csv").decode().split()]
     check(written[0] == ["row", "label"] and len(written) == 61, "a label for each row of the file")
     check([row for row, label in written if label == "-1"] == ["4", "8"], "rows that were dropped have -1")
-    check(json.loads(read("r.json"))["n"] == 58, "58 objects")
+    result = json.loads(read("r.json"))
+    check(result["n"] == 58 and result["data"]["dropped"] == [3, 7], "58 objects, and which rows are not among them")
+    kept = [row for row in range(60) if row not in result["data"]["dropped"]]
+    check({str(row + 1): str(label) for row, label in zip(kept, result["labels"])} == {row: label for row, label in written[1:] if label != "-1"}, "labels")
     for name in ("m.npy", "m.csv"):
         cleave("symnmf", "p.csv", "-k", 3, *how, "--membership", name, "-q")
     soft = read_rows("m.csv")
@@ -197,6 +200,8 @@ def missing_cells_and_text():
     check(read("m.npy").endswith(struct.pack("<180d", *sum(soft, []))), "and so they do without names")
     check(read("c.csv").decode().startswith("a,b,color=blue,color=red\n"), read("c.csv"))
     cleave("verify", "r.json", "p.csv", out="^accepted")
+    write("f.json", read("r.json").decode().replace('"dropped": [3, 7]', '"dropped": [3, 8]'))
+    cleave("verify", "f.json", "p.csv", code=1, out="^rejected: other rows of p.csv are dropped than is claimed")
     cleave("kpalm", "p.csv", "-k", 3, "--drop", "color", "--missing", "median", "--json", "r.json",
            out="2 columns used; truth: y; dropped: color .as asked.; 3 missing cells replaced by the median")
     cleave("verify", "r.json", "p.csv", out="^accepted")

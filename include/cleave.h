@@ -133,6 +133,8 @@ CLV_API void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer 
  * options, but for threads, time_limit, which includes the time taken before, and max_iter, which may be larger as long
  * as it ended nothing that other work followed. */
 CLV_API clv_status clv_context_resume(clv_context *ctx, const void *bytes, size_t size);
+/* Whether it is one of a run of this method, which clv_solve asks as well; CLV_EDATA: it is not. */
+CLV_API clv_status clv_context_check_resume(clv_context *ctx, const char *method);
 /* The seconds that it had taken to come there; 0: there is nothing to resume. */
 CLV_API double clv_context_spent(clv_context *ctx);
 

@@ -242,6 +242,15 @@ static clv_status warn_of_rough(cli_job *job) {
     return CLV_OK;
 }
 
+static clv_status warn_of_unread(cli_job *job) {
+    char sentence[PATH_MAX + 200];
+    snprintf(sentence, sizeof sentence,
+             "there was no time to read the new objects of %s, so that there are no predictions: cleave predict makes "
+             "them from a result of --json FILE",
+             job->prediction.input);
+    return job->unread ? cli_library(job->app, clv_result_add_warning(job->result, sentence)) : CLV_OK;
+}
+
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
@@ -254,6 +263,7 @@ static clv_status run_method(cli_job *job) {
     CLI_TRY(tell_failure(job, status));
     cli_checkpoint_end(&job->checkpoint, job->result, job->output.quiet);
     CLI_TRY(warn_of_rough(job));
+    CLI_TRY(warn_of_unread(job));
     tell_warnings(job);
     if (job->suggestion[0]) {
         CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));

@@ -26,6 +26,24 @@ def scores(weights, row, labels, k):
 
 
 @case
+def a_result_does_not_wait_for_new_objects():
+    """There is no time to read them: the result is written, and the predictions are not."""
+    points, _ = blobs()
+    csv("p.csv", points)
+    os.mkfifo("new.csv")
+    pipe = os.open("new.csv", os.O_RDWR)  # nothing comes from it
+    run = ("--predict", "new.csv", "--time-limit", 0.5, "--json", "r.json")
+    cleave("kpalm", "p.csv", "-k", 3, *run, "--predict-output", "n.csv", "-o", "l.csv", err="^warning: there was no time to read the new objects of new.csv, so")
+    check(len(read("l.csv").split()) == 61 and not os.path.exists("n.csv"), "labels alone")
+    check("no time to read the new objects" in json.loads(read("r.json"))["warnings"][0], "the result says it")
+    cleave("ncut", "p.csv", "-k", 3, *run, "--predict-output", "n.csv", "-o", "l.csv", "-q")
+    npy("y.npy", [x for x, _ in points])
+    cleave("ksupport", "p.csv", "y.npy", "-k", 1, "--loss", "squares", *run, "--scores", "s.csv", "-q")
+    check(not os.path.exists("s.csv"), "no scores of other samples instead")
+    os.close(pipe)
+
+
+@case
 def by_the_formula():
     points, _ = blobs_npy()
     new, _ = blobs(per=15, seed=2)

@@ -26,6 +26,21 @@ def scores(weights, row, labels, k):
 
 
 @case
+def data_are_found_by_name():
+    """--data has the columns of the result in any order, and is blamed where it does not."""
+    points, _ = blobs()
+    write("old.csv", "a,b\n" + "".join(f"{x},{y}\n" for x, y in points))
+    write("turned.csv", "b,more,a\n" + "".join(f"{y},7,{x}\n" for x, y in points))
+    write("few.csv", "a\n" + "".join(f"{x}\n" for x, y in points))
+    for scale in ("none", "standard"):
+        cleave("ncut", "old.csv", "-k", 3, "--scale", scale, "--json", "r.json", "-o", "l.csv", "-q")
+        cleave("predict", "r.json", "old.csv", "-o", "n.csv", "--data", "old.csv", "-q")
+        cleave("predict", "r.json", "old.csv", "-o", "t.csv", "--data", "turned.csv", "-q")
+        check(read("n.csv") == read("t.csv"), "columns in another order")
+        cleave("predict", "r.json", "old.csv", "-o", "t.csv", "--data", "few.csv", code=65, err="few.csv has no column 'b', which the model was made of")
+
+
+@case
 def a_result_does_not_wait_for_new_objects():
     """There is no time to read them: the result is written, and the predictions are not."""
     points, _ = blobs()

@@ -37,6 +37,10 @@ static bool is_used(const clv_column *column) {
     return column->role != CLV_ROLE_DROPPED && column->role != CLV_ROLE_ID;
 }
 
+static bool is_feature(const clv_column *column) {
+    return column->role == CLV_ROLE_NUMBERS || column->role == CLV_ROLE_CLASSES;
+}
+
 /* Mark the rows in which a cell of this column is missing: of numbers, what is none. */
 static clv_status mark_missing(const clv_table *t, const clv_read_options *options, int64_t c, bool *marked) {
     if (t->columns[c].role == CLV_ROLE_NUMBERS || clv_is_number_target(options, &t->columns[c])) {
@@ -407,7 +411,7 @@ static clv_status put_note(making *m) {
     clv_text note = {.ctx = t->ctx};
     int64_t gone = t->rows - m->kept_count, used = 0;
     for (int64_t c = 0; c < t->layout.columns; c++) {
-        used += t->columns[c].role == CLV_ROLE_NUMBERS || t->columns[c].role == CLV_ROLE_CLASSES;
+        used += is_feature(&t->columns[c]);
     }
     clv_text_add(&note, "%s%lld column%s used", say_header(&t->layout, clv_is_settled(m->options)), (long long)used,
                  used == 1 ? "" : "s");
@@ -464,6 +468,35 @@ static void warn_of_classes(const making *m, int64_t c, clv_text *warning) {
     }
 }
 
+/* The first column before this one that is used under the same name; -1: there is none. */
+static int64_t find_namesake(const clv_table *t, int64_t c) {
+    const clv_token *name = clv_layout_name(&t->layout, c);
+    int64_t other = 0;
+    while (other < c && !(name && name->size > 0 && is_feature(&t->columns[other]) &&
+                          clv_field_compare(name, clv_layout_name(&t->layout, other)) == 0)) {
+        other++;
+    }
+    return other < c ? other : -1;
+}
+
+/* New objects have their columns found by name. */
+static void warn_of_namesakes(const making *m, clv_text *warning) {
+    const clv_table *t = &m->table;
+    char shown[CLV_SHOWN_SIZE];
+    int64_t first = -1, second = -1;
+    for (int64_t c = 1 + t->layout.shifted; c < t->layout.columns && first < 0; c++) {
+        first = is_feature(&t->columns[c]) ? find_namesake(t, c) : -1;
+        second = c;
+    }
+    if (first >= 0) {
+        clv_text_add(warning,
+                     "%scolumns %lld and %lld are both named '%s': new objects cannot be labeled by this result, as "
+                     "their columns are found by name",
+                     warning->size > 0 ? "; " : "", (long long)first + 1, (long long)second + 1,
+                     clv_show_field(shown, clv_layout_name(&t->layout, first)));
+    }
+}
+
 /* Whether a column that was asked for by itself looks as if it only says which row is which. */
 static bool is_odd_wish(const making *m, int64_t c) {
     const clv_column *column = &m->table.columns[c];
@@ -483,6 +516,9 @@ static clv_status put_warning(making *m) {
         } else if (column->role == CLV_ROLE_CLASSES) {
             warn_of_classes(m, c, &warning);
         }
+    }
+    if (t->layout.header && !clv_is_settled(m->options)) {
+        warn_of_namesakes(m, &warning);
     }
     m->data->warning = warning.data;
     return warning.status;

@@ -174,6 +174,19 @@ static void test_warnings(void **state) {
     }
 }
 
+/* Columns that prediction could not tell apart are warned about, however few rows there are. */
+static void test_namesakes(void **state) {
+    (void)state;
+    clv_data *data;
+    assert_ok(parse("x,y,x\n1,2,3\n4,5,7\n", NULL, &data));
+    assert_non_null(
+        strstr(clv_data_warning(data), "columns 1 and 3 are both named 'x': new objects cannot be labeled"));
+    clv_data_free(data);
+    assert_ok(parse("x,y,x\n1,2,3\n4,5,7\n", &(clv_read_options){.drop = "3"}, &data));
+    assert_string_equal(clv_data_warning(data), "");
+    clv_data_free(data);
+}
+
 static void test_shorter_header(void **state) {
     (void)state;
     check_four("\"a\" \"b\"\n\"1\" 1 2\n\"2\" 3 4\n", "2 columns used; dropped: column 1 (row names)", NULL);
@@ -262,6 +275,7 @@ int main(void) {
         CASE(test_ids_need_no_order),
         CASE(test_other_numbers_are_kept),
         CASE(test_warnings),
+        CASE(test_namesakes),
         CASE(test_shorter_header),
         CASE(test_row_names_are_dropped),
         CASE(test_names_are_no_labels),

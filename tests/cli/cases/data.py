@@ -408,7 +408,7 @@ def a_name_of_two_columns_is_that_of_none():
     for option in ("--columns", "--drop", "--id-column", "--label-column"):
         cleave("kpalm", "t.csv", "-k", 2, option, "a", code=64,
                err=f"{option}: t.csv has more than one column 'a', as columns 1 and 3: say which by its number$")
-    cleave("kpalm", "t.csv", "-k", 2, "--columns", "1,3", out="2 columns used")
+    cleave("kpalm", "t.csv", "-k", 2, "--columns", "1,3", out="2 columns used", err="columns 1 and 3 are both named .a.: new objects cannot be labeled")
 
 
 @case

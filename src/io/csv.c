@@ -206,6 +206,26 @@ static double *put_row(const making *m, int64_t row, double *to) {
     return to;
 }
 
+/* How an option can name a column: by its number, or where that is the name of another one by its name. */
+static const char *option_of(const clv_layout *layout, int64_t column, char text[CLV_COLUMN_SIZE]) {
+    snprintf(text, CLV_COLUMN_SIZE, "%lld", (long long)column + 1);
+    return clv_layout_find(layout, text) == column ? text : clv_layout_call(layout, column, text);
+}
+
+/* There is no memory for the matrix: which column of text takes the most of it. */
+static clv_status refuse_classes(const making *m) {
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE], number[CLV_COLUMN_SIZE], what[160];
+    int64_t most = 0;
+    for (int64_t c = 1; c < t->layout.columns; c++) {
+        most = m->texts[c].count > m->texts[most].count ? c : most;
+    }
+    snprintf(what, sizeof what, "%s", clv_message(t->ctx));
+    return clv_fail(t->ctx, CLV_ENOMEM, "%s has %lld classes, a column each: --drop %s (%s)",
+                    clv_layout_show(&t->layout, most, shown), (long long)m->texts[most].count,
+                    option_of(&t->layout, most, number), what);
+}
+
 /* The features, in the memory of the table unless classes make them wider. */
 static clv_status put_values(making *m) {
     enum { ROWS_A_POLL = 1 << 12 };
@@ -216,7 +236,7 @@ static clv_status put_values(making *m) {
         return clv_fail(t->ctx, CLV_ENOMEM, "%s would have too many columns", t->start.name);
     }
     double *values = wider ? CLV_NEW(t->ctx, double, numbers) : t->values, *to = values;
-    clv_status status = values ? CLV_OK : CLV_ENOMEM;
+    clv_status status = values ? CLV_OK : refuse_classes(m);
     m->data->values = wider ? values : NULL;
     for (int64_t i = 0; status == CLV_OK && i < m->kept_count; i++) {
         to = put_row(m, m->kept[i], to);
@@ -430,12 +450,6 @@ static clv_status put_note(making *m) {
     }
     m->data->note = note.data;
     return note.status;
-}
-
-/* How an option can name a column: by its number, or where that is the name of another one by its name. */
-static const char *option_of(const clv_layout *layout, int64_t column, char text[CLV_COLUMN_SIZE]) {
-    snprintf(text, CLV_COLUMN_SIZE, "%lld", (long long)column + 1);
-    return clv_layout_find(layout, text) == column ? text : clv_layout_call(layout, column, text);
 }
 
 /* A feature that is different in every row may be a number of rows under another name. */

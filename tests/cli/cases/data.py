@@ -202,6 +202,9 @@ def missing_cells_and_text():
     cleave("verify", "r.json", "p.csv", out="^accepted")
     write("f.json", read("r.json").decode().replace('"dropped": [3, 7]', '"dropped": [3, 8]'))
     cleave("verify", "f.json", "p.csv", code=1, out="^rejected: other rows of p.csv are dropped than is claimed")
+    write("w.csv", "a,city,kind\n" + "".join(f"{i / 7},t{i % 3900},k{i % 2}\n" for i in range(4000)))
+    cleave("kpalm", "w.csv", "-k", 3, "--categories", "onehot", "--memory", "50M", code=71,
+           err=r"w\.csv takes too much memory to read: column 2 'city' has 3900 classes, a column each: --drop 2 \(.*budget of .*--memory")
     cleave("kpalm", "p.csv", "-k", 3, "--drop", "color", "--missing", "median", "--json", "r.json",
            out="2 columns used; truth: y; dropped: color .as asked.; 3 missing cells replaced by the median")
     cleave("verify", "r.json", "p.csv", out="^accepted")

@@ -482,6 +482,22 @@ static void warn_of_classes(const making *m, int64_t c, clv_text *warning) {
     }
 }
 
+/* A first column of other texts in every row may be one of numbers with units, say, and not names. */
+static void warn_of_names(const making *m, clv_text *warning) {
+    const clv_table *t = &m->table;
+    const clv_column *column = &t->columns[0];
+    const clv_token *name = clv_layout_name(&t->layout, 0);
+    char shown[CLV_COLUMN_SIZE], text[CLV_SHOWN_SIZE];
+    bool numbers = 2 * (column->digits + column->bounds - column->dates) > column->texts.count;
+    if (column->role == CLV_ROLE_ID && !m->options->id_column && name && !clv_table_names_rows(t, 0) && numbers) {
+        clv_text_add(warning,
+                     "%s%s holds texts that begin with digits ('%s' in line %lld) and is taken for row names: if these "
+                     "are numbers, write them as numbers, else use --id-column 1",
+                     warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, 0, shown),
+                     clv_show_field(text, &column->texts.first), (long long)column->texts.line[0]);
+    }
+}
+
 /* The first column before this one that is used under the same name; -1: there is none. */
 static int64_t find_namesake(const clv_table *t, int64_t c) {
     const clv_token *name = clv_layout_name(&t->layout, c);
@@ -532,6 +548,7 @@ static clv_status put_warning(making *m) {
         }
     }
     if (t->layout.header && !clv_is_settled(m->options)) {
+        warn_of_names(m, &warning);
         warn_of_namesakes(m, &warning);
     }
     m->data->warning = warning.data;

@@ -94,6 +94,7 @@ typedef struct clv_column {
     int64_t no_label;   /* of those missing: what says nothing even among labels */
     int64_t dates, odd; /* among the texts; odd numbers */
     int64_t digits;     /* among the texts: those that begin as a number does */
+    int64_t bounds;     /* and those that do so behind < or > */
     int64_t wanted;     /* of CLASSES that other data say: how many these are */
 } clv_column;
 

@@ -21,6 +21,15 @@ static void add_place(clv_places *places, int64_t line, const clv_token *field) 
     places->count++;
 }
 
+/* <0.5 and >= 7 */
+static bool is_bound(const clv_token *field) {
+    size_t at = field->size > 0 && strchr("<>", field->text[0]) ? 1 : field->size;
+    while (at < field->size && strchr("= .", field->text[at])) {
+        at++;
+    }
+    return at < field->size && isdigit((unsigned char)field->text[at]);
+}
+
 static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, const clv_token *field) {
     double value = NAN;
     switch (clv_cell_of(csv, field, &value)) {
@@ -49,6 +58,7 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
         column->dates += clv_is_date(field);
         column->odd += clv_is_odd_number(field);
         column->digits += isdigit((unsigned char)field->text[0]) != 0;
+        column->bounds += is_bound(field);
         return NAN;
     }
     return NAN;

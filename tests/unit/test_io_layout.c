@@ -174,6 +174,30 @@ static void test_warnings(void **state) {
     }
 }
 
+/* Numbers with units in a first column are no row names in silence. */
+static void test_names_that_may_be_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *first, *second;
+        bool warned;
+    } cases[] = {{"weight", "50 kg", "60 kg", true}, {"a", "1.234.567", "2.234.567", true},
+                 {"a", "1.5D+02", "1.6D+02", true},  {"a", "1_000", "2_000", true},
+                 {"a", "0x1A", "0x1B", true},        {"a", "<0.5", "<= 0.7", true},
+                 {"a", "u1", "u2", false},           {"day", "2024-01-31", "2024-02-01", false},
+                 {"sample", "50-A", "60-A", false},  {"", "50 kg", "60 kg", false},
+                 {"label", "<=50K", ">50K", false}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        char text[100];
+        clv_data *data;
+        snprintf(text, sizeof text, "%s,b,c\n%s,1,2\n%s,3,4\n", cases[c].name, cases[c].first, cases[c].second);
+        assert_ok(parse(text, NULL, &data));
+        assert_int_equal(clv_data_matrix(data)->cols, 2);
+        assert_int_equal(strstr(clv_data_warning(data), "holds texts that begin with digits") != NULL, cases[c].warned);
+        assert_true(!cases[c].warned || strstr(clv_data_warning(data), cases[c].first));
+        clv_data_free(data);
+    }
+}
+
 /* Columns that prediction could not tell apart are warned about, however few rows there are. */
 static void test_namesakes(void **state) {
     (void)state;
@@ -276,6 +300,7 @@ int main(void) {
         CASE(test_other_numbers_are_kept),
         CASE(test_warnings),
         CASE(test_namesakes),
+        CASE(test_names_that_may_be_numbers),
         CASE(test_shorter_header),
         CASE(test_row_names_are_dropped),
         CASE(test_names_are_no_labels),

@@ -68,7 +68,8 @@ static clv_status keep_rows(making *m) {
     m->kept = CLV_TAKE(&m->work, int64_t, t->rows);
     CLV_TRY(m->work.status);
     for (int64_t c = 0; c < t->layout.columns && m->options->missing == CLV_MISSING_DROP; c++) {
-        if (is_used(&t->columns[c]) && t->columns[c].missing.count > 0) {
+        bool needed = m->options->targets || t->columns[c].role != CLV_ROLE_LABELS; /* else it only lacks its truth */
+        if (is_used(&t->columns[c]) && needed && t->columns[c].missing.count > 0) {
             CLV_TRY(mark_missing(t, m->options, c, dropped));
         }
     }
@@ -396,8 +397,12 @@ static void note_roles(const making *m, clv_text *note) {
     bool first = true;
     for (int64_t c = 0; c < t->layout.columns; c++) {
         if (t->columns[c].role == CLV_ROLE_LABELS && !m->options->elsewhere) {
+            int64_t lacking = m->options->targets ? 0 : t->columns[c].no_label;
             clv_text_add(note, "; %s: %s", m->options->targets ? "target" : "truth",
                          clv_layout_call(&t->layout, c, shown));
+            if (lacking > 0) {
+                clv_text_add(note, " (%lld row%s without, not compared)", (long long)lacking, lacking == 1 ? "" : "s");
+            }
         }
     }
     for (int64_t c = 0; c < t->layout.columns; c++) {

@@ -124,7 +124,7 @@ clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **o
 
 /* Whether each row has a whole number, or a text, of its own in this column. */
 clv_status clv_table_differs(const clv_table *table, int64_t column, bool *differs);
-/* The labels of a column, of the rows kept, and what they stand for; both are the caller's, also after a failure
+/* The labels of a column, of the rows kept (-1: there is none), and what they stand for; both are the caller's, also after a failure
  * (csv_labels.c). */
 clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
                            clv_classes *names);

@@ -90,22 +90,36 @@ static clv_status make_labels(const labels_of *r, bool keep, int32_t **out) {
     return status;
 }
 
+/* The rows kept that have a label move to the front; those of the others, in order, are marked. */
+static void keep_labeled(labels_of *r, const int64_t *kept, int64_t count, bool *lacks) {
+    r->rows = 0;
+    for (int64_t i = 0; i < count; i++) {
+        r->fields[r->rows] = r->fields[kept[i]];
+        lacks[i] = clv_is_no_label(&r->fields[r->rows]);
+        r->rows += !lacks[i];
+    }
+}
+
 clv_status clv_labels_make(const clv_table *t, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
                            clv_classes *names) {
     labels_of labels;
-    clv_status status = read_labels_of(t, column, &labels);
-    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
-        labels.fields[i] = labels.fields[kept[i]];
-    }
-    labels.rows = count;
-    if (status == CLV_OK) {
-        status = make_labels(&labels, false, out);
-    }
+    int32_t *codes = NULL;
+    bool *lacks = CLV_NEW(t->ctx, bool, count);
+    *out = CLV_NEW(t->ctx, int32_t, count);
     *names = (clv_classes){0};
+    clv_status status = read_labels_of(t, column, &labels);
+    status = lacks && *out ? status : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = clv_name_classes(t->ctx, labels.fields, *out, count, names);
+        keep_labeled(&labels, kept, count, lacks);
+        status = make_labels(&labels, false, &codes);
     }
-    clv_free(t->ctx, labels.fields);
+    if (status == CLV_OK) {
+        status = clv_name_classes(t->ctx, labels.fields, codes, labels.rows, names);
+    }
+    for (int64_t i = 0, next = 0; status == CLV_OK && i < count; i++) {
+        (*out)[i] = lacks[i] ? -1 : codes[next++];
+    }
+    CLV_FREE_ALL(t->ctx, labels.fields, codes, lacks);
     return status;
 }
 

@@ -193,8 +193,15 @@ static void test_label_column(void **state) {
                    "; column 2 'y' is the column of labels", NULL); /* both at once */
     static const char *const incomplete[] = {"p,y\n1,1\n1,\n", "p,y\n1,1\n1,nan\n", "p,y\n1,a\n1,NA\n"};
     for (size_t c = 0; c < sizeof incomplete / sizeof incomplete[0]; c++) {
-        assert_refused(parse(incomplete[c], NULL, &data), CLV_EDATA, "a.csv: column 2 'y' has 1 missing cell (line 3)",
-                       "--missing drop", "--label-column none", NULL);
+        for (clv_missing how = CLV_MISSING_ERROR; how <= CLV_MISSING_MEDIAN; how++) {
+            assert_ok(parse(incomplete[c], &(clv_read_options){.missing = how}, &data)); /* the row lacks its truth */
+            assert_dense(data, 2, 1, (double[]){1, 1});
+            assert_memory_equal(clv_data_labels(data), ((int32_t[]){0, -1}), 2 * sizeof(int32_t));
+            assert_string_equal(clv_data_note(data), "1 column used; truth: y (1 row without, not compared)");
+            clv_data_free(data);
+        }
+        assert_refused(parse(incomplete[c], &(clv_read_options){.targets = 1}, &data), CLV_EDATA,
+                       "a.csv: column 2 'y' has 1 missing cell (line 3) and is the target: --missing drop", NULL);
     }
     assert_refused(parse("1\n2\n", &(clv_read_options){.label_column = "1"}, &data), CLV_EDATA,
                    "no column of numbers beside labels", NULL);

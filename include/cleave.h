@@ -340,7 +340,7 @@ CLV_API clv_status clv_data_of(clv_context *ctx, const clv_matrix *matrix, const
 CLV_API int clv_is_table(const char *path);
 CLV_API void clv_data_free(clv_data *data);
 CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
-/* Labels that came with the points (0..k-1, in ascending order of their names), or NULL. */
+/* Labels that came with the points (0..k-1, in ascending order of their names; -1: a row without), or NULL. */
 CLV_API const int32_t *clv_data_labels(const clv_data *data);
 /* What was used of a CSV file, "4 columns used; truth: species; dropped: id (row names)"; "" for other formats. */
 CLV_API const char *clv_data_note(const clv_data *data);

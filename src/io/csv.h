@@ -27,6 +27,9 @@ typedef struct clv_layout {
     int64_t label;       /* the column of labels that was asked for, or that has a name for it; else -1 */
 } clv_layout;
 
+/* Whether the bytes begin with the mark that spreadsheets put before UTF-8. */
+enum { CLV_MARK_SIZE = 3 };
+bool clv_has_mark(clv_bytes bytes);
 /* Read the first records; `csv` is then at the first row. */
 clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, const clv_layout_request *request,
                            clv_csv *csv, clv_layout *layout);
@@ -124,8 +127,8 @@ clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **o
 
 /* Whether each row has a whole number, or a text, of its own in this column. */
 clv_status clv_table_differs(const clv_table *table, int64_t column, bool *differs);
-/* The labels of a column, of the rows kept (-1: there is none), and what they stand for; both are the caller's, also after a failure
- * (csv_labels.c). */
+/* The labels of a column, of the rows kept (-1: there is none), and what they stand for; both are the caller's, also
+ * after a failure (csv_labels.c). */
 clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
                            clv_classes *names);
 

@@ -416,13 +416,19 @@ static int64_t expect_fields(const clv_csv *csv) {
     return ahead.fields == 0 && first > 0 && clv_csv_next(&ahead) ? clv_csv_pass(&ahead) : first;
 }
 
+bool clv_has_mark(clv_bytes bytes) {
+    return bytes.size >= CLV_MARK_SIZE && memcmp(bytes.data, "\xef\xbb\xbf", CLV_MARK_SIZE) == 0;
+}
+
 static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, clv_csv *csv) {
     if (bytes.size >= 2 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 || memcmp(bytes.data, "\xfe\xff", 2) == 0)) {
         return clv_fail(ctx, CLV_EDATA, "%s is UTF-16 text: save it as UTF-8", bytes.name);
     }
-    bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
     const char *text = bytes.size ? (const char *)bytes.data : "";
-    *csv = (clv_csv){.at = text + (marked ? 3 : 0), .end = text + bytes.size, .name = bytes.name, .line = 1};
+    *csv = (clv_csv){.at = text + (clv_has_mark(bytes) ? CLV_MARK_SIZE : 0),
+                     .end = text + bytes.size,
+                     .name = bytes.name,
+                     .line = 1};
     if (csv->end - csv->at > 5 && memcmp(csv->at, "sep=", 4) == 0 &&
         strchr("\r\n", csv->at[5])) { /* for spreadsheets */
         separator = csv->at[4];

@@ -193,10 +193,10 @@ typedef struct clv_writer clv_writer;
 clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out);
 void clv_writer_put(clv_writer *writer, const void *bytes, size_t size);
 clv_status clv_writer_status(const clv_writer *writer);
-/* A field of CSV as it was meant: in quotes where it has to be; a label, or what it stands for, and the end of the line
- * (write_matrix.c). */
+/* A field of CSV as it was meant: in quotes where it has to be; a label, or what it stands for, and the `end` of the
+ * line (write_matrix.c). */
 void clv_put_csv_field(clv_writer *writer, const clv_token *field, char separator);
-void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes);
+void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes, const char *end);
 /* Put the file in place if `status` and all writes were good, else leave no trace; frees the writer. */
 clv_status clv_writer_finish(clv_writer *writer, clv_status status);
 

@@ -395,7 +395,11 @@ def labels_beside_all_columns():
     labels = [line.split(",")[1] for line in read("l.csv").decode().split()[1:]]
     check(labels[4] == "-1" and "-1" not in labels[:4] + labels[5:], "the row that was dropped")
     expected = [lines[0] + ";label"] + [f"{line};{label}" for line, label in zip(lines[1:], labels)]
-    check(read("o.csv").decode().split("\n")[:-1] == expected, read("o.csv").decode()[:200])
+    check(read("o.csv").decode().split("\r\n")[:-1] == expected, read("o.csv").decode()[:200])
+    for end in ("\n", "\r\n", "\r"):
+        write("m.csv", "\ufeff" + end.join(lines) + end)
+        cleave("kpalm", "m.csv", *run[2:], "-o", "o.csv", "--output-data", "-q")
+        check(read("o.csv").decode() == "\ufeff" + end.join(expected) + end, f"mark and ends {end!r}: {read('o.csv')[:99]}")
     check(cleave(*run, "-o", "-", "--output-data", "-q").out.splitlines()[0] == lines[0] + ";label", "standard output")
     write("p.csv", "a,b,label\n" + "".join(f"{x},{y},u\n" for x, y in points))
     cleave("kpalm", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")

@@ -422,6 +422,23 @@ static void note_roles(const making *m, clv_text *note) {
     }
 }
 
+/* Columns beside those of other data: how many, and the first ones. */
+static void note_others(const making *m, clv_text *note) {
+    enum { SHOWN = 5 };
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE];
+    int64_t others = 0;
+    for (int64_t c = 0; m->options->like && t->layout.header && c < t->layout.columns; c++) {
+        if (t->columns[c].role == CLV_ROLE_DROPPED && !t->columns[c].why && others++ < SHOWN) {
+            clv_text_add(note, "%s%s", others == 1 ? "; not in the model: " : ", ",
+                         clv_layout_call(&t->layout, c, shown));
+        }
+    }
+    if (others > SHOWN) {
+        clv_text_add(note, " and %lld more", (long long)(others - SHOWN));
+    }
+}
+
 static const char *say_header(const clv_layout *layout, bool settled) {
     if (layout->header) {
         return !layout->doubt ? ""
@@ -441,6 +458,7 @@ static clv_status put_note(making *m) {
     clv_text_add(&note, "%s%lld column%s used", say_header(&t->layout, clv_is_settled(m->options)), (long long)used,
                  used == 1 ? "" : "s");
     note_roles(m, &note);
+    note_others(m, &note);
     if (gone > 0) {
         clv_text_add(&note, "; %lld row%s with missing cells dropped", (long long)gone, gone == 1 ? "" : "s");
     }

@@ -385,7 +385,8 @@ static void test_like(void **state) {
     clv_read_options options = {.like = like, .like_count = 4};
     assert_ok(parse("id,a,city,b\nu,1,Rome,0\nv,2,Bonn,0\nw,3,,0\nx,4,Bonn,0\n", &options, &data));
     assert_dense(data, 4, 4, (double[]){0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4});
-    assert_string_equal(clv_data_note(data), "2 columns used; dropped: id (row names); city became 3 columns");
+    assert_string_equal(clv_data_note(data),
+                        "2 columns used; dropped: id (row names); city became 3 columns; not in the model: b");
     assert_string_equal(clv_data_warning(data), "the model has no city= (1 row), city=Bonn (2 rows): in these rows all "
                                                 "columns of the class are 0");
     clv_data_free(data);

@@ -36,6 +36,9 @@ def data_are_found_by_name():
         cleave("ncut", "old.csv", "-k", 3, "--scale", scale, "--json", "r.json", "-o", "l.csv", "-q")
         cleave("predict", "r.json", "old.csv", "-o", "n.csv", "--data", "old.csv", "-q")
         cleave("predict", "r.json", "old.csv", "-o", "t.csv", "--data", "turned.csv", "-q")
+        cleave("predict", "r.json", "turned.csv", "-o", "t.csv", "--data", "old.csv", err="turned.csv: 2 columns used; not in the model: more\n")
+        write("many.csv", ",".join(f"c{i}" for i in range(8)) + ",a,b\n" + "1," * 8 + "2,3\n")
+        cleave("predict", "r.json", "many.csv", "-o", "m.csv", "--data", "old.csv", err="not in the model: c0, c1, c2, c3, c4 and 3 more\n")
         check(read("n.csv") == read("t.csv"), "columns in another order")
         cleave("predict", "r.json", "old.csv", "-o", "t.csv", "--data", "few.csv", code=65, err="few.csv has no column 'b', which the model was made of")
 

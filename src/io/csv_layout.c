@@ -40,14 +40,43 @@ static bool ends_as_id(const clv_token *field) {
     return field->size > 2 && clv_same_letters(end - 2, "id", 2) && end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z';
 }
 
+/* ID_customer, id kunde. */
+static bool begins_as_id(const clv_token *field) {
+    return field->size > 3 && clv_same_letters(field->text, "id", 2) && strchr("_ .-", field->text[2]);
+}
+
+/* What is numbered, and a word for its number behind it: account_number, userid, RowNum. Of other words such an end may
+ * be a part, as in humid, or a quantity, as in atomic_number. */
+static bool is_number_of_thing(const clv_token *field) {
+    static const char *const things[] = {"account", "article",     "case",     "client", "contact", "customer",
+                                         "device",  "document",    "employee", "event",  "invoice", "item",
+                                         "member",  "object",      "order",    "person", "patient", "participant",
+                                         "product", "record",      "row",      "sample", "session", "student",
+                                         "subject", "transaction", "ticket",   "user"};
+    static const char *const ends[] = {"id", "number", "num", "no", "nr", "nummer"};
+    bool found = false;
+    for (size_t t = 0; t < CLV_COUNT(things) && !found; t++) {
+        size_t size = strlen(things[t]);
+        if (field->size <= size || !clv_same_letters(field->text, things[t], size)) {
+            continue;
+        }
+        size += strchr("_ .-", field->text[size]) != NULL;
+        for (size_t e = 0; e < CLV_COUNT(ends) && !found; e++) {
+            found =
+                field->size == size + strlen(ends[e]) && clv_same_letters(field->text + size, ends[e], strlen(ends[e]));
+        }
+    }
+    return found;
+}
+
 static bool is_id_name(const clv_token *field) {
     static const char *const words[] = {
-        "id",    "ids",    "index",      "idx",       "row",        "rows",       "rowid",    "rowname",
-        "key",   "no",     "no.",        "nr",        "number",     "num",        "#",        "uid",
-        "uuid",  "guid",   "record",     "row.id",    "row id",     "row_names",  "rownames", "name",
-        "names", "object", "identifier", "column",    "sample",     "objectid",   "nr.",      "s.no",
-        "s.no.", "sno",    "row_number", "rownumber", "row number", "unnamed: 0", NULL};
-    return is_one_of(field, words, true) || ends_as_id(field);
+        "id",         "ids",        "index",    "idx",       "row",      "rows",  "rowid", "rowname",    "key",
+        "no",         "no.",        "nr",       "number",    "num",      "#",     "uid",   "uuid",       "guid",
+        "record",     "row.id",     "row id",   "row_names", "rownames", "name",  "names", "object",     "identifier",
+        "column",     "sample",     "objectid", "nr.",       "s.no",     "s.no.", "sno",   "row_number", "rownumber",
+        "row number", "unnamed: 0", "pk",       "nummer",    NULL};
+    return is_one_of(field, words, true) || ends_as_id(field) || begins_as_id(field) || is_number_of_thing(field);
 }
 
 /* --- what the first records hold --- */

@@ -96,12 +96,22 @@ static void test_ids_need_no_order(void **state) {
     (void)state;
     check_four("\"\",a,b\n57,1,2\n3,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
     check_four(",a,b\n7,1,2\n7,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
-    static const char *const names[] = {"id", "Index", "ROW", "key", "No", "number", "customer_id", "Order_ID", "uuid"};
+    static const char *const names[] = {"id",     "Index",       "ROW",      "key",         "No",
+                                        "number", "customer_id", "Order_ID", "uuid",        "account_number",
+                                        "rownum", "userid",      "USERID",   "ID_customer", "pk",
+                                        "Nummer", "Order No",    "RowNr"};
     for (size_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         char text[64], note[64];
         snprintf(text, sizeof text, "a,%s,b\n1,99,2\n3,-4,4\n", names[c]);
         snprintf(note, sizeof note, "2 columns used; dropped: %s (row names)", names[c]);
         check_four(text, note, NULL);
+    }
+    static const char *const features[] = {"acid",      "humid", "atomic_number", "number_of_rooms", "idle",
+                                           "rows_read", "age"};
+    for (size_t c = 0; c < sizeof features / sizeof features[0]; c++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s,b\n1,2\n3,4\n", features[c]);
+        check_four(text, "2 columns used", NULL);
     }
     clv_data *data;
     assert_ok(parse("id,a\nx7,1\nx3,2\n", NULL, &data));

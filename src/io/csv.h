@@ -33,6 +33,8 @@ bool clv_has_mark(clv_bytes bytes);
 /* Read the first records; `csv` is then at the first row. */
 clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, const clv_layout_request *request,
                            clv_csv *csv, clv_layout *layout);
+/* Refuse points whose file is named as one with tabs, and has none where another separator would do. */
+clv_status clv_layout_check_tabs(clv_context *ctx, const clv_layout *layout);
 void clv_layout_free(clv_context *ctx, clv_layout *layout);
 
 /* The name of a column, or NULL when there is no header or none for this column. */
@@ -95,6 +97,7 @@ typedef struct clv_column {
     clv_places fractions; /* among them: those that are not whole */
     clv_places missing, infinite, texts;
     int64_t no_label;   /* of those missing: what says nothing even among labels */
+    int64_t empty;      /* and what is not even a word */
     int64_t dates, odd; /* among the texts; odd numbers */
     int64_t digits;     /* among the texts: those that begin as a number does */
     int64_t bounds;     /* and those that do so behind < or > */

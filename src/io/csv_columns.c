@@ -49,6 +49,7 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
     case CLV_CELL_MISSING:
         add_place(&column->missing, csv->record_line, field);
         column->no_label += clv_is_no_label(field);
+        column->empty += field->size == 0;
         return NAN;
     case CLV_CELL_INFINITE:
         add_place(&column->infinite, csv->record_line, field);
@@ -124,6 +125,23 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
     return CLV_OK;
 }
 
+/* A header that is one field shorter than rows which all end in a separator has no row names before it: it lacks that
+ * separator, and its names would be those of the next columns. */
+static clv_status check_ends(const clv_table *t) {
+    const clv_column *last = &t->columns[t->layout.columns - 1];
+    char separator = t->start.separator;
+    return t->layout.shifted && t->rows > 0 && last->empty == t->rows
+               ? clv_fail(t->ctx, CLV_EDATA,
+                          "%s: the rows end in a %s, and the names in line %lld do not: put one behind them, or take "
+                          "out those of the rows",
+                          t->start.name,
+                          separator == ','   ? "comma"
+                          : separator == ';' ? "semicolon"
+                                             : "separator",
+                          (long long)t->layout.header_line)
+               : CLV_OK;
+}
+
 clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const clv_layout_request *request) {
     t->decoded = (clv_text){.ctx = t->ctx};
     CLV_TRY(clv_csv_decode(&bytes, &t->decoded));
@@ -132,7 +150,7 @@ clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const c
     clv_token *fields = CLV_NEW(t->ctx, clv_token, t->layout.columns);
     clv_status status = fields ? read_rows(t, fields) : CLV_ENOMEM;
     clv_free(t->ctx, fields);
-    return status;
+    return status == CLV_OK ? check_ends(t) : status;
 }
 
 void clv_table_free(clv_table *t) {

@@ -234,6 +234,11 @@ static void test_shorter_header(void **state) {
     assert_dense(data, 2, 2, (double[]){1, 2, 3, 4});
     clv_data_free(data);
     check_four("a,b\n7,1,2\n7,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
+    assert_refused(parse("a,b\n1,2,\n3,4,\n", NULL, &data), CLV_EDATA,
+                   "a.csv: the rows end in a comma, and the names in line 1 do not: put one behind them", NULL);
+    assert_refused(parse("a;b\n1;2;\n3;4;\n", &(clv_read_options){.drop = "b"}, &data), CLV_EDATA,
+                   "the rows end in a semicolon", NULL);
+    assert_refused(parse("a,b,c\nr,1,2,\ns,3,4,5\n", NULL, &data), CLV_EDATA, "column 4 'c' has 1 missing cell", NULL);
     assert_refused(parse("1,2\n3,4,5\n", NULL, &data), CLV_EDATA, "line 2 has 3 fields, 2 were expected", NULL);
     assert_refused(parse("a,b\n1,2,3,4\n", NULL, &data), CLV_EDATA, "line 2 has 4 fields, 2 were expected", NULL);
     assert_refused(parse("a,b\n1,2,3\n4,5\n", NULL, &data), CLV_EDATA, "line 3 has 2 fields, 3 were expected", NULL);

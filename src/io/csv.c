@@ -623,6 +623,7 @@ static clv_status make(making *m, clv_bytes bytes, char separator) {
                                   .like = options->like,
                                   .like_count = options->like_count};
     CLV_TRY(clv_table_read(&m->table, bytes, separator, &request));
+    CLV_TRY(separator == '\t' ? clv_layout_check_tabs(m->table.ctx, &m->table.layout) : CLV_OK);
     CLV_TRY(clv_table_assign(&m->table, options));
     CLV_TRY(clv_table_check(&m->table, options));
     CLV_TRY(keep_rows(m));

@@ -494,6 +494,25 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
     return CLV_OK;
 }
 
+clv_status clv_layout_check_tabs(clv_context *ctx, const clv_layout *layout) {
+    clv_csv ahead = layout->top;
+    if (layout->columns > 1) {
+        return CLV_OK;
+    }
+    ahead.separator = clv_csv_guess_separator(&layout->top);
+    char other = ahead.separator;
+    return clv_csv_pass(&ahead) < 2
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA,
+                          "%s has no tabs: it looks like a file with %s between the fields, whose name should end in "
+                          ".csv",
+                          layout->top.name,
+                          other == ','   ? "commas"
+                          : other == ';' ? "semicolons"
+                          : other == '|' ? "bars"
+                                         : "blanks");
+}
+
 void clv_layout_free(clv_context *ctx, clv_layout *layout) {
     clv_free(ctx, layout->first);
     clv_free(ctx, layout->second);

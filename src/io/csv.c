@@ -521,6 +521,26 @@ static void warn_of_names(const making *m, clv_text *warning) {
     }
 }
 
+/* Rows that an id column does not tell apart cannot be matched by it. */
+static clv_status warn_of_repeated_ids(const making *m, clv_text *warning) {
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE], text[CLV_SHOWN_SIZE];
+    int64_t c = clv_table_choose_ids(t), repeated = -1;
+    clv_token *texts = NULL;
+    if (!m->options->id_column || c < 0 || !t->columns[c].asked) {
+        return CLV_OK;
+    }
+    clv_status status = clv_table_texts(t, c, &texts);
+    status = status < 0 ? status : clv_find_repeated(t->ctx, t->start.name, texts, t->rows, &repeated);
+    if (status == CLV_OK && repeated >= 0) {
+        clv_text_add(warning, "%s%s of --id-column has '%s' in more than one row: it does not say which row is which",
+                     warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
+                     clv_show_field(text, &texts[repeated]));
+    }
+    clv_free(t->ctx, texts);
+    return status;
+}
+
 /* The first column before this one that is used under the same name; -1: there is none. */
 static int64_t find_namesake(const clv_table *t, int64_t c) {
     const clv_token *name = clv_layout_name(&t->layout, c);
@@ -561,21 +581,25 @@ static clv_status put_warning(making *m) {
     enum { FEW = 10 }; /* rows that may differ by chance */
     const clv_table *t = &m->table;
     clv_text warning = {.ctx = t->ctx};
-    bool looked = t->rows >= FEW && !clv_is_settled(m->options);
-    for (int64_t c = 0; c < t->layout.columns && looked; c++) {
+    clv_status status = CLV_OK;
+    bool settled = clv_is_settled(m->options), looked = t->rows >= FEW && !settled;
+    for (int64_t c = 0; c < t->layout.columns && looked && status == CLV_OK; c++) {
         const clv_column *column = &t->columns[c];
         if (column->role == CLV_ROLE_NUMBERS && (!column->asked || is_odd_wish(m, c))) {
-            CLV_TRY(warn_of_numbers(m, c, &warning));
+            status = warn_of_numbers(m, c, &warning);
         } else if (column->role == CLV_ROLE_CLASSES) {
             warn_of_classes(m, c, &warning);
         }
     }
-    if (t->layout.header && !clv_is_settled(m->options)) {
+    if (t->layout.header && !settled) {
         warn_of_names(m, &warning);
         warn_of_namesakes(m, &warning);
     }
+    if (status == CLV_OK && !settled) {
+        status = warn_of_repeated_ids(m, &warning);
+    }
     m->data->warning = warning.data;
-    return warning.status;
+    return status == CLV_OK ? warning.status : status;
 }
 
 /* --- all of it --- */

@@ -208,6 +208,20 @@ static void test_names_that_may_be_numbers(void **state) {
     }
 }
 
+/* Ids that were asked for and repeat. */
+static void test_ids_that_repeat(void **state) {
+    (void)state;
+    clv_data *data;
+    assert_ok(parse("code,a\nu,1\nv,2\nu,3\n", &(clv_read_options){.id_column = "code"}, &data));
+    assert_string_equal(clv_data_warning(data),
+                        "column 1 'code' of --id-column has 'u' in more than one row: it does not "
+                        "say which row is which");
+    clv_data_free(data);
+    assert_ok(parse("code,a\nu,1\nv,2\nw,3\n", &(clv_read_options){.id_column = "code"}, &data));
+    assert_string_equal(clv_data_warning(data), "");
+    clv_data_free(data);
+}
+
 /* Columns that prediction could not tell apart are warned about, however few rows there are. */
 static void test_namesakes(void **state) {
     (void)state;
@@ -315,6 +329,7 @@ int main(void) {
         CASE(test_other_numbers_are_kept),
         CASE(test_warnings),
         CASE(test_namesakes),
+        CASE(test_ids_that_repeat),
         CASE(test_names_that_may_be_numbers),
         CASE(test_shorter_header),
         CASE(test_row_names_are_dropped),

@@ -138,8 +138,9 @@ static clv_status check_k(const cli_job *job) {
     int64_t rows = clv_data_matrix(job->data)->rows;
     int64_t k = option ? *(const int64_t *)(const void *)(job->options + option->offset) : 0;
     if (job->method->k_meaning != CLV_K_OF_NORM && k > rows) {
-        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s", (long long)k, (long long)rows,
-                        job->args.operands[0]);
+        bool dropped = clv_data_rows_read(job->data) > rows;
+        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s%s", (long long)k, (long long)rows,
+                        job->args.operands[0], dropped ? " that have no missing cells" : "");
     }
     return CLV_OK;
 }

@@ -266,12 +266,26 @@ typedef struct unknown {
 } unknown;
 enum { UNKNOWN_SHOWN = 8, NAMES_SHOWN = 20 };
 
-static void add_unknown(unknown *u, const char *option, const char *name) {
+/* The column of this name but for the case of its letters; NULL: there is none. */
+static const clv_token *find_other_case(const clv_layout *layout, const char *name) {
+    const clv_token *found = NULL;
+    for (int64_t c = 0; c < layout->columns && !found; c++) {
+        const clv_token *field = clv_layout_name(layout, c);
+        found = field && clv_field_equals(field, name, true) ? field : NULL;
+    }
+    return found;
+}
+
+static void add_unknown(const clv_table *t, unknown *u, const char *option, const char *name) {
     char shown[CLV_SHOWN_SIZE];
+    const clv_token *other = find_other_case(&t->layout, name);
     if (u->count++ < UNKNOWN_SHOWN) {
         clv_text_add(&u->text, "%s'%s'", u->count > 1 ? ", " : "", clv_show(shown, name, strlen(name)));
         if (option) {
             clv_text_add(&u->text, " (--%s)", option);
+        }
+        if (other) {
+            clv_text_add(&u->text, ", but '%s'", clv_show_field(shown, other));
         }
     }
 }
@@ -339,6 +353,16 @@ static void mark_dropped(clv_column *column, bool ranged) {
     column->why = "as asked";
 }
 
+/* Without the blanks around it, as names in a header are, unless it stands in quotes. */
+static void trim(char **item, char *end, bool quoted) {
+    while (!quoted && **item == ' ') {
+        ++*item;
+    }
+    while (!quoted && end > *item && end[-1] == ' ') {
+        *--end = '\0';
+    }
+}
+
 /* Mark the columns of "age,height,5-9"; a name that holds a comma stands in quotes there. */
 static clv_status mark_list(clv_table *t, const char *option, const char *list, mark set, unknown *u) {
     if (list && !*list) {
@@ -353,11 +377,12 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
         char *next = *end ? end + 1 : end;
         next += quoted && *next == ',';
         *end = '\0';
+        trim(&item, end, quoted);
         int64_t first, last;
         bool found = find_item(t, item, &first, &last);
         status = check_once(t, option, item);
         if (!found) {
-            add_unknown(u, option, item);
+            add_unknown(t, u, option, item);
         }
         for (int64_t c = first; found && c <= last; c++) {
             set(&t->columns[c], first < last);
@@ -457,7 +482,7 @@ static clv_status find_named(const clv_table *t, const char *option, const char 
     }
     *c = clv_layout_find(&t->layout, name);
     if (*c < 0) {
-        add_unknown(u, option, name);
+        add_unknown(t, u, option, name);
     }
     return check_once(t, option, name);
 }

@@ -323,6 +323,11 @@ static void test_chosen_columns(void **state) {
                    NULL);
     assert_refused(parse(text, &(clv_read_options){.drop = "3-9"}, &data), CLV_EUSAGE, "--drop", "'3-9'", NULL);
     assert_refused(parse(text, &(clv_read_options){.id_column = "k"}, &data), CLV_EUSAGE, "--id-column", "'k'", NULL);
+    assert_refused(parse("Age,b\n1,2\n", &(clv_read_options){.drop = "age"}, &data), CLV_EUSAGE,
+                   "a.csv has no column 'age' (--drop), but 'Age': its columns are Age, b", NULL);
+    assert_ok(parse("a,b,c d\n1,7,2\n3,8,4\n", &(clv_read_options){.columns = "a , c d "}, &data));
+    assert_dense(data, 2, 2, (double[]){1, 2, 3, 4});
+    clv_data_free(data);
     assert_ok(parse(text, &(clv_read_options){.id_column = "e"}, &data));
     assert_dense(data, 2, 4, (double[]){1, 2, 3, 5, 6, 7, 8, 10});
     assert_string_equal(clv_data_id(data, 1), "9");

@@ -384,6 +384,15 @@ def centers_in_either_unit():
 
 
 @case
+def small_files_and_other_formats():
+    write("f.csv", "a,b\n1,2\n3,\n4,5\n,6\n7,9\n")
+    cleave("kpalm", "f.csv", "-k", 4, "--missing", "drop", code=65, err="k = 4 exceeds the 3 rows of f.csv that have no missing cells$")
+    for name in ("x.parquet", "x.xlsx"):
+        cleave("kpalm", write(name, "PAR1"), "-k", 2, code=64, err=f"{name}: such files are not read: save it as .csv, or give what pandas reads of it to the Python package")
+    cleave("kpalm", write("e.clv", ""), "-k", 2, code=65, err="e.clv is empty")
+
+
+@case
 def labels_beside_all_columns():
     points, _ = blobs()
     lines = ["id;a;b;note"] + [f'{i};{x:.4f};{y:.4f};"n; {i}"'.replace(".", ",") for i, (x, y) in enumerate(points)]

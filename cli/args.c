@@ -126,6 +126,10 @@ const char *cli_synonym(const char *typed) {
         {"iterations", "max-iter"},
         {"tolerance", "tol"},
         {"standardize", "scale"},
+        {"normalize", "scale"},
+        {"index-col", "id-column"},
+        {"index_col", "id-column"},
+        {"usecols", "columns"},
         {"labels", "output"},
         {"out", "output"},
         {"ignore", "drop"},
@@ -287,13 +291,22 @@ static clv_status set_next(const cli_app *app, cli_args *args, const match *to, 
     return set(app, args, to, value);
 }
 
+/* Of a command that has no labels of its own data, as ksupport. */
+#define OF_NEW_OBJECTS                                                                                                 \
+    ": --predict NEW --predict-output FILE labels new objects, as cleave predict RESULT.json NEW -o FILE does"
+
 /* With what it is called here, if this command has that, or what it looks like. */
 static clv_status refuse_name(const cli_app *app, cli_args *args, cli_nearest *nearest) {
     const char *known = cli_synonym(nearest->typed);
-    char phrase[96];
+    char phrase[160];
     match found;
+    bool separator = strcmp(nearest->typed, "sep") == 0 || strcmp(nearest->typed, "delimiter") == 0;
     cli_nearest_offer(nearest, "help");
-    if (strcmp(nearest->typed, "save-model") == 0 && find_option(args, "predict", 0, NULL, &found)) {
+    if (separator && find_option(args, "header", 0, NULL, &found)) {
+        snprintf(phrase, sizeof phrase, ", nor a need for one: what separates the fields is found in the file");
+    } else if (strcmp(nearest->typed, "output") == 0 && find_option(args, "predict-output", 0, NULL, &found)) {
+        snprintf(phrase, sizeof phrase, OF_NEW_OBJECTS);
+    } else if (strcmp(nearest->typed, "save-model") == 0 && find_option(args, "predict", 0, NULL, &found)) {
         snprintf(phrase, sizeof phrase, ", nor a need for one: --json FILE holds all that cleave predict takes");
     } else if (known && find_option(args, known, 0, NULL, &found)) {
         snprintf(phrase, sizeof phrase, "; did you mean %s%s", known[1] ? "--" : "-", known);
@@ -334,7 +347,9 @@ static clv_status parse_short(const cli_app *app, cli_args *args, arg_cursor *cu
             return CLV_OK;
         }
         if (!find_option(args, NULL, *at, NULL, &found)) {
-            return cli_fail(app, CLV_EUSAGE, "there is no option -%c (see cleave %s --help)", *at, args->command->name);
+            bool output = *at == 'o' && find_option(args, "predict-output", 0, NULL, &found);
+            return cli_fail(app, CLV_EUSAGE, "there is no option -%c%s (see cleave %s --help)", *at,
+                            output ? OF_NEW_OBJECTS : "", args->command->name);
         }
         if (found.option->kind != CLV_OPTION_FLAG) {
             return at[1] ? set(app, args, &found, at + 1) : set_next(app, args, &found, cursor);

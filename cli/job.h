@@ -72,7 +72,8 @@ struct cli_job {
     clv_matrix start_view;          /* of these */
     clv_affinity *affinity;
     clv_affinity_info info;
-    bool rough; /* there is no time for the affinity: the result goes without */
+    bool rough;  /* there is no time for the affinity: the result goes without */
+    bool unread; /* nor to read the new objects: there are no predictions */
     clv_result *result;
     clv_result *predicted;  /* of --predict, where processes share that work; NULL: it is done when it is written */
     clv_text_model *text;   /* of --terms, or NULL */

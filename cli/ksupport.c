@@ -164,7 +164,7 @@ static clv_status write(const cli_job *job) {
     if (job->own.path_output) {
         status = cli_output_json(job->app, job->own.path_output, print_path, job->result);
     }
-    if (job->own.scores) {
+    if (job->own.scores && !job->unread) {
         next = write_scores(job);
     }
     return status < 0 ? status : next;

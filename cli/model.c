@@ -68,7 +68,7 @@ static bool is_given(const model *m) {
 }
 
 /* As the data of the result were scaled: by its columns, or each row by itself. */
-static clv_status scale(const model *m, clv_data *data) {
+static clv_status scale(const model *m, const char *path, clv_data *data) {
     const char *how = clv_claim_option(m->claim, "scale");
     const double *shift, *factor;
     int64_t count = clv_claim_scaling(m->claim, &shift, &factor), cols = clv_data_matrix(data)->cols;
@@ -79,10 +79,33 @@ static clv_status scale(const model *m, clv_data *data) {
         return cli_library(m->app, clv_data_scale(data, CLV_SCALE_UNIT_ROWS));
     }
     if (count != cols) {
-        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but the result was made of %lld", m->args.operands[1],
+        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but the result was made of %lld", path,
                         (long long)cols, (long long)count);
     }
     return cli_library(m->app, clv_data_scale_as(data, shift, factor));
+}
+
+/* Whether the columns of the data were features. */
+static bool has_features(const model *m) {
+    return !cli_is_transposed(clv_claim_option(m->claim, "transposed"));
+}
+
+/* By the names of the columns, where they have names. */
+static void read_like(const model *m, clv_read_options *reading) {
+    int64_t count, filled;
+    const char *const *names = clv_claim_columns(m->claim, &count);
+    const double *fill = clv_claim_fill(m->claim, &filled);
+    if (has_features(m)) {
+        cli_read_like(reading, names, count, fill, filled);
+    }
+    reading->settled = true;
+}
+
+static clv_status check_columns(const model *m, const char *path, const clv_data *data) {
+    int64_t count;
+    const char *const *names = clv_claim_columns(m->claim, &count);
+    return has_features(m) && !is_given(m) ? cli_check_columns(m->app, path, data, names, count, m->options.quiet)
+                                           : CLV_OK;
 }
 
 /* The objects that were clustered: those that were kept are scaled already. */
@@ -97,9 +120,10 @@ static clv_status read_old(model *m) {
         return CLV_OK;
     }
     if (m->options.data) {
-        reading.settled = true;
-        CLI_TRY(cli_library(m->app, clv_read(m->app->ctx, m->options.data, &reading, &m->old)));
-        return given ? CLV_OK : scale(m, m->old);
+        read_like(m, &reading);
+        CLI_TRY(cli_read_fresh(m->app, m->options.data, &reading, &m->old));
+        CLI_TRY(check_columns(m, m->options.data, m->old));
+        return given ? CLV_OK : scale(m, m->options.data, m->old);
     }
     if (stat(path, &file)) {
         return cli_fail(
@@ -111,31 +135,21 @@ static clv_status read_old(model *m) {
     return cli_library(m->app, clv_read(m->app->ctx, path, NULL, &m->old));
 }
 
-/* By the names of the columns, where they have names. */
 static clv_status read_fresh(model *m) {
     clv_read_options reading = cli_read_options(&m->points, CLI_READ);
     bool given = is_given(m);
-    int64_t count, filled;
-    const char *const *names = clv_claim_columns(m->claim, &count);
-    const double *fill = clv_claim_fill(m->claim, &filled);
-    bool features = !cli_is_transposed(clv_claim_option(m->claim, "transposed")); /* the columns */
-    if (features) {
-        cli_read_like(&reading, names, count, fill, filled);
-    }
+    read_like(m, &reading);
     reading.missing = m->options.missing ? CLV_MISSING_DROP : reading.missing;
-    reading.settled = true;
     reading.targets =
         m->method->takes == CLV_TAKES_SAMPLES; /* where columns have no names, those of labels may be there */
     CLI_TRY(cli_read_fresh(m->app, m->args.operands[1], &reading, &m->fresh));
-    if (features && !given) {
-        CLI_TRY(cli_check_columns(m->app, m->args.operands[1], m->fresh, names, count, m->options.quiet));
-    }
+    CLI_TRY(check_columns(m, m->args.operands[1], m->fresh));
     int64_t cols = clv_data_matrix(m->fresh)->cols, wanted = m->old ? clv_data_matrix(m->old)->cols : cols;
     if (cols != wanted) {
-        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but %lld are needed", m->args.operands[1],
-                        (long long)cols, (long long)wanted);
+        return cli_fail(m->app, CLV_EDATA, "%s has %lld columns, but %s has %lld", m->args.operands[1], (long long)cols,
+                        m->old_path, (long long)wanted);
     }
-    return given ? CLV_OK : scale(m, m->fresh);
+    return given ? CLV_OK : scale(m, m->args.operands[1], m->fresh);
 }
 
 /* --- what is written --- */

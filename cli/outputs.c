@@ -95,14 +95,12 @@ static clv_status check_target(const cli_app *app, const cli_target *target) {
         return cli_fail(app, CLV_ECREATE, "--%s '%s' cannot be written: its name must end in %s", option, path,
                         endings);
     }
-    if (stat(path, &info) || S_ISREG(info.st_mode)) {
-        return check_folder(app, target);
-    }
-    if (S_ISDIR(info.st_mode) || access(path, W_OK)) { /* a device or a pipe is written in place */
+    bool there = stat(path, &info) == 0;
+    if (there && (S_ISDIR(info.st_mode) || access(path, W_OK))) {
         return cli_fail(app, CLV_ECREATE, "--%s %s cannot be written: %s", option, path,
                         strerror(S_ISDIR(info.st_mode) ? EISDIR : errno));
     }
-    return CLV_OK;
+    return !there || S_ISREG(info.st_mode) ? check_folder(app, target) : CLV_OK; /* others are written in place */
 }
 
 /* --- outputs and inputs that are one file --- */

@@ -57,7 +57,7 @@ clv_status cli_predict_check(const cli_job *job) {
     return CLV_OK;
 }
 
-clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out) {
+static clv_status read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out) {
     clv_read_options plain = *reading;
     clv_status status = clv_read(app->ctx, path, reading, out);
     if (status == CLV_EUSAGE && (reading->label_column || reading->id_column) && strcmp(path, "-") != 0) {
@@ -65,7 +65,27 @@ clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_o
         plain.id_column = NULL;
         status = clv_read(app->ctx, path, &plain, out);
     }
-    return cli_library(app, status);
+    return status;
+}
+
+clv_status cli_read_fresh(const cli_app *app, const char *path, const clv_read_options *reading, clv_data **out) {
+    return cli_library(app, read_fresh(app, path, reading, out));
+}
+
+/* In half of the time that is left, so that there is a result in any case: where that is not enough, there are no
+ * predictions. Processes that share the work, whose clocks differ, keep the limit that they have in common. */
+static clv_status read_in_time(cli_job *job, const clv_read_options *like) {
+    const char *path = job->prediction.input;
+    clv_context *ctx = job->app->ctx;
+    double left = cli_time_left(job);
+    if (isinf(left) || left <= 0 || cli_job_is_shared(job)) {
+        return cli_library(job->app, read_fresh(job->app, path, like, &job->fresh));
+    }
+    clv_context_set_time_limit(ctx, left / 2);
+    clv_status status = read_fresh(job->app, path, like, &job->fresh);
+    clv_context_set_time_limit(ctx, fmax(cli_time_left(job), 1e-3));
+    job->unread = status == CLV_ETIME;
+    return job->unread ? CLV_OK : cli_library(job->app, status);
 }
 
 clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
@@ -77,7 +97,10 @@ clv_status cli_predict_read(cli_job *job, const clv_read_options *reading) {
     if (!given) {
         cli_read_as(&like, job->data);
     }
-    CLI_TRY(cli_read_fresh(job->app, job->prediction.input, &like, &job->fresh));
+    CLI_TRY(read_in_time(job, &like));
+    if (job->unread) {
+        return CLV_OK;
+    }
     if (!given) {
         CLI_TRY(cli_check_columns(job->app, job->prediction.input, job->fresh, like.like, like.like_count,
                                   job->output.quiet));

@@ -114,6 +114,7 @@ clv_status cli_job_open(const cli_app *app, const cli_command *command, const cl
         return CLV_OK;
     }
     CLI_TRY(cli_checkpoint_begin(app, &job->args, &job->checkpoint, cli_control(job)->time_limit));
+    CLI_TRY(cli_library_on(app, job->checkpoint.resume, clv_context_check_resume(app->ctx, method->name)));
     CLI_TRY(check_required(job));
     if (job->args.k_least != 0 && (job->checkpoint.path || cli_args_given(&job->args, "resume"))) {
         return cli_fail(app, CLV_EUSAGE, "--checkpoint and --resume are for one k, not for a range");
@@ -137,8 +138,9 @@ static clv_status check_k(const cli_job *job) {
     int64_t rows = clv_data_matrix(job->data)->rows;
     int64_t k = option ? *(const int64_t *)(const void *)(job->options + option->offset) : 0;
     if (job->method->k_meaning != CLV_K_OF_NORM && k > rows) {
-        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s", (long long)k, (long long)rows,
-                        job->args.operands[0]);
+        bool dropped = clv_data_rows_read(job->data) > rows;
+        return cli_fail(job->app, CLV_EDATA, "k = %lld exceeds the %lld rows of %s%s", (long long)k, (long long)rows,
+                        job->args.operands[0], dropped ? " that have no missing cells" : "");
     }
     return CLV_OK;
 }
@@ -241,6 +243,15 @@ static clv_status warn_of_rough(cli_job *job) {
     return CLV_OK;
 }
 
+static clv_status warn_of_unread(cli_job *job) {
+    char sentence[PATH_MAX + 200];
+    snprintf(sentence, sizeof sentence,
+             "there was no time to read the new objects of %s, so that there are no predictions: cleave predict makes "
+             "them from a result of --json FILE",
+             job->prediction.input);
+    return job->unread ? cli_library(job->app, clv_result_add_warning(job->result, sentence)) : CLV_OK;
+}
+
 static clv_status run_method(cli_job *job) {
     clv_control asked = *cli_control(job), *control = cli_control(job);
     cli_progress_begin(&job->progress, job->app, &job->args, job->output.progress, job->output.quiet, control);
@@ -253,6 +264,7 @@ static clv_status run_method(cli_job *job) {
     CLI_TRY(tell_failure(job, status));
     cli_checkpoint_end(&job->checkpoint, job->result, job->output.quiet);
     CLI_TRY(warn_of_rough(job));
+    CLI_TRY(warn_of_unread(job));
     tell_warnings(job);
     if (job->suggestion[0]) {
         CLI_TRY(cli_library(job->app, clv_result_add_warning(job->result, job->suggestion)));

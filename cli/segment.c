@@ -441,6 +441,7 @@ static clv_status work(void *job) {
     segment_job *s = job;
     CLI_TRY(cli_checkpoint_begin(s->app, &s->args, &s->checkpoint, s->asked.time_limit));
     CLI_TRY(check(s));
+    CLI_TRY(cli_library_on(s->app, s->checkpoint.resume, clv_context_check_resume(s->app->ctx, s->method->name)));
     CLI_TRY(make_objects(s));
     if (s->options.dry_run) {
         return cli_segment_forecast(s);

@@ -105,6 +105,23 @@ static bool fills_the_same(verification *v) {
     return same;
 }
 
+/* Whether the same rows are dropped. */
+static bool drops_the_same(verification *v) {
+    int64_t count, rows = clv_data_matrix(v->data)->rows, all = clv_data_rows_read(v->data);
+    const double *claimed = clv_claim_dropped(v->claim, &count);
+    bool same = !claimed || count == all - rows;
+    for (int64_t row = 0, next = 0; same && claimed && row < all; row++) {
+        bool kept = next < rows && clv_data_row(v->data, next) == row;
+        same = kept || claimed[row - next] == (double)row;
+        next += kept;
+    }
+    if (!same) {
+        snprintf(v->verdict.reason, sizeof v->verdict.reason, "other rows of %s are dropped than is claimed",
+                 v->args.operands[1]);
+    }
+    return same;
+}
+
 /* Whether the same columns are used as then. */
 static bool reads_the_same(verification *v) {
     const char *used = clv_claim_used(v->claim), *now = clv_data_note(v->data);
@@ -113,7 +130,7 @@ static bool reads_the_same(verification *v) {
         snprintf(v->verdict.reason, sizeof v->verdict.reason, "the result used \"%.180s\", but %s gives \"%.180s\"",
                  used, v->args.operands[1], now);
     }
-    return same && names_the_same(v) && fills_the_same(v);
+    return same && names_the_same(v) && fills_the_same(v) && drops_the_same(v);
 }
 
 /* The metrics of an accepted claim, by the true labels where these are known. */

@@ -133,6 +133,8 @@ CLV_API void clv_context_set_checkpoint(clv_context *ctx, clv_checkpoint_writer 
  * options, but for threads, time_limit, which includes the time taken before, and max_iter, which may be larger as long
  * as it ended nothing that other work followed. */
 CLV_API clv_status clv_context_resume(clv_context *ctx, const void *bytes, size_t size);
+/* Whether it is one of a run of this method, which clv_solve asks as well; CLV_EDATA: it is not. */
+CLV_API clv_status clv_context_check_resume(clv_context *ctx, const char *method);
 /* The seconds that it had taken to come there; 0: there is nothing to resume. */
 CLV_API double clv_context_spent(clv_context *ctx);
 
@@ -338,7 +340,7 @@ CLV_API clv_status clv_data_of(clv_context *ctx, const clv_matrix *matrix, const
 CLV_API int clv_is_table(const char *path);
 CLV_API void clv_data_free(clv_data *data);
 CLV_API const clv_matrix *clv_data_matrix(const clv_data *data);
-/* Labels that came with the points (0..k-1, in ascending order of their names), or NULL. */
+/* Labels that came with the points (0..k-1, in ascending order of their names; -1: a row without), or NULL. */
 CLV_API const int32_t *clv_data_labels(const clv_data *data);
 /* What was used of a CSV file, "4 columns used; truth: species; dropped: id (row names)"; "" for other formats. */
 CLV_API const char *clv_data_note(const clv_data *data);
@@ -1582,6 +1584,8 @@ CLV_API const char *clv_claim_used(const clv_claim *claim);
 CLV_API const char *const *clv_claim_columns(const clv_claim *claim, int64_t *count);
 /* What stood for missing cells, one number per column; NULL with count 0: nothing did. */
 CLV_API const double *clv_claim_fill(const clv_claim *claim, int64_t *count);
+/* Rows of the file that were dropped for their missing cells, from 0, in order; NULL with count 0: none was. */
+CLV_API const double *clv_claim_dropped(const clv_claim *claim, int64_t *count);
 /* How the columns were scaled, as clv_data_scaling says, and how many there are; 0: nothing is said of it. */
 CLV_API int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const double **factor);
 /* What is claimed, as a result: labels and fields can be read and, by clv_predict, used. Borrowed. */

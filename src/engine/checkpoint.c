@@ -336,11 +336,28 @@ static const char *first_other(const char *list, const char *other) {
     return *list || *other ? list : NULL;
 }
 
-static clv_status check_work(clv_session *s, const front *f) {
-    if (strcmp(f->method, s->method) != 0) {
-        return clv_fail(s->ctx, CLV_EDATA, "the checkpoint is of a run of %.40s, and this is one of %s", f->method,
-                        s->method);
+static clv_status check_method(clv_context *ctx, const front *f, const char *method) {
+    return strcmp(f->method, method) == 0
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA, "the checkpoint is of a run of %.40s, and this is one of %s", f->method,
+                          method);
+}
+
+clv_status clv_context_check_resume(clv_context *ctx, const char *method) {
+    const clv_checkpointing *asked = clv_checkpointing_of(ctx);
+    front f = {0};
+    if (!asked->resume) {
+        return CLV_OK;
     }
+    clv_archive a = clv_archive_from(ctx, asked->resume + FRONT, asked->resume_size - FRONT - TAIL);
+    pass_front(&a, &f);
+    clv_status status = a.status == CLV_OK ? check_method(ctx, &f, method) : a.status;
+    free_front(ctx, &f);
+    return status;
+}
+
+static clv_status check_work(clv_session *s, const front *f) {
+    CLV_TRY(check_method(s->ctx, f, s->method));
     const char *then = first_other(f->about, s->about), *now = first_other(s->about, f->about);
     if (then) {
         return clv_fail(s->ctx, CLV_EDATA,

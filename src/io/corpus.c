@@ -82,7 +82,7 @@ static clv_status code_labels(const clv_corpus_builder *b, clv_corpus *corpus, c
         }
         at += size + 1;
     }
-    CLV_TRY(clv_code_texts(b->ctx, fields, count, coded));
+    CLV_TRY(clv_code_texts(b->ctx, "the documents", fields, count, coded));
     CLV_TRY(clv_name_classes(b->ctx, fields, coded, count, &names));
     for (int64_t d = 0; d < b->documents; d++) {
         corpus->labels[d] = corpus->labels[d] >= 0 ? *coded++ : -1;
@@ -115,7 +115,7 @@ static clv_status add_ids(const clv_corpus_builder *b, clv_corpus *corpus) {
             fields[d] = (clv_token){at, strlen(at), false};
             at += fields[d].size + 1;
         }
-        status = clv_find_repeated(b->ctx, fields, b->documents, &again);
+        status = clv_find_repeated(b->ctx, "the documents", fields, b->documents, &again);
     }
     if (status == CLV_OK && again >= 0) {
         corpus->repeated = corpus->ids[again];

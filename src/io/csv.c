@@ -25,10 +25,20 @@ typedef struct making {
     int64_t width;      /* of the matrix */
 } making;
 
+/* Whether to go on after a pass over one column. */
+static clv_status go_on(const clv_table *t) {
+    enum { WORK_A_ROW = 8 };
+    return clv_read_on(t->ctx, t->start.name, WORK_A_ROW * t->rows);
+}
+
 /* --- rows --- */
 
 static bool is_used(const clv_column *column) {
     return column->role != CLV_ROLE_DROPPED && column->role != CLV_ROLE_ID;
+}
+
+static bool is_feature(const clv_column *column) {
+    return column->role == CLV_ROLE_NUMBERS || column->role == CLV_ROLE_CLASSES;
 }
 
 /* Mark the rows in which a cell of this column is missing: of numbers, what is none. */
@@ -37,7 +47,7 @@ static clv_status mark_missing(const clv_table *t, const clv_read_options *optio
         for (int64_t i = 0; i < t->rows; i++) {
             marked[i] = marked[i] || isnan(t->values[i * t->layout.columns + c]);
         }
-        return CLV_OK;
+        return go_on(t);
     }
     clv_token *texts = NULL;
     double value;
@@ -58,7 +68,8 @@ static clv_status keep_rows(making *m) {
     m->kept = CLV_TAKE(&m->work, int64_t, t->rows);
     CLV_TRY(m->work.status);
     for (int64_t c = 0; c < t->layout.columns && m->options->missing == CLV_MISSING_DROP; c++) {
-        if (is_used(&t->columns[c]) && t->columns[c].missing.count > 0) {
+        bool needed = m->options->targets || t->columns[c].role != CLV_ROLE_LABELS; /* else it only lacks its truth */
+        if (is_used(&t->columns[c]) && needed && t->columns[c].missing.count > 0) {
             CLV_TRY(mark_missing(t, m->options, c, dropped));
         }
     }
@@ -83,7 +94,7 @@ static clv_status code_column(making *m, int64_t c) {
         texts[i].size = clv_is_missing(&texts[i]) ? 0 : texts[i].size;
     }
     if (status == CLV_OK) {
-        status = clv_code_texts(t->ctx, texts, t->rows, m->classes[c]);
+        status = clv_code_texts(t->ctx, t->start.name, texts, t->rows, m->classes[c]);
     }
     if (status == CLV_OK) {
         status = clv_name_classes(t->ctx, texts, m->classes[c], t->rows, &m->texts[c]);
@@ -153,6 +164,7 @@ static clv_status find_fill(making *m) {
         const clv_column *column = &t->columns[c];
         if (column->role == CLV_ROLE_NUMBERS) {
             m->fill[c] = fill_of(m, c, place++, work);
+            CLV_TRY(go_on(t));
             m->filled += column->missing.count;
         }
         place += m->texts[c].count;
@@ -195,8 +207,29 @@ static double *put_row(const making *m, int64_t row, double *to) {
     return to;
 }
 
+/* How an option can name a column: by its number, or where that is the name of another one by its name. */
+static const char *option_of(const clv_layout *layout, int64_t column, char text[CLV_COLUMN_SIZE]) {
+    snprintf(text, CLV_COLUMN_SIZE, "%lld", (long long)column + 1);
+    return clv_layout_find(layout, text) == column ? text : clv_layout_call(layout, column, text);
+}
+
+/* There is no memory for the matrix: which column of text takes the most of it. */
+static clv_status refuse_classes(const making *m) {
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE], number[CLV_COLUMN_SIZE], what[160];
+    int64_t most = 0;
+    for (int64_t c = 1; c < t->layout.columns; c++) {
+        most = m->texts[c].count > m->texts[most].count ? c : most;
+    }
+    snprintf(what, sizeof what, "%s", clv_message(t->ctx));
+    return clv_fail(t->ctx, CLV_ENOMEM, "%s has %lld classes, a column each: --drop %s (%s)",
+                    clv_layout_show(&t->layout, most, shown), (long long)m->texts[most].count,
+                    option_of(&t->layout, most, number), what);
+}
+
 /* The features, in the memory of the table unless classes make them wider. */
 static clv_status put_values(making *m) {
+    enum { ROWS_A_POLL = 1 << 12 };
     clv_table *t = &m->table;
     bool wider = m->classed;
     int64_t numbers;
@@ -204,18 +237,21 @@ static clv_status put_values(making *m) {
         return clv_fail(t->ctx, CLV_ENOMEM, "%s would have too many columns", t->start.name);
     }
     double *values = wider ? CLV_NEW(t->ctx, double, numbers) : t->values, *to = values;
-    for (int64_t i = 0; values && i < m->kept_count; i++) {
+    clv_status status = values ? CLV_OK : refuse_classes(m);
+    m->data->values = wider ? values : NULL;
+    for (int64_t i = 0; status == CLV_OK && i < m->kept_count; i++) {
         to = put_row(m, m->kept[i], to);
+        status = i % ROWS_A_POLL == 0 ? clv_read_on(t->ctx, t->start.name, ROWS_A_POLL * m->width) : CLV_OK;
     }
-    if (values && !wider) { /* a block that fits */
+    CLV_TRY(status);
+    if (!wider) { /* a block that fits */
         double *fitted = clv_resize(t->ctx, values, numbers, sizeof *values);
         CLV_TRY(fitted ? CLV_OK : CLV_ENOMEM);
         t->values = NULL;
-        values = fitted;
+        m->data->values = fitted;
     }
-    m->data->values = values;
-    m->data->matrix = (clv_matrix){.rows = m->kept_count, .cols = m->width, .values = values};
-    return values ? CLV_OK : CLV_ENOMEM;
+    m->data->matrix = (clv_matrix){.rows = m->kept_count, .cols = m->width, .values = m->data->values};
+    return CLV_OK;
 }
 
 /* --- names --- */
@@ -361,8 +397,12 @@ static void note_roles(const making *m, clv_text *note) {
     bool first = true;
     for (int64_t c = 0; c < t->layout.columns; c++) {
         if (t->columns[c].role == CLV_ROLE_LABELS && !m->options->elsewhere) {
+            int64_t lacking = m->options->targets ? 0 : t->columns[c].no_label;
             clv_text_add(note, "; %s: %s", m->options->targets ? "target" : "truth",
                          clv_layout_call(&t->layout, c, shown));
+            if (lacking > 0) {
+                clv_text_add(note, " (%lld row%s without, not compared)", (long long)lacking, lacking == 1 ? "" : "s");
+            }
         }
     }
     for (int64_t c = 0; c < t->layout.columns; c++) {
@@ -382,6 +422,23 @@ static void note_roles(const making *m, clv_text *note) {
     }
 }
 
+/* Columns beside those of other data: how many, and the first ones. */
+static void note_others(const making *m, clv_text *note) {
+    enum { SHOWN = 5 };
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE];
+    int64_t others = 0;
+    for (int64_t c = 0; m->options->like && t->layout.header && c < t->layout.columns; c++) {
+        if (t->columns[c].role == CLV_ROLE_DROPPED && !t->columns[c].why && others++ < SHOWN) {
+            clv_text_add(note, "%s%s", others == 1 ? "; not in the model: " : ", ",
+                         clv_layout_call(&t->layout, c, shown));
+        }
+    }
+    if (others > SHOWN) {
+        clv_text_add(note, " and %lld more", (long long)(others - SHOWN));
+    }
+}
+
 static const char *say_header(const clv_layout *layout, bool settled) {
     if (layout->header) {
         return !layout->doubt ? ""
@@ -396,11 +453,12 @@ static clv_status put_note(making *m) {
     clv_text note = {.ctx = t->ctx};
     int64_t gone = t->rows - m->kept_count, used = 0;
     for (int64_t c = 0; c < t->layout.columns; c++) {
-        used += t->columns[c].role == CLV_ROLE_NUMBERS || t->columns[c].role == CLV_ROLE_CLASSES;
+        used += is_feature(&t->columns[c]);
     }
     clv_text_add(&note, "%s%lld column%s used", say_header(&t->layout, clv_is_settled(m->options)), (long long)used,
                  used == 1 ? "" : "s");
     note_roles(m, &note);
+    note_others(m, &note);
     if (gone > 0) {
         clv_text_add(&note, "; %lld row%s with missing cells dropped", (long long)gone, gone == 1 ? "" : "s");
     }
@@ -415,12 +473,6 @@ static clv_status put_note(making *m) {
     }
     m->data->note = note.data;
     return note.status;
-}
-
-/* How an option can name a column: by its number, or where that is the name of another one by its name. */
-static const char *option_of(const clv_layout *layout, int64_t column, char text[CLV_COLUMN_SIZE]) {
-    snprintf(text, CLV_COLUMN_SIZE, "%lld", (long long)column + 1);
-    return clv_layout_find(layout, text) == column ? text : clv_layout_call(layout, column, text);
 }
 
 /* A feature that is different in every row may be a number of rows under another name. */
@@ -453,22 +505,101 @@ static void warn_of_classes(const making *m, int64_t c, clv_text *warning) {
     }
 }
 
-/* Of columns that nobody chose. */
+/* A first column of other texts in every row may be one of numbers with units, say, and not names. */
+static void warn_of_names(const making *m, clv_text *warning) {
+    const clv_table *t = &m->table;
+    const clv_column *column = &t->columns[0];
+    const clv_token *name = clv_layout_name(&t->layout, 0);
+    char shown[CLV_COLUMN_SIZE], text[CLV_SHOWN_SIZE];
+    bool numbers = 2 * (column->digits + column->bounds - column->dates) > column->texts.count;
+    if (column->role == CLV_ROLE_ID && !m->options->id_column && name && !clv_table_names_rows(t, 0) && numbers) {
+        clv_text_add(warning,
+                     "%s%s holds texts that begin with digits ('%s' in line %lld) and is taken for row names: if these "
+                     "are numbers, write them as numbers, else use --id-column 1",
+                     warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, 0, shown),
+                     clv_show_field(text, &column->texts.first), (long long)column->texts.line[0]);
+    }
+}
+
+/* Rows that an id column does not tell apart cannot be matched by it. */
+static clv_status warn_of_repeated_ids(const making *m, clv_text *warning) {
+    const clv_table *t = &m->table;
+    char shown[CLV_COLUMN_SIZE], text[CLV_SHOWN_SIZE];
+    int64_t c = clv_table_choose_ids(t), repeated = -1;
+    clv_token *texts = NULL;
+    if (!m->options->id_column || c < 0 || !t->columns[c].asked) {
+        return CLV_OK;
+    }
+    clv_status status = clv_table_texts(t, c, &texts);
+    status = status < 0 ? status : clv_find_repeated(t->ctx, t->start.name, texts, t->rows, &repeated);
+    if (status == CLV_OK && repeated >= 0) {
+        clv_text_add(warning, "%s%s of --id-column has '%s' in more than one row: it does not say which row is which",
+                     warning->size > 0 ? "; " : "", clv_layout_show(&t->layout, c, shown),
+                     clv_show_field(text, &texts[repeated]));
+    }
+    clv_free(t->ctx, texts);
+    return status;
+}
+
+/* The first column before this one that is used under the same name; -1: there is none. */
+static int64_t find_namesake(const clv_table *t, int64_t c) {
+    const clv_token *name = clv_layout_name(&t->layout, c);
+    int64_t other = 0;
+    while (other < c && !(name && name->size > 0 && is_feature(&t->columns[other]) &&
+                          clv_field_compare(name, clv_layout_name(&t->layout, other)) == 0)) {
+        other++;
+    }
+    return other < c ? other : -1;
+}
+
+/* New objects have their columns found by name. */
+static void warn_of_namesakes(const making *m, clv_text *warning) {
+    const clv_table *t = &m->table;
+    char shown[CLV_SHOWN_SIZE];
+    int64_t first = -1, second = -1;
+    for (int64_t c = 1 + t->layout.shifted; c < t->layout.columns && first < 0; c++) {
+        first = is_feature(&t->columns[c]) ? find_namesake(t, c) : -1;
+        second = c;
+    }
+    if (first >= 0) {
+        clv_text_add(warning,
+                     "%scolumns %lld and %lld are both named '%s': new objects cannot be labeled by this result, as "
+                     "their columns are found by name",
+                     warning->size > 0 ? "; " : "", (long long)first + 1, (long long)second + 1,
+                     clv_show_field(shown, clv_layout_name(&t->layout, first)));
+    }
+}
+
+/* Whether a column that was asked for by itself looks as if it only says which row is which. */
+static bool is_odd_wish(const making *m, int64_t c) {
+    const clv_column *column = &m->table.columns[c];
+    return column->asked && !column->ranged && !m->options->id_column && clv_table_names_rows(&m->table, c);
+}
+
+/* Of columns that nobody chose, or that are named like ids. */
 static clv_status put_warning(making *m) {
     enum { FEW = 10 }; /* rows that may differ by chance */
     const clv_table *t = &m->table;
     clv_text warning = {.ctx = t->ctx};
-    bool looked = t->rows >= FEW && !clv_is_settled(m->options);
-    for (int64_t c = 0; c < t->layout.columns && looked; c++) {
+    clv_status status = CLV_OK;
+    bool settled = clv_is_settled(m->options), looked = t->rows >= FEW && !settled;
+    for (int64_t c = 0; c < t->layout.columns && looked && status == CLV_OK; c++) {
         const clv_column *column = &t->columns[c];
-        if (column->role == CLV_ROLE_NUMBERS && !column->asked) {
-            CLV_TRY(warn_of_numbers(m, c, &warning));
+        if (column->role == CLV_ROLE_NUMBERS && (!column->asked || is_odd_wish(m, c))) {
+            status = warn_of_numbers(m, c, &warning);
         } else if (column->role == CLV_ROLE_CLASSES) {
             warn_of_classes(m, c, &warning);
         }
     }
+    if (t->layout.header && !settled) {
+        warn_of_names(m, &warning);
+        warn_of_namesakes(m, &warning);
+    }
+    if (status == CLV_OK && !settled) {
+        status = warn_of_repeated_ids(m, &warning);
+    }
     m->data->warning = warning.data;
-    return warning.status;
+    return status == CLV_OK ? warning.status : status;
 }
 
 /* --- all of it --- */
@@ -516,6 +647,7 @@ static clv_status make(making *m, clv_bytes bytes, char separator) {
                                   .like = options->like,
                                   .like_count = options->like_count};
     CLV_TRY(clv_table_read(&m->table, bytes, separator, &request));
+    CLV_TRY(separator == '\t' ? clv_layout_check_tabs(m->table.ctx, &m->table.layout) : CLV_OK);
     CLV_TRY(clv_table_assign(&m->table, options));
     CLV_TRY(clv_table_check(&m->table, options));
     CLV_TRY(keep_rows(m));

@@ -27,9 +27,14 @@ typedef struct clv_layout {
     int64_t label;       /* the column of labels that was asked for, or that has a name for it; else -1 */
 } clv_layout;
 
+/* Whether the bytes begin with the mark that spreadsheets put before UTF-8. */
+enum { CLV_MARK_SIZE = 3 };
+bool clv_has_mark(clv_bytes bytes);
 /* Read the first records; `csv` is then at the first row. */
 clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, const clv_layout_request *request,
                            clv_csv *csv, clv_layout *layout);
+/* Refuse points whose file is named as one with tabs, and has none where another separator would do. */
+clv_status clv_layout_check_tabs(clv_context *ctx, const clv_layout *layout);
 void clv_layout_free(clv_context *ctx, clv_layout *layout);
 
 /* The name of a column, or NULL when there is no header or none for this column. */
@@ -86,13 +91,16 @@ typedef struct clv_places {
 typedef struct clv_column {
     clv_role role;
     const char *why;
-    bool asked; /* by --columns */
+    bool asked;  /* by --columns */
+    bool ranged; /* only by a range there, which leaves out what says which row is which */
     int64_t numbers;
     clv_places fractions; /* among them: those that are not whole */
     clv_places missing, infinite, texts;
     int64_t no_label;   /* of those missing: what says nothing even among labels */
+    int64_t empty;      /* and what is not even a word */
     int64_t dates, odd; /* among the texts; odd numbers */
     int64_t digits;     /* among the texts: those that begin as a number does */
+    int64_t bounds;     /* and those that do so behind < or > */
     int64_t wanted;     /* of CLASSES that other data say: how many these are */
 } clv_column;
 
@@ -122,8 +130,8 @@ clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **o
 
 /* Whether each row has a whole number, or a text, of its own in this column. */
 clv_status clv_table_differs(const clv_table *table, int64_t column, bool *differs);
-/* The labels of a column, of the rows kept, and what they stand for; both are the caller's, also after a failure
- * (csv_labels.c). */
+/* The labels of a column, of the rows kept (-1: there is none), and what they stand for; both are the caller's, also
+ * after a failure (csv_labels.c). */
 clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
                            clv_classes *names);
 
@@ -132,6 +140,8 @@ clv_status clv_targets_make(const clv_table *table, int64_t column, const int64_
 
 /* Find the columns that say which row is which, among those that have no role yet. */
 clv_status clv_table_find_ids(clv_table *table);
+/* Whether the header says so of a column: by its name, or by having none for the first one. */
+bool clv_table_names_rows(const clv_table *table, int64_t column);
 /* The column that has this role; -1: none. */
 int64_t clv_table_find_role(const clv_table *table, clv_role role);
 /* The column whose texts are written beside labels and matched with those of other files, among those that say which

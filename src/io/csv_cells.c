@@ -14,9 +14,10 @@ static bool is_one_of(const clv_token *field, const char *const *words) {
 
 /* Nothing, or a word for it. Case matters: Na is sodium. */
 bool clv_is_missing(const clv_token *field) {
+    enum { LONGEST = 4 };
     static const char *const words[] = {"",     "NA",   "N/A", "n/a", "<NA>", "#N/A", "NULL", "NaN", "nan",
                                         "null", "None", "?",   "-",   ".",    "NAN",  "\\N",  NULL};
-    return is_one_of(field, words);
+    return field->size <= LONGEST && is_one_of(field, words);
 }
 
 bool clv_is_no_label(const clv_token *field) {
@@ -86,6 +87,10 @@ bool clv_is_odd_number(const clv_token *field) {
     double value;
     for (size_t at = 0; at < field->size && size < sizeof plain;) {
         size_t length = 0;
+        char letter = (char)(field->text[at] | 0x20);
+        if (letter >= 'a' && letter <= 'z' && letter != 'e') {
+            return false;
+        }
         for (size_t m = 0; m < CLV_COUNT(marks) && length == 0; m++) {
             size_t whole = strlen(marks[m]);
             length = whole <= field->size - at && memcmp(field->text + at, marks[m], whole) == 0 ? whole : 0;

@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- all rows, once --- */
@@ -20,6 +19,15 @@ static void add_place(clv_places *places, int64_t line, const clv_token *field) 
         places->line[places->count] = line;
     }
     places->count++;
+}
+
+/* <0.5 and >= 7 */
+static bool is_bound(const clv_token *field) {
+    size_t at = field->size > 0 && strchr("<>", field->text[0]) ? 1 : field->size;
+    while (at < field->size && strchr("= .", field->text[at])) {
+        at++;
+    }
+    return at < field->size && isdigit((unsigned char)field->text[at]);
 }
 
 static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, const clv_token *field) {
@@ -41,6 +49,7 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
     case CLV_CELL_MISSING:
         add_place(&column->missing, csv->record_line, field);
         column->no_label += clv_is_no_label(field);
+        column->empty += field->size == 0;
         return NAN;
     case CLV_CELL_INFINITE:
         add_place(&column->infinite, csv->record_line, field);
@@ -50,6 +59,7 @@ static double read_cell(clv_table *t, const clv_csv *csv, clv_column *column, co
         column->dates += clv_is_date(field);
         column->odd += clv_is_odd_number(field);
         column->digits += isdigit((unsigned char)field->text[0]) != 0;
+        column->bounds += is_bound(field);
         return NAN;
     }
     return NAN;
@@ -115,6 +125,23 @@ static clv_status read_rows(clv_table *t, clv_token *fields) {
     return CLV_OK;
 }
 
+/* A header that is one field shorter than rows which all end in a separator has no row names before it: it lacks that
+ * separator, and its names would be those of the next columns. */
+static clv_status check_ends(const clv_table *t) {
+    const clv_column *last = &t->columns[t->layout.columns - 1];
+    char separator = t->start.separator;
+    return t->layout.shifted && t->rows > 0 && last->empty == t->rows
+               ? clv_fail(t->ctx, CLV_EDATA,
+                          "%s: the rows end in a %s, and the names in line %lld do not: put one behind them, or take "
+                          "out those of the rows",
+                          t->start.name,
+                          separator == ','   ? "comma"
+                          : separator == ';' ? "semicolon"
+                                             : "separator",
+                          (long long)t->layout.header_line)
+               : CLV_OK;
+}
+
 clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const clv_layout_request *request) {
     t->decoded = (clv_text){.ctx = t->ctx};
     CLV_TRY(clv_csv_decode(&bytes, &t->decoded));
@@ -123,7 +150,7 @@ clv_status clv_table_read(clv_table *t, clv_bytes bytes, char separator, const c
     clv_token *fields = CLV_NEW(t->ctx, clv_token, t->layout.columns);
     clv_status status = fields ? read_rows(t, fields) : CLV_ENOMEM;
     clv_free(t->ctx, fields);
-    return status;
+    return status == CLV_OK ? check_ends(t) : status;
 }
 
 void clv_table_free(clv_table *t) {
@@ -133,9 +160,11 @@ void clv_table_free(clv_table *t) {
 
 clv_status clv_table_visit(const clv_table *t, int64_t column, clv_field_visit visit, void *user) {
     clv_csv csv = t->start;
+    const char *asked = csv.at;
     int64_t row = 0;
     while (clv_csv_next(&csv)) {
         clv_token field, kept = {0};
+        CLV_TRY(clv_parse_on_at(t->ctx, csv.name, csv.at, &asked));
         int64_t found = 0;
         for (bool last = false; !last; found++) {
             CLV_TRY(clv_csv_field(t->ctx, &csv, &field, &last));
@@ -177,19 +206,9 @@ static clv_status are_distinct(const clv_table *t, int64_t column, int64_t count
     if (*distinct) {
         return CLV_OK;
     }
-    double *sorted = CLV_NEW(t->ctx, double, count);
-    if (!sorted) {
-        return CLV_ENOMEM;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        sorted[i] = t->values[i * t->layout.columns + column];
-    }
-    qsort(sorted, (size_t)count, sizeof *sorted, clv_ascending);
-    *distinct = true;
-    for (int64_t i = 1; i < count && *distinct; i++) {
-        *distinct = sorted[i] != sorted[i - 1];
-    }
-    clv_free(t->ctx, sorted);
+    int64_t repeated;
+    CLV_TRY(clv_find_repeated_number(t->ctx, t->start.name, t->values + column, t->layout.columns, count, &repeated));
+    *distinct = repeated < 0;
     return CLV_OK;
 }
 
@@ -229,7 +248,7 @@ clv_status clv_table_differs(const clv_table *t, int64_t c, bool *differs) {
         int64_t repeated = -1;
         clv_status status = clv_table_texts(t, c, &texts);
         if (status == CLV_OK) {
-            status = clv_find_repeated(t->ctx, texts, t->rows, &repeated);
+            status = clv_find_repeated(t->ctx, t->start.name, texts, t->rows, &repeated);
         }
         clv_free(t->ctx, texts);
         *differs = repeated < 0;
@@ -247,12 +266,26 @@ typedef struct unknown {
 } unknown;
 enum { UNKNOWN_SHOWN = 8, NAMES_SHOWN = 20 };
 
-static void add_unknown(unknown *u, const char *option, const char *name) {
+/* The column of this name but for the case of its letters; NULL: there is none. */
+static const clv_token *find_other_case(const clv_layout *layout, const char *name) {
+    const clv_token *found = NULL;
+    for (int64_t c = 0; c < layout->columns && !found; c++) {
+        const clv_token *field = clv_layout_name(layout, c);
+        found = field && clv_field_equals(field, name, true) ? field : NULL;
+    }
+    return found;
+}
+
+static void add_unknown(const clv_table *t, unknown *u, const char *option, const char *name) {
     char shown[CLV_SHOWN_SIZE];
+    const clv_token *other = find_other_case(&t->layout, name);
     if (u->count++ < UNKNOWN_SHOWN) {
         clv_text_add(&u->text, "%s'%s'", u->count > 1 ? ", " : "", clv_show(shown, name, strlen(name)));
         if (option) {
             clv_text_add(&u->text, " (--%s)", option);
+        }
+        if (other) {
+            clv_text_add(&u->text, ", but '%s'", clv_show_field(shown, other));
         }
     }
 }
@@ -307,15 +340,27 @@ static bool find_item(const clv_table *t, char *item, int64_t *first, int64_t *l
     return *first >= 0 && *last >= *first;
 }
 
-typedef void (*mark)(clv_column *column);
+typedef void (*mark)(clv_column *column, bool ranged);
 
-static void mark_asked(clv_column *column) {
+static void mark_asked(clv_column *column, bool ranged) {
+    column->ranged = ranged && (column->ranged || !column->asked);
     column->asked = true;
 }
 
-static void mark_dropped(clv_column *column) {
+static void mark_dropped(clv_column *column, bool ranged) {
+    (void)ranged;
     column->role = CLV_ROLE_DROPPED;
     column->why = "as asked";
+}
+
+/* Without the blanks around it, as names in a header are, unless it stands in quotes. */
+static void trim(char **item, char *end, bool quoted) {
+    while (!quoted && **item == ' ') {
+        ++*item;
+    }
+    while (!quoted && end > *item && end[-1] == ' ') {
+        *--end = '\0';
+    }
 }
 
 /* Mark the columns of "age,height,5-9"; a name that holds a comma stands in quotes there. */
@@ -332,14 +377,15 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
         char *next = *end ? end + 1 : end;
         next += quoted && *next == ',';
         *end = '\0';
+        trim(&item, end, quoted);
         int64_t first, last;
         bool found = find_item(t, item, &first, &last);
         status = check_once(t, option, item);
         if (!found) {
-            add_unknown(u, option, item);
+            add_unknown(t, u, option, item);
         }
         for (int64_t c = first; found && c <= last; c++) {
-            set(&t->columns[c]);
+            set(&t->columns[c], first < last);
         }
         at = next;
     }
@@ -347,10 +393,21 @@ static clv_status mark_list(clv_table *t, const char *option, const char *list, 
     return status;
 }
 
+/* The column that the header leaves without a name and that is called "column 1", say; -1: there is none. */
+static int64_t find_unnamed(const clv_table *t, const char *name) {
+    char shown[CLV_COLUMN_SIZE];
+    int64_t c = 0;
+    while (c < t->layout.columns && strcmp(clv_layout_show(&t->layout, c, shown), name) != 0) {
+        c++;
+    }
+    return c < t->layout.columns ? c : -1;
+}
+
 /* The column that a name of other data is of: itself, or for "city=Rome" the text in "city". */
 static int64_t find_like(const clv_table *t, const char *name, bool *class) {
     const char *equals = strrchr(name, '=');
-    int64_t whole = clv_layout_find_name(&t->layout, name, strlen(name));
+    int64_t named = clv_layout_find_name(&t->layout, name, strlen(name));
+    int64_t whole = named >= 0 ? named : find_unnamed(t, name);
     *class = whole < 0 && equals;
     return *class ? clv_layout_find_name(&t->layout, name, (size_t)(equals - name)) : whole;
 }
@@ -425,7 +482,7 @@ static clv_status find_named(const clv_table *t, const char *option, const char 
     }
     *c = clv_layout_find(&t->layout, name);
     if (*c < 0) {
-        add_unknown(u, option, name);
+        add_unknown(t, u, option, name);
     }
     return check_once(t, option, name);
 }
@@ -539,28 +596,40 @@ static clv_status differs_where_there(const clv_table *t, int64_t c, bool *diffe
         texts[count] = texts[i];
         count += !clv_is_missing(&texts[i]);
     }
-    status = status < 0 ? status : clv_find_repeated(t->ctx, texts, count, &repeated);
+    status = status < 0 ? status : clv_find_repeated(t->ctx, t->start.name, texts, count, &repeated);
     clv_free(t->ctx, texts);
     *differs = repeated < 0;
     return status;
 }
 
+bool clv_table_names_rows(const clv_table *t, int64_t c) {
+    return (c == 0 && t->layout.shifted) || is_unnamed(t, c) || clv_layout_names_rows(&t->layout, c);
+}
+
+/* Whether a column says which row is which: the header says so, or its texts are there; where it has a name, each row
+ * has another cell. */
+static clv_status is_id(const clv_table *t, int64_t c, bool *id) {
+    const clv_column *column = &t->columns[c];
+    bool first_text = c == 0 && t->layout.columns > 1 && is_words(column) && column->numbers == 0;
+    bool named = clv_layout_names_rows(&t->layout, c);
+    *id = (c == 0 && t->layout.shifted) || is_unnamed(t, c);
+    if (*id || !(first_text || named)) {
+        return CLV_OK;
+    }
+    CLV_TRY(clv_table_differs(t, c, id));
+    return *id || !named ? CLV_OK : differs_where_there(t, c, id);
+}
+
 clv_status clv_table_find_ids(clv_table *t) {
     for (int64_t c = 0; c < t->layout.columns; c++) {
         clv_column *column = &t->columns[c];
-        bool differs;
-        if (!is_free(column)) {
-            continue;
+        bool id = false;
+        if (is_free(column) || (column->role == CLV_ROLE_NUMBERS && column->ranged)) {
+            CLV_TRY(is_id(t, c, &id));
         }
-        bool first_text = c == 0 && t->layout.columns > 1 && is_words(column) && column->numbers == 0;
-        if ((c == 0 && t->layout.shifted) || is_unnamed(t, c)) {
+        if (id) {
             column->role = CLV_ROLE_ID;
-        } else if (first_text || clv_layout_names_rows(&t->layout, c)) {
-            CLV_TRY(clv_table_differs(t, c, &differs));
-            if (!differs && clv_layout_names_rows(&t->layout, c)) {
-                CLV_TRY(differs_where_there(t, c, &differs));
-            }
-            column->role = differs ? CLV_ROLE_ID : column->role;
+            column->asked = false;
         }
     }
     return CLV_OK;

@@ -9,12 +9,21 @@
 typedef struct labeling {
     clv_context *ctx;
     clv_writer *writer;
-    char separator; /* of what is written */
+    char separator;  /* of what is written */
+    const char *end; /* of a line: that of the first one of the file */
     const int32_t *labels;
     int64_t n;
     const clv_data *of;
     const char *const *classes;
 } labeling;
+
+/* How the line of a record ends. */
+static const char *end_of(clv_csv csv) {
+    const char *first = csv.at;
+    clv_csv_pass(&csv);
+    bool feed = csv.at > first && csv.at[-1] == '\n', carriage = csv.at - feed > first && csv.at[-1 - feed] == '\r';
+    return !carriage ? "\n" : feed ? "\r\n" : "\r";
+}
 
 /* Past a record, whose text (without the end of its line) is put. */
 static clv_status copy_record(const labeling *l, clv_csv *csv) {
@@ -52,7 +61,7 @@ static clv_status put_rows(const labeling *l, clv_csv *csv) {
         bool kept = next < l->n && clv_data_row(l->of, next) == row;
         CLV_TRY(put_record(l, csv));
         clv_writer_put(l->writer, &l->separator, 1);
-        clv_put_label(l->writer, kept ? l->labels[next] : -1, l->classes);
+        clv_put_label(l->writer, kept ? l->labels[next] : -1, l->classes, l->end);
         CLV_TRY(clv_writer_status(l->writer));
         next += kept;
     }
@@ -89,7 +98,7 @@ static clv_status put_header(const labeling *l, clv_layout *layout) {
     CLV_TRY(put_record(l, &layout->top));
     clv_writer_put(l->writer, &l->separator, 1);
     clv_writer_put(l->writer, name, strlen(name));
-    clv_writer_put(l->writer, "\n", 1);
+    clv_writer_put(l->writer, l->end, strlen(l->end));
     return CLV_OK;
 }
 
@@ -103,6 +112,10 @@ static clv_status put_table(labeling *l, const char *path, clv_bytes bytes, cons
                                   .like_count = options->like_count};
     clv_status status = clv_layout_read(l->ctx, bytes, separator, &request, &csv, &layout);
     status = status < 0 ? status : choose_separator(l, path, &csv);
+    if (status >= 0) {
+        l->end = end_of(layout.top);
+        clv_writer_put(l->writer, bytes.data, clv_has_mark(bytes) ? CLV_MARK_SIZE : 0);
+    }
     status = status < 0 || !layout.header ? status : put_header(l, &layout);
     status = status < 0 ? status : put_rows(l, &csv);
     clv_layout_free(l->ctx, &layout);

@@ -62,7 +62,7 @@ static clv_status keep_numbers(const labels_of *r, const double *numbers, int32_
 /* Among texts, -1 is no class either: it is what labels say of an object that was left out. */
 static clv_status code_texts(const labels_of *r, int32_t *labels) {
     int32_t code = -1;
-    CLV_TRY(clv_code_texts(r->ctx, r->fields, r->rows, labels));
+    CLV_TRY(clv_code_texts(r->ctx, r->name, r->fields, r->rows, labels));
     for (int64_t i = 0; i < r->rows && code < 0; i++) {
         code = clv_field_equals(&r->fields[i], "-1", false) ? labels[i] : -1;
     }
@@ -76,9 +76,9 @@ static clv_status fill_labels(const labels_of *r, bool keep, double *numbers, in
     bool texts;
     CLV_TRY(read_label_numbers(r, numbers, &texts));
     if (texts) {
-        return keep ? code_texts(r, labels) : clv_code_texts(r->ctx, r->fields, r->rows, labels);
+        return keep ? code_texts(r, labels) : clv_code_texts(r->ctx, r->name, r->fields, r->rows, labels);
     }
-    return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, numbers, r->rows, labels);
+    return keep ? keep_numbers(r, numbers, labels) : clv_code_numbers(r->ctx, r->name, numbers, r->rows, labels);
 }
 
 /* *out is the caller's, also after a failure. */
@@ -90,22 +90,36 @@ static clv_status make_labels(const labels_of *r, bool keep, int32_t **out) {
     return status;
 }
 
+/* The rows kept that have a label move to the front; those of the others, in order, are marked. */
+static void keep_labeled(labels_of *r, const int64_t *kept, int64_t count, bool *lacks) {
+    r->rows = 0;
+    for (int64_t i = 0; i < count; i++) {
+        r->fields[r->rows] = r->fields[kept[i]];
+        lacks[i] = clv_is_no_label(&r->fields[r->rows]);
+        r->rows += !lacks[i];
+    }
+}
+
 clv_status clv_labels_make(const clv_table *t, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
                            clv_classes *names) {
     labels_of labels;
-    clv_status status = read_labels_of(t, column, &labels);
-    for (int64_t i = 0; status == CLV_OK && i < count; i++) {
-        labels.fields[i] = labels.fields[kept[i]];
-    }
-    labels.rows = count;
-    if (status == CLV_OK) {
-        status = make_labels(&labels, false, out);
-    }
+    int32_t *codes = NULL;
+    bool *lacks = CLV_NEW(t->ctx, bool, count);
+    *out = CLV_NEW(t->ctx, int32_t, count);
     *names = (clv_classes){0};
+    clv_status status = read_labels_of(t, column, &labels);
+    status = lacks && *out ? status : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = clv_name_classes(t->ctx, labels.fields, *out, count, names);
+        keep_labeled(&labels, kept, count, lacks);
+        status = make_labels(&labels, false, &codes);
     }
-    clv_free(t->ctx, labels.fields);
+    if (status == CLV_OK) {
+        status = clv_name_classes(t->ctx, labels.fields, codes, labels.rows, names);
+    }
+    for (int64_t i = 0, next = 0; status == CLV_OK && i < count; i++) {
+        (*out)[i] = lacks[i] ? -1 : codes[next++];
+    }
+    CLV_FREE_ALL(t->ctx, labels.fields, codes, lacks);
     return status;
 }
 
@@ -184,7 +198,7 @@ static clv_status make_classes(const labels_of *r, bool texts, int32_t **labels,
         }
     }
     *labels = CLV_NEW(r->ctx, int32_t, r->rows);
-    CLV_TRY(*labels ? clv_code_texts(r->ctx, r->fields, r->rows, *labels) : CLV_ENOMEM);
+    CLV_TRY(*labels ? clv_code_texts(r->ctx, r->name, r->fields, r->rows, *labels) : CLV_ENOMEM);
     return clv_name_classes(r->ctx, r->fields, *labels, r->rows, classes);
 }
 

@@ -40,14 +40,43 @@ static bool ends_as_id(const clv_token *field) {
     return field->size > 2 && clv_same_letters(end - 2, "id", 2) && end[-2] == 'I' && end[-3] >= 'a' && end[-3] <= 'z';
 }
 
+/* ID_customer, id kunde. */
+static bool begins_as_id(const clv_token *field) {
+    return field->size > 3 && clv_same_letters(field->text, "id", 2) && strchr("_ .-", field->text[2]);
+}
+
+/* What is numbered, and a word for its number behind it: account_number, userid, RowNum. Of other words such an end may
+ * be a part, as in humid, or a quantity, as in atomic_number. */
+static bool is_number_of_thing(const clv_token *field) {
+    static const char *const things[] = {"account", "article",     "case",     "client", "contact", "customer",
+                                         "device",  "document",    "employee", "event",  "invoice", "item",
+                                         "member",  "object",      "order",    "person", "patient", "participant",
+                                         "product", "record",      "row",      "sample", "session", "student",
+                                         "subject", "transaction", "ticket",   "user"};
+    static const char *const ends[] = {"id", "number", "num", "no", "nr", "nummer"};
+    bool found = false;
+    for (size_t t = 0; t < CLV_COUNT(things) && !found; t++) {
+        size_t size = strlen(things[t]);
+        if (field->size <= size || !clv_same_letters(field->text, things[t], size)) {
+            continue;
+        }
+        size += strchr("_ .-", field->text[size]) != NULL;
+        for (size_t e = 0; e < CLV_COUNT(ends) && !found; e++) {
+            found =
+                field->size == size + strlen(ends[e]) && clv_same_letters(field->text + size, ends[e], strlen(ends[e]));
+        }
+    }
+    return found;
+}
+
 static bool is_id_name(const clv_token *field) {
     static const char *const words[] = {
-        "id",    "ids",    "index",      "idx",       "row",        "rows",       "rowid",    "rowname",
-        "key",   "no",     "no.",        "nr",        "number",     "num",        "#",        "uid",
-        "uuid",  "guid",   "record",     "row.id",    "row id",     "row_names",  "rownames", "name",
-        "names", "object", "identifier", "column",    "sample",     "objectid",   "nr.",      "s.no",
-        "s.no.", "sno",    "row_number", "rownumber", "row number", "unnamed: 0", NULL};
-    return is_one_of(field, words, true) || ends_as_id(field);
+        "id",         "ids",        "index",    "idx",       "row",      "rows",  "rowid", "rowname",    "key",
+        "no",         "no.",        "nr",       "number",    "num",      "#",     "uid",   "uuid",       "guid",
+        "record",     "row.id",     "row id",   "row_names", "rownames", "name",  "names", "object",     "identifier",
+        "column",     "sample",     "objectid", "nr.",       "s.no",     "s.no.", "sno",   "row_number", "rownumber",
+        "row number", "unnamed: 0", "pk",       "nummer",    NULL};
+    return is_one_of(field, words, true) || ends_as_id(field) || begins_as_id(field) || is_number_of_thing(field);
 }
 
 /* --- what the first records hold --- */
@@ -416,13 +445,19 @@ static int64_t expect_fields(const clv_csv *csv) {
     return ahead.fields == 0 && first > 0 && clv_csv_next(&ahead) ? clv_csv_pass(&ahead) : first;
 }
 
+bool clv_has_mark(clv_bytes bytes) {
+    return bytes.size >= CLV_MARK_SIZE && memcmp(bytes.data, "\xef\xbb\xbf", CLV_MARK_SIZE) == 0;
+}
+
 static clv_status open_text(clv_context *ctx, clv_bytes bytes, char separator, clv_csv *csv) {
     if (bytes.size >= 2 && (memcmp(bytes.data, "\xff\xfe", 2) == 0 || memcmp(bytes.data, "\xfe\xff", 2) == 0)) {
         return clv_fail(ctx, CLV_EDATA, "%s is UTF-16 text: save it as UTF-8", bytes.name);
     }
-    bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
     const char *text = bytes.size ? (const char *)bytes.data : "";
-    *csv = (clv_csv){.at = text + (marked ? 3 : 0), .end = text + bytes.size, .name = bytes.name, .line = 1};
+    *csv = (clv_csv){.at = text + (clv_has_mark(bytes) ? CLV_MARK_SIZE : 0),
+                     .end = text + bytes.size,
+                     .name = bytes.name,
+                     .line = 1};
     if (csv->end - csv->at > 5 && memcmp(csv->at, "sep=", 4) == 0 &&
         strchr("\r\n", csv->at[5])) { /* for spreadsheets */
         separator = csv->at[4];
@@ -457,6 +492,25 @@ clv_status clv_layout_read(clv_context *ctx, clv_bytes bytes, char separator, co
     *csv = layout->header ? second : first;
     layout->label = find_label(request, layout);
     return CLV_OK;
+}
+
+clv_status clv_layout_check_tabs(clv_context *ctx, const clv_layout *layout) {
+    clv_csv ahead = layout->top;
+    if (layout->columns > 1) {
+        return CLV_OK;
+    }
+    ahead.separator = clv_csv_guess_separator(&layout->top);
+    char other = ahead.separator;
+    return clv_csv_pass(&ahead) < 2
+               ? CLV_OK
+               : clv_fail(ctx, CLV_EDATA,
+                          "%s has no tabs: it looks like a file with %s between the fields, whose name should end in "
+                          ".csv",
+                          layout->top.name,
+                          other == ','   ? "commas"
+                          : other == ';' ? "semicolons"
+                          : other == '|' ? "bars"
+                                         : "blanks");
 }
 
 void clv_layout_free(clv_context *ctx, clv_layout *layout) {

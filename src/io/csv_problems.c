@@ -73,7 +73,7 @@ static void add_drop(problems *p, const char *before, int64_t column) {
 typedef enum kind {
     MISSING,
     EMPTY,       /* all cells are missing */
-    LABELS_LACK, /* missing, among labels */
+    LABELS_LACK, /* missing, among targets */
     BAD,         /* some text among numbers */
     TEXT,
     DIGITS, /* text that begins with them */
@@ -104,7 +104,7 @@ static bool lacks(const problems *p, const clv_column *column, kind k) {
     clv_missing how = options->missing;
     bool empty = column->missing.count == p->table->rows && !options->fill, labels = column->role == CLV_ROLE_LABELS;
     bool none = how == CLV_MISSING_ERROR || (int)how == CLV_MISSING_NOWHERE;
-    bool provided = how == CLV_MISSING_DROP || (!none && !labels);
+    bool provided = how == CLV_MISSING_DROP || (!none && !labels) || (labels && !options->targets);
     int64_t count = labels && !clv_is_number_target(options, column) ? column->no_label : column->missing.count;
     bool text = column->role == CLV_ROLE_NUMBERS && column->texts.count > column->numbers; /* which is said */
     kind found = empty && !p->settled ? EMPTY : labels && !p->settled ? LABELS_LACK : MISSING;
@@ -173,9 +173,7 @@ static void tell_missing(problems *p, int64_t c, kind k) {
     } else if (k == MISSING) {
         clv_text_add(&p->text, "%s", mend_missing(p));
     } else if ((int)p->options->missing != CLV_MISSING_NOWHERE) {
-        clv_text_add(&p->text, p->options->targets
-                                   ? " and is the target: --missing drop"
-                                   : " and is the column of labels: --missing drop, or --label-column none");
+        clv_text_add(&p->text, " and is the target: --missing drop");
     }
 }
 

@@ -18,7 +18,7 @@ static void close_input(const clv_source *in) {
 }
 
 clv_status clv_input_end(clv_source *in, clv_status status) {
-    char what[256];
+    char what[400];
     if (status == CLV_ENOMEM) {
         snprintf(what, sizeof what, "%s", clv_message(in->ctx));
         clv_fail(in->ctx, status, "%s takes too much memory to read: %s", in->name, what);

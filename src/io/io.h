@@ -43,7 +43,7 @@ void clv_store_number(clv_data *data, int64_t at, double value);
 void *clv_zlib_allocate(void *ctx, unsigned count, unsigned size);
 void clv_zlib_release(void *ctx, void *block);
 
-/* --- labels (labels.c) --- */
+/* --- fields and labels (labels.c) --- */
 
 /* A field of a text file. `doubled`: it was quoted and "" in it stands for ". */
 typedef struct clv_token {
@@ -55,10 +55,14 @@ int clv_field_compare(const clv_token *a, const clv_token *b); /* as strcmp */
 bool clv_field_equals(const clv_token *a, const char *text, bool ignore_case);
 /* Whether a field is a number, blanks inside quotes aside ("nan" and "inf" are too). */
 bool clv_field_number(const clv_token *field, double *value);
-/* The row of a text that is there again further on, or -1. */
-clv_status clv_find_repeated(clv_context *ctx, const clv_token *fields, int64_t n, int64_t *row);
+/* The row of a text that is there again further on, or -1 (distinct.c, as those below); `name` is that of the file. */
+clv_status clv_find_repeated(clv_context *ctx, const char *name, const clv_token *fields, int64_t n, int64_t *row);
+/* The same of numbers that lie `stride` of them apart. */
+clv_status clv_find_repeated_number(clv_context *ctx, const char *name, const double *values, int64_t stride, int64_t n,
+                                    int64_t *row);
 /* Classes numbered 0..k-1 in ascending order of the values. */
-clv_status clv_code_texts(clv_context *ctx, const clv_token *fields, int64_t n, int32_t *labels);
+clv_status clv_code_texts(clv_context *ctx, const char *name, const clv_token *fields, int64_t n, int32_t *labels);
+clv_status clv_code_numbers(clv_context *ctx, const char *name, const double *values, int64_t n, int32_t *labels);
 /* The texts that were numbered so. */
 typedef struct clv_classes {
     int64_t count;
@@ -69,7 +73,6 @@ clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int
 /* A field as it was meant, as a text of its own; owned. */
 char *clv_copy_field(clv_context *ctx, const clv_token *field);
 const char *clv_show_field(char shown[CLV_SHOWN_SIZE], const clv_token *field);
-clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels);
 
 /* --- records of CSV (csv_lex.c) --- */
 typedef struct clv_csv {
@@ -190,10 +193,10 @@ typedef struct clv_writer clv_writer;
 clv_status clv_writer_open(clv_context *ctx, const char *path, clv_writer **out);
 void clv_writer_put(clv_writer *writer, const void *bytes, size_t size);
 clv_status clv_writer_status(const clv_writer *writer);
-/* A field of CSV as it was meant: in quotes where it has to be; a label, or what it stands for, and the end of the line
- * (write_matrix.c). */
+/* A field of CSV as it was meant: in quotes where it has to be; a label, or what it stands for, and the `end` of the
+ * line (write_matrix.c). */
 void clv_put_csv_field(clv_writer *writer, const clv_token *field, char separator);
-void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes);
+void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes, const char *end);
 /* Put the file in place if `status` and all writes were good, else leave no trace; frees the writer. */
 clv_status clv_writer_finish(clv_writer *writer, clv_status status);
 

@@ -1,7 +1,6 @@
-/* Labels: classes numbered in ascending order of their texts or numbers. O(n log n) time, O(n) memory. */
+/* Fields of text files: compared, copied and shown as they were meant, and the texts that labels stand for. */
 #include "io/io.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The next character of a field from `at` on, as it was meant: "" is one quote. -1 at the end. */
@@ -52,45 +51,6 @@ bool clv_field_number(const clv_token *field, double *value) {
     return stop && stop == end;
 }
 
-static int compare_fields(const void *a, const void *b) {
-    return clv_field_compare(a, b);
-}
-
-/* Labels of n items of `size` bytes by their rank among the distinct ones. */
-static clv_status code(clv_context *ctx, const void *items, int64_t n, size_t size,
-                       int (*compare)(const void *, const void *), int32_t *labels) {
-    char *distinct = clv_alloc(ctx, n, size);
-    if (!distinct) {
-        return CLV_ENOMEM;
-    }
-    size_t kept = 0;
-    if (n > 0) {
-        memcpy(distinct, items, (size_t)n * size);
-        qsort(distinct, (size_t)n, size, compare);
-        for (size_t i = 1; i < (size_t)n; i++) {
-            if (compare(distinct + kept * size, distinct + i * size) != 0) {
-                kept++;
-                memmove(distinct + kept * size, distinct + i * size, size);
-            }
-        }
-        kept++;
-    }
-    if (kept > INT32_MAX) {
-        clv_free(ctx, distinct);
-        return clv_fail(ctx, CLV_EDATA, "there are %zu classes, more than labels can count", kept);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const char *found = bsearch((const char *)items + (size_t)i * size, distinct, kept, size, compare);
-        labels[i] = (int32_t)((size_t)(found - distinct) / size);
-    }
-    clv_free(ctx, distinct);
-    return CLV_OK;
-}
-
-clv_status clv_code_texts(clv_context *ctx, const clv_token *fields, int64_t n, int32_t *labels) {
-    return code(ctx, fields, n, sizeof *fields, compare_fields, labels);
-}
-
 char *clv_copy_field(clv_context *ctx, const clv_token *field) {
     char *text = CLV_NEW(ctx, char, (int64_t)field->size + 1);
     size_t at = 0, size = 0;
@@ -131,29 +91,4 @@ clv_status clv_name_classes(clv_context *ctx, const clv_token *fields, const int
         *out = (clv_classes){0};
     }
     return status;
-}
-
-clv_status clv_code_numbers(clv_context *ctx, const double *values, int64_t n, int32_t *labels) {
-    return code(ctx, values, n, sizeof *values, clv_ascending, labels);
-}
-
-clv_status clv_find_repeated(clv_context *ctx, const clv_token *fields, int64_t n, int64_t *row) {
-    *row = -1;
-    clv_token *sorted = CLV_NEW(ctx, clv_token, n);
-    if (!sorted) {
-        return CLV_ENOMEM;
-    }
-    if (n > 1) {
-        memcpy(sorted, fields, (size_t)n * sizeof *fields);
-        qsort(sorted, (size_t)n, sizeof *sorted, compare_fields);
-    }
-    for (int64_t i = 1; i < n && *row < 0; i++) {
-        if (clv_field_compare(&sorted[i - 1], &sorted[i]) == 0) {
-            for (*row = 0; clv_field_compare(&fields[*row], &sorted[i]) != 0;) {
-                (*row)++;
-            }
-        }
-    }
-    clv_free(ctx, sorted);
-    return CLV_OK;
 }

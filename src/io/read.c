@@ -89,7 +89,10 @@ static clv_status read_matrix(clv_source *in, const char *path, const clv_read_o
         return read_npy(in, options ? options->map : 0, out);
     }
     CLV_TRY(clv_input_content(in, &bytes));
-    if (clv_has_extension(path, "clv") && bytes.size > 0 && bytes.data[0] == 0x93) { /* of a model that is kept */
+    if (clv_has_extension(path, "clv") && bytes.size == 0) {
+        return clv_fail(in->ctx, CLV_EDATA, "%s is empty", in->name);
+    }
+    if (clv_has_extension(path, "clv") && bytes.data[0] == 0x93) { /* of a model that is kept */
         return clv_npy_parse(in->ctx, bytes, out);
     }
     if (clv_has_extension(path, "mtx|clv")) {
@@ -142,6 +145,12 @@ static clv_status read_here(clv_context *ctx, const char *path, const clv_read_o
     const char *variable = find_variable(path);
     if (variable) {
         return read_mat(ctx, path, variable, out);
+    }
+    if (clv_has_extension(path, "parquet|feather|arrow|xlsx|xls|ods")) {
+        return clv_fail(ctx, CLV_EUSAGE,
+                        "%s: such files are not read: save it as .csv, or give what pandas reads of it to the Python "
+                        "package",
+                        path);
     }
     if (!clv_is_table(path) && !clv_has_extension(path, "npy|mtx|svm|libsvm|clv") &&
         !clv_has_extension(path, pictures)) {

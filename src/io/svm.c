@@ -77,7 +77,7 @@ static clv_status read_lines(reader *r) {
     r->data->matrix.rows = r->rows;
     r->data->matrix.cols = r->cols;
     r->data->labels = CLV_NEW(r->in.ctx, int32_t, r->rows);
-    return r->data->labels ? clv_code_numbers(r->in.ctx, r->targets, r->rows, r->data->labels) : CLV_ENOMEM;
+    return r->data->labels ? clv_code_numbers(r->in.ctx, r->in.name, r->targets, r->rows, r->data->labels) : CLV_ENOMEM;
 }
 
 static int64_t count_byte(clv_bytes bytes, char c) {

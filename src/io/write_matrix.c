@@ -265,7 +265,7 @@ static void put_row_head(clv_writer *writer, const clv_data *of, char separator)
     clv_writer_put(writer, &separator, 1);
 }
 
-void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes) {
+void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes, const char *end) {
     char number[16];
     if (classes && label >= 0) {
         put_csv_text(writer, classes[label]);
@@ -273,7 +273,7 @@ void clv_put_label(clv_writer *writer, int32_t label, const char *const *classes
         int size = snprintf(number, sizeof number, "%d", label);
         clv_writer_put(writer, number, (size_t)size);
     }
-    clv_writer_put(writer, "\n", 1);
+    clv_writer_put(writer, end, strlen(end));
 }
 
 /* A label for each row of the file that the objects came from: those that were dropped have -1. Separator 0: labels
@@ -291,7 +291,7 @@ static void put_labels(clv_writer *writer, const int32_t *labels, int64_t n, con
         if (named) {
             put_row_name(writer, of, row, separator);
         }
-        clv_put_label(writer, kept ? labels[next] : -1, named ? classes : NULL);
+        clv_put_label(writer, kept ? labels[next] : -1, named ? classes : NULL, "\n");
         next += kept;
     }
 }

@@ -26,7 +26,7 @@ void clv_claim_free(clv_claim *claim) {
     for (size_t i = 0; i < CLV_COUNT(texts); i++) {
         clv_free(ctx, texts[i]);
     }
-    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->shift, claim->factor, claim->metrics);
+    CLV_FREE_ALL(ctx, claim->options, claim->fill, claim->dropped, claim->shift, claim->factor, claim->metrics);
     clv_free_texts(ctx, claim->columns, claim->columns_count);
     clv_result_free(claim->result);
     clv_free(ctx, claim);
@@ -265,11 +265,13 @@ static clv_status get_data(const clv_place *at) {
                                   {"data", "fingerprint", CLV_JSON_TEXT, &claim->fingerprint, true},
                                   {"data", "columns", CLV_JSON_TEXT, &listed, true},
                                   {"data", "fill", CLV_JSON_TEXT, &listed, true},
+                                  {"data", "dropped", CLV_JSON_TEXT, &listed, true},
                                   {"data", "shift", CLV_JSON_TEXT, &listed, true},
                                   {"data", "factor", CLV_JSON_TEXT, &listed, true}};
     CLV_TRY(clv_json_get(at, members, 2));
     doubt_strangers(at, "data", members, CLV_COUNT(members));
     CLV_TRY(get_reals(at, "fill", &claim->fill, &claim->filled));
+    CLV_TRY(get_reals(at, "dropped", &claim->dropped, &claim->dropped_count));
     CLV_TRY(get_reals(at, "shift", &claim->shift, &claim->scaled));
     CLV_TRY(get_reals(at, "factor", &claim->factor, &factors));
     if (claim->scaled != factors) {
@@ -289,6 +291,11 @@ int64_t clv_claim_scaling(const clv_claim *claim, const double **shift, const do
 const double *clv_claim_fill(const clv_claim *claim, int64_t *count) {
     *count = claim->filled;
     return claim->fill;
+}
+
+const double *clv_claim_dropped(const clv_claim *claim, int64_t *count) {
+    *count = claim->dropped_count;
+    return claim->dropped;
 }
 
 bool clv_claim_is_of(const clv_claim *claim, const clv_matrix *points) {

@@ -232,11 +232,25 @@ static void put_table(clv_text *text, const clv_field *columns, int64_t count, i
     clv_text_add(text, columns->count > 0 ? "]" : "[]");
 }
 
+/* All that are said, of the data as well. */
+static void put_warnings(clv_text *text, const clv_report *report) {
+    int64_t at = 0;
+    for (const char *said = clv_next_warning(report, &at); said; said = clv_next_warning(report, &at)) {
+        clv_text_add(text, at == 1 ? ",\n \"warnings\": [" : ", ");
+        clv_put_json_string(text, said);
+    }
+    clv_text_add(text, at > 1 ? "]" : "");
+}
+
 static void put_fields(clv_text *text, const clv_result *result) {
     for (int64_t f = 0; f < result->fields_count;) {
         const clv_field *field = &result->fields[f];
         int64_t columns = clv_table_columns(result, f);
         int stem = (int)strcspn(field->name, ".");
+        if (strcmp(field->name, "warnings") == 0) {
+            f++;
+            continue;
+        }
         clv_text_add(text, ",\n \"%.*s\": ", stem, field->name);
         if (columns > 0) {
             put_table(text, field, columns, stem);
@@ -282,6 +296,20 @@ static void put_reals(clv_text *text, const char *name, const double *values, in
     clv_text_add(text, "]%s", end);
 }
 
+/* Rows of the file that are not among the objects, from 0. */
+static void put_dropped(clv_text *text, const clv_data *data) {
+    int64_t next = 0, rows = clv_data_matrix(data)->rows, dropped = 0;
+    put_field(text, "dropped");
+    for (int64_t row = 0; row < clv_data_rows_read(data); row++) {
+        if (next < rows && clv_data_row(data, next) == row) {
+            next++;
+        } else {
+            clv_text_add(text, "%s%lld", dropped++ > 0 ? ", " : "[", (long long)row);
+        }
+    }
+    clv_text_append(text, "]", 1);
+}
+
 /* What was used of the file, the names of its columns, and how they were scaled: what prediction needs. */
 static void put_data(clv_text *text, const clv_report *report) {
     const clv_data *data = report->data;
@@ -311,6 +339,11 @@ static void put_data(clv_text *text, const clv_report *report) {
     if (clv_data_fill(data)) {
         clv_text_add(text, "%s", between);
         put_reals(text, "fill", clv_data_fill(data), clv_data_matrix(data)->cols, "");
+    }
+    if (clv_data_rows_read(data) > clv_data_matrix(data)->rows) {
+        clv_text_add(text, "%s", between);
+        put_dropped(text, data);
+        between = ",\n  ";
     }
     if (clv_data_scaling(data, &shift, &factor)) {
         clv_text_add(text, "%s", between);
@@ -345,6 +378,7 @@ clv_status clv_report_json(clv_context *ctx, const clv_report *report, char **ou
         put_labels(&text, result);
     }
     put_fields(&text, result);
+    put_warnings(&text, report);
     if (report->terms) {
         put_terms(&text, report->terms, result->k);
     }

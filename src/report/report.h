@@ -105,6 +105,8 @@ struct clv_claim {
     char *fingerprint; /* of the points; "" when not said */
     double *fill;      /* NULL: not said */
     int64_t filled;
+    double *dropped; /* NULL: not said */
+    int64_t dropped_count;
     double *shift, *factor;            /* NULL: not said */
     int64_t scaled;                    /* how many columns these are for */
     double gamma;                      /* as used; NaN: none */

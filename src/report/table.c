@@ -43,7 +43,8 @@ static void put_run(clv_text *text, const clv_report *report) {
     clv_text_add(text, "%s%s%s\n", result->method, result->solver[0] ? ", solver " : "", result->solver);
     if (report->data && *clv_data_note(report->data)) {
         put_name(text, "data");
-        clv_text_add(text, "%s\n", clv_data_note(report->data));
+        bool dropped = result->labels && clv_data_rows_read(report->data) > result->n;
+        clv_text_add(text, "%s%s\n", clv_data_note(report->data), dropped ? " (-1 in files of labels)" : "");
     }
     if (report->truth) {
         put_name(text, "truth");

@@ -33,7 +33,10 @@ static void test_separators(void **state) {
     assert_dense(data, 2, 2, four);
     clv_data_free(data);
     assert_refused(clv_csv_parse(ctx, text_bytes("1,2\n3,4\n", "a.tsv"), NULL, '\t', &data), CLV_EDATA,
-                   "a.tsv: column 1 holds numbers in a spelling that is not read", "1,2", NULL);
+                   "a.tsv has no tabs: it looks like a file with commas between the fields", NULL);
+    assert_ok(clv_csv_parse(ctx, text_bytes("x\n1\n2\n3\n4\n", "a.tsv"), NULL, '\t', &data));
+    assert_dense(data, 4, 1, four);
+    clv_data_free(data);
 }
 
 static void test_lines(void **state) {
@@ -193,8 +196,15 @@ static void test_label_column(void **state) {
                    "; column 2 'y' is the column of labels", NULL); /* both at once */
     static const char *const incomplete[] = {"p,y\n1,1\n1,\n", "p,y\n1,1\n1,nan\n", "p,y\n1,a\n1,NA\n"};
     for (size_t c = 0; c < sizeof incomplete / sizeof incomplete[0]; c++) {
-        assert_refused(parse(incomplete[c], NULL, &data), CLV_EDATA, "a.csv: column 2 'y' has 1 missing cell (line 3)",
-                       "--missing drop", "--label-column none", NULL);
+        for (clv_missing how = CLV_MISSING_ERROR; how <= CLV_MISSING_MEDIAN; how++) {
+            assert_ok(parse(incomplete[c], &(clv_read_options){.missing = how}, &data)); /* the row lacks its truth */
+            assert_dense(data, 2, 1, (double[]){1, 1});
+            assert_memory_equal(clv_data_labels(data), ((int32_t[]){0, -1}), 2 * sizeof(int32_t));
+            assert_string_equal(clv_data_note(data), "1 column used; truth: y (1 row without, not compared)");
+            clv_data_free(data);
+        }
+        assert_refused(parse(incomplete[c], &(clv_read_options){.targets = 1}, &data), CLV_EDATA,
+                       "a.csv: column 2 'y' has 1 missing cell (line 3) and is the target: --missing drop", NULL);
     }
     assert_refused(parse("1\n2\n", &(clv_read_options){.label_column = "1"}, &data), CLV_EDATA,
                    "no column of numbers beside labels", NULL);
@@ -313,6 +323,11 @@ static void test_chosen_columns(void **state) {
                    NULL);
     assert_refused(parse(text, &(clv_read_options){.drop = "3-9"}, &data), CLV_EUSAGE, "--drop", "'3-9'", NULL);
     assert_refused(parse(text, &(clv_read_options){.id_column = "k"}, &data), CLV_EUSAGE, "--id-column", "'k'", NULL);
+    assert_refused(parse("Age,b\n1,2\n", &(clv_read_options){.drop = "age"}, &data), CLV_EUSAGE,
+                   "a.csv has no column 'age' (--drop), but 'Age': its columns are Age, b", NULL);
+    assert_ok(parse("a,b,c d\n1,7,2\n3,8,4\n", &(clv_read_options){.columns = "a , c d "}, &data));
+    assert_dense(data, 2, 2, (double[]){1, 2, 3, 4});
+    clv_data_free(data);
     assert_ok(parse(text, &(clv_read_options){.id_column = "e"}, &data));
     assert_dense(data, 2, 4, (double[]){1, 2, 3, 5, 6, 7, 8, 10});
     assert_string_equal(clv_data_id(data, 1), "9");
@@ -378,7 +393,8 @@ static void test_like(void **state) {
     clv_read_options options = {.like = like, .like_count = 4};
     assert_ok(parse("id,a,city,b\nu,1,Rome,0\nv,2,Bonn,0\nw,3,,0\nx,4,Bonn,0\n", &options, &data));
     assert_dense(data, 4, 4, (double[]){0, 1, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4});
-    assert_string_equal(clv_data_note(data), "2 columns used; dropped: id (row names); city became 3 columns");
+    assert_string_equal(clv_data_note(data),
+                        "2 columns used; dropped: id (row names); city became 3 columns; not in the model: b");
     assert_string_equal(clv_data_warning(data), "the model has no city= (1 row), city=Bonn (2 rows): in these rows all "
                                                 "columns of the class are 0");
     clv_data_free(data);

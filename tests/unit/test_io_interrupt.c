@@ -1,6 +1,8 @@
 /* Reading that waits: for the writer of a FIFO, for the bytes of a pipe. The interrupt hook ends it. */
 #include "io_support.h"
 
+#include "io/csv.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -154,12 +156,53 @@ static void test_files_are_not_read_once_interrupted(void **state) {
     unlink(csv);
 }
 
+/* The hook, asked so often that no end has come. */
+static int count_calls(void *user) {
+    ++*(int *)user;
+    return 0;
+}
+
+/* Rows of a text, a whole number in no order, a cell that may be missing, and one of three words. */
+static char *print_table(int64_t rows) {
+    char *text = malloc((size_t)rows * 40 + 20), *at = text + sprintf(text, "name,number,x,kind\n");
+    for (int64_t i = 0; i < rows; i++) {
+        at += sprintf(at, "u%lld,%lld,%s,w%lld\n", (long long)i, (long long)(i * 7919 % rows), i % 9 ? "0.5" : "NA",
+                      (long long)(i % 3));
+    }
+    return text;
+}
+
+/* What comes after all rows of a table were read (ids, classes, missing cells, the matrix) is interrupted as well, at
+ * each of the times when it asks. */
+static void test_what_follows_the_rows_is_interrupted(void **state) {
+    (void)state;
+    const clv_read_options options = {.missing = CLV_MISSING_MEDIAN, .categories = CLV_CATEGORIES_ONEHOT};
+    clv_table table = {.ctx = ctx};
+    clv_data *data;
+    int reading = 0, all = 0;
+    char *text = print_table(30000);
+    clv_bytes bytes = text_bytes(text, "a.csv");
+    clv_context_set_interrupt(ctx, count_calls, &reading);
+    assert_ok(clv_table_read(&table, bytes, ',', &(clv_layout_request){0}));
+    clv_table_free(&table);
+    clv_context_set_interrupt(ctx, count_calls, &all);
+    assert_ok(clv_csv_parse(ctx, bytes, &options, ',', &data));
+    clv_data_free(data);
+    assert_true(all > reading + 30);
+    for (int calls = reading; calls < all; calls++) {
+        int left = calls;
+        clv_context_set_interrupt(ctx, after_calls, &left);
+        assert_refused(clv_csv_parse(ctx, bytes, &options, ',', &data), CLV_EINTERRUPTED, "reading a.csv", NULL);
+    }
+    free(text);
+}
+
 int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)
     const struct CMUnitTest tests[] = {
         CASE(test_signal_ends_reading_of_a_pipe),       CASE(test_hook_ends_reading_of_a_pipe),
         CASE(test_signal_ends_opening_of_a_fifo),       CASE(test_other_signals_do_no_harm),
-        CASE(test_files_are_not_read_once_interrupted),
+        CASE(test_files_are_not_read_once_interrupted), CASE(test_what_follows_the_rows_is_interrupted),
     };
     return cmocka_run_group_tests_name("io_interrupt", tests, NULL, NULL);
 }

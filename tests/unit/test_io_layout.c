@@ -96,12 +96,22 @@ static void test_ids_need_no_order(void **state) {
     (void)state;
     check_four("\"\",a,b\n57,1,2\n3,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
     check_four(",a,b\n7,1,2\n7,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
-    static const char *const names[] = {"id", "Index", "ROW", "key", "No", "number", "customer_id", "Order_ID", "uuid"};
+    static const char *const names[] = {"id",     "Index",       "ROW",      "key",         "No",
+                                        "number", "customer_id", "Order_ID", "uuid",        "account_number",
+                                        "rownum", "userid",      "USERID",   "ID_customer", "pk",
+                                        "Nummer", "Order No",    "RowNr"};
     for (size_t c = 0; c < sizeof names / sizeof names[0]; c++) {
         char text[64], note[64];
         snprintf(text, sizeof text, "a,%s,b\n1,99,2\n3,-4,4\n", names[c]);
         snprintf(note, sizeof note, "2 columns used; dropped: %s (row names)", names[c]);
         check_four(text, note, NULL);
+    }
+    static const char *const features[] = {"acid",      "humid", "atomic_number", "number_of_rooms", "idle",
+                                           "rows_read", "age"};
+    for (size_t c = 0; c < sizeof features / sizeof features[0]; c++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s,b\n1,2\n3,4\n", features[c]);
+        check_four(text, "2 columns used", NULL);
     }
     clv_data *data;
     assert_ok(parse("id,a\nx7,1\nx3,2\n", NULL, &data));
@@ -174,6 +184,57 @@ static void test_warnings(void **state) {
     }
 }
 
+/* Numbers with units in a first column are no row names in silence. */
+static void test_names_that_may_be_numbers(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *first, *second;
+        bool warned;
+    } cases[] = {{"weight", "50 kg", "60 kg", true}, {"a", "1.234.567", "2.234.567", true},
+                 {"a", "1.5D+02", "1.6D+02", true},  {"a", "1_000", "2_000", true},
+                 {"a", "0x1A", "0x1B", true},        {"a", "<0.5", "<= 0.7", true},
+                 {"a", "u1", "u2", false},           {"day", "2024-01-31", "2024-02-01", false},
+                 {"sample", "50-A", "60-A", false},  {"", "50 kg", "60 kg", false},
+                 {"label", "<=50K", ">50K", false}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        char text[100];
+        clv_data *data;
+        snprintf(text, sizeof text, "%s,b,c\n%s,1,2\n%s,3,4\n", cases[c].name, cases[c].first, cases[c].second);
+        assert_ok(parse(text, NULL, &data));
+        assert_int_equal(clv_data_matrix(data)->cols, 2);
+        assert_int_equal(strstr(clv_data_warning(data), "holds texts that begin with digits") != NULL, cases[c].warned);
+        assert_true(!cases[c].warned || strstr(clv_data_warning(data), cases[c].first));
+        clv_data_free(data);
+    }
+}
+
+/* Ids that were asked for and repeat. */
+static void test_ids_that_repeat(void **state) {
+    (void)state;
+    clv_data *data;
+    assert_ok(parse("code,a\nu,1\nv,2\nu,3\n", &(clv_read_options){.id_column = "code"}, &data));
+    assert_string_equal(clv_data_warning(data),
+                        "column 1 'code' of --id-column has 'u' in more than one row: it does not "
+                        "say which row is which");
+    clv_data_free(data);
+    assert_ok(parse("code,a\nu,1\nv,2\nw,3\n", &(clv_read_options){.id_column = "code"}, &data));
+    assert_string_equal(clv_data_warning(data), "");
+    clv_data_free(data);
+}
+
+/* Columns that prediction could not tell apart are warned about, however few rows there are. */
+static void test_namesakes(void **state) {
+    (void)state;
+    clv_data *data;
+    assert_ok(parse("x,y,x\n1,2,3\n4,5,7\n", NULL, &data));
+    assert_non_null(
+        strstr(clv_data_warning(data), "columns 1 and 3 are both named 'x': new objects cannot be labeled"));
+    clv_data_free(data);
+    assert_ok(parse("x,y,x\n1,2,3\n4,5,7\n", &(clv_read_options){.drop = "3"}, &data));
+    assert_string_equal(clv_data_warning(data), "");
+    clv_data_free(data);
+}
+
 static void test_shorter_header(void **state) {
     (void)state;
     check_four("\"a\" \"b\"\n\"1\" 1 2\n\"2\" 3 4\n", "2 columns used; dropped: column 1 (row names)", NULL);
@@ -187,6 +248,11 @@ static void test_shorter_header(void **state) {
     assert_dense(data, 2, 2, (double[]){1, 2, 3, 4});
     clv_data_free(data);
     check_four("a,b\n7,1,2\n7,3,4\n", "2 columns used; dropped: column 1 (row names)", NULL);
+    assert_refused(parse("a,b\n1,2,\n3,4,\n", NULL, &data), CLV_EDATA,
+                   "a.csv: the rows end in a comma, and the names in line 1 do not: put one behind them", NULL);
+    assert_refused(parse("a;b\n1;2;\n3;4;\n", &(clv_read_options){.drop = "b"}, &data), CLV_EDATA,
+                   "the rows end in a semicolon", NULL);
+    assert_refused(parse("a,b,c\nr,1,2,\ns,3,4,5\n", NULL, &data), CLV_EDATA, "column 4 'c' has 1 missing cell", NULL);
     assert_refused(parse("1,2\n3,4,5\n", NULL, &data), CLV_EDATA, "line 2 has 3 fields, 2 were expected", NULL);
     assert_refused(parse("a,b\n1,2,3,4\n", NULL, &data), CLV_EDATA, "line 2 has 4 fields, 2 were expected", NULL);
     assert_refused(parse("a,b\n1,2,3\n4,5\n", NULL, &data), CLV_EDATA, "line 3 has 2 fields, 3 were expected", NULL);
@@ -262,6 +328,9 @@ int main(void) {
         CASE(test_ids_need_no_order),
         CASE(test_other_numbers_are_kept),
         CASE(test_warnings),
+        CASE(test_namesakes),
+        CASE(test_ids_that_repeat),
+        CASE(test_names_that_may_be_numbers),
         CASE(test_shorter_header),
         CASE(test_row_names_are_dropped),
         CASE(test_names_are_no_labels),

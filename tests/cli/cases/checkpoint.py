@@ -154,7 +154,7 @@ def other_work_is_refused():
     cleave(*base, "--seed", "4", *go, code=65, err="made with seed=1, and this run has seed=4")
     cleave(*base, "--trace", "t.csv", *go, code=65, err="made with trace=no, and this run has trace=yes")
     cleave(*base, "--max-iter", "5", *go, code=65, err="max-iter = 1000000")
-    cleave("ncut", "x.npy", "-k", "4", *go, code=65, err="of a run of kpalm, and this is one of ncut")
+    cleave("ncut", "none.npy", "-k", "4", *go, code=65, err="c.ckpt: the checkpoint is of a run of kpalm, and this is one of ncut")  # at once
     cleave(*base, "--scale", "standard", *go, code=65, err="made on other data")
     data(seed=2)
     cleave(*base, *go, code=65, err="made on other data")

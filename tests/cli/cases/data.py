@@ -126,6 +126,24 @@ def numbers_that_name_columns():
     cleave("ncut", "o.csv", "-k", 3, out="2 columns used; truth: label")
 
 
+def ranged_ids_are_no_features(lines):
+    """In --columns, a range leaves out the ids in it; a column named by itself is taken, with a warning."""
+    for name, first, alone in (("", "1", "1"), ("id", "id", "id")):
+        write("p.csv", "\n".join([name + lines[0]] + lines[1:]) + "\n")
+        shown = re.escape(name or "column 1")
+        for columns in ("1-3", f"{first}-b", f"{first}-2,b"):
+            run = cleave("kpalm", "p.csv", "-k", 3, "--columns", columns, "-o", "l.csv", "--json", "r.json", "-v", err="2 columns used")
+            check(re.search(rf"2 columns used; truth: Variety; dropped: {shown} .row names.", run.out), f"{columns}: {run}")
+            check(read("l.csv").decode().split()[1].split(",")[0] == lines[1].split(",")[0], "the labels keep the id")
+            cleave("verify", "r.json", "p.csv", out="^accepted")
+            cleave("predict", "r.json", "p.csv", "-o", "n.csv", "-q")
+            check(read("n.csv") == read("l.csv"), "the same labels")
+        cleave("kpalm", "p.csv", "-k", 3, "--columns", f"{alone},b", "--json", "r.json", out="2 columns used",
+               err="column 1.* has a different whole number in every row and is used as a feature")
+        cleave("predict", "r.json", "p.csv", "-o", "n.csv", "-q")
+    cleave("kpalm", "p.csv", "-k", 3, "--columns", "1-1,b", out="2 columns used", err="different whole number")
+
+
 @case
 def what_was_used_of_a_file_is_always_said():
     points, labels = blobs()
@@ -146,10 +164,15 @@ def what_was_used_of_a_file_is_always_said():
     write("r.json", read("r.json").decode().replace("2 columns used", "3 columns used"))
     cleave("verify", "r.json", "p.csv", code=1, out='^rejected: the result used "3 columns used')
     cleave("ncut", "p.csv", "-k", 3, "--id-column", "none", "--columns", "1-3", err="^$", out="3 columns used; truth: Variety")
+    ranged_ids_are_no_features(lines)
     lines[0] = "code,a,b,Variety"
     write("p.csv", "\n".join(lines) + "\n")
     cleave("ncut", "p.csv", "-k", 3, err="p.csv: warning: column 1 'code' has a different whole number in every row.*use --id-column 1")
     cleave("ncut", "p.csv", "-k", 3, "-q", err="^$")
+    for method in (("ncut", "-k", 3), ("kpalm", "-k", 3), ("symnmf", "-k", 3), ("dominant", "-k", 3), ("pursuit", "-k", 99), ("ksupport", "-k", 2)):
+        result = cleave(method[0], "p.csv", *method[1:], "--json", "r.json", "-q") and json.loads(read("r.json"))
+        check([w for w in result["warnings"] if w.startswith("column 1 'code' has a different")] != [], f"{method}: {result['warnings']}")
+    cleave("verify", "r.json", "p.csv", out="^accepted")
 
 
 @case
@@ -162,11 +185,14 @@ def missing_cells_and_text():
            r"mean or median; column 3 'color' holds text.*--categories onehot$")
     how = ("--categories", "onehot", "--missing", "drop")
     cleave("kpalm", "p.csv", "-k", 3, *how, "-o", "l.csv", "--json", "r.json", "--centers", "c.csv", "--truth", "p.csv",
-           out="3 columns used; dropped: y .labels.; color became 2 columns; 2 rows with missing cells dropped")
+           out="3 columns used; dropped: y .labels.; color became 2 columns; 2 rows with missing cells dropped .-1 in files of labels.")
     written = [line.split(",") for line in read("l.csv").decode().split()]
     check(written[0] == ["row", "label"] and len(written) == 61, "a label for each row of the file")
     check([row for row, label in written if label == "-1"] == ["4", "8"], "rows that were dropped have -1")
-    check(json.loads(read("r.json"))["n"] == 58, "58 objects")
+    result = json.loads(read("r.json"))
+    check(result["n"] == 58 and result["data"]["dropped"] == [3, 7], "58 objects, and which rows are not among them")
+    kept = [row for row in range(60) if row not in result["data"]["dropped"]]
+    check({str(row + 1): str(label) for row, label in zip(kept, result["labels"])} == {row: label for row, label in written[1:] if label != "-1"}, "labels")
     for name in ("m.npy", "m.csv"):
         cleave("symnmf", "p.csv", "-k", 3, *how, "--membership", name, "-q")
     soft = read_rows("m.csv")
@@ -174,6 +200,11 @@ def missing_cells_and_text():
     check(read("m.npy").endswith(struct.pack("<180d", *sum(soft, []))), "and so they do without names")
     check(read("c.csv").decode().startswith("a,b,color=blue,color=red\n"), read("c.csv"))
     cleave("verify", "r.json", "p.csv", out="^accepted")
+    write("f.json", read("r.json").decode().replace('"dropped": [3, 7]', '"dropped": [3, 8]'))
+    cleave("verify", "f.json", "p.csv", code=1, out="^rejected: other rows of p.csv are dropped than is claimed")
+    write("w.csv", "a,city,kind\n" + "".join(f"{i / 7},t{i % 3900},k{i % 2}\n" for i in range(4000)))
+    cleave("kpalm", "w.csv", "-k", 3, "--categories", "onehot", "--memory", "50M", code=71,
+           err=r"w\.csv takes too much memory to read: column 2 'city' has 3900 classes, a column each: --drop 2 \(.*budget of .*--memory")
     cleave("kpalm", "p.csv", "-k", 3, "--drop", "color", "--missing", "median", "--json", "r.json",
            out="2 columns used; truth: y; dropped: color .as asked.; 3 missing cells replaced by the median")
     cleave("verify", "r.json", "p.csv", out="^accepted")
@@ -353,6 +384,15 @@ def centers_in_either_unit():
 
 
 @case
+def small_files_and_other_formats():
+    write("f.csv", "a,b\n1,2\n3,\n4,5\n,6\n7,9\n")
+    cleave("kpalm", "f.csv", "-k", 4, "--missing", "drop", code=65, err="k = 4 exceeds the 3 rows of f.csv that have no missing cells$")
+    for name in ("x.parquet", "x.xlsx"):
+        cleave("kpalm", write(name, "PAR1"), "-k", 2, code=64, err=f"{name}: such files are not read: save it as .csv, or give what pandas reads of it to the Python package")
+    cleave("kpalm", write("e.clv", ""), "-k", 2, code=65, err="e.clv is empty")
+
+
+@case
 def labels_beside_all_columns():
     points, _ = blobs()
     lines = ["id;a;b;note"] + [f'{i};{x:.4f};{y:.4f};"n; {i}"'.replace(".", ",") for i, (x, y) in enumerate(points)]
@@ -364,7 +404,11 @@ def labels_beside_all_columns():
     labels = [line.split(",")[1] for line in read("l.csv").decode().split()[1:]]
     check(labels[4] == "-1" and "-1" not in labels[:4] + labels[5:], "the row that was dropped")
     expected = [lines[0] + ";label"] + [f"{line};{label}" for line, label in zip(lines[1:], labels)]
-    check(read("o.csv").decode().split("\n")[:-1] == expected, read("o.csv").decode()[:200])
+    check(read("o.csv").decode().split("\r\n")[:-1] == expected, read("o.csv").decode()[:200])
+    for end in ("\n", "\r\n", "\r"):
+        write("m.csv", "\ufeff" + end.join(lines) + end)
+        cleave("kpalm", "m.csv", *run[2:], "-o", "o.csv", "--output-data", "-q")
+        check(read("o.csv").decode() == "\ufeff" + end.join(expected) + end, f"mark and ends {end!r}: {read('o.csv')[:99]}")
     check(cleave(*run, "-o", "-", "--output-data", "-q").out.splitlines()[0] == lines[0] + ";label", "standard output")
     write("p.csv", "a,b,label\n" + "".join(f"{x},{y},u\n" for x, y in points))
     cleave("kpalm", "p.csv", "-k", 3, "-o", "o.csv", "--output-data", "-q")
@@ -380,7 +424,7 @@ def a_name_of_two_columns_is_that_of_none():
     for option in ("--columns", "--drop", "--id-column", "--label-column"):
         cleave("kpalm", "t.csv", "-k", 2, option, "a", code=64,
                err=f"{option}: t.csv has more than one column 'a', as columns 1 and 3: say which by its number$")
-    cleave("kpalm", "t.csv", "-k", 2, "--columns", "1,3", out="2 columns used")
+    cleave("kpalm", "t.csv", "-k", 2, "--columns", "1,3", out="2 columns used", err="columns 1 and 3 are both named .a.: new objects cannot be labeled")
 
 
 @case

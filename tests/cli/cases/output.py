@@ -29,6 +29,19 @@ def labels_as_npy_csv_and_txt():
 
 
 @case
+def a_protected_file_is_found_before_the_work():
+    plain = None
+    if os.geteuid() == 0:  # who may write everything, but for this
+        plain = os.path.abspath(write("plain", f'#!/bin/sh\nexec setpriv --bounding-set=-dac_override "{harness.CLEAVE}" "$@"\n'))
+        os.chmod(plain, 0o755)
+    for option, path in (("-o", "l.csv"), ("--json", "r.json")):
+        write(path, "kept")
+        os.chmod(path, 0o444)
+        cleave("kpalm", "none.npy", "-k", 3, option, path, code=73, err=f"{path} cannot be written: Permission denied", program=plain)
+        check(read(path) == b"kept", path)
+
+
+@case
 def the_table():
     blobs_npy()
     text = cleave("ncut", "x.npy", "-k", 3, out="ncut").out

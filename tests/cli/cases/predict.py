@@ -26,6 +26,42 @@ def scores(weights, row, labels, k):
 
 
 @case
+def data_are_found_by_name():
+    """--data has the columns of the result in any order, and is blamed where it does not."""
+    points, _ = blobs()
+    write("old.csv", "a,b\n" + "".join(f"{x},{y}\n" for x, y in points))
+    write("turned.csv", "b,more,a\n" + "".join(f"{y},7,{x}\n" for x, y in points))
+    write("few.csv", "a\n" + "".join(f"{x}\n" for x, y in points))
+    for scale in ("none", "standard"):
+        cleave("ncut", "old.csv", "-k", 3, "--scale", scale, "--json", "r.json", "-o", "l.csv", "-q")
+        cleave("predict", "r.json", "old.csv", "-o", "n.csv", "--data", "old.csv", "-q")
+        cleave("predict", "r.json", "old.csv", "-o", "t.csv", "--data", "turned.csv", "-q")
+        cleave("predict", "r.json", "turned.csv", "-o", "t.csv", "--data", "old.csv", err="turned.csv: 2 columns used; not in the model: more\n")
+        write("many.csv", ",".join(f"c{i}" for i in range(8)) + ",a,b\n" + "1," * 8 + "2,3\n")
+        cleave("predict", "r.json", "many.csv", "-o", "m.csv", "--data", "old.csv", err="not in the model: c0, c1, c2, c3, c4 and 3 more\n")
+        check(read("n.csv") == read("t.csv"), "columns in another order")
+        cleave("predict", "r.json", "old.csv", "-o", "t.csv", "--data", "few.csv", code=65, err="few.csv has no column 'b', which the model was made of")
+
+
+@case
+def a_result_does_not_wait_for_new_objects():
+    """There is no time to read them: the result is written, and the predictions are not."""
+    points, _ = blobs()
+    csv("p.csv", points)
+    os.mkfifo("new.csv")
+    pipe = os.open("new.csv", os.O_RDWR)  # nothing comes from it
+    run = ("--predict", "new.csv", "--time-limit", 0.5, "--json", "r.json")
+    cleave("kpalm", "p.csv", "-k", 3, *run, "--predict-output", "n.csv", "-o", "l.csv", err="^warning: there was no time to read the new objects of new.csv, so")
+    check(len(read("l.csv").split()) == 61 and not os.path.exists("n.csv"), "labels alone")
+    check("no time to read the new objects" in json.loads(read("r.json"))["warnings"][0], "the result says it")
+    cleave("ncut", "p.csv", "-k", 3, *run, "--predict-output", "n.csv", "-o", "l.csv", "-q")
+    npy("y.npy", [x for x, _ in points])
+    cleave("ksupport", "p.csv", "y.npy", "-k", 1, "--loss", "squares", *run, "--scores", "s.csv", "-q")
+    check(not os.path.exists("s.csv"), "no scores of other samples instead")
+    os.close(pipe)
+
+
+@case
 def by_the_formula():
     points, _ = blobs_npy()
     new, _ = blobs(per=15, seed=2)

@@ -63,6 +63,12 @@ def unknown_command_names_the_nearest():
 def unknown_option_names_the_nearest():
     cleave("ncut", "x.npy", "--restart", "3", code=64,
            err=r"^cleave ncut: there is no option --restart; did you mean --restarts")
+    for typed, meant in (("--normalize", "; did you mean --scale"), ("--index-col", "; did you mean --id-column"), ("--sep", ", nor a need for one: what"),
+                         ("--delimiter", ", nor a need for one: what")):
+        cleave("ncut", "x.npy", typed, "1", code=64, err=f"there is no option {typed}{meant}")
+    for typed in ("-o", "--output"):
+        cleave("ksupport", "x.npy", "y.npy", typed, "l.csv", code=64,
+               err=f"there is no option {typed}: --predict NEW --predict-output FILE labels new objects, as cleave predict RESULT.json NEW -o FILE does")
     cleave("ncut", "x.npy", "--zero-diagonl", code=64, err="did you mean --zero-diagonal")
     cleave("ncut", "x.npy", "--keep-diag", code=64, err="did you mean --keep-diagonal")
     cleave("ncut", "x.npy", "-x", code=64, err="no option -x")

@@ -4,9 +4,10 @@
  * With x = d^2 (gaussian), d (exponential) or d^2 in units of the scales (local), the mean of exp(-gamma x) falls from
  * 1 to the share of pairs that coincide, and its logarithm is convex in gamma: Newton's method on it does not overshoot
  * from the left. A first gamma comes from a sample of pairs, at no cost; then each step is a pass over all pairs, n^2 p
- * / 2 operations and as many exponentials, and two or three passes leave rounding only. Where no gamma has that mean,
- * the rule of clv_gamma_auto serves. With landmarks the sample alone decides. Sums are formed panel by panel in a fixed
- * order: the same bits on any number of threads. */
+ * / 2 operations and as many exponentials, and two or three passes leave rounding only. Where copies alone have a
+ * larger mean, it is that of the other pairs; where no gamma has it even so, the rule of clv_gamma_auto serves. With
+ * landmarks the sample alone decides. Sums are formed panel by panel in a fixed order: the same bits on any number of
+ * threads. */
 #include "affinity/kinds.h"
 #include "base/options.h"
 
@@ -157,8 +158,9 @@ static clv_status find_root(const calibration *c, measurer measure, double enoug
     return CLV_OK;
 }
 
-/* Whether some gamma has the mean, as far as the sample tells. */
-static bool is_reachable(const calibration *c) {
+/* Whether some gamma has the mean, as far as the sample tells. Where copies alone have a larger one, the mean is that
+ * of the pairs that differ. */
+static bool is_reachable(calibration *c) {
     double n = (double)c->panels->n;
     int64_t equal = 0;
     for (int64_t s = 0; s < c->count; s++) {
@@ -166,8 +168,11 @@ static bool is_reachable(const calibration *c) {
     }
     double others = c->count > 0 ? (n - 1) / n : 0;
     double least = c->own / n + (c->count > 0 ? others * (double)equal / (double)c->count : 0);
-    double most = c->own / n + others;
-    return c->target > least * (1 + MARGIN) + MARGIN * MARGIN && c->target < most * (1 - MARGIN);
+    double most = c->own / n + others, floor = least * (1 + MARGIN) + MARGIN * MARGIN;
+    if (c->target <= floor && equal > 0) {
+        c->target = least + (most - least) * c->target;
+    }
+    return c->target > floor && c->target < most * (1 - MARGIN);
 }
 
 static clv_status calibrate(calibration *c, double *gamma) {

@@ -194,6 +194,12 @@ static void impossible_means_fall_back(void **unused) {
     how.kind = CLV_AFFINITY_GAUSSIAN;
     assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 0.5, &gamma), CLV_OK);
     assert_true(gamma == 1);
+    for (int64_t i = N / 2; i < N; i++) {
+        f.points[i * P] = 3; /* two groups of copies: no gamma has a mean below 1 / 2, so the others have it */
+    }
+    assert_int_equal(clv_affinity_calibrate(f.ctx, &f.matrix, &how, 0.4, &gamma), CLV_OK);
+    double half = (double)(N / 2), others = 2 * half * (N - half) / ((double)N * N);
+    assert_true(fabs(1 - others + others * exp(-4 * gamma) - 0.7) < 0.05); /* 0.5 + 0.5 * 0.4, by a sample's half */
     end_context(f.ctx);
 }
 

@@ -5,32 +5,19 @@
  * needed, none are kept. So a kick with its polish costs the rows of the objects that it touched, whatever n is, and
  * what it changed is taken back by a list of the objects that moved.
  *
+ * The partition is where the search stands. Changes are tried by hands, one per thread: each has labels of its own,
+ * those of the partition but for the objects in its list. What one of them has found good becomes the partition's, and
+ * so that of all hands.
+ *
  * A move also changes two volumes, and by that, slightly, the gains of all objects. Hence a pass over all objects ends
- * the polish, and every round of kicks with a gain: an iterate that the driver gets to see is optimal under single
- * moves. A round is so many kicks as look at several times n objects, so that this does not count.
- *
- * Kicks, where an object with a neighbor in another cluster is found by trying some at random:
- *
- *   capture   around such an object, up to MOST_REGION objects in the order of their distance by edges go to the other
- *             cluster
- *   scatter   they go to one or the other at random
- *   dissolve  a cluster goes to its next best ones, another is split between two objects far apart in it, by distance
- *             in edges. Costs as much as the clusters are large: it comes whenever less work has gone into these than
- *             into the others. */
+ * the polish, and every round of kicks (local_kicks.c) with a gain: an iterate that the driver gets to see is optimal
+ * under single moves. */
 #include "methods/ncut/ncut.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { QUEUED = 1, MOVED = 2, REACHED = 4 }; /* marks */
-enum { MOST_REGION = 256, TRIES = 16, POLL = 1024, MOST_CHUNKS = 64, LEAST_CHUNK = 4096 };
-/* Kicks of regions touch little: up to so many count as one, one and one more for each SPAN objects. On a small graph
- * fewer try all that there is to try, and the rest of the time would be spent on the last tenths of a percent. A round
- * looks at so many times n objects. */
-enum { KICKS_AT_ONCE = 5, SPAN = 5000, ROUND = 4 };
-/* The share of the cut that gains must add up to: on a large graph there is always some object to gain a little with.
- */
-#define WORTHWHILE 1e-4
+enum { POLL = 1024, MOST_CHUNKS = 64, LEAST_CHUNK = 4096, MOST_HANDS = 16 };
 
 /* --- making one --- */
 
@@ -43,28 +30,67 @@ static int64_t chunks_of(int64_t n) {
     return chunks < MOST_CHUNKS ? chunks : MOST_CHUNKS;
 }
 
+static int hands_of(int threads) {
+    return threads < MOST_HANDS ? threads : MOST_HANDS;
+}
+
+/* The first hand works in what the partition has for work. */
+static bool make_hand(clv_local *l, clv_hand *h, bool first) {
+    clv_partition *s = l->s;
+    clv_context *ctx = s->problem->ctx;
+    int64_t n = s->problem->n, k = s->problem->k;
+    *h = (clv_hand){.graph = &l->graph, .s = {.problem = s->problem, .threads = 1}};
+    h->s.labels = first ? s->wanted : CLV_NEW(ctx, int32_t, n);
+    h->s.moved = first ? s->moved : CLV_NEW(ctx, int64_t, 2 * n);
+    h->s.within = CLV_NEW(ctx, double, 2 * k);
+    h->s.size = CLV_NEW(ctx, int64_t, k);
+    h->marks = CLV_NEW0(ctx, uint8_t, n);
+    h->near = CLV_NEW0(ctx, double, k);
+    h->list = CLV_NEW(ctx, int64_t, n);
+    if (!h->s.labels || !h->s.moved || !h->s.within || !h->s.size || !h->marks || !h->near || !h->list) {
+        return false;
+    }
+    h->s.picked = h->s.moved + n;
+    h->s.volume = h->s.within + k;
+    return true;
+}
+
 clv_status clv_local_new(clv_partition *s, clv_local *out) {
     const clv_ncut_problem *p = s->problem;
-    *out = (clv_local){.s = s};
+    int hands = hands_of(s->threads);
+    *out = (clv_local){.s = s, .chunks = chunks_of(p->n)};
     clv_local_suits(p, &out->graph);
-    out->chunks = chunks_of(p->n);
-    out->marks = CLV_NEW0(p->ctx, uint8_t, p->n);
-    out->near = CLV_NEW0(p->ctx, double, p->k);
-    out->saved = CLV_NEW(p->ctx, double, 3 * p->k);
     out->partial = CLV_NEW(p->ctx, double, 2 * p->k * out->chunks);
-    out->list = CLV_NEW(p->ctx, int64_t, p->n);
-    return out->marks && out->near && out->saved && out->partial && out->list ? CLV_OK : CLV_ENOMEM;
+    out->hand = CLV_NEW0(p->ctx, clv_hand, hands);
+    bool made = out->partial && out->hand;
+    for (; made && out->hands < hands; out->hands++) {
+        made = make_hand(out, &out->hand[out->hands], out->hands == 0);
+    }
+    return made ? CLV_OK : CLV_ENOMEM;
 }
 
 void clv_local_free(clv_local *l) {
-    if (l->s) {
-        CLV_FREE_ALL(l->s->problem->ctx, l->marks, l->near, l->saved, l->partial, l->list);
-        *l = (clv_local){0};
+    if (!l->s) {
+        return;
     }
+    clv_context *ctx = l->s->problem->ctx;
+    for (int h = 0; h < l->hands; h++) {
+        clv_hand *hand = &l->hand[h];
+        if (h > 0) {
+            CLV_FREE_ALL(ctx, hand->s.labels, hand->s.moved);
+        }
+        CLV_FREE_ALL(ctx, hand->s.within, hand->s.size, hand->marks, hand->near, hand->list);
+    }
+    CLV_FREE_ALL(ctx, l->partial, l->hand);
+    *l = (clv_local){0};
 }
 
-size_t clv_local_memory(int64_t n, int64_t k) {
-    return (size_t)n * (1 + sizeof(int64_t)) + (size_t)(4 * k + 2 * k * chunks_of(n)) * sizeof(double);
+size_t clv_local_memory(int64_t n, int64_t k, int threads) {
+    size_t objects = (size_t)n, clusters = (size_t)k, hands = (size_t)hands_of(threads);
+    size_t hand =
+        sizeof(clv_hand) + objects * (1 + sizeof(int64_t)) + clusters * (3 * sizeof(double) + sizeof(int64_t));
+    size_t further = objects * (sizeof(int32_t) + 2 * sizeof(int64_t));
+    return hands * hand + (hands - 1) * further + 2 * clusters * (size_t)chunks_of(n) * sizeof(double);
 }
 
 /* --- volumes and objective --- */
@@ -121,46 +147,46 @@ static void measure(clv_local *l) {
 
 /* Its sums to the clusters into `near`, which is zero before; whether it has neighbors in others than its own. Most are
  * in its own, whose sum stays in a register: an addition to memory would wait for the one before it. */
-static bool gather(clv_local *l, int64_t i) {
-    const double *values = l->graph.values;
-    const int32_t *labels = l->s->labels;
+static bool gather(clv_hand *h, int64_t i) {
+    const double *values = h->graph->values;
+    const int32_t *labels = h->s.labels;
     int32_t own = labels[i];
-    double within = l->s->problem->diagonal[i]; /* what is stored need not count */
+    double within = h->s.problem->diagonal[i]; /* what is stored need not count */
     bool beyond = false;
-    for (int64_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
-        int32_t j = l->graph.index[e], c = labels[j];
+    for (int64_t e = h->graph->start[i]; e < h->graph->start[i + 1]; e++) {
+        int32_t j = h->graph->index[e], c = labels[j];
         if (c == own) {
             within += j != i ? values[e] : 0;
         } else if (c >= 0) {
-            l->near[c] += values[e];
+            h->near[c] += values[e];
             beyond = true;
         }
     }
-    l->near[own] = within;
+    h->near[own] = within;
     return beyond;
 }
 
-static void forget(clv_local *l) {
-    memset(l->near, 0, (size_t)l->s->problem->k * sizeof *l->near);
+static void forget(clv_hand *h) {
+    memset(h->near, 0, (size_t)h->s.problem->k * sizeof *h->near);
 }
 
 /* The best cluster for object i with sums `near`, or its own. A cluster without a neighbor of i is no gain if its own
  * is a good one, unless its members are less similar to each other than i is to itself: then `beyond`, whether i has
  * neighbors in other clusters, settles it. */
-static int32_t best_cluster(const clv_local *l, int64_t i, bool beyond) {
-    const clv_partition *s = l->s;
+static int32_t best_cluster(const clv_hand *h, int64_t i, bool beyond) {
+    const clv_partition *s = &h->s;
     const clv_ncut_problem *p = s->problem;
     int32_t own = s->labels[i], target = own;
-    double leave = clv_leave_gain(s, i, l->near[own]), best = CLV_LEAST_GAIN * (double)p->k;
+    double leave = clv_leave_gain(s, i, h->near[own]), best = CLV_LEAST_GAIN * (double)p->k;
     if (!beyond && leave <= 0 && p->diagonal[i] == 0) {
         return own;
     }
     for (int32_t c = 0; c < p->k; c++) {
-        bool loses = l->near[c] <= 0 && leave <= 0 && s->within[c] * p->degree[i] >= p->diagonal[i] * s->volume[c];
+        bool loses = h->near[c] <= 0 && leave <= 0 && s->within[c] * p->degree[i] >= p->diagonal[i] * s->volume[c];
         if (c == own || loses) {
             continue;
         }
-        double gain = leave + clv_enter_gain(s, i, c, l->near[c]);
+        double gain = leave + clv_enter_gain(s, i, c, h->near[c]);
         bool tied = gain == best && target != own;
         if (gain > best || (tied && clv_prefers(s, i, c, target))) {
             best = gain;
@@ -170,338 +196,208 @@ static int32_t best_cluster(const clv_local *l, int64_t i, bool beyond) {
     return target;
 }
 
+int32_t clv_hand_next_best(clv_hand *h, int64_t i, int32_t gone) {
+    const clv_partition *s = &h->s;
+    double best = -INFINITY;
+    int32_t target = gone == 0 ? 1 : 0;
+    gather(h, i);
+    for (int32_t c = 0; c < s->problem->k; c++) {
+        double ratio = clv_ratio(s->within[c], s->volume[c]);
+        double here = 2 * clv_ratio(h->near[c], s->volume[c]) - s->problem->degree[i] * clv_ratio(ratio, s->volume[c]);
+        if (c != gone && here > best) {
+            best = here;
+            target = c;
+        }
+    }
+    forget(h);
+    return target;
+}
+
 /* --- the queue, and the list of what has moved --- */
 
-static void push(clv_local *l, int64_t i) {
-    int64_t n = l->s->problem->n;
-    if (!(l->marks[i] & QUEUED) && l->s->labels[i] >= 0) {
-        int64_t at = l->head + l->waiting;
-        l->s->picked[at < n ? at : at - n] = i;
-        l->marks[i] |= QUEUED;
-        l->waiting++;
+static void push(clv_hand *h, int64_t i) {
+    int64_t n = h->s.problem->n;
+    if (!(h->marks[i] & CLV_QUEUED) && h->s.labels[i] >= 0) {
+        int64_t at = h->head + h->waiting;
+        h->s.picked[at < n ? at : at - n] = i;
+        h->marks[i] |= CLV_QUEUED;
+        h->waiting++;
     }
 }
 
-static int64_t pop(clv_local *l) {
-    int64_t i = l->s->picked[l->head];
-    l->head = l->head + 1 < l->s->problem->n ? l->head + 1 : 0;
-    l->waiting--;
-    l->marks[i] &= (uint8_t)~QUEUED;
+static int64_t pop(clv_hand *h) {
+    int64_t i = h->s.picked[h->head];
+    h->head = h->head + 1 < h->s.problem->n ? h->head + 1 : 0;
+    h->waiting--;
+    h->marks[i] &= (uint8_t)~CLV_QUEUED;
     return i;
 }
 
-/* Object i, whose sums are in `near`, goes to cluster `to`. Its neighbors are to be looked at. */
-static void move(clv_local *l, int64_t i, int32_t to) {
-    clv_partition *s = l->s;
+/* Object i, whose sums are in `near`, goes to cluster `to`. */
+static void move(clv_hand *h, int64_t i, int32_t to) {
+    clv_partition *s = &h->s;
     const clv_ncut_problem *p = s->problem;
     int32_t from = s->labels[i];
-    s->within[from] += p->diagonal[i] - 2 * l->near[from];
-    s->within[to] += p->diagonal[i] + 2 * l->near[to];
+    s->within[from] += p->diagonal[i] - 2 * h->near[from];
+    s->within[to] += p->diagonal[i] + 2 * h->near[to];
     s->volume[from] -= p->degree[i];
     s->volume[to] += p->degree[i];
     s->size[from]--;
     s->size[to]++;
     s->labels[i] = to;
-    if (!(l->marks[i] & MOVED)) {
-        l->marks[i] |= MOVED;
-        s->moved[l->moves++] = i;
+    if (!(h->marks[i] & CLV_MOVED)) {
+        h->marks[i] |= CLV_MOVED;
+        s->moved[h->moves++] = i;
     }
-    for (int64_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
-        push(l, l->graph.index[e]);
+}
+
+static void push_neighbors(clv_hand *h, int64_t i) {
+    for (int64_t e = h->graph->start[i]; e < h->graph->start[i + 1]; e++) {
+        push(h, h->graph->index[e]);
+    }
+}
+
+void clv_hand_throw(clv_hand *h, int64_t i, int32_t to) {
+    if (h->s.labels[i] >= 0 && h->s.labels[i] != to && h->s.size[h->s.labels[i]] > 1) {
+        gather(h, i);
+        move(h, i, to);
+        forget(h);
+        push_neighbors(h, i);
+        push(h, i);
     }
 }
 
 /* The row that will be looked at so many objects from now is on its way from memory meanwhile. */
-static void expect(const clv_local *l) {
+static void expect(const clv_hand *h) {
     enum { AHEAD = 4 };
-    int64_t n = l->s->problem->n, at = l->head + AHEAD;
-    if (l->waiting > AHEAD) {
-        int64_t e = l->graph.start[l->s->picked[at < n ? at : at - n]];
-        __builtin_prefetch(&l->graph.index[e]);
-        __builtin_prefetch((const double *)l->graph.values + e);
-        __builtin_prefetch((const double *)l->graph.values + e + 8);
+    int64_t n = h->s.problem->n, at = h->head + AHEAD;
+    if (h->waiting > AHEAD) {
+        int64_t e = h->graph->start[h->s.picked[at < n ? at : at - n]];
+        __builtin_prefetch(&h->graph->index[e]);
+        __builtin_prefetch((const double *)h->graph->values + e);
+        __builtin_prefetch((const double *)h->graph->values + e + 8);
     }
 }
 
-/* Look at the queue until it is empty. */
-static clv_status settle(clv_local *l) {
-    clv_partition *s = l->s;
-    while (l->waiting > 0) {
-        expect(l);
-        int64_t i = pop(l);
-        if (++l->looked % POLL == 0 && clv_worked(s->problem->ctx, POLL * s->problem->k)) {
+clv_status clv_hand_settle(clv_hand *h) {
+    clv_partition *s = &h->s;
+    while (h->waiting > 0) {
+        expect(h);
+        int64_t i = pop(h);
+        if (++h->looked % POLL == 0 && clv_worked(s->problem->ctx, POLL * s->problem->k)) {
             return clv_stop_failure(s->problem->ctx, "moving objects");
         }
         if (s->size[s->labels[i]] > 1) {
-            bool beyond = gather(l, i);
-            int32_t target = best_cluster(l, i, beyond);
+            bool beyond = gather(h, i);
+            int32_t target = best_cluster(h, i, beyond);
             if (target != s->labels[i]) {
-                move(l, i, target);
+                move(h, i, target);
+                push_neighbors(h, i);
             }
-            forget(l);
+            forget(h);
         }
     }
     s->value = value_of(s);
     return CLV_OK;
 }
 
-/* What has moved stays: `wanted` holds the labels to go back to. */
-static void keep(clv_local *l) {
-    clv_partition *s = l->s;
-    int64_t k = s->problem->k;
-    for (int64_t m = 0; m < l->moves; m++) {
-        s->wanted[s->moved[m]] = s->labels[s->moved[m]];
-        l->marks[s->moved[m]] &= (uint8_t)~MOVED;
-    }
-    l->moves = 0;
-    memcpy(l->saved, s->within, (size_t)k * sizeof *l->saved);
-    memcpy(l->saved + k, s->volume, (size_t)k * sizeof *l->saved);
-    for (int64_t c = 0; c < k; c++) {
-        l->saved[2 * k + c] = (double)s->size[c];
-    }
-    l->home = s->value;
+/* --- a hand and the partition --- */
+
+void clv_hand_stand(clv_hand *h, const clv_partition *on) {
+    size_t k = (size_t)on->problem->k;
+    memcpy(h->s.within, on->within, k * sizeof *on->within);
+    memcpy(h->s.volume, on->volume, k * sizeof *on->volume);
+    memcpy(h->s.size, on->size, k * sizeof *on->size);
+    h->s.value = on->value;
+    h->looked = 0;
 }
 
-static void take_back(clv_local *l) {
+void clv_hand_take_back(clv_hand *h, const clv_partition *to) {
+    for (int64_t m = 0; m < h->moves; m++) {
+        int64_t i = h->s.moved[m];
+        h->s.labels[i] = to->labels[i];
+        h->marks[i] &= (uint8_t)~CLV_MOVED;
+    }
+    h->moves = 0;
+}
+
+bool clv_hand_follow(clv_hand *h, const int64_t *objects, const int32_t *labels, int64_t count) {
+    double before = h->s.value;
+    for (int64_t m = 0; m < count; m++) {
+        if (h->s.labels[objects[m]] != labels[m]) {
+            gather(h, objects[m]);
+            move(h, objects[m], labels[m]);
+            forget(h);
+        }
+    }
+    bool full = true;
+    for (int64_t c = 0; c < h->s.problem->k; c++) {
+        full = full && h->s.size[c] > 0;
+    }
+    h->s.value = value_of(&h->s);
+    return full && h->s.value < before - CLV_GAIN_TOLERANCE;
+}
+
+void clv_local_adopt(clv_local *l, clv_hand *h) {
     clv_partition *s = l->s;
-    int64_t k = s->problem->k;
-    for (int64_t m = 0; m < l->moves; m++) {
-        s->labels[s->moved[m]] = s->wanted[s->moved[m]];
-        l->marks[s->moved[m]] &= (uint8_t)~MOVED;
+    size_t k = (size_t)s->problem->k;
+    for (int64_t m = 0; m < h->moves; m++) {
+        int64_t i = h->s.moved[m];
+        s->labels[i] = h->s.labels[i];
+        for (int other = 0; other < l->hands; other++) {
+            l->hand[other].s.labels[i] = s->labels[i];
+        }
+        h->marks[i] &= (uint8_t)~CLV_MOVED;
     }
-    l->moves = 0;
-    memcpy(s->within, l->saved, (size_t)k * sizeof *l->saved);
-    memcpy(s->volume, l->saved + k, (size_t)k * sizeof *l->saved);
-    for (int64_t c = 0; c < k; c++) {
-        s->size[c] = (int64_t)l->saved[2 * k + c];
+    h->moves = 0;
+    memcpy(s->within, h->s.within, k * sizeof *s->within);
+    memcpy(s->volume, h->s.volume, k * sizeof *s->volume);
+    memcpy(s->size, h->s.size, k * sizeof *s->size);
+    s->value = h->s.value;
+}
+
+/* Every hand has the labels of the partition, and nothing to do. */
+static void gather_hands(clv_local *l) {
+    const clv_partition *s = l->s;
+    size_t n = (size_t)s->problem->n;
+    for (int h = 0; h < l->hands; h++) {
+        clv_hand *hand = &l->hand[h];
+        memset(hand->marks, 0, n);
+        memcpy(hand->s.labels, s->labels, n * sizeof *s->labels);
+        hand->s.ties = s->ties;
+        hand->head = hand->waiting = hand->moves = 0;
+        forget(hand);
     }
-    s->value = l->home;
 }
 
 void clv_local_begin(clv_local *l) {
-    clv_partition *s = l->s;
-    s->fresh = false;
-    memset(l->marks, 0, (size_t)s->problem->n);
-    memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->labels);
-    forget(l);
-    l->head = l->waiting = l->moves = l->looked = l->local_work = l->global_work = 0;
+    l->s->fresh = false;
+    l->bouts = l->regions = l->cluster_work = l->region_work = 0;
+    gather_hands(l);
     measure(l);
-    keep(l);
-    l->mark = l->home;
+    l->mark = l->s->value;
 }
 
-/* The marks are 0, the queue and the list of what has moved empty; `wanted` and what is saved are as they are now. The
- * head of the queue says where it goes on, and so does not matter. */
 void clv_local_pass_state(clv_local *l, clv_archive *archive) {
-    clv_partition *s = l->s;
-    clv_pass_integer(archive, &l->looked, 0, INT64_MAX / 2);
-    clv_pass_integer(archive, &l->local_work, 0, INT64_MAX / 2);
-    clv_pass_integer(archive, &l->global_work, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->bouts, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->regions, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->cluster_work, 0, INT64_MAX / 2);
+    clv_pass_integer(archive, &l->region_work, 0, INT64_MAX / 2);
     clv_pass_real(archive, &l->mark);
     if (archive->loading && archive->status == CLV_OK) {
-        memset(l->marks, 0, (size_t)s->problem->n);
-        memcpy(s->wanted, s->labels, (size_t)s->problem->n * sizeof *s->labels);
-        forget(l);
-        l->head = l->waiting = l->moves = 0;
-        keep(l);
+        gather_hands(l);
     }
 }
 
 clv_status clv_local_pass(clv_local *l, int64_t *moved) {
+    clv_hand *h = &l->hand[0];
+    clv_hand_stand(h, l->s);
     for (int64_t i = 0; i < l->s->problem->n; i++) {
-        push(l, i);
+        push(h, i);
     }
-    CLV_TRY(settle(l));
-    *moved = l->moves;
+    CLV_TRY(clv_hand_settle(h));
+    *moved = h->moves;
+    clv_local_adopt(l, h);
     measure(l);
-    keep(l);
-    return CLV_OK;
-}
-
-/* --- kicks --- */
-
-static bool may_leave(const clv_partition *s, int64_t i) {
-    return s->labels[i] >= 0 && s->size[s->labels[i]] > 1;
-}
-
-/* A kick moves object i, unless it is the last of its cluster. */
-static void throw_to(clv_local *l, int64_t i, int32_t to) {
-    if (may_leave(l->s, i) && l->s->labels[i] != to) {
-        gather(l, i);
-        move(l, i, to);
-        forget(l);
-        push(l, i);
-    }
-}
-
-/* A cluster of a neighbor other than the own, the first from a random place in the row on; -1: there is none. */
-static int32_t cluster_beyond(const clv_local *l, int64_t i, clv_rng *rng) {
-    int64_t first = l->graph.start[i], count = l->graph.start[i + 1] - first;
-    int64_t from = clv_rng_below(rng, count);
-    for (int64_t e = 0; e < count; e++) {
-        int32_t c = l->s->labels[l->graph.index[first + (from + e) % count]];
-        if (c >= 0 && c != l->s->labels[i]) {
-            return c;
-        }
-    }
-    return -1;
-}
-
-/* An object that counts, at a border if one is soon found, and a cluster to send it to. */
-static int64_t draw_center(const clv_local *l, clv_rng *rng, int32_t *to) {
-    const clv_ncut_problem *p = l->s->problem;
-    int64_t i = 0;
-    *to = -1;
-    for (int tries = 0; *to < 0 && tries < TRIES;) {
-        i = clv_rng_below(rng, p->n);
-        if (l->s->labels[i] >= 0) {
-            *to = cluster_beyond(l, i, rng);
-            tries++;
-        }
-    }
-    if (*to < 0) {
-        int32_t drawn = (int32_t)clv_rng_below(rng, p->k - 1);
-        *to = drawn < l->s->labels[i] ? drawn : drawn + 1;
-    }
-    return i;
-}
-
-/* Objects by their distance in edges from those that are in the list, up to `most`; with `within` >= 0 only members of
- * that cluster. Those in the list are marked; returns how many there are. */
-static int64_t spread(clv_local *l, int64_t *list, int64_t count, int64_t most, int32_t within) {
-    for (int64_t at = 0; at < count && count < most; at++) {
-        for (int64_t e = l->graph.start[list[at]]; e < l->graph.start[list[at] + 1] && count < most; e++) {
-            int64_t j = l->graph.index[e];
-            if (!(l->marks[j] & REACHED) && (within < 0 || l->s->labels[j] == within)) {
-                l->marks[j] |= REACHED;
-                list[count++] = j;
-            }
-        }
-    }
-    return count;
-}
-
-static void unmark(clv_local *l, const int64_t *list, int64_t count) {
-    for (int64_t m = 0; m < count; m++) {
-        l->marks[list[m]] &= (uint8_t)~REACHED;
-    }
-}
-
-static void kick_region(clv_local *l, clv_rng *rng) {
-    int64_t region[MOST_REGION];
-    int32_t to;
-    region[0] = draw_center(l, rng, &to);
-    int32_t from = l->s->labels[region[0]];
-    bool scatter = clv_rng_below(rng, 2) == 0;
-    int64_t most = (int64_t)exp2(clv_rng_uniform(rng) * log2(MOST_REGION));
-    l->marks[region[0]] |= REACHED;
-    int64_t count = spread(l, region, 1, most, -1);
-    unmark(l, region, count);
-    for (int64_t m = 0; m < count; m++) {
-        throw_to(l, region[m], scatter && clv_rng_below(rng, 2) == 0 ? from : to);
-    }
-}
-
-/* The members of cluster c into `list`. */
-static int64_t list_members(const clv_local *l, int32_t c, int64_t *list) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < l->s->problem->n; i++) {
-        if (l->s->labels[i] == c) {
-            list[count++] = i;
-        }
-    }
-    return count;
-}
-
-/* The best cluster of object i but `gone`, by formula (28). */
-static int32_t next_best(clv_local *l, int64_t i, int32_t gone) {
-    const clv_partition *s = l->s;
-    double best = -INFINITY;
-    int32_t target = gone == 0 ? 1 : 0;
-    gather(l, i);
-    for (int32_t c = 0; c < s->problem->k; c++) {
-        double ratio = clv_ratio(s->within[c], s->volume[c]);
-        double here = 2 * clv_ratio(l->near[c], s->volume[c]) - s->problem->degree[i] * clv_ratio(ratio, s->volume[c]);
-        if (c != gone && here > best) {
-            best = here;
-            target = c;
-        }
-    }
-    forget(l);
-    return target;
-}
-
-/* Half of cluster c goes to `fresh`: those that are reached first from the member that is reached last from one drawn
- * at random. */
-static void split(clv_local *l, int32_t c, int32_t fresh, clv_rng *rng) {
-    int64_t *list = l->list, members = list_members(l, c, list);
-    if (members < 2) {
-        return;
-    }
-    for (int turn = 0; turn < 2; turn++) {
-        int64_t seed = turn == 0 ? list[clv_rng_below(rng, members)] : list[members - 1];
-        list[0] = seed;
-        l->marks[seed] |= REACHED;
-        members = spread(l, list, 1, turn == 0 ? members : 1 + members / 2, c);
-        unmark(l, list, members);
-    }
-    for (int64_t m = 0; m < members; m++) {
-        throw_to(l, list[m], fresh);
-    }
-}
-
-/* The last member of the cluster that is dissolved leaves it when the split has given it others. */
-static void kick_clusters(clv_local *l, clv_rng *rng) {
-    int64_t k = l->s->problem->k, *list = l->list;
-    int32_t gone = (int32_t)clv_rng_below(rng, k), halved = (int32_t)clv_rng_below(rng, k - 1);
-    halved = halved < gone ? halved : halved + 1;
-    int64_t members = list_members(l, gone, list), last = list[members - 1];
-    for (int64_t m = 0; m + 1 < members; m++) {
-        throw_to(l, list[m], next_best(l, list[m], gone));
-    }
-    split(l, halved, gone, rng);
-    throw_to(l, last, next_best(l, last, gone));
-}
-
-clv_status clv_local_kick(clv_local *l, clv_rng *rng) {
-    bool global = l->global_work <= l->local_work;
-    int64_t before = l->looked;
-    if (global) {
-        kick_clusters(l, rng);
-    } else {
-        kick_region(l, rng);
-    }
-    CLV_TRY(settle(l));
-    if (l->s->value < l->home - CLV_GAIN_TOLERANCE) {
-        keep(l);
-    } else {
-        take_back(l);
-    }
-    *(global ? &l->global_work : &l->local_work) += l->looked - before;
-    return CLV_OK;
-}
-
-/* Some kicks; `gained` says whether the cut has fallen by what is worthwhile since it last did. */
-static clv_status bout(clv_local *l, clv_rng *rng, bool *gained) {
-    int64_t kicks = 1 + l->s->problem->n / SPAN;
-    for (int64_t turn = 0; turn < kicks && turn < KICKS_AT_ONCE; turn++) {
-        CLV_TRY(clv_local_kick(l, rng));
-    }
-    *gained = l->home < l->mark - fmax(WORTHWHILE * l->mark, CLV_GAIN_TOLERANCE);
-    l->mark = *gained ? l->home : l->mark;
-    return CLV_OK;
-}
-
-clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless) {
-    int64_t until = l->looked + ROUND * l->s->problem->n, moved = 0;
-    double before = l->home;
-    do {
-        bool gained;
-        CLV_TRY(bout(l, rng, &gained));
-        *fruitless = gained ? 0 : *fruitless + 1;
-    } while (l->looked < until && !(patience >= 0 && *fruitless >= patience));
-    do {
-        CLV_TRY(l->home < before ? clv_local_pass(l, &moved) : CLV_OK);
-    } while (moved > 0);
     return CLV_OK;
 }

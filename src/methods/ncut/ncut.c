@@ -366,7 +366,8 @@ size_t clv_ncut_bytes(const clv_input *input, const void *chosen) {
     shared += reordered ? (size_t)input->plan->nonzeros * 12 + objects * 8 : 0;
     size_t result = sizeof(clv_result) + objects * sizeof(int32_t) + (size_t)k * sizeof(int64_t);
     size_t run = sizeof(ncut_run) + clv_partition_memory(n, k);
-    run += input->plan->sparse ? clv_local_memory(n, k) : searches(options) ? clv_partition_memory(n, k) : 0;
+    int threads = clv_driver_threads_each(&control);
+    run += input->plan->sparse ? clv_local_memory(n, k, threads) : searches(options) ? clv_partition_memory(n, k) : 0;
     size_t runs = (size_t)clv_driver_workers(&control) * run + clv_driver_memory(&control, objects * sizeof(int32_t));
     /* Over, but for the vectors, before the runs begin. */
     size_t eigen = clv_ncut_spectrum_bytes(input->plan, options);

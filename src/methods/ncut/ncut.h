@@ -6,7 +6,8 @@
  *   fpc.c        a step of fractional programming (FPC)
  *   moves.c      sweeps of single moves: exact (FCD, the polish), by the quadratic transform (FINC), by Dinkelbach's
  *   kicks.c      perturbations of a local optimum (iterated local search)
- *   local.c      polish and search on sparse graphs, by what was touched
+ *   local.c      polish on sparse graphs, by what was touched
+ *   local_kicks.c  search on sparse graphs, by kicks that threads share
  *   predict.c    labels of new objects
  *   problem.c    the problem from an affinity and the options
  *   ncut.c       the phases of a restart
@@ -204,22 +205,32 @@ clv_status clv_kick(clv_partition *s, clv_rng *rng);
 
 /* --- local.c: polish and search on a graph in compressed rows --- */
 
+enum { CLV_QUEUED = 1, CLV_MOVED = 2, CLV_REACHED = 4 }; /* marks of an object */
+
+/* What tries changes, a thread each. Its labels are those of the partition but for the objects that it has moved. */
+typedef struct clv_hand {
+    const clv_matrix *graph;
+    clv_partition s;       /* labels, volumes, sizes, objective; no sums */
+    uint8_t *marks;        /* n */
+    int64_t *list;         /* n: work */
+    double *near;          /* k: sums of the object that is looked at; else 0 */
+    int64_t head, waiting; /* of the queue, in s.picked: a ring */
+    int64_t moves;         /* objects in s.moved */
+    int64_t looked;        /* at so many objects since it stood on the partition */
+} clv_hand;
+
 /* Works on labels, volumes and objective of a partition; its sums are not looked at and do not follow. Between calls
- * `wanted` are the labels. */
+ * every hand has the labels of the partition. */
 typedef struct clv_local {
     clv_partition *s;
     clv_matrix graph;
-    uint8_t *marks;                  /* n */
-    int64_t *list;                   /* n: work */
-    double *near;                    /* k: sums of the object that is looked at; else 0 */
-    double *saved, home;             /* N, V, sizes and objective to go back to */
-    double mark;                     /* the objective when the cut last fell by an amount worth waiting for */
-    double *partial;                 /* chunks x 2 k */
-    int64_t chunks;                  /* of objects */
-    int64_t head, waiting;           /* of the queue, in s->picked: a ring */
-    int64_t moves;                   /* objects in s->moved: those that have other labels than `wanted` */
-    int64_t looked;                  /* at so many objects */
-    int64_t local_work, global_work; /* of these for kicks of regions, of whole clusters */
+    clv_hand *hand;
+    int hands;
+    double mark;                       /* the objective when the cut last fell by an amount worth waiting for */
+    double *partial;                   /* chunks x 2 k */
+    int64_t chunks;                    /* of objects */
+    int64_t bouts, regions;            /* of kicks so far, and kicks of regions in them */
+    int64_t cluster_work, region_work; /* objects looked at for kicks of clusters, of regions */
 } clv_local;
 
 /* Whether there is such a graph. */
@@ -227,16 +238,33 @@ bool clv_local_suits(const clv_ncut_problem *p, clv_matrix *graph);
 /* Free it also on failure. */
 clv_status clv_local_new(clv_partition *s, clv_local *out);
 void clv_local_free(clv_local *l); /* takes one that is all zero */
-size_t clv_local_memory(int64_t n, int64_t k);
+size_t clv_local_memory(int64_t n, int64_t k, int threads);
 /* For a checkpoint, between calls; after its partition. */
 void clv_local_pass_state(clv_local *l, clv_archive *archive);
 /* From the labels of the partition. */
 void clv_local_begin(clv_local *l);
 /* Look at all objects, and again at those that moves have touched. Without a move, no single one lowers the cut. */
 clv_status clv_local_pass(clv_local *l, int64_t *moved);
-/* One kick, polished by what it touched, and taken back unless the cut is lower. */
-clv_status clv_local_kick(clv_local *l, clv_rng *rng);
-/* Kicks that look at several times n objects together, then passes until no object moves. `fruitless` counts kicks in a
+
+/* A hand takes over volumes and objective of the partition, whose labels it has; gives up what it has moved since. */
+void clv_hand_stand(clv_hand *h, const clv_partition *on);
+void clv_hand_take_back(clv_hand *h, const clv_partition *to);
+/* What it has moved is the partition's, and that of all hands. */
+void clv_local_adopt(clv_local *l, clv_hand *h);
+/* Moves object i, unless it is the last of its cluster, and puts it and its neighbors into the queue. */
+void clv_hand_throw(clv_hand *h, int64_t i, int32_t to);
+/* Looks at the queue until it is empty. */
+clv_status clv_hand_settle(clv_hand *h);
+/* Gives these objects these labels and looks at nothing else; whether the cut is lower and no cluster empty. */
+bool clv_hand_follow(clv_hand *h, const int64_t *objects, const int32_t *labels, int64_t count);
+/* The best cluster of object i but `gone`, by formula (28). */
+int32_t clv_hand_next_best(clv_hand *h, int64_t i, int32_t gone);
+
+/* --- local_kicks.c --- */
+
+/* So many kicks, the first of whole clusters, the others of regions; what lowers the cut stays. */
+clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count);
+/* Bouts that look at several times n objects together, then passes until no object moves. `fruitless` counts kicks in a
  * row (several at once) without a gain worth the wait; a round ends early when there are `patience` of them, unless
  * that is below 0. */
 clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless);

@@ -1,0 +1,262 @@
+/* Search on a sparse graph: bouts of kicks.
+ *
+ *   regions   around an object with a neighbor in another cluster, found by trying some at random, up to MOST_REGION
+ *             objects in the order of their distance by edges go to the other cluster, all of them or a half at random
+ *   clusters  a cluster goes to its next best ones, another is split between two objects far apart in it, by distance
+ *             in edges. Costs as much as the clusters are large
+ *
+ * A bout is one kick of clusters and so many of regions as cost as much. All start from where the search stands, so
+ * that threads can share them; few gain anything. What these have moved is then moved one after another on what there
+ * is by then, and kept where the cut is still lower. So a bout comes to the same on any number of threads.
+ *
+ * A round is so many bouts as look at several times n objects, so that the passes over all objects at its end do not
+ * count. */
+#include "methods/ncut/ncut.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+enum { MOST_REGION = 256, TRIES = 16 };
+/* Kicks of regions in a bout: in the first one, and at most. From so many objects on, threads share a bout. */
+enum { FIRST_REGIONS = 16, MOST_REGIONS = 1024, LEAST_SHARED = 128 };
+/* Kicks touch little: up to so many count as one, one and one more for each SPAN objects. On a small graph fewer try
+ * all that there is to try, and the rest of the time would be spent on the last tenths of a percent. A round looks at
+ * so many times n objects. */
+enum { KICKS_AT_ONCE = 5, SPAN = 5000, ROUND = 4 };
+/* The share of the cut that gains must add up to: on a large graph there is always some object to gain a little with.
+ */
+#define WORTHWHILE 1e-4
+
+/* --- regions --- */
+
+/* A cluster of a neighbor other than the own, the first from a random place in the row on; -1: there is none. */
+static int32_t cluster_beyond(const clv_hand *h, int64_t i, clv_rng *rng) {
+    int64_t first = h->graph->start[i], count = h->graph->start[i + 1] - first;
+    int64_t from = clv_rng_below(rng, count);
+    for (int64_t e = 0; e < count; e++) {
+        int32_t c = h->s.labels[h->graph->index[first + (from + e) % count]];
+        if (c >= 0 && c != h->s.labels[i]) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+/* An object that counts, at a border if one is soon found, and a cluster to send it to. */
+static int64_t draw_center(const clv_hand *h, clv_rng *rng, int32_t *to) {
+    const clv_ncut_problem *p = h->s.problem;
+    int64_t i = 0;
+    *to = -1;
+    for (int tries = 0; *to < 0 && tries < TRIES;) {
+        i = clv_rng_below(rng, p->n);
+        if (h->s.labels[i] >= 0) {
+            *to = cluster_beyond(h, i, rng);
+            tries++;
+        }
+    }
+    if (*to < 0) {
+        int32_t drawn = (int32_t)clv_rng_below(rng, p->k - 1);
+        *to = drawn < h->s.labels[i] ? drawn : drawn + 1;
+    }
+    return i;
+}
+
+/* Objects by their distance in edges from those that are in the list, up to `most`; with `within` >= 0 only members of
+ * that cluster. Those in the list are marked; returns how many there are. */
+static int64_t spread(clv_hand *h, int64_t *list, int64_t count, int64_t most, int32_t within) {
+    for (int64_t at = 0; at < count && count < most; at++) {
+        for (int64_t e = h->graph->start[list[at]]; e < h->graph->start[list[at] + 1] && count < most; e++) {
+            int64_t j = h->graph->index[e];
+            if (!(h->marks[j] & CLV_REACHED) && (within < 0 || h->s.labels[j] == within)) {
+                h->marks[j] |= CLV_REACHED;
+                list[count++] = j;
+            }
+        }
+    }
+    return count;
+}
+
+static void unmark(clv_hand *h, const int64_t *list, int64_t count) {
+    for (int64_t m = 0; m < count; m++) {
+        h->marks[list[m]] &= (uint8_t)~CLV_REACHED;
+    }
+}
+
+static void kick_region(clv_hand *h, clv_rng *rng) {
+    int64_t region[MOST_REGION];
+    int32_t to;
+    region[0] = draw_center(h, rng, &to);
+    int32_t from = h->s.labels[region[0]];
+    bool scatter = clv_rng_below(rng, 2) == 0;
+    int64_t most = (int64_t)exp2(clv_rng_uniform(rng) * log2(MOST_REGION));
+    h->marks[region[0]] |= CLV_REACHED;
+    int64_t count = spread(h, region, 1, most, -1);
+    unmark(h, region, count);
+    for (int64_t m = 0; m < count; m++) {
+        clv_hand_throw(h, region[m], scatter && clv_rng_below(rng, 2) == 0 ? from : to);
+    }
+}
+
+/* --- whole clusters --- */
+
+/* The members of cluster c into `list`. */
+static int64_t list_members(const clv_hand *h, int32_t c, int64_t *list) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < h->s.problem->n; i++) {
+        if (h->s.labels[i] == c) {
+            list[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* Half of cluster c goes to `fresh`: those that are reached first from the member that is reached last from one drawn
+ * at random. */
+static void split(clv_hand *h, int32_t c, int32_t fresh, clv_rng *rng) {
+    int64_t *list = h->list, members = list_members(h, c, list);
+    if (members < 2) {
+        return;
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        int64_t seed = turn == 0 ? list[clv_rng_below(rng, members)] : list[members - 1];
+        list[0] = seed;
+        h->marks[seed] |= CLV_REACHED;
+        members = spread(h, list, 1, turn == 0 ? members : 1 + members / 2, c);
+        unmark(h, list, members);
+    }
+    for (int64_t m = 0; m < members; m++) {
+        clv_hand_throw(h, list[m], fresh);
+    }
+}
+
+/* The last member of the cluster that is dissolved leaves it when the split has given it others. */
+static void kick_clusters(clv_hand *h, clv_rng *rng) {
+    int64_t k = h->s.problem->k, *list = h->list;
+    int32_t gone = (int32_t)clv_rng_below(rng, k), halved = (int32_t)clv_rng_below(rng, k - 1);
+    halved = halved < gone ? halved : halved + 1;
+    int64_t members = list_members(h, gone, list), last = list[members - 1];
+    for (int64_t m = 0; m + 1 < members; m++) {
+        clv_hand_throw(h, list[m], clv_hand_next_best(h, list[m], gone));
+    }
+    split(h, halved, gone, rng);
+    clv_hand_throw(h, last, clv_hand_next_best(h, last, gone));
+}
+
+/* --- bouts --- */
+
+typedef struct kick {
+    clv_rng rng;
+    bool of_clusters;
+    clv_status status;
+    int64_t looked; /* at so many objects */
+    int64_t *moved; /* those that have moved, in a kick that gains something; else NULL */
+    int32_t *labels;
+    int64_t count;
+} kick;
+
+/* What hand h has moved, to be moved again. */
+static clv_status note(kick *t, const clv_hand *h) {
+    clv_context *ctx = h->s.problem->ctx;
+    t->count = h->moves;
+    t->moved = CLV_NEW(ctx, int64_t, h->moves);
+    t->labels = CLV_NEW(ctx, int32_t, h->moves);
+    if (!t->moved || !t->labels) {
+        return CLV_ENOMEM;
+    }
+    memcpy(t->moved, h->s.moved, (size_t)h->moves * sizeof *t->moved);
+    for (int64_t m = 0; m < h->moves; m++) {
+        t->labels[m] = h->s.labels[h->s.moved[m]];
+    }
+    return CLV_OK;
+}
+
+/* A kick, polished by what it touched, noted if the cut is lower, and taken back. */
+static clv_status attempt(kick *t, clv_hand *h, const clv_partition *from) {
+    clv_hand_stand(h, from);
+    (t->of_clusters ? kick_clusters : kick_region)(h, &t->rng);
+    CLV_TRY(clv_hand_settle(h));
+    t->looked = h->looked;
+    CLV_TRY(h->s.value < from->value - CLV_GAIN_TOLERANCE ? note(t, h) : CLV_OK);
+    clv_hand_take_back(h, from);
+    return CLV_OK;
+}
+
+/* Those that gain something, one after another. */
+static clv_status carry_out(clv_local *l, kick *kicks, int64_t count) {
+    clv_hand *h = &l->hand[0];
+    for (int64_t t = 0; t < count; t++) {
+        CLV_TRY(kicks[t].status);
+        *(kicks[t].of_clusters ? &l->cluster_work : &l->region_work) += kicks[t].looked;
+        if (kicks[t].moved) {
+            clv_hand_stand(h, l->s);
+            if (clv_hand_follow(h, kicks[t].moved, kicks[t].labels, kicks[t].count)) {
+                clv_local_adopt(l, h);
+            } else {
+                clv_hand_take_back(h, l->s);
+            }
+        }
+    }
+    l->bouts++;
+    l->regions += count - 1;
+    return CLV_OK;
+}
+
+clv_status clv_local_bout(clv_local *l, clv_rng *rng, int64_t count) {
+    clv_partition *s = l->s;
+    int team = clv_team(s->threads);
+    kick *kicks = CLV_NEW0(s->problem->ctx, kick, count);
+    if (!kicks) {
+        return CLV_ENOMEM;
+    }
+    for (int64_t t = 0; t < count; t++) {
+        kicks[t].rng = clv_rng_stream(clv_rng_next(rng), 0);
+        kicks[t].of_clusters = t == 0;
+    }
+#pragma omp parallel for num_threads(team < l->hands ? team : l->hands)                                                \
+    schedule(dynamic, 1) if (s->problem->n >= LEAST_SHARED)
+    for (int64_t t = 0; t < count; t++) {
+        kicks[t].status = attempt(&kicks[t], &l->hand[omp_get_thread_num()], s);
+    }
+    clv_status status = carry_out(l, kicks, count);
+    for (int64_t t = 0; t < count; t++) {
+        CLV_FREE_ALL(s->problem->ctx, kicks[t].moved, kicks[t].labels);
+    }
+    clv_free(s->problem->ctx, kicks);
+    return status;
+}
+
+/* --- rounds --- */
+
+/* Kicks of regions in the next bout: such that they will have cost as much as those of clusters. */
+static int64_t regions_next(const clv_local *l) {
+    if (l->bouts == 0 || l->region_work == 0) {
+        return FIRST_REGIONS;
+    }
+    double clusters = (double)l->cluster_work * (double)(l->bouts + 1) / (double)l->bouts;
+    double each = (double)l->region_work / (double)l->regions;
+    return (int64_t)fmin(fmax((clusters - (double)l->region_work) / each, 1), MOST_REGIONS);
+}
+
+/* Whether the cut has fallen by what is worthwhile since it last did. */
+static bool gains(clv_local *l) {
+    bool gained = l->s->value < l->mark - fmax(WORTHWHILE * l->mark, CLV_GAIN_TOLERANCE);
+    l->mark = gained ? l->s->value : l->mark;
+    return gained;
+}
+
+clv_status clv_local_round(clv_local *l, clv_rng *rng, int64_t patience, int64_t *fruitless) {
+    int64_t n = l->s->problem->n, until = l->cluster_work + l->region_work + ROUND * n, moved = 0;
+    int64_t at_once = 1 + n / SPAN < KICKS_AT_ONCE ? 1 + n / SPAN : KICKS_AT_ONCE;
+    double before = l->s->value;
+    do {
+        int64_t kicks = 1 + regions_next(l), left = patience < 0 ? kicks : (patience - *fruitless) * at_once;
+        kicks = kicks < left ? kicks : left;
+        CLV_TRY(clv_local_bout(l, rng, kicks));
+        *fruitless = gains(l) ? 0 : *fruitless + (kicks + at_once - 1) / at_once;
+    } while (l->cluster_work + l->region_work < until && !(patience >= 0 && *fruitless >= patience));
+    do {
+        CLV_TRY(l->s->value < before ? clv_local_pass(l, &moved) : CLV_OK);
+    } while (moved > 0);
+    return CLV_OK;
+}

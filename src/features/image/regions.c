@@ -1,7 +1,6 @@
 /* Regions of a picture: connected pieces, which ones touch, and labels without crumbs. */
 #include "features/image/image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void clv_regions_free(clv_regions *regions) {
@@ -77,12 +76,14 @@ clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height
                                  clv_regions **out) {
     CLV_TRY(new_regions(ctx, width, height, out));
     int32_t *parent = (*out)->labels;
-    for (int32_t i = 0; i < width * height; i++) {
-        if (i % width > 0 && labels[i] == labels[i - 1]) {
-            join(parent, i - 1, i);
-        }
-        if (i >= width && labels[i] == labels[i - width]) {
-            join(parent, i - (int32_t)width, i);
+    for (int64_t y = 0; y < height; y++) {
+        for (int32_t x = 0, i = (int32_t)(y * width); x < width; x++, i++) {
+            int32_t above = i - (int32_t)width;
+            bool left = x > 0 && labels[i] == labels[i - 1], up = y > 0 && labels[i] == labels[above];
+            parent[i] = left ? parent[i - 1] : i;
+            if (up && !(left && labels[above - 1] == labels[i])) { /* else the one to the left has joined it already */
+                join(parent, above, i);
+            }
         }
     }
     /* Roots come first, and hold the number of their piece from then on. */
@@ -95,65 +96,103 @@ clv_status clv_regions_of_pieces(clv_context *ctx, int64_t width, int64_t height
 
 /* --- which regions touch --- */
 
-static int by_key(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+/* Others that region r touches, one for every pair of pixels on their border: those from start[r] to start[r + 1]. */
+typedef struct borders {
+    int64_t *start;  /* count + 1 */
+    int32_t *others; /* start[count] */
+    int64_t *length; /* count: of the borders between one region and all others */
+} borders;
 
-static void add_pair(uint64_t *keys, int64_t *count, int32_t a, int32_t b) {
-    if (a != b && keys) {
-        keys[*count] = (uint64_t)a << 32 | (uint32_t)b;
-        keys[*count + 1] = (uint64_t)b << 32 | (uint32_t)a;
-    }
-    *count += a != b ? 2 : 0;
-}
-
-/* Pairs of regions, both ways round, one for every pair of pixels on their border; they are only counted unless there
- * are keys. */
-static int64_t list_pairs(const clv_regions *r, uint64_t *keys) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < r->width * r->height; i++) {
-        if (i % r->width + 1 < r->width) {
-            add_pair(keys, &count, r->labels[i], r->labels[i + 1]);
-        }
-        if (i + r->width < r->width * r->height) {
-            add_pair(keys, &count, r->labels[i], r->labels[i + r->width]);
+/* Without `others`, the pairs of a region are counted in `start`; else it says where its next one goes. */
+static void note_pair(const borders *b, int32_t one, int32_t other) {
+    if (one != other) {
+        int64_t at = b->start[one]++, also = b->start[other]++;
+        if (b->others) {
+            b->others[at] = other;
+            b->others[also] = one;
         }
     }
-    return count;
 }
 
-/* `keys` has room for all pairs. */
-static clv_status fill_adjacency(clv_context *ctx, const clv_regions *regions, uint64_t *keys, clv_data **out) {
-    int64_t count = list_pairs(regions, keys), n = regions->count, different = 0;
-    qsort(keys, (size_t)count, sizeof *keys, by_key);
-    for (int64_t e = 0; e < count; e++) {
-        different += e == 0 || keys[e] != keys[e - 1];
-    }
-    CLV_TRY(clv_data_new_csr(ctx, "region adjacency", n, n, different, out));
-    memset((*out)->start, 0, (size_t)(n + 1) * sizeof *(*out)->start);
-    double *values = (*out)->values;
-    int64_t at = -1;
-    for (int64_t e = 0; e < count; e++) {
-        if (e == 0 || keys[e] != keys[e - 1]) {
-            at++;
-            (*out)->index[at] = (int32_t)(keys[e] & 0xffffffffu);
-            (*out)->start[(keys[e] >> 32) + 1] = at + 1;
-            values[at] = 0;
+static void note_pairs(const borders *b, const clv_regions *r) {
+    for (int64_t y = 0; y < r->height; y++) {
+        const int32_t *row = r->labels + y * r->width;
+        for (int64_t x = 0; x + 1 < r->width; x++) {
+            note_pair(b, row[x], row[x + 1]);
         }
-        values[at]++;
+        for (int64_t x = 0; x < r->width && y + 1 < r->height; x++) {
+            note_pair(b, row[x], row[x + r->width]);
+        }
     }
-    for (int64_t r = 0; r < n; r++) { /* rows without an entry */
-        (*out)->start[r + 1] = (*out)->start[r + 1] > 0 ? (*out)->start[r + 1] : (*out)->start[r];
+}
+
+static clv_status list_borders(clv_kept *work, const clv_regions *r, borders *b) {
+    int64_t total = 0;
+    b->start = CLV_TAKE0(work, int64_t, r->count + 1);
+    b->length = CLV_TAKE0(work, int64_t, r->count);
+    CLV_TRY(work->status);
+    note_pairs(b, r);
+    for (int64_t i = 0; i <= r->count; i++) {
+        int64_t own = b->start[i];
+        b->start[i] = total;
+        total += own;
     }
+    b->others = CLV_TAKE(work, int32_t, total);
+    CLV_TRY(work->status);
+    note_pairs(b, r);
+    memmove(b->start + 1, b->start, (size_t)r->count * sizeof *b->start); /* each has become that of the next */
+    b->start[0] = 0;
+    return CLV_OK;
+}
+
+/* The different ones that region r touches to the front of its others, ascending, and the lengths of their borders; how
+ * many there are. */
+static int64_t sum_up(const borders *b, int64_t r) {
+    int32_t *others = b->others + b->start[r];
+    int64_t different = 0;
+    for (int64_t e = 0; e < b->start[r + 1] - b->start[r]; e++) {
+        int32_t other = others[e];
+        if (b->length[other]++ == 0) {
+            int64_t to = different++;
+            for (; to > 0 && others[to - 1] > other; to--) {
+                others[to] = others[to - 1];
+            }
+            others[to] = other;
+        }
+    }
+    return different;
+}
+
+static clv_status fill_adjacency(clv_context *ctx, const clv_regions *regions, clv_kept *work, clv_data **out) {
+    borders b = {0};
+    int64_t n = regions->count, at = 0;
+    CLV_TRY(list_borders(work, regions, &b));
+    double *lengths = CLV_TAKE(work, double, b.start[n]);
+    int64_t *first = CLV_TAKE(work, int64_t, n + 1);
+    CLV_TRY(work->status);
+    for (int64_t r = 0; r < n; r++) {
+        int64_t different = sum_up(&b, r);
+        first[r] = at;
+        for (int64_t e = 0; e < different; e++, at++) { /* borders of earlier regions are over: there is room */
+            int32_t other = b.others[b.start[r] + e];
+            b.others[at] = other;
+            lengths[at] = (double)b.length[other];
+            b.length[other] = 0;
+        }
+    }
+    first[n] = at;
+    CLV_TRY(clv_data_new_csr(ctx, "region adjacency", n, n, at, out));
+    memcpy((*out)->start, first, (size_t)(n + 1) * sizeof *first);
+    memcpy((*out)->index, b.others, (size_t)at * sizeof *b.others);
+    memcpy((*out)->values, lengths, (size_t)at * sizeof *lengths);
     return CLV_OK;
 }
 
 clv_status clv_region_adjacency(clv_context *ctx, const clv_regions *regions, clv_data **out) {
     *out = NULL;
-    uint64_t *keys = CLV_NEW(ctx, uint64_t, list_pairs(regions, NULL));
-    clv_status status = keys ? fill_adjacency(ctx, regions, keys, out) : CLV_ENOMEM;
-    clv_free(ctx, keys);
+    clv_kept work = {.ctx = ctx};
+    clv_status status = fill_adjacency(ctx, regions, &work, out);
+    clv_free_kept(&work);
     return status;
 }
 

@@ -52,7 +52,7 @@ class Row:
     tolerance: float = 1e-6  # how much worse, relatively, is as good
     unit: str = "n"
     scored: str = "objective"
-    threads: bool = False  # also with one thread and several, idle and busy
+    threads: int = 0  # the size at which it also runs with one thread and several, idle and busy; 0: it does not
     targets: dict = dataclasses.field(default_factory=dict)  # peer or row: its time / ours is to be this, where that is not 1
     limit: str = ""  # why it is slower than a peer where it is, misses a target, or gains little by threads
 
@@ -258,7 +258,7 @@ def thread_runs(row, size, isa, threads, rounds):
 
 def thread_line(row, quick, isa, threads, rounds):
     """A method on one thread and on several, alone and beside others that want the cores too."""
-    size = row.sizes[0 if quick else -1]
+    size = row.sizes[0] if quick else row.threads
     with Folder():
         times = thread_runs(row, size, isa, threads, rounds)
     middle = {key: statistics.median(values) for key, values in times.items()}

@@ -64,13 +64,13 @@ HELD = "Held to baseline, its products of rows and centers come at a third of th
 PEERS = {"scikit-learn lloyd": sklearn_means, "scikit-learn-intelex": intelex_means, "faiss": faiss_means}
 ROWS = [
     Row("kpalm-lloyd", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 16 floats", (50000, 200000, 800000), blobs(16),
-        iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", threads=True,
+        iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", threads=800000,
         targets={"scikit-learn lloyd": 2}, limit=HELD),
     Row("kpalm-lloyd-wide", f"{ITERATIONS} iterations of Lloyd, k = {K}, n x 64 floats", (25000, 100000, 400000), blobs(64),
         iterate("lloyd"), ("solve",), PEERS, inertia, tolerance=1e-3, scored="inertia", targets={"scikit-learn lloyd": 2},
         limit=HELD),
     Row("kpalm-palm", f"{ITERATIONS} iterations of proximal minimization, k = {K}, n x 16 floats",
         (50000, 200000, 800000), blobs(16), iterate("kpalm"), ("solve",), {"scikit-learn lloyd": sklearn_means}, inertia,
-        tolerance=1e-3, scored="inertia", threads=True, targets={"kpalm-lloyd": 0.5},
+        tolerance=1e-3, scored="inertia", threads=800000, targets={"kpalm-lloyd": 0.5},
         limit="While an object is in several clusters, no bound rules out its distances, and memberships are projected besides. " + HELD),
 ]

@@ -72,7 +72,7 @@ def objective(data, w):
 ROWS = [
     Row("symnmf", f"pendigits, k = {K}, spectral start (cleave: with the time of it) to a gap of {GAP:g} f", (1000, 3000, 9000),
         pendigits, lambda n: [*COMMON, "--tol", GAP, "--membership", "ours.npy"], ("solve",),
-        {"NumPy projected gradients": numpy_gradients}, objective, tolerance=1e-3, threads=True,
+        {"NumPy projected gradients": numpy_gradients}, objective, tolerance=1e-3, threads=9000,
         limit="Its time has the spectral start in it, eight candidates of which one is taken; the peer is given its start. Rows are "
         "moved one after the other, each seeing the moves before it."),
 ]

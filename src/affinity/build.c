@@ -255,13 +255,15 @@ static clv_status plan_home(clv_context *ctx, const clv_matrix *points, const cl
                         clv_affinity_kind_name(options->kind), sparse ? ": local-knn has near pairs alone" : "");
     }
     *out = plan_of(ctx, *maker, points, options);
+    bool given = options->kind == CLV_AFFINITY_PRECOMPUTED;
     if (out->peak > room) {
         return clv_fail(
             ctx, CLV_ENOMEM,
             "the %s affinity of %lld objects needs %zu bytes in its %s home, and %zu of the budget of %zu are "
-            "left; allow more memory or %s",
+            "left; allow more memory or %s%s",
             clv_affinity_kind_name(options->kind), (long long)points->rows, out->peak, out->home, room, budget,
-            options->landmarks > 0 ? "take fewer landmarks" : "choose another home");
+            options->landmarks > 0 ? "take fewer landmarks" : "choose another home",
+            given || points->rows != points->cols ? "" : "; if the data are similarities, say --affinity precomputed");
     }
     return CLV_OK;
 }

@@ -127,6 +127,45 @@ static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, i
                            strcmp(result->method, "kpalm") == 0 ? ", with --sample-weights" : "");
 }
 
+static double entry_of(const clv_matrix *m, int64_t i, int64_t j) {
+    const float *singles = m->values;
+    const double *doubles = m->values;
+    return clv_is_sparse(m)       ? clv_csr_entry(m, i, j)
+           : m->scalar == CLV_F32 ? (double)singles[i * m->cols + j]
+                                  : doubles[i * m->cols + j];
+}
+
+/* A place in row i: of an entry that is stored, if there is one. */
+static int64_t draw_place(const clv_matrix *m, int64_t i, clv_rng *rng) {
+    int64_t stored = clv_is_sparse(m) ? m->start[i + 1] - m->start[i] : m->cols;
+    int64_t at = stored > 0 ? clv_rng_below(rng, stored) : i;
+    return clv_is_sparse(m) && stored > 0 ? m->index[m->start[i] + at] : at;
+}
+
+/* Whether these are similarities or distances, taken for points: as many columns as rows, and equal across the diagonal
+ * wherever one looks. */
+static bool is_of_pairs(const clv_matrix *points) {
+    clv_rng rng = clv_rng_stream(0, 1);
+    bool symmetric = points->rows == points->cols, varies = false;
+    for (int s = 0; symmetric && s < PAIRS; s++) {
+        int64_t i = clv_rng_below(&rng, points->rows), j = draw_place(points, i, &rng);
+        symmetric = entry_of(points, i, j) == entry_of(points, j, i);
+        varies = varies || entry_of(points, i, j) != entry_of(points, i, i);
+    }
+    return symmetric && varies;
+}
+
+static clv_status advise_on_pairs(const clv_matrix *points, bool similar, clv_result *result) {
+    return is_of_pairs(points)
+               ? clv_result_warn(
+                     result,
+                     "the data are %lld x %lld and symmetric, and were taken for points: similarities of "
+                     "pairs are for %s--affinity precomputed (distances have to be made similarities first)",
+                     (long long)points->rows, (long long)points->cols,
+                     similar ? "" : "ncut, symnmf and dominant, with ")
+               : CLV_OK;
+}
+
 /* --- similarities --- */
 
 /* What has not been tried yet. A gamma of the library goes by a typical distance: similarities are all 1 where that is
@@ -291,6 +330,9 @@ static clv_status advise(clv_context *ctx, const clv_method *method, const clv_i
         clv_affinity_describe(input->affinity, &info);
     }
     const clv_matrix *points = similar ? clv_affinity_points(input->affinity) : input->points;
+    if (points && method->takes != CLV_TAKES_PARTITIONS && !clv_is_shared(ctx)) {
+        CLV_TRY(advise_on_pairs(points, similar, result));
+    }
     if (points && !clv_is_sparse(points) && method->takes != CLV_TAKES_PARTITIONS) {
         bool equal = false;
         CLV_TRY(advise_on_spread(ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));

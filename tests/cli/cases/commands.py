@@ -324,6 +324,7 @@ def warnings_say_what_to_try():
     cases = {"1 of 3 columns has .* --scale standard": [[1e4 * x, y, z] for x, y, z in blobs],
              "2 of 3 columns are constant.* --drop": [[x, 1, 1] for x, _, _ in blobs],
              "80 of 120 objects are copies": [blobs[i % 40] for i in range(120)],
+             "the data are 120 x 120 and symmetric.* --affinity precomputed": [[math.dist(a, b) for b in blobs] for a in blobs],
              "one cluster has 118 of the 120 objects.* try --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
              + [[1e3, 0, 0], [0, 1e3, 0]]}
     npy("x.npy", blobs)

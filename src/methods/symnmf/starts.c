@@ -17,6 +17,7 @@
  * one again and again (satimage, k = 6), and so do random memberships, on other data (rice, k = 6): hence both.
  *
  * The eigenpairs come from block Lanczos (linalg/krylov.c) at a loose tolerance: a start is all they are for. */
+#include "base/ranks.h"
 #include "linalg/krylov.h"
 #include "methods/ncut/ncut.h"
 #include "methods/symnmf/symnmf.h"
@@ -259,12 +260,13 @@ static void free_sweeper(sweeper *w) {
     clv_free(w->problem.ctx, w->labels);
 }
 
-/* One thread's part of the others: the next one that nobody has begun, until time or candidates end. */
+/* One thread's part of the others: the next one that nobody has begun, until time or candidates end. Of R ranks, each
+ * takes every R-th. */
 static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_int *next, pair *out) {
     sweeper w;
     clv_status status = new_sweeper(low, low->affinity, 1, &w);
-    int c;
-    while (status == CLV_OK && (c = atomic_fetch_add(next, 1)) < candidates(low->k) &&
+    int c, ranks = clv_rank_count(low->ctx);
+    while (status == CLV_OK && (c = atomic_fetch_add(next, ranks)) < candidates(low->k) &&
            !clv_share_is_over(low->ctx, 0.5)) {
         status = try_candidate(&w.t, c, seed, out->value, w.labels);
         if (status == CLV_OK) {
@@ -276,11 +278,62 @@ static clv_status try_some(const clv_symnmf_problem *low, uint64_t seed, atomic_
     return status;
 }
 
-/* After the first candidate, which has all threads, there is a start: half of the time is the most to spend on more.
- * These are side by side, one thread each. */
+/* What each rank has found; of those that are as low as each other, the one that is listed first is everybody's. */
+static clv_status share_rival(const clv_symnmf_problem *low, clv_status status, pair *out) {
+    typedef struct offer {
+        double value;
+        int64_t which;
+    } offer;
+    int64_t own, end, winner = 0, ranks = clv_rank_count(low->ctx);
+    if (ranks == 1) {
+        return status;
+    }
+    offer *offers = CLV_NEW0(low->ctx, offer, ranks);
+    clv_share(low->ctx, ranks, &own, &end);
+    if (offers) {
+        offers[own] = (offer){out->rival_value, out->which};
+    }
+    status = offers ? clv_gather_items(low->ctx, status, offers, sizeof *offers, ranks, 1)
+                    : clv_meet(low->ctx, 0, CLV_ENOMEM);
+    for (int64_t q = 1; status == CLV_OK && q < ranks; q++) {
+        bool tied = offers[q].value == offers[winner].value && offers[q].which < offers[winner].which;
+        winner = offers[q].value < offers[winner].value || tied ? q : winner;
+    }
+    if (status == CLV_OK && offers[winner].value < INFINITY) {
+        out->rival_value = offers[winner].value;
+        out->which = (int)offers[winner].which;
+        status =
+            clv_broadcast(low->ctx, CLV_OK, out->rival, low->n * low->k * (int64_t)sizeof *out->rival, (int)winner);
+    }
+    clv_free(low->ctx, offers);
+    return status;
+}
+
+/* Side by side, one thread each. */
+static clv_status try_others(const clv_symnmf_problem *low, int threads, uint64_t seed, pair *out) {
+    clv_status worst = CLV_OK;
+    int64_t own, end;
+    clv_share(low->ctx, clv_rank_count(low->ctx), &own, &end);
+    atomic_int next = 1 + (int)own;
+    clv_own_clock_begin(low->ctx);
+    clv_blas_serial_begin();
+#pragma omp parallel num_threads(clv_team(clv_symnmf_side_by_side(low->k, threads)))
+    {
+        clv_status status = try_some(low, seed, &next, out);
+        if (status != CLV_OK) {
+#pragma omp critical
+            worst = clv_is_stop(status) && worst != CLV_OK ? worst : status;
+        }
+    }
+    clv_blas_serial_end();
+    clv_own_clock_end(low->ctx);
+    return share_rival(low, clv_is_stop(worst) ? CLV_OK : worst, out);
+}
+
+/* After the first candidate, which has all threads, there is a start: half of the time is the most to spend on more. */
 static clv_status try_candidates(const clv_symnmf_problem *low, int threads, uint64_t seed, pair *out) {
     sweeper w;
-    clv_status status = new_sweeper(low, low->affinity, threads, &w), worst = CLV_OK;
+    clv_status status = new_sweeper(low, low->affinity, threads, &w);
     if (status == CLV_OK) {
         status = try_candidate(&w.t, 0, seed, INFINITY, w.labels);
     }
@@ -289,19 +342,7 @@ static clv_status try_candidates(const clv_symnmf_problem *low, int threads, uin
         out->value = w.t.value;
     }
     free_sweeper(&w);
-    CLV_TRY(status);
-    atomic_int next = 1;
-    clv_blas_serial_begin();
-#pragma omp parallel num_threads(clv_team(clv_symnmf_side_by_side(low->k, threads)))
-    {
-        clv_status own = try_some(low, seed, &next, out);
-        if (own != CLV_OK) {
-#pragma omp critical
-            worst = clv_is_stop(own) && worst != CLV_OK ? worst : own;
-        }
-    }
-    clv_blas_serial_end();
-    return clv_is_stop(worst) ? CLV_OK : worst;
+    return status == CLV_OK ? try_others(low, threads, seed, out) : status;
 }
 
 static clv_status search_embedding(const clv_memberships *s, const clv_affinity *low, clv_rng *rng, pair *out) {

@@ -88,12 +88,35 @@ void clv_partition_pass(clv_partition *s, bool sums, clv_archive *archive) {
     }
 }
 
-void clv_partition_count(clv_partition *s, const int32_t *labels) {
-    clv_count_labels(labels, s->problem->n, s->problem->k, s->size);
+/* Objects that one thread counts, or whose volumes and sums it adds up; and clusters of which it has them on its stack.
+ */
+enum { MEASURED = 1 << 16, MEASURED_CLUSTERS = 64 };
+
+static bool is_measured_in_parts(const clv_ncut_problem *p) {
+    return p->n > MEASURED && p->k <= MEASURED_CLUSTERS;
 }
 
-/* Objects whose volumes and sums are added up by one thread; and clusters of which it has them on its stack. */
-enum { MEASURED = 1 << 16, MEASURED_CLUSTERS = 64 };
+static int64_t end_of_part(const clv_ncut_problem *p, int64_t from) {
+    return p->n - from < MEASURED ? p->n : from + MEASURED;
+}
+
+void clv_partition_count(clv_partition *s, const int32_t *labels) {
+    const clv_ncut_problem *p = s->problem;
+    if (!is_measured_in_parts(p)) {
+        clv_count_labels(labels, p->n, p->k, s->size);
+        return;
+    }
+    memset(s->size, 0, (size_t)p->k * sizeof *s->size);
+#pragma omp parallel for num_threads(clv_team(s->threads)) schedule(static, 1)
+    for (int64_t from = 0; from < p->n; from += MEASURED) {
+        int64_t part[MEASURED_CLUSTERS];
+        clv_count_labels(labels + from, end_of_part(p, from) - from, p->k, part);
+        for (int64_t c = 0; c < p->k; c++) {
+#pragma omp atomic
+            s->size[c] += part[c];
+        }
+    }
+}
 
 /* What objects from..to - 1 add. */
 static void measure_part(const clv_partition *s, int64_t from, int64_t to, double *volume, double *within) {
@@ -112,13 +135,13 @@ void clv_partition_measure(clv_partition *s) {
     clv_partition_count(s, s->labels);
     memset(s->volume, 0, (size_t)k * sizeof *s->volume);
     memset(s->within, 0, (size_t)k * sizeof *s->within);
-    if (n <= MEASURED || k > MEASURED_CLUSTERS) {
+    if (!is_measured_in_parts(s->problem)) {
         measure_part(s, 0, n, s->volume, s->within);
     } else {
 #pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1)
         for (int64_t from = 0; from < n; from += MEASURED) {
             double part[2 * MEASURED_CLUSTERS] = {0};
-            measure_part(s, from, n - from < MEASURED ? n : from + MEASURED, part, part + k);
+            measure_part(s, from, end_of_part(s->problem, from), part, part + k);
 #pragma omp ordered
             for (int64_t c = 0; c < k; c++) {
                 s->volume[c] += part[c];
@@ -165,14 +188,35 @@ int64_t clv_partition_few_moves(const clv_ncut_problem *p) {
     return clv_affinity_has_cheap_products(&info) ? p->k : p->n / 3;
 }
 
-clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
+/* Those of objects from..to - 1 that are to move, into s->moved from `from` on; how many there are. */
+static int64_t list_movers_of(clv_partition *s, int64_t from, int64_t to) {
+    int64_t at = from;
+    for (int64_t i = from; i < to; i++) {
+        s->moved[at] = i;
+        at += s->wanted[i] != s->labels[i];
+    }
+    return at - from;
+}
+
+/* All of them, in ascending order, into s->moved. */
+static int64_t list_movers(clv_partition *s) {
     const clv_ncut_problem *p = s->problem;
     int64_t count = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        if (s->wanted[i] != s->labels[i]) {
-            s->moved[count++] = i;
+#pragma omp parallel for ordered num_threads(clv_team(s->threads)) schedule(static, 1) if (p->n > MEASURED)
+    for (int64_t from = 0; from < p->n; from += MEASURED) {
+        int64_t own = list_movers_of(s, from, end_of_part(p, from));
+#pragma omp ordered
+        {
+            memmove(s->moved + count, s->moved + from, (size_t)own * sizeof *s->moved);
+            count += own;
         }
     }
+    return count;
+}
+
+clv_status clv_partition_adopt(clv_partition *s, int64_t *moved) {
+    const clv_ncut_problem *p = s->problem;
+    int64_t count = list_movers(s);
     *moved = count;
     if (count > clv_partition_few_moves(p)) {
         memcpy(s->labels, s->wanted, (size_t)p->n * sizeof *s->labels);

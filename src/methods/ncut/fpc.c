@@ -17,15 +17,25 @@ enum { BLOCK = 512 };
 /* A score must exceed the own one by more than this share of its positive part. */
 #define ROUNDING 1e-14
 
-/* mu_ci; a cluster without volume has y = 0 in (21), hence mu = 0. */
-static double score(const clv_partition *s, int64_t c, int64_t i) {
+/* Of a cluster: 1 / V_c and N_c / V_c; 0 without volume, where y = 0 in (21), hence mu = 0. */
+typedef struct shares {
+    double inverse, ratio;
+} shares;
+
+static shares shares_of(const clv_partition *s, int64_t c) {
+    return (shares){clv_ratio(1, s->volume[c]), clv_ratio(s->within[c], s->volume[c])};
+}
+
+/* mu_ci. */
+static double score_with(const clv_partition *s, int64_t c, int64_t i, shares of) {
     const clv_ncut_problem *p = s->problem;
-    double volume = s->volume[c], degree = p->degree[i];
-    if (volume <= 0) {
-        return 0;
-    }
+    double degree = p->degree[i];
     double shifted = s->labels[i] == c ? degree : -degree; /* 2 alpha d_i / V_c less alpha d_i / V_c, if in c */
-    return (2 * s->sums[c * p->n + i] - degree * s->within[c] / volume + p->shift * shifted) / volume;
+    return (2 * s->sums[c * p->n + i] - degree * of.ratio + p->shift * shifted) * of.inverse;
+}
+
+static double score(const clv_partition *s, int64_t c, int64_t i) {
+    return score_with(s, c, i, shares_of(s, c));
 }
 
 static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
@@ -36,13 +46,15 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
         s->wanted[i] = own;
         best[i - from] = HUGE_VAL;
         if (own >= 0) {
-            double margin = ROUNDING * clv_ratio(2 * s->sums[own * p->n + i], s->volume[own]);
-            best[i - from] = score(s, own, i) + margin;
+            shares of = {s->column[own], s->second[own]};
+            double margin = ROUNDING * 2 * s->sums[own * p->n + i] * of.inverse;
+            best[i - from] = score_with(s, own, i, of) + margin;
         }
     }
     for (int64_t c = 0; c < p->k; c++) {
+        shares of = {s->column[c], s->second[c]};
         for (int64_t i = from; i < to; i++) {
-            double here = score(s, c, i);
+            double here = score_with(s, c, i, of);
             bool tied = here == best[i - from] && s->wanted[i] != s->labels[i];
             if (here > best[i - from] || (tied && clv_prefers(s, i, (int32_t)c, s->wanted[i]))) {
                 best[i - from] = here;
@@ -55,6 +67,11 @@ static void choose_in_block(clv_partition *s, int64_t from, int64_t to) {
 /* (27): every object's best cluster. */
 static void choose_labels(clv_partition *s) {
     int64_t n = s->problem->n;
+    for (int64_t c = 0; c < s->problem->k; c++) { /* k <= n */
+        shares of = shares_of(s, c);
+        s->column[c] = of.inverse;
+        s->second[c] = of.ratio;
+    }
 #pragma omp parallel for num_threads(clv_team(s->threads)) if (clv_partition_is_large(s))
     for (int64_t from = 0; from < n; from += BLOCK) {
         choose_in_block(s, from, n - from < BLOCK ? n : from + BLOCK);

@@ -1,8 +1,8 @@
 /* CSV and its relatives to a dense matrix of doubles, labels and the names of rows and columns.
  *
- * csv_layout.c finds the header, csv_columns.c reads all rows and says what each column is for, csv_problems.c refuses
- * what cannot be used. Here the features are put together: missing cells replaced or their rows dropped, classes of
- * text made into columns of 0 and 1. */
+ * csv_layout.c finds the header, csv_rows.c reads all rows, csv_columns.c says what each column is for, csv_problems.c
+ * refuses what cannot be used. Here the features are put together: missing cells replaced or their rows dropped,
+ * classes of text made into columns of 0 and 1. */
 #include "io/csv.h"
 
 #include <math.h>

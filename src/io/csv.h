@@ -1,4 +1,4 @@
-/* CSV files: their layout (what the first two records, and the caller, say), and their columns (what all rows say). */
+/* CSV files: their layout (what the first two records, and the caller, say), their rows, and what columns are for. */
 #ifndef CLV_CSV_H
 #define CLV_CSV_H
 
@@ -70,7 +70,7 @@ bool clv_is_no_label(const clv_token *field);
 bool clv_is_date(const clv_token *field);
 bool clv_is_odd_number(const clv_token *field);
 
-/* --- the columns (csv_columns.c) --- */
+/* --- all rows, read once (csv_rows.c) --- */
 
 typedef enum clv_role {
     CLV_ROLE_NUMBERS, /* features */
@@ -104,7 +104,6 @@ typedef struct clv_column {
     int64_t wanted;     /* of CLASSES that other data say: how many these are */
 } clv_column;
 
-/* All rows, read once. */
 typedef struct clv_table {
     clv_context *ctx;
     clv_csv start; /* at the first row */
@@ -127,17 +126,13 @@ typedef clv_status (*clv_field_visit)(void *user, int64_t row, const clv_token *
 clv_status clv_table_visit(const clv_table *table, int64_t column, clv_field_visit visit, void *user);
 /* The fields of one column, one per row; owned, also after a failure. */
 clv_status clv_table_texts(const clv_table *table, int64_t column, clv_token **out);
-
 /* Whether each row has a whole number, or a text, of its own in this column. */
 clv_status clv_table_differs(const clv_table *table, int64_t column, bool *differs);
-/* The labels of a column, of the rows kept (-1: there is none), and what they stand for; both are the caller's, also
- * after a failure (csv_labels.c). */
-clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
-                           clv_classes *names);
 
-/* The targets of a column, of the rows kept, in `data`: numbers as they are, texts as classes. */
-clv_status clv_targets_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, clv_data *data);
+/* --- what each column is for (csv_columns.c) --- */
 
+/* Say what each column is for. */
+clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
 /* Find the columns that say which row is which, among those that have no role yet. */
 clv_status clv_table_find_ids(clv_table *table);
 /* Whether the header says so of a column: by its name, or by having none for the first one. */
@@ -147,13 +142,8 @@ int64_t clv_table_find_role(const clv_table *table, clv_role role);
 /* The column whose texts are written beside labels and matched with those of other files, among those that say which
  * row is which; -1: there is none. */
 int64_t clv_table_choose_ids(const clv_table *table);
-/* The texts of the column of ids, for all rows. */
-clv_status clv_table_put_ids(const clv_table *table, int64_t column, clv_data *data);
 /* The column of this name or number; CLV_EUSAGE with those that there are. */
 clv_status clv_table_find_column(const clv_table *table, const char *name, int64_t *column);
-/* Say what each column is for. */
-clv_status clv_table_assign(clv_table *table, const clv_read_options *options);
-enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */
 /* Whether no option of the caller's says how to read: the columns are those of other data, or all was said before. */
 static inline bool clv_is_settled(const clv_read_options *options) {
     return options->like || options->settled;
@@ -162,9 +152,24 @@ static inline bool clv_is_settled(const clv_read_options *options) {
 static inline bool clv_is_number_target(const clv_read_options *options, const clv_column *column) {
     return options->targets && column->role == CLV_ROLE_LABELS && column->texts.count == 0;
 }
-/* Refuse the table with all that is wrong with it, if something is (csv_problems.c). */
+
+/* --- what is wrong with a table (csv_problems.c) --- */
+
+enum { CLV_MISSING_NOWHERE = -1 }; /* of a file that no option is for: as CLV_MISSING_ERROR, without advice */
+/* Refuse the table with all that is wrong with it, if something is. */
 clv_status clv_table_check(const clv_table *table, const clv_read_options *options);
 /* The same for the number of fields alone. */
 clv_status clv_table_check_counts(const clv_table *table);
+
+/* --- what columns become (csv_labels.c; ids: csv.c) --- */
+
+/* The labels of a column, of the rows kept (-1: there is none), and what they stand for; both are the caller's, also
+ * after a failure. */
+clv_status clv_labels_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, int32_t **out,
+                           clv_classes *names);
+/* The targets of a column, of the rows kept, in `data`: numbers as they are, texts as classes. */
+clv_status clv_targets_make(const clv_table *table, int64_t column, const int64_t *kept, int64_t count, clv_data *data);
+/* The texts of the column of ids, for all rows. */
+clv_status clv_table_put_ids(const clv_table *table, int64_t column, clv_data *data);
 
 #endif

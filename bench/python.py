@@ -4,6 +4,7 @@
     build/python-env/newest/bin/python bench/python.py             # all rows: the table to build/bench/python.md
     build/python-env/newest/bin/python bench/python.py --readme    # and into README.md
     build/python-env/newest/bin/python bench/python.py --quick     # one round, small synthetic data: does it all work?
+    build/python-env/newest/bin/python bench/python.py --overhead  # only what fits take beside the calls of the library
 
 The Python is one that has cleave and scikit-learn; `make python` makes the one above. Every fit is a process of its own, in
 turn, on the same cores and number of threads; what is timed is `fit` alone, after a small fit that loads what is needed. Times
@@ -27,6 +28,7 @@ BEGIN, END = "<!-- bench/python.py -->", "<!-- end of bench/python.py -->"
 LIMIT = 60  # seconds of a fit; who takes longer has no time
 COVTYPE = (581_012, 54)  # the shape of the forest cover data
 GRAPH = 5_000  # objects of these for spectral clustering, or twice as many, and again, while it keeps to LIMIT
+SMALL = (1000, 10)  # points of a fit that is to show what Python takes
 SEED = 0
 
 
@@ -113,6 +115,68 @@ def fit(pair, data, ours):
         return {"seconds": seconds, "score": float(model.score(x_test, y_test)), "other": nonzeros(model)}
     other = sum_of_squares(x, model.labels_) if pair == "kpalm" else cleave.metrics.ncut(cleave.affinity(x, "knn"), model.labels_)
     return {"seconds": seconds, "score": cleave.metrics.ari(y, model.labels_), "other": other}
+
+
+# --- what a fit takes beside the calls of the library ---
+
+
+class Clock:
+    """The library, and how long its functions take."""
+
+    def __init__(self, library):
+        self.library, self.seconds = library, 0.0
+
+    def __getattr__(self, name):
+        found = getattr(self.library, name)
+        if not callable(found):
+            return found
+
+        def timed(*arguments):
+            began = time.perf_counter()
+            try:
+                return found(*arguments)
+            finally:
+                self.seconds += time.perf_counter() - began
+
+        setattr(self, name, timed)  # the next one is found without this
+        return timed
+
+
+def beside(name, fits):
+    """Seconds of fits of an estimator, less those of all calls of the library in it: the median."""
+    import cleave
+    clock = Clock(cleave._library.lib)
+    for module in [module for called, module in sys.modules.items() if called.startswith("cleave.") and hasattr(module, "lib")]:
+        module.lib = clock
+    warnings.simplefilter("ignore")
+    x = np.random.default_rng(SEED).normal(size=SMALL)
+    kind, found = getattr(cleave, name), []
+    for _ in range(fits + 1):  # the first loads what is needed
+        model = kind(3) if "n_clusters" in kind._option_of else kind()
+        if name == "Consensus":
+            given = ([np.digitize(x[:, c], [-0.4, 0.4]) for c in range(x.shape[1])],)
+        else:
+            given = (x, x[:, 0] > 0) if name == "KSupportClassifier" else (x, x[:, 0]) if name == "KSupportRegressor" else (x,)
+        clock.seconds, began = 0.0, time.perf_counter()
+        model.fit(*given)
+        found.append(time.perf_counter() - began - clock.seconds)
+    return statistics.median(found[1:])
+
+
+def overhead(chosen):
+    """A sentence, of all estimators."""
+    from cleave import _parameters
+    fits, found = 3 if chosen.quick else 41, {}
+    for name in _parameters.ESTIMATORS:
+        command = [sys.executable, os.path.abspath(__file__), "--beside", name, str(fits)]
+        code, output, _ = harness.run(command, chosen.threads, limit=10 * LIMIT)
+        if code != 0:
+            sys.exit(f"bench: {name} failed")
+        found[name] = f"`{name}` {1000 * float(output.splitlines()[-1]):.2f}"
+    words = (f"Beside the calls of the library a fit of {SMALL[0]:,} x {SMALL[1]} points takes, in milliseconds (medians of {fits} fits): "
+             f"{', '.join(found.values())}.")
+    harness.say(words)
+    return words
 
 
 # --- rounds ---
@@ -207,6 +271,7 @@ def report(chosen):
         f"In each cell cleave comes first, then scikit-learn: {how}, {chosen.threads} threads each, in turn; {day}, "
         f"{harness.machine()}; {names}.",
         table(chosen),
+        overhead(chosen),
         "Parameters are defaults, but for the number of clusters, graphs of 10 nearest neighbors for the cuts, the solver that an L1 "
         "penalty needs (`liblinear`), and on the synthetic samples the one that the manual names for many samples (`saga`). "
         "Data are standardized; classifiers learn from three quarters, and accuracy is on the rest. The synthetic data have the "
@@ -230,11 +295,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="fits of everybody [5]")
     parser.add_argument("--threads", type=int, default=2, metavar="N", help="of both sides [2]")
     parser.add_argument("--readme", action="store_true", help="put the table into README.md")
+    parser.add_argument("--overhead", action="store_true", help="print only what fits take beside the calls of the library")
     parser.add_argument("--output", metavar="FILE", default=os.path.join(ROOT, "build/bench/python.md"), help="[build/bench/python.md]")
     parser.add_argument("--fit", nargs=3, metavar=("PAIR", "DATA", "WHO"), help=argparse.SUPPRESS)
+    parser.add_argument("--beside", nargs=2, metavar=("ESTIMATOR", "FITS"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.fit:
         print(json.dumps(fit(*chosen.fit[:2], chosen.fit[2] == "cleave")))
+        return
+    if chosen.beside:
+        print(beside(chosen.beside[0], int(chosen.beside[1])))
         return
     if chosen.quick and chosen.readme:
         sys.exit("bench: --quick makes no figures for README.md")
@@ -242,6 +312,9 @@ def main():
         metadata.version("cleave")
     except metadata.PackageNotFoundError:
         sys.exit("bench: this Python has no cleave; first: make python, then build/python-env/newest/bin/python bench/python.py")
+    if chosen.overhead:
+        overhead(chosen)
+        return
     words = report(chosen)
     harness.write(os.path.abspath(chosen.output), words + "\n")
     if chosen.readme:

@@ -82,6 +82,24 @@ def _own(value: Any) -> Any:
     return value.copy() if hasattr(value, "copy") else value
 
 
+class _given(functools.cached_property):  # type: ignore[type-arg]
+    """An attribute of a fitted estimator that its result determines, made when it is first asked for: most are not."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is not None and "result_" not in vars(instance):
+            raise AttributeError(f"{type(instance).__name__!r} object has no attribute {self.attrname!r}")
+        return super().__get__(instance, owner)
+
+    @classmethod
+    def copy_of(cls, field: str, attribute: str) -> _given:
+        """Of what the result has by that name, if it has it."""
+        found = cls(lambda self: _own(getattr(self.result_, field)))
+        found.attrname = attribute
+        return found
+
+
+# Attributes that have another name than the field.
+_FIELDS = {"agreement_": "inputs.ari", **{attribute: name for name, attribute in _parameters.ATTRIBUTES.items()}}
 _ARRAYS = {"object_alpha", "start", "start_membership"}  # options that name files; parameters may be what these hold
 _SMALL = 1 << 20  # bytes of X that are copied, so that who changes it afterwards changes no model
 
@@ -130,12 +148,12 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     _option_of: ClassVar[dict[str, str]]
     _initial: ClassVar[dict[str, Any]]
     _gives: ClassVar[tuple[str, ...]]
+    _later: ClassVar[tuple[str, ...]]  # attributes that are made when they are asked for
     _ranges: ClassVar[bool] = False  # whether n_clusters may be a range
     _takes: ClassVar[str] = "array, sparse matrix or frame: objects, one per row"
     _fit_X: Any = None  # kept where objects are what new ones are compared with
     _fingerprint: int | None = None  # of X that was not copied
     result_: Result
-    k_table_: Any  # of a range of n_clusters: a record array, a row for each
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """An estimator is documented where its parameters are, and its methods here."""
@@ -146,6 +164,11 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         parameters = getattr(_parameters, cls.__name__, None)
         if parameters is not None and cls.__doc__ is None:
             cls.__doc__ = parameters.__doc__
+        copied = {"trace_", "labels_", "agreement_", *getattr(cls, "_gives", ())} - {"warnings_"}
+        for attribute in getattr(parameters, "__annotations__", {}):
+            if attribute in copied and not hasattr(cls, attribute):
+                setattr(cls, attribute, _given.copy_of(_FIELDS.get(attribute, attribute[:-1]), attribute))
+        cls._later = tuple(name for base in cls.__mro__ for name, value in vars(base).items() if isinstance(value, _given))
 
     def _options(self, n: int) -> dict[str, Any]:
         """What the library is to be told for n objects: the parameters that are not what it does anyway."""
@@ -209,30 +232,30 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _take(self, run: Run, result: Result) -> None:
         self.result_, self._last_run = result, run
-        for attribute in (*self._gives, "k_table_"):  # of an earlier fit
+        for attribute in (*self._later, "warnings_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         for attribute, value in self._of_result().items():
             setattr(self, attribute, value)
         if run.k_range is not None:
             self._fit_options["k"] = result.k
-        if "warnings" in result.fields:
-            self.warnings_ = [run.ctx.in_python(sentence) for sentence in result.fields["warnings"]]
+        said = result._alone("warnings")
+        if said is not None:
+            self.warnings_ = [run.ctx.in_python(sentence) for sentence in said]
 
     def _of_result(self) -> dict[str, Any]:
-        """The attributes that the result determines, by name."""
-        result = self.result_
-        found = {"objective_": result.objective, "certificate_": result.certificate, "bound_": result.bound,
-                 "converged_": result.converged, "n_iter_": result.n_iter, "trace_": _own(result.trace)}
-        if result.labels is not None:
-            found["labels_"] = _own(result.labels)
-        for name, value in result.fields.items():
-            attribute = _parameters.ATTRIBUTES.get(name, name + "_")
-            if attribute in self._gives and attribute != "warnings_":
-                found[attribute] = _own(value)
-        if "k_table.k" in result.fields:
-            columns = {name.split(".")[1]: value for name, value in result.fields.items() if name.startswith("k_table.")}
-            found["k_table_"] = np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
-        return found
+        """The attributes that the result determines, by name; of those that are made later, the ones that were."""
+        result, made = self.result_, [name for name in self._later if name in vars(self)]
+        return {"objective_": result.objective, "certificate_": result.certificate, "bound_": result.bound,
+                "converged_": result.converged, "n_iter_": result.n_iter,
+                **{name: getattr(type(self), name).func(self) for name in made}}
+
+    @_given
+    def k_table_(self) -> Any:
+        """Of a range of n_clusters: a record array, a row for each."""
+        columns = {name.split(".")[1]: value for name, value in self.result_.fields.items() if name.startswith("k_table.")}
+        if not columns:
+            raise AttributeError("there is a table of k only where n_clusters is a range")
+        return np.rec.fromarrays(list(columns.values()), dtype=[(name, value.dtype) for name, value in columns.items()])
 
     def _edited(self) -> str | None:
         """An attribute that is no longer what the result has, by its name."""
@@ -452,10 +475,8 @@ class _KSupport(_Estimator):
         return x, y
 
     def _model(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        weights = self.result_.weights
-        weights = weights.toarray() if hasattr(weights, "toarray") else _own(weights)
-        intercepts = self.result_.fields.get("intercepts", np.zeros(len(weights)))
-        return weights, np.array(intercepts, ndmin=1)
+        weights, intercepts = self.result_._alone("weights", dense=True), self.result_._alone("intercepts")
+        return weights, np.zeros(len(weights)) if intercepts is None else np.atleast_1d(intercepts)
 
     def _of_result(self) -> dict[str, Any]:
         weights, intercepts = self._model()
@@ -533,20 +554,11 @@ class MatrixPursuit(_OfObjects, _parameters.MatrixPursuit):
             found["k"] = min(10 * n, n * n)
         return found
 
-    def _take(self, run: Run, result: Result) -> None:
-        super()._take(run, result)
-        self.__dict__.pop("affinity_matrix_", None)  # of an earlier fit
-
-    @functools.cached_property
+    @_given
     def affinity_matrix_(self) -> Any:
-        """|W| + |W'|, sparse; made when it is first asked for."""
-        strength = abs(self.weights_)
-        return strength + strength.T
-
-    def _edited(self) -> str | None:
-        made = vars(self).get("affinity_matrix_")
+        """|W| + |W'|, sparse."""
         strength = abs(self.result_.weights)
-        return super()._edited() or (None if made is None or _equal(made, strength + strength.T) else "affinity_matrix_")
+        return strength + strength.T
 
 
 class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignore[misc]
@@ -588,9 +600,6 @@ class Consensus(ClusterMixin, _OfObjects, _parameters.Consensus):  # type: ignor
 
     def _k_range(self, n: int) -> tuple[int, int] | None:
         return None if self.medoid else super()._k_range(n)
-
-    def _of_result(self) -> dict[str, Any]:
-        return {**super()._of_result(), "agreement_": _own(self.result_.fields["inputs.ari"])}
 
 
 def _other(name: str) -> Any:

@@ -56,7 +56,7 @@ def class_targets(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The classes of y, and what the library is given for them: numbers that a double tells apart as they are, all else as
     0, 1, ... in the order of the classes."""
     classes, codes = np.unique(y, return_inverse=True)
-    numeric = classes.dtype.kind in "iuf" and len(np.unique(classes.astype(float))) == len(classes)
+    numeric = classes.dtype.kind in "iuf" and bool((np.diff(classes.astype(float)) > 0).all())
     return classes, np.asarray(y if numeric else codes, dtype=np.float64)
 
 

@@ -26,6 +26,7 @@ def _load() -> Any:
 
 
 lib = _load()
+_BY_FLAG = ffi.addressof(lib, "clv_interrupt_by_flag")
 
 
 def text_of(pointer: Any) -> str | None:
@@ -97,7 +98,7 @@ class Context:
         self._asked: list[Callable[[], Any]] = []  # what that thread is to call
         self._news: SimpleQueue[None] = SimpleQueue()  # wakes it
         self._answers: SimpleQueue[None] = SimpleQueue()  # wakes who asked
-        lib.clv_context_set_interrupt(self.pointer, ffi.addressof(lib, "clv_interrupt_by_flag"), self._flag)
+        lib.clv_context_set_interrupt(self.pointer, _BY_FLAG, self._flag)
 
     def __del__(self) -> None:
         made = getattr(self, "_made", {})

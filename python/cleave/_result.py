@@ -22,6 +22,8 @@ _STYLE = """
 .cleave-result .best{fill:none;stroke:#2f6fbb;stroke-width:2.4} .cleave-result .end{fill:#2f6fbb}
 """
 
+_COPIED = ("labels", "sizes", "restarts", "trace", "fields")  # of a result, from the library
+
 
 class Certificate(NamedTuple):
     """What a run proves of its answer: `value <= tolerance` when it holds."""
@@ -83,7 +85,8 @@ def _trace(result: Any) -> Any:
 class Result:
     """What a run found. Attributes of all methods: `method`, `solver`, `labels` (-1: left out), `sizes`, `left_out`,
     `objective`, `certificate`, `bound`, `stop`, `converged`, `n_iter`, `seconds`, `restarts`, `trace`; `fields` has the
-    others by name ("centers", "membership", ...), which are attributes too."""
+    others by name ("centers", "membership", ...), which are attributes too. Lists and arrays are copied from the library
+    when they are first asked for."""
 
     def __init__(self, pointer: Any, method: Any, run: Any) -> None:
         self.method, self.solver = text_of(method.name), ffi.string(pointer.solver).decode()
@@ -100,18 +103,46 @@ class Result:
         self.stop = text_of(lib.clv_stop_name(pointer.stop)) or ""
         self.converged = pointer.stop == lib.CLV_CONVERGED
         self.n_iter, self.seconds = int(pointer.iterations), float(pointer.seconds)
-        self.restarts = [{"objective": r.objective, "iterations": r.iterations, "seconds": r.seconds,
-                          "stop": text_of(lib.clv_stop_name(r.stop))}
-                         for r in (pointer.restarts[i] for i in range(pointer.restarts_count))]
-        self.labels = None if pointer.labels == ffi.NULL else _locked(numbers(pointer.labels, self.n, np.int32))
-        self.sizes = None if pointer.sizes == ffi.NULL else _locked(numbers(pointer.sizes, self.k, np.int64))
         self.left_out = int(pointer.left_out)
-        self.trace = _locked(_trace(pointer))
-        self.fields: dict[str, Any] = {text_of(f.name) or "": _locked(_field(f))
-                       for f in (pointer.fields[i] for i in range(pointer.fields_count))}
+        self._pointer = pointer  # what is copied later; it is the run's
         self._run: Any = run  # renders texts; they take its place where a result is pickled
         self._texts: dict[str, str] = {}
         self._lost: str | None = None  # why a text was not to be had when the result was pickled
+
+    @functools.cached_property
+    def labels(self) -> Any:
+        """The cluster of each object; -1: left out."""
+        return None if self._pointer.labels == ffi.NULL else _locked(numbers(self._pointer.labels, self.n, np.int32))
+
+    @functools.cached_property
+    def sizes(self) -> Any:
+        """The number of objects in each cluster."""
+        return None if self._pointer.sizes == ffi.NULL else _locked(numbers(self._pointer.sizes, self.k, np.int64))
+
+    @functools.cached_property
+    def restarts(self) -> list[dict[str, Any]]:
+        """What each restart came to."""
+        return [{"objective": r.objective, "iterations": r.iterations, "seconds": r.seconds, "stop": text_of(lib.clv_stop_name(r.stop))}
+                for r in (self._pointer.restarts[i] for i in range(self._pointer.restarts_count))]
+
+    @functools.cached_property
+    def trace(self) -> Any:
+        """A row for each iteration."""
+        return _locked(_trace(self._pointer))
+
+    @functools.cached_property
+    def fields(self) -> dict[str, Any]:
+        """What this method gives besides, by name."""
+        return {text_of(f.name) or "": _locked(_field(f))
+                for f in (self._pointer.fields[i] for i in range(self._pointer.fields_count))}
+
+    def _alone(self, name: str, dense: bool = False) -> Any:
+        """A copy of one field, without the others; dense: of a sparse matrix as an array. None: there is no such field."""
+        if self._pointer is None:
+            value: Any = self.fields.get(name)
+            return value.toarray() if dense and hasattr(value, "toarray") else value.copy() if hasattr(value, "copy") else value
+        field = lib.clv_result_field(self._pointer, name.encode())
+        return None if field == ffi.NULL else array_of(field.matrix) if dense else _field(field)
 
     def _text(self, name: str) -> str:
         if name not in self._texts and self._run is None:
@@ -121,7 +152,7 @@ class Result:
         return self._texts[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        lost = None
+        lost, copied = None, {name: getattr(self, name) for name in _COPIED}
         for name in ("json", "table", "html"):
             try:
                 self._text(name)
@@ -129,7 +160,7 @@ class Result:
                 if self._run.predicts_by_points:
                     raise
                 lost = str(changed)
-        return {**self.__dict__, "_run": None, "_lost": lost}
+        return {**self.__dict__, **copied, "_pointer": None, "_run": None, "_lost": lost}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -137,7 +168,7 @@ class Result:
             _locked(value)
 
     def __getattr__(self, name: str) -> Any:
-        fields = self.__dict__.get("fields", {})
+        fields = self.fields if "method" in self.__dict__ else {}  # none yet while it is made
         if name in fields:
             return fields[name]
         raise AttributeError(f"a result of {self.__dict__.get('method')} has no {name!r}; it has {', '.join(map(str, fields))}")

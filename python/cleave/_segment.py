@@ -163,7 +163,7 @@ def segment(image: Any, k: int | None = None, method: str = "dominant", *, pixel
     height, width = picture.shape[:2]
     spread = objects[np.arange(height)[:, None] * objects.shape[0] // height,
                      np.arange(width)[None, :] * objects.shape[1] // width]
-    labels = np.zeros((height, width), np.int32) if result is None else result.labels[spread]  # type: ignore[index]
+    labels = np.zeros((height, width), np.int32) if result is None else result.labels[spread]
     least = height * width // 1000 if min_piece is None else int(min_piece)
     return Segmentation(_first_come(pictures.tidy(labels, least)), result, spread, points)
 

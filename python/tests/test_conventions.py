@@ -1,4 +1,5 @@
 """The conventions of scikit-learn that its own checks do not look at, and what cleave adds to them."""
+import copy
 import inspect
 import json
 import os
@@ -35,6 +36,12 @@ def fitted(kind, **parameters):
     y = x[:, 0] if kind is cleave.KSupportRegressor else y
     x = x[:, 1:] if kind is cleave.KSupportRegressor else x
     return kind(**parameters).fit(x, y), x, y
+
+
+def attributes(model):
+    """All that a model found, by name: some of it is made when it is asked for."""
+    declared = {name for base in type(model).__mro__ for name in getattr(base, "__annotations__", {}) if name.endswith("_")}
+    return {name: getattr(model, name) for name in sorted(declared) if name != "result_" and hasattr(model, name)}
 
 
 @each
@@ -119,10 +126,31 @@ def test_a_bound_is_a_bound_and_memberships_add_up():
 @each
 def test_results_own_their_memory(kind):
     model, x, _ = fitted(kind)
-    for name, value in vars(model).items():
-        if isinstance(value, np.ndarray) and name.endswith("_"):
+    for name, value in attributes(model).items():
+        if isinstance(value, np.ndarray):
             base = value if value.base is None else value.base
             assert base.flags.owndata and value.flags.writeable and not np.shares_memory(value, x), name
+            assert value is getattr(model, name), name
+
+
+@each
+def test_arrays_that_are_asked_for_late_are_those_of_their_fit(kind):
+    model, x, y = fitted(kind)
+    expected = {**attributes(model), "trace_": model.trace_["objective"]}  # the seconds are others
+    later, result = fitted(kind)[0], fitted(kind)[0].result_  # whose model is gone
+    assert not {"trace_", "labels_", "membership_"} & vars(later).keys()
+    copies = [pickle.loads(pickle.dumps(later)), copy.deepcopy(later)]
+    with pytest.raises(ValueError):
+        later.set_params(max_iter=-1).fit(x[::2, 2:], y[::2])
+    for one in (later, *copies):
+        found = {**attributes(one), "trace_": one.trace_["objective"]}
+        assert found.keys() == expected.keys()
+        assert all(_estimators._equal(found[name], expected[name]) for name in found), kind
+    np.testing.assert_array_equal(result.trace["objective"], expected["trace_"])
+    np.testing.assert_array_equal(result.labels, expected.get("labels_"))
+    assert not attributes(kind())
+    model.fit(x[::2], y[::2])
+    assert all(value.shape[0] == len(x[::2]) for name, value in attributes(model).items() if name in ("labels_", "membership_"))
 
 
 @each
@@ -398,7 +426,7 @@ def test_every_attribute_is_that_of_the_result(kind):
     if kind is cleave.MatrixPursuit:
         assert model.affinity_matrix_ is not None
     assert cleave.verify(model, x, targets).accepted and cleave.verify(pickle.loads(pickle.dumps(model)), x, targets).accepted
-    for name in {name for name in vars(model) if name.endswith("_")} - {"result_", "n_features_in_", "warnings_"}:
+    for name in attributes(model).keys() - {"n_features_in_", "warnings_"}:
         kept = getattr(model, name)
         setattr(model, name, forged(kept))
         verdict = cleave.verify(model, x, targets)

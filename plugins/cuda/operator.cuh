@@ -274,6 +274,6 @@ int tensor_moves(clv_cuda_call *call, clv_cuda_operator *a, const std::vector<in
                  const std::vector<int32_t> &from, const std::vector<int32_t> &to, bool rough, const targets &out);
 /* As exact_product, of objects in the host's list (NULL: all), for up to 16 vectors on the card. */
 int tensor_product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
-                   int64_t k, const targets &out);
+                   int64_t k, bool rough, const targets &out);
 
 #endif

@@ -227,7 +227,7 @@ int over_rows(clv_cuda_call *call, clv_cuda_operator *a, int64_t k, double *y, a
 }
 
 int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
-            int64_t k, double *y, int add) {
+            int64_t k, double *y, int how) {
     constexpr int64_t together = 16; /* vectors */
     constexpr int64_t few = 32;      /* columns */
     int64_t n = a->of.n;
@@ -240,8 +240,8 @@ int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, i
         int64_t some = std::min(together, k - c);
         buffer<double> vectors;
         TRY(vectors.send(call, a, x + c * count, some * count));
-        TRY(over_rows(call, a, some, y + c * n, add ? ADD : WRITE, [&](const targets &part) {
-            return tensor ? tensor_product(call, a, objects, count, vectors.data, some, part)
+        TRY(over_rows(call, a, some, y + c * n, how & CLV_CUDA_ADD ? ADD : WRITE, [&](const targets &part) {
+            return tensor ? tensor_product(call, a, objects, count, vectors.data, some, how & CLV_CUDA_ROUGH, part)
                           : exact_product(call, a, cols.on_card, vectors.data, some, part);
         }));
     }
@@ -347,8 +347,8 @@ extern "C" __attribute__((visibility("default"))) const clv_cuda *clv_plugin_cud
         },
         entries,
         [](clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x, int64_t k,
-           double *y, int add) {
-            return guarded(call, [&] { return product(call, a, objects, count, x, k, y, add); });
+           double *y, int how) {
+            return guarded(call, [&] { return product(call, a, objects, count, x, k, y, how); });
         },
         [](clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add) {
             return guarded(call, [&] { return sums(call, a, moves, k, y, add); });

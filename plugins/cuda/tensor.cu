@@ -835,6 +835,188 @@ __global__ void vectors_kernel(const double *x, int64_t count, int64_t padded, i
     }
 }
 
+/* The same in 16-bit halves, W and the vectors as hi + lo, in floats over FLUSH groups. Powers of 16 x 16 are the left
+ * operand as they lie, with the weights of the columns in them, which makes them 2^(ROUGH_RADIUS / 2) at most, and times
+ * UNIT, so that small ones keep their digits. */
+constexpr float UNIT = 128;
+
+/* A pair of them as hi and as lo. */
+__device__ void split_pair(float x, float y, unsigned &hi, unsigned &lo) {
+    __half2 high = __floats2half2_rn(x, y);
+    __half2 low = __floats2half2_rn(x - __low2float(high), y - __high2float(high));
+    hi = *(unsigned *)&high;
+    lo = *(unsigned *)&low;
+}
+
+/* vectors[(sixteen * EIGHTS + e) * LANES + lane]: hi, hi, lo, lo of a lane's share of 16 columns x 8 vectors. */
+template <int CHUNKS, int EIGHTS>
+__global__ void __launch_bounds__(WARPS *LANES, CHUNKS == 1 ? 4 : 1)
+    rough_product_kernel(side<rough_path> row_side, side<rough_path> col_side, const int32_t *ids, int zero,
+                         const uint4 *vectors, const double *units, int k, int64_t first, int64_t last, targets out) {
+    constexpr int NT = 2;
+    int lane = threadIdx.x % LANES, g = lane / 4, t = lane % 4;
+    int64_t tile = blockIdx.x * WARPS + threadIdx.x / LANES, row0 = out.first + tile * TILE;
+    if (tile * TILE >= out.count) {
+        return;
+    }
+    rows_of<rough_path, CHUNKS> rows;
+    float sums[EIGHTS][MTILES][4] = {};
+    take_rows<rough_path, CHUNKS>(rows, row_side, tile);
+    for (int64_t eight = first * 4; eight < last * 4; eight += NT) {
+        float v[NT][MTILES][4], weight[NT][2];
+        powers<rough_path, CHUNKS, NT>(v, rows, row_side, tile, col_side, eight, nullptr);
+        int32_t id = zero ? ids[eight * 8 + lane % (8 * NT)] : -1;
+        bool meets = __any_sync(0xffffffffu, id >= row0 && id < row0 + TILE);
+#pragma unroll
+        for (int nt = 0; nt < NT; nt++) {
+            weights_of<rough_path>(col_side, eight + nt, weight[nt][0], weight[nt][1]);
+            weight[nt][0] *= UNIT;
+            weight[nt][1] *= UNIT;
+            if (meets) {
+                leave_out<rough_path>(v[nt], ids + (eight + nt) * 8, row0);
+            }
+        }
+        rough_path::right x[EIGHTS];
+#pragma unroll
+        for (int e = 0; e < EIGHTS; e++) {
+            rough_path::load(x[e], vectors + (eight / 2 * EIGHTS + e) * LANES + lane);
+        }
+#pragma unroll
+        for (int m = 0; m < MTILES; m++) {
+            rough_path::left w;
+#pragma unroll
+            for (int part = 0; part < 4; part++) { /* rows g and g + 8 of the first eight, then of the second */
+                int nt = part / 2, h = part % 2;
+                split_pair(v[nt][m][2 * h] * weight[nt][0], v[nt][m][2 * h + 1] * weight[nt][1], w.hi[part],
+                           w.lo[part]);
+            }
+#pragma unroll
+            for (int e = 0; e < EIGHTS; e++) {
+                float sum[4] = {}; /* rounded to nearest when it is added, as sums in the tensor cores are not */
+                rough_path::multiply(sum, w, x[e]);
+#pragma unroll
+                for (int r = 0; r < 4; r++) {
+                    sums[e][m][r] += sum[r];
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int at = 0; at < EIGHTS * MTILES * 4; at++) {
+        int e = at / (MTILES * 4), m = at / 4 % MTILES, r = at % 4;
+        int64_t row = tile * TILE + 16 * m + 8 * (r / 2) + g;
+        int c = 8 * e + 2 * t + r % 2;
+        if (row < out.count && c < k) {
+            out.y[c * out.stride + row] += (double)sums[e][m][r] * (double)rows.weight[m][r / 2] * units[c];
+        }
+    }
+}
+
+/* A block a vector: what its entries, over UNIT, are multiplied by when they come back, a power of two. */
+__global__ void units_kernel(const double *x, int64_t count, double *out) {
+    __shared__ double largest[256];
+    double most = 0;
+    for (int64_t i = threadIdx.x; i < count; i += 256) {
+        most = fmax(most, fabs(x[blockIdx.x * count + i]));
+    }
+    largest[threadIdx.x] = most;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            largest[threadIdx.x] = fmax(largest[threadIdx.x], largest[threadIdx.x + half]);
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        out[blockIdx.x] = largest[0] > 0 ? ldexp(1.0, ilogb(largest[0])) / UNIT : 1;
+    }
+}
+
+/* A lane's share of 16 columns x 8 vectors: columns 2t, 2t + 1 and 8 later, of vector g. */
+__global__ void halves_kernel(const double *x, const double *units, int64_t count, int64_t padded, int k, int eights,
+                              uint4 *out) {
+    int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, sixteen = at / LANES / eights;
+    int lane = at % LANES, c = (int)(at / LANES % eights) * 8 + lane / 4;
+    if (sixteen * 16 >= padded) {
+        return;
+    }
+    double pairs[2][2];
+    for (int i = 0; i < 4; i++) {
+        int64_t column = sixteen * 16 + 2 * (lane % 4) + 8 * (i / 2) + i % 2;
+        pairs[i / 2][i % 2] = c < k && column < count ? x[c * count + column] / (units[c] * (double)UNIT) : 0;
+    }
+    out[at] = rough_path::make(pairs);
+}
+
+/* The rows and the columns of a product. */
+template <class P> struct factors {
+    buffer<int32_t> ids;
+    packed<P> left, right;
+    int64_t rows, padded; /* places */
+    int make(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const targets &out) {
+        buffer<int32_t> row_ids;
+        padded = (count + GROUP - 1) / GROUP * GROUP;
+        rows = tiles_of(out.count) * TILE;
+        TRY(make_places(call, a, 0, objects ? 0 : count, padded, ids));
+        if (objects) {
+            TRY(copy_there(call, a, ids.data, objects, count * (int64_t)sizeof *objects));
+        }
+        TRY(make_places(call, a, out.first, out.count, rows, row_ids));
+        TRY(pack<P>(call, a, row_ids.data, rows, left));
+        return pack<P>(call, a, ids.data, padded, right);
+    }
+    /* launch(blocks, first, last): groups of columns. Whatever the pieces, the sums of so many go together. */
+    template <class F> int multiply(clv_cuda_call *call, F launch) {
+        return in_pieces(call, padded / GROUP, FLUSH, (double)rows * GROUP, [&](int64_t first, int64_t last) {
+            for (int64_t at = first; at < last; at += FLUSH) {
+                launch((unsigned)((rows / TILE + WARPS - 1) / WARPS), at, at + FLUSH < last ? at + FLUSH : last);
+            }
+            return CLV_CUDA_OK;
+        });
+    }
+};
+
+int exact_vectors(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+                  int64_t k, const targets &out) {
+    int width = k > 8 ? 16 : 8;
+    factors<exact_path> f;
+    buffer<double> vectors;
+    TRY(f.make(call, a, objects, count, out));
+    TRY(vectors.make(call, a, f.padded * width));
+    vectors_kernel<<<(unsigned)((f.padded * width + 255) / 256), 256>>>(x, count, f.padded, (int)k, width,
+                                                                       f.right.weight.data, vectors.data);
+    side<exact_path> l = side_of(f.left), r = side_of(f.right);
+    return f.multiply(call, [&](unsigned blocks, int64_t first, int64_t last) {
+        by_chunks<exact_path>(l.chunks, [&](auto chunks) {
+            auto kernel = width == 8 ? product_kernel<chunks, 1> : product_kernel<chunks, 2>;
+            kernel<<<blocks, WARPS * LANES>>>(l, r, f.ids.data, a->of.zero_diagonal, vectors.data, (int)k, first, last,
+                                              out);
+        });
+    });
+}
+
+int rough_vectors(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
+                  int64_t k, const targets &out) {
+    int eights = k > 8 ? 2 : 1;
+    factors<rough_path> f;
+    buffer<double> units;
+    buffer<uint4> vectors;
+    TRY(f.make(call, a, objects, count, out));
+    TRY(units.make(call, a, k));
+    TRY(vectors.make(call, a, f.padded / 16 * eights * LANES));
+    units_kernel<<<(unsigned)k, 256>>>(x, count, units.data);
+    halves_kernel<<<(unsigned)((f.padded / 16 * eights * LANES + 255) / 256), 256>>>(x, units.data, count, f.padded,
+                                                                                    (int)k, eights, vectors.data);
+    side<rough_path> l = side_of(f.left), r = side_of(f.right);
+    return f.multiply(call, [&](unsigned blocks, int64_t first, int64_t last) {
+        by_chunks<rough_path>(l.chunks, [&](auto chunks) {
+            auto kernel = eights == 1 ? rough_product_kernel<chunks, 1> : rough_product_kernel<chunks, 2>;
+            kernel<<<blocks, WARPS * LANES>>>(l, r, f.ids.data, a->of.zero_diagonal, vectors.data, units.data, (int)k,
+                                              first, last, out);
+        });
+    });
+}
+
 /* --- center and radius --- */
 
 /* A block a feature. */
@@ -911,33 +1093,6 @@ int tensor_moves(clv_cuda_call *call, clv_cuda_operator *a, const std::vector<in
 }
 
 int tensor_product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
-                   int64_t k, const targets &out) {
-    int64_t padded = (count + GROUP - 1) / GROUP * GROUP, rows = tiles_of(out.count) * TILE;
-    int width = k > 8 ? 16 : 8;
-    buffer<int32_t> ids, row_ids;
-    buffer<double> vectors;
-    packed<exact_path> left, right;
-    TRY(make_places(call, a, 0, objects ? 0 : count, padded, ids));
-    if (objects) {
-        TRY(copy_there(call, a, ids.data, objects, count * (int64_t)sizeof *objects));
-    }
-    TRY(make_places(call, a, out.first, out.count, rows, row_ids));
-    TRY(pack<exact_path>(call, a, row_ids.data, rows, left));
-    TRY(pack<exact_path>(call, a, ids.data, padded, right));
-    TRY(vectors.make(call, a, padded * width));
-    vectors_kernel<<<(unsigned)((padded * width + 255) / 256), 256>>>(x, count, padded, (int)k, width,
-                                                                     right.weight.data, vectors.data);
-    side<exact_path> l = side_of(left), r = side_of(right);
-    return in_pieces(call, padded / GROUP, FLUSH, (double)rows * GROUP, [&](int64_t first, int64_t last) {
-        for (int64_t at = first; at < last; at += FLUSH) { /* whatever the pieces, the sums of so many go together */
-            int64_t end = at + FLUSH < last ? at + FLUSH : last;
-            unsigned blocks = (unsigned)((rows / TILE + WARPS - 1) / WARPS);
-            by_chunks<exact_path>(l.chunks, [&](auto chunks) {
-                auto kernel = width == 8 ? product_kernel<chunks, 1> : product_kernel<chunks, 2>;
-                kernel<<<blocks, WARPS * LANES>>>(l, r, ids.data, a->of.zero_diagonal, vectors.data, (int)k, at, end,
-                                                  out);
-            });
-        }
-        return CLV_CUDA_OK;
-    });
+                   int64_t k, bool rough, const targets &out) {
+    return (rough && tensor_suits(a, true) ? rough_vectors : exact_vectors)(call, a, objects, count, x, k, out);
 }

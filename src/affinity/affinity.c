@@ -255,11 +255,20 @@ clv_status clv_spread_gather(const clv_affinity *a, const clv_spread *spread, cl
 
 /* --- sums and products --- */
 
+static clv_status check_vectors(const clv_affinity *a, int64_t k) {
+    return k >= 1 ? CLV_OK
+                  : clv_fail(a->ctx, CLV_EUSAGE, "%lld vectors cannot be multiplied: there must be 1 or more",
+                             (long long)k);
+}
+
 clv_status clv_affinity_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {
-    if (k < 1) {
-        return clv_fail(a->ctx, CLV_EUSAGE, "%lld vectors cannot be multiplied: there must be 1 or more", (long long)k);
-    }
+    CLV_TRY(check_vectors(a, k));
     return CALL(a, apply, x, k, y, threads_for(a, (double)a->info.nonzeros, threads));
+}
+
+clv_status clv_affinity_rough_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads) {
+    CLV_TRY(check_vectors(a, k));
+    return CALL(a, rough_apply, x, k, y, threads_for(a, (double)a->info.nonzeros, threads));
 }
 
 clv_status clv_affinity_group_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y,

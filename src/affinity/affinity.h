@@ -50,10 +50,12 @@ clv_status clv_affinity_column_threads(const clv_affinity *a, int64_t i, double 
 /* The operator on objects[0..m-1] of `base` (distinct, in any order) as one of its own, with the bits of the base's
  * entries, compact if the home can: every function costs what the chosen objects cost. `base` must outlive it. */
 clv_status clv_affinity_subset(const clv_affinity *base, const int64_t *objects, int64_t m, clv_affinity **out);
-/* clv_affinity_group_sums and clv_affinity_move_many for descents whose end is computed again: sums may be off by
- * CLV_ROUGH of themselves (moves: of what is moved), where the home is faster that way. False: its sums are exact. */
+/* clv_affinity_group_sums, clv_affinity_move_many and clv_affinity_apply for descents and starts whose end is computed
+ * again: sums may be off by CLV_ROUGH of themselves (moves: of what is moved; products: of those of magnitudes), where
+ * the home is faster that way. False: its sums are exact. */
 #define CLV_ROUGH 1e-6
 bool clv_affinity_is_rough(const clv_affinity *a);
+clv_status clv_affinity_rough_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int64_t threads);
 clv_status clv_affinity_rough_sums(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int64_t threads);
 clv_status clv_affinity_rough_moves(const clv_affinity *a, const int64_t *objects, const int32_t *before,
                                     const int32_t *after, int64_t count, double *y, int64_t threads);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLV_CUDA_INTERFACE = 2, CLV_CUDA_TILE = 64 };
+enum { CLV_CUDA_INTERFACE = 3, CLV_CUDA_TILE = 64 };
 
 typedef enum clv_cuda_status {
     CLV_CUDA_OK,
@@ -61,6 +61,9 @@ typedef struct clv_cuda_moves {
     int rough; /* entries may have errors of 1e-6 of themselves, if that is faster */
 } clv_cuda_moves;
 
+/* What becomes of a product: added to y; and its entries may have errors as of rough moves. */
+enum { CLV_CUDA_ADD = 1, CLV_CUDA_ROUGH = 2 };
+
 /* Points for k-means and k-median. Distances are computed in double, by differences. */
 typedef struct clv_cuda_cloud {
     int64_t n, features, k;
@@ -108,9 +111,9 @@ typedef struct clv_cuda {
     /* out[r * column_count + c] = entry (rows[r], columns[c]); columns NULL: all n. Bits depend on the pair alone. */
     int (*entries)(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *rows, int64_t row_count,
                    const int32_t *columns, int64_t column_count, double *out);
-    /* y (k x n) = x (k x count) times the rows objects[0..count-1] (NULL: all n); `add`: added to y. */
+    /* y (k x n) = x (k x count) times the rows objects[0..count-1] (NULL: all n). */
     int (*product)(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
-                   int64_t k, double *y, int add);
+                   int64_t k, double *y, int how);
     int (*sums)(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add);
     /* Sums over all pairs: of the entries, and of their squares. */
     int (*moments)(clv_cuda_call *call, clv_cuda_operator *a, double *sum, double *squares);

@@ -114,13 +114,18 @@ static clv_status device_fill(const clv_affinity *a, const clv_sheet *s, int thr
 /* --- products and sums --- */
 
 static clv_status product_of(const clv_affinity *a, const int32_t *objects, int64_t count, const double *x, int64_t k,
-                             double *y, int add) {
-    ON_CARD(a, "multiplying by the affinity", product, objects, count, x, k, y, add);
+                             double *y, int how) {
+    ON_CARD(a, "multiplying by the affinity", product, objects, count, x, k, y, how);
 }
 
 static clv_status device_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
     (void)threads;
     return product_of(a, NULL, a->info.n, x, k, y, 0);
+}
+
+static clv_status device_rough_apply(const clv_affinity *a, const double *x, int64_t k, double *y, int threads) {
+    (void)threads;
+    return product_of(a, NULL, a->info.n, x, k, y, CLV_CUDA_ROUGH);
 }
 
 static clv_status device_combine(const clv_affinity *a, const clv_terms *terms, double *y, int threads) {
@@ -134,7 +139,7 @@ static clv_status device_combine(const clv_affinity *a, const clv_terms *terms, 
 static clv_status device_add_rows(const clv_affinity *a, int64_t first, int64_t count, const double *d, int64_t k,
                                   double *y, int threads) {
     int32_t *objects = narrow(a->ctx, NULL, first, count);
-    clv_status status = objects ? product_of(a, objects, count, d, k, y, 1) : CLV_ENOMEM;
+    clv_status status = objects ? product_of(a, objects, count, d, k, y, CLV_CUDA_ADD) : CLV_ENOMEM;
     (void)threads;
     clv_free(a->ctx, objects);
     return status;
@@ -290,6 +295,7 @@ static const clv_home_functions functions = {
     .destroy = device_destroy,
     .entry = device_entry,
     .apply = device_apply,
+    .rough_apply = device_rough_apply,
     .group_sums = device_group_sums,
     .rough_sums = device_rough_sums,
     .move = device_move,

@@ -254,6 +254,7 @@ void clv_home_complete(clv_home_functions *home) {
     OR_ELSE(diagonal, diagonal_by_entries);
     OR_ELSE(apply, apply_by_columns);
     OR_ELSE(group_sums, sums_by_columns);
+    OR_ELSE(rough_apply, home->apply);
     OR_ELSE(rough_sums, home->group_sums);
     OR_ELSE(move, move_by_column);
     OR_ELSE(move_many, move_one_by_one);

@@ -49,7 +49,8 @@ typedef struct clv_home_functions {
     clv_status (*diagonal)(const clv_affinity *a, double *out);
     clv_status (*apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*group_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
-    /* As group_sums, and as move_many, with errors of up to CLV_ROUGH of the sums where that is faster. */
+    /* As apply, group_sums and move_many, with errors of up to CLV_ROUGH of the sums where that is faster. */
+    clv_status (*rough_apply)(const clv_affinity *a, const double *x, int64_t k, double *y, int threads);
     clv_status (*rough_sums)(const clv_affinity *a, const int32_t *labels, int64_t k, double *y, int threads);
     clv_status (*rough_moves)(const clv_affinity *a, const clv_moves *moves, double *y, int threads);
     clv_status (*move)(const clv_affinity *a, int64_t i, double *from, double *to); /* rows of the sums, or NULL */

@@ -147,15 +147,17 @@ static int entries(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *row
     return CLV_CUDA_OK;
 }
 
+/* Rough entries are rounded to floats, so that who takes them is seen. */
 static int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *objects, int64_t count, const double *x,
-                   int64_t k, double *y, int add) {
+                   int64_t k, double *y, int how) {
     int64_t n = a->of.n;
-    if (!add) {
+    if (!(how & CLV_CUDA_ADD)) {
         memset(y, 0, (size_t)(k * n) * sizeof *y);
     }
     for (int64_t m = 0; m < count; m++) {
         for (int64_t i = 0; i < n; i++) {
             double value = entry(a, i, objects ? objects[m] : m);
+            value = how & CLV_CUDA_ROUGH ? (double)(float)value : value;
             for (int64_t c = 0; c < k; c++) {
                 y[c * n + i] += x[c * count + m] * value;
             }
@@ -167,7 +169,7 @@ static int product(clv_cuda_call *call, clv_cuda_operator *a, const int32_t *obj
     return CLV_CUDA_OK;
 }
 
-/* Rough entries are rounded to floats, so that who takes them is seen. */
+/* Likewise. */
 static int sums(clv_cuda_call *call, clv_cuda_operator *a, const clv_cuda_moves *moves, int64_t k, double *y, int add) {
     int64_t n = a->of.n;
     if (!add) {

@@ -132,6 +132,36 @@ static void test_rough(void **state) {
     clv_affinity_free(a);
 }
 
+/* And rough products, of few and of many vectors, by what their magnitudes add up to. */
+static void test_rough_products(void **state) {
+    enum { MANY = 19 };
+    static double x[MANY * N], size[MANY * N], y[MANY * N], rough[MANY * N], bound[MANY * N];
+    clv_rng rng = clv_rng_stream(6, 0);
+    (void)state;
+    for (int e = 0; e < MANY * N; e++) {
+        x[e] = ldexp(clv_rng_normal(&rng), 40 * (e / N % 3)); /* of any scale */
+        size[e] = fabs(x[e]);
+    }
+    for (int zero = 0; zero < 2; zero++) {
+        clv_affinity_options o = on_card();
+        clv_affinity *a;
+        bool differs = false;
+        o.zero_diagonal = zero;
+        assert_int_equal(clv_affinity_build(ctx, &matrix, &o, &a), CLV_OK);
+        for (int64_t k = 1; k <= MANY; k += 6) {
+            assert_int_equal(clv_affinity_apply(a, x, k, y, 1), CLV_OK);
+            assert_int_equal(clv_affinity_apply(a, size, k, bound, 1), CLV_OK);
+            assert_int_equal(clv_affinity_rough_apply(a, x, k, rough, 1), CLV_OK);
+            for (int64_t e = 0; e < k * N; e++) {
+                assert_true(fabs(y[e] - rough[e]) <= CLV_ROUGH * bound[e]);
+                differs = differs || y[e] != rough[e];
+            }
+        }
+        assert_true(differs);
+        clv_affinity_free(a);
+    }
+}
+
 /* A cut that begins with rough sums and degrees ends with exact ones, also where time or a hook ends it. */
 static void test_rough_degrees(void **state) {
     clv_affinity_options o = on_card();
@@ -218,6 +248,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rough_products, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rough_degrees, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_interrupt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto, set_up, tear_down),

@@ -51,14 +51,16 @@ enum {
 
 /* --- eigenpairs of P --- */
 
+/* A start is all that they are for: products may be rough. */
 static clv_status multiply(void *user, const double *x, int64_t count, double *y) {
     const clv_symnmf_problem *p = user;
-    return clv_affinity_apply(p->affinity, x, count, y, p->options.control.threads);
+    return clv_affinity_rough_apply(p->affinity, x, count, y, p->options.control.threads);
 }
 
 clv_status clv_symnmf_multiply(void *problem, const double *x, double *y, int64_t n) {
+    const clv_symnmf_problem *p = problem;
     (void)n;
-    return multiply(problem, x, 1, y);
+    return clv_affinity_apply(p->affinity, x, 1, y, p->options.control.threads);
 }
 
 static double error_of(void *user, double value, double residual) {

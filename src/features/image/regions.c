@@ -163,28 +163,36 @@ static int64_t sum_up(const borders *b, int64_t r) {
     return different;
 }
 
+static int64_t count_different(const borders *b, int64_t n) {
+    int64_t different = 0;
+    for (int64_t r = 0; r < n; r++) {
+        for (int64_t e = b->start[r]; e < b->start[r + 1]; e++) {
+            different += b->length[b->others[e]]++ == 0;
+        }
+        for (int64_t e = b->start[r]; e < b->start[r + 1]; e++) {
+            b->length[b->others[e]] = 0;
+        }
+    }
+    return different;
+}
+
 static clv_status fill_adjacency(clv_context *ctx, const clv_regions *regions, clv_kept *work, clv_data **out) {
     borders b = {0};
     int64_t n = regions->count, at = 0;
     CLV_TRY(list_borders(work, regions, &b));
-    double *lengths = CLV_TAKE(work, double, b.start[n]);
-    int64_t *first = CLV_TAKE(work, int64_t, n + 1);
-    CLV_TRY(work->status);
+    CLV_TRY(clv_data_new_csr(ctx, "region adjacency", n, n, count_different(&b, n), out));
+    double *lengths = (*out)->values;
+    (*out)->start[0] = 0;
     for (int64_t r = 0; r < n; r++) {
         int64_t different = sum_up(&b, r);
-        first[r] = at;
-        for (int64_t e = 0; e < different; e++, at++) { /* borders of earlier regions are over: there is room */
+        for (int64_t e = 0; e < different; e++, at++) {
             int32_t other = b.others[b.start[r] + e];
-            b.others[at] = other;
+            (*out)->index[at] = other;
             lengths[at] = (double)b.length[other];
             b.length[other] = 0;
         }
+        (*out)->start[r + 1] = at;
     }
-    first[n] = at;
-    CLV_TRY(clv_data_new_csr(ctx, "region adjacency", n, n, at, out));
-    memcpy((*out)->start, first, (size_t)(n + 1) * sizeof *first);
-    memcpy((*out)->index, b.others, (size_t)at * sizeof *b.others);
-    memcpy((*out)->values, lengths, (size_t)at * sizeof *lengths);
     return CLV_OK;
 }
 

@@ -9,8 +9,8 @@ import subprocess
 import urllib.parse
 
 import harness
-from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, shared,
-                     two_blocks, write)
+from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, same_partition,
+                     shared, two_blocks, write)
 from cases.output import check_page
 
 
@@ -314,6 +314,21 @@ def an_affinity_is_chosen_and_the_choice_can_be_verified():
         check(plain["kind"] == "gaussian" and "chosen_on" not in plain, f"{given} is about a gaussian one, or leaves no sample")
     for method in ("symnmf", "dominant"):
         check(cleave(method, "x.npy", "-k", 3, "--json", "-", err="").json()["affinity"]["kind"] == "gaussian", "the others have their own")
+
+
+@case
+def local_scales_of_copies_have_no_unit():
+    """Where every object has more copies than --neighbors, too; and new objects agree."""
+    places = [(0, 0), (1, 0), (0, 1), (9, 9), (10, 9), (9, 10)]
+    found = []
+    for unit in (1e-5, 1, 1e4):
+        npy("x.npy", [[unit * x for x in places[i % 6]] for i in range(120)])
+        cleave("ncut", "x.npy", "-k", 2, "--affinity", "local", "-q", "--json", "r.json", "--predict", "x.npy", "--predict-output", "p.txt")
+        found.append(json.loads(read("r.json")))
+        check([int(line) for line in read("p.txt").split()] == found[-1]["labels"], f"{unit}: new objects")
+        check(same_partition(found[-1]["labels"], [i % 6 // 3 for i in range(120)]), f"{unit}: two groups of places")
+    cuts = [result["objective"]["value"] for result in found]
+    check(max(cuts) - min(cuts) <= 1e-9 and not any("similarities are" in w for result in found for w in result.get("warnings", [])), f"{cuts}")
 
 
 @case

@@ -19,6 +19,8 @@ typedef struct clv_advice {
     const clv_matrix *points;      /* NULL: there are none */
     clv_result *result;
     bool settled; /* nothing else has to be said */
+    bool uneven;  /* columns vary by so much that --scale standard would change something */
+    bool copied;  /* many objects are copies of others */
 } clv_advice;
 
 enum { CLV_FEW_OBJECTS = 50 }; /* of fewer little is said */

@@ -1,5 +1,6 @@
 /* What points look like: columns that alone count or say nothing, copies, and similarities that were taken for points.
- * They are looked at in at most ROWS rows, for copies in as many as have NUMBERS numbers, for symmetry in PAIRS pairs. */
+ * They are looked at in at most ROWS rows, for copies in as many as have NUMBERS numbers, for symmetry in PAIRS pairs.
+ */
 #include "methods/advice.h"
 
 #include "base/ranks.h"
@@ -9,8 +10,13 @@
 
 enum { ROWS = 4096, PAIRS = 1024, COLUMNS_A_HEAVY = 6 };
 enum { NUMBERS = 1 << 26, NUMBERS_LATE = 1 << 22 }; /* the latter when the time of the run is over */
-#define FEW_COLUMNS 0.95 /* of the squared distances, by one column of several or by few of many */
-#define REPEATED 0.25    /* of the objects */
+#define FEW_COLUMNS 0.95                            /* of the squared distances */
+#define REPEATED 0.25                               /* of the objects */
+/* Between the variances of columns that count and of those that do not: of few, and of more than a sixth. */
+#define GAP_OF_FEW 10
+#define GAP_OF_MANY 100
+/* Between the variances of columns, a tenth of them at either end apart: less is little that scaling them changes. */
+#define UNEVEN 10
 
 /* Which row is looked at: evenly spread. */
 static int64_t row_at(const clv_matrix *points, int64_t rows, int64_t r) {
@@ -51,19 +57,42 @@ static int compare_falling(const void *l, const void *r) {
     return (a < b) - (a > b);
 }
 
+/* How many columns have nearly all of the variance while the others hardly count; 0: all of them count. It is one, or
+ * there is a gap below them: variances that fall smoothly, as those of pixels and of principal components do, have
+ * none. `spread`: falling, of `varied` columns that are not constant, a quarter of which may be the others. */
+static int64_t count_heavy(const double *spread, int64_t varied, double total) {
+    double reached = 0;
+    int64_t heavy = 0;
+    while (heavy < varied && reached < FEW_COLUMNS * total) {
+        reached += spread[heavy++];
+    }
+    if (heavy == 1 && varied > 1) {
+        return 1;
+    }
+    for (int64_t f = heavy; f < varied && 4 * f <= 3 * varied; f++) {
+        if (spread[f - 1] >= (COLUMNS_A_HEAVY * f <= varied ? GAP_OF_FEW : GAP_OF_MANY) * spread[f]) {
+            return f;
+        }
+    }
+    return 0;
+}
+
 /* `spread` is put in order. */
-static clv_status advise_on_columns(double *spread, int64_t p, clv_result *result) {
+static clv_status advise_on_columns(double *spread, int64_t p, clv_advice *advice) {
+    clv_result *result = advice->result;
     double total = 0, reached = 0;
-    int64_t constant = 0, heavy = 0;
+    int64_t constant = 0;
     qsort(spread, (size_t)p, sizeof *spread, compare_falling);
     for (int64_t f = 0; f < p; f++) {
         total += spread[f];
         constant += spread[f] <= 0;
     }
-    while (heavy < p && reached < FEW_COLUMNS * total) {
-        reached += spread[heavy++];
+    int64_t varied = p - constant, heavy = count_heavy(spread, varied, total);
+    advice->uneven = varied > 1 && spread[varied / 10] > UNEVEN * spread[varied - 1 - varied / 10];
+    for (int64_t f = 0; f < heavy; f++) {
+        reached += spread[f];
     }
-    if (p - constant > 1 && heavy > 0 && (heavy == 1 || COLUMNS_A_HEAVY * heavy <= p)) {
+    if (heavy > 0) {
         CLV_TRY(clv_result_warn(
             result,
             "%lld of %lld columns %s %.1f %% of the variance: distances are those in %s, and the others "
@@ -80,36 +109,49 @@ static clv_status advise_on_columns(double *spread, int64_t p, clv_result *resul
     return CLV_OK;
 }
 
-static clv_status advise_on_spread(clv_context *ctx, const clv_matrix *points, int64_t most, clv_result *result) {
+static clv_status advise_on_spread(int64_t most, clv_advice *advice) {
+    clv_context *ctx = advice->ctx;
+    const clv_matrix *points = advice->points;
     int64_t p = points->cols, rows = p > 0 && most / p < ROWS ? most / p : ROWS;
     rows = rows < CLV_FEW_OBJECTS ? CLV_FEW_OBJECTS : rows;
     rows = rows < points->rows ? rows : points->rows;
     double *spread = CLV_NEW(ctx, double, 3 * p);
     clv_status status = spread ? look_at_all(ctx, points, rows, spread) : CLV_ENOMEM;
     if (status == CLV_OK) {
-        status = advise_on_columns(spread, p, result);
+        status = advise_on_columns(spread, p, advice);
     }
     clv_free(ctx, spread);
     return status;
 }
 
-/* `equal`: all of them are copies of one, and there is nothing else to say. */
-static clv_status advise_on_copies(clv_context *ctx, const clv_matrix *points, int64_t most, bool *equal,
-                                   clv_result *result) {
+/* Nothing else has to be said of objects that are all equal, or of which there are fewer than clusters. */
+static clv_status advise_on_copies(int64_t most, clv_advice *advice) {
+    clv_result *result = advice->result;
+    int64_t n = advice->points->rows;
     clv_copies found;
-    CLV_TRY(clv_count_copies(ctx, points, most, &found));
-    *equal = found.looked == points->rows && found.copies == found.looked - 1;
-    if (*equal) {
+    CLV_TRY(clv_count_copies(advice->ctx, advice->points, most, &found));
+    int64_t different = found.looked - found.copies;
+    bool counted = found.exact && found.looked == n, clusters = advice->method->k_meaning == CLV_K_CLUSTERS;
+    advice->settled = counted && (different == 1 || (clusters && different < result->k));
+    if (advice->settled && different == 1) {
         return clv_result_warn(result, "all %lld objects are equal, in every column: there is nothing to cluster by",
-                               (long long)found.looked);
+                               (long long)n);
+    }
+    if (advice->settled) {
+        return clv_result_warn(result,
+                               "%lld of %lld objects are copies of others, and the %lld different ones cannot be %lld "
+                               "clusters: try -k %lld",
+                               (long long)found.copies, (long long)n, (long long)different, (long long)result->k,
+                               (long long)different);
     }
     if ((double)found.copies <= REPEATED * (double)found.looked) {
         return CLV_OK;
     }
+    advice->copied = true;
     int64_t unit = found.exact ? 1 : 100; /* no more digits than are known */
     return clv_result_warn(result, "%s%lld of %lld objects%s are copies of others: try each of them once%s",
                            found.exact ? "" : "about ", (long long)((found.copies + unit / 2) / unit * unit),
-                           (long long)found.looked, found.looked < points->rows ? " looked at" : "",
+                           (long long)found.looked, found.looked < n ? " looked at" : "",
                            strcmp(result->method, "kpalm") == 0 ? ", with --sample-weights" : "");
 }
 
@@ -162,8 +204,8 @@ clv_status clv_advise_on_points(clv_advice *advice) {
         CLV_TRY(advise_on_pairs(points, advice->info != NULL, result));
     }
     if (points && !clv_is_sparse(points)) {
-        CLV_TRY(advise_on_spread(advice->ctx, points, cut ? NUMBERS_LATE : NUMBERS, result));
-        CLV_TRY(advise_on_copies(advice->ctx, points, cut ? NUMBERS_LATE : NUMBERS, &advice->settled, result));
+        CLV_TRY(advise_on_spread(cut ? NUMBERS_LATE : NUMBERS, advice));
+        CLV_TRY(advise_on_copies(cut ? NUMBERS_LATE : NUMBERS, advice));
     }
     return CLV_OK;
 }

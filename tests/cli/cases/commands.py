@@ -337,14 +337,18 @@ def warnings_say_what_to_try():
     draw = random.Random(3)
     blobs = [[draw.gauss(9 * (i % 3), 1), draw.gauss(9 * (i % 2), 1), draw.gauss(0, 1)] for i in range(120)]
     cases = {"1 of 3 columns has .* --scale standard": [[1e4 * x, y, z] for x, y, z in blobs],
+             "2 of 5 columns have 100.0 % of the variance.* --scale standard": [[x, y, z, 1e5 * draw.gauss(0, 1), 1e5 * draw.gauss(0, 1)] for x, y, z in blobs],
+             "3 of 5 columns have 100.0 % of the variance.* --scale standard": [[x, y, 1e5 * z, 3e4 * draw.gauss(0, 1), 1e4 * draw.gauss(0, 1)] for x, y, z in blobs],
              "2 of 3 columns are constant.* --drop": [[x, 1, 1] for x, _, _ in blobs],
              "80 of 120 objects are copies": [blobs[i % 40] for i in range(120)],
              "the data are 120 x 120 and symmetric.* --affinity precomputed": [[math.dist(a, b) for b in blobs] for a in blobs],
              "one cluster has 118 of the 120 objects.* try --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
              + [[1e3, 0, 0], [0, 1e3, 0]]}
-    npy("x.npy", blobs)
-    for method in ("ncut", "symnmf", "kpalm"):
-        check("warning" not in cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$").out, f"{method}: none in the table")
+    smooth = [[1.3 ** -f * draw.gauss(9 * (i % 3), 1) for f in range(40)] for i in range(120)]
+    for points in (blobs, smooth):
+        npy("x.npy", points)
+        for method in ("ncut", "symnmf", "kpalm"):
+            check("warning" not in cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$").out, f"{method}: none in the table")
     for words, points in cases.items():
         npy("x.npy", points)
         few = ["--affinity", "gaussian", "--gamma", 1e-3] if "118" in words else []
@@ -383,6 +387,10 @@ def warnings_suggest_what_can_be_done():
     for method in ("ncut", "kpalm"):
         said = warned(method, "x.npy", "-k", 3)
         check(len(said) == 1 and said[0].startswith("all 60 objects are equal"), f"{method}: {said}")
+    npy("x.npy", [[1, 2], [3, 4]] * 40)
+    for method in ("ncut", "kpalm", "symnmf"):
+        said = warned(method, "x.npy", "-k", 3)
+        check(said == ["78 of 80 objects are copies of others, and the 2 different ones cannot be 3 clusters: try -k 2"], f"{method}: {said}")
     draw = random.Random(5)
     far = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(118)] + [[1e3, 0], [0, 1e3]]
     npy("x.npy", far)

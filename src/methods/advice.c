@@ -2,19 +2,20 @@
 #include "methods/advice.h"
 
 static clv_status advise(clv_advice *advice) {
-    CLV_TRY(clv_advise_on_points(advice));
+    bool few = advice->result->n < CLV_FEW_OBJECTS;
+    CLV_TRY(few ? CLV_OK : clv_advise_on_points(advice));
     if (advice->settled) {
         return CLV_OK;
     }
     CLV_TRY(clv_advise_on_similarities(advice));
-    return clv_advise_on_clusters(advice);
+    return few ? CLV_OK : clv_advise_on_clusters(advice);
 }
 
 /* Also of a run that was ended, in a moment: what is wrong with its data is what a longer one ends with. */
 clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
     clv_affinity_info info;
     clv_advice advice = {.ctx = ctx, .method = method, .input = input, .result = result};
-    if (!result->labels || result->n < CLV_FEW_OBJECTS || !clv_method_gives(method, "warnings")) {
+    if (!result->labels || !clv_method_gives(method, "warnings")) {
         return CLV_OK;
     }
     if (method->takes == CLV_TAKES_AFFINITY) {

@@ -21,13 +21,14 @@ typedef struct clv_advice {
     bool settled; /* nothing else has to be said */
     bool uneven;  /* columns vary by so much that --scale standard would change something */
     bool copied;  /* many objects are copies of others */
+    bool useless; /* the similarities: what clusters look like follows from that */
 } clv_advice;
 
 enum { CLV_FEW_OBJECTS = 50 }; /* of fewer little is said */
 
 /* advice_points.c, advice_similar.c, advice_clusters.c */
 clv_status clv_advise_on_points(clv_advice *advice);
-clv_status clv_advise_on_similarities(const clv_advice *advice);
+clv_status clv_advise_on_similarities(clv_advice *advice);
 clv_status clv_advise_on_clusters(const clv_advice *advice);
 
 #endif

@@ -89,7 +89,7 @@ clv_status clv_advise_on_clusters(const clv_advice *advice) {
     const clv_method *method = advice->method;
     const clv_affinity_info *info = advice->info;
     clv_result *result = advice->result;
-    bool counted = result->labels && result->sizes && result->k >= 2;
+    bool counted = result->labels && result->sizes && result->k >= 2 && !advice->useless;
     if (counted && method->k_meaning == CLV_K_CLUSTERS && result->n >= CLV_FEW_OBJECTS * result->k / 2) {
         CLV_TRY(advise_on_parts(info, result));
         CLV_TRY(advise_on_sizes(info, result));

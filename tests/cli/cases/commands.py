@@ -362,7 +362,14 @@ def warnings_say_what_to_try():
            err="1 of the 3 clusters has at most 1 of the 120 objects, lone outliers perhaps.*: leave them out, or try")
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
-    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")
+    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err=r"^warning: at gamma 1e\+06 almost all similarities are 0 [^\n]*: try --gamma auto, or --affinity local\n$")
+    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e3, "--affinity", "local", err=r"^warning: at gamma 1e\+03 almost all similarities are 0 [^\n]*: try --gamma auto\n$")
+    apart = [[draw.gauss(40 * (i % 5), 1), draw.gauss(40 * (i // 5 % 4), 1)] for i in range(600)]
+    npy("x.npy", apart)  # most pairs are in different clusters, and not similar
+    for given in (["--affinity", "local"], ["--affinity", "local", "--scale", "standard"], ["--affinity", "gaussian", "--gamma", 1]):
+        for method in ("ncut", "dominant"):
+            cleave(method, "x.npy", "-k", 20, *given, "--restarts", 10 if method == "ncut" else 1, err="^$")
+    npy("x.npy", blobs)
     for graph in ("knn", "local-knn"):
         cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, "--affinity", graph, "--neighbors", 5,
                err=r"nothing joins the 1\d\d parts of the graph, and there are 3 clusters.* a smaller --gamma")
@@ -384,7 +391,7 @@ def warnings_suggest_what_can_be_done():
         return json.loads(read("r.json"))["warnings"]
 
     npy("x.npy", [[1, 2]] * 60)
-    for method in ("ncut", "kpalm"):
+    for method in ("ncut", "kpalm", "symnmf"):
         said = warned(method, "x.npy", "-k", 3)
         check(len(said) == 1 and said[0].startswith("all 60 objects are equal"), f"{method}: {said}")
     npy("x.npy", [[1, 2], [3, 4]] * 40)
@@ -397,7 +404,10 @@ def warnings_suggest_what_can_be_done():
     for affinity in ("gaussian", "local-knn"):
         said = " ".join(warned("ncut", "x.npy", "-k", 3, "--affinity", affinity, *(["--gamma", 1] if affinity == "gaussian" else [])))
         check("one cluster has" in said and "look at the few" in said and "--affinity gaussian" not in said, f"{affinity}: {said}")
-    said = " ".join(warned("symnmf", "x.npy", "-k", 3, "--gamma", 1e-5))
+    said = warned("symnmf", "x.npy", "-k", 3, "--gamma", 1e-5)
+    check(len(said) == 1 and said[0].endswith("; try --gamma auto or a larger --gamma"), f"the cause, not what follows from it: {said}")
+    npy("x.npy", far[:101] + [[1e3, 0], [0, 1e3], [-1e3, 0]])
+    said = " ".join(warned("symnmf", "x.npy", "-k", 4, "--gamma", 1e-2))
     check("one cluster has" in said and "knn" not in said, f"symnmf: {said}")
     npy("x.npy", [[draw.gauss(0, 1)] for _ in range(100)])
     for given, words in ([], "--gamma auto, or --affinity local"), (["--affinity", "local"], "--gamma auto"):

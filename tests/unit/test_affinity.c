@@ -496,6 +496,15 @@ static void test_local(void **state) {
     check_kind(CLV_AFFINITY_LOCAL_KNN, homes, 1);
 }
 
+/* Of agreements next to 0 there is no sign. */
+static void test_reason(void **state) {
+    char text[256];
+    clv_affinity_info info = {.kind = CLV_AFFINITY_LOCAL, .chosen_on = 500, .agreement = {-0.001, 0.504, -0.25}};
+    (void)state;
+    clv_affinity_reason(&info, text, sizeof text);
+    assert_non_null(strstr(text, "by 0.00, 0.50 and -0.25 (ARI)"));
+}
+
 /* Scales are never 0: where all points coincide, where more than `neighbors` do, and where all do that with others, in
  * any unit. */
 static void test_scales_of_equal_points(void **state) {
@@ -871,6 +880,7 @@ int main(void) {
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_minimax),
         cmocka_unit_test(test_local),
+        cmocka_unit_test(test_reason),
         cmocka_unit_test(test_scales_of_equal_points),
         cmocka_unit_test(test_knn),
         cmocka_unit_test(test_threads),

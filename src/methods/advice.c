@@ -8,13 +8,14 @@ static clv_status advise(clv_advice *advice) {
         return CLV_OK;
     }
     CLV_TRY(clv_advise_on_similarities(advice));
-    return few ? CLV_OK : clv_advise_on_clusters(advice);
+    return few || advice->useless ? CLV_OK : clv_advise_on_clusters(advice);
 }
 
 /* Also of a run that was ended, in a moment: what is wrong with its data is what a longer one ends with. */
-clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result) {
+clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                      clv_result *result) {
     clv_affinity_info info;
-    clv_advice advice = {.ctx = ctx, .method = method, .input = input, .result = result};
+    clv_advice advice = {.ctx = ctx, .method = method, .input = input, .options = options, .result = result};
     if (!result->labels || !clv_method_gives(method, "warnings")) {
         return CLV_OK;
     }

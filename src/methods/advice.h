@@ -15,6 +15,7 @@ typedef struct clv_advice {
     clv_context *ctx;
     const clv_method *method;
     const clv_input *input;
+    const void *options;           /* of the method, at their full size */
     const clv_affinity_info *info; /* NULL: the method takes no similarities */
     const clv_matrix *points;      /* NULL: there are none */
     clv_result *result;

@@ -342,7 +342,7 @@ def warnings_say_what_to_try():
              "2 of 3 columns are constant.* --drop": [[x, 1, 1] for x, _, _ in blobs],
              "80 of 120 objects are copies": [blobs[i % 40] for i in range(120)],
              "the data are 120 x 120 and symmetric.* --affinity precomputed": [[math.dist(a, b) for b in blobs] for a in blobs],
-             "one cluster has 118 of the 120 objects.* try --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
+             "one cluster has 118 of the 120 objects.* try --scale standard, or --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
              + [[1e3, 0, 0], [0, 1e3, 0]]}
     smooth = [[1.3 ** -f * draw.gauss(9 * (i % 3), 1) for f in range(40)] for i in range(120)]
     for points in (blobs, smooth):
@@ -359,7 +359,7 @@ def warnings_say_what_to_try():
         cleave("verify", "r.json", "x.npy", out="^accepted")
     npy("x.npy", blobs[:119] + [[60, 60, 60]])
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--gamma", 0.05,
-           err="1 of the 3 clusters has at most 1 of the 120 objects, lone outliers perhaps.*: leave them out, or try")
+           err="1 of the 3 clusters has at most 1 of the 120 objects, lone outliers perhaps.*: leave them out, or try --affinity local-knn\n$")
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err=r"^warning: at gamma 1e\+06 almost all similarities are 0 [^\n]*: try --gamma auto, or --affinity local\n$")
@@ -376,6 +376,13 @@ def warnings_say_what_to_try():
     cleave("ncut", "x.npy", "-k", 2, "--affinity", "knn", "--neighbors", 5,
            err=r"nothing joins the 6 parts of the graph, and there are 2 clusters.*as many clusters as parts, or more --neighbors")
     cleave("dominant", "x.npy", "-k", 3, "--shift", 0, err="objects are in no cluster: .*--shift.*--assign")
+    cleave("dominant", "x.npy", "-k", 3, "--shift", 1000, err="^warning: one cluster has 120 of the 120 objects: try a smaller --shift, or --shift auto\n$")
+    for given in (["-k", 1, "--shift", 1000], ["-k", 3]):
+        cleave("dominant", "x.npy", *given, err="^$")
+    npy("x.npy", [[i] for i in range(500)])
+    line = ("ncut", "x.npy", "-k", 12, "--affinity", "knn", "--neighbors", 2)
+    cleave(*line, err=r"^warning: the bound of 0\.00\d+ says nothing about how much lower than 0\.0\d+ the objective could be: try more --restarts")
+    cleave(*line, "--restarts", 10, err="^$")  # which agree
     twice = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(4096)]
     for points in ([twice[i // 2] for i in range(8192)], twice + twice):
         npy("x.npy", points)
@@ -417,6 +424,45 @@ def warnings_suggest_what_can_be_done():
     for affinity in ("gaussian", "local"):
         said = warned("ncut", "x.npy", "-k", 2, "--affinity", affinity)
         check(any("similarities are 1" in w and w.endswith(": try one object of each group of equal or nearly equal ones") for w in said), f"{affinity}: {said}")
+
+
+@case
+def warnings_of_outliers_do_not_lead_in_a_circle():
+    """From whatever is suggested nothing leads back to it, and what was given is not suggested."""
+    draw = random.Random(7)
+    blobs = [[draw.gauss(9 * (i % 3), 1), draw.gauss(9 * (i % 3 // 2), 1)] for i in range(300)]
+
+    def warned(points, method, k, *args):
+        npy("x.npy", points)
+        cleave(method, "x.npy", "-k", k, "-q", "--json", "r.json", *args)
+        return json.loads(read("r.json")).get("warnings", [])
+
+    # A lone object that nothing is joined to, as one of three clusters or of four.
+    lone = "1 of the 301 objects is joined to no other, an outlier perhaps, and its cluster is arbitrary: leave it out"
+    found = warned(blobs + [[1e6, 1e6]], "ncut", 3, "--affinity", "local-knn")
+    check(found == [lone], f"{found}")
+    found = warned(blobs + [[1e6, 1e6]], "ncut", 4, "--affinity", "local-knn")
+    check(len(found) == 1 and found[0].endswith("take the place of a cluster: leave them out"), f"{found}")
+    found = warned(blobs + [[1e6, 1e6], [-1e6, 1e6]], "ncut", 3, "--affinity", "local-knn", "--neighbors", 10)
+    check(len(found) == 1 and found[0].startswith("2 of the 302 objects are in 2 small parts of the graph") and
+          found[0].endswith("arbitrary: leave them out"), f"{found}")
+    check(warned(blobs, "ncut", 3, "--affinity", "local-knn") == [], "without them, none")
+    # Centers go to outliers; a column that is larger is worth a try, but not twice.
+    few = [[1000, 1000], [-900, 800], [500, -2000]]
+    for given, ways in (([], "--norm euclidean, or ncut"), (["--scale", "standard"], "--norm euclidean, or ncut"), (["--norm", "euclidean"], "ncut")):
+        found = warned(blobs + few, "kpalm", 3, *given)
+        check(len(found) == 1 and re.search(f"(or )?try {ways}(, or look at the few for what they are: outliers)?$", found[0]), f"{given}: {found}")
+    apart = [[x, 5 * y, draw.gauss(0, 1)] for x, y in blobs] + [[1000, 5000, 1000], [-900, 4000, 900], [500, -9000, -900]]
+    found = warned(apart, "kpalm", 3)
+    check("try --scale standard, or --norm" in found[-1], f"columns that differ: {found}")
+    check("--scale" not in " ".join(warned(apart, "kpalm", 3, "--scale", "standard")), "that were scaled")
+    # Two clusters, one of nearly all objects; no "0 of the 2 clusters", nor fewer clusters than two.
+    found = warned([[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(192)] + [[draw.gauss(50, 1), 50] for _ in range(8)], "kpalm", 2)
+    check(found == ["one cluster has 192 of the 200 objects: try --norm euclidean, or ncut, or look at the few for what they are: outliers"], f"{found}")
+    # Clusters that are empty are no outliers.
+    npy("c.npy", [[0, 0], [9, 0], [1e6, 1e6], [9, 9]])
+    found = warned(blobs, "kpalm", 4, "--solver", "lloyd", "--empty", "keep", "--start", "c.npy")
+    check(found == ["1 of the 4 clusters is empty: try -k 3, or more --restarts"], f"{found}")
 
 
 @case

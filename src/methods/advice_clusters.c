@@ -129,8 +129,8 @@ static void suggest(ways *w, bool apt, const char *way) {
 
 /* What has not been tried yet, and one way only, so that nobody is sent in a circle: from all pairs to near ones; for
  * symnmf, which has no use for these, to local scales; from squared distances to distances; from symnmf and kpalm to
- * ncut. */
-static ways other_ways(const clv_advice *advice, bool all_in_one) {
+ * ncut. `most`: most clusters are of no use. */
+static ways other_ways(const clv_advice *advice, bool most) {
     const clv_affinity_info *info = advice->info;
     const clv_result *result = advice->result;
     bool pairs = strcmp(result->method, "symnmf") == 0, means = strcmp(result->method, "kpalm") == 0;
@@ -141,7 +141,7 @@ static ways other_ways(const clv_advice *advice, bool all_in_one) {
     suggest(&w, advice->uneven, "--scale standard");
     suggest(&w, far && !pairs, "--affinity local-knn");
     suggest(&w, far && pairs, local ? "ncut" : "--affinity local");
-    suggest(&w, near && whole && all_in_one, "more --neighbors");
+    suggest(&w, near && whole && most, "more --neighbors");
     suggest(&w, means && strcmp(result->objective.name, clv_kpalm_method.objective) == 0, "--norm euclidean");
     suggest(&w, means, "ncut");
     return w;
@@ -171,7 +171,7 @@ static clv_status advise_on_sizes(const clv_advice *advice, const sizes *s) {
         return advise_on_one(advice, s);
     }
     if (s->tiny > 0) {
-        ways w = other_ways(advice, false);
+        ways w = other_ways(advice, 2 * s->tiny >= result->k);
         CLV_TRY(clv_result_warn(
             result,
             "%lld of the %lld clusters %s at most %.0f of the %lld objects%s, lone outliers perhaps, which take the "

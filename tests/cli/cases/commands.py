@@ -447,6 +447,9 @@ def warnings_of_outliers_do_not_lead_in_a_circle():
     check(len(found) == 1 and found[0].startswith("2 of the 302 objects are in 2 small parts of the graph") and
           found[0].endswith("arbitrary: leave them out"), f"{found}")
     check(warned(blobs, "ncut", 3, "--affinity", "local-knn") == [], "without them, none")
+    # Most clusters are lone objects, though joined to the rest: more neighbors join them better.
+    found = warned(blobs + [[60, 60], [-60, 60], [60, -60], [-60, -60]], "ncut", 6, "--affinity", "knn", "--gamma", 0.01)
+    check(len(found) == 1 and found[0].endswith("leave them out, or try more --neighbors"), f"{found}")
     # Centers go to outliers; a column that is larger is worth a try, but not twice.
     few = [[1000, 1000], [-900, 800], [500, -2000]]
     for given, ways in (([], "--norm euclidean, or ncut"), (["--scale", "standard"], "--norm euclidean, or ncut"), (["--norm", "euclidean"], "ncut")):

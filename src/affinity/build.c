@@ -98,6 +98,11 @@ clv_affinity_kind clv_agreed_kind(const double agreement[3]) {
     return kind;
 }
 
+/* In two digits, of which -0.00 is 0.00. */
+static double printed(double agreement) {
+    return round(100 * agreement) / 100 + 0.0;
+}
+
 void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size) {
     const double *a = info->agreement;
     const char *name = clv_affinity_kind_name(info->kind);
@@ -110,7 +115,7 @@ void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size)
         snprintf(text, size,
                  "%s, chosen on %lld objects: the clusters by gaussian, local and local-knn agree with the others' by "
                  "%.2f, %.2f and %.2f (ARI)%s",
-                 name, (long long)info->chosen_on, a[0], a[1], a[2],
+                 name, (long long)info->chosen_on, printed(a[0]), printed(a[1]), printed(a[2]),
                  info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
     }
 }

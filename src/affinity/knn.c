@@ -184,7 +184,7 @@ static clv_status make_graph(clv_kept *work, const clv_panels *panels, const clv
     out->order = CLV_NEW(work->ctx, int64_t, n);
     CLV_TRY(out->order ? work->status : CLV_ENOMEM);
     CLV_TRY(clv_find_nearest(work->ctx, panels, options, k, threads, found, out->order, &out->recall));
-    clv_status status = scaled ? clv_scales_from(work->ctx, found, n, k, options->neighbors, &scales) : CLV_OK;
+    clv_status status = scaled ? clv_scales_from(work->ctx, panels, found, k, options->neighbors, &scales) : CLV_OK;
     assembly g = {.found = found,
                   .order = out->order,
                   .n = n,

@@ -36,8 +36,8 @@ clv_status clv_nearest_approximate(clv_context *ctx, const clv_panels *panels, i
 /* knn.c: exact or approximate, as the options ask. `recall` is NaN after an exact search. */
 clv_status clv_find_nearest(clv_context *ctx, const clv_panels *panels, const clv_affinity_options *options, int64_t k,
                             int threads, clv_neighbor *found, int64_t *order, double *recall);
-/* scales.c: the scales of n objects from lists of k, the q-th smallest distance in each. Free it also on failure. */
-clv_status clv_scales_from(clv_context *ctx, const clv_neighbor *found, int64_t n, int64_t k, int64_t q,
+/* scales.c: the scales of all objects from lists of k, the q-th smallest distance in each. Free it also on failure. */
+clv_status clv_scales_from(clv_context *ctx, const clv_panels *panels, const clv_neighbor *found, int64_t k, int64_t q,
                            clv_scales *out);
 
 /* Points one after the other, with zeros behind each up to the stride, a multiple of CLV_ROW_PAD. */

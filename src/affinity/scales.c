@@ -1,12 +1,14 @@
 /* Scales of self-tuned similarities exp(-gamma d^2 / (s_i s_j)) (Zelnik-Manor and Perona 2004): s_i is the distance
  * from object i to its q-th nearest neighbor, q the `neighbors` of the options. Where many objects coincide that is 0,
- * and where some nearly do it says nothing about the data: no scale is less than a tenth of their median. */
+ * and where some nearly do it says nothing about the data: no scale is less than a tenth of their median, or, where all
+ * of them are 0, of the median distance of objects that differ. */
 #include "affinity/home.h"
 #include "affinity/knn.h"
 
 #include <math.h>
+#include <string.h>
 
-#define LEAST_SHARE 0.1 /* of the median of the scales above 0 */
+#define LEAST_SHARE 0.1 /* of the median of the scales above 0, or of the distances */
 
 /* The q-th smallest distance in a list of k. `work`: k. */
 static double scale_of(const clv_neighbor *list, int64_t k, int64_t q, double *work) {
@@ -16,23 +18,36 @@ static double scale_of(const clv_neighbor *list, int64_t k, int64_t q, double *w
     return sqrt(clv_nth_smallest(work, k, q - 1));
 }
 
-/* From scales to what divides by them; `work`: n. */
-static void invert(double *scales, int64_t n, double *work, double *least) {
+/* The median of those above 0, which come first in the end; 0: there are none. */
+static double median_above_0(double *values, int64_t n) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (scales[i] > 0) {
-            work[count++] = scales[i];
+        if (values[i] > 0) {
+            values[count++] = values[i];
         }
     }
-    *least = count > 0 ? LEAST_SHARE * clv_nth_smallest(work, count, count / 2) : 1;
-    for (int64_t i = 0; i < n; i++) {
-        scales[i] = 1 / fmax(scales[i], *least);
-    }
+    return count > 0 ? clv_nth_smallest(values, count, count / 2) : 0;
 }
 
-clv_status clv_scales_from(clv_context *ctx, const clv_neighbor *found, int64_t n, int64_t k, int64_t q,
+/* What a scale may be; `work`: n. Where all objects are equal, any number will do. */
+static clv_status find_least(clv_context *ctx, const clv_panels *panels, const double *scales, double *work,
+                             double *least) {
+    int64_t count;
+    double *sample;
+    memcpy(work, scales, (size_t)panels->n * sizeof *work);
+    double typical = median_above_0(work, panels->n);
+    if (typical <= 0) {
+        CLV_TRY(clv_sample_distances(ctx, panels, NULL, &sample, &count));
+        typical = sqrt(median_above_0(sample, count));
+        clv_free(ctx, sample);
+    }
+    *least = typical > 0 ? LEAST_SHARE * typical : 1;
+    return CLV_OK;
+}
+
+clv_status clv_scales_from(clv_context *ctx, const clv_panels *panels, const clv_neighbor *found, int64_t k, int64_t q,
                            clv_scales *out) {
-    int64_t room = (n + CLV_TILE - 1) / CLV_TILE * CLV_TILE;
+    int64_t n = panels->n, room = (n + CLV_TILE - 1) / CLV_TILE * CLV_TILE;
     double *work = CLV_NEW(ctx, double, n > k ? n : k);
     *out = (clv_scales){.inverse = CLV_NEW0(ctx, double, room)};
     clv_status status = work && out->inverse ? CLV_OK : CLV_ENOMEM;
@@ -40,7 +55,10 @@ clv_status clv_scales_from(clv_context *ctx, const clv_neighbor *found, int64_t 
         out->inverse[i] = scale_of(found + i * k, k, q, work);
     }
     if (status == CLV_OK) {
-        invert(out->inverse, n, work, &out->least);
+        status = find_least(ctx, panels, out->inverse, work, &out->least);
+    }
+    for (int64_t i = 0; status == CLV_OK && i < n; i++) {
+        out->inverse[i] = 1 / fmax(out->inverse[i], out->least);
     }
     clv_free(ctx, work);
     return status;
@@ -63,7 +81,7 @@ clv_status clv_scales_new(clv_context *ctx, const clv_panels *panels, const clv_
         status = clv_find_nearest(ctx, panels, options, k, threads, found, order, &recall);
     }
     if (status == CLV_OK) {
-        status = clv_scales_from(ctx, found, n, k, options->neighbors, out);
+        status = clv_scales_from(ctx, panels, found, k, options->neighbors, out);
         out->recall = recall;
     }
     clv_free_kept(&work);

@@ -312,7 +312,7 @@ static clv_status solve_in_time(clv_context *ctx, const clv_method *method, cons
         restart->seconds = isnan(restart->seconds) ? result->seconds : restart->seconds;
     }
     CLV_TRY(check_result(ctx, method, result));
-    return method->takes == CLV_TAKES_SAMPLES ? CLV_OK : clv_advise(ctx, method, input, result);
+    return method->takes == CLV_TAKES_SAMPLES ? CLV_OK : clv_advise(ctx, method, input, options, result);
 }
 
 static clv_status lacks(clv_context *ctx, const clv_method *method, const char *function) {

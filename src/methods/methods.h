@@ -67,7 +67,8 @@ typedef struct clv_copies {
 } clv_copies;
 clv_status clv_count_copies(clv_context *ctx, const clv_matrix *points, int64_t most, clv_copies *out);
 
-/* advice.c: warnings about data, similarities and clusters, with what to try. */
-clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, clv_result *result);
+/* advice.c: warnings about points, similarities and clusters, with what to try. */
+clv_status clv_advise(clv_context *ctx, const clv_method *method, const clv_input *input, const void *options,
+                      clv_result *result);
 
 #endif

@@ -97,12 +97,18 @@ static int compare(const void *l, const void *r) {
 }
 
 static void write_scales(const problem *q, int64_t k, double *scale) {
-    double *positive = malloc((size_t)q->n * sizeof *positive);
+    double *positive = malloc((size_t)(q->n * q->n) * sizeof *positive);
     int64_t count = 0;
     for (int64_t i = 0; i < q->n; i++) {
         scale[i] = kth_distance(q, i, k);
         if (scale[i] > 0) {
             positive[count++] = scale[i];
+        }
+    }
+    for (int64_t i = 0, none = count == 0; none && i < q->n; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            positive[count] = distance(q, i, j);
+            count += positive[count] > 0;
         }
     }
     qsort(positive, (size_t)count, sizeof *positive, compare);
@@ -490,14 +496,25 @@ static void test_local(void **state) {
     check_kind(CLV_AFFINITY_LOCAL_KNN, homes, 1);
 }
 
-/* Scales are never 0, also where all points coincide, and where more than `neighbors` do. */
+/* Of agreements next to 0 there is no sign. */
+static void test_reason(void **state) {
+    char text[256];
+    clv_affinity_info info = {.kind = CLV_AFFINITY_LOCAL, .chosen_on = 500, .agreement = {-0.001, 0.504, -0.25}};
+    (void)state;
+    clv_affinity_reason(&info, text, sizeof text);
+    assert_non_null(strstr(text, "by 0.00, 0.50 and -0.25 (ARI)"));
+}
+
+/* Scales are never 0: where all points coincide, where more than `neighbors` do, and where all do that with others, in
+ * any unit. */
 static void test_scales_of_equal_points(void **state) {
     (void)state;
-    for (int64_t apart = 0; apart <= 20; apart += 20) {
+    for (int layout = 0; layout < 4; layout++) {
         problem q = make_problem(50, 2, 5);
         memset(q.points, 0, (size_t)(50 * 2) * sizeof(double));
-        for (int64_t i = 0; i < apart; i++) {
-            q.points[2 * i] = (double)(i + 1) * (i + 1);
+        for (int64_t i = 0; i < 50; i++) {
+            double far = (double)(i + 1) * (i + 1), group = (double)(i % 3 * (i % 3));
+            q.points[2 * i] = layout == 0 ? 0 : layout == 1 ? (i < 20 ? far : 0) : (layout == 2 ? 1e-5 : 1e4) * group;
         }
         for (int variant = 0; variant < 4; variant++) {
             clv_affinity_options o;
@@ -863,6 +880,7 @@ int main(void) {
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_minimax),
         cmocka_unit_test(test_local),
+        cmocka_unit_test(test_reason),
         cmocka_unit_test(test_scales_of_equal_points),
         cmocka_unit_test(test_knn),
         cmocka_unit_test(test_threads),

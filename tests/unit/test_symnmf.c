@@ -237,13 +237,13 @@ static void trivial_sizes_work(void **unused) {
     end_context(ctx);
 }
 
-/* Which warning there is: -1 that the affinity is too close to the identity, 1 to all ones, 0 neither. */
+/* Which warning there is: -1 that the affinity is too close to the identity, 1 that it is too equal, 0 neither. */
 static int degeneracy_of(const clv_result *result) {
     const clv_field *warnings = clv_result_field(result, "warnings");
     int found = 0;
     for (int64_t w = 0; warnings && w < warnings->count; w++) {
         found = strstr(warnings->texts[w], "too close to the identity") ? -1 : found;
-        found = strstr(warnings->texts[w], "too close to all ones") ? 1 : found;
+        found = strstr(warnings->texts[w], "too equal to tell clusters apart") ? 1 : found;
     }
     return found;
 }

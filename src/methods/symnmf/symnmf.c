@@ -26,9 +26,6 @@
 /* Chosen by the labels that come out, on half of the sets of experiments/defaults: above 1, where a uniform W is far
  * from P, similarities are so flat that differences within clusters count as much as those between them. */
 #define MEAN_TIMES_K 0.8
-/* Below this mean(P) k, P is too close to the identity; below this variation, to all ones. */
-#define NEAR_IDENTITY 0.5
-#define NEAR_ONES 0.05
 /* Of memberships that are given, rows may miss a sum of 1 by this. */
 #define ROW_SUM 1e-6
 /* Pairwise moves per row. */
@@ -323,34 +320,13 @@ static clv_status add_findings(const clv_symnmf_problem *p, const clv_matrix *me
     return read_rows(p, membership, claimed, result);
 }
 
-/* Similarities that say nothing about k clusters, and a start that was not the one asked for. */
-static clv_status add_warnings(const clv_symnmf_problem *p, const char *asked, clv_result *result) {
-    double mean = clv_result_real(result, "mean_similarity", 0), variation = clv_result_real(result, "variation", 0);
-    clv_affinity_info info;
-    clv_affinity_describe(p->affinity, &info);
-    bool has_gamma = clv_kind_of(info.kind)->has_gamma;
-    if (strcmp(asked, start_taken(p)) != 0 && !p->start_labels && !p->start_membership) {
-        CLV_TRY(clv_result_warn(result, "the eigenvectors for the start %s were not found%s: the start is %s", asked,
-                                p->options.control.time_limit > 0 ? " in half of the time limit" : "", start_taken(p)));
-    }
-    if (p->k < 2 || p->n < 2) {
-        return CLV_OK;
-    }
-    if (mean * (double)p->k < NEAR_IDENTITY) {
-        return clv_result_warn(result,
-                               "the mean similarity is %.3g, but memberships in %lld clusters have at least "
-                               "%.3g: the affinity is too close to the identity to tell clusters apart; try %s",
-                               mean, (long long)p->k, 1 / (double)p->k,
-                               has_gamma ? "--gamma auto or a smaller --gamma" : "--affinity gaussian, or ncut");
-    }
-    if (variation < NEAR_ONES) {
-        return clv_result_warn(result,
-                               "the similarities vary by %.3g of their squares around their mean of %.3g: the "
-                               "affinity is too close to all ones to tell clusters apart; try %s",
-                               variation, mean,
-                               has_gamma ? "--gamma auto or a larger --gamma" : "--affinity gaussian, or ncut");
-    }
-    return CLV_OK;
+/* A start that was not the one asked for. */
+static clv_status warn_of_start(const clv_symnmf_problem *p, const char *asked, clv_result *result) {
+    bool another = strcmp(asked, start_taken(p)) != 0 && !p->start_labels && !p->start_membership;
+    return another
+               ? clv_result_warn(result, "the eigenvectors for the start %s were not found%s: the start is %s", asked,
+                                 p->options.control.time_limit > 0 ? " in half of the time limit" : "", start_taken(p))
+               : CLV_OK;
 }
 
 /* The memberships of the answer, n x k, as a field that owns them. */
@@ -388,7 +364,7 @@ static clv_status drive(clv_symnmf_problem *p, const clv_symnmf_options *options
     CLV_TRY(clv_result_put_text(result, "start_taken", start_taken(p)));
     CLV_TRY(add_findings(p, clv_result_matrix(result, "membership"), NULL, result));
     clv_result_count(result);
-    return add_warnings(p, options->start, result);
+    return warn_of_start(p, options->start, result);
 }
 
 clv_status clv_symnmf_solve(clv_context *ctx, const clv_input *input, const void *options, clv_result **out) {

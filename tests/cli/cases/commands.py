@@ -9,8 +9,8 @@ import subprocess
 import urllib.parse
 
 import harness
-from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, shared,
-                     two_blocks, write)
+from harness import (blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_matrix, same_partition,
+                     shared, two_blocks, write)
 from cases.output import check_page
 
 
@@ -317,19 +317,38 @@ def an_affinity_is_chosen_and_the_choice_can_be_verified():
 
 
 @case
+def local_scales_of_copies_have_no_unit():
+    """Where every object has more copies than --neighbors, too; and new objects agree."""
+    places = [(0, 0), (1, 0), (0, 1), (9, 9), (10, 9), (9, 10)]
+    found = []
+    for unit in (1e-5, 1, 1e4):
+        npy("x.npy", [[unit * x for x in places[i % 6]] for i in range(120)])
+        cleave("ncut", "x.npy", "-k", 2, "--affinity", "local", "-q", "--json", "r.json", "--predict", "x.npy", "--predict-output", "p.txt")
+        found.append(json.loads(read("r.json")))
+        check([int(line) for line in read("p.txt").split()] == found[-1]["labels"], f"{unit}: new objects")
+        check(same_partition(found[-1]["labels"], [i % 6 // 3 for i in range(120)]), f"{unit}: two groups of places")
+    cuts = [result["objective"]["value"] for result in found]
+    check(max(cuts) - min(cuts) <= 1e-9 and not any("similarities are" in w for result in found for w in result.get("warnings", [])), f"{cuts}")
+
+
+@case
 def warnings_say_what_to_try():
     """One for each kind of data that gives a right answer of no use, and none for blobs."""
     draw = random.Random(3)
     blobs = [[draw.gauss(9 * (i % 3), 1), draw.gauss(9 * (i % 2), 1), draw.gauss(0, 1)] for i in range(120)]
     cases = {"1 of 3 columns has .* --scale standard": [[1e4 * x, y, z] for x, y, z in blobs],
+             "2 of 5 columns have 100.0 % of the variance.* --scale standard": [[x, y, z, 1e5 * draw.gauss(0, 1), 1e5 * draw.gauss(0, 1)] for x, y, z in blobs],
+             "3 of 5 columns have 100.0 % of the variance.* --scale standard": [[x, y, 1e5 * z, 3e4 * draw.gauss(0, 1), 1e4 * draw.gauss(0, 1)] for x, y, z in blobs],
              "2 of 3 columns are constant.* --drop": [[x, 1, 1] for x, _, _ in blobs],
              "80 of 120 objects are copies": [blobs[i % 40] for i in range(120)],
              "the data are 120 x 120 and symmetric.* --affinity precomputed": [[math.dist(a, b) for b in blobs] for a in blobs],
-             "one cluster has 118 of the 120 objects.* try --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
+             "one cluster has 118 of the 120 objects.* try --scale standard, or --affinity local-knn": [[0.01 * z, 0, y] for _, y, z in blobs[:118]]
              + [[1e3, 0, 0], [0, 1e3, 0]]}
-    npy("x.npy", blobs)
-    for method in ("ncut", "symnmf", "kpalm"):
-        check("warning" not in cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$").out, f"{method}: none in the table")
+    smooth = [[1.3 ** -f * draw.gauss(9 * (i % 3), 1) for f in range(40)] for i in range(120)]
+    for points in (blobs, smooth):
+        npy("x.npy", points)
+        for method in ("ncut", "symnmf", "kpalm"):
+            check("warning" not in cleave(method, "x.npy", "-k", 3, "-o", "l.npy", err="^$").out, f"{method}: none in the table")
     for words, points in cases.items():
         npy("x.npy", points)
         few = ["--affinity", "gaussian", "--gamma", 1e-3] if "118" in words else []
@@ -340,16 +359,30 @@ def warnings_say_what_to_try():
         cleave("verify", "r.json", "x.npy", out="^accepted")
     npy("x.npy", blobs[:119] + [[60, 60, 60]])
     cleave("ncut", "x.npy", "-k", 3, "--affinity", "gaussian", "--gamma", 0.05,
-           err="1 of the 3 clusters has at most 1 of the 120 objects, lone outliers perhaps.*: leave them out, or try")
+           err="1 of the 3 clusters has at most 1 of the 120 objects, lone outliers perhaps.*: leave them out, or try --affinity local-knn\n$")
     npy("x.npy", blobs)
     cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e-6, err="almost all similarities are 1 .*10 %, 50 % and 90 %.* --gamma auto")
-    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err="almost all similarities are 0")
+    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, err=r"^warning: at gamma 1e\+06 almost all similarities are 0 [^\n]*: try --gamma auto, or --affinity local\n$")
+    cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e3, "--affinity", "local", err=r"^warning: at gamma 1e\+03 almost all similarities are 0 [^\n]*: try --gamma auto\n$")
+    apart = [[draw.gauss(40 * (i % 5), 1), draw.gauss(40 * (i // 5 % 4), 1)] for i in range(600)]
+    npy("x.npy", apart)  # most pairs are in different clusters, and not similar
+    for given in (["--affinity", "local"], ["--affinity", "local", "--scale", "standard"], ["--affinity", "gaussian", "--gamma", 1]):
+        for method in ("ncut", "dominant"):
+            cleave(method, "x.npy", "-k", 20, *given, "--restarts", 10 if method == "ncut" else 1, err="^$")
+    npy("x.npy", blobs)
     for graph in ("knn", "local-knn"):
         cleave("ncut", "x.npy", "-k", 3, "--gamma", 1e6, "--affinity", graph, "--neighbors", 5,
                err=r"nothing joins the 1\d\d parts of the graph, and there are 3 clusters.* a smaller --gamma")
     cleave("ncut", "x.npy", "-k", 2, "--affinity", "knn", "--neighbors", 5,
            err=r"nothing joins the 6 parts of the graph, and there are 2 clusters.*as many clusters as parts, or more --neighbors")
     cleave("dominant", "x.npy", "-k", 3, "--shift", 0, err="objects are in no cluster: .*--shift.*--assign")
+    cleave("dominant", "x.npy", "-k", 3, "--shift", 1000, err="^warning: one cluster has 120 of the 120 objects: try a smaller --shift, or --shift auto\n$")
+    for given in (["-k", 1, "--shift", 1000], ["-k", 3]):
+        cleave("dominant", "x.npy", *given, err="^$")
+    npy("x.npy", [[i] for i in range(500)])
+    line = ("ncut", "x.npy", "-k", 12, "--affinity", "knn", "--neighbors", 2)
+    cleave(*line, err=r"^warning: the bound of 0\.00\d+ says nothing about how much lower than 0\.0\d+ the objective could be: try more --restarts")
+    cleave(*line, "--restarts", 10, err="^$")  # which agree
     twice = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(4096)]
     for points in ([twice[i // 2] for i in range(8192)], twice + twice):
         npy("x.npy", points)
@@ -365,16 +398,23 @@ def warnings_suggest_what_can_be_done():
         return json.loads(read("r.json"))["warnings"]
 
     npy("x.npy", [[1, 2]] * 60)
-    for method in ("ncut", "kpalm"):
+    for method in ("ncut", "kpalm", "symnmf"):
         said = warned(method, "x.npy", "-k", 3)
         check(len(said) == 1 and said[0].startswith("all 60 objects are equal"), f"{method}: {said}")
+    npy("x.npy", [[1, 2], [3, 4]] * 40)
+    for method in ("ncut", "kpalm", "symnmf"):
+        said = warned(method, "x.npy", "-k", 3)
+        check(said == ["78 of 80 objects are copies of others, and the 2 different ones cannot be 3 clusters: try -k 2"], f"{method}: {said}")
     draw = random.Random(5)
     far = [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(118)] + [[1e3, 0], [0, 1e3]]
     npy("x.npy", far)
     for affinity in ("gaussian", "local-knn"):
         said = " ".join(warned("ncut", "x.npy", "-k", 3, "--affinity", affinity, *(["--gamma", 1] if affinity == "gaussian" else [])))
         check("one cluster has" in said and "look at the few" in said and "--affinity gaussian" not in said, f"{affinity}: {said}")
-    said = " ".join(warned("symnmf", "x.npy", "-k", 3, "--gamma", 1e-5))
+    said = warned("symnmf", "x.npy", "-k", 3, "--gamma", 1e-5)
+    check(len(said) == 1 and said[0].endswith("; try --gamma auto or a larger --gamma"), f"the cause, not what follows from it: {said}")
+    npy("x.npy", far[:101] + [[1e3, 0], [0, 1e3], [-1e3, 0]])
+    said = " ".join(warned("symnmf", "x.npy", "-k", 4, "--gamma", 1e-2))
     check("one cluster has" in said and "knn" not in said, f"symnmf: {said}")
     npy("x.npy", [[draw.gauss(0, 1)] for _ in range(100)])
     for given, words in ([], "--gamma auto, or --affinity local"), (["--affinity", "local"], "--gamma auto"):
@@ -384,6 +424,48 @@ def warnings_suggest_what_can_be_done():
     for affinity in ("gaussian", "local"):
         said = warned("ncut", "x.npy", "-k", 2, "--affinity", affinity)
         check(any("similarities are 1" in w and w.endswith(": try one object of each group of equal or nearly equal ones") for w in said), f"{affinity}: {said}")
+
+
+@case
+def warnings_of_outliers_do_not_lead_in_a_circle():
+    """From whatever is suggested nothing leads back to it, and what was given is not suggested."""
+    draw = random.Random(7)
+    blobs = [[draw.gauss(9 * (i % 3), 1), draw.gauss(9 * (i % 3 // 2), 1)] for i in range(300)]
+
+    def warned(points, method, k, *args):
+        npy("x.npy", points)
+        cleave(method, "x.npy", "-k", k, "-q", "--json", "r.json", *args)
+        return json.loads(read("r.json")).get("warnings", [])
+
+    # A lone object that nothing is joined to, as one of three clusters or of four.
+    lone = "1 of the 301 objects is joined to no other, an outlier perhaps, and its cluster is arbitrary: leave it out"
+    found = warned(blobs + [[1e6, 1e6]], "ncut", 3, "--affinity", "local-knn")
+    check(found == [lone], f"{found}")
+    found = warned(blobs + [[1e6, 1e6]], "ncut", 4, "--affinity", "local-knn")
+    check(len(found) == 1 and found[0].endswith("take the place of a cluster: leave them out"), f"{found}")
+    found = warned(blobs + [[1e6, 1e6], [-1e6, 1e6]], "ncut", 3, "--affinity", "local-knn", "--neighbors", 10)
+    check(len(found) == 1 and found[0].startswith("2 of the 302 objects are in 2 small parts of the graph") and
+          found[0].endswith("arbitrary: leave them out"), f"{found}")
+    check(warned(blobs, "ncut", 3, "--affinity", "local-knn") == [], "without them, none")
+    # Most clusters are lone objects, though joined to the rest: more neighbors join them better.
+    found = warned(blobs + [[60, 60], [-60, 60], [60, -60], [-60, -60]], "ncut", 6, "--affinity", "knn", "--gamma", 0.01)
+    check(len(found) == 1 and found[0].endswith("leave them out, or try more --neighbors"), f"{found}")
+    # Centers go to outliers; a column that is larger is worth a try, but not twice.
+    few = [[1000, 1000], [-900, 800], [500, -2000]]
+    for given, ways in (([], "--norm euclidean, or ncut"), (["--scale", "standard"], "--norm euclidean, or ncut"), (["--norm", "euclidean"], "ncut")):
+        found = warned(blobs + few, "kpalm", 3, *given)
+        check(len(found) == 1 and re.search(f"(or )?try {ways}(, or look at the few for what they are: outliers)?$", found[0]), f"{given}: {found}")
+    apart = [[x, 5 * y, draw.gauss(0, 1)] for x, y in blobs] + [[1000, 5000, 1000], [-900, 4000, 900], [500, -9000, -900]]
+    found = warned(apart, "kpalm", 3)
+    check("try --scale standard, or --norm" in found[-1], f"columns that differ: {found}")
+    check("--scale" not in " ".join(warned(apart, "kpalm", 3, "--scale", "standard")), "that were scaled")
+    # Two clusters, one of nearly all objects; no "0 of the 2 clusters", nor fewer clusters than two.
+    found = warned([[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(192)] + [[draw.gauss(50, 1), 50] for _ in range(8)], "kpalm", 2)
+    check(found == ["one cluster has 192 of the 200 objects: try --norm euclidean, or ncut, or look at the few for what they are: outliers"], f"{found}")
+    # Clusters that are empty are no outliers.
+    npy("c.npy", [[0, 0], [9, 0], [1e6, 1e6], [9, 9]])
+    found = warned(blobs, "kpalm", 4, "--solver", "lloyd", "--empty", "keep", "--start", "c.npy")
+    check(found == ["1 of the 4 clusters is empty: try -k 3, or more --restarts"], f"{found}")
 
 
 @case

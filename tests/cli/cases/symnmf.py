@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import random
 
 from harness import blobs, blobs_npy, case, check, cleave, csv, npy, read, read_npy_labels, read_rows, same_partition, two_blocks, without, write
 
@@ -66,10 +67,19 @@ def the_stop_and_the_penalties_of_the_paper():
 @case
 def degenerate_affinities_are_warned_of():
     blobs_npy()
-    cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e6, err=r"^warning: .*mean similarity is 0\.0\d+.*identity")
-    cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e-6, err=r"^warning: .*all ones")
+    for gamma, words in (1e6, r"mean similarity is 0\.0\d+.*identity.*; try --gamma auto or a smaller --gamma"), (1e-6, "too equal.*; try --gamma auto or a larger --gamma"):
+        told = cleave("symnmf", "x.npy", "-k", 3, "--gamma", gamma, err=f"^warning: .*{words}$")
+        check(told.err.count("warning: ") == 1, f"one diagnosis: {told.err}")
     cleave("symnmf", "x.npy", "-k", 3, "--gamma", 1e6, "-q")
     cleave("symnmf", "x.npy", "-k", 3)
+    # Objects that are all as far from each other: no gamma helps, and none is suggested but the one that was not taken.
+    draw = random.Random(1)
+    npy("x.npy", [[draw.choice((0, 1)) for _ in range(300)] for _ in range(300)])
+    for given, words in ([], "too equal to tell clusters apart; try ncut, or other columns"), (["--affinity", "local"], "too equal to tell clusters apart; try ncut, or other columns"):
+        cleave("symnmf", "x.npy", "-k", 3, *given, err=f"^warning: the similarities vary by [^\n]*{words}\n$")
+    npy("x.npy", [[draw.gauss(0, 1) for _ in range(30)] for _ in range(300)])
+    for given, words in ([], "--affinity local, or ncut"), (["--affinity", "local"], "ncut, or other columns"), (["-k", 2], "--affinity local, or ncut"):
+        cleave("symnmf", "x.npy", *(given if "-k" in given else ["-k", 3, *given]), err=f"^warning: memberships are nearly uniform[^\n]*; try {words}\n$")
 
 
 @case

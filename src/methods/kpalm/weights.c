@@ -245,8 +245,12 @@ static clv_status share_pool(clv_kpalm_state *s, clv_pool *pool, int root) {
     return clv_kpalm_broadcast(p, pool->weight, pool->weights * (int64_t)size, root);
 }
 
+/* Without objects in several clusters there are no lists: what came from others at an earlier time is forgotten. */
 clv_status clv_soft_share(clv_kpalm_state *s) {
     const clv_kpalm_problem *p = s->problem;
+    for (int64_t b = 0; b < s->pool_count && s->soft == 0; b++) {
+        s->pools[b].used = s->pools[b].weights = 0;
+    }
     for (int64_t c = 0; c < p->chunks && s->soft > 0; c++) {
         int64_t from, to;
         clv_kpalm_chunk(p, c, &from, &to);

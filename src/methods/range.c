@@ -238,14 +238,16 @@ static clv_status choose(range *r, int64_t most, clv_affinity_options *how) {
     return status;
 }
 
-/* Built once, unless the method wants another gamma for each k. */
-static clv_status build(range *r) {
+/* For the k of the options, with this gamma or, NaN, the one that the method wants: that which is there where it does.
+ */
+static clv_status build(range *r, double gamma) {
     clv_affinity_options how;
     clv_affinity_info info;
     if (!r->how) {
         return CLV_OK;
     }
     how = *r->how;
+    how.gamma = isnan(gamma) ? how.gamma : gamma;
     CLV_TRY(clv_suit_affinity(r->ctx, r->method, r->given->points, r->options.bytes, &how));
     if (r->affinity && (same_number(how.gamma, r->gamma) || isnan(how.gamma))) {
         return CLV_OK;
@@ -327,13 +329,22 @@ static bool was_cut(const clv_result *result) {
 static clv_status run(range *r, int64_t k) {
     clv_result *result = NULL;
     CLV_TRY(set_k(r, &r->options, k));
-    CLV_TRY(build(r));
+    CLV_TRY(build(r, NAN));
     clv_input input = input_of(r);
     CLV_TRY(clv_solve(r->ctx, r->method, &input, r->options.bytes, &result));
     clv_k_row *row = &r->rows[r->count];
     clv_status status = warm_start(r, &result);
     r->results[r->count] = result; /* from here on it is freed with the others */
-    *row = (clv_k_row){k, result->objective.value, NAN, NAN, NAN, NAN, NAN, result->seconds, 0, result->stop};
+    *row = (clv_k_row){.k = k,
+                       .objective = result->objective.value,
+                       .gap_percent = NAN,
+                       .eigengap = NAN,
+                       .silhouette = NAN,
+                       .stability = NAN,
+                       .spread = NAN,
+                       .seconds = result->seconds,
+                       .gamma = r->gamma,
+                       .stop = result->stop};
     for (int64_t c = 0; c < result->k; c++) {
         row->empty += result->sizes[c] == 0;
     }
@@ -429,14 +440,23 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
                        : CLV_OK;
 }
 
+/* The affinity of a row that was found, where that of another k has taken its place. Whatever ended the run, it is made:
+ * it takes a small part of the time that the rows took, and without it there would be none of them. */
+static clv_status build_again(range *r, const clv_k_row *row) {
+    CLV_TRY(set_k(r, &r->options, row->k));
+    clv_set_patient(r->ctx, true);
+    clv_status status = build(r, row->gamma);
+    clv_set_patient(r->ctx, false);
+    return status;
+}
+
 /* The suggested result, with the affinity that it is of, and the table. */
 static clv_status finish(range *r, int64_t most, clv_affinity **affinity, clv_result **out) {
     char reason[256];
     find_eigengaps(r);
     bool by_gap = r->method->takes == CLV_TAKES_PARTITIONS;
     int64_t chosen = clv_k_suggest(r->rows, r->count, by_gap, reason, sizeof reason);
-    CLV_TRY(set_k(r, &r->options, r->rows[chosen].k));
-    CLV_TRY(build(r));
+    CLV_TRY(build_again(r, &r->rows[chosen]));
     clv_result *result = r->results[chosen];
     CLV_TRY(put_table(r, reason, result));
     CLV_TRY(warn_of_choice(r, by_gap, most, result));

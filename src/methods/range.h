@@ -12,6 +12,7 @@ typedef struct clv_k_row {
     double objective, gap_percent, eigengap, silhouette;
     double stability, spread; /* the mean agreement of runs on subsamples with the run on all, and its deviation */
     double seconds;
+    double gamma;  /* of the affinity; NaN: it has none */
     int64_t empty; /* clusters that no object has the label of: there are fewer than k */
     clv_stop stop;
 } clv_k_row;

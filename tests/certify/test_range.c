@@ -168,6 +168,43 @@ static void test_limits_are_for_all(void **state) {
     clv_affinity_free(a);
 }
 
+static int stop_at(void *user) {
+    int *left = user;
+    return --*left < 0;
+}
+
+/* symnmf has an affinity of its own for each k: that of the row taken is there again, wherever the run was ended. */
+static void test_rows_survive_the_affinity(void **state) {
+    world *w = *state;
+    clv_symnmf_options options;
+    bool early = false;
+    clv_symnmf_defaults(&options);
+    options.control.threads = 1;
+    for (int limit = 4000; limit > 200; limit = limit * 9 / 10) {
+        clv_affinity *a = NULL;
+        clv_result *found = NULL;
+        clv_affinity_info info;
+        int left = limit;
+        int64_t count;
+        clv_context_set_interrupt(w->ctx, stop_at, &left);
+        clv_result *result = solve(w, "symnmf", &options, 2, 7, &a);
+        clv_context_set_interrupt(w->ctx, NULL, NULL);
+        clv_result_integers(result, "k_table.k", &count);
+        early = early || (count > 1 && result->k < count + 1); /* another k was under way, or done */
+        if (!isnan(result->objective.value)) {
+            options.k = result->k;
+            assert_int_equal(clv_symnmf_evaluate(w->ctx, &(clv_input){.affinity = a}, &options, result, &found), CLV_OK);
+            assert_true(fabs(found->objective.value - result->objective.value) <= 1e-9 * found->objective.value);
+            clv_affinity_describe(a, &info);
+            assert_true(info.gamma > 0);
+            clv_result_free(found);
+        }
+        clv_result_free(result);
+        clv_affinity_free(a);
+    }
+    assert_true(early);
+}
+
 static void test_refusals(void **state) {
     world *w = *state;
     clv_kpalm_options options;
@@ -220,6 +257,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_the_number_of_clouds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_consensus, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limits_are_for_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rows_survive_the_affinity, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test(test_rule),
     };

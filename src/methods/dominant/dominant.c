@@ -233,6 +233,7 @@ static clv_status fill_result(const clv_peeling *p, clv_result *result) {
     if (p->shift_found) {
         CLV_TRY(clv_result_put_real(result, "shift", p->options->shift));
     }
+    CLV_TRY(clv_dominant_warn_of_cores(p, result));
     return join_traces(p, result);
 }
 

@@ -281,6 +281,8 @@ double clv_dominant_cutoff(const clv_dominant_options *options, int64_t active);
 /* --- shift.c --- */
 /* The one that suits k clusters, as far as the time allows; 0 where k is not given, or 1. Nothing is peeled. */
 clv_status clv_dominant_find_shift(clv_peeling *p, double *out);
+/* A warning, where clusters of n / k would have more members than are looked for, and many objects are left out. */
+clv_status clv_dominant_warn_of_cores(const clv_peeling *p, clv_result *result);
 /* That of the options, or the one that the result says was found. */
 double clv_dominant_shift(const clv_dominant_options *options, const clv_result *result);
 

@@ -13,6 +13,7 @@ enum { TRIALS = 12, LARGEST = 1200, STEPS_A_MEMBER = 20, STEPS = 1000 };
 #define NEAR 0.1     /* how far the logarithm of a size may lie from that of the one wanted */
 #define BEYOND 0.4   /* and how far above it at most: half again as many, or groups would be merged */
 #define LOOSE 1e-3   /* the tolerance of a trial */
+#define MANY 0.1     /* objects in no cluster, of all, that are told of where clusters may be no larger */
 #define WIDER 1.3863 /* log 4: from one trial to the next, while all sets are too small, or all too large */
 
 static clv_status solve_loosely(const clv_peeling *p, const clv_seed *seed, double shift, double wanted,
@@ -114,6 +115,18 @@ clv_status clv_dominant_find_shift(clv_peeling *p, double *out) {
     /* A part of a group is large already at a small shift, and at a larger one much too large to be a trial. */
     double guess = about.similarity * (wanted == LARGEST ? 1 : wanted / 4);
     return enough || is_cut(&about) ? CLV_OK : search(p, &seed, guess, wanted, out);
+}
+
+clv_status clv_dominant_warn_of_cores(const clv_peeling *p, clv_result *result) {
+    bool capped = p->shift_found && p->options->k > 1 && p->n / p->options->k > LARGEST;
+    return capped && (double)result->left_out > MANY * (double)p->n
+               ? clv_result_warn(
+                     result,
+                     "--shift auto looks for clusters of at most %d members, and n / k is %lld: these are the cores of "
+                     "larger ones, and %lld of %lld objects are in none; try --assign, or a --shift above %.3g",
+                     LARGEST, (long long)(p->n / p->options->k), (long long)result->left_out, (long long)p->n,
+                     p->options->shift)
+               : CLV_OK;
 }
 
 double clv_dominant_shift(const clv_dominant_options *options, const clv_result *result) {

@@ -309,6 +309,20 @@ def a_shift_for_k_clusters():
 
 
 @case
+def cores_of_large_clusters():
+    """More members than --shift auto looks for: what it gave is said to be their cores."""
+    draw = random.Random(6)
+    npy("x.npy", [[draw.gauss(5 * (i % 2), 1), draw.gauss(0, 1)] for i in range(4000)])
+    said = "clusters of at most 1200 members, and n / k is 2000: .* of 4000 objects are in none; try --assign, or a --shift above"
+    plain = cleave("dominant", "x.npy", "-k", 2, "--json", "-", err=said).json()
+    check(plain["left_out"] > 400, f"{plain['left_out']} are left out")
+    more = cleave("dominant", "x.npy", "-k", 2, "--shift", 4 * plain["shift"] + 200, "--json", "-").json()
+    check(more["left_out"] < plain["left_out"] and "warnings" not in more, "what to try helps")
+    check("warnings" not in cleave("dominant", "x.npy", "-k", 2, "--assign", "--json", "-").json(), "none is left out")
+    check("warnings" not in cleave("dominant", "x.npy", "-k", 4, "--assign", "--json", "-").json(), "small enough")
+
+
+@case
 def new_points():
     points, _ = blobs_npy()
     new, _ = blobs(per=15, seed=2)

@@ -223,8 +223,17 @@ clv_status clv_consensus_solve(clv_context *ctx, const clv_input *input, const v
     return status;
 }
 
+/* Which of the methods has a shift. */
+static clv_status check_shift(const clv_groups *g, const clv_consensus_options *options, const clv_result *answer) {
+    bool has = clv_consensus_inner(options) == &clv_dominant_method;
+    return has || !clv_result_field(answer, "shift")
+               ? CLV_OK
+               : clv_fail(g->ctx, CLV_EDATA, "the answer has a shift, which only method dominant has");
+}
+
 static clv_status evaluate_groups(const clv_groups *g, const clv_consensus_options *options, const clv_result *answer,
                                   clv_result *found) {
+    CLV_TRY(check_shift(g, options, answer));
     CLV_TRY(check_labels(g, answer, options->medoid || options->method == CLV_CONSENSUS_DOMINANT));
     if (options->medoid || options->method == CLV_CONSENSUS_NCUT) {
         CLV_TRY(options->medoid ? check_medoid(g, answer) : CLV_OK);

@@ -42,8 +42,8 @@ static clv_status new_association(const clv_groups *g, const clv_method *method,
     return clv_affinity_lowrank(g->ctx, clv_data_matrix(out->factor), &how, &out->affinity);
 }
 
-/* The options of the inner method: k and the control are those of the consensus, objects that dominant leaves out go to
- * the cluster that they are most similar to. */
+/* The options of the inner method: k and the control are those of the consensus, dominant finds the shift that suits k,
+ * and objects that it leaves out go to the cluster that they are most similar to. */
 static void set_options(const clv_consensus_options *options, const clv_method *method, clv_options_room *out) {
     clv_method_defaults(method, out->bytes, method->options->size);
     clv_control *control = (clv_control *)(void *)out->bytes;
@@ -56,7 +56,6 @@ static void set_options(const clv_consensus_options *options, const clv_method *
     } else {
         ((clv_dominant_options *)(void *)out->bytes)->k = options->k;
         ((clv_dominant_options *)(void *)out->bytes)->assign = 1;
-        ((clv_dominant_options *)(void *)out->bytes)->shift = 0; /* who is put together often is a clique */
     }
 }
 

@@ -53,6 +53,7 @@ static const clv_field_info gives[] = {
     {"clusters.swaps", CLV_FIELD_INTEGER, "k", CLV_STATED, .help = "steps that put another object in its place"},
     {"clusters.prototype", CLV_FIELD_INTEGER, "k", CLV_DERIVED, .help = "the heaviest object"},
     {"clusters.pass", CLV_FIELD_INTEGER, "k", CLV_ANSWER, .help = "of peeling, from 0"},
+    {"shift", CLV_FIELD_REAL, "", CLV_ANSWER, .help = "dominant: the one that suits k clusters"},
     {"start_taken", CLV_FIELD_TEXT, "", CLV_STATED, .help = "symnmf: the start used"},
     {"residual", CLV_FIELD_REAL, "", CLV_DERIVED, ROUNDING, CLV_UNIT_ONE, "symnmf: |P - W W'| / |P|"},
     {"mean_similarity", CLV_FIELD_REAL, "", CLV_DERIVED, ROUNDING, CLV_UNIT_OWN, "symnmf: over all pairs"},

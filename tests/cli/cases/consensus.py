@@ -1,5 +1,6 @@
 """cleave consensus: inputs of all kinds, what is said of them, verification, refusals."""
 import json
+import random
 
 from harness import blobs_npy, case, check, cleave, read, same_partition, write
 
@@ -48,6 +49,29 @@ def verified_by_its_inputs():
     write("r.json", json.dumps(result))
     cleave("verify", "r.json", "a.json", "b.json", "c.json", "d.csv", out="^rejected", code=1)
     cleave("verify", "a.json", "x.npy", "b.json", "c.json", "d.csv", code=64, err="one file too many")
+
+
+def noisy(count, n=180, share=0.15, draw=random.Random(4)):
+    """So many files of labels, each of them wrong in a share of the objects."""
+    truth = [i % 3 for i in range(n)]
+    for name in range(count):
+        labels = [draw.randrange(3) if draw.random() < share else t for t in truth]
+        write(f"l{name}.txt", "".join(f"{label}\n" for label in labels))
+    return truth, [f"l{name}.txt" for name in range(count)]
+
+
+@case
+def dominant_labels_all():
+    """With a shift that suits k, as the method has on its own; without it the clusters are those who agree in everything."""
+    truth, files = noisy(6)
+    cleave("consensus", *files, "-k", 3, "--method", "dominant", "--json", "r.json", "-q")
+    result = json.loads(read("r.json"))
+    check(result.get("shift", 0) > 0 and result["left_out"] == 0, f"shift {result.get('shift')}, {result['left_out']} left out")
+    check(same_partition(result["labels"], truth), f"the three clusters: {result['sizes']}")
+    cleave("verify", "r.json", *files, out="^accepted")
+    result["shift"] *= 2
+    write("bad.json", json.dumps(result))
+    cleave("verify", "bad.json", *files, code=1, out="^rejected")
 
 
 @case

@@ -24,9 +24,12 @@ static void print_wrapped(const char *at, size_t used) {
     putchar('\n');
 }
 
+/* A default out of the range must be replaced, unless a word stands for it; "auto" of k is a range, which is asked for.
+ */
 bool cli_is_required(const clv_option *option) {
-    bool named = option->word && (strcmp(option->word, "all") == 0 || strcmp(option->word, "none") == 0);
-    return option->kind == CLV_OPTION_INT && option->initial < option->least && !named;
+    bool named = option->word && option->word_value == option->initial;
+    bool asked = strcmp(option->name, "k") == 0 && named && strcmp(option->word, "auto") == 0;
+    return option->kind == CLV_OPTION_INT && option->initial < option->least && (!named || asked);
 }
 
 bool cli_must_be_given(const cli_args *args, const clv_option *option) {

@@ -33,10 +33,15 @@ static void print_command(FILE *stream, const void *what) {
 }
 
 static void print_source(FILE *stream, const void *what) {
-    const cli_args *args = what;
-    for (size_t i = 0; i < args->operand_count; i++) {
-        bool standard = strcmp(args->operands[i], "-") == 0;
-        fprintf(stream, "%s%s", i > 0 ? ", " : "", standard ? "standard input" : args->operands[i]);
+    enum { NAMED = 8 };
+    const char *files[CLI_OPERANDS + CLI_MORE];
+    size_t count = cli_args_files(what, 0, files), named = count > NAMED ? NAMED : count;
+    for (size_t i = 0; i < named; i++) {
+        bool standard = strcmp(files[i], "-") == 0;
+        fprintf(stream, "%s%s", i > 0 ? ", " : "", standard ? "standard input" : files[i]);
+    }
+    if (named < count) {
+        fprintf(stream, " and %zu more", count - named);
     }
 }
 

@@ -429,6 +429,9 @@ static clv_status warn_of_choice(const range *r, bool by_gap, int64_t most, clv_
                                 "data, or another number of them",
                                 (long long)least, (long long)last));
     }
+    if (last < most && r->end[0] && r->method->takes == CLV_TAKES_PARTITIONS) {
+        return CLV_OK; /* the reason says so: it is no fault of a range that there are so many groups */
+    }
     if (last < most && r->end[0]) {
         return clv_result_warn(result, "the range to %lld ends at k = %lld: %s", (long long)most, (long long)last,
                                r->end);
@@ -456,6 +459,11 @@ static clv_status finish(range *r, int64_t most, clv_affinity **affinity, clv_re
     find_eigengaps(r);
     bool by_gap = r->method->takes == CLV_TAKES_PARTITIONS;
     int64_t chosen = clv_k_suggest(r->rows, r->count, by_gap, reason, sizeof reason);
+    if (by_gap && r->end[0]) {
+        size_t used = strlen(reason);
+        snprintf(reason + used, sizeof reason - used, "; the inputs tell no more than %lld groups of objects apart",
+                 (long long)r->rows[r->count - 1].k);
+    }
     CLV_TRY(build_again(r, &r->rows[chosen]));
     clv_result *result = r->results[chosen];
     CLV_TRY(put_table(r, reason, result));

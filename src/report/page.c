@@ -162,6 +162,7 @@ static clv_status put_parts(const clv_page *page) {
     clv_page_clusters(page);
     clv_page_plane(page);
     CLV_TRY(clv_page_memberships(page));
+    CLV_TRY(clv_page_confidence(page));
     CLV_TRY(clv_page_heat(page));
     CLV_TRY(clv_page_weights(page));
     CLV_TRY(clv_page_confusion(page));

@@ -38,6 +38,8 @@ void clv_page_range(const clv_page *page);
 void clv_page_plane(const clv_page *page);
 clv_status clv_page_memberships(const clv_page *page);
 void clv_page_list(const clv_page *page);
+/* How far the inputs of a consensus agree on each object (page_confidence.c). */
+clv_status clv_page_confidence(const clv_page *page);
 /* The similarities, ordered by cluster (page_heat.c). */
 clv_status clv_page_heat(const clv_page *page);
 /* The course of all restarts (page_curves.c). */

@@ -126,11 +126,12 @@ if (plane) {
 
 const numbersIn = id => byId(id) ? byId(id).textContent.trim().split(' ').map(Number) : null;
 
-const members = byId('members'), order = numbersIn('members-order');
-if (members) {
-  const box = members.viewBox.baseVal, wide = box.width / order.length;
+for (const name of ['members', 'confidences']) {
+  const bars = byId(name), order = numbersIn(name + '-order');
+  if (!bars) continue;
+  const box = bars.viewBox.baseVal, wide = box.width / order.length;
   const stops = order.map((o, i) => ({x: (i + .5) * wide, y: box.height / 2, text: describe(o), cluster: objects.labels[o]}));
-  live(members, stops, x => stops[Math.floor(x / wide)]);
+  live(bars, stops, x => stops[Math.floor(x / wide)]);
 }
 
 const heat = byId('heat');

@@ -128,8 +128,8 @@ static void test_consensus(void **state) {
     clv_result_integers(result, "k_table.k", &count);
     assert_int_equal(count, 3);
     check_truth(w, result);
-    assert_non_null(clv_result_field(result, "warnings"));
-    assert_non_null(strstr(clv_result_field(result, "warnings")->texts[0], "exceeds the 4 groups of objects"));
+    assert_null(clv_result_field(result, "warnings"));
+    assert_non_null(strstr(clv_result_text(result, "k_reason"), "no more than 4 groups of objects"));
     assert_true(result->objective.value == 0 && result->bound.value == 0); /* not by rounding, */
     const double *gap = clv_result_reals(result, "k_table.gap_percent", &count);
     assert_true(count == 3 && gap[2] == 0); /* and none away from the bound */

@@ -123,6 +123,7 @@ def k_is_a_number_or_auto():
     for shown in (("consensus", "--help"), ("man", "consensus")):
         text = re.sub(r"\\f.|\\", "", " ".join(cleave(*shown).out.split()))
         check("without --medoid, the number of clusters;" in text and "that its table suggests (required)" in text, text)
+        check(text.count("(required)") == 1 and "100,000 groups fewer [auto]" in text, "patience has a default")
     for k in ("0", "-1", "00"):
         cleave("ncut", "x.npy", "-k", k, code=64, err=f"--k '{k}' is not allowed.* from 1 to .*, or auto")
     cleave("ncut", "x.npy", "-k", 2, "--memory", "8E", code=64, err="a whole number from 0 to 4611686018427387904, which may end in")

@@ -149,6 +149,7 @@ static bool take_neighbors(cli_job *job, clv_affinity_options *how, const char *
     }
     job->how.kind = how->kind = CLV_AFFINITY_LOCAL_KNN;
     job->how.chosen_on = how->chosen_on = 0;
+    job->how.choice = how->choice = CLV_CHOICE_NAMED;
     snprintf(job->suggestion, sizeof job->suggestion,
              "about %s would pass over all pairs of %lld objects, and the time limit is %g s: --affinity local-knn "
              "takes their "

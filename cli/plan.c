@@ -56,6 +56,7 @@ clv_status cli_choose_affinity(cli_job *job, clv_affinity_options *how) {
     clv_status status = clv_choose_affinity(job->app->ctx, job->method, clv_data_matrix(job->data), job->options, how);
     job->how.kind = how->kind;
     job->how.chosen_on = how->chosen_on;
+    job->how.choice = how->choice;
     memcpy(job->how.agreement, how->agreement, sizeof how->agreement);
     cli_progress_end(&job->progress);
     return status;

@@ -200,6 +200,7 @@ clv_status cli_decide_affinity(cli_job *job, clv_affinity_options *how, bool *la
     *late = d.late;
     job->how.kind = d.kind;
     job->how.chosen_on = d.how.chosen_on;
+    job->how.choice = d.how.choice;
     memcpy(job->how.agreement, d.how.agreement, sizeof d.how.agreement);
     memcpy(job->suggestion, d.suggestion, sizeof d.suggestion);
     return CLV_OK;

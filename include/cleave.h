@@ -742,6 +742,17 @@ typedef enum clv_home {
  * threads. */
 typedef enum clv_search { CLV_SEARCH_AUTO, CLV_SEARCH_EXACT, CLV_SEARCH_APPROXIMATE } clv_search;
 
+/* How the kind CLV_AFFINITY_AUTO became the one that was taken: it was named; candidates were compared on a sample; all
+ * pairs had no room; no sample was large enough; gamma, landmarks or home, which are about a gaussian one, were given.
+ */
+typedef enum clv_affinity_choice {
+    CLV_CHOICE_NAMED,
+    CLV_CHOICE_COMPARED,
+    CLV_CHOICE_NO_ROOM,
+    CLV_CHOICE_FEW_OBJECTS,
+    CLV_CHOICE_GIVEN
+} clv_affinity_choice;
+
 typedef struct clv_affinity_options {
     size_t size;       /* of this struct: set by the defaults */
     int kind;          /* clv_affinity_kind */
@@ -764,8 +775,9 @@ typedef struct clv_affinity_options {
     int64_t
         chosen_on; /* not on the command line: set by clv_choose_affinity to the objects that it looked at; 0: none */
     double agreement[3];   /* likewise: how the clusters by gaussian, local and local-knn agree with those by the other
-                              two, the mean of their adjusted Rand indices; NaN where all pairs had no room */
+                              two, the mean of their adjusted Rand indices */
     int64_t device_memory; /* budget in bytes on the card, home cuda; 0: what is free there, but for a tenth */
+    int64_t choice;        /* not on the command line: set by clv_choose_affinity, a clv_affinity_choice */
 } clv_affinity_options;
 
 CLV_API const clv_option_table *clv_affinity_table(void);
@@ -801,8 +813,9 @@ typedef struct clv_affinity_info {
     int64_t chosen_on;    /* of a kind that was chosen, as in the options */
     double agreement[3];
     int on_card; /* a graphics card computes it: what a small sample takes says nothing of all */
+    int choice;  /* a clv_affinity_choice */
 } clv_affinity_info;
-/* Why the kind of an affinity was chosen, as a sentence into `text`; "" if it was not. */
+/* Why the kind of an affinity was chosen, as a sentence into `text`; "" if it was named. */
 CLV_API void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size);
 
 /* What clv_affinity_build would make and hold, without making it. */

@@ -104,20 +104,22 @@ static double printed(double agreement) {
 }
 
 void clv_affinity_reason(const clv_affinity_info *info, char *text, size_t size) {
+    static const char *const others[] = {
+        [CLV_CHOICE_NO_ROOM] = "local-knn, as the similarities of all pairs of objects do not fit the memory",
+        [CLV_CHOICE_FEW_OBJECTS] = "gaussian: a sample to compare candidates on would be too small for so many "
+                                   "neighbors or clusters",
+        [CLV_CHOICE_GIVEN] = "gaussian, which a gamma, landmarks or home that is given is about"};
     const double *a = info->agreement;
-    const char *name = clv_affinity_kind_name(info->kind);
-    if (info->chosen_on == 0) {
-        snprintf(text, size, "%s", "");
-    } else if (isnan(a[0])) {
-        snprintf(text, size, "%s, as the similarities of all pairs of %lld objects do not fit the memory", name,
-                 (long long)info->chosen_on);
-    } else {
-        snprintf(text, size,
-                 "%s, chosen on %lld objects: the clusters by gaussian, local and local-knn agree with the others' by "
-                 "%.2f, %.2f and %.2f (ARI)%s",
-                 name, (long long)info->chosen_on, printed(a[0]), printed(a[1]), printed(a[2]),
-                 info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
+    bool known = info->choice > 0 && info->choice < (int)CLV_COUNT(others) && others[info->choice];
+    if (info->choice != CLV_CHOICE_COMPARED) {
+        snprintf(text, size, "%s", known ? others[info->choice] : "");
+        return;
     }
+    snprintf(text, size,
+             "%s, chosen on %lld objects: the clusters by gaussian, local and local-knn agree with the others' by "
+             "%.2f, %.2f and %.2f (ARI)%s",
+             clv_affinity_kind_name(info->kind), (long long)info->chosen_on, printed(a[0]), printed(a[1]), printed(a[2]),
+             info->kind == CLV_AFFINITY_LOCAL_KNN ? ", neither of the first two by 0.1 better" : "");
 }
 
 /* --- the plan --- */
@@ -342,6 +344,7 @@ clv_status clv_affinity_build(clv_context *ctx, const clv_matrix *points, const 
     clv_context_memory(ctx, &now, &most);
     a->info.kind = options->kind;
     a->info.chosen_on = options->chosen_on;
+    a->info.choice = (int)options->choice;
     memcpy(a->info.agreement, options->agreement, sizeof a->info.agreement);
     a->info.bytes = now - held;
     a->info.peak = plan.peak;

@@ -375,20 +375,28 @@ static bool course_agrees(const clv_claim *claim, const clv_method *method, cons
            stop_possible(result->stop, result->iterations, control, out) && bound_agrees(claim, method, out);
 }
 
+/* Whether the words of a claim are those for such a choice of this kind. */
+static bool is_reason(const clv_claim *claim, clv_affinity_choice choice, clv_affinity_kind kind) {
+    const double *a = claim->agreement;
+    clv_affinity_info info = {
+        .kind = kind, .choice = (int)choice, .chosen_on = claim->chosen_on, .agreement = {a[0], a[1], a[2]}};
+    char reason[256];
+    clv_affinity_reason(&info, reason, sizeof reason);
+    return strcmp(reason, claim->reason) == 0 && strcmp(clv_affinity_kind_name(kind), claim->kind) == 0;
+}
+
 /* A choice follows from its own figures, and is told in the words for these. */
 static bool choice_agrees(const clv_claim *claim, clv_verdict *out) {
     const double *a = claim->agreement;
-    clv_affinity_info info = {.chosen_on = claim->chosen_on, .agreement = {a[0], a[1], a[2]}};
-    bool none = isnan(a[0]) && isnan(a[1]) && isnan(a[2]);
-    bool possible = none || (fabs(a[0]) <= 1 && fabs(a[1]) <= 1 && fabs(a[2]) <= 1);
-    char reason[256];
-    info.kind = clv_agreed_kind(a);
-    clv_affinity_reason(&info, reason, sizeof reason);
-    if (!possible || claim->chosen_on > claim->result->n || (claim->chosen_on == 0 && !none)) {
+    bool compared = claim->chosen_on > 0, none = isnan(a[0]) && isnan(a[1]) && isnan(a[2]);
+    bool possible = fabs(a[0]) <= 1 && fabs(a[1]) <= 1 && fabs(a[2]) <= 1;
+    if (claim->chosen_on > claim->result->n || (compared ? !possible : !none)) {
         return clv_reject(out, "the agreement of candidates for the affinity is none that they can have");
     }
-    return (strcmp(reason, claim->reason) == 0 &&
-            (claim->chosen_on == 0 || strcmp(clv_affinity_kind_name(info.kind), claim->kind) == 0)) ||
+    return (compared ? is_reason(claim, CLV_CHOICE_COMPARED, clv_agreed_kind(a))
+                     : !claim->reason[0] || is_reason(claim, CLV_CHOICE_NO_ROOM, CLV_AFFINITY_LOCAL_KNN) ||
+                           is_reason(claim, CLV_CHOICE_FEW_OBJECTS, CLV_AFFINITY_GAUSSIAN) ||
+                           is_reason(claim, CLV_CHOICE_GIVEN, CLV_AFFINITY_GAUSSIAN)) ||
            clv_reject(out, "the reason claimed for the affinity %.20s is not that of its figures", claim->kind);
 }
 

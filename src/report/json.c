@@ -47,14 +47,16 @@ static void put_options(clv_text *text, const clv_report *report) {
     clv_text_add(text, "},\n");
 }
 
-/* Which candidates there were for the kind, and why it is this one. */
+/* Which candidates there were for the kind, if any, and why it is this one. */
 static void put_choice(clv_text *text, const clv_affinity_info *info) {
     char reason[256];
     clv_affinity_reason(info, reason, sizeof reason);
-    clv_text_add(text, "\"chosen_on\": %lld, ", (long long)info->chosen_on);
-    put_number_field(text, "agreement_gaussian", info->agreement[0], ", ");
-    put_number_field(text, "agreement_local", info->agreement[1], ", ");
-    put_number_field(text, "agreement_local_knn", info->agreement[2], ", ");
+    if (info->choice == CLV_CHOICE_COMPARED) {
+        clv_text_add(text, "\"chosen_on\": %lld, ", (long long)info->chosen_on);
+        put_number_field(text, "agreement_gaussian", info->agreement[0], ", ");
+        put_number_field(text, "agreement_local", info->agreement[1], ", ");
+        put_number_field(text, "agreement_local_knn", info->agreement[2], ", ");
+    }
     put_string_field(text, "reason", reason, ", ");
 }
 
@@ -72,7 +74,7 @@ static void put_affinity(clv_text *text, const clv_affinity_info *info) {
         put_number_field(text, "trace_error", info->trace_error, ", ");
         put_number_field(text, "sampled_error", info->sampled_error, ", ");
     }
-    if (info->chosen_on > 0) {
+    if (info->choice != CLV_CHOICE_NAMED) {
         put_choice(text, info);
     }
     put_string_field(text, "home", info->home, ", ");

@@ -58,7 +58,7 @@ static void put_value(clv_text *text, const clv_field *field) {
 
 static void put_affinity_cards(clv_text *text, const clv_affinity_info *affinity) {
     put_text_card(text, "affinity", clv_affinity_kind_name(affinity->kind));
-    if (affinity->chosen_on > 0) {
+    if (affinity->choice != CLV_CHOICE_NAMED) {
         char reason[256];
         clv_affinity_reason(affinity, reason, sizeof reason);
         put_text_card(text, "why this affinity", reason);

@@ -54,7 +54,7 @@ static void put_run(clv_text *text, const clv_report *report) {
     if (report->affinity && report->affinity->landmarks > 0) {
         put_landmarks(text, report->affinity);
     }
-    if (report->affinity && report->affinity->chosen_on > 0) {
+    if (report->affinity && report->affinity->choice != CLV_CHOICE_NAMED) {
         char reason[256];
         clv_affinity_reason(report->affinity, reason, sizeof reason);
         put_name(text, "affinity");

@@ -9,6 +9,7 @@ static const excuse excuses[] = {
     {"options.memory", BIT(KIND), NULL},
     {"options.device-memory", BIT(KIND), NULL},
     /* Who claims less claims nothing false. */
+    {"affinity.reason", BIT(LEFT_OUT), "ncut"}, /* as if it had been named */
     {"bound", BIT(LEFT_OUT), NULL},
     {"bound.gap_percent", CLAIM_LESS, NULL},
     {"data", BIT(LEFT_OUT), NULL},

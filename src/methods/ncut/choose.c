@@ -12,7 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20 };
+/* SAMPLE objects, or so many a cluster, are enough. Where clusters are many, and cutting costs the more, a sample is a
+ * third of the objects at most, so that three candidates on it cost about what one run on all does; fewer than LEAST,
+ * or so many a cluster, would be too few. */
+enum { SAMPLE = 500, OBJECTS_A_CLUSTER = 20, MANY = 10, LEAST = 250, LEAST_A_CLUSTER = 4 };
 
 static const clv_affinity_kind candidates[] = {CLV_AFFINITY_GAUSSIAN, CLV_AFFINITY_LOCAL, CLV_AFFINITY_LOCAL_KNN};
 enum { COUNT = CLV_COUNT(candidates) };
@@ -99,13 +102,19 @@ static clv_status judge(clv_context *ctx, const clv_matrix *points, const clv_nc
     CLV_TRY(status);
     how->kind = (int)clv_agreed_kind(how->agreement);
     how->chosen_on = n;
+    how->choice = CLV_CHOICE_COMPARED;
     return CLV_OK;
 }
 
 /* --- the sample --- */
 
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 static int64_t sample_size(int64_t n, int64_t k) {
-    int64_t wanted = k > SAMPLE / OBJECTS_A_CLUSTER ? OBJECTS_A_CLUSTER * k : SAMPLE;
+    int64_t enough = larger(SAMPLE, OBJECTS_A_CLUSTER * k), cheap = k > MANY ? n / 3 : n;
+    int64_t wanted = larger(cheap < enough ? cheap : enough, larger(LEAST, LEAST_A_CLUSTER * k));
     return wanted < n ? wanted : n;
 }
 
@@ -150,17 +159,15 @@ static bool fits(clv_context *ctx, const clv_matrix *points, int64_t rows, clv_a
 clv_status clv_ncut_choose(clv_context *ctx, const clv_matrix *points, const void *options, clv_affinity_options *how) {
     const clv_ncut_options *asked = options;
     int64_t n = points->rows, count = sample_size(n, asked->k);
-    bool open = clv_kind_is_open(how) && asked->k >= 2 && count > 2 * how->neighbors && asked->k <= count / 2;
+    bool open = clv_kind_is_open(how), enough = count > 2 * how->neighbors && asked->k <= count / 2;
     how->kind = CLV_AFFINITY_GAUSSIAN;
-    if (!open || !fits(ctx, points, count, *how, false)) {
+    if (!open || asked->k < 2 || !enough || !fits(ctx, points, count, *how, false)) {
+        how->choice = open ? CLV_CHOICE_FEW_OBJECTS : CLV_CHOICE_GIVEN;
         return CLV_OK;
     }
     if (!fits(ctx, points, n, *how, true)) {
         how->kind = CLV_AFFINITY_LOCAL_KNN;
-        how->chosen_on = n;
-        for (int c = 0; c < COUNT; c++) {
-            how->agreement[c] = NAN;
-        }
+        how->choice = CLV_CHOICE_NO_ROOM;
         return CLV_OK;
     }
     return count < n ? judge_sample(ctx, points, asked, count, how) : judge(ctx, points, asked, how);

@@ -310,8 +310,13 @@ def an_affinity_is_chosen_and_the_choice_can_be_verified():
         forged = changed("r.json", lambda r: r["affinity"].update({name: value}))
         cleave("verify", forged, "x.npy", code=1, out="^rejected")
     for given in (["--gamma", 0.5], ["--landmarks", 20], ["--home", "computed"], ["--neighbors", 30]):
-        plain = cleave("ncut", "x.npy", "-k", 3, *given, "--json", "-").json()["affinity"]
-        check(plain["kind"] == "gaussian" and "chosen_on" not in plain, f"{given} is about a gaussian one, or leaves no sample")
+        why = "too small for so many neighbors" if given[0] == "--neighbors" else "a gamma, landmarks or home that is given"
+        said = cleave("ncut", "x.npy", "-k", 3, *given, "--json", "r.json", "-v", out=why, err=why)
+        plain = json.loads(read("r.json"))["affinity"]
+        check(plain["kind"] == "gaussian" and "chosen_on" not in plain and plain["reason"] in said.out, f"{given}: {plain}")
+        cleave("verify", "r.json", "x.npy", out="^accepted")
+        for name, value in (("reason", "it is mine"), ("chosen_on", 60)):
+            cleave("verify", changed("r.json", lambda r: r["affinity"].update({name: value})), "x.npy", code=1, out="^rejected")
     for method in ("symnmf", "dominant"):
         check(cleave(method, "x.npy", "-k", 3, "--json", "-", err="").json()["affinity"]["kind"] == "gaussian", "the others have their own")
 
@@ -329,6 +334,20 @@ def local_scales_of_copies_have_no_unit():
         check(same_partition(found[-1]["labels"], [i % 6 // 3 for i in range(120)]), f"{unit}: two groups of places")
     cuts = [result["objective"]["value"] for result in found]
     check(max(cuts) - min(cuts) <= 1e-9 and not any("similarities are" in w for result in found for w in result.get("warnings", [])), f"{cuts}")
+
+
+@case
+def many_clusters_are_chosen_for_on_fewer_objects():
+    """Three candidates on all objects, or on most, would cost more than the run that they are for."""
+    draw = random.Random(2)
+    npy("x.npy", [[draw.gauss(0, 1), draw.gauss(0, 1)] for _ in range(1200)])
+    for k, sample in ((3, 500), (10, 500), (20, 400), (30, 400)):
+        chosen = cleave("ncut", "x.npy", "-k", k, "--patience", 0, "--json", "-", err="").json()["affinity"]["chosen_on"]
+        check(chosen == sample, f"k = {k}: {chosen} objects")
+    cleave("ncut", "x.npy", "-k", 3, "--memory", "3M", "--json", "r.json", "-q")
+    found = json.loads(read("r.json"))["affinity"]
+    check("chosen_on" not in found and "do not fit the memory" in found["reason"], "nothing was compared")
+    cleave("verify", "r.json", "x.npy", out="^accepted")
 
 
 @case
